@@ -1,0 +1,255 @@
+/**
+ * Installing, building and starting, in plain Node: nothing outside Node is imported before it is installed.
+ *
+ *   node build.mjs              install what is missing, build dist/tenantry.mjs
+ *   node build.mjs start …      … build when stale, then `tenantry serve …` in this process
+ *   node build.mjs test …       … check types, build when stale, then run the tests, all or those whose path has …
+ *   node build.mjs bench …      … build when stale, then run the benchmarks
+ */
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { basename, dirname, join, relative } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { gzipSync } from 'node:zlib';
+
+const root = dirname(fileURLToPath(import.meta.url));
+const bundle = join(root, 'dist/tenantry.mjs');
+const require = createRequire(import.meta.url);
+const [command = 'build', ...options] = process.argv.slice(2);
+
+const commands = {
+  async build() {
+    await install();
+    await build();
+  },
+  async start() {
+    // The bundle needs nothing beside it: while it is fresh, nothing is missing for a start.
+    if (isStale()) await commands.build();
+    // The server lives in this very process: signals reach it and its exit code is ours.
+    process.argv = [process.execPath, bundle, 'serve', ...options];
+    await import(pathToFileURL(bundle).href);
+  },
+  async test() {
+    await install();
+    const types = run(process.execPath, [packageFile('typescript', 'bin/tsc'), '--project', root]);
+    const built = !isStale() || build().then(() => true, (error) => console.error(error.message));
+    if ((await types) !== 0 || !(await built)) {
+      console.error('The program does not compile; no test was run.');
+      console.log('0 passed, 1 failed');
+      process.exitCode = 1;
+      return;
+    }
+    process.exitCode = await run(process.execPath, ['--import', 'tsx', 'test/run.ts', ...options]);
+  },
+  async bench() {
+    await install();
+    if (isStale()) await build();
+    process.exitCode = await run(process.execPath, ['--import', 'tsx', 'test/bench/run.ts', ...options]);
+  },
+};
+
+/** Runs `npm ci` unless node_modules holds what package-lock.json names, with a SQLite addon that this Node can load. */
+async function install() {
+  if (!isInstalled()) await npm('ci', '--include=dev');
+  const opens = (stdio) => run(process.execPath, ['-e', "new (require('better-sqlite3'))(':memory:')"], { stdio });
+  if ((await opens('ignore')) === 0) return;
+  console.error('better-sqlite3 was compiled for another Node.js; it is compiled again.');
+  await npm('rebuild', 'better-sqlite3');
+  if ((await opens('inherit')) !== 0) fail('better-sqlite3 does not run here.');
+}
+
+function isInstalled() {
+  // npm writes this file last; it lists what is there, without the packages of other platforms.
+  const written = join(root, 'node_modules/.package-lock.json');
+  if (!existsSync(written)) return false;
+  const wanted = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages;
+  const present = JSON.parse(readFileSync(written, 'utf8')).packages;
+  return Object.entries(wanted).every(([path, { version, integrity, optional }]) => {
+    if (path === '') return true;
+    const found = present[path];
+    return found ? found.version === version && found.integrity === integrity : optional === true;
+  });
+}
+
+async function npm(...words) {
+  // What npm prints goes to stderr: stdout belongs to the program.
+  const code = await run('npm', words, { stdio: ['ignore', 2, 2] });
+  if (code !== 0) fail(`npm ${words.join(' ')} failed.`);
+}
+
+/** Runs a program in the project's folder, passes signals on, and answers its exit code. */
+function run(program, words, spawnOptions = {}) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, words, { cwd: root, stdio: 'inherit', ...spawnOptions });
+    const pass = (signal) => child.kill(signal);
+    const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+    for (const signal of signals) process.on(signal, pass);
+    child.on('error', reject);
+    child.on('close', (code, signal) => {
+      for (const name of signals) process.off(name, pass);
+      // Whoever stopped the child meant this process, too.
+      if (signal === 'SIGINT' || signal === 'SIGTERM' || signal === 'SIGHUP') process.kill(process.pid, signal);
+      else resolve(code ?? 1);
+    });
+  });
+}
+
+/** Digest of all that the bundle is made from, this platform included. */
+function inputs() {
+  // A new patch release of Node.js runs the same bundle.
+  const hash = createHash('sha256').update(JSON.stringify({ ...platformHere(), node: undefined }));
+  const files = ['package.json', 'package-lock.json', 'build.mjs'];
+  for (const folder of ['src', 'migrations']) {
+    if (!existsSync(join(root, folder))) continue;
+    for (const entry of readdirSync(join(root, folder), { recursive: true, withFileTypes: true })) {
+      if (entry.isFile()) files.push(relative(root, join(entry.parentPath, entry.name)));
+    }
+  }
+  for (const file of files.sort()) hash.update(`\0${file}\0`).update(readFileSync(join(root, file)));
+  return hash.digest('hex');
+}
+
+function isStale() {
+  if (!existsSync(bundle)) return true;
+  const start = Buffer.alloc(200);
+  const file = openSync(bundle, 'r');
+  readSync(file, start);
+  closeSync(file);
+  return !start.includes(inputs());
+}
+
+async function build() {
+  const esbuild = await import('esbuild');
+  const digest = inputs();
+  const started = performance.now();
+  const result = await esbuild.build({
+    absWorkingDir: root,
+    // The platform is checked before anything else is evaluated.
+    stdin: { contents: "import './src/native.ts';\nexport * from './src/main.ts';", resolveDir: root },
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+    // Names and lines stay, for the stacks in the operator's log; the addons are most of the size anyway.
+    minifySyntax: true,
+    legalComments: 'none',
+    banner: {
+      js: [
+        '#!/usr/bin/env node',
+        `// Built from ${digest}`,
+        "import { createRequire as tenantryCreateRequire } from 'node:module';",
+        'const require = tenantryCreateRequire(import.meta.url);',
+      ].join('\n'),
+    },
+    plugins: [replacements],
+    write: false,
+    logLevel: 'warning',
+  });
+  await esbuild.stop();
+  const text = result.outputFiles[0].text + addonComments();
+  writeAtomically(bundle, text);
+  const milliseconds = Math.round(performance.now() - started);
+  console.error(`Built ${relative(root, bundle)}: ${(text.length / 1e6).toFixed(2)} MB in ${milliseconds} ms`);
+}
+
+// A server that is starting reads either the old file or the new one.
+function writeAtomically(file, contents) {
+  mkdirSync(dirname(file), { recursive: true });
+  const temporary = `${file}.${process.pid}`;
+  writeFileSync(temporary, contents);
+  chmodSync(temporary, 0o755);
+  renameSync(temporary, file);
+}
+
+/** Modules that look for files beside themselves, replaced by what is embedded. */
+const replacements = {
+  name: 'replacements',
+  setup({ onLoad, onResolve }) {
+    onLoad({ filter: /[/\\]src[/\\]embedded\.ts$/ }, () => ({ contents: embedded(), loader: 'js' }));
+
+    const replaced = {
+      // Loads its addon by itself, from node_modules.
+      '@node-rs/argon2': [
+        "import { argon2Addon } from './src/native.ts';",
+        'export const Algorithm = { Argon2d: 0, Argon2i: 1, Argon2id: 2 };',
+        'export const hash = (...values) => argon2Addon().hash(...values);',
+        'export const verify = (...values) => argon2Addon().verify(...values);',
+      ].join('\n'),
+      // better-sqlite3 searches its addon by it, unless it is given one.
+      bindings: "throw new Error('The SQLite addon must be given as nativeBinding.');",
+      // pino's transports start a worker from a file of their own.
+      'thread-stream': "module.exports = () => { throw new Error('Log transports are not part of this build.'); };",
+    };
+    const filter = new RegExp(`^(${Object.keys(replaced).join('|')})$`);
+    onResolve({ filter }, ({ path }) => ({ path, namespace: 'replaced' }));
+    onLoad({ filter: /.*/, namespace: 'replaced' }, ({ path }) => ({ contents: replaced[path], resolveDir: root }));
+  },
+};
+
+/** The module that replaces src/embedded.ts. */
+function embedded() {
+  const folder = join(root, 'migrations');
+  const migrations = readdirSync(folder)
+    .filter((file) => file.endsWith('.sql'))
+    .sort()
+    .map((file) => ({ name: basename(file, '.sql'), sql: readFileSync(join(folder, file), 'utf8') }));
+  const digest = (file) => createHash('sha256').update(readFileSync(file)).digest('hex');
+  const digests = Object.entries(addonFiles()).map(([name, file]) => [name, digest(file)]);
+  return `
+    import { readFileSync } from 'node:fs';
+    import { gunzipSync } from 'node:zlib';
+    export const builtFor = ${JSON.stringify(platformHere())};
+    export const embeddedMigrations = () => (${JSON.stringify(migrations)});
+    const digests = ${JSON.stringify(Object.fromEntries(digests))};
+    export function embeddedAddon(name) {
+      return { sha256: digests[name], bytes: () => {
+        const text = readFileSync(new URL(import.meta.url), 'latin1');
+        const start = text.lastIndexOf('\\n//' + name + ':') + name.length + 4;
+        return gunzipSync(Buffer.from(text.slice(start, text.indexOf('\\n', start)), 'base64'));
+      } };
+    }`;
+}
+
+// Comments at the end of the file: as strings, two million characters would cost 15 ms at every start.
+function addonComments() {
+  return Object.entries(addonFiles())
+    .map(([name, file]) => `//${name}:${gzipSync(readFileSync(file), { level: 9 }).toString('base64')}\n`)
+    .join('');
+}
+
+function addonFiles() {
+  const { os, arch, libc } = platformHere();
+  const scope = join(root, 'node_modules/@node-rs');
+  const argon2 = readdirSync(scope)
+    .filter((name) => name.startsWith(`argon2-${os}-${arch}`) && (libc === 'musl') === name.endsWith('-musl'))
+    .flatMap((name) => readdirSync(join(scope, name)).map((file) => join(scope, name, file)))
+    .find((file) => file.endsWith('.node'));
+  if (!argon2) fail(`No argon2 addon for ${os}-${arch} ${libc} is installed.`);
+  return { better_sqlite3: packageFile('better-sqlite3', 'build/Release/better_sqlite3.node'), argon2 };
+}
+
+function packageFile(name, path) {
+  return join(dirname(require.resolve(`${name}/package.json`)), path);
+}
+
+/** The same facts that src/native.ts compares with when the bundle starts. */
+function platformHere() {
+  const { platform, arch, version, versions } = process;
+  return { node: version.slice(1), abi: versions.modules, os: platform, arch, libc: platform === 'linux' ? libc() : '' };
+}
+
+function libc() {
+  process.report.excludeNetwork = true;
+  return process.report.getReport().header.glibcVersionRuntime ? 'glibc' : 'musl';
+}
+
+function fail(message) {
+  console.error(message);
+  process.exit(1);
+}
+
+if (!Object.hasOwn(commands, command)) fail(`Unknown command "${command}"; known: ${Object.keys(commands).join(', ')}.`);
+await commands[command]();

@@ -1,0 +1,49 @@
+import type { Clock } from '../clock.ts';
+import type { Config } from '../config.ts';
+import type { Database } from '../db/database.ts';
+import type { Log } from '../log.ts';
+import type { Caller } from './caller.ts';
+import type { PasswordHasher } from './passwords.ts';
+import type { TokenUse } from './tokens.ts';
+
+/** What one running Tenantry consists of; everything that would otherwise be a global. */
+export interface Deployment {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly config: Config;
+  readonly log: Log;
+  /** Cryptographic random bytes; replaced by a seeded source in reproducible fixtures. */
+  readonly random: (bytes: number) => Buffer;
+  readonly passwords: PasswordHasher;
+  readonly tokenUse: TokenUse;
+  /** Whether a path is one of the API's. */
+  readonly isPath: (path: string) => boolean;
+  /** Told when a user's password has been changed. */
+  readonly passwordChanged: (username: string) => void;
+}
+
+/** On whose behalf something is changed: a caller's request, or, with nobody, a timer or the command line. */
+export interface Context {
+  readonly deployment: Deployment;
+  readonly actor: Caller | null;
+  /** The client's address; null outside of a request. */
+  readonly address: string | null;
+  /** The instant at which all of it happens, in microseconds. */
+  readonly now: number;
+}
+
+/** The context of work that no request asked for. */
+export const ownContext = (deployment: Deployment): Context => ({
+  deployment,
+  actor: null,
+  address: null,
+  now: deployment.clock.now(),
+});
+
+/** A new object's uuid: 32 lower-case hex digits, version 4. */
+export function newUuid(deployment: Deployment): string {
+  const bytes = deployment.random(16);
+  bytes[6] = ((bytes[6] as number) & 0x0f) | 0x40;
+  bytes[8] = ((bytes[8] as number) & 0x3f) | 0x80;
+  return bytes.toString('hex');
+}

@@ -1,0 +1,57 @@
+import type { Body } from '../http/body.ts';
+import type { Incoming } from '../http/incoming.ts';
+import type { Query } from '../http/query.ts';
+import type { Config } from '../config.ts';
+import type { Database } from '../db/database.ts';
+import type { Caller } from './caller.ts';
+import type { Context, Deployment } from './deployment.ts';
+
+/** A request on its way through a handler: what came in, who asks, and what the deployment offers. */
+export class Request implements Context {
+  constructor(
+    readonly deployment: Deployment,
+    readonly incoming: Incoming,
+    /** Values of the `:name` segments of the path. */
+    readonly params: Readonly<Record<string, string>>,
+    /** Null on open endpoints. */
+    readonly actor: Caller | null,
+    readonly now: number,
+  ) {}
+
+  /** The authenticated caller. Only an open endpoint has none, and it must not ask. */
+  get caller(): Caller {
+    if (!this.actor) throw new Error('An open endpoint asked for its caller');
+    return this.actor;
+  }
+
+  get db(): Database {
+    return this.deployment.db;
+  }
+
+  get config(): Config {
+    return this.deployment.config;
+  }
+
+  get query(): Query {
+    return this.incoming.query;
+  }
+
+  get address(): string {
+    return this.incoming.address;
+  }
+
+  /** Start of every link of the answer. */
+  get base(): string {
+    return this.incoming.base;
+  }
+
+  /** The address of this very path, without its query. */
+  get url(): string {
+    return this.incoming.base + this.incoming.path;
+  }
+
+  /** The members of the body. Throws 413, 415, 400. */
+  body(): Body {
+    return this.incoming.body();
+  }
+}

@@ -1,0 +1,22 @@
+import type { Database } from '../db/database.ts';
+import { sql } from '../db/sql.ts';
+import type { Caller } from './caller.ts';
+
+/** Whether the caller is an active owner of the customer. */
+export const ownsCustomer = (db: Database, caller: Caller, customer: number): boolean =>
+  ownership(db, caller, customer) !== undefined;
+
+/**
+ * Whether the caller is an owner of the customer for at least as long as until the given instant (core.md 8.2 "until t"):
+ * for null, which means without end, only an endless ownership is long enough.
+ */
+export function ownsCustomerUntil(db: Database, caller: Caller, customer: number, until: number | null): boolean {
+  const own = ownership(db, caller, customer);
+  if (own === undefined) return false;
+  return own.expires === null || (until !== null && own.expires >= until);
+}
+
+function ownership(db: Database, caller: Caller, customer: number): { expires: number | null } | undefined {
+  return db.get(sql`SELECT expires FROM customer_role
+    WHERE customer_id = ${customer} AND user_id = ${caller.id} AND role = 'owner' AND ended IS NULL`);
+}

@@ -1,0 +1,127 @@
+import { hash } from 'node:crypto';
+import { day, minute, second } from '../clock.ts';
+import type { Database } from '../db/database.ts';
+import { sql } from '../db/sql.ts';
+import type { Incoming } from '../http/incoming.ts';
+import { unauthenticated } from '../http/error.ts';
+import type { Caller } from './caller.ts';
+import type { Context, Deployment } from './deployment.ts';
+
+const savedEvery = minute;
+const keptAfterEnd = 7 * day;
+
+/** The last use of every token, exact in memory and written now and then, so that reading requests write nothing. */
+export class TokenUse {
+  readonly #uses = new Map<number, { last: number; saved: number }>();
+
+  /** The later of the stored last use and the one in memory. */
+  lastUse(token: number, stored: number): number {
+    return Math.max(stored, this.#uses.get(token)?.last ?? 0);
+  }
+
+  /** Notes a use. */
+  note(token: number, stored: number, now: number): void {
+    const use = this.#uses.get(token);
+    if (use) use.last = now;
+    else this.#uses.set(token, { last: now, saved: stored });
+  }
+
+  /** Writes what is older than a minute, or everything at shutdown. Must run inside a write. */
+  save(db: Database, everything = false): void {
+    for (const [token, use] of this.#uses) {
+      if (use.last - use.saved < (everything ? 1 : savedEvery)) continue;
+      db.run(sql`UPDATE token SET last_used = ${use.last} WHERE id = ${token}`);
+      this.#uses.delete(token);
+    }
+  }
+
+  /** Whether `save` has anything to write. */
+  get isDue(): boolean {
+    for (const use of this.#uses.values()) if (use.last - use.saved >= savedEvery) return true;
+    return false;
+  }
+}
+
+interface TokenRow {
+  readonly token_id: number;
+  readonly last_used: number;
+  readonly revoked: number | null;
+  readonly token_lifetime: number | null;
+  readonly is_active: number;
+  readonly id: number;
+  readonly uuid: string;
+  readonly username: string;
+  readonly full_name: string;
+  readonly native_name: string;
+  readonly is_staff: number;
+  readonly is_support: number;
+}
+
+/** The owner of the token in the Authorization header. Throws 401 as core.md 2.2 says; slides the token's expiry. */
+export function authenticate(deployment: Deployment, incoming: Incoming, now: number): Caller {
+  const token = presentedToken(incoming.headers.authorization);
+  const row = deployment.db.get<TokenRow>(sql`
+    SELECT t.id AS token_id, t.last_used, t.revoked, u.token_lifetime, u.is_active,
+      u.id, u.uuid, u.username, u.full_name, u.native_name, u.is_staff, u.is_support
+    FROM token t JOIN user u ON u.id = t.user_id WHERE t.digest = ${digest(token)}`);
+  if (!row) throw refusal('Invalid token.');
+  if (!row.is_active) throw refusal('User inactive or deleted.');
+  if (row.revoked !== null) throw refusal('Invalid token.');
+  const lastUse = deployment.tokenUse.lastUse(row.token_id, row.last_used);
+  if (row.token_lifetime !== null && now >= lastUse + row.token_lifetime * second) throw refusal('Token has expired.');
+  deployment.tokenUse.note(row.token_id, row.last_used, now);
+  return {
+    id: row.id,
+    uuid: row.uuid,
+    username: row.username,
+    fullName: row.full_name,
+    nativeName: row.native_name,
+    isStaff: row.is_staff === 1,
+    isSupport: row.is_support === 1,
+    tokenId: row.token_id,
+    token,
+  };
+}
+
+function presentedToken(header: string | undefined): string {
+  const words = (header ?? '').trim().split(/\s+/);
+  if (words[0]?.toLowerCase() !== 'token') throw refusal('Authentication credentials were not provided.');
+  if (words.length === 1) throw refusal('Invalid token. No credentials provided.');
+  if (words.length > 2) throw refusal('Invalid token. Token string should not contain spaces.');
+  const token = words[1] as string;
+  if (!/^[\x20-\x7e]*$/.test(token)) {
+    throw refusal('Invalid token header. Token string should not contain invalid characters.');
+  }
+  return token;
+}
+
+const refusal = (detail: string): Error => unauthenticated({ detail });
+
+const digest = (token: string): Buffer => hash('sha256', token, 'buffer');
+
+/** Creates a token for a user and answers its text, which is kept nowhere. */
+export function issueToken(context: Context, user: number): string {
+  const token = context.deployment.random(20).toString('hex');
+  const { db } = context.deployment;
+  db.insert('token', { digest: digest(token), user_id: user, created: context.now, last_used: context.now });
+  return token;
+}
+
+/** Ends one token. */
+export function revokeToken(context: Context, token: number): void {
+  context.deployment.db.run(sql`UPDATE token SET revoked = ${context.now} WHERE id = ${token} AND revoked IS NULL`);
+}
+
+/** Ends all tokens of a user but, if given, the one that presents this request. */
+export function revokeTokensOf(context: Context, user: number, except?: number): void {
+  context.deployment.db.run(sql`UPDATE token SET revoked = ${context.now}
+    WHERE user_id = ${user} AND revoked IS NULL AND id IS NOT ${except ?? null}`);
+}
+
+/** Removes tokens that ended a week ago: revoked ones, and those expired after their owner's lifetime. */
+export function removeEndedTokens(context: Context): number {
+  const horizon = context.now - keptAfterEnd;
+  return context.deployment.db.run(sql`DELETE FROM token WHERE id IN (
+    SELECT t.id FROM token t JOIN user u ON u.id = t.user_id
+    WHERE t.revoked < ${horizon} OR t.last_used + u.token_lifetime * ${second} < ${horizon} LIMIT 500)`).changes;
+}

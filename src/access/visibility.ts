@@ -1,0 +1,35 @@
+import { type Sql, raw, sql } from '../db/sql.ts';
+import { type Caller, callerId, seesAll } from './caller.ts';
+
+/*
+ * Who sees what, as conditions in SQL (core.md 4.3, 6.3, 7.3). Each rule is written once, for an expression that gives the
+ * user's id: a bound value in a query, or the `@caller` parameter of a prepared representation.
+ */
+
+/** Ids of the customers in which a user has an active customer role. */
+export const customersWithRole = (user: Sql): Sql =>
+  sql`SELECT customer_id FROM customer_role WHERE user_id = ${user} AND ended IS NULL`;
+
+/** Ids of the projects in which a user has an active role. */
+export const projectsWithRole = (user: Sql): Sql =>
+  sql`SELECT project_id FROM project_role WHERE user_id = ${user} AND ended IS NULL`;
+
+/** Ids of the customers a user is connected with: by a role of its own or a role in one of its projects. */
+export const connectedCustomers = (user: Sql): Sql => sql`${customersWithRole(user)}
+  UNION SELECT p.customer_id FROM project_role r JOIN project p ON p.id = r.project_id WHERE r.user_id = ${user} AND r.ended IS NULL`;
+
+/** Ids of the projects a user is connected with: by a role of its own or a role in its customer. */
+export const connectedProjects = (user: Sql): Sql => sql`${projectsWithRole(user)}
+  UNION SELECT p.id FROM customer_role r JOIN project p ON p.customer_id = r.customer_id WHERE r.user_id = ${user} AND r.ended IS NULL`;
+
+/** Condition: the customer whose id stands in `column` is visible to the caller. */
+export const visibleCustomers = (caller: Caller, column: string): Sql =>
+  seesAll(caller) ? raw('TRUE') : sql`${raw(column)} IN (${connectedCustomers(callerId(caller))})`;
+
+/** Condition: the project whose id stands in `column` is visible to the caller. */
+export const visibleProjects = (caller: Caller, column: string): Sql =>
+  seesAll(caller) ? raw('TRUE') : sql`${raw(column)} IN (${connectedProjects(callerId(caller))})`;
+
+/** Condition: the user in table alias `u` is visible to the caller. */
+export const visibleUsers = (caller: Caller): Sql =>
+  seesAll(caller) ? raw('TRUE') : sql`(u.is_active AND NOT u.is_staff) OR u.id = ${caller.id}`;

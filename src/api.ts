@@ -1,0 +1,46 @@
+import type { Collection, Row } from './collection/collection.ts';
+import type { Endpoint } from './collection/endpoint.ts';
+import type { Fields } from './collection/field.ts';
+import { counterEndpoints } from './counters/counters.ts';
+import { customers } from './customers/customers.ts';
+import { customerImage } from './customers/image.ts';
+import { docs } from './docs/docs.ts';
+import { configuration, root, versionEndpoint } from './docs/root.ts';
+import { keys } from './keys/keys.ts';
+import { customerUsers, projectUsers } from './permissions/members.ts';
+import { customerPermissions, customerPermissionsLog, projectPermissions, projectPermissionsLog } from './permissions/permissions.ts';
+import { projects, updateCertifications } from './projects/projects.ts';
+import { login, logout } from './session/login.ts';
+import { userActions } from './users/actions.ts';
+import { users } from './users/users.ts';
+
+/** Every collection, under /api/<path>/. */
+const collections = [
+  customers,
+  customerPermissions,
+  customerPermissionsLog,
+  keys,
+  projects,
+  projectPermissions,
+  projectPermissionsLog,
+  users,
+] as unknown as readonly Collection<Fields, Row>[];
+
+const prefixes = collections.map((collection) => collection.path).sort();
+
+/** Every path of the API. */
+export const endpoints: readonly Endpoint[] = [
+  login,
+  logout,
+  root(() => prefixes),
+  versionEndpoint,
+  configuration,
+  docs(() => endpoints),
+  ...collections.flatMap((collection) => collection.endpoints()),
+  customerUsers,
+  customerImage,
+  projectUsers,
+  updateCertifications,
+  ...userActions,
+  ...counterEndpoints,
+];

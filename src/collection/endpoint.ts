@@ -1,0 +1,84 @@
+import type { Request } from '../access/request.ts';
+import { type Reply, json } from '../http/reply.ts';
+import type { Field, Fields, Input, Shape } from './field.ts';
+import type { Filters } from './filter.ts';
+import { type Purpose, isWritable } from './validate.ts';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** One method of a path. */
+export interface Operation {
+  /** One sentence for the documentation. */
+  readonly summary: string;
+  /** Answers the request. Anything but GET runs in one transaction, which commits only if this returns. */
+  readonly handle: (request: Request, prepared: never) => Reply;
+  /** Slow work that must not happen inside a transaction; its result is given to `handle`. Writes nothing. */
+  readonly prepare?: (request: Request) => Promise<unknown>;
+  /** Fields of the body, for the documentation. */
+  readonly input?: { readonly fields: Fields; readonly purpose: Purpose } | undefined;
+  /** What a success answers. */
+  readonly output?: { readonly status: number; readonly shape?: Shape | undefined } | undefined;
+  readonly filters?: Filters | undefined;
+  readonly orderings?: readonly string[] | undefined;
+  readonly paginated?: boolean | undefined;
+  /** Who may call it, in words. */
+  readonly who?: string | undefined;
+}
+
+/** One path of the API with its methods. */
+export interface Endpoint {
+  /** With `:name` segments and a trailing slash. */
+  readonly path: string;
+  /** The name OPTIONS gives, such as `Customer List`. */
+  readonly name: string;
+  readonly description: string;
+  /** Open endpoints need no token and ignore one. */
+  readonly open?: boolean;
+  /** Largest body in bytes, where it is not the setting's. */
+  readonly bodyLimit?: number;
+  readonly operations: Readonly<Partial<Record<Method, Operation>>>;
+  /** The `actions` of OPTIONS; also checks that the addressed object is visible. Throws 404. */
+  readonly actions?: (request: Request) => Readonly<Record<string, unknown>> | undefined;
+}
+
+const methodOrder: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+
+/** The Allow header of an endpoint (core.md 1.7); open ones are not read with HEAD only if they serve no GET. */
+export function allowed(endpoint: Endpoint): string {
+  const served = methodOrder.filter((method) => endpoint.operations[method]);
+  return [...served, ...(endpoint.operations.GET ? ['HEAD'] : []), 'OPTIONS'].join(', ');
+}
+
+/** The answer to OPTIONS (core.md 1.10). */
+export function metadata(endpoint: Endpoint, request: Request): Reply {
+  const actions = endpoint.actions?.(request);
+  return json({
+    name: endpoint.name,
+    description: endpoint.description,
+    renders: ['application/json'],
+    parses: ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data'],
+    ...(actions && Object.keys(actions).length > 0 ? { actions } : {}),
+  });
+}
+
+/** The fields of a body as OPTIONS describes them to this caller. */
+export function describeFields(fields: Fields, request: Request, purpose: Purpose): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, describeField(name, field, request, purpose)]));
+}
+
+function describeField(name: string, field: Field, request: Request, purpose: Purpose): Record<string, unknown> {
+  const writable = isWritable(field, request, purpose);
+  return {
+    type: field.type,
+    required: writable && (field.input as Input<unknown>).required,
+    read_only: !writable,
+    label: field.label ?? labelOf(name),
+    ...(field.help === undefined ? {} : { help_text: field.help }),
+    ...field.facts,
+  };
+}
+
+const labelOf = (name: string): string => {
+  const words = name.replaceAll('_', ' ');
+  return words === 'url' || words === 'uuid' ? words.toUpperCase() : words.charAt(0).toUpperCase() + words.slice(1);
+};

@@ -1,0 +1,106 @@
+import type { Request } from '../access/request.ts';
+import { type Sql, contains, raw, sql } from '../db/sql.ts';
+import { invalid } from '../http/error.ts';
+import { FieldError, type LinkTarget, linkKey, messages, parseDatetime } from './field.ts';
+
+/** One query parameter of a list. */
+export interface Filter {
+  readonly type: 'string' | 'uuid' | 'boolean' | 'flag' | 'datetime' | 'link' | 'integer';
+  readonly help: string;
+  readonly repeatable?: boolean;
+  /** The condition it stands for; undefined when the parameter is not given or does not apply. Throws 400. */
+  readonly condition: (request: Request, name: string) => Sql | undefined;
+}
+
+export type Filters = Readonly<Record<string, Filter>>;
+
+/** Case-insensitive substring of a column. */
+export const partial = (column: string): Filter => ({
+  type: 'string',
+  help: 'Part of it, without case.',
+  condition: (request, name) => {
+    const value = request.query.one(name);
+    return value === undefined ? undefined : contains(column, value);
+  },
+});
+
+/** The very value of a column. */
+export const exact = (column: string, help = 'The exact value.'): Filter => ({
+  type: 'string',
+  help,
+  condition: (request, name) => {
+    const value = request.query.one(name);
+    return value === undefined ? undefined : sql`${raw(column)} = ${value}`;
+  },
+});
+
+/** The uuid in a column. */
+export const exactUuid = (column: string, help = 'Its uuid.'): Filter => uuid(help, (value) => sql`${raw(column)} = ${value}`);
+
+/** A column with the id of an object in `table` that has this uuid. */
+export const uuidOf = (column: string, table: string, help = 'Uuid of the object.'): Filter =>
+  uuid(help, (value) => sql`${raw(column)} = (SELECT id FROM ${raw(table)} WHERE uuid = ${value})`);
+
+/** A condition made from a uuid. */
+export const uuid = (help: string, condition: (uuid: string, request: Request) => Sql | undefined): Filter => ({
+  type: 'uuid',
+  help,
+  condition: (request, name) => {
+    const value = request.query.uuid(name);
+    return value === undefined ? undefined : condition(value, request);
+  },
+});
+
+/** A column that holds 0 or 1. */
+export const truth = (column: string): Filter => ({
+  type: 'boolean',
+  help: 'true or false.',
+  condition: (request, name) => {
+    const value = request.query.boolean(name);
+    return value === undefined ? undefined : sql`${raw(column)} = ${value ? 1 : 0}`;
+  },
+});
+
+/** A condition that holds when the flag is present. */
+export const presence = (help: string, condition: (request: Request) => Sql): Filter => ({
+  type: 'flag',
+  help,
+  condition: (request, name) => (request.query.flag(name) ? condition(request) : undefined),
+});
+
+/** An exact instant. */
+export const instant = (column: string): Filter => ({
+  type: 'datetime',
+  help: 'The exact datetime.',
+  condition: (request, name) => {
+    // A "+" of a zone that was not encoded arrives as a blank.
+    const value = request.query.one(name)?.replace(/ (\d\d:?\d\d)$/, '+$1');
+    if (value === undefined) return undefined;
+    const at = parseDatetime(value);
+    if (at === undefined) throw invalid({ [name]: [messages.datetime] });
+    return sql`${raw(column)} = ${at}`;
+  },
+});
+
+/** A column with the id of the object that a link names. An unknown object matches nothing; another kind of path is 400. */
+export const linked = (column: string, table: string, target: () => Pick<LinkTarget, 'path'>): Filter => ({
+  type: 'link',
+  help: 'Link of the object.',
+  condition: (request, name) => {
+    const value = request.query.one(name);
+    if (value === undefined) return undefined;
+    try {
+      const key = linkKey(value, target().path, request);
+      return sql`${raw(column)} = (SELECT id FROM ${raw(table)} WHERE uuid = ${key})`;
+    } catch (error) {
+      if (error instanceof FieldError) throw invalid({ [name]: error.messages });
+      throw error;
+    }
+  },
+});
+
+/** A filter that only some callers have; for others the parameter is ignored. */
+export const only = (may: (request: Request) => boolean, filter: Filter): Filter => ({
+  ...filter,
+  condition: (request, name) => (may(request) ? filter.condition(request, name) : undefined),
+});

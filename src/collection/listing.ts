@@ -1,0 +1,130 @@
+import { seesAll } from '../access/caller.ts';
+import type { Request } from '../access/request.ts';
+import { type Sql, type Value, all, raw, sql } from '../db/sql.ts';
+import { invalid } from '../http/error.ts';
+import { pageHeaders, pageOf } from '../http/page.ts';
+import { type Reply, document } from '../http/reply.ts';
+import type { Fields, Shape } from './field.ts';
+import type { Filters } from './filter.ts';
+import { type Member, type Viewer, renderObject } from './representation.ts';
+
+/** Values of named parameters in the expressions of fields. */
+export type Parameters = Readonly<Record<string, Value>>;
+
+const none: Parameters = {};
+
+/** What a list is made of. Column names inside are written with the alias. */
+export interface ListSpec {
+  readonly table: string;
+  readonly alias: string;
+  readonly fields: Fields;
+  readonly filters: Filters;
+  /** Name for `o=` to the column or expression it orders by. */
+  readonly orderings: Readonly<Record<string, string>>;
+  /** Further orderings, for callers who see everything; unknown to others. */
+  readonly privilegedOrderings?: Readonly<Record<string, string>>;
+  /** Default order: `column` or `-column` of the table, as SQL. */
+  readonly order: string;
+  /** Whether `field=` chooses the keys of the answer. */
+  readonly selectable?: boolean;
+  /** Further parameters of the fields' expressions, besides those of the viewer. */
+  readonly parameters?: (request: Request) => Parameters;
+}
+
+/** Turns rows of a table into pages of JSON, in two steps: a query that finds the ids, then one that represents them. */
+export class Listing {
+  readonly #members: readonly Member[];
+  readonly #texts = new Map<string, string>();
+
+  constructor(readonly spec: ListSpec) {
+    this.#members = Object.entries(spec.fields).flatMap(([name, field]) =>
+      field.json ? [{ name, value: field.json(`${spec.alias}.${name}`), shown: field.shown }] : [],
+    );
+  }
+
+  /** A page of the objects that satisfy the conditions and the request's filters. Throws 400, 404. */
+  page(request: Request, conditions: readonly Sql[], parameters: Parameters = none): Reply {
+    const { db, query } = request;
+    const { table, alias } = this.spec;
+    const from = sql`FROM ${raw(table)} ${raw(alias)}${where([...conditions, ...this.#filtered(request)])}`;
+    const order = this.#order(request);
+    const total = db.count(sql`SELECT count(*) ${from}`);
+    const page = pageOf(query, total);
+    const ids = db.values<number>(sql`SELECT ${raw(alias)}.id ${from} ORDER BY ${order} LIMIT ${page.size} OFFSET ${page.offset}`);
+    const rows = this.represent(request, ids, parameters);
+    return document(`[${rows.join(',')}]`, pageHeaders(page, total, request.url, query));
+  }
+
+  /** The JSON texts of the objects with these ids, in their order; `field=` of the request is heeded where it applies. */
+  represent(request: Request, ids: readonly number[], parameters: Parameters = none): string[] {
+    if (ids.length === 0) return [];
+    const text = this.#text(request);
+    return request.db.named<string>(text, { ...viewerOf(request), ...this.spec.parameters?.(request), ...parameters, ids: JSON.stringify(ids) });
+  }
+
+  /** JSON Schema of an object of the list. */
+  get shape(): Shape {
+    const shown = Object.entries(this.spec.fields).filter(([, field]) => field.json);
+    return {
+      type: 'object',
+      properties: Object.fromEntries(shown.map(([name, field]) => [name, field.shape])),
+      required: this.spec.selectable ? [] : shown.filter(([, field]) => field.shown === undefined).map(([name]) => name),
+    };
+  }
+
+  #text(request: Request): string {
+    const chosen = this.spec.selectable ? this.#chosen(request) : undefined;
+    const key = chosen?.join() ?? '';
+    let text = this.#texts.get(key);
+    if (text === undefined) {
+      const { table, alias } = this.spec;
+      const members = chosen ? this.#members.filter((member) => chosen.includes(member.name)) : this.#members;
+      // json_each stands on the outer side of a CROSS JOIN, which SQLite never reorders: rows come in the order of the ids.
+      text = `SELECT ${renderObject(members)} FROM json_each(@ids) AS page CROSS JOIN ${table} ${alias} ON ${alias}.id = page.value`;
+      if (this.#texts.size < 200) this.#texts.set(key, text);
+    }
+    return text;
+  }
+
+  #chosen(request: Request): string[] | undefined {
+    if (request.incoming.method !== 'GET' && request.incoming.method !== 'HEAD') return undefined;
+    const asked = [...request.query.all('field'), ...request.query.all('fields')];
+    if (asked.length === 0) return undefined;
+    const names = this.#members.map((member) => member.name).filter((name) => asked.includes(name));
+    return names.length > 0 ? names : undefined;
+  }
+
+  #filtered(request: Request): Sql[] {
+    if (request.query.text === '') return [];
+    return Object.entries(this.spec.filters).flatMap(([name, filter]) => filter.condition(request, name) ?? []);
+  }
+
+  #order(request: Request): Sql {
+    const { alias, orderings, order } = this.spec;
+    const asked = Object.keys(orderings).length > 0 ? request.query.one('o') : undefined;
+    const terms = asked === undefined ? [order] : asked.split(',').map((term) => this.#ordering(request, term.trim()));
+    const directed = terms.map((term) => (term.startsWith('-') ? `${term.slice(1)} DESC` : term));
+    // Every order ends with the internal id, in the direction of the last term, so that an index serves both.
+    return raw(`${directed.join(', ')}, ${alias}.id${terms.at(-1)?.startsWith('-') ? ' DESC' : ''}`);
+  }
+
+  #ordering(request: Request, term: string): string {
+    const name = term.replace(/^-/, '');
+    const { orderings, privilegedOrderings } = this.spec;
+    const known = new Map(Object.entries(seesAll(request.caller) ? { ...orderings, ...privilegedOrderings } : orderings));
+    const column = known.get(name);
+    if (column === undefined) throw invalid({ o: [`"${name}" is not a valid choice.`] });
+    return term.startsWith('-') ? `-${column}` : column;
+  }
+}
+
+/** For whom a representation is made. */
+export function viewerOf(request: Request): Viewer & Record<string, string | number> {
+  const { caller } = request;
+  return { base: request.base, caller: caller.id, all: seesAll(caller) ? 1 : 0, staff: caller.isStaff ? 1 : 0 };
+}
+
+function where(conditions: readonly Sql[]): Sql {
+  const real = conditions.filter((condition) => condition.text !== 'TRUE');
+  return real.length === 0 ? raw('') : sql` WHERE ${all(real)}`;
+}

@@ -1,0 +1,64 @@
+import type { Request } from '../access/request.ts';
+import { sql, raw } from '../db/sql.ts';
+import type { Value } from '../db/sql.ts';
+import { invalid } from '../http/error.ts';
+import { type Field, FieldError, type Fields, type Input, type Values, messages } from './field.ts';
+
+/** What a body is read for: creation, a whole update (PUT), or a partial one (PATCH). */
+export type Purpose = 'create' | 'replace' | 'change';
+
+/** Whether a caller may write a field for this purpose; what he may not write is ignored in his body. */
+export function isWritable(field: Field, request: Request, purpose: Purpose): boolean {
+  const { input } = field;
+  if (!input) return false;
+  if (purpose === 'create') return input.create;
+  return typeof input.update === 'function' ? input.update(request.caller) : input.update;
+}
+
+/**
+ * Reads the writable fields of the body. All field errors are collected into one 400; unknown and read-only keys are
+ * ignored. `current` is the id of the object being changed, which may keep its own unique values.
+ */
+export function validate<F extends Fields>(
+  fields: F,
+  request: Request,
+  purpose: Purpose,
+  object?: { table: string; current?: number | undefined },
+): Values<F> {
+  const { values, form } = request.body();
+  const accepted: Record<string, unknown> = {};
+  const errors: Record<string, readonly unknown[]> = {};
+  for (const name in fields) {
+    const field = fields[name] as Field;
+    if (!isWritable(field, request, purpose)) continue;
+    const given = formValue(field, values[name], form);
+    try {
+      if (given === undefined) {
+        if ((field.input as Input<unknown>).required && purpose !== 'change') throw new FieldError([messages.required]);
+        continue;
+      }
+      const value = (field.input as Input<unknown>).parse(given, request, form);
+      if (object) refuseTaken(field, value, request, object);
+      accepted[name] = value;
+    } catch (error) {
+      if (!(error instanceof FieldError)) throw error;
+      errors[name] = error.messages;
+    }
+  }
+  if (Object.keys(errors).length > 0) throw invalid(errors);
+  return accepted as Values<F>;
+}
+
+/** A repeated form field that is no list counts by its last value. */
+function formValue(field: Field, value: unknown, form: boolean): unknown {
+  return form && Array.isArray(value) && field.type !== 'list' ? value.at(-1) : value;
+}
+
+function refuseTaken(field: Field, value: unknown, request: Request, object: { table: string; current?: number | undefined }): void {
+  const unique = (field.input as Input<unknown>).unique;
+  if (!unique || value === null || value === '') return;
+  const stored = unique.of ? unique.of(value) : (value as Value);
+  const taken = request.db.value(sql`SELECT 1 FROM ${raw(object.table)}
+    WHERE ${raw(unique.column)} = ${stored} AND id IS NOT ${object.current ?? null}`);
+  if (taken !== undefined) throw new FieldError([unique.message(value)]);
+}

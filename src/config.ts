@@ -1,0 +1,187 @@
+import ipaddr from 'ipaddr.js';
+import { day, hour, minute, second } from './clock.ts';
+
+/**
+ * Every setting, once: `tenantry config`, `--help`, the README's table, the environment and the command line are all
+ * read from `settings`. A setting `some_name` is `TENANTRY_SOME_NAME` in the environment and `--some-name` on the
+ * command line.
+ */
+interface Setting<T> {
+  readonly kind: string;
+  readonly fallback: T;
+  readonly help: string;
+  /** Reads the text of an environment variable or option; throws an Error with a sentence that names the rule. */
+  readonly read: (text: string) => T;
+}
+
+const text = (fallback: string | null, help: string): Setting<string | null> => ({
+  kind: 'text',
+  fallback,
+  help,
+  read: (value) => value || null,
+});
+
+const requiredText = (fallback: string, help: string): Setting<string> => ({
+  kind: 'text',
+  fallback,
+  help,
+  read: (value) => {
+    if (value === '') throw new Error('must not be empty');
+    return value;
+  },
+});
+
+const integer = (fallback: number, help: string, minimum = 0, maximum = 2 ** 31 - 1): Setting<number> => ({
+  kind: 'integer',
+  fallback,
+  help,
+  read: (value) => {
+    const number = Number(value);
+    if (!/^\d+$/.test(value) || number < minimum || number > maximum) {
+      throw new Error(`must be a whole number from ${minimum} to ${maximum}`);
+    }
+    return number;
+  },
+});
+
+const flag = (fallback: boolean, help: string): Setting<boolean> => ({
+  kind: 'boolean',
+  fallback,
+  help,
+  read: (value) => {
+    if (/^(true|t|yes|y|on|1|)$/i.test(value)) return true;
+    if (/^(false|f|no|n|off|0)$/i.test(value)) return false;
+    throw new Error('must be true or false');
+  },
+});
+
+const list = (fallback: readonly string[], help: string, check?: (item: string) => void): Setting<readonly string[]> => ({
+  kind: 'list',
+  fallback,
+  help,
+  read: (value) => {
+    const items = value.split(',').map((item) => item.trim()).filter((item) => item !== '');
+    for (const item of items) check?.(item);
+    return items;
+  },
+});
+
+const networks = (help: string): Setting<readonly string[]> => ({
+  ...list([], help, (item) => {
+    if (!ipaddr.isValid(item) && !ipaddr.isValidCIDR(item)) {
+      throw new Error(`must list addresses or networks such as 10.0.0.0/8, but has "${item}"`);
+    }
+  }),
+  kind: 'networks',
+});
+
+const durationUnits: Record<string, number> = { s: second, m: minute, h: hour, d: day };
+
+/** A length of time, kept in microseconds; null (where it is the default) means for ever. */
+export const duration = <T extends number | null>(fallback: T, help: string): Setting<number | T> => ({
+  kind: 'duration',
+  fallback,
+  help,
+  read: (value) => {
+    const match = /^(\d+)\s*([smhd])$/.exec(value);
+    const unit = durationUnits[match?.[2] ?? ''];
+    if (!match || unit === undefined) throw new Error('must be a duration such as 45s, 30m, 12h or 7d');
+    return Number(match[1]) * unit;
+  },
+});
+
+const origin = (item: string): void => {
+  if (!URL.canParse(item) || new URL(item).origin !== item) {
+    throw new Error(`must list origins such as https://app.example.com, but has "${item}"`);
+  }
+};
+
+const webAddress = (fallback: null, help: string): Setting<string | null> => ({
+  kind: 'URL',
+  fallback,
+  help,
+  read: (value) => {
+    if (value === '') return null;
+    if (!/^https?:$/.test(URL.canParse(value) ? new URL(value).protocol : '')) {
+      throw new Error('must be an http or https URL');
+    }
+    return value.replace(/\/+$/, '');
+  },
+});
+
+/** The table of settings: name, kind, default, meaning. Order is the order of every print of it. */
+export const settings = {
+  host: requiredText('127.0.0.1', 'Address to listen on.'),
+  port: integer(8080, 'Port to listen on; 0 takes a free one.', 0, 65535),
+  data: requiredText('data', 'Folder of the database, keys and uploads.'),
+  base_url: webAddress(null, 'Start of every link in answers; default: scheme and host of the request.'),
+  max_body_bytes: integer(1_048_576, 'Largest request body in bytes; larger ones are answered 413.', 1024),
+  allowed_origins: list([], 'Origins whose web pages may call the API (CORS).', origin),
+  trusted_proxies: networks('Proxies whose X-Forwarded-* headers are believed.'),
+  owners_can_manage_customers: flag(false, 'Owners may change and delete their own customers.'),
+  owners_can_manage_owners: flag(false, 'Owners may grant and revoke roles in their own customers.'),
+  user_competences: list([], "Choices of a user's competence."),
+  native_name_enabled: flag(false, 'Tells web clients to show native names.'),
+  validate_invitation_email: flag(false, 'An invitation is accepted only by a user with its email address.'),
+  authentication_methods: list(['LOCAL_SIGNIN'], 'Ways to log in: LOCAL_SIGNIN.', (item) => {
+    if (item !== 'LOCAL_SIGNIN') throw new Error(`must list LOCAL_SIGNIN, but has "${item}"`);
+  }),
+  product_name: requiredText('Tenantry', 'Name of the service in mails and requests it sends.'),
+  log_level: {
+    kind: 'choice',
+    fallback: 'info' as string,
+    help: 'How much is logged: debug, info, warn, error or silent.',
+    read: (value: string) => {
+      if (!/^(debug|info|warn|error|silent)$/.test(value)) throw new Error('must be debug, info, warn, error or silent');
+      return value;
+    },
+  },
+  native_cache: text(null, 'Folder for the unpacked native modules; default: inside the data folder.'),
+} satisfies Record<string, Setting<unknown>>;
+
+export type SettingName = keyof typeof settings;
+export type Config = { readonly [K in SettingName]: ReturnType<(typeof settings)[K]['read']> | (typeof settings)[K]['fallback'] };
+
+/** A setting that cannot be read; `message` names the setting and the rule. */
+export class ConfigError extends Error {}
+
+/** All settings: given values first, then option texts, then environment texts, then defaults. Throws ConfigError. */
+export function loadConfig(
+  sources: { given?: Partial<Config>; options?: Readonly<Record<string, string>>; env?: Readonly<Record<string, string | undefined>> } = {},
+): Config {
+  const config: Record<string, unknown> = {};
+  for (const name of settingNames) {
+    const setting: Setting<unknown> = settings[name];
+    const option = sources.options?.[name];
+    const env = sources.env?.[environmentName(name)];
+    if (sources.given?.[name] !== undefined) config[name] = sources.given[name];
+    else if (option !== undefined) config[name] = readSetting(setting, option, optionName(name));
+    else if (env !== undefined && env !== '') config[name] = readSetting(setting, env, environmentName(name));
+    else config[name] = setting.fallback;
+  }
+  return config as Config;
+}
+
+export const settingNames = Object.keys(settings) as readonly SettingName[];
+
+export const environmentName = (name: SettingName): string => `TENANTRY_${name.toUpperCase()}`;
+export const optionName = (name: SettingName): string => `--${name.replaceAll('_', '-')}`;
+
+function readSetting(setting: Setting<unknown>, value: string, shownAs: string): unknown {
+  try {
+    return setting.read(value.trim());
+  } catch (error) {
+    throw new ConfigError(`${shownAs} ${(error as Error).message}`);
+  }
+}
+
+/** A setting's value as one would write it on the command line. */
+export function printSetting(name: SettingName, value: unknown): string {
+  if (value === null) return '';
+  if (Array.isArray(value)) return value.join(',');
+  if (settings[name].kind === 'duration' && typeof value === 'number') {
+    const unit = Object.entries(durationUnits).reverse().find(([, size]) => value % size === 0);
+    return unit ? `${value / unit[1]}${unit[0]}` : `${value / second}s`;
+  }
+  return String(value);
+}

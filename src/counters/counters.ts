@@ -1,0 +1,93 @@
+import type { Request } from '../access/request.ts';
+import { visibleProjects } from '../access/visibility.ts';
+import type { Collection, Row } from '../collection/collection.ts';
+import type { Endpoint } from '../collection/endpoint.ts';
+import type { Fields } from '../collection/field.ts';
+import { customers } from '../customers/customers.ts';
+import { type Sql, sql } from '../db/sql.ts';
+import { json } from '../http/reply.ts';
+import { projects } from '../projects/projects.ts';
+import { usersOfCustomers } from '../users/users.ts';
+
+/** One counter: its meaning, and how it is counted for the object with this id. */
+interface Counter {
+  readonly help: string;
+  readonly count: (request: Request, id: number) => number;
+}
+
+type Counters = Readonly<Record<string, Counter>>;
+
+const number = (request: Request, query: Sql): number => request.db.value<number>(query) as number;
+
+/** The usage of a quota, which counts just these objects. */
+const usage = (scope: 'customer' | 'project', name: string) => (request: Request, id: number): number =>
+  request.db.value<number>(sql`SELECT usage FROM quota WHERE scope_kind = ${scope} AND scope_id = ${id} AND name = ${name}`) ?? 0;
+
+const none = (): number => 0;
+
+const ofCustomer: Counters = {
+  alerts: { help: 'Open alerts about it, its projects, services and resources.', count: none },
+  services: { help: 'Its services.', count: usage('customer', 'nc_service_count') },
+  projects: {
+    help: 'Its projects that the caller sees.',
+    count: (request, id) => number(request, sql`SELECT count(*) FROM project WHERE customer_id = ${id} AND ${visibleProjects(request.caller, 'id')}`),
+  },
+  users: {
+    help: 'Users with a role in it or its projects.',
+    count: (request, id) => number(request, sql`SELECT count(*) FROM (${usersOfCustomers(sql`${id}`)})`),
+  },
+};
+
+const ofProject: Counters = {
+  users: {
+    help: 'Users with a role in it.',
+    count: (request, id) => number(request, sql`SELECT count(DISTINCT user_id) FROM project_role WHERE project_id = ${id} AND ended IS NULL`),
+  },
+  alerts: { help: 'Open alerts about it and its resources.', count: none },
+  apps: { help: 'Its applications.', count: usage('project', 'nc_app_count') },
+  vms: { help: 'Its virtual machines.', count: usage('project', 'nc_vm_count') },
+  private_clouds: { help: 'Its private clouds.', count: usage('project', 'nc_private_cloud_count') },
+  storages: { help: 'Its volumes and snapshots.', count: usage('project', 'nc_storage_count') },
+};
+
+const ofUser: Counters = {
+  keys: { help: "The caller's SSH keys.", count: (request, id) => number(request, sql`SELECT count(*) FROM ssh_key WHERE user_id = ${id}`) },
+  hooks: { help: "The caller's hooks.", count: none },
+};
+
+/** A path that answers one object of integers (core.md 9); `fields` limits its keys. */
+function countersEndpoint(path: string, name: string, counters: Counters, find: (request: Request) => number): Endpoint {
+  return {
+    path,
+    name,
+    description: 'Counts of related objects.',
+    actions: (request) => {
+      find(request);
+      return undefined;
+    },
+    operations: {
+      GET: {
+        summary: 'Counts related objects.',
+        who: 'Everybody who sees the object.',
+        output: {
+          status: 200,
+          shape: { type: 'object', properties: Object.fromEntries(Object.entries(counters).map(([key, { help }]) => [key, { type: 'integer', description: help }])) },
+        },
+        handle: (request) => {
+          const id = find(request);
+          const asked = request.query.all('fields');
+          const kept = Object.entries(counters).filter(([key]) => asked.length === 0 || asked.includes(key));
+          return json(Object.fromEntries(kept.map(([key, counter]) => [key, counter.count(request, id)])));
+        },
+      },
+    },
+  };
+}
+
+const idOf = (parent: Collection<Fields, Row>) => (request: Request): number => parent.find(request).id;
+
+export const counterEndpoints: readonly Endpoint[] = [
+  countersEndpoint('/api/customers/:key/counters/', 'Customer Counters', ofCustomer, idOf(customers as unknown as Collection<Fields, Row>)),
+  countersEndpoint('/api/projects/:key/counters/', 'Project Counters', ofProject, idOf(projects as unknown as Collection<Fields, Row>)),
+  countersEndpoint('/api/user-counters/', 'User Counters', ofUser, (request) => request.caller.id),
+];

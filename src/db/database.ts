@@ -1,0 +1,245 @@
+import SQLite from 'better-sqlite3';
+import type { Sql, Value } from './sql.ts';
+import { fold } from './sql.ts';
+
+type Statement = SQLite.Statement;
+type Named = Readonly<Record<string, Value>>;
+
+/** The oldest SQLite whose write-ahead log is known not to corrupt under checkpoints. */
+const oldestSqlite = [3, 51, 3];
+const keptStatements = 1000;
+const keptCounts = 5000;
+
+/**
+ * The database: prepared statements, and the one way to change anything.
+ *
+ * All changes of one turn of the event loop form one transaction, the batch, which begins with the first change and is
+ * committed once at the end of the turn. Each piece of work in it is a savepoint, so a failing request rolls back alone.
+ * Whoever must not speak before the change is safe waits with `settled`.
+ */
+export class Database {
+  /** Grows with every committed or pending change made here; a key for whatever is derived from the data. */
+  writes = 0;
+  readonly #raw: SQLite.Database;
+  readonly #statements = new Map<string, Statement>();
+  readonly #counts = new Map<string, number>();
+  #countsVersion = '';
+  #depth = 0;
+  #batch: Batch | undefined;
+
+  private constructor(handle: SQLite.Database) {
+    this.#raw = handle;
+  }
+
+  /** Opens (and creates) the file, or an in-memory database for `:memory:`. Throws when SQLite is too old. */
+  static open(file: string, addon?: object): Database {
+    const handle = new SQLite(file, addon ? { nativeBinding: addon as unknown as string } : {});
+    refuseOldSqlite(handle.prepare('SELECT sqlite_version()').pluck().get() as string);
+    for (const pragma of [
+      'journal_mode = WAL',
+      'synchronous = FULL',
+      'foreign_keys = ON',
+      'busy_timeout = 5000',
+      'temp_store = MEMORY',
+      'cache_size = -65536',
+      'mmap_size = 1073741824',
+      'trusted_schema = OFF',
+    ]) {
+      handle.pragma(pragma);
+    }
+    const db = new Database(handle);
+    db.define('fold', fold);
+    return db;
+  }
+
+  /** Makes a pure function of one text available in SQL; null stays null. */
+  define(name: string, of: (text: string) => string): void {
+    this.#raw.function(name, { deterministic: true }, (text: unknown) => (typeof text === 'string' ? of(text) : null));
+  }
+
+  /** All rows of a query. */
+  all<Row = Record<string, Value>>(query: Sql): Row[] {
+    return this.#prepare(query.text, 'rows').all(query.values) as Row[];
+  }
+
+  /** The first row of a query, or undefined. */
+  get<Row = Record<string, Value>>(query: Sql): Row | undefined {
+    return this.#prepare(query.text, 'rows').get(query.values) as Row | undefined;
+  }
+
+  /** The first column of the first row, or undefined. */
+  value<T = Value>(query: Sql): T | undefined {
+    return this.#prepare(query.text, 'value').get(query.values) as T | undefined;
+  }
+
+  /** The first column of every row. */
+  values<T = Value>(query: Sql): T[] {
+    return this.#prepare(query.text, 'value').all(query.values) as T[];
+  }
+
+  /** The first column of every row of a fixed text with `@name` parameters; for texts built once and kept. */
+  named<T = Value>(text: string, values: Named): T[] {
+    return this.#prepare(text, 'value').all(values) as T[];
+  }
+
+  /**
+   * The number that a counting query answers, remembered until anything is written: counting a large table costs more
+   * than the page that is shown of it.
+   */
+  count(query: Sql): number {
+    const version = `${this.writes} ${this.value({ text: 'PRAGMA data_version', values: [] })}`;
+    if (version !== this.#countsVersion) {
+      this.#counts.clear();
+      this.#countsVersion = version;
+    }
+    const key = `${query.text} ${JSON.stringify(query.values)}`;
+    let count = this.#counts.get(key);
+    if (count === undefined) {
+      count = this.value<number>(query) as number;
+      if (this.#counts.size < keptCounts) this.#counts.set(key, count);
+    }
+    return count;
+  }
+
+  /** Makes a change; only inside `write`. Answers the new row's id and the number of changed rows. */
+  run(change: Sql): { id: number; changes: number } {
+    if (this.#depth === 0) throw new Error('A change outside Database.write');
+    if (this.#batch?.failure !== undefined) throw this.#batch.failure;
+    this.writes++;
+    const result = this.#prepare(change.text, 'run').run(change.values);
+    return { id: Number(result.lastInsertRowid), changes: result.changes };
+  }
+
+  /** Inserts a row of the named columns and answers its id. Table and column names come from the program alone. */
+  insert(table: string, row: Readonly<Record<string, Value | undefined>>): number {
+    const columns = Object.keys(row).filter((column) => row[column] !== undefined);
+    const names = columns.map((column) => `"${column}"`).join(', ');
+    const text = `INSERT INTO ${table} (${names}) VALUES (${columns.map(() => '?').join(', ')})`;
+    return this.run({ text, values: columns.map((column) => row[column] as Value) }).id;
+  }
+
+  /** Updates the named columns of the row with this id; does nothing for an empty change. */
+  update(table: string, id: number, change: Readonly<Record<string, Value | undefined>>): void {
+    const columns = Object.keys(change).filter((column) => change[column] !== undefined);
+    if (columns.length === 0) return;
+    const text = `UPDATE ${table} SET ${columns.map((column) => `"${column}" = ?`).join(', ')} WHERE id = ?`;
+    this.run({ text, values: [...columns.map((column) => change[column] as Value), id] });
+  }
+
+  /** Runs a piece of work in a savepoint of the batch: all of its changes happen, or, when it throws, none. */
+  write<T>(work: () => T): T {
+    const batch = this.#begin();
+    this.#exec('SAVEPOINT work');
+    this.#depth++;
+    try {
+      const result = work();
+      this.#exec('RELEASE work');
+      return result;
+    } catch (error) {
+      this.#rollBack(batch, error);
+      throw error;
+    } finally {
+      this.#depth--;
+      if (this.#depth === 0 && batch.failure !== undefined) this.commit();
+    }
+  }
+
+  /** Calls back when everything changed so far is on disk (with the error when it could not be), or at once when nothing is pending. */
+  settled(callback: (error?: unknown) => void): void {
+    if (this.#batch) this.#batch.waiting.push(callback);
+    else callback();
+  }
+
+  /** Commits the batch now instead of at the end of the turn. */
+  commit(): void {
+    const batch = this.#batch;
+    if (!batch) return;
+    if (this.#depth > 0) throw new Error('A commit inside Database.write');
+    this.#batch = undefined;
+    clearImmediate(batch.timer);
+    let failure = batch.failure;
+    if (failure === undefined) {
+      try {
+        this.#exec('COMMIT');
+      } catch (error) {
+        failure = error ?? new Error('COMMIT failed');
+        this.writes++;
+        if (this.#raw.inTransaction) this.#exec('ROLLBACK');
+      }
+    }
+    for (const callback of batch.waiting) callback(failure);
+  }
+
+  /** Runs a script of statements, such as a migration. Not part of any batch. */
+  script(text: string): void {
+    this.#raw.exec(text);
+    this.writes++;
+  }
+
+  /** Reads or sets a pragma that answers one value. */
+  pragma(text: string): Value {
+    return this.#raw.pragma(text, { simple: true }) as Value;
+  }
+
+  /** The whole database as bytes; commits what is pending first. */
+  serialize(): Buffer {
+    this.commit();
+    return this.#raw.serialize();
+  }
+
+  /** Commits what is pending, moves the log into the file and closes. */
+  close(): void {
+    if (!this.#raw.open) return;
+    this.commit();
+    if (!this.#raw.memory) this.#raw.pragma('wal_checkpoint(TRUNCATE)');
+    this.#raw.close();
+  }
+
+  #begin(): Batch {
+    if (this.#batch) return this.#batch;
+    this.#exec('BEGIN IMMEDIATE');
+    this.#batch = { waiting: [], failure: undefined, timer: setImmediate(() => this.commit()) };
+    return this.#batch;
+  }
+
+  #rollBack(batch: Batch, error: unknown): void {
+    this.writes++;
+    if (this.#raw.inTransaction) {
+      this.#exec('ROLLBACK TO work');
+      this.#exec('RELEASE work');
+      return;
+    }
+    // A full disk or an I/O error ends the whole transaction: nobody in this batch may hear that he succeeded.
+    batch.failure ??= error ?? new Error('The transaction was lost');
+  }
+
+  #exec(text: string): void {
+    this.#prepare(text, 'run').run();
+  }
+
+  #prepare(text: string, kind: 'rows' | 'value' | 'run'): Statement {
+    const key = kind === 'value' ? `1${text}` : text;
+    let statement = this.#statements.get(key);
+    if (statement) return statement;
+    statement = this.#raw.prepare(text);
+    if (kind === 'value') statement.pluck();
+    if (this.#statements.size >= keptStatements) this.#statements.delete(this.#statements.keys().next().value as string);
+    this.#statements.set(key, statement);
+    return statement;
+  }
+}
+
+interface Batch {
+  readonly waiting: ((error?: unknown) => void)[];
+  failure: unknown;
+  readonly timer: NodeJS.Immediate;
+}
+
+function refuseOldSqlite(version: string): void {
+  const parts = version.split('.').map(Number);
+  for (let i = 0; i < oldestSqlite.length; i++) {
+    const difference = (parts[i] ?? 0) - (oldestSqlite[i] as number);
+    if (difference > 0) return;
+    if (difference < 0) throw new Error(`SQLite ${version} is too old: ${oldestSqlite.join('.')} or newer is needed`);
+  }
+}

@@ -1,0 +1,62 @@
+/** What SQLite can bind. */
+export type Value = string | number | bigint | null | Uint8Array;
+
+/** A piece of SQL with the values of its `?` marks, in order. */
+export class Sql {
+  constructor(
+    readonly text: string,
+    readonly values: readonly Value[],
+  ) {}
+}
+
+/** Composes SQL: an interpolated `Sql` is spliced in, anything else becomes a bound parameter. */
+export function sql(strings: TemplateStringsArray, ...parts: readonly (Sql | Value)[]): Sql {
+  let text = strings[0] as string;
+  if (parts.length === 0) return new Sql(text, none);
+  const values: Value[] = [];
+  for (let i = 0; i < parts.length; i++) {
+    const part = parts[i] as Sql | Value;
+    if (part instanceof Sql) {
+      text += part.text + strings[i + 1];
+      for (const value of part.values) values.push(value);
+    } else {
+      text += `?${strings[i + 1]}`;
+      values.push(part);
+    }
+  }
+  return new Sql(text, values);
+}
+
+const none: readonly Value[] = [];
+
+/** A fixed text as SQL: names of tables and columns from the program's own vocabulary, never from a request. */
+export const raw = (text: string): Sql => new Sql(text, none);
+
+/** Pieces joined by a separator; an empty list gives an empty piece. */
+export function join(pieces: readonly Sql[], separator: string): Sql {
+  return new Sql(pieces.map((piece) => piece.text).join(separator), pieces.flatMap((piece) => piece.values));
+}
+
+/** `(a) AND (b) AND …`; always true for an empty list. */
+export const all = (pieces: readonly Sql[]): Sql =>
+  pieces.length === 0 ? raw('TRUE') : new Sql(pieces.map((piece) => `(${piece.text})`).join(' AND '), pieces.flatMap((piece) => piece.values));
+
+/** `(a) OR (b) OR …`; never true for an empty list. */
+export const any = (pieces: readonly Sql[]): Sql =>
+  pieces.length === 0 ? raw('FALSE') : new Sql(pieces.map((piece) => `(${piece.text})`).join(' OR '), pieces.flatMap((piece) => piece.values));
+
+/** Membership of a column in a list of values; the list travels as one JSON parameter, so that the text stays the same. */
+export const among = (column: string, values: readonly (string | number)[]): Sql =>
+  new Sql(`${column} IN (SELECT value FROM json_each(?))`, [JSON.stringify(values)]);
+
+/** A substring match without case (core.md 1.9 "partial"). SQLite's LIKE folds ASCII only, hence two ways. */
+export function contains(column: string, part: string): Sql {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the ASCII range is meant
+  if (/^[\x00-\x7f]*$/.test(part)) {
+    return new Sql(`${column} LIKE ? ESCAPE '\\'`, [`%${part.replace(/[\\%_]/g, '\\$&')}%`]);
+  }
+  return new Sql(`instr(fold(${column}), ?) > 0`, [fold(part)]);
+}
+
+/** Text as it is compared without case: NFKC, then lower case. */
+export const fold = (text: string): string => text.normalize('NFKC').toLowerCase();

@@ -1,0 +1,79 @@
+/** Levels of an event, from the least to the most severe. */
+export type Level = 'debug' | 'info' | 'warning' | 'error';
+
+/** Groups of event types that hooks and filters name. */
+export type Group = 'customers' | 'projects' | 'resources' | 'ssh' | 'users';
+
+interface EventType {
+  readonly groups: readonly Group[];
+  readonly level: Level;
+  /** Text with `{key}` for values of the context; a part in [brackets] is left out when its value is empty. */
+  readonly message: string;
+}
+
+const info = (groups: readonly Group[], message: string): EventType => ({ groups, level: 'info', message });
+const error = (groups: readonly Group[], message: string): EventType => ({ groups, level: 'error', message });
+const users: readonly Group[] = ['users'];
+const customers: readonly Group[] = ['customers'];
+const projects: readonly Group[] = ['projects'];
+const resources: readonly Group[] = ['resources'];
+const roles: readonly Group[] = ['customers', 'projects', 'users'];
+const ssh: readonly Group[] = ['ssh', 'users'];
+
+/** Every type of event (events.md 4.2). A message ending in `{changes}` is followed by what was changed. */
+export const catalogue = {
+  auth_logged_in_with_username: info(users, 'User {user_username}[ with full name {user_full_name}] authenticated successfully with username and password.'),
+  auth_logged_out: info(users, 'User {user_username}[ with full name {user_full_name}] has logged out.'),
+  auth_login_failed_with_username: info(users, 'User {username} failed to authenticate with username and password.'),
+  custom_notification: info([], '{message}'),
+  customer_creation_succeeded: info(customers, 'Customer {customer_name} has been created.'),
+  customer_deletion_succeeded: info(customers, 'Customer {customer_name} has been deleted.'),
+  customer_price_limit_updated: info(customers, ''),
+  customer_update_succeeded: info(customers, 'Customer {customer_name} has been updated.'),
+  project_creation_succeeded: info(projects, 'Project {project_name} has been created.'),
+  project_deletion_succeeded: info(projects, 'Project {project_name} has been deleted.'),
+  project_price_limit_updated: info(projects, ''),
+  project_update_succeeded: info(projects, 'Project {project_name} has been updated.'),
+  resource_creation_failed: error(resources, 'Resource {resource_name} creation has failed.'),
+  resource_creation_scheduled: info(resources, 'Resource {resource_name} creation has been scheduled.'),
+  resource_creation_succeeded: info(resources, 'Resource {resource_name} has been created.'),
+  resource_deletion_failed: error(resources, 'Resource {resource_name} deletion has failed.'),
+  resource_deletion_scheduled: info(resources, 'Resource {resource_name} deletion has been scheduled.'),
+  resource_deletion_succeeded: info(resources, '{resource_full_name} has been deleted.'),
+  resource_import_succeeded: info(resources, 'Resource {resource_full_name} has been imported.'),
+  resource_restart_failed: error(resources, 'Resource {resource_name} restart has failed.'),
+  resource_restart_scheduled: info(resources, 'Resource {resource_name} has been scheduled to restart.'),
+  resource_restart_succeeded: info(resources, 'Resource {resource_name} has been restarted.'),
+  resource_start_failed: error(resources, 'Resource {resource_name} start has failed.'),
+  resource_start_scheduled: info(resources, 'Resource {resource_name} has been scheduled to start.'),
+  resource_start_succeeded: info(resources, 'Resource {resource_name} has been started.'),
+  resource_stop_failed: error(resources, 'Resource {resource_name} stop has failed.'),
+  resource_stop_scheduled: info(resources, 'Resource {resource_name} has been scheduled to stop.'),
+  resource_stop_succeeded: info(resources, 'Resource {resource_name} has been stopped.'),
+  resource_update_succeeded: info(resources, '{resource_full_name} has been updated.'),
+  role_granted: info(roles, 'User {affected_user_username} has gained role of {role_name} in {structure_type} {structure_name}.'),
+  role_revoked: info(roles, 'User {affected_user_username} has lost role of {role_name} in {structure_type} {structure_name}.'),
+  ssh_key_creation_succeeded: info(ssh, 'SSH key {ssh_key_name} has been created for user [{user_full_name} ]with username {user_username}.'),
+  ssh_key_deletion_succeeded: info(ssh, 'SSH key {ssh_key_name} has been deleted for user [{user_full_name} ]with username {user_username}.'),
+  token_created: info([], 'Token has been updated for {affected_user_username}'),
+  user_activated: info(users, 'User {affected_user_username} has been activated.'),
+  user_creation_succeeded: info(users, 'User {affected_user_username} has been created.'),
+  user_deactivated: info(users, 'User {affected_user_username} has been deactivated.'),
+  user_deletion_succeeded: info(users, 'User {affected_user_username} has been deleted.'),
+  user_organization_approved: info([], 'User {affected_user_username} has been approved for organization {affected_organization}.'),
+  user_organization_claimed: info([], 'User {affected_user_username} has claimed organization {affected_organization}.'),
+  user_organization_rejected: info([], 'User {affected_user_username} claim for organization {affected_organization} has been rejected.'),
+  user_organization_removed: info([], 'User {affected_user_username} has been removed from organization {affected_organization}.'),
+  user_password_updated: info(users, 'Password has been changed for user {affected_user_username}.'),
+  user_token_lifetime_updated: info(users, 'Token lifetime has been changed for {affected_user_username} to {affected_user_token_lifetime}'),
+  user_update_succeeded: info(users, 'User {affected_user_username} has been updated.'),
+} as const satisfies Record<string, EventType>;
+
+export type EventTypeName = keyof typeof catalogue;
+
+/** The text of an event: values replace `{key}` once; what they contain is never read as a placeholder. */
+export function messageOf(type: EventTypeName, values: Readonly<Record<string, string>>): string {
+  return catalogue[type].message
+    .replace(/\[([^\]{]*)\{(\w+)\}([^\]]*)\]/g, (part, _before, key: string) => (values[key] ? part.slice(1, -1) : ''))
+    .replace(/\{(\w+)\}/g, (_, key: string) => values[key] ?? '');
+}

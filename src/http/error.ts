@@ -1,0 +1,32 @@
+/** Field or parameter name to its messages; items of lists may carry nested messages. */
+export type Messages = Readonly<Record<string, unknown>>;
+
+/** An answer other than success: a status and the JSON body of core.md 1.3. */
+export class HttpError extends Error {
+  constructor(
+    readonly status: number,
+    readonly body: unknown,
+    readonly headers: Readonly<Record<string, string>> = {},
+  ) {
+    super(`HTTP ${status}`);
+  }
+}
+
+/** 400: messages by field, or by query parameter. */
+export const invalid = (messages: Messages): HttpError => new HttpError(400, messages);
+
+/** 400: a message about the request as a whole. */
+export const invalidRequest = (message: string): HttpError => invalid({ non_field_errors: [message] });
+
+/** 401: no valid token, or a failed login. */
+export const unauthenticated = (body: unknown): HttpError => new HttpError(401, body, { 'WWW-Authenticate': 'Token' });
+
+/** 403: the caller sees the object but may not do this. */
+export const forbidden = (detail = 'You do not have permission to perform this action.'): HttpError =>
+  new HttpError(403, { detail });
+
+/** 404: missing and invisible alike. */
+export const notFound = (detail = 'Not found.'): HttpError => new HttpError(404, { detail });
+
+/** 409: the state of the object, or a quota, does not allow it. */
+export const conflict = (detail: string): HttpError => new HttpError(409, { detail });

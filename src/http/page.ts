@@ -1,0 +1,43 @@
+import { notFound } from './error.ts';
+import type { Query } from './query.ts';
+
+const defaultSize = 10;
+const largestSize = 300;
+
+/** A page of a list: how many objects to skip and to take. */
+export interface Page {
+  readonly number: number;
+  readonly size: number;
+  readonly offset: number;
+  readonly last: number;
+}
+
+/** The page asked for, of a list with `total` objects. Throws 404 `Invalid page.` outside of the list (core.md 1.8). */
+export function pageOf(query: Query, total: number): Page {
+  const sizeText = query.one('page_size') ?? '';
+  const size = /^\s*\+?0*[1-9]\d*\s*$/.test(sizeText) ? Math.min(Number(sizeText), largestSize) : defaultSize;
+  const last = Math.max(1, Math.ceil(total / size));
+  const text = query.one('page') ?? '1';
+  const number = text === 'last' ? last : /^\d{1,15}$/.test(text) ? Number(text) : 0;
+  if (number < 1 || number > last) throw notFound('Invalid page.');
+  return { number, size, offset: (number - 1) * size, last };
+}
+
+/** X-Result-Count and Link of a page; `url` is the list's address without its query. */
+export function pageHeaders(page: Page, total: number, url: string, query: Query): Record<string, string> {
+  const kept = query.text === '' ? [] : query.without('page').sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
+  const linkTo = (number: number, rel: string): string => {
+    const pairs = number === 1 ? kept : sorted([...kept, ['page', String(number)]]);
+    const search = pairs.length === 0 ? '' : `?${new URLSearchParams(pairs)}`;
+    return `<${url}${search}>; rel="${rel}"`;
+  };
+  const links = [linkTo(1, 'first')];
+  if (page.number > 1) links.push(linkTo(page.number - 1, 'prev'));
+  if (page.number < page.last) links.push(linkTo(page.number + 1, 'next'));
+  links.push(linkTo(page.last, 'last'));
+  return { 'X-Result-Count': String(total), Link: links.join(', ') };
+}
+
+function sorted(pairs: [string, string][]): [string, string][] {
+  return pairs.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
+}

@@ -1,0 +1,66 @@
+import { invalid } from './error.ts';
+
+const falseWords = /^(false|f|no|n|off|0|False|FALSE|F|No|NO|N|Off|OFF)$/;
+const trueWords = /^(true|t|yes|y|on|1|True|TRUE|T|Yes|YES|Y|On|ON)$/;
+
+/** A boolean in one of the spellings of core.md 1.5, or undefined. */
+export const booleanWord = (word: string): boolean | undefined =>
+  trueWords.test(word) ? true : falseWords.test(word) ? false : undefined;
+
+/** The parameters behind the `?`. An empty value counts as not given, flags excepted (core.md 1.9). */
+export class Query {
+  readonly #values = new Map<string, string[]>();
+
+  constructor(readonly text: string) {
+    if (text === '') return;
+    for (const [name, value] of new URLSearchParams(text)) {
+      const values = this.#values.get(name);
+      if (values) values.push(value);
+      else this.#values.set(name, [value]);
+    }
+  }
+
+  /** The last value of a parameter, unless it is empty. */
+  one(name: string): string | undefined {
+    return this.#values.get(name)?.at(-1) || undefined;
+  }
+
+  /** Every non-empty value of a parameter, in order. */
+  all(name: string): string[] {
+    return this.#values.get(name)?.filter((value) => value !== '') ?? [];
+  }
+
+  /** A presence flag: set by any value, also an empty one, except an explicit false. */
+  flag(name: string): boolean {
+    const value = this.#values.get(name)?.at(-1);
+    return value !== undefined && booleanWord(value) !== false;
+  }
+
+  /** A uuid, dashed or not, in lower case without dashes; undefined when not given. Throws 400. */
+  uuid(name: string): string | undefined {
+    const value = this.one(name);
+    if (value === undefined) return undefined;
+    const match = /^([0-9a-f]{8})(-?)([0-9a-f]{4})\2([0-9a-f]{4})\2([0-9a-f]{4})\2([0-9a-f]{12})$/i.exec(value);
+    if (!match) throw invalid({ [name]: [`"${value}" is not a valid UUID.`] });
+    return value.replaceAll('-', '').toLowerCase();
+  }
+
+  /** A boolean; undefined when not given. Throws 400. */
+  boolean(name: string): boolean | undefined {
+    const value = this.one(name);
+    if (value === undefined) return undefined;
+    const answer = booleanWord(value);
+    if (answer === undefined) throw invalid({ [name]: [`"${value}" is not a valid boolean.`] });
+    return answer;
+  }
+
+  /** Names of all parameters given, each once. */
+  names(): IterableIterator<string> {
+    return this.#values.keys();
+  }
+
+  /** All parameters but one as pairs, in the order given. */
+  without(left: string): [string, string][] {
+    return [...new URLSearchParams(this.text)].filter(([name]) => name !== left);
+  }
+}

@@ -1,0 +1,46 @@
+/** What a handler answers. The listener sends it when the transaction it belongs to has committed. */
+export interface Reply {
+  readonly status: number;
+  /** Already encoded; empty for 204. */
+  readonly body: string | Uint8Array;
+  readonly type: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Lists, details and images carry an ETag and answer 304 to a matching If-None-Match. */
+  readonly conditional: boolean;
+}
+
+const jsonType = 'application/json';
+const none: Readonly<Record<string, string>> = {};
+
+/** 200 with JSON text as it comes from the database: a list or a detail, with an ETag. */
+export const document = (text: string, headers: Readonly<Record<string, string>> = none): Reply => ({
+  status: 200,
+  body: text,
+  type: jsonType,
+  headers,
+  conditional: true,
+});
+
+/** Any status with a value as JSON, without an ETag. */
+export const json = (value: unknown, status = 200, headers: Readonly<Record<string, string>> = none): Reply => ({
+  status,
+  body: JSON.stringify(value),
+  type: jsonType,
+  headers,
+  conditional: false,
+});
+
+/** 200 with the JSON text of an object that was changed. */
+export const changed = (text: string): Reply => ({ status: 200, body: text, type: jsonType, headers: none, conditional: false });
+
+/** 201 with the JSON text of the new object, whose `url` goes into Location. */
+export const created = (text: string, location: string): Reply => ({
+  status: 201,
+  body: text,
+  type: jsonType,
+  headers: { Location: location },
+  conditional: false,
+});
+
+/** 204 without a body. */
+export const empty = (status = 204): Reply => ({ status, body: '', type: jsonType, headers: none, conditional: false });

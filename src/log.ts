@@ -1,0 +1,21 @@
+import { type Logger, destination, pino } from 'pino';
+
+export type Log = Logger;
+
+/**
+ * The logger: one JSON object a line on stderr, so that stdout belongs to the command line. Lines are gathered and
+ * written a few times a second; `flushSync` on the stream writes what is left at shutdown.
+ */
+export function openLog(level: string): { log: Log; flush: () => void; close: () => void } {
+  const stream = destination({ fd: 2, sync: false, minLength: 4096 });
+  const log = pino({ level, base: null, timestamp: () => `,"time":"${new Date().toISOString()}"` }, stream);
+  const flush = (): void => {
+    try {
+      stream.flushSync();
+    } catch {
+      // A closed or blocked stderr must not stop the service.
+    }
+  };
+  const timer = setInterval(() => stream.flush(), 250).unref();
+  return { log, flush, close: () => (clearInterval(timer), flush()) };
+}

@@ -1,0 +1,227 @@
+import { type Caller, seesAll } from '../access/caller.ts';
+import { ownsCustomerUntil } from '../access/rights.ts';
+import type { Request } from '../access/request.ts';
+import { connectedCustomers, visibleCustomers, visibleProjects } from '../access/visibility.ts';
+import { callerId } from '../access/caller.ts';
+import { type Collection, type Row, collection } from '../collection/collection.ts';
+import { type Field, type Values, choice, datetime, link, selfLink, shown, shownText, shownTime } from '../collection/field.ts';
+import { type Filters, exact, linked, partial, uuidOf } from '../collection/filter.ts';
+import { type Json, numberValue, optionalLink, plainValue, textValue, timeValue } from '../collection/representation.ts';
+import { customers } from '../customers/customers.ts';
+import { type Sql, raw, sql } from '../db/sql.ts';
+import { invalid } from '../http/error.ts';
+import { projects } from '../projects/projects.ts';
+import { users } from '../users/users.ts';
+import { type Structure, grantRole, revokeRole, roleNames } from './roles.ts';
+
+interface RoleRow extends Row {
+  readonly customer_id?: number;
+  readonly project_id?: number;
+  readonly user_id: number;
+  readonly role: string;
+  readonly expires: number | null;
+}
+
+/** A value of a related object: `of('customer', 'name')` is the name of the customer of the role. */
+const of = (table: string, column: string, id = `r.${table}_id`): string => `(SELECT ${column} FROM ${table} WHERE id = ${id})`;
+const customerOfProject = (column: string): string =>
+  `(SELECT c.${column} FROM project p JOIN customer c ON c.id = p.customer_id WHERE p.id = r.project_id)`;
+const related = (json: Json): Field<never> => shownText(json);
+
+/** Members that say which customer or project a role is held in, and how it is written (core.md 8.1). */
+const structureFields = {
+  customer: {
+    customer: link({ required: true, update: false, to: () => customers, key: of('customer', 'uuid') }),
+    customer_uuid: related(plainValue(of('customer', 'uuid'))),
+    customer_name: related(textValue(of('customer', 'name'))),
+    customer_native_name: related(textValue(of('customer', 'native_name'))),
+    customer_abbreviation: related(textValue(of('customer', 'abbreviation'))),
+  },
+  project: {
+    project: link({ required: true, update: false, to: () => projects, key: of('project', 'uuid') }),
+    project_uuid: related(plainValue(of('project', 'uuid'))),
+    project_name: related(textValue(of('project', 'name'))),
+    customer_name: related(textValue(customerOfProject('name'))),
+  },
+} as const;
+
+function fieldsOf(structure: Structure, path: string, expiration: string) {
+  return {
+    url: selfLink(path, 'r.id'),
+    pk: shown('integer', { type: 'integer' }, numberValue('r.id'), { label: 'pk' }),
+    role: choice({ required: true, update: false, choices: () => Object.entries(roleNames[structure]) }),
+    created: shownTime(),
+    expiration_time: { ...datetime({ help: 'When the role ends by itself; null: never.' }), json: () => timeValue(expiration) },
+    created_by: shown('field', { type: ['string', 'null'], format: 'uri' }, optionalLink('users', of('user', 'uuid', 'r.created_by'))),
+    ...(structureFields[structure] as { [key: string]: Field<number> }),
+    user: link({ required: true, update: false, to: () => users, key: of('user', 'uuid') }),
+    user_full_name: related(textValue(of('user', 'full_name'))),
+    user_native_name: related(textValue(of('user', 'native_name'))),
+    user_username: related(textValue(of('user', 'username'))),
+    user_uuid: related(plainValue(of('user', 'uuid'))),
+    user_email: related(textValue(of('user', 'email'))),
+  };
+}
+
+type RoleFields = ReturnType<typeof fieldsOf>;
+
+/** Filters on the user of a role, which permissions and logs of both kinds share (core.md 8.5). */
+const ofUser = (filter: ReturnType<typeof partial>): ReturnType<typeof partial> => ({
+  ...filter,
+  condition: (request, name) => {
+    const condition = filter.condition(request, name);
+    return condition && sql`r.user_id IN (SELECT u.id FROM user u WHERE ${condition})`;
+  },
+});
+
+const filtersOf = (structure: Structure): Filters => ({
+  user: uuidOf('r.user_id', 'user', 'Uuid of the user.'),
+  user_url: linked('r.user_id', 'user', () => users),
+  username: ofUser(partial('u.username')),
+  full_name: ofUser(partial('u.full_name')),
+  native_name: ofUser(partial('u.native_name')),
+  role: exact('r.role'),
+  ...(structure === 'customer'
+    ? { customer: uuidOf('r.customer_id', 'customer'), customer_url: linked('r.customer_id', 'customer', () => customers) }
+    : {
+        project: uuidOf('r.project_id', 'project'),
+        project_url: linked('r.project_id', 'project', () => projects),
+        customer: uuidOf('(SELECT customer_id FROM project WHERE id = r.project_id)', 'customer', "Uuid of the project's customer."),
+      }),
+});
+
+const orderings = (expiration: string): Record<string, string> => ({
+  username: `${of('user', 'username')} COLLATE NOCASE`,
+  full_name: `${of('user', 'full_name')} COLLATE NOCASE`,
+  native_name: `${of('user', 'native_name')} COLLATE NOCASE`,
+  email: `${of('user', 'email')} COLLATE NOCASE`,
+  expiration_time: expiration,
+  created: 'r.created',
+  role: 'r.role',
+});
+
+/** Customers the caller owns, as a list of ids. */
+const ownedCustomers = (caller: Caller): Sql =>
+  sql`SELECT customer_id FROM customer_role WHERE user_id = ${caller.id} AND role = 'owner' AND ended IS NULL`;
+const memberCustomers = (caller: Caller): Sql =>
+  sql`SELECT customer_id FROM customer_role WHERE user_id = ${caller.id} AND ended IS NULL`;
+const projectsOf = (customerIds: Sql): Sql => sql`SELECT id FROM project WHERE customer_id IN (${customerIds})`;
+
+/** Who sees active and past roles, and which roles writes may address (core.md 8.2). */
+const sight: Readonly<Record<Structure, Readonly<Record<'active' | 'addressable' | 'past', (caller: Caller) => Sql>>>> = {
+  customer: {
+    active: (caller) => (seesAll(caller) ? raw('TRUE') : sql`r.customer_id IN (${connectedCustomers(callerId(caller))})`),
+    addressable: (caller) => visibleCustomers(caller, 'r.customer_id'),
+    past: (caller) => (seesAll(caller) ? raw('TRUE') : sql`r.customer_id IN (${memberCustomers(caller)})`),
+  },
+  project: {
+    active: (caller) => (seesAll(caller) ? raw('TRUE') : sql`r.project_id IN (${projectsOf(ownedCustomers(caller))})`),
+    addressable: (caller) => visibleProjects(caller, 'r.project_id'),
+    past: (caller) => (seesAll(caller) ? raw('TRUE') : sql`r.project_id IN (${projectsOf(ownedCustomers(caller))})`),
+  },
+};
+
+const isActive = (condition: Sql): Sql => (condition.text === 'TRUE' ? raw('r.ended IS NULL') : sql`r.ended IS NULL AND ${condition}`);
+const isPast = (condition: Sql): Sql => (condition.text === 'TRUE' ? raw('r.ended IS NOT NULL') : sql`r.ended IS NOT NULL AND ${condition}`);
+
+/**
+ * Whether the caller may grant, change or revoke a role that lasts until an instant: staff; an owner whose own role lasts
+ * as long, of projects always and of the customer itself with the setting owners_can_manage_owners.
+ */
+function mayManageUntil(request: Request, structure: Structure, scope: number, until: number | null): boolean {
+  const { caller, config, db } = request;
+  if (caller.isStaff) return true;
+  if (structure === 'customer' && !config.owners_can_manage_owners) return false;
+  const customer = structure === 'customer' ? scope : (db.value<number>(sql`SELECT customer_id FROM project WHERE id = ${scope}`) as number);
+  return ownsCustomerUntil(db, caller, customer, until);
+}
+
+/** Whether the caller may manage some record there at all; what decides before the body is read. */
+function mayEverManage(request: Request, structure: Structure, scope: number): boolean {
+  // An owner for however short manages records that end before his own role does.
+  return mayManageUntil(request, structure, scope, 0);
+}
+
+const scopeOf = (structure: Structure, row: { customer_id?: number; project_id?: number }): number => row[`${structure}_id`] as number;
+
+function permissions(structure: Structure): Collection<RoleFields, RoleRow> {
+  const path = `${structure}-permissions`;
+  const kind = structure === 'customer' ? 'Customer Permission' : 'Project Permission';
+  const scopeIn = (values: Values<RoleFields>): number => (values as unknown as Record<string, number>)[structure] as number;
+  return collection<RoleRow>()({
+    path,
+    kind,
+    description: `Active roles of users in ${structure}s.`,
+    table: `${structure}_role`,
+    alias: 'r',
+    key: 'pk',
+    fields: fieldsOf(structure, path, 'r.expires'),
+    visible: (caller) => isActive(sight[structure].active(caller)),
+    writable: (caller) => isActive(sight[structure].addressable(caller)),
+    described: () => true,
+    who: {
+      read: structure === 'customer' ? 'Everybody connected with the customer; staff and global support.' : 'Owners of the customer; staff and global support.',
+      create: structure === 'customer' ? 'Staff; owners with the setting owners_can_manage_owners.' : 'Staff; owners of the customer.',
+      update: 'As for creation.',
+      delete: 'As for creation.',
+    },
+    filters: filtersOf(structure),
+    orderings: orderings('r.expires'),
+    order: '-r.created',
+    create: {
+      check: (request, values) => refusePast(request, values.expiration_time),
+      mayWith: (request, values) => mayManageUntil(request, structure, scopeIn(values), values.expiration_time ?? null),
+      run: (request, values) =>
+        grantRole(request, {
+          structure,
+          scope: scopeIn(values),
+          user: values.user as number,
+          role: values.role as string,
+          expires: values.expiration_time ?? null,
+          author: request.caller.id,
+        }),
+    },
+    update: {
+      may: (request, row) => row.user_id !== request.caller.id && mayEverManage(request, structure, scopeOf(structure, row)),
+      check: (request, values) => refusePast(request, values.expiration_time),
+      mayWith: (request, values, row) =>
+        mayManageUntil(request, structure, scopeOf(structure, row), values.expiration_time === undefined ? row.expires : values.expiration_time),
+      run: (request, row, values) => {
+        if (values.expiration_time !== undefined) request.db.update(`${structure}_role`, row.id, { expires: values.expiration_time });
+      },
+    },
+    delete: {
+      may: (request, row) => mayManageUntil(request, structure, scopeOf(structure, row), row.expires),
+      run: (request, row) => revokeRole(request, structure, { ...row, scope: scopeOf(structure, row) }),
+    },
+  });
+}
+
+function refusePast(request: Request, expires: number | null | undefined): void {
+  if (typeof expires === 'number' && expires <= request.now) {
+    throw invalid({ expiration_time: ['Expiration time should be greater than current time.'] });
+  }
+}
+
+function permissionLog(structure: Structure): Collection<RoleFields, RoleRow> {
+  const path = `${structure}-permissions-log`;
+  return collection<RoleRow>()({
+    path,
+    kind: structure === 'customer' ? 'Customer Permission Log' : 'Project Permission Log',
+    description: `Roles in ${structure}s that were revoked or have expired.`,
+    table: `${structure}_role`,
+    alias: 'r',
+    key: 'pk',
+    fields: fieldsOf(structure, path, 'r.ended'),
+    visible: (caller) => isPast(sight[structure].past(caller)),
+    who: { read: structure === 'customer' ? 'Owners and support of the customer; staff and global support.' : 'Owners of the customer; staff and global support.' },
+    filters: filtersOf(structure),
+    orderings: orderings('r.ended'),
+    order: '-r.created',
+  });
+}
+
+export const customerPermissions = permissions('customer');
+export const projectPermissions = permissions('project');
+export const customerPermissionsLog = permissionLog('customer');
+export const projectPermissionsLog = permissionLog('project');

@@ -1,0 +1,83 @@
+import type { Request } from '../access/request.ts';
+import { type Field, FieldError, type LinkTarget, messages, resolveLink, shownList } from '../collection/field.ts';
+import { type Json, linkValue, listValue, objectValue, plainValue, textValue } from '../collection/representation.ts';
+import * as v from 'valibot';
+import type { Database } from '../db/database.ts';
+import { sql } from '../db/sql.ts';
+import { kindName } from '../http/body.ts';
+
+/** Where certification links point: everybody sees every certification. */
+const certifications: LinkTarget = {
+  path: 'service-certifications',
+  visibleId: ({ db }, uuid) => db.value<number>(sql`SELECT id FROM service_certification WHERE uuid = ${uuid}`),
+};
+
+const certificationList: Json = listValue(
+  objectValue({
+    uuid: plainValue('s.uuid'),
+    url: linkValue('service-certifications', 's.uuid'),
+    name: textValue('s.name'),
+    description: textValue('s.description'),
+    link: textValue('s.link'),
+  }),
+  'project_certification pc JOIN service_certification s ON s.id = pc.certification_id WHERE pc.project_id = p.id',
+  's.name DESC',
+);
+
+/** The certifications a project demands: a list of `{url}` on input, whole objects in answers (core.md 7.1, 7.6). */
+export const certificationsField = (required: boolean): Field<readonly number[]> => ({
+  ...shownList(certificationList),
+  facts: { child: { type: 'nested object', required: true, read_only: false } },
+  input: {
+    schema: v.array(v.object({ url: v.string() })),
+    nullable: false,
+    required,
+    create: true,
+    update: false,
+    parse: (value, request, form) => {
+      if (value === null) throw new FieldError([messages.null]);
+      return parseList(form ? fromForm(value) : value, request);
+    },
+  },
+});
+
+/** In a form a list is JSON text. */
+function fromForm(value: unknown): unknown {
+  const text = Array.isArray(value) ? value.at(-1) : value;
+  if (typeof text !== 'string' || text.trim() === '') return [];
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+function parseList(value: unknown, request: Request): readonly number[] {
+  if (!Array.isArray(value)) throw new FieldError([`Expected a list of items but got type "${kindName(value)}".`]);
+  let failed = false;
+  const ids: number[] = [];
+  const errors = value.map((item: unknown) => {
+    try {
+      ids.push(parseItem(item, request));
+      return {};
+    } catch (error) {
+      if (!(error instanceof FieldError)) throw error;
+      failed = true;
+      return error.messages;
+    }
+  });
+  if (failed) throw new FieldError(errors);
+  return [...new Set(ids)];
+}
+
+function parseItem(item: unknown, request: Request): number {
+  const link = typeof item === 'object' && item !== null ? (item as { url?: unknown }).url : undefined;
+  if (link === undefined) throw new FieldError(['URL has to be defined for related object.']);
+  return resolveLink(link, certifications, request);
+}
+
+/** Makes these the certifications a project demands. */
+export function replaceCertifications(db: Database, project: number, ids: readonly number[]): void {
+  db.run(sql`DELETE FROM project_certification WHERE project_id = ${project}`);
+  for (const id of ids) db.insert('project_certification', { project_id: project, certification_id: id });
+}

@@ -1,0 +1,205 @@
+import { newUuid } from '../access/deployment.ts';
+import { ownsCustomer } from '../access/rights.ts';
+import type { Request } from '../access/request.ts';
+import { visibleProjects } from '../access/visibility.ts';
+import { changesOf } from '../collection/changes.ts';
+import { type Row, collection } from '../collection/collection.ts';
+import type { Endpoint } from '../collection/endpoint.ts';
+import { describeFields } from '../collection/endpoint.ts';
+import { type Values, link, selfLink, shownList, shownText, shownTime, text, uuidField } from '../collection/field.ts';
+import { instant, partial, presence, uuidOf } from '../collection/filter.ts';
+import { constant, plainValue, textValue } from '../collection/representation.ts';
+import { validate } from '../collection/validate.ts';
+import { type CustomerRow, customerOf, customers } from '../customers/customers.ts';
+import { contains, sql } from '../db/sql.ts';
+import { type EventContext, projectContext } from '../events/context.ts';
+import { record } from '../events/record.ts';
+import { forbidden } from '../http/error.ts';
+import { changed } from '../http/reply.ts';
+import { isConnected, recountUsers, revokeRolesIn } from '../permissions/roles.ts';
+import { type Demand, countQuotas, createQuotas, deleteQuotas, embeddedQuotas, requireQuotas, usages } from '../quotas/quotas.ts';
+import { certificationsField, replaceCertifications } from './certifications.ts';
+
+export interface ProjectRow extends Row {
+  readonly customer_id: number;
+  readonly name: string;
+  readonly description: string;
+}
+
+const ofCustomer = (column: string): string => `(SELECT ${column} FROM customer WHERE id = p.customer_id)`;
+
+const fields = {
+  url: selfLink('projects', 'p.uuid'),
+  uuid: uuidField(),
+  name: text({ max: 150, required: true }),
+  customer: link({ required: true, to: () => customers, key: ofCustomer('uuid') }),
+  customer_uuid: shownText(plainValue(ofCustomer('uuid'))),
+  customer_name: shownText(textValue(ofCustomer('name'))),
+  customer_native_name: shownText(textValue(ofCustomer('native_name'))),
+  customer_abbreviation: shownText(textValue(ofCustomer('abbreviation'))),
+  description: text({ max: 500 }),
+  quotas: shownList(embeddedQuotas('project', 'p.id')),
+  services: shownList(constant('[]')),
+  created: shownTime(),
+  certifications: certificationsField(false),
+};
+
+/** A filter on the project's customer. */
+const partialOfCustomer = (column: string): ReturnType<typeof partial> => ({
+  ...partial(column),
+  condition: ({ query }, name) => {
+    const value = query.one(name);
+    return value === undefined ? undefined : sql`p.customer_id IN (SELECT id FROM customer WHERE ${contains(column, value)})`;
+  },
+});
+
+export const projects = collection<ProjectRow>()({
+  path: 'projects',
+  kind: 'Project',
+  description: 'Projects of customers. Users get roles in them; resources live in them.',
+  table: 'project',
+  alias: 'p',
+  fields,
+  visible: (caller) => visibleProjects(caller, 'p.id'),
+  described: () => true,
+  selectable: true,
+  who: {
+    read: 'Users with a role in the project or its customer; staff and global support.',
+    create: 'Staff; owners of the customer.',
+    update: 'Staff; owners of the customer, for a move owners of both customers.',
+    delete: 'Staff; owners of the customer.',
+  },
+  filters: {
+    can_manage: presence('Projects the caller manages, or whose customer he owns.', ({ caller }) =>
+      sql`p.id IN (SELECT project_id FROM project_role WHERE user_id = ${caller.id} AND role = 'manager' AND ended IS NULL)
+        OR p.customer_id IN (SELECT customer_id FROM customer_role WHERE user_id = ${caller.id} AND role = 'owner' AND ended IS NULL)`),
+    can_admin: presence('Projects the caller is an administrator of.', ({ caller }) =>
+      sql`p.id IN (SELECT project_id FROM project_role WHERE user_id = ${caller.id} AND role = 'admin' AND ended IS NULL)`),
+    customer: uuidOf('p.customer_id', 'customer', 'Uuid of the customer.'),
+    customer_name: partialOfCustomer('name'),
+    customer_native_name: partialOfCustomer('native_name'),
+    customer_abbreviation: partialOfCustomer('abbreviation'),
+    name: partial('p.name'),
+    description: partial('p.description'),
+    created: instant('p.created'),
+  },
+  orderings: {
+    name: 'p.name COLLATE NOCASE',
+    created: 'p.created',
+    customer_name: `${ofCustomer('name')} COLLATE NOCASE`,
+    customer_native_name: `${ofCustomer('native_name')} COLLATE NOCASE`,
+    customer_abbreviation: `${ofCustomer('abbreviation')} COLLATE NOCASE`,
+  },
+  order: 'p.name COLLATE NOCASE',
+  create: {
+    mayWith: ({ caller, db }, values) => caller.isStaff || ownsCustomer(db, caller, values.customer as number),
+    run: create,
+  },
+  update: {
+    may: mayManage,
+    mayWith: ({ caller, db }, values, row) =>
+      values.customer === undefined || values.customer === row.customer_id || caller.isStaff || ownsCustomer(db, caller, values.customer),
+    run: update,
+  },
+  delete: {
+    may: mayManage,
+    run: (request, row) => {
+      const { db } = request;
+      revokeRolesIn(request, 'project', row.id);
+      countQuotas(db, contribution(request, row).map((demand) => ({ ...demand, delta: -demand.delta })));
+      countQuotas(db, [{ scope: 'global', id: 0, name: 'nc_global_project_count', delta: -1 }]);
+      deleteQuotas(db, 'project', row.id);
+      const context = contextOf(request, row);
+      db.run(sql`DELETE FROM project WHERE id = ${row.id}`);
+      record(request, 'project_deletion_succeeded', context);
+    },
+  },
+});
+
+function mayManage({ caller, db }: Request, row: ProjectRow): boolean {
+  return caller.isStaff || ownsCustomer(db, caller, row.customer_id);
+}
+
+function create(request: Request, values: Values<typeof fields>): number {
+  const { db } = request;
+  const customer = values.customer as number;
+  const demands: Demand[] = [
+    { scope: 'customer', id: customer, name: 'nc_project_count', delta: 1 },
+    { scope: 'global', id: 0, name: 'nc_global_project_count', delta: 1 },
+  ];
+  requireQuotas(db, demands);
+  const row = { name: values.name as string, description: values.description ?? '', customer_id: customer };
+  const id = db.insert('project', { uuid: newUuid(request.deployment), created: request.now, ...row });
+  createQuotas(request.deployment, 'project', id);
+  replaceCertifications(db, id, values.certifications ?? []);
+  countQuotas(db, demands);
+  record(request, 'project_creation_succeeded', contextOf(request, projectOf(request, id)));
+  return id;
+}
+
+function update(request: Request, row: ProjectRow, values: Values<typeof fields>): void {
+  const changes = changesOf(row, { name: values.name ?? row.name, description: values.description ?? row.description });
+  const target = values.customer ?? row.customer_id;
+  const before = customerOf(request, row.customer_id);
+  if (target !== row.customer_id) move(request, row, target);
+  request.db.update('project', row.id, changes);
+  const now = projectOf(request, row.id);
+  const told = [
+    changeText('Name', row.name, now.name),
+    changeText('Description', row.description, now.description),
+    target === row.customer_id ? '' : changeText('Customer', before.name, customerOf(request, target).name, true),
+  ].join('');
+  if (told !== '') record(request, 'project_update_succeeded', contextOf(request, now), told);
+}
+
+const changeText = (label: string, before: string, after: string, moved = false): string =>
+  before === after && !moved ? '' : ` ${label} has been changed from '${before}' to '${after}'.`;
+
+/** Moves a project, with all that it counts for, to another customer. Throws 409 when that exceeds a quota there. */
+function move(request: Request, row: ProjectRow, target: number): void {
+  const { db } = request;
+  const leaving = contribution(request, row);
+  const joining = leaving.map((demand) => ({ ...demand, id: target }));
+  const members = db.values<number>(sql`SELECT user_id FROM project_role WHERE project_id = ${row.id} AND ended IS NULL`);
+  const strangers = members.filter((user) => !isConnected(db, target, user)).length;
+  requireQuotas(db, [...joining, { scope: 'customer', id: target, name: 'nc_user_count', delta: strangers }]);
+  db.update('project', row.id, { customer_id: target });
+  countQuotas(db, leaving.map((demand) => ({ ...demand, delta: -demand.delta })));
+  countQuotas(db, joining);
+  recountUsers(db, row.customer_id);
+  recountUsers(db, target);
+}
+
+/** What a project adds to the quotas of its customer: itself, and its own usages under the same names. */
+function contribution({ db }: Request, row: ProjectRow): Demand[] {
+  const own = [...usages(db, 'project', row.id)].map(([name, delta]) => ({ scope: 'customer', id: row.customer_id, name, delta }) as const);
+  return [{ scope: 'customer', id: row.customer_id, name: 'nc_project_count', delta: 1 }, ...own];
+}
+
+const projectOf = ({ db }: Request, id: number): ProjectRow => db.get<ProjectRow>(sql`SELECT * FROM project WHERE id = ${id}`) as ProjectRow;
+
+const contextOf = (request: Request, row: ProjectRow): EventContext => projectContext(row, customerOf(request, row.customer_id) as CustomerRow);
+
+const certificationInput = { certifications: certificationsField(true) };
+
+/** POST /api/projects/<uuid>/update_certifications/ */
+export const updateCertifications: Endpoint = {
+  path: '/api/projects/:key/update_certifications/',
+  name: 'Project Update Certifications',
+  description: 'Replaces the certifications that a project demands of its providers.',
+  actions: (request) => (mayManage(request, projects.find(request)) ? { POST: describeFields(certificationInput, request, 'create') } : undefined),
+  operations: {
+    POST: {
+      summary: 'Replaces the certifications of a project.',
+      who: 'Staff; owners of the customer.',
+      input: { fields: certificationInput, purpose: 'create' },
+      output: { status: 200, shape: projects.shape },
+      handle: (request) => {
+        const row = projects.find(request);
+        if (!mayManage(request, row)) throw forbidden();
+        replaceCertifications(request.db, row.id, validate(certificationInput, request, 'create').certifications ?? []);
+        return changed(projects.represent(request, row.id));
+      },
+    },
+  },
+};

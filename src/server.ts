@@ -1,0 +1,209 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { type Deployment, ownContext } from './access/deployment.ts';
+import { PasswordHasher } from './access/passwords.ts';
+import { Request } from './access/request.ts';
+import { TokenUse, authenticate, issueToken } from './access/tokens.ts';
+import { endpoints } from './api.ts';
+import { type Clock, systemClock } from './clock.ts';
+import { type Endpoint, type Operation, type Method, allowed, metadata } from './collection/endpoint.ts';
+import { type Config, loadConfig } from './config.ts';
+import { countryName } from './customers/countries.ts';
+import { Database } from './db/database.ts';
+import { migrate } from './db/migrate.ts';
+import { fold, sql } from './db/sql.ts';
+import { HttpError, notFound } from './http/error.ts';
+import type { Incoming } from './http/incoming.ts';
+import { type Answer, Listener } from './http/listener.ts';
+import { type Reply, json } from './http/reply.ts';
+import { Router } from './http/router.ts';
+import { openLog } from './log.ts';
+import { sqliteAddon } from './native.ts';
+import { expireRoles, nextExpiry } from './permissions/roles.ts';
+import { ensureGlobalQuotas } from './quotas/quotas.ts';
+import { createFirstUser, firstUser, forgetInitialPassword } from './session/initial-password.ts';
+import { housekeeping } from './work/housekeeping.ts';
+import { Timer } from './work/timer.ts';
+
+/** Settings by their names, and what an embedding program may replace. */
+export interface ServerOptions extends Partial<Config> {
+  /** Keep everything in memory; nothing is read from or written to disk. */
+  readonly ephemeral?: boolean;
+  readonly clock?: Clock;
+  /** Source of random bytes for ids, tokens and secrets. */
+  readonly random?: (bytes: number) => Buffer;
+}
+
+/** A running Tenantry. */
+export interface Server {
+  /** Where it listens, without a trailing slash. */
+  readonly url: string;
+  readonly deployment: Deployment;
+  /** Path of the file with the first user's password, when this start created him. */
+  readonly initialPassword: string | undefined;
+  /** A fresh token of a user. Throws when there is no such active user. */
+  issueToken(username?: string): string;
+  /** Does the work that has come due by the clock; by itself it happens every second. */
+  tick(): void;
+  /** Finishes running requests, saves and closes everything. */
+  close(): Promise<void>;
+}
+
+/** Opens the database, mounts the API and listens. Rejects with a sentence when the configuration or the data is unusable. */
+export async function createServer(options: ServerOptions = {}): Promise<Server> {
+  const config = loadConfig({ given: options });
+  const folder = options.ephemeral ? undefined : resolve(config.data);
+  const { deployment, router, issueToken, close } = openDeployment(config, { ...options, folder });
+  const { db, log } = deployment;
+  const initialPassword = await createFirstUser(deployment, folder);
+  const timer = new Timer(deployment, housekeeping);
+  const listener = new Listener({
+    answer: pipeline(deployment, router),
+    settled: (callback) => db.settled(callback),
+    bodyLimit: (path) => router.find(path.split('?', 1)[0] as string)?.endpoint.bodyLimit ?? config.max_body_bytes,
+    baseUrl: config.base_url,
+    trustedProxies: config.trusted_proxies,
+    allowedOrigins: config.allowed_origins,
+    log,
+  });
+  const port = await listener.listen(config.host, config.port);
+  timer.start();
+  return {
+    url: `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`,
+    deployment,
+    initialPassword,
+    issueToken: (username = firstUser) => issueToken(username),
+    tick: () => timer.tick(),
+    close: async () => {
+      await listener.close();
+      timer.stop();
+      close();
+    },
+  };
+}
+
+interface Opening extends Pick<ServerOptions, 'clock' | 'random'> {
+  /** The data folder; undefined keeps everything in memory. */
+  readonly folder: string | undefined;
+}
+
+/** A deployment without a listener: what the server and the commands of the operator have in common. */
+export interface Opened {
+  readonly deployment: Deployment;
+  readonly router: Router<Endpoint>;
+  readonly issueToken: (username: string) => string;
+  readonly close: () => void;
+}
+
+/** Opens the database and everything that works on it. Throws with a sentence when the data is unusable. */
+export function openDeployment(config: Config, { clock = systemClock, folder, random = randomBytes }: Opening): Opened {
+  const { log, close } = openLog(config.log_level);
+  const db = openDatabase(config, folder);
+  const router = new Router<Endpoint>();
+  for (const endpoint of endpoints) router.add(endpoint);
+  const deployment: Deployment = {
+    db,
+    config,
+    clock,
+    random,
+    log,
+    passwords: new PasswordHasher(),
+    tokenUse: new TokenUse(),
+    isPath: (path) => router.find(path) !== undefined,
+    passwordChanged: (username) => db.settled((error) => error === undefined && forgetInitialPassword(folder, username)),
+  };
+  ensureGlobalQuotas(deployment);
+  return {
+    deployment,
+    router,
+    issueToken: (username) => issueTokenTo(deployment, username),
+    close: () => {
+      db.write(() => deployment.tokenUse.save(db, true));
+      db.close();
+      close();
+    },
+  };
+}
+
+function openDatabase(config: Config, folder: string | undefined): Database {
+  if (folder !== undefined) mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const cache = config.native_cache ?? (folder === undefined ? undefined : join(folder, 'native'));
+  const db = Database.open(folder === undefined ? ':memory:' : join(folder, 'tenantry.db'), sqliteAddon(cache));
+  db.define('country_name', countryName);
+  migrate(db);
+  return db;
+}
+
+function issueTokenTo(deployment: Deployment, username: string): string {
+  const { db } = deployment;
+  const user = db.value<number>(sql`SELECT id FROM user WHERE username_folded = ${fold(username)} AND is_active`);
+  if (user === undefined) throw new Error(`There is no active user "${username}"`);
+  const token = db.write(() => issueToken(ownContext(deployment), user));
+  db.commit();
+  return token;
+}
+
+/** The way of a request: due changes, route, caller, handler; errors become replies (core.md 1.2). */
+function pipeline(deployment: Deployment, router: Router<Endpoint>): (incoming: Incoming) => Answer | Promise<Answer> {
+  const { clock, db, log } = deployment;
+  const allow = new Map(router.endpoints.map((endpoint) => [endpoint, allowed(endpoint)]));
+  const expireDue = dueRoles(deployment);
+
+  return (incoming) => {
+    const now = clock.now();
+    expireDue(now);
+    const match = router.find(incoming.path);
+    const route = { allow: match ? (allow.get(match.endpoint) as string) : '', route: match?.endpoint.path ?? '' };
+    let caller: string | undefined;
+    const answer = (reply: Reply): Answer => ({ ...route, reply, caller });
+    const refuse = (error: unknown): Answer => {
+      if (error instanceof HttpError) return answer(json(error.body, error.status, error.headers));
+      log.error({ request: incoming.id, route: route.route, err: error }, 'internal error');
+      return answer(json({ detail: 'Internal server error.', request_id: incoming.id }, 500));
+    };
+    try {
+      const isProtected = match ? !match.endpoint.open : /^\/(api|api-auth|docs)\//.test(incoming.path);
+      const actor = isProtected ? authenticate(deployment, incoming, now) : null;
+      caller = actor?.uuid;
+      if (!match) throw notFound();
+      const request = new Request(deployment, incoming, match.params, actor, now);
+      if (incoming.method === 'OPTIONS') return answer(metadata(match.endpoint, request));
+      const method = incoming.method === 'HEAD' ? 'GET' : incoming.method;
+      const operation = match.endpoint.operations[method as Method];
+      if (!operation) throw new HttpError(405, { detail: `Method "${incoming.method}" not allowed.` });
+      const run = (prepared?: unknown): Answer => answer(perform(db, operation, request, prepared));
+      if (!operation.prepare && !incoming.isMultipart) return run();
+      return prepare(operation, request).then(run).catch(refuse);
+    } catch (error) {
+      return refuse(error);
+    }
+  };
+}
+
+/** What must happen before the transaction: reading a multipart body, hashing a password. */
+async function prepare(operation: Operation, request: Request): Promise<unknown> {
+  if (request.incoming.isMultipart) await request.incoming.prepareBody();
+  return operation.prepare?.(request);
+}
+
+function perform(db: Database, operation: Operation, request: Request, prepared: unknown): Reply {
+  const { method } = request.incoming;
+  if (method === 'GET' || method === 'HEAD') return operation.handle(request, prepared as never);
+  return db.write(() => operation.handle(request, prepared as never));
+}
+
+/** Ends roles at their instant, before anything is served; costs one comparison while none is due. */
+function dueRoles(deployment: Deployment): (now: number) => void {
+  const { db } = deployment;
+  let next: number | undefined;
+  let seen = -1;
+  return (now) => {
+    if (db.writes !== seen) {
+      next = nextExpiry(db);
+      seen = db.writes;
+    }
+    if (next === undefined || now < next) return;
+    db.write(() => expireRoles({ deployment, actor: null, address: null, now }));
+  };
+}

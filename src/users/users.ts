@@ -1,0 +1,223 @@
+import { isStaff, seesAll } from '../access/caller.ts';
+import { newUuid } from '../access/deployment.ts';
+import type { Request } from '../access/request.ts';
+import { revokeTokensOf } from '../access/tokens.ts';
+import { callerId } from '../access/caller.ts';
+import { connectedCustomers, visibleCustomers, visibleProjects, visibleUsers } from '../access/visibility.ts';
+import { type Row, collection } from '../collection/collection.ts';
+import { type Values, boolean, choice, email, hidden, integer, nullableText, selfLink, shown, shownText, shownTime, text, uuidField } from '../collection/field.ts';
+import { exact, only, partial, presence, truth, uuid } from '../collection/filter.ts';
+import { booleanValue, textValue } from '../collection/representation.ts';
+import { type Sql, type Value, any, fold, raw, sql } from '../db/sql.ts';
+import { affectedUser } from '../events/context.ts';
+import { record } from '../events/record.ts';
+import { invalid } from '../http/error.ts';
+import { deleteKeysOf } from '../keys/keys.ts';
+import { revokeRolesOf } from '../permissions/roles.ts';
+import { changesOf, storedValues } from '../collection/changes.ts';
+
+export interface UserRow extends Row {
+  readonly username: string;
+  readonly full_name: string;
+  readonly native_name: string;
+  readonly job_title: string;
+  readonly email: string;
+  readonly phone_number: string;
+  readonly organization: string;
+  readonly organization_approved: number;
+  readonly civil_number: string | null;
+  readonly description: string;
+  readonly is_staff: number;
+  readonly is_active: number;
+  readonly is_support: number;
+  readonly token_lifetime: number | null;
+  readonly agreement_date: number | null;
+  readonly preferred_language: string;
+  readonly competence: string;
+  readonly password_hash: string | null;
+}
+
+// Conditions of core.md 4.1 "Shown to".
+const toSelfAndAll = 'u.id = @caller OR @all';
+const toAll = '@all';
+const toSelfAndStaff = 'u.id = @caller OR @staff';
+
+const fields = {
+  url: selfLink('users', 'u.uuid'),
+  uuid: uuidField(),
+  username: text({
+    max: 30,
+    required: true,
+    update: false,
+    type: 'regex',
+    normalize: (name) => name.normalize('NFKC'),
+    pattern: [/^[\p{L}\p{M}\p{N}@.+_-]+$/u, 'Enter a valid username.'],
+    help: 'Required. 30 characters or fewer. Letters, digits and @/./+/-/_ only.',
+    unique: { column: 'username_folded', of: fold, message: () => 'user with this username already exists.' },
+  }),
+  full_name: text({ max: 100 }),
+  native_name: text({ max: 100 }),
+  job_title: text({ max: 40 }),
+  email: email({ unique: { column: 'email_folded', of: fold, message: (address) => `User with email "${address}" already exists.` } }),
+  phone_number: text({ max: 255 }),
+  organization: text({ max: 80 }),
+  organization_approved: shown('boolean', { type: 'boolean' }, booleanValue),
+  civil_number: nullableText({
+    max: 50,
+    update: false,
+    shown: toSelfAndAll,
+    unique: { column: 'civil_number', message: () => 'user with this civil number already exists.' },
+  }),
+  description: text({ max: 500, update: isStaff, shown: toAll }),
+  is_staff: boolean({ update: isStaff, shown: toAll, help: 'Whether the user is staff and sees and does everything.' }),
+  is_active: boolean({ update: isStaff, shown: toAll, help: 'Inactive users cannot log in. Use this instead of deleting.' }),
+  is_support: boolean({ update: isStaff, help: 'Whether the user is global support and sees everything.' }),
+  token: shownText(textValue('@token'), { shown: '@token IS NOT NULL AND u.id = @caller' }),
+  token_lifetime: integer({ min: 60, max: 2_147_483_647, nullable: true, shown: toSelfAndStaff, help: 'Token lifetime in seconds.' }),
+  registration_method: shownText(),
+  date_joined: shownTime(),
+  agree_with_policy: hidden(boolean({ help: 'User must agree with the policy.' })),
+  agreement_date: shownTime(),
+  preferred_language: choice({ blank: true, choices: () => [['en', 'English'], ['et', 'Eesti']] }),
+  competence: choice({ blank: true, choices: () => [], chosenBy: (request) => request.config.user_competences }),
+};
+
+export const users = collection<UserRow>()({
+  path: 'users',
+  kind: 'User',
+  description: 'People with an account. Staff create them; everybody sees active users who are not staff.',
+  table: 'user',
+  alias: 'u',
+  fields,
+  visible: visibleUsers,
+  described: (request, row) => request.caller.isStaff || row?.id === request.caller.id,
+  who: { read: 'Everybody.', create: 'Staff.', update: 'The user himself, and staff.', delete: 'Staff.' },
+  filters: {
+    username: partial('u.username'),
+    full_name: partial('u.full_name'),
+    native_name: partial('u.native_name'),
+    job_title: partial('u.job_title'),
+    email: partial('u.email'),
+    phone_number: partial('u.phone_number'),
+    registration_method: partial('u.registration_method'),
+    civil_number: {
+      ...partial('u.civil_number'),
+      condition: (request, name) => {
+        const condition = partial('u.civil_number').condition(request, name);
+        return condition && !seesAll(request.caller) ? sql`${condition} AND u.id = ${request.caller.id}` : condition;
+      },
+    },
+    description: only(({ caller }) => seesAll(caller), partial('u.description')),
+    organization: exact('u.organization'),
+    is_active: truth('u.is_active'),
+    organization_approved: truth('u.organization_approved'),
+    customer_uuid: uuid('Users with a role in this customer or one of its projects.', (key, { caller }) =>
+      sql`u.id IN (${usersOfCustomers(sql`SELECT id FROM customer WHERE uuid = ${key} AND ${visibleCustomers(caller, 'id')}`)})`),
+    project_uuid: uuid('Users with a role in this project.', (key, { caller }) =>
+      sql`u.id IN (SELECT user_id FROM project_role WHERE ended IS NULL AND project_id =
+        (SELECT id FROM project WHERE uuid = ${key} AND ${visibleProjects(caller, 'id')}))`),
+    current: presence('Only the caller.', ({ caller }) => sql`u.id = ${caller.id}`),
+    organization_claimed: presence('Only users with an organization.', () => raw("u.organization <> ''")),
+    potential: presence('Users connected with the customers of the caller; narrowed by potential_customer and potential_organization.', potential),
+  },
+  orderings: {
+    username: 'u.username COLLATE NOCASE',
+    full_name: 'u.full_name COLLATE NOCASE',
+    native_name: 'u.native_name COLLATE NOCASE',
+    organization: 'u.organization COLLATE NOCASE',
+    organization_approved: 'u.organization_approved',
+    email: 'u.email COLLATE NOCASE',
+    phone_number: 'u.phone_number',
+    job_title: 'u.job_title COLLATE NOCASE',
+    is_active: 'u.is_active',
+    registration_method: 'u.registration_method',
+    date_joined: 'u.date_joined',
+  },
+  privilegedOrderings: { description: 'u.description COLLATE NOCASE' },
+  order: 'u.username COLLATE NOCASE',
+  parameters: (request) => ({ token: showsToken(request) ? request.caller.token : null }),
+  create: {
+    may: ({ caller }) => caller.isStaff,
+    run: (request, values) => {
+      const { agree_with_policy: _, ...columns } = columnsOf(values);
+      const id = request.db.insert('user', { uuid: newUuid(request.deployment), date_joined: request.now, ...columns });
+      record(request, 'user_creation_succeeded', affectedUser(userOf(request, id)));
+      return id;
+    },
+  },
+  update: {
+    may: ({ caller }, row) => caller.isStaff || caller.id === row.id,
+    check: (request, values, row) => {
+      if (row.id === request.caller.id && row.agreement_date === null && values.agree_with_policy !== true) {
+        throw invalid({ agree_with_policy: ['User must agree with the policy.'] });
+      }
+    },
+    run: update,
+  },
+  delete: {
+    may: ({ caller }) => caller.isStaff,
+    run: (request, row) => {
+      deleteKeysOf(request, row);
+      revokeRolesOf(request, row);
+      request.db.run(sql`DELETE FROM user WHERE id = ${row.id}`);
+      record(request, 'user_deletion_succeeded', affectedUser(row));
+    },
+  },
+});
+
+/** The `token` key is in the caller's own object when he reads or changes it, and in lists asked with `current` (core.md 4.1). */
+function showsToken(request: Request): boolean {
+  return request.params.key !== undefined ? true : request.query.flag('current');
+}
+
+function update(request: Request, row: UserRow, values: Values<typeof fields>): void {
+  const { agree_with_policy: agrees, ...columns } = columnsOf(values);
+  const changes = changesOf(row, columns);
+  if (changes.organization !== undefined && row.organization_approved) changes.organization_approved = 0;
+  if (agrees && row.agreement_date === null) changes.agreement_date = request.now;
+  if (Object.keys(changes).length === 0) return;
+  request.db.update('user', row.id, changes);
+  const affected = affectedUser(userOf(request, row.id));
+  if (changes.token_lifetime !== undefined) {
+    record(request, 'user_token_lifetime_updated', { ...affected, affected_user_token_lifetime: values.token_lifetime ?? 'unlimited' });
+  }
+  if (changes.is_active !== undefined) {
+    if (!changes.is_active) revokeTokensOf(request, row.id);
+    record(request, changes.is_active ? 'user_activated' : 'user_deactivated', affected);
+  }
+  if (Object.keys(changes).some((name) => name !== 'is_active')) record(request, 'user_update_succeeded', affected);
+}
+
+/** Values of a body as columns, with the folded forms that uniqueness is judged by. */
+function columnsOf(values: Values<typeof fields>): Record<string, Value> {
+  const columns = storedValues(values);
+  if (values.username !== undefined) columns.username_folded = fold(values.username);
+  if (values.email !== undefined) columns.email_folded = fold(values.email);
+  return columns;
+}
+
+/** A user's row by id, as it is now. */
+export const userOf = (request: Pick<Request, 'db'>, id: number): UserRow =>
+  request.db.get<UserRow>(sql`SELECT * FROM user WHERE id = ${id}`) as UserRow;
+
+/** Ids of the users with an active role in customers, or in a project of them. */
+export const usersOfCustomers = (customers: Sql): Sql => sql`
+  SELECT user_id FROM customer_role WHERE ended IS NULL AND customer_id IN (${customers})
+  UNION SELECT r.user_id FROM project p JOIN project_role r ON r.project_id = p.id AND r.ended IS NULL WHERE p.customer_id IN (${customers})`;
+
+/** The filter `potential` (core.md 4.5): people connected with the caller's customers whom he might want to work with. */
+function potential({ caller, query }: Request): Sql {
+  const customer = query.uuid('potential_customer');
+  const organizations = (query.one('potential_organization') ?? '').split(',').map((name) => name.trim()).filter((name) => name !== '');
+  const mine = seesAll(caller) ? sql`SELECT id FROM customer` : connectedCustomers(callerId(caller));
+  const customers = customer === undefined ? mine : sql`SELECT id FROM customer WHERE uuid = ${customer} AND id IN (${mine})`;
+  const connected = sql`u.id IN (${usersOfCustomers(customers)})`;
+  const among = sql`u.organization IN (SELECT value FROM json_each(${JSON.stringify(organizations)}))`;
+  const found = organizations.length === 0 ? connected : any([
+    sql`${connected} AND ${among}`,
+    sql`u.organization_approved AND ${among}
+      AND NOT EXISTS (SELECT 1 FROM customer_role r WHERE r.user_id = u.id AND r.ended IS NULL)
+      AND NOT EXISTS (SELECT 1 FROM project_role r WHERE r.user_id = u.id AND r.ended IS NULL)`,
+  ]);
+  return sql`NOT u.is_staff AND (${found})`;
+}

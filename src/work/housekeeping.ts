@@ -1,0 +1,19 @@
+import { removeOldFailures } from '../access/lockout.ts';
+import { removeEndedTokens } from '../access/tokens.ts';
+import { hour, minute, second } from '../clock.ts';
+import { expireRoles } from '../permissions/roles.ts';
+import type { Task } from './timer.ts';
+
+/** What a deployment does by itself. */
+export const housekeeping: readonly Task[] = [
+  { name: 'expire roles', every: second, run: (context) => context.deployment.db.write(() => expireRoles(context)) },
+  {
+    name: 'save token use',
+    every: second,
+    run: ({ deployment }) => {
+      if (deployment.tokenUse.isDue) deployment.db.write(() => deployment.tokenUse.save(deployment.db));
+    },
+  },
+  { name: 'remove old login failures', every: minute, run: ({ deployment, now }) => deployment.db.write(() => removeOldFailures(deployment.db, now)) },
+  { name: 'remove ended tokens', every: hour, run: (context) => void context.deployment.db.write(() => removeEndedTokens(context)) },
+];

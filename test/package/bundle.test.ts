@@ -1,0 +1,278 @@
+/** The one-file build, alone in an empty folder: no node_modules, no environment but PATH. `npm test` built it before. */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
+import { rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+
+const built = fileURLToPath(new URL('../../dist/tenantry.mjs', import.meta.url));
+
+interface Started {
+  readonly url: string;
+  readonly process: ChildProcess;
+  /** Sends SIGTERM; answers the exit code and the milliseconds until the end. */
+  readonly stop: () => Promise<{ code: number | null; milliseconds: number }>;
+}
+
+interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+const bundle = suite('one-file build');
+let folder: string;
+const running = new Set<ChildProcess>();
+
+bundle.before.each(() => {
+  folder = mkdtempSync(join(tmpdir(), 'tenantry-bundle-'));
+  copyFileSync(built, join(folder, 'tenantry.mjs'));
+});
+
+bundle.after.each(async () => {
+  for (const child of running) {
+    child.kill('SIGKILL');
+    await once(child, 'close');
+  }
+  rmSync(folder, { recursive: true });
+});
+
+/** Starts Node in the folder with nothing in the environment but PATH and what is given. */
+function node(words: readonly string[], env: Record<string, string> = {}): ChildProcess {
+  const child = spawn(process.execPath, words, { cwd: folder, env: { PATH: process.env['PATH'], ...env } });
+  running.add(child);
+  child.on('close', () => running.delete(child));
+  return child;
+}
+
+async function serve(env: Record<string, string> = {}): Promise<Started> {
+  const child = node(['tenantry.mjs', 'serve', '--port', '0', '--data', './d'], env);
+  let errors = '';
+  child.stderr?.on('data', (chunk: Buffer) => (errors += chunk.toString()));
+  assert.ok(child.stdout);
+  const first = await Promise.race([once(createInterface(child.stdout), 'line'), once(child, 'close')]);
+  assert.type(first[0], 'string', `the server ended before it listened: ${errors}`);
+  const { event, url } = JSON.parse(first[0] as string) as { event: string; url: string };
+  assert.is(event, 'listening');
+  return {
+    url: url.replace(/\/$/, ''),
+    process: child,
+    async stop() {
+      const begun = performance.now();
+      child.kill('SIGTERM');
+      const [code] = (await once(child, 'close')) as [number | null];
+      return { code, milliseconds: performance.now() - begun };
+    },
+  };
+}
+
+function end(words: readonly string[], env: Record<string, string> = {}): Promise<Ended> {
+  return outcome(node(words, env));
+}
+
+async function outcome(child: ChildProcess): Promise<Ended> {
+  const texts = { stdout: '', stderr: '' };
+  for (const stream of ['stdout', 'stderr'] as const) {
+    child[stream]?.on('data', (chunk: Buffer) => (texts[stream] += chunk.toString()));
+  }
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code, ...texts };
+}
+
+interface Call {
+  readonly method?: string;
+  readonly token?: string;
+  readonly body?: unknown;
+}
+
+async function call<Body>(url: string, { method = 'GET', token, body }: Call = {}): Promise<Body> {
+  const response = await fetch(url, {
+    method,
+    headers: { 'Content-Type': 'application/json', ...(token ? { Authorization: `Token ${token}` } : {}) },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  assert.ok(response.ok, `${method} ${url}: ${response.status} ${text}`);
+  return JSON.parse(text) as Body;
+}
+
+async function logIn(url: string): Promise<string> {
+  const password = readFileSync(join(folder, 'd/initial-password'), 'utf8').trim();
+  const body = { username: 'admin', password };
+  return (await call<{ token: string }>(`${url}/api-auth/password/`, { method: 'POST', body })).token;
+}
+
+/** The unpacked addons below a folder, by file name. */
+function addonsIn(path: string): Record<string, string> {
+  const files = existsSync(path) ? readdirSync(path, { recursive: true, encoding: 'utf8' }) : [];
+  const addons = files.filter((file) => file.endsWith('.node'));
+  return Object.fromEntries(addons.map((file) => [basename(file), join(path, file)]));
+}
+
+bundle('serves from an empty folder: log in, create a customer, change it, read it, stop', async () => {
+  const server = await serve();
+  const token = await logIn(server.url);
+
+  const created = await call<{ url: string; uuid: string; name: string }>(`${server.url}/api/customers/`, {
+    method: 'POST',
+    token,
+    body: { name: 'Ground Control' },
+  });
+  assert.is(created.name, 'Ground Control');
+  await call(created.url, { method: 'PATCH', token, body: { abbreviation: 'GC' } });
+  const read = await call<{ uuid: string; name: string; abbreviation: string }>(created.url, { token });
+  assert.equal([read.uuid, read.name, read.abbreviation], [created.uuid, 'Ground Control', 'GC']);
+
+  const { code, milliseconds } = await server.stop();
+  assert.is(code, 0);
+  assert.ok(milliseconds < 10_000, `took ${milliseconds} ms to stop`);
+});
+
+bundle('keeps what was written across a restart', async () => {
+  const first = await serve();
+  const token = await logIn(first.url);
+  const body = { name: 'Kept' };
+  const { uuid } = await call<{ uuid: string }>(`${first.url}/api/customers/`, { method: 'POST', token, body });
+  assert.is((await first.stop()).code, 0);
+
+  const second = await serve();
+  assert.is((await call<{ name: string }>(`${second.url}/api/customers/${uuid}/`, { token })).name, 'Kept');
+  assert.is((await second.stop()).code, 0);
+});
+
+bundle('is executable, and starts through a symbolic link', async () => {
+  assert.is(statSync(built).mode & 0o777, 0o755);
+  symlinkSync('tenantry.mjs', join(folder, 'tenantry'));
+  const { code, stdout } = await end(['tenantry', 'config', '--data', './d']);
+  assert.is(code, 0);
+  assert.match(stdout, 'TENANTRY_PORT=8080');
+});
+
+bundle('is a library too: importing it starts nothing, createServer does', async () => {
+  writeFileSync(
+    join(folder, 'embedding.mjs'),
+    `import { createServer } from './tenantry.mjs';
+     if (process.argv[2]) {
+       const server = await createServer({ data: './d', port: 0, log_level: 'silent' });
+       const response = await fetch(server.url + '/api/version/');
+       console.log(response.status);
+       await server.close();
+     } else console.log(typeof createServer);`,
+  );
+  assert.equal(await end(['embedding.mjs']), { code: 0, stdout: 'function\n', stderr: '' });
+  assert.not(existsSync(join(folder, 'd')));
+  assert.equal(await end(['embedding.mjs', 'listen']), { code: 0, stdout: '200\n', stderr: '' });
+});
+
+bundle('unpacks its addons into a private folder inside the data folder', async () => {
+  const server = await serve();
+  await logIn(server.url);
+  await server.stop();
+
+  const addons = addonsIn(join(folder, 'd/native'));
+  assert.equal(Object.keys(addons).sort(), ['argon2.node', 'better_sqlite3.node']);
+  for (const file of Object.values(addons)) {
+    assert.is(statSync(file).mode & 0o777, 0o600);
+    assert.is(statSync(join(file, '..')).mode & 0o777, 0o700);
+  }
+  assert.is(statSync(join(folder, 'd/native')).mode & 0o777, 0o700);
+});
+
+bundle('replaces an addon that was tampered with before it loads it', async () => {
+  await (await serve()).stop();
+  const file = addonsIn(join(folder, 'd/native'))['better_sqlite3.node'] ?? '';
+  const original = readFileSync(file);
+  writeFileSync(file, 'something else');
+
+  const { code } = await (await serve()).stop();
+  assert.is(code, 0);
+  assert.ok(readFileSync(file).equals(original));
+});
+
+bundle('unpacks its addons where TENANTRY_NATIVE_CACHE says', async () => {
+  const { code } = await (await serve({ TENANTRY_NATIVE_CACHE: './elsewhere' })).stop();
+  assert.is(code, 0);
+  assert.ok(addonsIn(join(folder, 'elsewhere'))['better_sqlite3.node']);
+  assert.not(existsSync(join(folder, 'd/native')));
+});
+
+bundle('survives several processes that unpack at once', async () => {
+  const cache = { TENANTRY_NATIVE_CACHE: './shared' };
+  const words = ['tenantry.mjs', 'user', 'add', 'alice', '--data'];
+  const starts = ['./a', './b', './c', './d'].map((data) => end([...words, data], cache));
+  for (const { code, stderr } of await Promise.all(starts)) assert.is(code, 0, stderr);
+  const files = readdirSync(join(folder, 'shared'), { recursive: true, encoding: 'utf8' });
+  assert.equal(files.filter((file) => /\.node./.test(file)), []);
+});
+
+bundle('refuses a cache folder that others can write, in one line that names the setting', async () => {
+  mkdirSync(join(folder, 'open'));
+  chmodSync(join(folder, 'open'), 0o777);
+  const words = ['tenantry.mjs', 'serve', '--port', '0', '--data', './d'];
+  const { code, stdout, stderr } = await end(words, { TENANTRY_NATIVE_CACHE: './open' });
+  assert.is(code, 1);
+  assert.is(stdout, '');
+  assert.match(stderr, /^tenantry: the folder .*open for native code can be written by other users: set native_cache /);
+  assert.is(stderr.match(/\n/g)?.length, 1);
+});
+
+// A file system without execution needs a mount, which an own namespace allows without leaving anything behind.
+const canMount = spawnSync('unshare', ['-Urm', 'mount', '-t', 'tmpfs', '-o', 'noexec', 'tmpfs', tmpdir()]).status === 0;
+
+(canMount ? bundle : bundle.skip)('names the setting when the file system of the cache forbids execution', async () => {
+  mkdirSync(join(folder, 'noexec'));
+  const script = 'mount -t tmpfs -o noexec tmpfs noexec && exec "$0" tenantry.mjs serve --port 0 --data ./d';
+  const child = spawn('unshare', ['-Urm', 'sh', '-c', script, process.execPath], {
+    cwd: folder,
+    env: { PATH: process.env['PATH'], TENANTRY_NATIVE_CACHE: './noexec/cache' },
+  });
+  const { code, stdout, stderr } = await outcome(child);
+  assert.is(code, 1);
+  assert.is(stdout, '');
+  assert.match(stderr, /^tenantry: .*noexec\/cache forbids execution \(noexec\): set native_cache \(TENANTRY_NATIVE_CACHE\) /);
+  assert.is(stderr.match(/\n/g)?.length, 1);
+});
+
+/** The bundle made for another platform: one fact of those it compares replaced. */
+function writeBuiltFor(fact: 'abi' | 'os' | 'arch' | 'libc', value: string): void {
+  const text = readFileSync(built, 'latin1');
+  const pattern = new RegExp(`(builtFor = \\{[^}]*\\b${fact}: ")\\w*`);
+  assert.match(text, pattern);
+  writeFileSync(join(folder, 'tenantry.mjs'), text.replace(pattern, `$1${value}`), 'latin1');
+}
+
+const others = [
+  ['another ABI of Node.js', 'abi', '1', /was built for Node\.js \S+ \(ABI 1\) on /],
+  ['another operating system', 'os', 'plan9', /was built for .* on plan9-/],
+  ['another processor', 'arch', 'vax', /was built for .*-vax/],
+  ['another libc', 'libc', 'newlib', /was built for .*-newlib /],
+] as const;
+
+for (const [title, fact, value, message] of others) {
+  bundle(`refuses to run when built for ${title}, in one line and before anything else`, async () => {
+    writeBuiltFor(fact, value);
+    const { code, stdout, stderr } = await end(['tenantry.mjs', 'serve', '--port', '0', '--data', './d']);
+    assert.is(code, 1);
+    assert.is(stdout, '');
+    assert.match(stderr, message);
+    assert.match(stderr, /^tenantry: this file was built for .* and cannot run on .*\n$/);
+    assert.equal(readdirSync(folder), ['tenantry.mjs']);
+  });
+}
+
+bundle('refuses another platform as a library by an error', async () => {
+  writeBuiltFor('abi', '1');
+  writeFileSync(join(folder, 'embedding.mjs'), "await import('./tenantry.mjs').catch((error) => console.log(error.name));");
+  assert.equal(await end(['embedding.mjs']), { code: 0, stdout: 'NativeAddonError\n', stderr: '' });
+});
+
+bundle('is smaller than four million bytes', () => {
+  assert.ok(statSync(built).size < 4_000_000, `${statSync(built).size} bytes`);
+});
+
+bundle.run();

@@ -1,0 +1,129 @@
+/** The runner must fail on everything that uvu alone lets pass. It runs here on folders of broken test files. */
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+
+const project = fileURLToPath(new URL('../..', import.meta.url));
+const head = "import { suite, test } from 'uvu'; import * as assert from 'uvu/assert'; const a = suite('birds');\n";
+
+interface Outcome {
+  readonly code: number | null;
+  readonly output: string;
+  readonly lastLine: string;
+}
+
+/** Runs the runner on a folder of these files; what they contain comes after the imports of uvu. */
+async function runOn(files: Record<string, string>, ...options: string[]): Promise<Outcome> {
+  const folder = mkdtempSync(join(tmpdir(), 'tenantry-runner-'));
+  try {
+    writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+    symlinkSync(join(project, 'node_modules'), join(folder, 'node_modules'));
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), head + text);
+    return await new Promise<Outcome>((answer, reject) => {
+      const words = ['--import', 'tsx', 'test/run.ts', '--root', folder, ...options];
+      const child = spawn(process.execPath, words, { cwd: project, env: { PATH: process.env['PATH'] } });
+      let output = '';
+      for (const stream of [child.stdout, child.stderr]) {
+        stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
+      }
+      child.on('error', reject);
+      child.on('close', (code) => answer({ code, output, lastLine: output.trimEnd().split('\n').at(-1) ?? '' }));
+    });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+const passing = "a('flies', () => assert.ok(true)); a.run();";
+const runner = suite('test runner');
+
+runner('passes when every test of every file passes', async () => {
+  const two = `${passing} test('x', () => {}); test.run();`;
+  const { code, lastLine } = await runOn({ 'one.test.ts': passing, 'two.test.ts': two });
+  assert.is(lastLine, '3 passed, 0 failed');
+  assert.is(code, 0);
+});
+
+runner('fails with file, test, difference and stack when an assertion fails', async () => {
+  const { code, output, lastLine } = await runOn({
+    'one.test.ts': "a('flies', () => assert.equal({ wings: 1 }, { wings: 2 })); a('sings', () => {}); a.run();",
+  });
+  assert.is(lastLine, '1 passed, 1 failed');
+  assert.is(code, 1);
+  for (const part of ['one.test.ts', 'birds', '"flies"', '++', 'wings', 'one.test.ts:2:']) assert.match(output, part);
+});
+
+runner('fails when nothing ran', async () => {
+  const { code, lastLine } = await runOn({ 'one.test.ts': passing }, 'no-such-file');
+  assert.is(lastLine, '0 passed, 0 failed');
+  assert.is(code, 1);
+});
+
+runner('runs only the files whose path contains a word of the command', async () => {
+  const { code, lastLine } = await runOn({ 'one.test.ts': passing, 'two.test.ts': 'throw new Error()' }, 'one.t');
+  assert.is(lastLine, '1 passed, 0 failed');
+  assert.is(code, 0);
+});
+
+const storm = "() => { throw new Error('storm') }";
+const late = "async () => { setTimeout(() => { throw new Error('late') }); await new Promise((r) => setTimeout(r, 20)); }";
+
+/** What is wrong, the file, what the runner says, and how many of the file's tests pass nevertheless. */
+const broken: readonly [title: string, file: string, message: RegExp, passed: number][] = [
+  ['a file that throws when imported', "throw new Error('no nest')", /the file throws: Error: no nest/, 0],
+  ['a file that throws after its suite', `${passing} throw new Error('no nest')`, /the file throws: Error: no nest/, 1],
+  ['a file without a test', '', /the file registers no test/, 0],
+  ['a suite without a test', 'a.run();', /the file registers no test/, 0],
+  ['a forgotten .run()', "a('flies', () => {});", /suite "birds" registers 1 test\(s\) but never calls \.run\(\)/, 0],
+  ['a forgotten .run() of two', `${passing} test('x', () => {});`, /1 test\(s\) but never calls \.run\(\)/, 1],
+  ['a before hook that throws', `a.before(${storm}); ${passing}`, /before hook of suite "birds" throws: Error: storm/, 0],
+  ['a before.each hook that throws', `a.before.each(${storm}); ${passing}`, /storm/, 0],
+  ['an after hook that throws', `a.after(${storm}); ${passing}`, /after hook of suite "birds" throws: Error: storm/, 0],
+  ['an after.each hook that throws', `a.after.each(${storm}); ${passing}`, /after.each hook of suite "birds" throws/, 0],
+  ['a thrown value that is no Error', `a('x', () => { throw 'mute' }); ${passing}`, /threw 'mute', which is no Error/, 1],
+  ['an unhandled rejection', `a('x', () => { void (async ${storm})() }); ${passing}`, /unhandled rejection: Error: storm/, 2],
+  ['an exception outside of a test', `a('x', ${late}); ${passing}`, /uncaught exception: Error: late/, 2],
+  ['a test that ends the process', `a('x', () => process.exit(0)); ${passing}`, /ends its process \(exit code 0\)/, 0],
+];
+
+// All of them in one run: each title says what its own file says.
+let brokenOutput = '';
+
+runner.before(async () => {
+  const files = broken.map(([, file], index) => [`broken-${index}.test.ts`, file] as const);
+  const { code, output, lastLine } = await runOn(Object.fromEntries(files));
+  assert.is(code, 1);
+  assert.match(lastLine, new RegExp(`^\\d+ passed, ${files.length} failed$`));
+  brokenOutput = output;
+});
+
+broken.forEach(([title, , message, passed], index) => {
+  runner(`fails on ${title}`, () => {
+    const section = brokenOutput.split(/^(?=[✘•] )/m).find((text) => text.includes(`/broken-${index}.test.ts: `)) ?? '';
+    assert.match(section, `/broken-${index}.test.ts: ${passed} passed, 1 failed`);
+    assert.match(section, message);
+  });
+});
+
+runner('stops files that hang, also in a loop, and runs the other files', async () => {
+  const { code, output, lastLine } = await runOn(
+    {
+      'loop.test.ts': "a('sings', () => { for (;;); }); a.run();",
+      'wait.test.ts': "a('sings', () => new Promise(() => {})); a.run();",
+      'well.test.ts': passing,
+    },
+    '--timeout',
+    '2',
+  );
+  assert.match(output, /loop\.test\.ts: 0 passed, 1 failed/);
+  assert.match(output, /wait\.test\.ts: 0 passed, 1 failed/);
+  assert.match(output, /the file hangs: stopped after 2 s/);
+  assert.is(lastLine, '1 passed, 2 failed');
+  assert.is(code, 1);
+});
+
+runner.run();

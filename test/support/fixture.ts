@@ -1,0 +1,138 @@
+import { type SettableClock, settableClock } from '../../src/clock.ts';
+import { sql } from '../../src/db/sql.ts';
+import { type Server, type ServerOptions, createServer } from '../../src/server.ts';
+
+/** The instant at which every fixture starts. */
+export const start = '2018-01-05T04:47:04Z';
+
+export interface Answer<T = unknown> {
+  readonly status: number;
+  readonly headers: Headers;
+  /** Parsed JSON, or undefined for an empty body. */
+  readonly body: T;
+}
+
+/** Anything a representation may hold; tests assert its shape. */
+// biome-ignore lint/suspicious/noExplicitAny: tests look into bodies freely
+export type Json = any;
+
+export interface RecordedEvent {
+  readonly type: string;
+  readonly level: string;
+  readonly message: string;
+  readonly context: Readonly<Record<string, string>>;
+}
+
+/** One caller of the API. */
+export class Client {
+  constructor(
+    private readonly fixture: Fixture,
+    readonly token: string | undefined,
+    readonly headers: Readonly<Record<string, string>> = {},
+  ) {}
+
+  /** Sends a request; `path` is absolute or starts with a slash, a plain object is sent as JSON, anything else as it is. */
+  async send(method: string, path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}): Promise<Answer<Json>> {
+    const isPlain = body !== undefined && (body === null || Object.getPrototypeOf(body) === Object.prototype || Array.isArray(body));
+    const response = await fetch(path.startsWith('http') ? path : this.fixture.url + path, {
+      method,
+      redirect: 'manual',
+      headers: {
+        ...(this.token !== undefined && { Authorization: `Token ${this.token}` }),
+        ...(isPlain && { 'Content-Type': 'application/json' }),
+        ...this.headers,
+        ...headers,
+      },
+      ...(body !== undefined && { body: isPlain ? JSON.stringify(body) : (body as string) }),
+    });
+    const text = await response.text();
+    const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false;
+    return { status: response.status, headers: response.headers, body: text === '' ? undefined : isJson ? JSON.parse(text) : text };
+  }
+
+  get = (path: string, headers?: Readonly<Record<string, string>>): Promise<Answer<Json>> => this.send('GET', path, undefined, headers);
+  post = (path: string, body?: unknown): Promise<Answer<Json>> => this.send('POST', path, body);
+  put = (path: string, body?: unknown): Promise<Answer<Json>> => this.send('PUT', path, body);
+  patch = (path: string, body?: unknown): Promise<Answer<Json>> => this.send('PATCH', path, body);
+  delete = (path: string): Promise<Answer<Json>> => this.send('DELETE', path);
+  options = (path: string): Promise<Answer<Json>> => this.send('OPTIONS', path);
+}
+
+/** A server on an in-memory database with a clock that stands still, and short ways to fill it. */
+export class Fixture {
+  private constructor(
+    readonly server: Server,
+    readonly clock: SettableClock,
+    /** The staff user `admin`. */
+    readonly staff: Client,
+    readonly anonymous: Client,
+  ) {}
+
+  static async start(options: ServerOptions = {}): Promise<Fixture> {
+    const clock = settableClock(start);
+    const server = await createServer({ ephemeral: true, port: 0, log_level: 'silent', clock, ...options });
+    const fixture = new Fixture(server, clock, undefined as never, undefined as never);
+    const staff = new Client(fixture, server.issueToken());
+    await staff.patch((await staff.get('/api/users/?current')).body[0].url, { agree_with_policy: true, token_lifetime: null });
+    server.deployment.db.write(() => server.deployment.db.run(sql`DELETE FROM event`));
+    server.deployment.db.commit();
+    return Object.assign(fixture, { staff, anonymous: new Client(fixture, undefined) });
+  }
+
+  get url(): string {
+    return this.server.url;
+  }
+
+  close(): Promise<void> {
+    return this.server.close();
+  }
+
+  /** A client of the user with this name. */
+  as(username: string): Client {
+    return new Client(this, this.server.issueToken(username));
+  }
+
+  /** Creates a user (never expiring tokens unless told otherwise) and answers his representation. */
+  async user(username: string, fields: Readonly<Record<string, unknown>> = {}): Promise<Json> {
+    return this.#made(await this.staff.post('/api/users/', { username, token_lifetime: null, ...fields }));
+  }
+
+  /** Creates a customer and answers its representation. */
+  async customer(name: string, fields: Readonly<Record<string, unknown>> = {}): Promise<Json> {
+    return this.#made(await this.staff.post('/api/customers/', { name, ...fields }));
+  }
+
+  /** Creates a project of a customer and answers its representation. */
+  async project(name: string, customer: { url: string }, fields: Readonly<Record<string, unknown>> = {}): Promise<Json> {
+    return this.#made(await this.staff.post('/api/projects/', { name, customer: customer.url, ...fields }));
+  }
+
+  /** Grants a role in a customer (owner, support) or project (admin, manager, support) and answers the permission. */
+  async grant(scope: { url: string }, user: { url: string }, role: string, expiration_time: string | null = null): Promise<Json> {
+    const structure = scope.url.includes('/api/customers/') ? 'customer' : 'project';
+    return this.#made(await this.staff.post(`/api/${structure}-permissions/`, { [structure]: scope.url, user: user.url, role, expiration_time }));
+  }
+
+  /** The events recorded since the last call, oldest first. */
+  events(): RecordedEvent[] {
+    const { db } = this.server.deployment;
+    const rows = db.all<{ type: string; level: string; message: string; context: string }>(
+      sql`SELECT type, level, message, context FROM event WHERE id > ${this.#seen} ORDER BY id`,
+    );
+    this.#seen = db.value<number>(sql`SELECT ifnull(max(id), 0) FROM event`) as number;
+    return rows.map((row) => ({ ...row, context: JSON.parse(row.context) }));
+  }
+
+  #seen = 0;
+
+  #made(answer: Answer<Json>): Json {
+    if (answer.status !== 201) throw new Error(`expected 201, got ${answer.status}: ${JSON.stringify(answer.body)}`);
+    return answer.body;
+  }
+}
+
+/** The context of events that the staff user `admin` causes over the loopback. */
+export const byStaff = async (fixture: Fixture): Promise<Record<string, string>> => {
+  const me = (await fixture.staff.get('/api/users/?current')).body[0];
+  return { ip_address: '127.0.0.1', user_uuid: me.uuid, user_username: 'admin', user_full_name: me.full_name, user_native_name: me.native_name };
+};

@@ -1,0 +1,79 @@
+/** One process of the runner: is given test files one after the other, runs each and reports what it found. */
+import { register } from 'node:module';
+import { pathToFileURL } from 'node:url';
+
+export interface FileResult {
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: number;
+  readonly milliseconds: number;
+  /** Messages, differences and stacks of what failed; empty when nothing did. */
+  readonly report: string;
+}
+
+/** What a shard sends: what a file prints, as it prints it, and the result at its end. */
+export type Message = { readonly output: string } | { readonly result: FileResult };
+
+/** Counts of one suite as uvu answers them; `errors` is a text, or true when there is none. */
+type SuiteRun = () => Promise<[errors: string | true, passed: number, skipped: number, total: number]>;
+
+// uvu collects the suites of a file here instead of running them by itself.
+const uvu = globalThis as unknown as { UVU_DEFER: 1; UVU_INDEX: 0; UVU_QUEUE: SuiteRun[][] };
+uvu.UVU_DEFER = 1;
+uvu.UVU_INDEX = 0;
+register('./hook.mjs', import.meta.url);
+const { asError, takeProblems } = await import('./uvu.ts');
+
+const strays: string[] = [];
+process.on('unhandledRejection', (reason) => strays.push(`unhandled rejection: ${asError(reason).stack}`));
+process.on('uncaughtException', (error) => strays.push(`uncaught exception: ${asError(error).stack}`));
+
+const send = (message: Message): void => void process.send?.(message);
+for (const stream of [process.stdout, process.stderr]) {
+  stream.write = ((chunk: string | Uint8Array, encoding?: unknown, done?: unknown) => {
+    send({ output: typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString() });
+    const callback = typeof encoding === 'function' ? encoding : done;
+    if (typeof callback === 'function') callback();
+    return true;
+  }) as typeof stream.write;
+}
+
+async function runFile(file: string): Promise<FileResult> {
+  const started = performance.now();
+  const suites: SuiteRun[] = [];
+  uvu.UVU_QUEUE = [suites];
+  const counts = { passed: 0, failed: 0, skipped: 0 };
+  const texts: string[] = [];
+
+  try {
+    await import(pathToFileURL(file).href);
+  } catch (thrown) {
+    strays.push(`the file throws: ${asError(thrown).stack}`);
+  }
+  for (const run of suites) {
+    try {
+      const [errors, passed, skipped, total] = await run();
+      counts.passed += passed;
+      counts.failed += total - passed;
+      counts.skipped += skipped;
+      if (typeof errors === 'string') texts.push(errors);
+    } catch {
+      // Only an `after` hook ends a suite so, and it has been noted.
+    }
+  }
+  // A rejection without a handler is told after the microtasks of the turn.
+  await new Promise((resolve) => setImmediate(resolve));
+
+  const problems = [...takeProblems(), ...strays.splice(0)];
+  const nothing = counts.passed + counts.failed + counts.skipped === 0;
+  if (nothing && problems.length === 0) problems.push('the file registers no test');
+  texts.push(...problems);
+  // Whatever is wrong with a file counts, also when each of its tests passed.
+  if (problems.length > 0) counts.failed = Math.max(counts.failed, 1);
+  return { ...counts, milliseconds: performance.now() - started, report: texts.join('\n') };
+}
+
+process.on('message', (file: string) => {
+  void runFile(file).then((result) => send({ result }));
+});
+process.on('disconnect', () => process.exit());
