@@ -31,7 +31,8 @@ CREATE TABLE project (
   customer_id INTEGER NOT NULL REFERENCES customer,
   name TEXT NOT NULL,
   description TEXT NOT NULL DEFAULT '',
-  created INTEGER NOT NULL
+  created INTEGER NOT NULL,
+  moved INTEGER NOT NULL DEFAULT 0               -- whether it ever belonged to another customer
 ) STRICT;
 CREATE INDEX project_customer ON project (customer_id, name COLLATE NOCASE);
 CREATE INDEX project_by_name ON project (name COLLATE NOCASE);

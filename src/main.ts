@@ -69,6 +69,12 @@ const commands: Readonly<Record<string, (args: Arguments) => void | Promise<void
 async function serve({ config, flags }: Arguments): Promise<void> {
   const ephemeral = flags.ephemeral === true;
   const server = await createServer({ ...config, ephemeral });
+  let closing: Promise<void> | undefined;
+  const stop = (): void => {
+    closing ??= server.close().then(() => process.exit(0));
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
   if (process.stdout.isTTY) {
     process.stdout.write(`Tenantry ${version} listens on ${server.url}\n`);
     process.stdout.write(ephemeral ? `Everything is kept in memory. A token of the staff user admin: ${server.issueToken()}\n` : `Data: ${resolve(config.data)}\n`);
@@ -78,12 +84,6 @@ async function serve({ config, flags }: Arguments): Promise<void> {
   if (server.initialPassword) {
     process.stderr.write(`The staff user "admin" was created. The password is in ${server.initialPassword}; change it, and the file goes away.\n`);
   }
-  let closing: Promise<void> | undefined;
-  const stop = (): void => {
-    closing ??= server.close().then(() => process.exit(0));
-  };
-  process.on('SIGTERM', stop);
-  process.on('SIGINT', stop);
   process.on('uncaughtException', (error) => {
     server.deployment.log.fatal({ err: error }, 'uncaught exception');
     process.stderr.write(`${error.stack}\n`);

@@ -111,6 +111,7 @@ export function openDeployment(config: Config, { clock = systemClock, folder, ra
     passwords: new PasswordHasher(),
     tokenUse: new TokenUse(),
     isPath: (path) => router.find(path) !== undefined,
+    wakeOutbox: () => undefined,
     passwordChanged: (username) => db.settled((error) => error === undefined && forgetInitialPassword(folder, username)),
   };
   ensureGlobalQuotas(deployment);

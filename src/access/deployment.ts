@@ -18,6 +18,8 @@ export interface Deployment {
   readonly tokenUse: TokenUse;
   /** Whether a path is one of the API's. */
   readonly isPath: (path: string) => boolean;
+  /** Told when deliveries have been committed to the outbox. */
+  readonly wakeOutbox: () => void;
   /** Told when a user's password has been changed. */
   readonly passwordChanged: (username: string) => void;
 }

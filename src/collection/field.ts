@@ -3,7 +3,7 @@ import type { Request } from '../access/request.ts';
 import type { Caller } from '../access/caller.ts';
 import type { Value } from '../db/sql.ts';
 import { booleanWord } from '../http/query.ts';
-import { kindName } from '../http/body.ts';
+import { UploadedFile, kindName } from '../http/body.ts';
 import { type Json, booleanValue, linkValue, numberValue, optionalLink, plainValue, textValue, timeValue } from './representation.ts';
 
 /** The kinds of value that OPTIONS names (core.md 1.10). */
@@ -86,11 +86,14 @@ const messages = {
 
 export { messages };
 
-const printed = (value: unknown): string => (typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value));
+function printed(value: unknown): string {
+  if (value instanceof UploadedFile) return value.name;
+  return typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value);
+}
 
-/** Runs a valibot schema; all of its messages become one FieldError. */
-export function check<T>(schema: v.GenericSchema<unknown, T>, value: unknown): T {
-  const result = v.safeParse(schema, value);
+/** Runs a valibot schema; all of its messages, or with `abortPipeEarly` the first, become one FieldError. */
+export function check<T>(schema: v.GenericSchema<unknown, T>, value: unknown, config: v.Config<v.BaseIssue<unknown>> = {}): T {
+  const result = v.safeParse(schema, value, config);
   if (!result.success) throw new FieldError([...new Set(result.issues.map((issue) => issue.message))]);
   return result.output;
 }
@@ -119,11 +122,21 @@ function input<T>(
 
 const characters = (text: string): number => [...text].length;
 
-/** The schema of text: trimmed, at most `max` characters, further rules behind. */
-function textSchema(options: { max: number; blank: boolean; rules?: readonly v.PipeItem<string, string, v.BaseIssue<unknown>>[] }): v.GenericSchema<unknown, string> {
+interface TextRules {
+  readonly max: number;
+  readonly blank: boolean;
+  readonly normalize?: ((text: string) => string) | undefined;
+  readonly rules?: readonly v.PipeItem<string, string, v.BaseIssue<unknown>>[];
+}
+
+/** The schema of text: trimmed, normalized, at most `max` characters as it is then, further rules behind. */
+function textSchema(options: TextRules): v.GenericSchema<unknown, string> {
   const steps = [
     v.trim(),
+    ...(options.normalize ? [v.transform(options.normalize)] : []),
     v.check((text: string) => !text.includes('\0'), messages.nul),
+    // Half of a surrogate pair is no character: UTF-8, and so the database, cannot hold it.
+    v.check((text: string) => !/\p{Surrogate}/u.test(text), messages.string),
     v.check((text: string) => characters(text) <= options.max, messages.tooLong(options.max)),
     ...(options.rules ?? []),
   ];
@@ -147,9 +160,8 @@ interface TextOptions extends Writing<string> {
 export function text(options: TextOptions): Field<string> {
   const rules: v.PipeItem<string, string, v.BaseIssue<unknown>>[] = [];
   const { pattern, normalize } = options;
-  if (normalize) rules.push(v.transform(normalize) as never);
   if (pattern) rules.push(v.check((value: string) => value === '' || pattern[0].test(value), pattern[1]));
-  const schema = textSchema({ max: options.max, blank: !options.required, rules });
+  const schema = textSchema({ max: options.max, blank: !options.required, normalize, rules });
   return {
     type: options.type ?? 'string',
     label: options.label,
@@ -224,7 +236,7 @@ export function integer<N extends boolean = false>(
       nullable,
       parse: (value) => {
         if (value === '' && nullable) return null;
-        return check(bounded, typeof value === 'string' && /^\s*[+-]?\d+(\.0*)?\s*$/.test(value) ? Number(value) : value);
+        return check(bounded, typeof value === 'string' && /^\s*[+-]?\d+(\.0*)?\s*$/.test(value) ? Number(value) : value, { abortPipeEarly: true });
       },
     }),
   } as unknown as Field<N extends true ? number | null : number>;
@@ -316,8 +328,12 @@ export function parseDatetime(text: string): number | undefined {
   moment.setUTCHours(parts[3], parts[4], parts[5]);
   const exists = moment.getUTCMonth() === parts[1] - 1 && moment.getUTCDate() === parts[2] && parts[3] < 24 && parts[4] < 60 && parts[5] < 60;
   const offset = zoneMinutes(zone);
-  if (!exists || offset === undefined || parts[0] < 1) return undefined;
-  return (moment.getTime() - offset * 60_000) * 1000 + Number(fraction.padEnd(6, '0'));
+  if (!exists || offset === undefined) return undefined;
+  const instant = moment.getTime() - offset * 60_000;
+  // An offset may lead out of the years that an answer can write.
+  const utcYear = new Date(instant).getUTCFullYear();
+  if (utcYear < 1 || utcYear > 9999) return undefined;
+  return instant * 1000 + Number(fraction.padEnd(6, '0'));
 }
 
 function zoneMinutes(zone: string): number | undefined {

@@ -12,7 +12,7 @@ import { raw, sql } from '../db/sql.ts';
 import { customerContext } from '../events/context.ts';
 import { record } from '../events/record.ts';
 import { conflict, invalid } from '../http/error.ts';
-import { revokeRolesIn } from '../permissions/roles.ts';
+import { eventReaders, revokeRolesIn } from '../permissions/roles.ts';
 import { countQuotas, createQuotas, deleteQuotas, embeddedQuotas, requireQuotas } from '../quotas/quotas.ts';
 import { countries } from './countries.ts';
 import { vatProblem } from './vat.ts';
@@ -125,7 +125,7 @@ export const customers = collection<CustomerRow>()({
       const demand = [{ scope: 'global', id: 0, name: 'nc_global_customer_count', delta: 1 }] as const;
       requireQuotas(db, demand);
       const id = db.insert('customer', { uuid: newUuid(request.deployment), created: request.now, ...storedValues(values) });
-      createQuotas(request.deployment, 'customer', id);
+      createQuotas(request, 'customer', id);
       countQuotas(db, demand);
       record(request, 'customer_creation_succeeded', customerContext(customerOf(request, id)));
       return id;
@@ -148,11 +148,12 @@ export const customers = collection<CustomerRow>()({
       if (db.value(sql`SELECT 1 FROM project WHERE customer_id = ${row.id}`) !== undefined) {
         throw conflict('Cannot delete organization with existing projects');
       }
-      revokeRolesIn(request, 'customer', row.id);
+      const witnesses = eventReaders(db, 'customer', row.id);
+      revokeRolesIn(request, 'customer', row.id, witnesses);
       deleteQuotas(db, 'customer', row.id);
       db.run(sql`DELETE FROM customer WHERE id = ${row.id}`);
       countQuotas(db, [{ scope: 'global', id: 0, name: 'nc_global_customer_count', delta: -1 }]);
-      record(request, 'customer_deletion_succeeded', customerContext(row));
+      record(request, 'customer_deletion_succeeded', customerContext(row), { witnesses });
     },
   },
 });

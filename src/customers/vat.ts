@@ -25,9 +25,9 @@ export function vatProblem(customer: { vat_code: string; country: string; is_com
   if (customer.vat_code === '') return undefined;
   if (!customer.is_company) return 'VAT number is not supported for private persons.';
   const number = customer.vat_code.replace(/[\s-]/g, '').toUpperCase();
-  const start = number.slice(0, 2);
+  const start = /^[A-Z]{2}/.exec(number)?.[0] ?? '';
   const country = customer.country || (start === 'EL' ? 'GR' : start);
-  const prefixed = start === country || (country === 'GR' && start === 'EL');
+  const prefixed = start !== '' && (start === country || (country === 'GR' && start === 'EL'));
   const format = Object.hasOwn(formats, country) ? (formats[country] as RegExp) : elsewhere;
   return format.test(prefixed ? number.slice(2) : number) ? undefined : 'VAT number has invalid format.';
 }

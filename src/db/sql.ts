@@ -49,14 +49,14 @@ export const any = (pieces: readonly Sql[]): Sql =>
 export const among = (column: string, values: readonly (string | number)[]): Sql =>
   new Sql(`${column} IN (SELECT value FROM json_each(?))`, [JSON.stringify(values)]);
 
-/** A substring match without case (core.md 1.9 "partial"). SQLite's LIKE folds ASCII only, hence two ways. */
+/** A substring match without case (core.md 1.9 "partial"). SQLite's LIKE folds ASCII only and ends at a NUL, hence two ways. */
 export function contains(column: string, part: string): Sql {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the ASCII range is meant
-  if (/^[\x00-\x7f]*$/.test(part)) {
+  if (/^[\x01-\x7f]*$/.test(part)) {
     return new Sql(`${column} LIKE ? ESCAPE '\\'`, [`%${part.replace(/[\\%_]/g, '\\$&')}%`]);
   }
   return new Sql(`instr(fold(${column}), ?) > 0`, [fold(part)]);
 }
 
-/** Text as it is compared without case: NFKC, then lower case. */
-export const fold = (text: string): string => text.normalize('NFKC').toLowerCase();
+/** Text as it is compared without case: NFKC, then lower case; both small sigmas are the one that a capital becomes anywhere. */
+export const fold = (text: string): string => text.normalize('NFKC').toLowerCase().replaceAll('ς', 'σ');

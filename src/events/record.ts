@@ -1,24 +1,43 @@
 import { type Context, newUuid } from '../access/deployment.ts';
-import { type EventTypeName, catalogue, messageOf } from './catalogue.ts';
+import { fold } from '../db/sql.ts';
+import { type EventTypeName, type Level, catalogue, messageOf } from './catalogue.ts';
 import type { EventContext } from './context.ts';
+import { queueDeliveries } from './outbox.ts';
+import { subjectsOf } from './subjects.ts';
+import { searchableWords } from './words.ts';
+
+interface Particulars {
+  /** Appended to the message: what was changed. */
+  readonly changes?: string;
+  /** The whole message, for types whose message is not made from the context. */
+  readonly message?: string;
+  readonly level?: Level;
+  /** Ids of users who saw the object before the change, where they may not see it afterwards. */
+  readonly witnesses?: readonly number[];
+}
 
 /**
- * Records an event in the transaction of the change that causes it. The context is what the request knows (client address
- * and actor) with `details` laid over it; `changes` is appended to the message.
+ * Records an event in the transaction of the change that causes it, with the deliveries to its hooks. The context is what
+ * the request knows (client address and actor) with `details` laid over it.
  */
-export function record(context: Context, type: EventTypeName, details: EventContext, changes = ''): void {
+export function record(context: Context, type: EventTypeName, details: EventContext, particulars: Particulars = {}): void {
   const { db } = context.deployment;
   const values = asStrings({ ...requestContext(context), ...details });
+  const message = (particulars.message ?? messageOf(type, values)) + (particulars.changes ?? '');
   // What the message alone needs does not stay in the context.
   const { structure_name: _, ...kept } = values;
-  db.insert('event', {
+  const id = db.insert('event', {
     uuid: newUuid(context.deployment),
     at: context.now,
     type,
-    level: catalogue[type].level,
-    message: messageOf(type, values) + changes,
+    level: particulars.level ?? catalogue[type].level,
+    message,
     context: JSON.stringify(kept),
+    actor: kept.user_username === undefined ? null : fold(kept.user_username),
   });
+  for (const subject of subjectsOf(db, kept)) db.insert('event_about', { subject_id: subject, at: context.now, event_id: id });
+  db.insert('event_words', { rowid: id, words: searchableWords(message, kept) });
+  queueDeliveries(context, { id, type, context: kept, witnesses: particulars.witnesses ?? [] });
 }
 
 /** REQ: the client's address and the actor; nothing for timers. */

@@ -30,7 +30,7 @@ export function parsePublicKey(line: string): PublicKey | undefined {
   const [, type = '', encoded = '', comment = ''] = match;
   const layout = Object.hasOwn(layouts, type) ? layouts[type] : undefined;
   const body = Buffer.from(encoded, 'base64');
-  if (!layout || body.toString('base64').replace(/=+$/, '') !== encoded.replace(/=+$/, '')) return undefined;
+  if (!layout || body.toString('base64') !== encoded) return undefined;
   const [word, ...fields] = splitFields(body) ?? [];
   if (word?.toString('latin1') !== type || fields.length !== layout.length) return undefined;
   if (!layout.every((length, i) => (length === null ? (fields[i] as Buffer).length > 0 : (fields[i] as Buffer).length === length))) return undefined;

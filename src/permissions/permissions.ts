@@ -4,12 +4,11 @@ import type { Request } from '../access/request.ts';
 import { connectedCustomers, visibleCustomers, visibleProjects } from '../access/visibility.ts';
 import { callerId } from '../access/caller.ts';
 import { type Collection, type Row, collection } from '../collection/collection.ts';
-import { type Field, type Values, choice, datetime, link, selfLink, shown, shownText, shownTime } from '../collection/field.ts';
+import { type Field, FieldError, type Input, type Values, choice, datetime, link, selfLink, shown, shownText, shownTime } from '../collection/field.ts';
 import { type Filters, exact, linked, partial, uuidOf } from '../collection/filter.ts';
 import { type Json, numberValue, optionalLink, plainValue, textValue, timeValue } from '../collection/representation.ts';
 import { customers } from '../customers/customers.ts';
 import { type Sql, raw, sql } from '../db/sql.ts';
-import { invalid } from '../http/error.ts';
 import { projects } from '../projects/projects.ts';
 import { users } from '../users/users.ts';
 import { type Structure, grantRole, revokeRole, roleNames } from './roles.ts';
@@ -45,13 +44,28 @@ const structureFields = {
   },
 } as const;
 
+const end = datetime({ help: 'When the role ends by itself; null: never.' });
+
+/** An instant that is still to come, or null. */
+const future: Field<number | null> = {
+  ...end,
+  input: {
+    ...(end.input as Input<number | null>),
+    parse: (value, request, form) => {
+      const instant = (end.input as Input<number | null>).parse(value, request, form);
+      if (instant !== null && instant <= request.now) throw new FieldError(['Expiration time should be greater than current time.']);
+      return instant;
+    },
+  },
+};
+
 function fieldsOf(structure: Structure, path: string, expiration: string) {
   return {
     url: selfLink(path, 'r.id'),
     pk: shown('integer', { type: 'integer' }, numberValue('r.id'), { label: 'pk' }),
     role: choice({ required: true, update: false, choices: () => Object.entries(roleNames[structure]) }),
     created: shownTime(),
-    expiration_time: { ...datetime({ help: 'When the role ends by itself; null: never.' }), json: () => timeValue(expiration) },
+    expiration_time: { ...future, json: () => timeValue(expiration) },
     created_by: shown('field', { type: ['string', 'null'], format: 'uri' }, optionalLink('users', of('user', 'uuid', 'r.created_by'))),
     ...(structureFields[structure] as { [key: string]: Field<number> }),
     user: link({ required: true, update: false, to: () => users, key: of('user', 'uuid') }),
@@ -169,7 +183,6 @@ function permissions(structure: Structure): Collection<RoleFields, RoleRow> {
     orderings: orderings('r.expires'),
     order: '-r.created',
     create: {
-      check: (request, values) => refusePast(request, values.expiration_time),
       mayWith: (request, values) => mayManageUntil(request, structure, scopeIn(values), values.expiration_time ?? null),
       run: (request, values) =>
         grantRole(request, {
@@ -183,7 +196,6 @@ function permissions(structure: Structure): Collection<RoleFields, RoleRow> {
     },
     update: {
       may: (request, row) => row.user_id !== request.caller.id && mayEverManage(request, structure, scopeOf(structure, row)),
-      check: (request, values) => refusePast(request, values.expiration_time),
       mayWith: (request, values, row) =>
         mayManageUntil(request, structure, scopeOf(structure, row), values.expiration_time === undefined ? row.expires : values.expiration_time),
       run: (request, row, values) => {
@@ -195,12 +207,6 @@ function permissions(structure: Structure): Collection<RoleFields, RoleRow> {
       run: (request, row) => revokeRole(request, structure, { ...row, scope: scopeOf(structure, row) }),
     },
   });
-}
-
-function refusePast(request: Request, expires: number | null | undefined): void {
-  if (typeof expires === 'number' && expires <= request.now) {
-    throw invalid({ expiration_time: ['Expiration time should be greater than current time.'] });
-  }
 }
 
 function permissionLog(structure: Structure): Collection<RoleFields, RoleRow> {

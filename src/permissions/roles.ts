@@ -65,17 +65,30 @@ export function grantRole(context: Context, grant: Grant): number {
 export const hasRole = (db: Database, structure: Structure, scope: number, user: number): boolean =>
   db.value(sql`SELECT 1 FROM ${raw(`${structure}_role`)} WHERE ${raw(`${structure}_id`)} = ${scope} AND user_id = ${user} AND ended IS NULL`) !== undefined;
 
-/** Ends an active role. `at` is the instant it counts as ended: now, or its expiry. */
-export function revokeRole(context: Context, structure: Structure, role: ActiveRole, at = context.now): void {
+/**
+ * Ends an active role. `at` is the instant it counts as ended: now, or its expiry. `witnesses` are users who must hear of
+ * it although they lose their own sight in the same operation.
+ */
+export function revokeRole(context: Context, structure: Structure, role: ActiveRole, at = context.now, witnesses: readonly number[] = []): void {
   const { db } = context.deployment;
   db.run(sql`UPDATE ${raw(`${structure}_role`)} SET ended = ${at} WHERE id = ${role.id} AND ended IS NULL`);
   recountUsers(db, customerOfScope(db, structure, role.scope));
-  record(context, 'role_revoked', roleContext(db, structure, role));
+  record(context, 'role_revoked', roleContext(db, structure, role), { witnesses });
 }
 
 /** Ends all roles in a customer or project that is about to be deleted. */
-export function revokeRolesIn(context: Context, structure: Structure, scope: number): void {
-  for (const role of activeRoles(context.deployment.db, structure, `${structure}_id`, scope)) revokeRole(context, structure, role);
+export function revokeRolesIn(context: Context, structure: Structure, scope: number, witnesses: readonly number[]): void {
+  for (const role of activeRoles(context.deployment.db, structure, `${structure}_id`, scope)) {
+    revokeRole(context, structure, role, context.now, witnesses);
+  }
+}
+
+/** Ids of the users who see the events about a customer or project by their roles (events.md 4.5). */
+export function eventReaders(db: Database, structure: Structure, scope: number): number[] {
+  const customer = customerOfScope(db, structure, scope);
+  const ofCustomer = sql`SELECT user_id FROM customer_role WHERE customer_id = ${customer} AND ended IS NULL`;
+  if (structure === 'customer') return db.values<number>(ofCustomer);
+  return db.values<number>(sql`${ofCustomer} UNION SELECT user_id FROM project_role WHERE project_id = ${scope} AND ended IS NULL`);
 }
 
 /** Ends all roles of a user who is about to be deleted. */

@@ -16,7 +16,7 @@ import { type EventContext, projectContext } from '../events/context.ts';
 import { record } from '../events/record.ts';
 import { forbidden } from '../http/error.ts';
 import { changed } from '../http/reply.ts';
-import { isConnected, recountUsers, revokeRolesIn } from '../permissions/roles.ts';
+import { eventReaders, isConnected, recountUsers, revokeRolesIn } from '../permissions/roles.ts';
 import { type Demand, countQuotas, createQuotas, deleteQuotas, embeddedQuotas, requireQuotas, usages } from '../quotas/quotas.ts';
 import { certificationsField, replaceCertifications } from './certifications.ts';
 
@@ -105,13 +105,14 @@ export const projects = collection<ProjectRow>()({
     may: mayManage,
     run: (request, row) => {
       const { db } = request;
-      revokeRolesIn(request, 'project', row.id);
+      const witnesses = eventReaders(db, 'project', row.id);
+      revokeRolesIn(request, 'project', row.id, witnesses);
       countQuotas(db, contribution(request, row).map((demand) => ({ ...demand, delta: -demand.delta })));
       countQuotas(db, [{ scope: 'global', id: 0, name: 'nc_global_project_count', delta: -1 }]);
       deleteQuotas(db, 'project', row.id);
       const context = contextOf(request, row);
       db.run(sql`DELETE FROM project WHERE id = ${row.id}`);
-      record(request, 'project_deletion_succeeded', context);
+      record(request, 'project_deletion_succeeded', context, { witnesses });
     },
   },
 });
@@ -130,7 +131,7 @@ function create(request: Request, values: Values<typeof fields>): number {
   requireQuotas(db, demands);
   const row = { name: values.name as string, description: values.description ?? '', customer_id: customer };
   const id = db.insert('project', { uuid: newUuid(request.deployment), created: request.now, ...row });
-  createQuotas(request.deployment, 'project', id);
+  createQuotas(request, 'project', id);
   replaceCertifications(db, id, values.certifications ?? []);
   countQuotas(db, demands);
   record(request, 'project_creation_succeeded', contextOf(request, projectOf(request, id)));
@@ -141,6 +142,7 @@ function update(request: Request, row: ProjectRow, values: Values<typeof fields>
   const changes = changesOf(row, { name: values.name ?? row.name, description: values.description ?? row.description });
   const target = values.customer ?? row.customer_id;
   const before = customerOf(request, row.customer_id);
+  const witnesses = eventReaders(request.db, 'project', row.id);
   if (target !== row.customer_id) move(request, row, target);
   request.db.update('project', row.id, changes);
   const now = projectOf(request, row.id);
@@ -149,7 +151,7 @@ function update(request: Request, row: ProjectRow, values: Values<typeof fields>
     changeText('Description', row.description, now.description),
     target === row.customer_id ? '' : changeText('Customer', before.name, customerOf(request, target).name, true),
   ].join('');
-  if (told !== '') record(request, 'project_update_succeeded', contextOf(request, now), told);
+  if (told !== '') record(request, 'project_update_succeeded', contextOf(request, now), { changes: told, witnesses });
 }
 
 const changeText = (label: string, before: string, after: string, moved = false): string =>
@@ -163,7 +165,7 @@ function move(request: Request, row: ProjectRow, target: number): void {
   const members = db.values<number>(sql`SELECT user_id FROM project_role WHERE project_id = ${row.id} AND ended IS NULL`);
   const strangers = members.filter((user) => !isConnected(db, target, user)).length;
   requireQuotas(db, [...joining, { scope: 'customer', id: target, name: 'nc_user_count', delta: strangers }]);
-  db.update('project', row.id, { customer_id: target });
+  db.update('project', row.id, { customer_id: target, moved: 1 });
   countQuotas(db, leaving.map((demand) => ({ ...demand, delta: -demand.delta })));
   countQuotas(db, joining);
   recountUsers(db, row.customer_id);

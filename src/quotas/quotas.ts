@@ -1,4 +1,4 @@
-import { type Deployment, newUuid } from '../access/deployment.ts';
+import { type Context, type Deployment, newUuid, ownContext } from '../access/deployment.ts';
 import { type Json, listValue, numberValue, objectValue, linkValue, plainValue } from '../collection/representation.ts';
 import type { Database } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
@@ -26,9 +26,9 @@ export interface Demand {
 }
 
 /** Creates the quotas of a new object: unlimited, unused. */
-export function createQuotas(deployment: Deployment, scope: ScopeKind, id: number): void {
+export function createQuotas({ deployment, now }: Context, scope: ScopeKind, id: number): void {
   for (const name of quotaNames[scope]) {
-    deployment.db.insert('quota', { uuid: newUuid(deployment), scope_kind: scope, scope_id: id, name });
+    deployment.db.insert('quota', { uuid: newUuid(deployment), scope_kind: scope, scope_id: id, name, created: now });
   }
 }
 
@@ -40,7 +40,7 @@ export function deleteQuotas(db: Database, scope: ScopeKind, id: number): void {
 /** Creates the deployment's own quotas on its first start. */
 export function ensureGlobalQuotas(deployment: Deployment): void {
   const { db } = deployment;
-  if (db.value(sql`SELECT 1 FROM quota WHERE scope_kind = 'global'`) === undefined) db.write(() => createQuotas(deployment, 'global', 0));
+  if (db.value(sql`SELECT 1 FROM quota WHERE scope_kind = 'global'`) === undefined) db.write(() => createQuotas(ownContext(deployment), 'global', 0));
 }
 
 /** Throws 409 naming every quota that the demands would exceed (core.md 10.3). */

@@ -5,13 +5,14 @@ import { revokeTokensOf } from '../access/tokens.ts';
 import { callerId } from '../access/caller.ts';
 import { connectedCustomers, visibleCustomers, visibleProjects, visibleUsers } from '../access/visibility.ts';
 import { type Row, collection } from '../collection/collection.ts';
-import { type Values, boolean, choice, email, hidden, integer, nullableText, selfLink, shown, shownText, shownTime, text, uuidField } from '../collection/field.ts';
+import { type Input, type Values, boolean, choice, email, hidden, integer, nullableText, selfLink, shown, shownText, shownTime, text, uuidField } from '../collection/field.ts';
 import { exact, only, partial, presence, truth, uuid } from '../collection/filter.ts';
 import { booleanValue, textValue } from '../collection/representation.ts';
 import { type Sql, type Value, any, fold, raw, sql } from '../db/sql.ts';
 import { affectedUser } from '../events/context.ts';
 import { record } from '../events/record.ts';
 import { invalid } from '../http/error.ts';
+import { booleanWord } from '../http/query.ts';
 import { deleteKeysOf } from '../keys/keys.ts';
 import { revokeRolesOf } from '../permissions/roles.ts';
 import { changesOf, storedValues } from '../collection/changes.ts';
@@ -41,6 +42,10 @@ export interface UserRow extends Row {
 const toSelfAndAll = 'u.id = @caller OR @all';
 const toAll = '@all';
 const toSelfAndStaff = 'u.id = @caller OR @staff';
+
+// Only a clear yes agrees. Where nobody has to agree the key is ignored, so that no value of it is an error.
+const agreement = boolean({ help: 'User must agree with the policy.' });
+const isYes = (value: unknown): boolean => typeof value !== 'object' && booleanWord(String(value).trim()) === true;
 
 const fields = {
   url: selfLink('users', 'u.uuid'),
@@ -76,7 +81,7 @@ const fields = {
   token_lifetime: integer({ min: 60, max: 2_147_483_647, nullable: true, shown: toSelfAndStaff, help: 'Token lifetime in seconds.' }),
   registration_method: shownText(),
   date_joined: shownTime(),
-  agree_with_policy: hidden(boolean({ help: 'User must agree with the policy.' })),
+  agree_with_policy: hidden({ ...agreement, input: { ...(agreement.input as Input<boolean>), parse: isYes } }),
   agreement_date: shownTime(),
   preferred_language: choice({ blank: true, choices: () => [['en', 'English'], ['et', 'Eesti']] }),
   competence: choice({ blank: true, choices: () => [], chosenBy: (request) => request.config.user_competences }),

@@ -1,5 +1,5 @@
 import { type SettableClock, settableClock } from '../../src/clock.ts';
-import { sql } from '../../src/db/sql.ts';
+import { raw, sql } from '../../src/db/sql.ts';
 import { type Server, type ServerOptions, createServer } from '../../src/server.ts';
 
 /** The instant at which every fixture starts. */
@@ -74,8 +74,11 @@ export class Fixture {
     const fixture = new Fixture(server, clock, undefined as never, undefined as never);
     const staff = new Client(fixture, server.issueToken());
     await staff.patch((await staff.get('/api/users/?current')).body[0].url, { agree_with_policy: true, token_lifetime: null });
-    server.deployment.db.write(() => server.deployment.db.run(sql`DELETE FROM event`));
-    server.deployment.db.commit();
+    const { db } = server.deployment;
+    db.write(() => {
+      for (const table of ['event', 'event_about', 'event_words']) db.run(raw(`DELETE FROM ${table}`));
+    });
+    db.commit();
     return Object.assign(fixture, { staff, anonymous: new Client(fixture, undefined) });
   }
 

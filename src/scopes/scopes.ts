@@ -1,0 +1,172 @@
+import { type Caller, callerId, seesAll } from '../access/caller.ts';
+import { connectedCustomers, connectedProjects, customersWithRole, projectsWithRole } from '../access/visibility.ts';
+import type { Database } from '../db/database.ts';
+import { type Sql, any, raw, sql } from '../db/sql.ts';
+import { type CustomerNames, type EventContext, type UserNames, customerContext, keyContext, projectContext, userContext } from '../events/context.ts';
+import { decimal } from '../quotas/quotas.ts';
+
+/** The kinds of object that quotas, alerts and events are about; what `scope_kind` columns hold. */
+export type ScopeKind = 'user' | 'key' | 'quota' | 'customer' | 'project' | 'settings' | 'service' | 'link' | 'resource';
+
+/** One kind of scope (events.md 1.3). */
+export interface Scope {
+  /** Name in `content_type` and `scope_type`. */
+  readonly name: string;
+  /** Short name, where there is one. */
+  readonly short: string | undefined;
+  /** Segment behind /api/. */
+  readonly path: string;
+  readonly table: string;
+  /** Whether POST of alerts and events takes it. */
+  readonly accepted: boolean;
+  /** Ids of the objects of this kind that a user without sight of everything reads (events.md 1.2). */
+  readonly readable: (user: Sql) => Sql;
+  /** OWN keys: the object itself and what it belongs to. */
+  readonly own: (db: Database, id: number) => EventContext;
+  /** SCOPE keys: the object as the scope of an alert or event. */
+  readonly scope: (db: Database, id: number) => EventContext;
+}
+
+const customerNames = (db: Database, id: number): CustomerNames =>
+  db.get<CustomerNames>(sql`SELECT uuid, name, abbreviation, contact_details FROM customer WHERE id = ${id}`) as CustomerNames;
+
+const userNames = (db: Database, id: number): UserNames =>
+  db.get<UserNames>(sql`SELECT uuid, username, full_name, native_name FROM user WHERE id = ${id}`) as UserNames;
+
+interface Named {
+  readonly uuid: string;
+  readonly name: string;
+}
+
+const named = (db: Database, table: string, id: number): Named =>
+  db.get<Named>(sql`SELECT uuid, name FROM ${raw(table)} WHERE id = ${id}`) as Named;
+
+/** SCOPE keys of an object that has just a name. */
+const byName = (table: string) => (db: Database, id: number): EventContext => {
+  const { uuid, name } = named(db, table, id);
+  return { scope_uuid: uuid, scope_name: name };
+};
+
+interface QuotaScope {
+  readonly uuid: string;
+  readonly name: string;
+  readonly limit: number;
+  readonly usage: number;
+  readonly scope_kind: ScopeKind | 'global';
+  readonly scope_id: number;
+}
+
+const quotaOf = (db: Database, id: number): QuotaScope =>
+  db.get<QuotaScope>(sql`SELECT uuid, name, "limit", usage, scope_kind, scope_id FROM quota WHERE id = ${id}`) as QuotaScope;
+
+/** QUOTA keys of a quota, without those of its scope. */
+export const quotaContext = (quota: Pick<QuotaScope, 'uuid' | 'name' | 'limit' | 'usage'>): EventContext => ({
+  quota_uuid: quota.uuid,
+  quota_name: quota.name,
+  quota_limit: decimal(quota.limit),
+  quota_usage: decimal(quota.usage),
+});
+
+/** Every kind of scope. */
+export const scopes: Readonly<Partial<Record<ScopeKind, Scope>>> = {
+  user: {
+    name: 'core.user',
+    short: 'user',
+    path: 'users',
+    table: 'user',
+    accepted: true,
+    readable: (user) => sql`SELECT id FROM user WHERE (is_active AND NOT is_staff) OR id = ${user}`,
+    own: (db, id) => userContext(userNames(db, id)),
+    scope: (db, id) => {
+      const user = userNames(db, id);
+      return { scope_uuid: user.uuid, scope_name: user.username, scope_username: user.username, scope_full_name: user.full_name, scope_native_name: user.native_name };
+    },
+  },
+  key: {
+    name: 'core.sshpublickey',
+    short: 'ssh_public_key',
+    path: 'keys',
+    table: 'ssh_key',
+    accepted: true,
+    readable: (user) => sql`SELECT id FROM ssh_key WHERE user_id = ${user}`,
+    own: (db, id) => keyContext(named(db, 'ssh_key', id), userNames(db, db.value<number>(sql`SELECT user_id FROM ssh_key WHERE id = ${id}`) as number)),
+    scope: byName('ssh_key'),
+  },
+  quota: {
+    name: 'quotas.quota',
+    short: 'quota',
+    path: 'quotas',
+    table: 'quota',
+    accepted: true,
+    readable: (user) => sql`SELECT q.id FROM quota q WHERE ${readableScope(user, 'q.scope_kind', 'q.scope_id')}`,
+    own: (db, id) => {
+      const quota = quotaOf(db, id);
+      return { ...quotaContext(quota), ...(quota.scope_kind === 'global' ? {} : scopes[quota.scope_kind]?.own(db, quota.scope_id)) };
+    },
+    scope: (db, id) => {
+      const quota = quotaOf(db, id);
+      return quota.scope_kind === 'global' ? {} : (scopes[quota.scope_kind]?.scope(db, quota.scope_id) ?? {});
+    },
+  },
+  customer: {
+    name: 'structure.customer',
+    short: 'customer',
+    path: 'customers',
+    table: 'customer',
+    accepted: true,
+    readable: connectedCustomers,
+    own: (db, id) => customerContext(customerNames(db, id)),
+    scope: (db, id) => {
+      const customer = customerNames(db, id);
+      return { scope_uuid: customer.uuid, scope_name: customer.name, scope_abbreviation: customer.abbreviation, scope_contact_details: customer.contact_details };
+    },
+  },
+  project: {
+    name: 'structure.project',
+    short: 'project',
+    path: 'projects',
+    table: 'project',
+    accepted: true,
+    readable: connectedProjects,
+    own: (db, id) => projectContext(named(db, 'project', id), customerNames(db, db.value<number>(sql`SELECT customer_id FROM project WHERE id = ${id}`) as number)),
+    scope: byName('project'),
+  },
+  settings: {
+    name: 'structure.servicesettings',
+    short: 'service_settings',
+    path: 'service-settings',
+    table: 'service_settings',
+    accepted: true,
+    readable: (user) => sql`SELECT id FROM service_settings WHERE shared OR customer_id IN (${customersWithRole(user)})`,
+    own: (db, id) => {
+      const settings = db.get<Named & { type: string; customer_id: number | null }>(sql`SELECT uuid, name, type, customer_id FROM service_settings WHERE id = ${id}`);
+      return {
+        settings_uuid: settings?.uuid,
+        settings_name: settings?.name,
+        service_settings_type: settings?.type,
+        ...(settings?.customer_id ? customerContext(customerNames(db, settings.customer_id)) : {}),
+      };
+    },
+    scope: byName('service_settings'),
+  },
+};
+
+/** Ids of the services that a user reads. */
+export const readableServices = (user: Sql): Sql => sql`SELECT id FROM service WHERE customer_id IN (${customersWithRole(user)})
+  UNION SELECT l.service_id FROM service_project_link l WHERE l.project_id IN (${projectsWithRole(user)})`;
+
+/** Ids of the service-project links that a user reads. */
+export const readableLinks = (user: Sql): Sql => sql`SELECT id FROM service_project_link WHERE project_id IN (${connectedProjects(user)})`;
+
+/** Condition: a user reads the object that a pair of columns names, of any kind but quota; a global quota is nobody's. */
+export const readableScope = (user: Sql, kind: string, id: string): Sql =>
+  any(
+    Object.entries(scopes)
+      .filter(([name]) => name !== 'quota')
+      .map(([name, scope]) => sql`${raw(kind)} = ${name} AND ${raw(id)} IN (${scope.readable(user)})`),
+  );
+
+/** Condition: the caller reads the object of this kind whose id stands in the column. */
+export const readableBy = (caller: Caller, scope: Scope, column: string): Sql =>
+  seesAll(caller) ? raw('TRUE') : sql`${raw(column)} IN (${scope.readable(callerId(caller))})`;
+

@@ -1,0 +1,384 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { sql } from '../../src/db/sql.ts';
+import { Fixture, type Json, byStaff, start } from '../support/fixture.ts';
+
+const test = suite('customers (core.md 6.1, 6.3)');
+let fixture: Fixture;
+let actor: Record<string, string>;
+
+test.before(async () => {
+  fixture = await Fixture.start();
+  actor = await byStaff(fixture);
+});
+test.before.each(() => {
+  fixture.events();
+});
+test.after(() => fixture.close());
+
+const contextOf = (customer: Json) => ({
+  ...actor,
+  customer_uuid: customer.uuid,
+  customer_name: customer.name,
+  customer_abbreviation: customer.abbreviation,
+  customer_contact_details: customer.contact_details,
+});
+const told = (type: string, verb: string, customer: Json) => ({
+  type,
+  level: 'info',
+  message: `Customer ${customer.name} has been ${verb}.`,
+  context: contextOf(customer),
+});
+const whole = {
+  name: 'Alice Ltd',
+  native_name: 'Алиса',
+  abbreviation: 'ALC',
+  contact_details: 'Baker Street 221b',
+  agreement_number: 42,
+  email: 'office@alice.example',
+  phone_number: '+44 20 7946 0000',
+  registration_code: '12345',
+  country: 'EE',
+  vat_code: 'EE123456789',
+  is_company: true,
+};
+
+test('a created customer is answered whole, its keys in order', async () => {
+  const { status, body, headers } = await fixture.staff.post('/api/customers/', whole);
+  assert.is(status, 201);
+  assert.is(headers.get('location'), body.url);
+  assert.match(body.uuid, /^[0-9a-f]{32}$/);
+  const quotas = body.quotas;
+  assert.equal(Object.entries(body), Object.entries({
+    url: `${fixture.url}/api/customers/${body.uuid}/`,
+    uuid: body.uuid,
+    created: start,
+    name: 'Alice Ltd',
+    native_name: 'Алиса',
+    abbreviation: 'ALC',
+    contact_details: 'Baker Street 221b',
+    agreement_number: 42,
+    email: 'office@alice.example',
+    phone_number: '+44 20 7946 0000',
+    projects: [],
+    owners: [],
+    support_users: [],
+    registration_code: '12345',
+    quotas,
+    image: null,
+    country: 'EE',
+    country_name: 'Estonia',
+    vat_code: 'EE123456789',
+    is_company: true,
+  }));
+  assert.equal((await fixture.staff.get(body.url)).body, body);
+  assert.equal(fixture.events(), [told('customer_creation_succeeded', 'created', body)]);
+});
+
+test('only the name is required; the other texts are empty, agreement_number is null, is_company false', async () => {
+  const { body } = await fixture.staff.post('/api/customers/', { name: 'Plain' });
+  const { url, uuid, created, quotas, ...rest } = body;
+  assert.equal(rest, {
+    name: 'Plain',
+    native_name: '',
+    abbreviation: '',
+    contact_details: '',
+    agreement_number: null,
+    email: '',
+    phone_number: '',
+    projects: [],
+    owners: [],
+    support_users: [],
+    registration_code: '',
+    image: null,
+    country: '',
+    country_name: '',
+    vat_code: '',
+    is_company: false,
+  });
+  assert.equal((await fixture.staff.post('/api/customers/', {})).body, { name: ['This field is required.'] });
+});
+
+test('a customer is created with its eleven quotas: unlimited, unused, by name', async () => {
+  const { quotas } = await fixture.customer('Quoted');
+  assert.equal(quotas.map((quota: Json) => [quota.name, quota.limit, quota.usage]), [
+    ['nc_app_count', -1, 0],
+    ['nc_private_cloud_count', -1, 0],
+    ['nc_project_count', -1, 0],
+    ['nc_resource_count', -1, 0],
+    ['nc_service_count', -1, 0],
+    ['nc_service_project_link_count', -1, 0],
+    ['nc_snapshot_size', -1, 0],
+    ['nc_storage_count', -1, 0],
+    ['nc_user_count', -1, 0],
+    ['nc_vm_count', -1, 0],
+    ['nc_volume_size', -1, 0],
+  ]);
+  for (const quota of quotas) {
+    assert.equal(Object.keys(quota), ['url', 'uuid', 'name', 'limit', 'usage']);
+    assert.is(quota.url, `${fixture.url}/api/quotas/${quota.uuid}/`);
+  }
+});
+
+test('names, abbreviations, emails and phone numbers are not unique', async () => {
+  const fields = { name: 'Twin', abbreviation: 'TWN', email: 'twin@example.com', phone_number: '1' };
+  assert.is((await fixture.staff.post('/api/customers/', fields)).status, 201);
+  assert.is((await fixture.staff.post('/api/customers/', fields)).status, 201);
+});
+
+test('agreement_number is unique when set', async () => {
+  assert.is((await fixture.customer('First', { agreement_number: 7 })).agreement_number, 7);
+  const answer = await fixture.staff.post('/api/customers/', { name: 'Second', agreement_number: '7' });
+  assert.equal([answer.status, answer.body], [400, { agreement_number: ['organization with this agreement number already exists.'] }]);
+  for (const empty of [null, '', undefined]) assert.is((await fixture.customer('Without', { agreement_number: empty })).agreement_number, null);
+});
+
+test('an update ignores agreement_number, even a wrong one', async () => {
+  const customer = await fixture.customer('Agreed', { agreement_number: 8 });
+  for (const agreement_number of [9, null, 42, 'nonsense']) {
+    const { status, body } = await fixture.staff.patch(customer.url, { agreement_number });
+    assert.equal([status, body], [200, customer]);
+  }
+});
+
+test('every field refuses values of another type and beyond its limit', async () => {
+  const tooLong = (max: number) => [`Ensure this field has no more than ${max} characters.`];
+  const long = (max: number) => 'x'.repeat(max + 1);
+  const cases: [object, object][] = [
+    ...[true, ['x'], { x: 1 }].flatMap((value): [object, object][] =>
+      ['name', 'native_name', 'abbreviation', 'contact_details', 'email', 'phone_number', 'registration_code', 'vat_code'].map((field) => [{ [field]: value }, { [field]: ['Not a valid string.'] }])),
+    ...['name', 'native_name', 'abbreviation', 'contact_details', 'email', 'phone_number', 'registration_code', 'vat_code', 'country', 'is_company'].map(
+      (field): [object, object] => [{ [field]: null }, { [field]: ['This field may not be null.'] }]),
+    ...Object.entries({ name: 150, native_name: 160, abbreviation: 12, contact_details: 500, phone_number: 255, registration_code: 160, vat_code: 20 }).map(
+      ([field, max]): [object, object] => [{ [field]: long(max) }, { [field]: tooLong(max) }]),
+    [{ name: ' \t ' }, { name: ['This field may not be blank.'] }],
+    [{ name: 'a\0b' }, { name: ['Null characters are not allowed.'] }],
+    [{ email: 'nobody' }, { email: ['Enter a valid email address.'] }],
+    [{ email: `${'a'.repeat(250)}@b.ee` }, { email: tooLong(254) }],
+    [{ agreement_number: -1 }, { agreement_number: ['Ensure this value is greater than or equal to 0.'] }],
+    [{ agreement_number: 2 ** 31 }, { agreement_number: ['Ensure this value is less than or equal to 2147483647.'] }],
+    ...[1.5, -1.5, true, 'seven', [7], {}].map((value): [object, object] => [{ agreement_number: value }, { agreement_number: ['A valid integer is required.'] }]),
+    [{ is_company: 'perhaps' }, { is_company: ['"perhaps" is not a valid boolean.'] }],
+    [{ is_company: 2 }, { is_company: ['"2" is not a valid boolean.'] }],
+    [{ country: 5 }, { country: ['"5" is not a valid choice.'] }],
+  ];
+  for (const [fields, errors] of cases) {
+    const answer = await fixture.staff.post('/api/customers/', { name: 'Wrong', ...fields });
+    assert.equal([answer.status, answer.body], [400, errors], JSON.stringify(fields).slice(0, 80));
+  }
+  assert.equal(fixture.events(), []);
+  assert.equal((await fixture.staff.get('/api/customers/?name=Wrong')).body, []);
+});
+
+test('limits count characters, and values at the limit are taken', async () => {
+  const limits = { name: 150, native_name: 160, abbreviation: 12, contact_details: 500, phone_number: 255, registration_code: 160 };
+  const fields = Object.fromEntries(Object.entries(limits).map(([field, max]) => [field, '🏢'.repeat(max)]));
+  const { status, body } = await fixture.staff.post('/api/customers/', { ...fields, agreement_number: 2147483647 });
+  assert.is(status, 201);
+  for (const [field, text] of Object.entries(fields)) assert.is(body[field], text);
+  assert.is((await fixture.customer('Zero', { agreement_number: 0 })).agreement_number, 0);
+});
+
+test('strings are trimmed, and numbers become strings', async () => {
+  const { name, registration_code, phone_number } = await fixture.customer('  Trim  ', { registration_code: 12345, phone_number: ' 55 ' });
+  assert.equal([name, registration_code, phone_number], ['Trim', '12345', '55']);
+});
+
+test('all field errors are collected', async () => {
+  const { body } = await fixture.staff.post('/api/customers/', { abbreviation: 'far too long for it', email: 'x', country: 'XX', is_company: 'x' });
+  assert.equal(body, {
+    name: ['This field is required.'],
+    abbreviation: ['Ensure this field has no more than 12 characters.'],
+    email: ['Enter a valid email address.'],
+    country: ['"XX" is not a valid choice.'],
+    is_company: ['"x" is not a valid boolean.'],
+  });
+});
+
+test('billing, price, address and bank fields do not exist: they are ignored', async () => {
+  const body = await fixture.customer('Rich', { balance: 5, price: '1', address: 'x', postal: 1, bank_name: {}, bank_account: [], type: 'x' });
+  assert.equal(Object.keys(body), Object.keys(await fixture.customer('Poor')));
+});
+
+test('read-only keys are ignored', async () => {
+  const { uuid, created, projects, owners, image, quotas } = await fixture.customer('Own', {
+    url: 1, uuid: 'x', created: 'yesterday', projects: 'x', owners: {}, support_users: 1, quotas: [{ name: 'nc_project_count', limit: 0 }], image: 'x', country_name: 5,
+  });
+  assert.match(uuid, /^[0-9a-f]{32}$/);
+  assert.equal([created, projects, owners, image], [start, [], [], null]);
+  assert.is(quotas[2].limit, -1);
+});
+
+test('creating a customer gives nobody a role in it', async () => {
+  const { url, owners, support_users } = await fixture.customer('Lonely');
+  assert.equal([owners, support_users, (await fixture.staff.get(`${url}users/`)).body], [[], [], []]);
+});
+
+test('a form and a multipart body create the same customer as JSON', async () => {
+  const fields = { ...whole, agreement_number: '43', is_company: 'True' };
+  const multipart = new FormData();
+  for (const [name, value] of Object.entries({ ...fields, agreement_number: '44' })) multipart.set(name, value);
+  for (const body of [new URLSearchParams(fields), multipart]) {
+    const answer = await fixture.staff.send('POST', '/api/customers/', body);
+    assert.is(answer.status, 201);
+    for (const [name, value] of Object.entries(whole)) if (name !== 'agreement_number') assert.equal(answer.body[name], value, name);
+  }
+});
+
+test('a boolean absent from a form is absent, not false', async () => {
+  const { url } = await fixture.customer('Checkbox', { is_company: true });
+  const answer = await fixture.staff.send('PUT', url, new URLSearchParams({ name: 'Checkbox' }));
+  assert.is(answer.body.is_company, true);
+});
+
+test('a file where text is expected is refused without echoing its content', async () => {
+  const multipart = new FormData();
+  multipart.set('name', 'Filed');
+  for (const name of ['native_name', 'is_company', 'country', 'agreement_number']) multipart.set(name, new Blob(['secret'.repeat(1000)]), 'notes.txt');
+  const { status, body } = await fixture.staff.send('POST', '/api/customers/', multipart);
+  assert.equal([status, body], [400, {
+    native_name: ['Not a valid string.'],
+    agreement_number: ['A valid integer is required.'],
+    country: ['"notes.txt" is not a valid choice.'],
+    is_company: ['"notes.txt" is not a valid boolean.'],
+  }]);
+});
+
+test('PUT requires the name alone, and keeps what is absent', async () => {
+  const customer = await fixture.customer('Kept', { ...whole, name: 'Kept', agreement_number: 100 });
+  assert.equal((await fixture.staff.put(customer.url, { abbreviation: 'X' })).body, { name: ['This field is required.'] });
+  fixture.events();
+  const { status, body } = await fixture.staff.put(customer.url, { name: 'Kept still' });
+  assert.equal([status, body], [200, { ...customer, name: 'Kept still' }]);
+  assert.equal(fixture.events(), [told('customer_update_succeeded', 'updated', body)]);
+});
+
+test('PATCH changes one field; every writable field can be changed and emptied', async () => {
+  const changed = {
+    name: 'Bob', native_name: 'Боб', abbreviation: 'BOB', contact_details: 'x', email: 'b@bob.example', phone_number: '2', registration_code: '3', country: 'FI', is_company: true, vat_code: 'FI12345678',
+  };
+  let { url, ...customer } = await fixture.customer('Changing');
+  for (const [field, value] of Object.entries(changed)) {
+    fixture.events();
+    const { status, body } = await fixture.staff.patch(url, { [field]: value });
+    customer = { ...customer, [field]: value, ...(field === 'country' && { country_name: 'Finland' }) };
+    assert.equal([status, body], [200, { url, ...customer }]);
+    assert.equal(fixture.events(), [told('customer_update_succeeded', 'updated', body)]);
+  }
+  const emptied = { native_name: '', abbreviation: '', contact_details: '', email: '', phone_number: '', registration_code: '', country: '', vat_code: '', is_company: false };
+  assert.equal((await fixture.staff.patch(url, emptied)).body, { url, ...customer, ...emptied, country_name: '' });
+});
+
+test('a whole representation can be PUT back, which changes and tells nothing', async () => {
+  const customer = await fixture.customer('Echo', { ...whole, agreement_number: 101 });
+  fixture.events();
+  assert.equal((await fixture.staff.put(customer.url, customer)).body, customer);
+  assert.equal((await fixture.staff.patch(customer.url, {})).body, customer);
+  assert.equal(fixture.events(), []);
+});
+
+test('a refused update changes nothing', async () => {
+  const customer = await fixture.customer('Firm');
+  fixture.events();
+  assert.is((await fixture.staff.patch(customer.url, { name: 'Soft', email: 'x' })).status, 400);
+  assert.equal((await fixture.staff.get(customer.url)).body, customer);
+  assert.equal(fixture.events(), []);
+});
+
+test('owners and support_users are the users with the active role, by username', async () => {
+  const customer = await fixture.customer('Peopled');
+  const zoe = await fixture.user('zoe', { full_name: 'Zoe Q', native_name: 'Зоя' });
+  const adam = await fixture.user('Adam');
+  const eve = await fixture.user('eve');
+  const short = await fixture.user('shortly');
+  const shown = ({ url, uuid, username, full_name, native_name }: Json) => ({ url, uuid, username, full_name, native_name });
+  await fixture.grant(customer, zoe, 'owner');
+  await fixture.grant(customer, adam, 'owner');
+  await fixture.grant(customer, eve, 'support');
+  await fixture.grant(customer, short, 'owner', '2018-01-05T05:00:00Z');
+  const { body } = await fixture.staff.get(customer.url);
+  assert.equal(body.owners, [adam, short, zoe].map(shown));
+  assert.equal(Object.keys(body.owners[0]), ['url', 'uuid', 'username', 'full_name', 'native_name']);
+  assert.equal(body.support_users, [shown(eve)]);
+  fixture.clock.set('2018-01-05T05:00:00Z');
+  assert.equal((await fixture.staff.get(customer.url)).body.owners, [adam, zoe].map(shown));
+  fixture.clock.set(start);
+});
+
+test('projects are listed by name, without case', async () => {
+  const customer = await fixture.customer('Busy');
+  for (const name of ['beta', 'Alpha', 'gamma', 'Delta']) await fixture.project(name, customer);
+  const { projects } = (await fixture.staff.get(customer.url)).body;
+  assert.equal(projects.map((project: Json) => project.name), ['Alpha', 'beta', 'Delta', 'gamma']);
+  assert.equal(Object.keys(projects[0]), ['url', 'uuid', 'name']);
+  assert.is(projects[0].url, `${fixture.url}/api/projects/${projects[0].uuid}/`);
+});
+
+test('DELETE answers 204, and the customer is gone', async () => {
+  const customer = await fixture.customer('Passing', { abbreviation: 'PSS' });
+  fixture.events();
+  const answer = await fixture.staff.delete(customer.url);
+  assert.equal([answer.status, answer.body], [204, undefined]);
+  assert.equal(fixture.events(), [told('customer_deletion_succeeded', 'deleted', customer)]);
+  for (const method of ['GET', 'PUT', 'PATCH', 'DELETE']) {
+    const { status, body } = await fixture.staff.send(method, customer.url);
+    assert.equal([status, body], [404, { detail: 'Not found.' }]);
+  }
+});
+
+test('a customer with projects is not deleted', async () => {
+  const customer = await fixture.customer('Holder');
+  const project = await fixture.project('Held', customer);
+  fixture.events();
+  const answer = await fixture.staff.delete(customer.url);
+  assert.equal([answer.status, answer.body], [409, { detail: 'Cannot delete organization with existing projects' }]);
+  assert.equal(fixture.events(), []);
+  await fixture.staff.delete(project.url);
+  assert.is((await fixture.staff.delete(customer.url)).status, 204);
+});
+
+test('roles, their history, image and quotas go with a deleted customer; each active role is told before the deletion', async () => {
+  const customer = await fixture.customer('Ending', { abbreviation: 'END' });
+  const first = await fixture.user('ending.first', { full_name: 'First' });
+  const second = await fixture.user('ending.second');
+  const past = await fixture.user('ending.past');
+  await fixture.grant(customer, first, 'owner');
+  await fixture.grant(customer, second, 'support');
+  await fixture.staff.delete((await fixture.grant(customer, past, 'owner')).url);
+  fixture.events();
+  assert.is((await fixture.staff.delete(customer.url)).status, 204);
+  const lost = (user: Json, role_name: string) => ({
+    type: 'role_revoked',
+    level: 'info',
+    message: `User ${user.username} has lost role of ${role_name} in customer Ending.`,
+    context: {
+      ...contextOf(customer),
+      affected_user_uuid: user.uuid,
+      affected_user_username: user.username,
+      affected_user_full_name: user.full_name,
+      affected_user_native_name: '',
+      structure_type: 'customer',
+      role_name,
+    },
+  });
+  assert.equal(fixture.events(), [lost(first, 'Owner'), lost(second, 'Support'), told('customer_deletion_succeeded', 'deleted', customer)]);
+  for (const path of ['customer-permissions', 'customer-permissions-log']) {
+    for (const user of [first, second, past]) assert.equal((await fixture.staff.get(`/api/${path}/?user=${user.uuid}`)).body, []);
+  }
+  const { db } = fixture.server.deployment;
+  assert.is(db.value(sql`SELECT count(*) FROM quota WHERE scope_kind = 'customer' AND scope_id NOT IN (SELECT id FROM customer)`), 0);
+  assert.is(db.value(sql`SELECT count(*) FROM customer_role WHERE customer_id NOT IN (SELECT id FROM customer)`), 0);
+});
+
+test('OPTIONS describes the fields to everyone who may ask', async () => {
+  const { url } = await fixture.customer('Described');
+  const list = (await fixture.staff.options('/api/customers/')).body;
+  assert.equal([list.name, Object.keys(list.actions)], ['Customer List', ['POST']]);
+  assert.equal(list.actions.POST.name, { type: 'string', required: true, read_only: false, label: 'Name', max_length: 150 });
+  assert.equal(list.actions.POST.agreement_number, { type: 'integer', required: false, read_only: false, label: 'Agreement number', min_value: 0, max_value: 2147483647 });
+  const detail = (await fixture.staff.options(url)).body;
+  assert.equal([detail.name, Object.keys(detail.actions)], ['Customer Instance', ['PUT']]);
+  assert.is(detail.actions.PUT.agreement_number.read_only, true);
+});
+
+test.run();
