@@ -1,3 +1,4 @@
+import { alertEndpoints, alerts } from './alerts/alerts.ts';
 import type { Collection, Row } from './collection/collection.ts';
 import type { Endpoint } from './collection/endpoint.ts';
 import type { Fields } from './collection/field.ts';
@@ -10,7 +11,10 @@ import { keys } from './keys/keys.ts';
 import { customerUsers, projectUsers } from './permissions/members.ts';
 import { customerPermissions, customerPermissionsLog, projectPermissions, projectPermissionsLog } from './permissions/permissions.ts';
 import { projects, updateCertifications } from './projects/projects.ts';
+import { quotas } from './quotas/quotas.ts';
 import { login, logout } from './session/login.ts';
+import { quotaStatistics } from './stats/quota.ts';
+import { quotaTimeline } from './stats/timeline.ts';
 import { userActions } from './users/actions.ts';
 import { users } from './users/users.ts';
 
@@ -23,10 +27,11 @@ const collections = [
   projects,
   projectPermissions,
   projectPermissionsLog,
+  quotas,
   users,
 ] as unknown as readonly Collection<Fields, Row>[];
 
-const prefixes = collections.map((collection) => collection.path).sort();
+const prefixes = [...collections, alerts].map((collection) => collection.path).sort();
 
 /** Every path of the API. */
 export const endpoints: readonly Endpoint[] = [
@@ -41,6 +46,9 @@ export const endpoints: readonly Endpoint[] = [
   customerImage,
   projectUsers,
   updateCertifications,
+  quotaStatistics,
+  quotaTimeline,
+  ...alertEndpoints,
   ...userActions,
   ...counterEndpoints,
 ];

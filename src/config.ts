@@ -78,7 +78,7 @@ const networks = (help: string): Setting<readonly string[]> => ({
 const durationUnits: Record<string, number> = { s: second, m: minute, h: hour, d: day };
 
 /** A length of time, kept in microseconds; null (where it is the default) means for ever. */
-export const duration = <T extends number | null>(fallback: T, help: string): Setting<number | T> => ({
+const duration = <T extends number | null>(fallback: T, help: string): Setting<number | T> => ({
   kind: 'duration',
   fallback,
   help,
@@ -105,7 +105,8 @@ const webAddress = (fallback: null, help: string): Setting<string | null> => ({
     if (!/^https?:$/.test(URL.canParse(value) ? new URL(value).protocol : '')) {
       throw new Error('must be an http or https URL');
     }
-    return value.replace(/\/+$/, '');
+    const { origin, pathname } = new URL(value);
+    return (origin + pathname).replace(/\/+$/, '');
   },
 });
 
@@ -127,6 +128,8 @@ export const settings = {
     if (item !== 'LOCAL_SIGNIN') throw new Error(`must list LOCAL_SIGNIN, but has "${item}"`);
   }),
   product_name: requiredText('Tenantry', 'Name of the service in mails and requests it sends.'),
+  advisory_alerts: flag(false, 'Raises alerts about customers without projects, services or resources.'),
+  closed_alerts_lifetime: duration<number>(7 * day, 'How long closed alerts are kept.'),
   log_level: {
     kind: 'choice',
     fallback: 'info' as string,

@@ -14,14 +14,14 @@ import { Database } from './db/database.ts';
 import { migrate } from './db/migrate.ts';
 import { fold, sql } from './db/sql.ts';
 import { HttpError, notFound } from './http/error.ts';
-import type { Incoming } from './http/incoming.ts';
+import { type Incoming, pathOf } from './http/incoming.ts';
 import { type Answer, Listener } from './http/listener.ts';
 import { type Reply, json } from './http/reply.ts';
 import { Router } from './http/router.ts';
 import { openLog } from './log.ts';
 import { sqliteAddon } from './native.ts';
 import { expireRoles, nextExpiry } from './permissions/roles.ts';
-import { ensureGlobalQuotas } from './quotas/quotas.ts';
+import { ensureGlobalQuotas } from './quotas/usage.ts';
 import { createFirstUser, firstUser, forgetInitialPassword } from './session/initial-password.ts';
 import { housekeeping } from './work/housekeeping.ts';
 import { Timer } from './work/timer.ts';
@@ -61,7 +61,7 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
   const listener = new Listener({
     answer: pipeline(deployment, router),
     settled: (callback) => db.settled(callback),
-    bodyLimit: (path) => router.find(path.split('?', 1)[0] as string)?.endpoint.bodyLimit ?? config.max_body_bytes,
+    bodyLimit: (target) => router.find(pathOf(target))?.endpoint.bodyLimit ?? config.max_body_bytes,
     baseUrl: config.base_url,
     trustedProxies: config.trusted_proxies,
     allowedOrigins: config.allowed_origins,
@@ -120,7 +120,7 @@ export function openDeployment(config: Config, { clock = systemClock, folder, ra
     router,
     issueToken: (username) => issueTokenTo(deployment, username),
     close: () => {
-      db.write(() => deployment.tokenUse.save(db, true));
+      db.write(() => deployment.tokenUse.save(db));
       db.close();
       close();
     },
@@ -152,8 +152,6 @@ function pipeline(deployment: Deployment, router: Router<Endpoint>): (incoming: 
   const expireDue = dueRoles(deployment);
 
   return (incoming) => {
-    const now = clock.now();
-    expireDue(now);
     const match = router.find(incoming.path);
     const route = { allow: match ? (allow.get(match.endpoint) as string) : '', route: match?.endpoint.path ?? '' };
     let caller: string | undefined;
@@ -163,19 +161,25 @@ function pipeline(deployment: Deployment, router: Router<Endpoint>): (incoming: 
       log.error({ request: incoming.id, route: route.route, err: error }, 'internal error');
       return answer(json({ detail: 'Internal server error.', request_id: incoming.id }, 500));
     };
-    try {
-      const isProtected = match ? !match.endpoint.open : /^\/(api|api-auth|docs)\//.test(incoming.path);
+    const isProtected = match ? !match.endpoint.open : /^\/(api|api-auth|docs)\//.test(incoming.path);
+    const presentRequest = (): Request => {
+      const now = clock.now();
+      expireDue(now);
       const actor = isProtected ? authenticate(deployment, incoming, now) : null;
       caller = actor?.uuid;
       if (!match) throw notFound();
-      const request = new Request(deployment, incoming, match.params, actor, now);
-      if (incoming.method === 'OPTIONS') return answer(metadata(match.endpoint, request));
+      return new Request(deployment, incoming, match.params, actor, now);
+    };
+    try {
+      const request = presentRequest();
+      const { endpoint } = match as NonNullable<typeof match>;
+      if (incoming.method === 'OPTIONS') return answer(metadata(endpoint, request));
       const method = incoming.method === 'HEAD' ? 'GET' : incoming.method;
-      const operation = match.endpoint.operations[method as Method];
+      const operation = endpoint.operations[method as Method];
       if (!operation) throw new HttpError(405, { detail: `Method "${incoming.method}" not allowed.` });
-      const run = (prepared?: unknown): Answer => answer(perform(db, operation, request, prepared));
-      if (!operation.prepare && !incoming.isMultipart) return run();
-      return prepare(operation, request).then(run).catch(refuse);
+      if (!operation.prepare && !incoming.isMultipart) return answer(perform(db, operation, request, undefined));
+      // What had to wait is looked at anew: meanwhile its token may have been revoked, or a role may have ended.
+      return prepare(operation, request).then((prepared) => answer(perform(db, operation, presentRequest(), prepared))).catch(refuse);
     } catch (error) {
       return refuse(error);
     }

@@ -12,7 +12,7 @@ const keptAfterEnd = 7 * day;
 
 /** The last use of every token, exact in memory and written now and then, so that reading requests write nothing. */
 export class TokenUse {
-  readonly #uses = new Map<number, { last: number; saved: number }>();
+  readonly #uses = new Map<number, { last: number; since: number }>();
 
   /** The later of the stored last use and the one in memory. */
   lastUse(token: number, stored: number): number {
@@ -20,24 +20,24 @@ export class TokenUse {
   }
 
   /** Notes a use. */
-  note(token: number, stored: number, now: number): void {
+  note(token: number, now: number): void {
     const use = this.#uses.get(token);
     if (use) use.last = now;
-    else this.#uses.set(token, { last: now, saved: stored });
+    else this.#uses.set(token, { last: now, since: now });
   }
 
-  /** Writes what is older than a minute, or everything at shutdown. Must run inside a write. */
-  save(db: Database, everything = false): void {
+  /** Writes what has been kept in memory for a minute by `now`, or, without it, everything. Must run inside a write. */
+  save(db: Database, now = Number.POSITIVE_INFINITY): void {
     for (const [token, use] of this.#uses) {
-      if (use.last - use.saved < (everything ? 1 : savedEvery)) continue;
+      if (now - use.since < savedEvery) continue;
       db.run(sql`UPDATE token SET last_used = ${use.last} WHERE id = ${token}`);
       this.#uses.delete(token);
     }
   }
 
   /** Whether `save` has anything to write. */
-  get isDue(): boolean {
-    for (const use of this.#uses.values()) if (use.last - use.saved >= savedEvery) return true;
+  isDue(now: number): boolean {
+    for (const use of this.#uses.values()) if (now - use.since >= savedEvery) return true;
     return false;
   }
 }
@@ -69,7 +69,7 @@ export function authenticate(deployment: Deployment, incoming: Incoming, now: nu
   if (row.revoked !== null) throw refusal('Invalid token.');
   const lastUse = deployment.tokenUse.lastUse(row.token_id, row.last_used);
   if (row.token_lifetime !== null && now >= lastUse + row.token_lifetime * second) throw refusal('Token has expired.');
-  deployment.tokenUse.note(row.token_id, row.last_used, now);
+  deployment.tokenUse.note(row.token_id, now);
   return {
     id: row.id,
     uuid: row.uuid,
@@ -84,7 +84,8 @@ export function authenticate(deployment: Deployment, incoming: Incoming, now: nu
 }
 
 function presentedToken(header: string | undefined): string {
-  const words = (header ?? '').trim().split(/\s+/);
+  // Words are parted by blanks alone: a no-break space is an invalid character like any other.
+  const words = (header ?? '').split(/[ \t]+/).filter((word) => word !== '');
   if (words[0]?.toLowerCase() !== 'token') throw refusal('Authentication credentials were not provided.');
   if (words.length === 1) throw refusal('Invalid token. No credentials provided.');
   if (words.length > 2) throw refusal('Invalid token. Token string should not contain spaces.');

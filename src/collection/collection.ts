@@ -3,6 +3,7 @@ import type { Request } from '../access/request.ts';
 import { type Sql, raw, sql } from '../db/sql.ts';
 import { forbidden, notFound } from '../http/error.ts';
 import { type Reply, changed, created, document, empty } from '../http/reply.ts';
+import type { KeyKind } from '../http/router.ts';
 import { type Endpoint, type Operation, describeFields } from './endpoint.ts';
 import type { Fields, LinkTarget, Shape, Values } from './field.ts';
 import { type ListSpec, Listing } from './listing.ts';
@@ -23,7 +24,7 @@ export interface CollectionSpec<F extends Fields, R extends Row> extends Omit<Li
   readonly description: string;
   readonly fields: F;
   /** What objects are addressed by; default: uuid. */
-  readonly key?: 'uuid' | 'pk';
+  readonly key?: KeyKind;
   /** Condition on the alias: the caller sees the object. */
   readonly visible: (caller: Caller) => Sql;
   /** Condition for objects that writes may address, where it differs from `visible`. */
@@ -68,11 +69,8 @@ export class Collection<F extends Fields, R extends Row> implements LinkTarget {
   find(request: Request, visible: Sql = this.spec.visible(request.caller)): R {
     const key = request.params.key ?? '';
     const { alias, table } = this.spec;
-    const pattern = this.spec.key === 'pk' ? /^\d{1,15}$/ : /^[0-9a-f]{32}$/i;
-    const row = pattern.test(key)
-      ? request.db.get<R>(sql`SELECT ${raw(alias)}.* FROM ${raw(table)} ${raw(alias)}
-          WHERE ${raw(`${alias}.${this.spec.key === 'pk' ? 'id' : 'uuid'}`)} = ${this.spec.key === 'pk' ? Number(key) : key.toLowerCase()} AND (${visible})`)
-      : undefined;
+    const named = this.spec.key === 'pk' ? sql`${raw(alias)}.id = ${Number(key)}` : sql`${raw(alias)}.uuid = ${key.toLowerCase()}`;
+    const row = request.db.get<R>(sql`SELECT ${raw(alias)}.* FROM ${raw(table)} ${raw(alias)} WHERE ${named} AND (${visible})`);
     if (!row) throw notFound();
     return row;
   }
@@ -128,10 +126,10 @@ export class Collection<F extends Fields, R extends Row> implements LinkTarget {
 
   /** The list and detail paths of the collection; further ones are added by the domain. */
   endpoints(): Endpoint[] {
-    const { kind, description, path } = this.spec;
+    const { kind, description, path, key = 'uuid' } = this.spec;
     return [
       { path: `/api/${path}/`, name: `${kind} List`, description, operations: this.#listOperations(), actions: (request) => this.#listActions(request) },
-      { path: `/api/${path}/:key/`, name: `${kind} Instance`, description, operations: this.#detailOperations(), actions: (request) => this.#detailActions(request) },
+      { path: `/api/${path}/:key/`, key, name: `${kind} Instance`, description, operations: this.#detailOperations(), actions: (request) => this.#detailActions(request) },
     ];
   }
 

@@ -1,5 +1,6 @@
 import type { Request } from '../access/request.ts';
 import { type Reply, json } from '../http/reply.ts';
+import type { KeyKind } from '../http/router.ts';
 import type { Field, Fields, Input, Shape } from './field.ts';
 import type { Filters } from './filter.ts';
 import { type Purpose, isWritable } from './validate.ts';
@@ -29,6 +30,8 @@ export interface Operation {
 export interface Endpoint {
   /** With `:name` segments and a trailing slash. */
   readonly path: string;
+  /** What `:key` in the path stands for; default: uuid. */
+  readonly key?: KeyKind;
   /** The name OPTIONS gives, such as `Customer List`. */
   readonly name: string;
   readonly description: string;
@@ -74,7 +77,7 @@ function describeField(name: string, field: Field, request: Request, purpose: Pu
     read_only: !writable,
     label: field.label ?? labelOf(name),
     ...(field.help === undefined ? {} : { help_text: field.help }),
-    ...field.facts,
+    ...(field.factsBy?.(request.config) ?? field.facts),
   };
 }
 

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import type { Request } from '../access/request.ts';
 import type { Caller } from '../access/caller.ts';
+import type { Config } from '../config.ts';
 import type { Value } from '../db/sql.ts';
 import { booleanWord } from '../http/query.ts';
 import { UploadedFile, kindName } from '../http/body.ts';
@@ -42,6 +43,8 @@ export interface Field<T = unknown> {
   readonly help?: string | undefined;
   /** Limits and choices as OPTIONS names them. */
   readonly facts: Readonly<Record<string, unknown>>;
+  /** Those that depend on settings, in place of `facts`. */
+  readonly factsBy?: ((config: Config) => Readonly<Record<string, unknown>>) | undefined;
   /** The value as JSON; absent: never shown. */
   readonly json?: ((column: string) => Json) | undefined;
   /** SQL condition under which the key is present in an answer. */
@@ -242,6 +245,32 @@ export function integer<N extends boolean = false>(
   } as unknown as Field<N extends true ? number | null : number>;
 }
 
+/** A number, optionally with a lower bound. `column` is its name in SQL where that needs quoting. */
+export function number(options: Writing<number> & { min?: number; column?: string }): Field<number> {
+  const { min } = options;
+  const schema = v.pipe(
+    v.number(messages.number),
+    v.finite(messages.number),
+    v.check((value: number) => min === undefined || value >= min, messages.atLeast(min ?? 0)),
+  );
+  return {
+    type: 'float',
+    label: options.label,
+    help: options.help,
+    facts: min === undefined ? {} : { min_value: min },
+    json: (column) => numberValue(options.column === undefined ? column : column.replace(/[^.]+$/, options.column)),
+    shown: options.shown,
+    shape: { type: 'number' },
+    input: input(options, {
+      schema: min === undefined ? v.number() : v.pipe(v.number(), v.minValue(min)),
+      parse: (value) => {
+        if (value === '') throw new FieldError([messages.null]);
+        return check(schema, typeof value === 'string' && /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i.test(value) ? Number(value) : value);
+      },
+    }),
+  };
+}
+
 /** A boolean in the spellings of core.md 1.5. */
 export function boolean(options: Writing<boolean> = {}): Field<boolean> {
   return {
@@ -265,7 +294,7 @@ export function boolean(options: Writing<boolean> = {}): Field<boolean> {
 
 /** One of a few texts; `choices` gives value and display name. With `blank`, also the empty text. */
 export function choice(
-  options: Writing<string> & { choices: () => readonly (readonly [value: string, name: string])[]; chosenBy?: (request: Request) => readonly string[]; blank?: boolean },
+  options: Writing<string> & { choices: () => readonly (readonly [value: string, name: string])[]; chosenBy?: (config: Config) => readonly string[]; blank?: boolean },
 ): Field<string> {
   return {
     type: 'choice',
@@ -274,6 +303,7 @@ export function choice(
     get facts() {
       return { choices: options.choices().map(([value, name]) => ({ value, display_name: name })) };
     },
+    factsBy: options.chosenBy && ((config) => ({ choices: options.chosenBy?.(config).map((value) => ({ value, display_name: value })) })),
     json: textValue,
     shown: options.shown,
     get shape() {
@@ -284,7 +314,7 @@ export function choice(
       parse: (value, request) => {
         const word = typeof value === 'string' || typeof value === 'number' ? String(value).trim() : value;
         if (word === '' && options.blank) return '';
-        const known = options.chosenBy ? options.chosenBy(request) : options.choices().map(([known]) => known);
+        const known = options.chosenBy ? options.chosenBy(request.config) : options.choices().map(([known]) => known);
         if (typeof word !== 'string' || !known.includes(word)) throw new FieldError([messages.choice(value)]);
         return word;
       },

@@ -1,5 +1,5 @@
 import type { Request } from '../access/request.ts';
-import { type Sql, contains, raw, sql } from '../db/sql.ts';
+import { type Sql, among, contains, raw, sql } from '../db/sql.ts';
 import { invalid } from '../http/error.ts';
 import { FieldError, type LinkTarget, linkKey, messages, parseDatetime } from './field.ts';
 
@@ -96,6 +96,27 @@ export const linked = (column: string, table: string, target: () => Pick<LinkTar
       if (error instanceof FieldError) throw invalid({ [name]: error.messages });
       throw error;
     }
+  },
+});
+
+/** One of several exact values of a column; repeatable. */
+export const oneOf = (column: string, help: string): Filter => ({
+  type: 'string',
+  repeatable: true,
+  help,
+  condition: (request, name) => {
+    const values = request.query.all(name);
+    return values.length === 0 ? undefined : among(column, values);
+  },
+});
+
+/** A condition made from a UNIX timestamp, given to it in microseconds. */
+export const timestamp = (help: string, condition: (at: number) => Sql, fractions = false): Filter => ({
+  type: 'integer',
+  help: `${help} UNIX timestamp.`,
+  condition: (request, name) => {
+    const at = request.query.timestamp(name, fractions);
+    return at === undefined ? undefined : condition(at);
   },
 });
 

@@ -46,13 +46,19 @@ export class Listing {
   page(request: Request, conditions: readonly Sql[], parameters: Parameters = none): Reply {
     const { db, query } = request;
     const { table, alias } = this.spec;
-    const from = sql`FROM ${raw(table)} ${raw(alias)}${where([...conditions, ...this.#filtered(request)])}`;
+    const condition = this.condition(request, conditions);
+    const from = sql`FROM ${raw(table)} ${raw(alias)}${condition.text === 'TRUE' ? raw('') : sql` WHERE ${condition}`}`;
     const order = this.#order(request);
     const total = db.count(sql`SELECT count(*) ${from}`);
     const page = pageOf(query, total);
     const ids = db.values<number>(sql`SELECT ${raw(alias)}.id ${from} ORDER BY ${order} LIMIT ${page.size} OFFSET ${page.offset}`);
     const rows = this.represent(request, ids, parameters);
     return document(`[${rows.join(',')}]`, pageHeaders(page, total, request.url, query));
+  }
+
+  /** The conditions together with the request's filters. Throws 400. */
+  condition(request: Request, conditions: readonly Sql[]): Sql {
+    return all([...conditions, ...this.#filtered(request)].filter((condition) => condition.text !== 'TRUE'));
   }
 
   /** The JSON texts of the objects with these ids, in their order; `field=` of the request is heeded where it applies. */
@@ -103,9 +109,15 @@ export class Listing {
     const { alias, orderings, order } = this.spec;
     const asked = Object.keys(orderings).length > 0 ? request.query.one('o') : undefined;
     const terms = asked === undefined ? [order] : asked.split(',').map((term) => this.#ordering(request, term.trim()));
-    const directed = terms.map((term) => (term.startsWith('-') ? `${term.slice(1)} DESC` : term));
+    const directions = new Map<string, string>();
+    for (const term of terms) {
+      const column = term.replace(/^-/, '');
+      // A column named again orders nothing more, and SQLite takes only so many terms.
+      if (!directions.has(column)) directions.set(column, term === column ? '' : ' DESC');
+    }
     // Every order ends with the internal id, in the direction of the last term, so that an index serves both.
-    return raw(`${directed.join(', ')}, ${alias}.id${terms.at(-1)?.startsWith('-') ? ' DESC' : ''}`);
+    const id = `${alias}.id${[...directions.values()].at(-1)}`;
+    return raw([...[...directions].map(([column, direction]) => column + direction), id].join(', '));
   }
 
   #ordering(request: Request, term: string): string {
@@ -122,9 +134,4 @@ export class Listing {
 export function viewerOf(request: Request): Viewer & Record<string, string | number> {
   const { caller } = request;
   return { base: request.base, caller: caller.id, all: seesAll(caller) ? 1 : 0, staff: caller.isStaff ? 1 : 0 };
-}
-
-function where(conditions: readonly Sql[]): Sql {
-  const real = conditions.filter((condition) => condition.text !== 'TRUE');
-  return real.length === 0 ? raw('') : sql` WHERE ${all(real)}`;
 }

@@ -1,10 +1,12 @@
 import type { Request } from '../access/request.ts';
 import { visibleProjects } from '../access/visibility.ts';
+import { typesOfGroups } from '../alerts/catalogue.ts';
+import { aboutCustomer, aboutProject, visibleAlerts } from '../alerts/filters.ts';
 import type { Collection, Row } from '../collection/collection.ts';
 import type { Endpoint } from '../collection/endpoint.ts';
 import type { Fields } from '../collection/field.ts';
 import { customers } from '../customers/customers.ts';
-import { type Sql, sql } from '../db/sql.ts';
+import { type Sql, among, sql } from '../db/sql.ts';
 import { json } from '../http/reply.ts';
 import { projects } from '../projects/projects.ts';
 import { usersOfCustomers } from '../users/users.ts';
@@ -23,10 +25,17 @@ const number = (request: Request, query: Sql): number => request.db.value<number
 const usage = (scope: 'customer' | 'project', name: string) => (request: Request, id: number): number =>
   request.db.value<number>(sql`SELECT usage FROM quota WHERE scope_kind = ${scope} AND scope_id = ${id} AND name = ${name}`) ?? 0;
 
+/** Open alerts of these that the caller sees, without the types of the groups in `exclude_features`. */
+function openAlerts(request: Request, about: Sql): number {
+  const left = typesOfGroups(request.query.all('exclude_features'));
+  return number(request, sql`SELECT count(*) FROM alert a WHERE a.closed IS NULL AND (${about}) AND (${visibleAlerts(request.caller)})
+    AND NOT (${among('a.alert_type', left)})`);
+}
+
 const none = (): number => 0;
 
 const ofCustomer: Counters = {
-  alerts: { help: 'Open alerts about it, its projects, services and resources.', count: none },
+  alerts: { help: 'Open alerts about it, its projects, services and resources.', count: (request, id) => openAlerts(request, aboutCustomer(id)) },
   services: { help: 'Its services.', count: usage('customer', 'nc_service_count') },
   projects: {
     help: 'Its projects that the caller sees.',
@@ -43,7 +52,7 @@ const ofProject: Counters = {
     help: 'Users with a role in it.',
     count: (request, id) => number(request, sql`SELECT count(DISTINCT user_id) FROM project_role WHERE project_id = ${id} AND ended IS NULL`),
   },
-  alerts: { help: 'Open alerts about it and its resources.', count: none },
+  alerts: { help: 'Open alerts about it and its resources.', count: (request, id) => openAlerts(request, aboutProject(id)) },
   apps: { help: 'Its applications.', count: usage('project', 'nc_app_count') },
   vms: { help: 'Its virtual machines.', count: usage('project', 'nc_vm_count') },
   private_clouds: { help: 'Its private clouds.', count: usage('project', 'nc_private_cloud_count') },

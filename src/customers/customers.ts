@@ -3,6 +3,7 @@ import { seesAll } from '../access/caller.ts';
 import { ownsCustomer } from '../access/rights.ts';
 import type { Request } from '../access/request.ts';
 import { connectedCustomers, connectedProjects, visibleCustomers } from '../access/visibility.ts';
+import { adviseNewCustomer } from '../alerts/conditions.ts';
 import { changesOf, storedValues } from '../collection/changes.ts';
 import { type Row, collection } from '../collection/collection.ts';
 import { type Values, boolean, choice, email, integer, selfLink, shown, shownList, shownText, shownTime, text, uuidField } from '../collection/field.ts';
@@ -13,7 +14,9 @@ import { customerContext } from '../events/context.ts';
 import { record } from '../events/record.ts';
 import { conflict, invalid } from '../http/error.ts';
 import { eventReaders, revokeRolesIn } from '../permissions/roles.ts';
-import { countQuotas, createQuotas, deleteQuotas, embeddedQuotas, requireQuotas } from '../quotas/quotas.ts';
+import { embeddedQuotas } from '../quotas/embedded.ts';
+import { quotaNames } from '../quotas/names.ts';
+import { countQuotas, createQuotas, requireQuotas } from '../quotas/usage.ts';
 import { countries } from './countries.ts';
 import { vatProblem } from './vat.ts';
 
@@ -125,8 +128,9 @@ export const customers = collection<CustomerRow>()({
       const demand = [{ scope: 'global', id: 0, name: 'nc_global_customer_count', delta: 1 }] as const;
       requireQuotas(db, demand);
       const id = db.insert('customer', { uuid: newUuid(request.deployment), created: request.now, ...storedValues(values) });
-      createQuotas(request, 'customer', id);
-      countQuotas(db, demand);
+      createQuotas(request, 'customer', id, quotaNames.customer);
+      countQuotas(request, demand);
+      adviseNewCustomer(request, id);
       record(request, 'customer_creation_succeeded', customerContext(customerOf(request, id)));
       return id;
     },
@@ -150,9 +154,8 @@ export const customers = collection<CustomerRow>()({
       }
       const witnesses = eventReaders(db, 'customer', row.id);
       revokeRolesIn(request, 'customer', row.id, witnesses);
-      deleteQuotas(db, 'customer', row.id);
       db.run(sql`DELETE FROM customer WHERE id = ${row.id}`);
-      countQuotas(db, [{ scope: 'global', id: 0, name: 'nc_global_customer_count', delta: -1 }]);
+      countQuotas(request, [{ scope: 'global', id: 0, name: 'nc_global_customer_count', delta: -1 }]);
       record(request, 'customer_deletion_succeeded', customerContext(row), { witnesses });
     },
   },

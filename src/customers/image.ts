@@ -1,4 +1,3 @@
-import { imageSize } from 'image-size';
 import { ownsCustomer } from '../access/rights.ts';
 import type { Request } from '../access/request.ts';
 import { FieldError, messages, shown } from '../collection/field.ts';
@@ -13,9 +12,9 @@ import { UploadedFile } from '../http/body.ts';
 import { HttpError, forbidden, notFound } from '../http/error.ts';
 import { type Reply, empty, json } from '../http/reply.ts';
 import { type CustomerRow, customers } from './customers.ts';
+import { imageType } from './image-type.ts';
 
 const largestImage = 2_097_152;
-const types: Readonly<Record<string, string>> = { png: 'image/png', jpg: 'image/jpeg', gif: 'image/gif', webp: 'image/webp' };
 const notAnImage = 'Upload a valid image. The file you uploaded was either not an image or a corrupted image.';
 
 interface Image {
@@ -40,23 +39,13 @@ const imageInput = (required: boolean) => ({
         }
         if (value.content.length === 0) throw new FieldError(['The submitted file is empty.']);
         if (value.content.length > largestImage) throw new HttpError(413, { detail: 'Request body is too large.' });
-        return { content: value.content, type: typeOf(value.content) };
+        const type = imageType(value.content);
+        if (type === undefined) throw new FieldError([notAnImage]);
+        return { content: value.content, type };
       },
     },
   },
 });
-
-function typeOf(content: Buffer): string {
-  let found: string | undefined;
-  try {
-    const { type, width, height } = imageSize(content);
-    found = width > 0 && height > 0 ? types[type ?? ''] : undefined;
-  } catch {
-    found = undefined;
-  }
-  if (!found) throw new FieldError([notAnImage]);
-  return found;
-}
 
 const mayChange = ({ caller, db }: Request, customer: CustomerRow): boolean => caller.isStaff || ownsCustomer(db, caller, customer.id);
 

@@ -11,7 +11,7 @@ type Json = Readonly<Record<string, unknown>>;
 export function openApi(endpoints: readonly Endpoint[]): Json {
   const paths: Record<string, Json> = {};
   for (const endpoint of endpoints) {
-    const parameters = [...endpoint.path.matchAll(/:(\w+)/g)].map(() => keyParameter(endpoint.path));
+    const parameters = [...endpoint.path.matchAll(/:(\w+)/g)].map(() => keyParameter(endpoint));
     const operations = Object.entries(endpoint.operations).map(([method, operation]) => [method.toLowerCase(), describe(endpoint, method as Method, operation)]);
     paths[endpoint.path.replace(/:(\w+)/g, '{$1}')] = { ...(parameters.length > 0 && { parameters }), ...Object.fromEntries(operations) };
   }
@@ -38,11 +38,11 @@ export function openApi(endpoints: readonly Endpoint[]): Json {
   };
 }
 
-const keyParameter = (path: string): Json => ({
+const keyParameter = ({ key }: Endpoint): Json => ({
   name: 'key',
   in: 'path',
   required: true,
-  schema: /-permissions(-log)?\//.test(path) ? { type: 'integer' } : { type: 'string', pattern: '^[0-9A-Fa-f]{32}$' },
+  schema: key === 'pk' ? { type: 'integer' } : { type: 'string', pattern: '^[0-9A-Fa-f]{32}$' },
 });
 
 function describe(endpoint: Endpoint, method: Method, operation: Operation): Json {

@@ -3,6 +3,12 @@ import { type Body, parseBody } from './body.ts';
 import { HttpError } from './error.ts';
 import { Query } from './query.ts';
 
+/** The path of a target, with its trailing slash: without it the same is served (core.md 1.1). */
+export function pathOf(target: string): string {
+  const path = target.split('?', 1)[0] as string;
+  return path.endsWith('/') ? path : `${path}/`;
+}
+
 /** A request as it came from the network, complete with its body. */
 export class Incoming {
   readonly path: string;
@@ -23,8 +29,7 @@ export class Incoming {
     private readonly content: Buffer | null = null,
   ) {
     const mark = target.indexOf('?');
-    const path = mark < 0 ? target : target.slice(0, mark);
-    this.path = path.endsWith('/') ? path : `${path}/`;
+    this.path = pathOf(target);
     this.query = new Query(mark < 0 ? '' : target.slice(mark + 1));
   }
 

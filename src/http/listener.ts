@@ -1,11 +1,13 @@
-import { hash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
-import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { Log } from '../log.ts';
+import { chosenEncoding, compress, isCompressible } from './encoding.ts';
+import { etagOf, matches } from './etag.ts';
 import { Incoming } from './incoming.ts';
-import { clientAddress, parseNetworks, requestBase } from './origin.ts';
+import { addressOf, clientAddress, parseNetworks, requestBase, targetOf } from './origin.ts';
+import { refusalOf, writeRefusal } from './refusal.ts';
 import { type Reply, json } from './reply.ts';
 
 /** What the application makes of a request: the reply, and what the log line says about it. */
@@ -23,8 +25,8 @@ export interface ListenerOptions {
   readonly answer: (incoming: Incoming) => Answer | Promise<Answer>;
   /** Calls back when everything written so far is safe, with an error when it is not. */
   readonly settled: (callback: (error?: unknown) => void) => void;
-  /** Largest body in bytes for a path. */
-  readonly bodyLimit: (path: string) => number;
+  /** Largest body in bytes for a target, which is a path with or without a query. */
+  readonly bodyLimit: (target: string) => number;
   readonly baseUrl: string | null;
   readonly trustedProxies: readonly string[];
   readonly allowedOrigins: readonly string[];
@@ -36,7 +38,6 @@ const headersTimeout = 10_000;
 const requestTimeout = 30_000;
 /** Bytes of a refused body that are read on, so that its sender gets to read the answer. */
 const drainedBytes = 64 * 1024 * 1024;
-const compressedFrom = 1400;
 const shutdownPatience = 8_000;
 
 /** The HTTP server: reads requests within limits, sends replies when what they tell has been committed. */
@@ -45,6 +46,8 @@ export class Listener {
   readonly #options: ListenerOptions;
   readonly #proxies: ReturnType<typeof parseNetworks>;
   readonly #idPrefix = randomBytes(6).toString('hex');
+  /** The latest exchange of every connection. */
+  readonly #latest = new WeakMap<Socket, Exchange>();
   #requests = 0;
   #stopping = false;
 
@@ -58,9 +61,14 @@ export class Listener {
       connectionsCheckingInterval: 1000,
       keepAliveTimeout: 60_000,
       noDelay: true,
+      // A request without a Host header is refused below, with a body and a request id.
+      requireHostHeader: false,
     });
-    this.#server.on('request', (incoming, outgoing) => this.#receive(incoming, outgoing));
-    this.#server.on('clientError', refuse);
+    const receive = (message: IncomingMessage, outgoing: ServerResponse): void => this.#receive(message, outgoing);
+    this.#server.on('request', receive);
+    // RFC 9110 10.1.1 lets a server ignore an expectation it does not know.
+    this.#server.on('checkExpectation', receive);
+    this.#server.on('clientError', (error, socket) => this.#refuse(error, socket as Socket));
   }
 
   /** Starts listening; answers the port taken. */
@@ -89,19 +97,20 @@ export class Listener {
   }
 
   #receive(message: IncomingMessage, outgoing: ServerResponse): void {
-    const started = performance.now();
+    const exchange: Exchange = { id: this.#nextId(), started: performance.now(), message, outgoing };
+    this.#latest.set(message.socket, exchange);
     const hasBody = message.headers['content-length'] !== undefined || message.headers['transfer-encoding'] !== undefined;
     // The bodies of requests that only read are not looked at.
     if (!hasBody || message.method === 'GET' || message.method === 'HEAD' || message.method === 'OPTIONS') {
       if (hasBody) message.resume();
-      this.#answer(message, outgoing, noContent, started);
+      this.#answer(exchange, noContent);
       return;
     }
-    this.#collect(message, outgoing, (content) => this.#answer(message, outgoing, content, started));
+    this.#collect(exchange, (content) => this.#answer(exchange, content));
   }
 
-  #collect(message: IncomingMessage, outgoing: ServerResponse, use: (content: Buffer | null) => void): void {
-    const limit = this.#options.bodyLimit(message.url ?? '/');
+  #collect({ message, outgoing }: Exchange, use: (content: Buffer | null) => void): void {
+    const limit = this.#options.bodyLimit(targetOf(message).target);
     const chunks: Buffer[] = [];
     let length = 0;
     let used = false;
@@ -125,18 +134,17 @@ export class Listener {
     message.on('error', () => undefined);
   }
 
-  #answer(message: IncomingMessage, outgoing: ServerResponse, content: Buffer | null, started: number): void {
-    const id = `${this.#idPrefix}-${(++this.#requests).toString(36)}`;
-    const peer = message.socket.remoteAddress ?? '';
-    const address = clientAddress(peer, message.headers, this.#proxies);
-    const base = this.#options.baseUrl ?? requestBase(peer, message.headers, this.#proxies);
-    const exchange: Exchange = { id, started, message, outgoing };
+  #answer(exchange: Exchange, content: Buffer | null): void {
+    const { id, message } = exchange;
     const cors = this.#corsHeaders(message);
     if (cors && message.method === 'OPTIONS' && message.headers['access-control-request-method'] !== undefined) {
       this.#send(exchange, preflight, preflightHeaders(cors));
       return;
     }
-    const target = message.url ?? '/';
+    const peer = addressOf(message);
+    const { target, host } = targetOf(message);
+    const address = clientAddress(peer, message.headers, this.#proxies);
+    const base = this.#options.baseUrl ?? requestBase(peer, host, message.headers, this.#proxies);
     if (base === null || !target.startsWith('/')) {
       const detail = base === null ? 'Invalid Host header.' : 'Invalid request target.';
       this.#send(exchange, { ...unrouted, reply: json({ detail }, 400) }, cors);
@@ -173,38 +181,32 @@ export class Listener {
   #send(exchange: Exchange, answer: Answer, extra: Readonly<Record<string, string>> | undefined): void {
     const { message, outgoing } = exchange;
     const { reply } = answer;
-    let { status, body } = reply;
+    const { body } = reply;
+    let { status } = reply;
     const headers: string[] = ['X-Request-Id', exchange.id, 'X-Content-Type-Options', 'nosniff'];
     if (answer.allow !== '') headers.push('Allow', answer.allow);
     for (const name in reply.headers) headers.push(name, reply.headers[name] as string);
-    let vary = '';
-    for (const name in extra) {
-      if (name === 'Vary') vary = extra[name] as string;
-      else headers.push(name, extra[name] as string);
-    }
+    const vary = extra?.Vary ? [extra.Vary] : [];
+    for (const name in extra) if (name !== 'Vary') headers.push(name, extra[name] as string);
+    const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
+    const compressible = isCompressible(reply.type, length);
+    if (compressible) vary.push('Accept-Encoding');
+    if (vary.length > 0) headers.push('Vary', vary.join(', '));
     if (reply.conditional && status === 200 && (message.method === 'GET' || message.method === 'HEAD')) {
-      const etag = `"${hash('sha1', tagged(reply), 'base64')}"`;
+      const etag = etagOf(reply);
       headers.push('ETag', etag);
       if (!reply.headers['Cache-Control']) headers.push('Cache-Control', 'private, no-cache');
-      if (matches(message.headers['if-none-match'], etag)) {
-        status = 304;
-        body = '';
-      }
+      if (matches(message.headers['if-none-match'], etag)) status = 304;
     } else {
       headers.push('Cache-Control', 'no-store');
     }
     if (this.#stopping) outgoing.shouldKeepAlive = false;
     if (status === 204 || status === 304) {
-      if (vary) headers.push('Vary', vary);
-      outgoing.writeHead(status, headers).end();
-      this.#report(exchange, answer, status);
+      this.#write(exchange, answer, status, headers, '');
       return;
     }
     headers.push('Content-Type', reply.type);
-    const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
-    const encoding = length < compressedFrom || !compressible(reply.type) ? undefined : chosenEncoding(message.headers['accept-encoding']);
-    if (length >= compressedFrom && compressible(reply.type)) vary = vary === '' ? 'Accept-Encoding' : `${vary}, Accept-Encoding`;
-    if (vary) headers.push('Vary', vary);
+    const encoding = compressible ? chosenEncoding(message.headers['accept-encoding']) : undefined;
     if (encoding) {
       compress(encoding, body, (compressed) => {
         headers.push('Content-Encoding', encoding, 'Content-Length', String(compressed.length));
@@ -223,12 +225,30 @@ export class Listener {
     this.#report(exchange, answer, status);
   }
 
-  #report(exchange: Exchange, answer: Answer, status: number): void {
-    const ms = Math.round((performance.now() - exchange.started) * 1000) / 1000;
-    this.#options.log.info(
-      { request: exchange.id, method: exchange.message.method, route: answer.route, status, ms, caller: answer.caller },
-      'request',
-    );
+  #report({ id, started, message }: Exchange, answer: Answer, status: number): void {
+    const ms = Math.round((performance.now() - started) * 1000) / 1000;
+    this.#options.log.info({ request: id, method: message.method, route: answer.route, status, ms, caller: answer.caller }, 'request');
+  }
+
+  /** Answers what is no request, once the connection has got the answers to what it asked before. */
+  #refuse(error: NodeJS.ErrnoException, socket: Socket): void {
+    const before = this.#latest.get(socket);
+    if (before?.message.complete && !before.outgoing.writableFinished && !socket.destroyed) {
+      before.outgoing.once('close', () => this.#refuse(error, socket));
+      return;
+    }
+    if (!socket.writable || error.code === 'ECONNRESET') {
+      socket.destroy();
+      return;
+    }
+    const refusal = refusalOf(error);
+    const id = this.#nextId();
+    writeRefusal(socket, refusal, id);
+    this.#options.log.info({ request: id, route: '', status: refusal.status }, 'request');
+  }
+
+  #nextId(): string {
+    return `${this.#idPrefix}-${(++this.#requests).toString(36)}`;
   }
 }
 
@@ -251,56 +271,3 @@ const preflightHeaders = (cors: Record<string, string>): Record<string, string> 
 });
 
 const internalError = (id: string): Reply => json({ detail: 'Internal server error.', request_id: id }, 500);
-
-/** What an ETag is made of: the body, and the headers of a page that tell more than the body does. */
-function tagged(reply: Reply): string | Uint8Array {
-  const count = reply.headers['X-Result-Count'];
-  return count === undefined || typeof reply.body !== 'string' ? reply.body : `${count} ${reply.headers.Link} ${reply.body}`;
-}
-
-/** RFC 9110 13.1.2: any of the listed tags, compared weakly, or `*`. */
-function matches(header: string | undefined, etag: string): boolean {
-  if (header === undefined) return false;
-  return header.split(',').some((item) => {
-    const tag = item.trim();
-    return tag === '*' || tag === etag || tag === `W/${etag}`;
-  });
-}
-
-const compressible = (type: string): boolean => /json|text|javascript|svg/.test(type);
-
-/** The better of the encodings the client accepts; an encoding with quality zero is refused. */
-function chosenEncoding(header: string | string[] | undefined): 'br' | 'gzip' | undefined {
-  if (!header) return undefined;
-  const accepted = String(header).split(',').filter((item) => !/;\s*q=0(\.0*)?\s*$/.test(item)).map((item) => item.split(';', 1)[0]?.trim());
-  if (accepted.includes('br')) return 'br';
-  return accepted.includes('gzip') ? 'gzip' : undefined;
-}
-
-function compress(encoding: 'br' | 'gzip', body: string | Uint8Array, use: (compressed: Buffer) => void): void {
-  const done = (error: Error | null, compressed: Buffer): void => {
-    if (error) throw error;
-    use(compressed);
-  };
-  // Quality 4 costs about what gzip costs and is smaller; the default of 11 is for files compressed once.
-  if (encoding === 'br') brotliCompress(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }, done);
-  else gzip(body, done);
-}
-
-/** Answers what the HTTP parser refused: headers too large, too slow, or no HTTP at all. */
-function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (!socket.writable || error.code === 'ECONNRESET') {
-    socket.destroy();
-    return;
-  }
-  const [status, detail] =
-    error.code === 'HPE_HEADER_OVERFLOW'
-      ? ['431 Request Header Fields Too Large', 'Request headers are too large.']
-      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-        ? ['408 Request Timeout', 'Request took too long.']
-        : ['400 Bad Request', 'Malformed HTTP request.'];
-  const body = JSON.stringify({ detail });
-  socket.end(
-    `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nX-Request-Id: ${randomBytes(8).toString('hex')}\r\nConnection: close\r\n\r\n${body}`,
-  );
-}

@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import ipaddr from 'ipaddr.js';
 
 type Network = ReturnType<typeof ipaddr.parseCIDR>;
@@ -18,29 +18,50 @@ export function inNetworks(address: string, networks: readonly Network[]): boole
   return networks.some((network) => parsed.kind() === network[0].kind() && parsed.match(network));
 }
 
+/** The address a request came from; an IPv4 address mapped into IPv6 as itself. */
+export function addressOf({ socket }: IncomingMessage): string {
+  const peer = socket.remoteAddress ?? '';
+  return peer.startsWith('::ffff:') ? peer.slice(7) : peer;
+}
+
 /** The client's address: the peer, or, behind trusted proxies, the last X-Forwarded-For entry that is not one (core.md 2.1). */
 export function clientAddress(peer: string, headers: IncomingHttpHeaders, proxies: readonly Network[]): string {
-  const own = peer.startsWith('::ffff:') ? peer.slice(7) : peer;
-  if (!inNetworks(own, proxies)) return own;
-  const entries = String(headers['x-forwarded-for'] ?? '').split(',').map((entry) => entry.trim());
-  for (const entry of entries.reverse()) {
-    if (ipaddr.isValid(entry) && !inNetworks(entry, proxies)) return ipaddr.process(entry).toString();
+  if (!inNetworks(peer, proxies)) return peer;
+  for (const entry of entriesOf(headers['x-forwarded-for']).reverse()) {
+    const address = withoutPort(entry);
+    // What stands before an entry that is no address was not written by a trusted proxy.
+    if (!ipaddr.isValid(address)) return peer;
+    if (!inNetworks(address, proxies)) return ipaddr.process(address).toString();
   }
-  return own;
+  return peer;
 }
+
+/** Some proxies write `192.0.2.1:4711` or `[2001:db8::1]:4711`. */
+const withoutPort = (entry: string): string => /^\[([^\]]*)\](?::\d+)?$/.exec(entry)?.[1] ?? /^([^:]*):\d+$/.exec(entry)?.[1] ?? entry;
+
+/** The target and host of a request; a target in absolute form names the host itself (RFC 9112 3.2.2). */
+export function targetOf({ url = '/', headers, httpVersion, socket }: IncomingMessage): { target: string; host: string } {
+  const absolute = url.startsWith('/') ? null : /^https?:\/\/([^/?]*)(.*)$/i.exec(url);
+  if (absolute) return { target: (absolute[2] as string).replace(/^(?!\/)/, '/'), host: absolute[1] as string };
+  // HTTP/1.0 knows no Host header: there, links start with the address that was connected to.
+  const host = headers.host ?? (httpVersion === '1.0' ? authority(socket.localAddress ?? '', socket.localPort) : '');
+  return { target: url, host };
+}
+
+const authority = (address: string, port: number | undefined): string => `${address.includes(':') ? `[${address}]` : address}:${port}`;
 
 const hostPattern = /^[A-Za-z0-9._-]+(:\d{1,5})?$|^\[[0-9A-Fa-f:.]+\](:\d{1,5})?$/;
 
-/** Scheme and host of the request as its client sees it; null when the Host header is not one (core.md 1.6). */
-export function requestBase(peer: string, headers: IncomingHttpHeaders, proxies: readonly Network[]): string | null {
+/** Scheme and host of the request as its client sees it; null when the host is not one (core.md 1.6). */
+export function requestBase(peer: string, named: string, headers: IncomingHttpHeaders, proxies: readonly Network[]): string | null {
   let scheme = 'http';
-  let host = headers.host ?? 'localhost';
-  if (proxies.length > 0 && inNetworks(peer, proxies)) {
-    const forwarded = lastEntry(headers['x-forwarded-proto']);
+  let host = named;
+  if (inNetworks(peer, proxies)) {
+    const forwarded = entriesOf(headers['x-forwarded-proto']).at(-1)?.toLowerCase();
     if (forwarded === 'https' || forwarded === 'http') scheme = forwarded;
-    host = lastEntry(headers['x-forwarded-host']) || host;
+    host = entriesOf(headers['x-forwarded-host']).at(-1) || host;
   }
   return hostPattern.test(host) ? `${scheme}://${host}` : null;
 }
 
-const lastEntry = (header: string | string[] | undefined): string => String(header ?? '').split(',').at(-1)?.trim() ?? '';
+const entriesOf = (header: string | string[] | undefined): string[] => String(header ?? '').split(',').map((entry) => entry.trim());

@@ -3,6 +3,9 @@ import { invalid } from './error.ts';
 const falseWords = /^(false|f|no|n|off|0|False|FALSE|F|No|NO|N|Off|OFF)$/;
 const trueWords = /^(true|t|yes|y|on|1|True|TRUE|T|Yes|YES|Y|On|ON)$/;
 
+/** The last second of the year 9999. */
+const latestTimestamp = 253_402_300_799;
+
 /** A boolean in one of the spellings of core.md 1.5, or undefined. */
 export const booleanWord = (word: string): boolean | undefined =>
   trueWords.test(word) ? true : falseWords.test(word) ? false : undefined;
@@ -52,6 +55,17 @@ export class Query {
     const answer = booleanWord(value);
     if (answer === undefined) throw invalid({ [name]: [`"${value}" is not a valid boolean.`] });
     return answer;
+  }
+
+  /** A UNIX timestamp in microseconds, of whole seconds unless fractions are allowed; undefined when not given. Throws 400. */
+  timestamp(name: string, fractions = false): number | undefined {
+    const value = this.one(name);
+    if (value === undefined) return undefined;
+    const pattern = fractions ? /^\d{1,12}(\.\d+)?$/ : /^\d{1,12}$/;
+    if (!pattern.test(value) || Number(value) >= latestTimestamp + 1) {
+      throw invalid({ [name]: [`Value "${value}" should be valid UNIX timestamp.`] });
+    }
+    return Math.round(Number(value) * 1_000_000);
   }
 
   /** Names of all parameters given, each once. */

@@ -4,7 +4,7 @@ import { raw, sql } from '../db/sql.ts';
 import { type CustomerNames, type EventContext, type UserNames, affectedUser, customerContext, projectContext } from '../events/context.ts';
 import { record } from '../events/record.ts';
 import { invalidRequest } from '../http/error.ts';
-import { requireQuotas, setUsage } from '../quotas/quotas.ts';
+import { requireQuotas, setUsage } from '../quotas/usage.ts';
 
 /** What a role is held in. */
 export type Structure = 'customer' | 'project';
@@ -56,7 +56,7 @@ export function grantRole(context: Context, grant: Grant): number {
     created_by: grant.author,
     expires: grant.expires,
   });
-  recountUsers(db, customer);
+  recountUsers(context, customer);
   record(context, 'role_granted', roleContext(db, structure, { ...grant, user_id: grant.user }));
   return id;
 }
@@ -72,7 +72,7 @@ export const hasRole = (db: Database, structure: Structure, scope: number, user:
 export function revokeRole(context: Context, structure: Structure, role: ActiveRole, at = context.now, witnesses: readonly number[] = []): void {
   const { db } = context.deployment;
   db.run(sql`UPDATE ${raw(`${structure}_role`)} SET ended = ${at} WHERE id = ${role.id} AND ended IS NULL`);
-  recountUsers(db, customerOfScope(db, structure, role.scope));
+  recountUsers(context, customerOfScope(db, structure, role.scope));
   record(context, 'role_revoked', roleContext(db, structure, role), { witnesses });
 }
 
@@ -117,11 +117,12 @@ export function nextExpiry(db: Database): number | undefined {
 }
 
 /** Sets nc_user_count of a customer to the number of distinct users with an active role in it or its projects. */
-export function recountUsers(db: Database, customer: number): void {
+export function recountUsers(context: Context, customer: number): void {
+  const { db } = context.deployment;
   const users = db.value<number>(sql`SELECT count(*) FROM (
     SELECT user_id FROM customer_role WHERE customer_id = ${customer} AND ended IS NULL
     UNION SELECT r.user_id FROM project p JOIN project_role r ON r.project_id = p.id AND r.ended IS NULL WHERE p.customer_id = ${customer})`);
-  setUsage(db, 'customer', customer, 'nc_user_count', users as number);
+  setUsage(context, 'customer', customer, 'nc_user_count', users as number);
 }
 
 /** Whether a user has an active role in a customer or one of its projects. */

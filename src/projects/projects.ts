@@ -17,7 +17,9 @@ import { record } from '../events/record.ts';
 import { forbidden } from '../http/error.ts';
 import { changed } from '../http/reply.ts';
 import { eventReaders, isConnected, recountUsers, revokeRolesIn } from '../permissions/roles.ts';
-import { type Demand, countQuotas, createQuotas, deleteQuotas, embeddedQuotas, requireQuotas, usages } from '../quotas/quotas.ts';
+import { embeddedQuotas } from '../quotas/embedded.ts';
+import { quotaNames } from '../quotas/names.ts';
+import { type Demand, countQuotas, createQuotas, requireQuotas, usages } from '../quotas/usage.ts';
 import { certificationsField, replaceCertifications } from './certifications.ts';
 
 export interface ProjectRow extends Row {
@@ -107,9 +109,8 @@ export const projects = collection<ProjectRow>()({
       const { db } = request;
       const witnesses = eventReaders(db, 'project', row.id);
       revokeRolesIn(request, 'project', row.id, witnesses);
-      countQuotas(db, contribution(request, row).map((demand) => ({ ...demand, delta: -demand.delta })));
-      countQuotas(db, [{ scope: 'global', id: 0, name: 'nc_global_project_count', delta: -1 }]);
-      deleteQuotas(db, 'project', row.id);
+      countQuotas(request, contribution(request, row).map((demand) => ({ ...demand, delta: -demand.delta })));
+      countQuotas(request, [{ scope: 'global', id: 0, name: 'nc_global_project_count', delta: -1 }]);
       const context = contextOf(request, row);
       db.run(sql`DELETE FROM project WHERE id = ${row.id}`);
       record(request, 'project_deletion_succeeded', context, { witnesses });
@@ -131,9 +132,9 @@ function create(request: Request, values: Values<typeof fields>): number {
   requireQuotas(db, demands);
   const row = { name: values.name as string, description: values.description ?? '', customer_id: customer };
   const id = db.insert('project', { uuid: newUuid(request.deployment), created: request.now, ...row });
-  createQuotas(request, 'project', id);
+  createQuotas(request, 'project', id, quotaNames.project);
   replaceCertifications(db, id, values.certifications ?? []);
-  countQuotas(db, demands);
+  countQuotas(request, demands);
   record(request, 'project_creation_succeeded', contextOf(request, projectOf(request, id)));
   return id;
 }
@@ -166,10 +167,10 @@ function move(request: Request, row: ProjectRow, target: number): void {
   const strangers = members.filter((user) => !isConnected(db, target, user)).length;
   requireQuotas(db, [...joining, { scope: 'customer', id: target, name: 'nc_user_count', delta: strangers }]);
   db.update('project', row.id, { customer_id: target, moved: 1 });
-  countQuotas(db, leaving.map((demand) => ({ ...demand, delta: -demand.delta })));
-  countQuotas(db, joining);
-  recountUsers(db, row.customer_id);
-  recountUsers(db, target);
+  countQuotas(request, leaving.map((demand) => ({ ...demand, delta: -demand.delta })));
+  countQuotas(request, joining);
+  recountUsers(request, row.customer_id);
+  recountUsers(request, target);
 }
 
 /** What a project adds to the quotas of its customer: itself, and its own usages under the same names. */

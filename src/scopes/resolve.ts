@@ -1,6 +1,7 @@
 import type { Request } from '../access/request.ts';
 import { raw, sql } from '../db/sql.ts';
-import { type Messages, invalid } from '../http/error.ts';
+import { FieldError } from '../collection/field.ts';
+import { invalid } from '../http/error.ts';
 import { type Scope, type ScopeKind, readableBy, scopes } from './scopes.ts';
 
 /** An object that a scope link names. */
@@ -11,10 +12,10 @@ export interface ResolvedScope {
   readonly uuid: string;
 }
 
-const refused = (message: string): Error => invalid({ scope: [message] } satisfies Messages);
+const refused = (message: string): Error => new FieldError([message]);
 
 /**
- * The object a scope link names, among those the caller reads (events.md 1.3). Throws 400 under `scope`. With
+ * The object a scope link names, among those the caller reads (events.md 1.3). Throws FieldError. With
  * `acceptedOnly` kinds that alerts and events do not take are refused too.
  */
 export function resolveScope(request: Request, link: string, acceptedOnly: boolean): ResolvedScope {
@@ -27,6 +28,17 @@ export function resolveScope(request: Request, link: string, acceptedOnly: boole
   if (!scope || id === undefined) throw refused(`Can't restore object from url: ${link}`);
   if (acceptedOnly && !scope.accepted) throw refused(`${link} object does not support such relationship.`);
   return { kind: kind as ScopeKind, scope, id, uuid };
+}
+
+/** The object that the query parameter `scope` names; undefined when it is not given. Throws 400. */
+export function scopeParameter(request: Request): ResolvedScope | undefined {
+  const link = request.query.one('scope');
+  if (link === undefined) return undefined;
+  try {
+    return resolveScope(request, link, false);
+  } catch (error) {
+    throw error instanceof FieldError ? invalid({ scope: error.messages }) : error;
+  }
 }
 
 /** The path of an absolute URL or a bare path, with a trailing slash; undefined when it is neither. */

@@ -3,7 +3,7 @@ import { connectedCustomers, connectedProjects, customersWithRole, projectsWithR
 import type { Database } from '../db/database.ts';
 import { type Sql, any, raw, sql } from '../db/sql.ts';
 import { type CustomerNames, type EventContext, type UserNames, customerContext, keyContext, projectContext, userContext } from '../events/context.ts';
-import { decimal } from '../quotas/quotas.ts';
+import { decimal } from '../quotas/usage.ts';
 
 /** The kinds of object that quotas, alerts and events are about; what `scope_kind` columns hold. */
 export type ScopeKind = 'user' | 'key' | 'quota' | 'customer' | 'project' | 'settings' | 'service' | 'link' | 'resource';
@@ -170,3 +170,11 @@ export const readableScope = (user: Sql, kind: string, id: string): Sql =>
 export const readableBy = (caller: Caller, scope: Scope, column: string): Sql =>
   seesAll(caller) ? raw('TRUE') : sql`${raw(column)} IN (${scope.readable(callerId(caller))})`;
 
+
+/** The kinds a query value names: full or short name, without case and underscores. */
+export function kindsNamed(value: string): ScopeKind[] {
+  const plain = (name: string | undefined): string | undefined => name?.toLowerCase().replaceAll('_', '');
+  return Object.entries(scopes)
+    .filter(([, scope]) => plain(value) === plain(scope.name) || plain(value) === plain(scope.short))
+    .map(([kind]) => kind as ScopeKind);
+}

@@ -84,7 +84,7 @@ const fields = {
   agree_with_policy: hidden({ ...agreement, input: { ...(agreement.input as Input<boolean>), parse: isYes } }),
   agreement_date: shownTime(),
   preferred_language: choice({ blank: true, choices: () => [['en', 'English'], ['et', 'Eesti']] }),
-  competence: choice({ blank: true, choices: () => [], chosenBy: (request) => request.config.user_competences }),
+  competence: choice({ blank: true, choices: () => [], chosenBy: (config) => config.user_competences }),
 };
 
 export const users = collection<UserRow>()({

@@ -1,6 +1,7 @@
 import { removeOldFailures } from '../access/lockout.ts';
 import { removeEndedTokens } from '../access/tokens.ts';
 import { hour, minute, second } from '../clock.ts';
+import { removeClosedAlerts } from '../alerts/raise.ts';
 import { expireRoles } from '../permissions/roles.ts';
 import type { Task } from './timer.ts';
 
@@ -10,10 +11,11 @@ export const housekeeping: readonly Task[] = [
   {
     name: 'save token use',
     every: second,
-    run: ({ deployment }) => {
-      if (deployment.tokenUse.isDue) deployment.db.write(() => deployment.tokenUse.save(deployment.db));
+    run: ({ deployment: { db, tokenUse }, now }) => {
+      if (tokenUse.isDue(now)) db.write(() => tokenUse.save(db, now));
     },
   },
   { name: 'remove old login failures', every: minute, run: ({ deployment, now }) => deployment.db.write(() => removeOldFailures(deployment.db, now)) },
+  { name: 'remove closed alerts', every: hour, run: (context) => context.deployment.db.write(() => removeClosedAlerts(context)) },
   { name: 'remove ended tokens', every: hour, run: (context) => void context.deployment.db.write(() => removeEndedTokens(context)) },
 ];

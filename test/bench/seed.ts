@@ -7,7 +7,7 @@ import { countryName } from '../../src/customers/countries.ts';
 import { Database } from '../../src/db/database.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { embeddedMigrations } from '../../src/embedded.ts';
-import { quotaNames } from '../../src/quotas/quotas.ts';
+import { quotaNames } from '../../src/quotas/names.ts';
 
 /** How much a world holds; each customer has three projects. */
 export interface Size {

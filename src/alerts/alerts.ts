@@ -1,0 +1,257 @@
+import type { Request } from '../access/request.ts';
+import { type Row, collection } from '../collection/collection.ts';
+import { type Endpoint, type Operation, describeFields } from '../collection/endpoint.ts';
+import { type Field, FieldError, type Values, boolean, choice, messages, selfLink, shown, shownTime, text, uuidField } from '../collection/field.ts';
+import { computedValue } from '../collection/representation.ts';
+import { validate } from '../collection/validate.ts';
+import * as v from 'valibot';
+import { sql } from '../db/sql.ts';
+import { conflict, forbidden } from '../http/error.ts';
+import { type Reply, created, empty, json } from '../http/reply.ts';
+import { scopeLink } from '../quotas/quotas.ts';
+import { type ResolvedScope, resolveScope } from '../scopes/resolve.ts';
+import { alertGroups } from './catalogue.ts';
+import { alertFilters, visibleAlerts } from './filters.ts';
+import { type AlertRow, type Severity, putAlert, severities } from './raise.ts';
+
+type AlertObject = AlertRow & Row;
+
+const severityNames = Object.keys(severities).map((name) => [name, name] as const);
+
+/** The link of the object an alert is about. */
+const scopeField: Field<ResolvedScope> = {
+  ...shown('field', { type: 'string', format: 'uri' }, scopeLink('a.scope_kind', 'a.scope_id')),
+  input: {
+    schema: v.string(),
+    nullable: false,
+    required: true,
+    create: true,
+    update: true,
+    parse: (value, request) => {
+      if (value === null || value === '') throw new FieldError([messages.null]);
+      if (typeof value !== 'string') throw new FieldError([messages.string]);
+      return resolveScope(request, value.trim(), true);
+    },
+  },
+};
+
+const fields = {
+  url: selfLink('alerts', 'a.uuid'),
+  uuid: uuidField(),
+  alert_type: text({ max: 50, required: true }),
+  message: text({ max: 255, required: true }),
+  severity: {
+    ...choice({ required: true, choices: () => severityNames }),
+    json: () => computedValue(`CASE a.severity ${Object.entries(severities).map(([name, code]) => `WHEN ${code} THEN '"${name}"'`).join(' ')} END`),
+  },
+  scope: scopeField,
+  created: shownTime(),
+  closed: shownTime(),
+  context: shown('nested object', { type: 'object', additionalProperties: { type: 'string' } }, computedValue('a.context')),
+  acknowledged: boolean(),
+};
+
+export const alerts = collection<AlertObject>()({
+  path: 'alerts',
+  kind: 'Alert',
+  description: 'Conditions attached to objects. Whoever sees an object sees its alerts.',
+  table: 'alert',
+  alias: 'a',
+  fields,
+  visible: visibleAlerts,
+  who: { read: 'Everybody who sees the object the alert is about.' },
+  filters: alertFilters,
+  orderings: { severity: 'a.severity', created: 'a.created' },
+  order: '-a.created',
+});
+
+const isStaff = ({ caller }: Request): boolean => caller.isStaff;
+
+type Given = Values<typeof fields>;
+
+/** Creates or updates the alert that the values name; answers 201 or 200, with Location. */
+function put(request: Request, values: Given): Reply {
+  const { alert_type: type, message, severity, scope } = values as Required<Given>;
+  const { id, isNew } = putAlert(request, { kind: scope.kind, scope: scope.id, type, message, severity: severity as Severity, acknowledged: values.acknowledged });
+  const body = alerts.represent(request, id);
+  const reply = created(body, (JSON.parse(body) as { url: string }).url);
+  return isNew ? reply : { ...reply, status: 200 };
+}
+
+const post: Operation = {
+  summary: 'Creates an alert, or updates the one with this scope and type.',
+  who: 'Staff.',
+  input: { fields, purpose: 'create' },
+  output: { status: 201, shape: alerts.shape },
+  handle: (request) => {
+    if (!isStaff(request)) throw forbidden();
+    return put(request, validate(fields, request, 'create'));
+  },
+};
+
+/** POST on the path of an alert: as on the list, for this very alert. */
+const repost: Operation = {
+  summary: 'Updates this alert.',
+  who: 'Staff.',
+  input: { fields, purpose: 'create' },
+  output: { status: 200, shape: alerts.shape },
+  handle: (request) => {
+    const alert = alerts.find(request);
+    if (!isStaff(request)) throw forbidden();
+    const own = alerts.represent(request, alert.id);
+    const values = validate(ownFields(alert, (JSON.parse(own) as { scope: string }).scope), request, 'create');
+    const scope = values.scope ?? { kind: alert.scope_kind, id: alert.scope_id };
+    const type = values.alert_type ?? alert.alert_type;
+    if (scope.kind !== alert.scope_kind || scope.id !== alert.scope_id || type !== alert.alert_type) {
+      throw conflict('Scope and alert type of an alert can not be changed.');
+    }
+    return put(request, { ...values, alert_type: type, scope: scope as ResolvedScope });
+  },
+};
+
+/** The fields of a body that speaks of a present alert: its own scope is taken whatever its kind, and may be left out. */
+function ownFields(alert: AlertObject, link: string): typeof fields {
+  const optional = <T>(field: Field<T>): Field<T> => ({ ...field, input: { ...(field.input as NonNullable<typeof field.input>), required: false } });
+  const path = (value: string): string => new URL(value, link).pathname.replace(/\/?$/, '/');
+  const scope = optional(scopeField);
+  const parse = scope.input?.parse as NonNullable<typeof scope.input>['parse'];
+  return {
+    ...fields,
+    alert_type: optional(fields.alert_type),
+    scope: {
+      ...scope,
+      input: {
+        ...(scope.input as NonNullable<typeof scope.input>),
+        parse: (value, request, form) => {
+          const isOwn = typeof value === 'string' && URL.canParse(value, link) && path(value) === path(link);
+          return isOwn ? ({ kind: alert.scope_kind, id: alert.scope_id } as ResolvedScope) : parse(value, request, form);
+        },
+      },
+    },
+  };
+}
+
+interface Action {
+  readonly name: string;
+  readonly summary: string;
+  readonly who: string;
+  readonly status: number;
+  readonly may: (request: Request) => boolean;
+  readonly run: (request: Request, alert: AlertObject) => void;
+}
+
+const everybody = (): boolean => true;
+
+const actions: readonly Action[] = [
+  {
+    name: 'acknowledge',
+    summary: 'Acknowledges an alert.',
+    who: 'Everybody who sees the alert.',
+    status: 200,
+    may: everybody,
+    run: ({ db }, alert) => {
+      if (alert.acknowledged) throw conflict('Alert is already acknowledged.');
+      db.update('alert', alert.id, { acknowledged: 1 });
+    },
+  },
+  {
+    name: 'cancel_acknowledgment',
+    summary: 'Takes an acknowledgment back.',
+    who: 'Everybody who sees the alert.',
+    status: 200,
+    may: everybody,
+    run: ({ db }, alert) => {
+      if (!alert.acknowledged) throw conflict('Alert is not acknowledged.');
+      db.update('alert', alert.id, { acknowledged: 0 });
+    },
+  },
+  {
+    name: 'close',
+    summary: 'Closes an alert.',
+    who: 'Staff.',
+    status: 204,
+    may: isStaff,
+    run: ({ db, now }, alert) => {
+      if (alert.closed !== null) throw conflict('Alert is already closed.');
+      db.update('alert', alert.id, { closed: now });
+    },
+  },
+];
+
+const actionEndpoint = ({ may, name, run, status, summary, who }: Action): Endpoint => ({
+  path: `/api/alerts/:key/${name}/`,
+  name: `Alert ${name.charAt(0).toUpperCase()}${name.slice(1).replaceAll('_', ' ')}`,
+  description: summary,
+  actions: (request) => {
+    alerts.find(request);
+    return may(request) ? { POST: {} } : undefined;
+  },
+  operations: {
+    POST: {
+      summary,
+      who,
+      output: { status },
+      handle: (request) => {
+        const alert = alerts.find(request);
+        if (!may(request)) throw forbidden();
+        run(request, alert);
+        return empty(status);
+      },
+    },
+  },
+});
+
+/** How many of the visible alerts that pass the filters there are of each severity. */
+function stats(request: Request): Reply {
+  const rows = request.db.all<{ severity: number; count: number }>(
+    sql`SELECT a.severity, count(*) AS count FROM alert a WHERE ${alerts.listing.condition(request, [visibleAlerts(request.caller)])} GROUP BY a.severity`,
+  );
+  const counts = new Map(rows.map(({ count, severity }) => [severity, count]));
+  return json(Object.fromEntries((['Debug', 'Error', 'Info', 'Warning'] as const).map((name) => [name.toLowerCase(), counts.get(severities[name]) ?? 0])));
+}
+
+const [list, detail] = alerts.endpoints() as [Endpoint, Endpoint];
+const describePost = (request: Request): Record<string, unknown> | undefined => (isStaff(request) ? { POST: describeFields(fields, request, 'create') } : undefined);
+const listed: Endpoint = { ...list, operations: { ...list.operations, POST: post }, actions: describePost };
+
+/** Every path of alerts. */
+export const alertEndpoints: readonly Endpoint[] = [
+  listed,
+  { ...listed, path: '/api/stats/alerts/', name: 'Alert Statistics List' },
+  {
+    path: '/api/alerts/stats/',
+    name: 'Alert Statistics',
+    description: 'Counts of alerts by severity.',
+    operations: {
+      GET: {
+        summary: 'Counts the visible alerts by severity.',
+        who: 'Everybody.',
+        filters: alertFilters,
+        output: { status: 200, shape: { type: 'object', properties: Object.fromEntries(['debug', 'error', 'info', 'warning'].map((name) => [name, { type: 'integer' }])) } },
+        handle: stats,
+      },
+    },
+  },
+  {
+    path: '/api/alerts/alert_groups/',
+    name: 'Alert Groups',
+    description: 'Groups of alert types, for `exclude_features`.',
+    operations: {
+      GET: {
+        summary: 'Lists the groups of alert types.',
+        who: 'Everybody.',
+        output: { status: 200, shape: { type: 'object', additionalProperties: { type: 'array', items: { type: 'string' } } } },
+        handle: () => json(alertGroups),
+      },
+    },
+  },
+  {
+    ...detail,
+    operations: { ...detail.operations, POST: repost },
+    actions: (request) => {
+      alerts.find(request);
+      return describePost(request);
+    },
+  },
+  ...actions.map(actionEndpoint),
+];

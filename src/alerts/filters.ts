@@ -1,0 +1,127 @@
+import { type Caller, callerId, seesAll } from '../access/caller.ts';
+import type { Request } from '../access/request.ts';
+import { visibleCustomers, visibleProjects } from '../access/visibility.ts';
+import { type Filter, type Filters, oneOf, partial, presence, timestamp, truth } from '../collection/filter.ts';
+import { type Sql, any, raw, sql } from '../db/sql.ts';
+import { invalid, invalidRequest } from '../http/error.ts';
+import { scopeParameter } from '../scopes/resolve.ts';
+import { type ScopeKind, kindsNamed, readableScope } from '../scopes/scopes.ts';
+import { typesOfGroups } from './catalogue.ts';
+import { severities } from './raise.ts';
+
+/** Condition: the caller sees the alert, because he reads what it is about (events.md 3.4). */
+export function visibleAlerts(caller: Caller): Sql {
+  if (seesAll(caller)) return raw('TRUE');
+  const user = callerId(caller);
+  return any([
+    sql`a.scope_kind = 'user' AND a.scope_id = ${caller.id}`,
+    sql`a.scope_kind <> 'user' AND (${readableScope(user, 'a.scope_kind', 'a.scope_id')})`,
+    sql`a.scope_kind = 'quota' AND a.scope_id IN (SELECT q.id FROM quota q WHERE ${readableScope(user, 'q.scope_kind', 'q.scope_id')})`,
+  ]);
+}
+
+/** Condition: the alert is about a customer of this list, or about its projects, services, links. */
+const aboutCustomers = (customers: Sql): Sql =>
+  any([
+    sql`a.scope_kind = 'customer' AND a.scope_id IN (${customers})`,
+    sql`a.scope_kind = 'service' AND a.scope_id IN (SELECT id FROM service WHERE customer_id IN (${customers}))`,
+    aboutProjects(sql`SELECT id FROM project WHERE customer_id IN (${customers})`),
+  ]);
+
+/** Condition: the alert is about a project of this list, or about its links. */
+const aboutProjects = (projects: Sql): Sql =>
+  any([
+    sql`a.scope_kind = 'project' AND a.scope_id IN (${projects})`,
+    sql`a.scope_kind = 'link' AND a.scope_id IN (SELECT id FROM service_project_link WHERE project_id IN (${projects}))`,
+  ]);
+
+/** Conditions for the open alerts that belong to one customer or project, as counters count them. */
+export const aboutCustomer = (id: number): Sql => aboutCustomers(sql`${id}`);
+export const aboutProject = (id: number): Sql => aboutProjects(sql`${id}`);
+
+/** `aggregate` and `uuid`: alerts of all customers or projects the caller reads, or of one of them. */
+function aggregated(request: Request): Sql | undefined {
+  const aggregate = request.query.one('aggregate');
+  const uuid = request.query.uuid('uuid');
+  if (aggregate === undefined && uuid === undefined) return undefined;
+  if (aggregate !== undefined && aggregate !== 'customer' && aggregate !== 'project') {
+    throw invalid({ aggregate: [`"${aggregate}" is not a valid choice.`] });
+  }
+  const { caller } = request;
+  const one = uuid === undefined ? raw('TRUE') : sql`uuid = ${uuid}`;
+  if (aggregate === 'project') return aboutProjects(sql`SELECT id FROM project WHERE ${one} AND ${visibleProjects(caller, 'id')}`);
+  return aboutCustomers(sql`SELECT id FROM customer WHERE ${one} AND ${visibleCustomers(caller, 'id')}`);
+}
+
+/** Alerts about one kind of scope, by its full or short name. */
+const ofKind: Filter = {
+  type: 'string',
+  help: 'Kind of the object the alert is about, such as structure.customer.',
+  condition: (request, name) => {
+    const value = request.query.one(name);
+    if (value === undefined) return undefined;
+    const kinds = kindsNamed(value);
+    return kinds.length === 0 ? raw('FALSE') : any(kinds.map((kind) => sql`a.scope_kind = ${kind}`));
+  },
+};
+
+/** `from` and `to`: alerts active in the range. */
+const activeRange = (request: Request, name: 'from' | 'to', condition: (at: number) => Sql): Sql | undefined => {
+  const from = request.query.timestamp('from');
+  const to = request.query.timestamp('to');
+  if (from !== undefined && to !== undefined && from >= to) throw invalidRequest('End must occur after start.');
+  const at = name === 'from' ? from : to;
+  return at === undefined ? undefined : condition(at);
+};
+
+/** Every filter of alerts (events.md 3.5). */
+export const alertFilters: Filters = {
+  severity: {
+    ...oneOf('a.severity', 'Severity: Debug, Info, Warning, Error.'),
+    condition: ({ query }) => {
+      const asked = query.all('severity');
+      if (asked.length === 0) return undefined;
+      return any(asked.map((name) => (Object.hasOwn(severities, name) ? sql`a.severity = ${severities[name as keyof typeof severities]}` : raw('FALSE'))));
+    },
+  },
+  alert_type: oneOf('a.alert_type', 'Type of the alert.'),
+  scope: {
+    type: 'link',
+    help: 'Link of the object the alert is about.',
+    condition: (request) => {
+      const scope = scopeParameter(request);
+      return scope && sql`a.scope_kind = ${scope.kind satisfies ScopeKind} AND a.scope_id = ${scope.id}`;
+    },
+  },
+  content_type: ofKind,
+  scope_type: { ...ofKind, help: 'Deprecated: use content_type.' },
+  created_from: timestamp('Created at this time or later.', (at) => sql`a.created >= ${at}`, true),
+  created_to: timestamp('Created before this time.', (at) => sql`a.created < ${at}`, true),
+  closed_from: timestamp('Closed at this time or later.', (at) => sql`a.closed >= ${at}`, true),
+  closed_to: timestamp('Closed before this time.', (at) => sql`a.closed < ${at}`, true),
+  from: {
+    type: 'integer',
+    help: 'Active at this UNIX timestamp or later.',
+    condition: (request) => activeRange(request, 'from', (at) => sql`a.closed IS NULL OR a.closed >= ${at}`),
+  },
+  to: {
+    type: 'integer',
+    help: 'Created at this UNIX timestamp or earlier.',
+    condition: (request) => activeRange(request, 'to', (at) => sql`a.created <= ${at}`),
+  },
+  opened: presence('Only open alerts.', () => raw('a.closed IS NULL')),
+  closed: presence('Only closed alerts.', () => raw('a.closed IS NOT NULL')),
+  acknowledged: truth('a.acknowledged'),
+  aggregate: { type: 'string', help: 'customer or project: alerts about these and what belongs to them.', condition: aggregated },
+  uuid: { type: 'uuid', help: 'Uuid of the one customer or project of `aggregate`, which it narrows.', condition: () => undefined },
+  exclude_features: {
+    type: 'string',
+    repeatable: true,
+    help: 'Groups of alert_groups/ whose types are left out.',
+    condition: ({ query }) => {
+      const types = typesOfGroups(query.all('exclude_features'));
+      return types.length === 0 ? undefined : sql`a.alert_type NOT IN (SELECT value FROM json_each(${JSON.stringify(types)}))`;
+    },
+  },
+  message: partial('a.message'),
+};

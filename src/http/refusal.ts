@@ -1,0 +1,35 @@
+import type { Socket } from 'node:net';
+
+/** What a connection is told that the HTTP parser gave up on: too large, too slow, or no HTTP at all. */
+export interface Refusal {
+  readonly status: number;
+  readonly reason: string;
+  readonly detail: string;
+}
+
+/** The answer to an error of the HTTP parser. */
+export function refusalOf(error: NodeJS.ErrnoException): Refusal {
+  switch (error.code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return { status: 431, reason: 'Request Header Fields Too Large', detail: 'Request headers are too large.' };
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return { status: 408, reason: 'Request Timeout', detail: 'Request took too long.' };
+    default:
+      return { status: 400, reason: 'Bad Request', detail: 'Malformed HTTP request.' };
+  }
+}
+
+/** Writes the answer, since there is no request that could be replied to, and ends the connection. */
+export function writeRefusal(socket: Socket, { status, reason, detail }: Refusal, id: string): void {
+  const body = JSON.stringify({ detail });
+  const headers = [
+    `HTTP/1.1 ${status} ${reason}`,
+    `X-Request-Id: ${id}`,
+    'X-Content-Type-Options: nosniff',
+    'Cache-Control: no-store',
+    'Content-Type: application/json',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Connection: close',
+  ];
+  socket.end(`${headers.join('\r\n')}\r\n\r\n${body}`);
+}

@@ -1,0 +1,112 @@
+import { type Context, type Deployment, newUuid, ownContext } from '../access/deployment.ts';
+import { judgeQuota } from '../alerts/conditions.ts';
+import type { Database } from '../db/database.ts';
+import { sql } from '../db/sql.ts';
+import { conflict } from '../http/error.ts';
+import { type ScopeKind, scopes } from '../scopes/scopes.ts';
+import { quotaNames } from './names.ts';
+
+/** What a quota can belong to. */
+export type QuotaScope = ScopeKind | 'global';
+
+export interface QuotaRow {
+  readonly id: number;
+  readonly uuid: string;
+  readonly scope_kind: QuotaScope;
+  /** Id of the scope's row; 0 for global quotas. */
+  readonly scope_id: number;
+  readonly name: string;
+  readonly limit: number;
+  readonly usage: number;
+  readonly threshold: number;
+  readonly is_backend: number;
+  readonly created: number;
+  readonly initial_limit: number;
+}
+
+/** One quota and by how much a change would add to it. */
+export interface Demand {
+  readonly scope: QuotaScope;
+  readonly id: number;
+  readonly name: string;
+  readonly delta: number;
+}
+
+/** Creates the quotas of a new object, unused; unlimited where no limit is given. */
+export function createQuotas({ deployment, now }: Context, scope: QuotaScope, id: number, names: readonly string[], limits: Readonly<Record<string, number>> = {}): void {
+  for (const name of names) {
+    const limit = limits[name] ?? -1;
+    deployment.db.insert('quota', { uuid: newUuid(deployment), scope_kind: scope, scope_id: id, name, created: now, limit, initial_limit: limit });
+  }
+}
+
+/** Creates the deployment's own quotas on its first start. */
+export function ensureGlobalQuotas(deployment: Deployment): void {
+  const { db } = deployment;
+  if (db.value(sql`SELECT 1 FROM quota WHERE scope_kind = 'global'`) !== undefined) return;
+  db.write(() => createQuotas(ownContext(deployment), 'global', 0, quotaNames.global));
+}
+
+/** A quota by its scope and name. */
+export const quotaOf = (db: Database, scope: QuotaScope, id: number, name: string): QuotaRow | undefined =>
+  db.get<QuotaRow>(sql`SELECT * FROM quota WHERE scope_kind = ${scope} AND scope_id = ${id} AND name = ${name}`);
+
+/** Throws 409 naming, in order, every quota that the demands would exceed (events.md 2.2). */
+export function requireQuotas(db: Database, demands: readonly Demand[]): void {
+  const texts = demands
+    .filter(({ delta }) => delta > 0)
+    .flatMap(({ delta, id, name, scope }) => {
+      const quota = quotaOf(db, scope, id, name);
+      if (!quota || quota.limit === -1 || quota.usage + delta <= quota.limit) return [];
+      return [{ name, text: `${name} quota limit: ${decimal(quota.limit)}, requires ${decimal(quota.usage + delta)}${scopeName(db, scope, id)}` }];
+    })
+    .sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
+    .map(({ text }) => text);
+  if (texts.length > 0) throw conflict(`One or more quotas were exceeded: ${texts.join('; ')}`);
+}
+
+/** Adds to usages in the transaction of the counted change; never below zero. */
+export function countQuotas(context: Context, demands: readonly Demand[]): void {
+  for (const { delta, id, name, scope } of demands) {
+    const quota = delta === 0 ? undefined : quotaOf(context.deployment.db, scope, id, name);
+    if (quota) changeQuota(context, quota, { usage: Math.max(0, quota.usage + delta) });
+  }
+}
+
+/** Sets a usage that is recounted rather than added to. */
+export function setUsage(context: Context, scope: QuotaScope, id: number, name: string, usage: number): void {
+  const quota = quotaOf(context.deployment.db, scope, id, name);
+  if (quota) changeQuota(context, quota, { usage });
+}
+
+/** The one way a quota changes: the row, a version of its history, and the alerts that depend on it. */
+export function changeQuota(context: Context, quota: QuotaRow, change: Partial<Pick<QuotaRow, 'limit' | 'usage' | 'threshold'>>): void {
+  const after: QuotaRow = { ...quota, ...change };
+  const hasVersion = after.limit !== quota.limit || after.usage !== quota.usage;
+  if (!hasVersion && after.threshold === quota.threshold) return;
+  const { db } = context.deployment;
+  db.run(sql`UPDATE quota SET "limit" = ${after.limit}, usage = ${after.usage}, threshold = ${after.threshold} WHERE id = ${quota.id}`);
+  if (hasVersion) {
+    db.run(sql`INSERT INTO quota_version (quota_id, at, "limit", usage) VALUES (${quota.id}, ${context.now}, ${after.limit}, ${after.usage})
+      ON CONFLICT DO UPDATE SET "limit" = excluded."limit", usage = excluded.usage`);
+  }
+  judgeQuota(context, quota, after);
+}
+
+/** Usages of an object by name. */
+export function usages(db: Database, scope: QuotaScope, id: number): ReadonlyMap<string, number> {
+  const rows = db.all<{ name: string; usage: number }>(sql`SELECT name, usage FROM quota WHERE scope_kind = ${scope} AND scope_id = ${id}`);
+  return new Map(rows.map((row) => [row.name, row.usage]));
+}
+
+/** The scope behind a quota's numbers in a refusal: ` (<name> (<abbreviation>))`. */
+function scopeName(db: Database, kind: QuotaScope, id: number): string {
+  const scope = kind === 'global' ? undefined : scopes[kind];
+  if (!scope) return '';
+  const { scope_abbreviation: abbreviation, scope_name: name } = scope.scope(db, id);
+  return ` (${name}${abbreviation ? ` (${abbreviation})` : ''})`;
+}
+
+/** A number with at least one decimal, as messages and contexts write quotas. */
+export const decimal = (value: number): string => (Number.isInteger(value) ? `${value}.0` : String(value));
+

@@ -1,0 +1,53 @@
+import type { Request } from '../access/request.ts';
+import { visibleProjects } from '../access/visibility.ts';
+import type { Endpoint } from '../collection/endpoint.ts';
+import { type Filters, oneOf, uuidOf } from '../collection/filter.ts';
+import { type Sql, raw, sql } from '../db/sql.ts';
+import { invalid } from '../http/error.ts';
+import { json } from '../http/reply.ts';
+
+/**
+ * Ids of the service-project links that a statistic is about: those of the projects the caller reads, of one customer or
+ * project where `uuid` names it (events.md 6.2). Throws 400.
+ */
+export function chosenLinks(request: Request): Sql {
+  const aggregate = request.query.one('aggregate') ?? 'customer';
+  if (aggregate !== 'customer' && aggregate !== 'project') throw invalid({ aggregate: [`"${aggregate}" is not a valid choice.`] });
+  const uuid = request.query.uuid('uuid');
+  const chosen = uuid === undefined ? raw('TRUE')
+    : aggregate === 'project' ? sql`uuid = ${uuid}`
+    : sql`customer_id = (SELECT id FROM customer WHERE uuid = ${uuid})`;
+  return sql`SELECT id FROM service_project_link WHERE project_id IN
+    (SELECT id FROM project WHERE ${chosen} AND ${visibleProjects(request.caller, 'id')})`;
+}
+
+/** Documentation of the parameters of `chosenLinks`. */
+export const chosenLinksParameters: Filters = {
+  aggregate: { type: 'string', help: 'What uuid names: customer (default) or project.', condition: () => undefined },
+  uuid: uuidOf('id', 'customer', 'Only this customer or project.'),
+};
+
+/** GET /api/stats/quota/: sums of limits and usages over service-project links. */
+export const quotaStatistics: Endpoint = {
+  path: '/api/stats/quota/',
+  name: 'Quota Statistics',
+  description: 'Sums of limits and usages.',
+  operations: {
+    GET: {
+      summary: 'Sums limits and usages over projects.',
+      who: 'Everybody, over the projects he sees.',
+      filters: { ...chosenLinksParameters, quota_name: oneOf('q.name', 'Name of a quota; default: all.') },
+      output: { status: 200, shape: { type: 'object', additionalProperties: { type: 'number' } } },
+      handle: (request) => {
+        const names = request.query.all('quota_name');
+        const rows = request.db.all<{ name: string; limit: number; usage: number }>(sql`
+          SELECT q.name, iif(min(q."limit") = -1, -1, sum(q."limit")) AS "limit", sum(q.usage) AS usage
+          FROM quota q WHERE q.scope_kind = 'link' AND q.scope_id IN (${chosenLinks(request)})
+            AND (${names.length === 0 ? 1 : 0} OR q.name IN (SELECT value FROM json_each(${JSON.stringify(names)})))
+          GROUP BY q.name`);
+        const members = rows.flatMap(({ limit, name, usage }) => [[name, limit], [`${name}_usage`, usage]] as const);
+        return json(Object.fromEntries(members.sort(([a], [b]) => (a < b ? -1 : 1))));
+      },
+    },
+  },
+};

@@ -1,0 +1,222 @@
+/**
+ * A small model of who sees what and may do what, written from the tables of the API's conventions: plain data, a table of
+ * rights, and one rule of sight for each list. Objects are known by labels (`u3`, `c7`); times are milliseconds.
+ */
+
+export interface User {
+  readonly id: string;
+  fullName: string;
+  organization: string;
+  approved: boolean;
+  staff: boolean;
+  support: boolean;
+  active: boolean;
+  agreed: boolean;
+  /** What his client presents: nothing yet, a token that works, or one that was revoked. */
+  token: 'none' | 'valid' | 'revoked';
+}
+
+export interface Customer {
+  readonly id: string;
+  name: string;
+  abbreviation: string;
+}
+
+export interface Project {
+  readonly id: string;
+  name: string;
+  description: string;
+  customer: string;
+}
+
+export interface Role {
+  readonly id: string;
+  readonly structure: 'customer' | 'project';
+  /** Label of the customer or project. */
+  readonly scope: string;
+  readonly user: string;
+  readonly role: string;
+  author: string | null;
+  expires: number | null;
+  /** When it ended; null while it is active. */
+  ended: number | null;
+}
+
+export interface Key {
+  readonly id: string;
+  readonly owner: string;
+  readonly name: string;
+  /** The encoded body of the key, by which two keys are the same. */
+  readonly content: string;
+}
+
+export interface Settings {
+  readonly owners_can_manage_customers: boolean;
+  readonly owners_can_manage_owners: boolean;
+}
+
+export interface World {
+  now: number;
+  readonly settings: Settings;
+  readonly users: Map<string, User>;
+  readonly customers: Map<string, Customer>;
+  readonly projects: Map<string, Project>;
+  readonly keys: Map<string, Key>;
+  readonly roles: Map<string, Role>;
+}
+
+/** A world with the first staff user alone. */
+export function emptyWorld(now: number, settings: Settings): World {
+  const admin: User = { id: 'u0', fullName: '', organization: '', approved: false, staff: true, support: false, active: true, agreed: true, token: 'valid' };
+  return { now, settings, users: new Map([['u0', admin]]), customers: new Map(), projects: new Map(), keys: new Map(), roles: new Map() };
+}
+
+/** Columns of the tables: what a caller is to an object. */
+export type Standing = 'ST' | 'GS' | 'CO' | 'CS' | 'PA' | 'PM' | 'PS' | 'self';
+
+const columns = { owner: 'CO', support: 'CS', admin: 'PA', manager: 'PM' } as const;
+const columnOf = (role: Role): Standing =>
+  role.structure === 'project' && role.role === 'support' ? 'PS' : columns[role.role as keyof typeof columns];
+
+export const activeRoles = (world: World): Role[] => [...world.roles.values()].filter((role) => role.ended === null);
+
+const everywhere = (caller: User): Standing[] => (caller.staff ? ['ST'] : caller.support ? ['GS'] : []);
+
+/** What a caller is to a customer: by a role in it or in one of its projects. */
+export const inCustomer = (world: World, caller: User, customer: string): Standing[] => [
+  ...everywhere(caller),
+  ...activeRoles(world)
+    .filter((role) => role.user === caller.id && (role.scope === customer || world.projects.get(role.scope)?.customer === customer))
+    .map(columnOf),
+];
+
+/** What a caller is to a project: by a role in it or in its customer. */
+export const inProject = (world: World, caller: User, project: string): Standing[] => [
+  ...everywhere(caller),
+  ...activeRoles(world)
+    .filter((role) => role.user === caller.id && (role.scope === project || role.scope === world.projects.get(project)?.customer))
+    .map(columnOf),
+];
+
+export const inScope = (world: World, caller: User, { structure, scope }: Pick<Role, 'structure' | 'scope'>): Standing[] =>
+  structure === 'customer' ? inCustomer(world, caller, scope) : inProject(world, caller, scope);
+
+/** What a caller is to somebody's account or key. */
+export const toOwner = (caller: User, owner: string): Standing[] => [...everywhere(caller), ...(caller.id === owner ? (['self'] as const) : [])];
+
+/** The rights: who may do what to an object he sees. Nobody else may. */
+export const rights: Readonly<Record<string, readonly (Standing | `CO with ${keyof Settings}`)[]>> = {
+  'POST users': ['ST'],
+  'PUT users': ['ST', 'self'],
+  'PATCH users': ['ST', 'self'],
+  'DELETE users': ['ST'],
+  'POST users/password': ['ST', 'self'],
+  'POST users/claim_organization': ['ST', 'self'],
+  'POST users/approve_organization': ['ST'], // and members
+  'POST users/reject_organization': ['ST'], // and members
+  'POST users/remove_organization': ['ST'], // and members, and himself while not approved
+
+  'POST keys': ['ST', 'GS', 'self'],
+  'DELETE keys': ['ST', 'self'],
+
+  'POST customers': ['ST'],
+  'PUT customers': ['ST', 'CO with owners_can_manage_customers'],
+  'PATCH customers': ['ST', 'CO with owners_can_manage_customers'],
+  'DELETE customers': ['ST', 'CO with owners_can_manage_customers'],
+
+  'POST projects': ['ST', 'CO'],
+  'PUT projects': ['ST', 'CO'],
+  'PATCH projects': ['ST', 'CO'],
+  'DELETE projects': ['ST', 'CO'],
+  'POST projects/update_certifications': ['ST', 'CO'],
+
+  // Owners for as long as they own it themselves: see `ownsUntil`.
+  'POST customer-permissions': ['ST', 'CO with owners_can_manage_owners'],
+  'PUT customer-permissions': ['ST', 'CO with owners_can_manage_owners'],
+  'PATCH customer-permissions': ['ST', 'CO with owners_can_manage_owners'],
+  'DELETE customer-permissions': ['ST', 'CO with owners_can_manage_owners'],
+  'POST project-permissions': ['ST', 'CO'],
+  'PUT project-permissions': ['ST', 'CO'],
+  'PATCH project-permissions': ['ST', 'CO'],
+  'DELETE project-permissions': ['ST', 'CO'],
+};
+
+/** Whether somebody of this standing has the right. */
+export const may = (world: World, right: string, standing: readonly Standing[]): boolean =>
+  (rights[right] ?? []).some((who) => {
+    const [column, setting] = who.split(' with ') as [Standing, keyof Settings | undefined];
+    return standing.includes(column) && (setting === undefined || world.settings[setting]);
+  });
+
+/** An owner's own role must last until t; a role without end asks for one without end. */
+export const ownsUntil = (world: World, caller: User, customer: string, t: number | null): boolean =>
+  activeRoles(world).some(
+    (role) => role.user === caller.id && role.scope === customer && role.role === 'owner' && (role.expires === null || (t !== null && role.expires >= t)),
+  );
+
+/** A member has a role in the single customer whose abbreviation is the target's organization. */
+export function isMember(world: World, caller: User, target: User): boolean {
+  const named = [...world.customers.values()].filter(({ abbreviation }) => abbreviation !== '' && abbreviation === target.organization);
+  return named.length === 1 && activeRoles(world).some((role) => role.user === caller.id && role.scope === named[0]?.id);
+}
+
+export type Kind =
+  | 'users' | 'keys' | 'customers' | 'projects'
+  | 'customer-permissions' | 'project-permissions' | 'customer-permissions-log' | 'project-permissions-log';
+
+const seesAll = (caller: User): boolean => caller.staff || caller.support;
+const hasAny = (standing: readonly Standing[], ...wanted: readonly Standing[]): boolean => standing.some((column) => wanted.includes(column));
+
+/** Who sees an object in a list and as a detail. */
+const sight: { readonly [K in Kind]: (world: World, caller: User, id: string) => boolean } = {
+  users: (world, caller, id) => seesAll(caller) || caller.id === id || has(world.users, id, (user) => user.active && !user.staff),
+  keys: (world, caller, id) => seesAll(caller) || has(world.keys, id, (key) => key.owner === caller.id),
+  customers: (world, caller, id) => inCustomer(world, caller, id).length > 0,
+  projects: (world, caller, id) => inProject(world, caller, id).length > 0,
+  'customer-permissions': (world, caller, id) => has(world.roles, id, (role) => inCustomer(world, caller, role.scope).length > 0),
+  'project-permissions': (world, caller, id) => has(world.roles, id, (role) => hasAny(inProject(world, caller, role.scope), 'ST', 'GS', 'CO')),
+  'customer-permissions-log': (world, caller, id) =>
+    has(world.roles, id, (role) => seesAll(caller) || activeRoles(world).some((own) => own.user === caller.id && own.scope === role.scope)),
+  'project-permissions-log': (world, caller, id) => has(world.roles, id, (role) => hasAny(inProject(world, caller, role.scope), 'ST', 'GS', 'CO')),
+};
+
+function has<T>(objects: ReadonlyMap<string, T>, id: string, condition: (object: T) => boolean): boolean {
+  const object = objects.get(id);
+  return object !== undefined && condition(object);
+}
+
+/** Labels of all objects of a kind, whoever sees them. */
+export function existing(world: World, kind: Kind): string[] {
+  const roles = (structure: Role['structure'], past: boolean): string[] =>
+    [...world.roles.values()].filter((role) => role.structure === structure && (role.ended !== null) === past).map(({ id }) => id);
+  switch (kind) {
+    case 'customer-permissions':
+      return roles('customer', false);
+    case 'project-permissions':
+      return roles('project', false);
+    case 'customer-permissions-log':
+      return roles('customer', true);
+    case 'project-permissions-log':
+      return roles('project', true);
+    default:
+      return [...world[kind].keys()];
+  }
+}
+
+/** Labels of the objects a caller sees. */
+export const visible = (world: World, caller: User, kind: Kind): string[] => existing(world, kind).filter((id) => sight[kind](world, caller, id));
+
+export const sees = (world: World, caller: User, kind: Kind, id: string): boolean =>
+  existing(world, kind).includes(id) && sight[kind](world, caller, id);
+
+/** Labels of the users with an active role in a customer or one of its projects: what nc_user_count counts. */
+export const members = (world: World, customer: string): string[] => [
+  ...new Set(activeRoles(world).filter(({ scope }) => scope === customer || world.projects.get(scope)?.customer === customer).map(({ user }) => user)),
+];
+
+export const projectsOf = (world: World, customer: string): string[] =>
+  [...world.projects.values()].filter((project) => project.customer === customer).map(({ id }) => id);
+
+/** Some customers are limited: every third may have two projects and four users. */
+export const limitsOf = (customer: string): { readonly nc_project_count: number; readonly nc_user_count: number } =>
+  Number(customer.slice(1)) % 3 === 0 ? { nc_project_count: 2, nc_user_count: 4 } : { nc_project_count: -1, nc_user_count: -1 };

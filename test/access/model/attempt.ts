@@ -1,0 +1,121 @@
+/** A request under judgement: what it may still be refused for, the values of its body, and the events it causes. */
+import { type Kind, type Standing, type User, type World, may, sees } from '../model.ts';
+import { type Call, unreadable } from './call.ts';
+import type { Shown } from './shown.ts';
+
+export interface Answer {
+  readonly status: number;
+  /** The exact body of a refusal, an action or a counter. */
+  readonly body?: unknown;
+  /** The object that is answered, as the caller sees it. */
+  readonly object?: Shown;
+  /** The objects of a list, of which the answer may hold a page. */
+  readonly list?: readonly Shown[];
+  /** Whether OPTIONS describes what may be sent. */
+  readonly described?: boolean;
+  /** Label of a new object. */
+  readonly made?: string;
+}
+
+/** The end of a request that changes nothing. */
+export class Refusal extends Error {
+  constructor(readonly answer: Answer) {
+    super(`refused with ${answer.status}`);
+  }
+}
+
+class Bad extends Error {}
+
+export const refuse = (status: number, body: unknown): never => {
+  throw new Refusal({ status, body });
+};
+export const notFound = (): never => refuse(404, { detail: 'Not found.' });
+export const forbidden = (): never => refuse(403, { detail: 'You do not have permission to perform this action.' });
+export const conflict = (detail: string): never => refuse(409, { detail });
+
+/** Reads a value of a body; refuses a bad one. */
+export type Reader = (value: unknown, attempt: Attempt) => unknown;
+
+export const bad = (message: string): never => {
+  throw new Bad(message);
+};
+
+export class Attempt {
+  constructor(
+    readonly world: World,
+    readonly call: Call,
+    readonly caller: User,
+    readonly events: string[],
+  ) {}
+
+  /** The right this request asks for. */
+  get right(): string {
+    return `${this.call.method} ${this.call.on}${this.call.tail === undefined ? '' : `/${this.call.tail}`}`;
+  }
+
+  /** The label of the addressed object, if the caller sees it. */
+  see(kind: Kind, key = this.call.key as string): string {
+    return sees(this.world, this.caller, kind, key) ? key : notFound();
+  }
+
+  need(standing: readonly Standing[]): void {
+    if (!may(this.world, this.right, standing)) forbidden();
+  }
+
+  /** The values of the body; all field errors are collected. */
+  read(readers: Readonly<Record<string, Reader>>, required: readonly string[] = []): Record<string, unknown> {
+    const { body = {}, unreadable: broken } = this.call;
+    if (broken) refuse(unreadable[broken].status, unreadable[broken].body);
+    const values: Record<string, unknown> = {};
+    const errors: Record<string, readonly string[]> = {};
+    for (const [name, reader] of Object.entries(readers)) {
+      try {
+        if (name in body) values[name] = reader(body[name], this);
+        else if (required.includes(name)) bad('This field is required.');
+      } catch (error) {
+        if (!(error instanceof Bad)) throw error;
+        errors[name] = [error.message];
+      }
+    }
+    if (Object.keys(errors).length > 0) refuse(400, errors);
+    return values;
+  }
+
+  happens(type: string, ...about: readonly string[]): void {
+    this.events.push([type, ...about, 'by', this.caller.id].join(' '));
+  }
+}
+
+export const text = (most: number, { blank = true } = {}): Reader => (value) => {
+  if (value === null) return bad('This field may not be null.');
+  if (typeof value !== 'string' && typeof value !== 'number') return bad('Not a valid string.');
+  const trimmed = String(value).trim();
+  if (trimmed === '' && !blank) bad('This field may not be blank.');
+  if (trimmed.length > most) bad(`Ensure this field has no more than ${most} characters.`);
+  return trimmed;
+};
+
+export const truth: Reader = (value) => {
+  if (value === null) return bad('This field may not be null.');
+  return typeof value === 'boolean' ? value : bad(`"${value}" is not a valid boolean.`);
+};
+
+export const choice = (...known: readonly string[]): Reader => (value) => {
+  if (value === null) return bad('This field may not be null.');
+  return known.includes(value as string) ? value : bad(`"${value}" is not a valid choice.`);
+};
+
+export const link = (kind: Kind): Reader => (value, { world, caller }) => {
+  if (value === null) return bad('This field may not be null.');
+  if (typeof value === 'number') return bad('Incorrect type. Expected URL string, received int.');
+  if (typeof value === 'string') return bad('Invalid hyperlink - No URL match.');
+  const { link: on, key } = value as { link: Kind; key: string };
+  if (on !== kind) return bad('Invalid hyperlink - Incorrect URL match.');
+  return sees(world, caller, kind, key) ? key : bad('Invalid hyperlink - Object does not exist.');
+};
+
+export const time: Reader = (value) => {
+  if (value === null || value === '') return null;
+  const at = typeof value === 'string' ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(at) ? bad('Datetime has wrong format. Use one of these formats instead: YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z].') : at;
+};

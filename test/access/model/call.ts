@@ -1,0 +1,52 @@
+/** Requests as the model knows them: objects by label, so that the same request can be sent to any server. */
+
+export type Method = 'GET' | 'HEAD' | 'OPTIONS' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** A link in a body: to the object with this label, or to one that is nowhere. */
+export interface Link {
+  readonly link: string;
+  readonly key: string;
+}
+
+export interface Call {
+  /** Number of the step; a new object is labelled with it. */
+  readonly at: number;
+  /** Milliseconds that pass before it. */
+  readonly wait: number;
+  /** Label of the caller, or one of nobody. */
+  readonly by: string;
+  /** `sign in` is no request: the caller gets a new token. */
+  readonly method: Method | 'sign in';
+  /** The path: collection, key (a label or anything else) and what follows. */
+  readonly on: string;
+  readonly key?: string;
+  readonly tail?: string;
+  /** How the path is written: keys in upper case, or no slash at the end. */
+  readonly written?: 'upper' | 'bare';
+  readonly query?: Readonly<Record<string, string>>;
+  readonly body?: Readonly<Record<string, unknown>>;
+  /** A body that cannot be read, in place of one. */
+  readonly unreadable?: keyof typeof unreadable;
+}
+
+/** Callers without an account: no header at all, and a token that nobody was given. */
+export const nobody = ['anonymous', 'forged'] as const;
+
+/** Bodies that cannot be read: how they are sent and what they are answered with. */
+export const unreadable = {
+  'broken JSON': { type: 'application/json', text: '{"name": ', status: 400, body: { detail: 'JSON parse error - …' } },
+  'a list': { type: 'application/json', text: '[]', status: 400, body: { non_field_errors: ['Invalid data. Expected a dictionary, but got list.'] } },
+  nothing: { type: 'application/json', text: 'null', status: 400, body: { non_field_errors: ['No data provided'] } },
+  'plain text': { type: 'text/plain', text: 'name', status: 415, body: { detail: 'Unsupported media type "text/plain" in request.' } },
+} as const;
+
+export const isLabel = (text: string): boolean => /^[ukcpr]\d+$/.test(text);
+
+/** A call in one line. */
+export function told({ at, wait, by, method, on, key, tail, query, body, unreadable, written }: Call): string {
+  const path = ['', 'api', on, key, tail, ''].filter((part) => part !== undefined).join('/');
+  const search = query && `?${new URLSearchParams(query)}`;
+  return [`#${at}`, wait > 0 && `after ${wait} ms`, by, method, path + (search ?? ''), written, unreadable && `with ${unreadable}`, body && JSON.stringify(body)]
+    .filter(Boolean)
+    .join(' ');
+}

@@ -1,0 +1,153 @@
+/** Users, what may be done to them, and their keys (sections 4 and 5). */
+import { type User, isMember, toOwner } from '../model.ts';
+import { type Answer, type Attempt, type Reader, bad, conflict, forbidden, refuse, text, truth } from './attempt.ts';
+import { forgetRoles } from './roles.ts';
+import { shown } from './shown.ts';
+
+const username: Reader = (value, attempt) => {
+  const name = text(30, { blank: false })(value, attempt) as string;
+  if (!/^[a-z0-9]+$/i.test(name)) bad('Enter a valid username.');
+  return attempt.world.users.has(name.toLowerCase()) ? bad('user with this username already exists.') : name;
+};
+
+/** Only staff may write these; in anybody else's body they are ignored without a look at them. */
+const byStaff = { is_staff: truth, is_active: truth, is_support: truth };
+
+export function createUser(attempt: Attempt): Answer {
+  const { world, caller } = attempt;
+  attempt.need(toOwner(caller, ''));
+  const values = attempt.read({ username, full_name: text(100), organization: text(80), ...byStaff }, ['username']) as { [name: string]: never };
+  const id: string = values.username as never;
+  const { is_staff: staff = false, is_active: active = true, is_support: support = false, full_name: fullName = '', organization = '' } = values;
+  world.users.set(id, { id, fullName, organization, approved: false, staff, support, active, agreed: false, token: active ? 'valid' : 'none' });
+  attempt.happens('user_creation_succeeded', id);
+  return { status: 201, made: id, object: shown(world, caller, 'users', id) };
+}
+
+export function updateUser(attempt: Attempt): Answer {
+  const { world, caller } = attempt;
+  const user = world.users.get(attempt.see('users')) as User;
+  const viewer = { ...caller };
+  attempt.need(toOwner(caller, user.id));
+  const readers = { full_name: text(100), organization: text(80), agree_with_policy: truth, ...(caller.staff ? byStaff : {}) };
+  const values = attempt.read(readers) as { [name: string]: never };
+  if (user === caller && !user.agreed && values.agree_with_policy !== true) {
+    refuse(400, { agree_with_policy: ['User must agree with the policy.'] });
+  }
+  const before = { ...user };
+  if (values.organization !== undefined && values.organization !== user.organization) user.approved = false;
+  user.fullName = values.full_name ?? user.fullName;
+  user.organization = values.organization ?? user.organization;
+  user.staff = values.is_staff ?? user.staff;
+  user.support = values.is_support ?? user.support;
+  user.active = values.is_active ?? user.active;
+  user.agreed ||= values.agree_with_policy === true;
+  if (user.active !== before.active) {
+    attempt.happens(user.active ? 'user_activated' : 'user_deactivated', user.id);
+    if (!user.active && user.token === 'valid') user.token = 'revoked';
+  }
+  const fields = ['fullName', 'organization', 'approved', 'staff', 'support', 'agreed'] as const;
+  if (fields.some((name) => user[name] !== before[name])) attempt.happens('user_update_succeeded', user.id);
+  return { status: 200, object: shown(world, viewer, 'users', user.id) };
+}
+
+export function deleteUser(attempt: Attempt): Answer {
+  const { world, caller } = attempt;
+  const id = attempt.see('users');
+  attempt.need(toOwner(caller, id));
+  for (const key of [...world.keys.values()].filter(({ owner }) => owner === id)) forgetKey(attempt, key.id);
+  forgetRoles(attempt, ({ user }) => user === id);
+  for (const role of world.roles.values()) if (role.author === id) role.author = null;
+  world.users.delete(id);
+  attempt.happens('user_deletion_succeeded', id);
+  return { status: 204 };
+}
+
+const password: Reader = (value) => {
+  if (value === null) return bad('This field may not be null.');
+  if (value === '') return bad('This field may not be blank.');
+  return /\d/.test(value as string) ? value : bad('Ensure this field has at least one digit.');
+};
+
+export function setPassword(attempt: Attempt): Answer {
+  const user = attempt.world.users.get(attempt.see('users')) as User;
+  attempt.need(toOwner(attempt.caller, user.id));
+  attempt.read({ password }, ['password']);
+  if (user !== attempt.caller && user.token === 'valid') user.token = 'revoked';
+  attempt.happens('user_password_updated', user.id);
+  return { status: 200, body: { detail: 'Password has been successfully updated.' } };
+}
+
+export function claimOrganization(attempt: Attempt): Answer {
+  const user = attempt.world.users.get(attempt.see('users')) as User;
+  attempt.need(toOwner(attempt.caller, user.id));
+  const { organization } = attempt.read({ organization: text(80, { blank: false }) }, ['organization']) as { organization: string };
+  if (user.approved) conflict('User has approved organization. Remove it before claiming a new one.');
+  belong(attempt, user, organization, false, 'user_organization_claimed');
+  return { status: 200, body: { detail: 'User request for joining the organization has been successfully submitted.' } };
+}
+
+export function approveOrganization(attempt: Attempt): Answer {
+  const user = decidable(attempt);
+  belong(attempt, user, user.organization, true, 'user_organization_approved');
+  return { status: 200, body: { detail: 'User request for joining the organization has been successfully approved.' } };
+}
+
+export function rejectOrganization(attempt: Attempt): Answer {
+  belong(attempt, decidable(attempt), '', false, 'user_organization_rejected');
+  return { status: 200, body: { detail: 'User has been successfully rejected from the organization.' } };
+}
+
+export function removeOrganization(attempt: Attempt): Answer {
+  belong(attempt, decidable(attempt, (user) => user === attempt.caller && !user.approved), '', false, 'user_organization_removed');
+  return { status: 200, body: { detail: 'User has been successfully removed from the organization.' } };
+}
+
+function decidable(attempt: Attempt, orElse: (user: User) => boolean = () => false): User {
+  const { world, caller } = attempt;
+  const user = world.users.get(attempt.see('users')) as User;
+  return caller.staff || isMember(world, caller, user) || orElse(user) ? user : forbidden();
+}
+
+function belong(attempt: Attempt, user: User, organization: string, approved: boolean, event: string): void {
+  const changes = user.organization !== organization || user.approved !== approved;
+  Object.assign(user, { organization, approved });
+  if (changes) attempt.happens('user_update_succeeded', user.id);
+  attempt.happens(event, user.id);
+}
+
+const publicKey: Reader = (value, attempt) => {
+  const line = text(2000, { blank: false })(value, attempt) as string;
+  const [, content] = line.split(' ');
+  if (content === undefined || content.length < 60) return bad('Invalid SSH public key.');
+  const owned = [...attempt.world.keys.values()].filter(({ owner }) => owner === attempt.caller.id);
+  return owned.some((key) => key.content === content) ? bad('Key with same fingerprint already exists.') : line;
+};
+
+export function createKey(attempt: Attempt): Answer {
+  const { world, caller, call } = attempt;
+  const values = attempt.read({ name: text(150), public_key: publicKey }, ['public_key']) as { name?: string; public_key: string };
+  const [, content = '', comment = ''] = values.public_key.split(' ');
+  const name = values.name || comment;
+  if (name !== '' && [...world.keys.values()].some((key) => key.owner === caller.id && key.name === name)) {
+    refuse(400, { name: ['This field must be unique.'] });
+  }
+  const id = `k${call.at}`;
+  world.keys.set(id, { id, owner: caller.id, name, content });
+  attempt.happens('ssh_key_creation_succeeded', id);
+  return { status: 201, made: id, object: shown(world, caller, 'keys', id) };
+}
+
+export function deleteKey(attempt: Attempt): Answer {
+  const { world, caller } = attempt;
+  const id = attempt.see('keys');
+  attempt.need(toOwner(caller, world.keys.get(id)?.owner as string));
+  forgetKey(attempt, id);
+  return { status: 204 };
+}
+
+/** The event of a key names its owner in place of the actor. */
+function forgetKey(attempt: Attempt, id: string): void {
+  attempt.events.push(`ssh_key_deletion_succeeded ${id} by ${attempt.world.keys.get(id)?.owner}`);
+  attempt.world.keys.delete(id);
+}

@@ -1,0 +1,90 @@
+/** Roles in customers and projects: granted, prolonged, revoked (section 8). */
+import { type Role, activeRoles, existing, inScope, limitsOf, members, ownsUntil, projectsOf, sees } from '../model.ts';
+import { type Answer, type Attempt, choice, conflict, forbidden, link, notFound, refuse, time } from './attempt.ts';
+import { shown } from './shown.ts';
+
+type Structure = Role['structure'];
+
+const roles = { customer: ['owner', 'support'], project: ['admin', 'manager', 'support'] } as const;
+
+/** The caller's right to a role in a scope: to any role there at all, or, with t, to one that lasts until t. */
+function need(attempt: Attempt, structure: Structure, scope: string, t?: number | null): void {
+  const { world, caller } = attempt;
+  attempt.need(inScope(world, caller, { structure, scope }));
+  const customer = world.projects.get(scope)?.customer ?? scope;
+  if (!caller.staff && t !== undefined && !ownsUntil(world, caller, customer, t)) forbidden();
+}
+
+function refusePast({ world }: Attempt, t: number | null | undefined): void {
+  if (typeof t === 'number' && t <= world.now) refuse(400, { expiration_time: ['Expiration time should be greater than current time.'] });
+}
+
+export const grantRole = (structure: Structure) => (attempt: Attempt): Answer => {
+  const { world, caller, call } = attempt;
+  const readers = { role: choice(...roles[structure]), expiration_time: time, [structure]: link(`${structure}s`), user: link('users') };
+  const values = attempt.read(readers, ['role', structure, 'user']);
+  const [scope, user, t] = [values[structure] as string, values.user as string, (values.expiration_time ?? null) as number | null];
+  refusePast(attempt, t);
+  need(attempt, structure, scope, t);
+  if (activeRoles(world).some((role) => role.user === user && role.scope === scope)) {
+    refuse(400, { non_field_errors: [`The fields ${structure} and user must make a unique set.`] });
+  }
+  const customer = world.projects.get(scope)?.customer ?? scope;
+  if (!members(world, customer).includes(user)) requireQuotas(attempt, customer, { nc_user_count: 1 });
+  const id = `r${call.at}`;
+  world.roles.set(id, { id, structure, scope, user, role: values.role as string, author: caller.id, expires: t, ended: null });
+  attempt.happens('role_granted', user, scope);
+  return { status: 201, made: id, object: shown(world, caller, `${structure}-permissions`, id) };
+};
+
+/** The addressed role; it counts as visible to everyone who sees its customer or project. */
+function addressed(attempt: Attempt, structure: Structure): Role {
+  const { world, caller, call } = attempt;
+  const role = world.roles.get(call.key as string);
+  const isActive = role !== undefined && existing(world, `${structure}-permissions`).includes(role.id);
+  return isActive && sees(world, caller, `${structure}s`, role.scope) ? role : notFound();
+}
+
+export const prolongRole = (structure: Structure) => (attempt: Attempt): Answer => {
+  const { world, caller } = attempt;
+  const role = addressed(attempt, structure);
+  need(attempt, structure, role.scope);
+  if (role.user === caller.id) forbidden();
+  const { expiration_time: asked } = attempt.read({ expiration_time: time }) as { expiration_time?: number | null };
+  refusePast(attempt, asked);
+  const t = asked === undefined ? role.expires : asked;
+  need(attempt, structure, role.scope, t);
+  role.expires = t;
+  return { status: 200, object: shown(world, caller, `${structure}-permissions`, role.id) };
+};
+
+export const revokeRole = (structure: Structure) => (attempt: Attempt): Answer => {
+  const role = addressed(attempt, structure);
+  need(attempt, structure, role.scope, role.expires);
+  end(attempt, role);
+  return { status: 204 };
+};
+
+function end(attempt: Attempt, role: Role): void {
+  role.ended = attempt.world.now;
+  attempt.happens('role_revoked', role.user, role.scope);
+}
+
+/** Roles go with their user, customer or project, past ones too; what is still active ends before. */
+export function forgetRoles(attempt: Attempt, of: (role: Role) => boolean): void {
+  const { world } = attempt;
+  for (const role of activeRoles(world).filter(of)) end(attempt, role);
+  for (const role of world.roles.values()) if (of(role)) world.roles.delete(role.id);
+}
+
+/** Refuses what would exceed the quotas of a customer (10.3). */
+export function requireQuotas({ world }: Attempt, customer: string, adds: { readonly nc_project_count?: number; readonly nc_user_count?: number }): void {
+  const { name, abbreviation } = world.customers.get(customer) as { name: string; abbreviation: string };
+  const usage = { nc_project_count: projectsOf(world, customer).length, nc_user_count: members(world, customer).length };
+  const exceeded = (['nc_project_count', 'nc_user_count'] as const).flatMap((quota) => {
+    const [limit, added] = [limitsOf(customer)[quota], adds[quota] ?? 0];
+    if (limit === -1 || added === 0 || usage[quota] + added <= limit) return [];
+    return `${quota} quota limit: ${limit}.0, requires ${usage[quota] + added}.0 (${name}${abbreviation && ` (${abbreviation})`})`;
+  });
+  if (exceeded.length > 0) conflict(`One or more quotas were exceeded: ${exceeded.join('; ')}`);
+}

@@ -1,0 +1,65 @@
+import { request as send } from 'node:http';
+
+/** A request of the benchmark; ten `#` in its body stand for a number that is new every time. */
+export interface BenchRequest {
+  readonly method: 'GET' | 'POST' | 'PATCH';
+  readonly target: string;
+  readonly token?: string;
+  readonly body?: string;
+}
+
+/** An answer as it came: headers in pairs, without those that node:http adds by itself. */
+export interface RecordedAnswer {
+  readonly status: number;
+  readonly headers: readonly string[];
+  readonly body: string;
+}
+
+/** What a fresh number is written into. */
+export const numberMark = '##########';
+
+/** The Host of every request, so that every server writes the same links. */
+const host = 'tenantry.example';
+
+/** The lines a request starts with. */
+export const headersOf = ({ token, body }: BenchRequest): Record<string, string> => ({
+  Host: host,
+  ...(token !== undefined && { Authorization: `Token ${token}` }),
+  ...(body !== undefined && { 'Content-Type': 'application/json', 'Content-Length': String(Buffer.byteLength(body)) }),
+});
+
+/** Asks once. */
+export function ask(url: string, request: BenchRequest, number = 0): Promise<RecordedAnswer> {
+  return new Promise((resolve, reject) => {
+    const outgoing = send(url + request.target, { method: request.method, headers: headersOf(request) }, (message) => {
+      const chunks: Buffer[] = [];
+      message.on('data', (chunk: Buffer) => chunks.push(chunk));
+      message.on('error', reject);
+      message.on('end', () => {
+        const body = Buffer.concat(chunks).toString();
+        resolve({ status: message.statusCode as number, headers: kept(message.rawHeaders), body });
+      });
+    });
+    outgoing.on('error', reject);
+    outgoing.end(request.body?.replace(numberMark, String(number).padStart(numberMark.length, '0')));
+  });
+}
+
+/** The value of a header, whatever its letters' case. */
+export const headerOf = ({ headers }: RecordedAnswer, name: string): string | undefined =>
+  headers.find((_, i) => i % 2 === 1 && headers[i - 1]?.toLowerCase() === name.toLowerCase());
+
+function kept(raw: readonly string[]): string[] {
+  return raw.filter((_, i) => !/^(date|connection|keep-alive)$/i.test(raw[i - (i % 2)] as string));
+}
+
+/** Asks for everything, a few at a time; answers come in the order of the requests. */
+export async function askAll(url: string, requests: readonly BenchRequest[]): Promise<RecordedAnswer[]> {
+  const answers: RecordedAnswer[] = [];
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    for (let i = next++; i < requests.length; i = next++) answers[i] = await ask(url, requests[i] as BenchRequest, i);
+  };
+  await Promise.all(Array.from({ length: 8 }, worker));
+  return answers;
+}

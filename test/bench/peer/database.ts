@@ -1,0 +1,26 @@
+import SQLite from 'better-sqlite3';
+
+/** The peer's database: the usual pragmas, and one transaction a write. */
+export function openDatabase(file: string): SQLite.Database {
+  const db = new SQLite(file);
+  db.pragma('journal_mode = WAL');
+  db.pragma('synchronous = NORMAL');
+  db.pragma('foreign_keys = ON');
+  db.pragma('busy_timeout = 5000');
+  db.pragma('cache_size = -65536');
+  db.pragma('mmap_size = 1073741824');
+  return db;
+}
+
+/** A uuid as the API writes it. */
+export const newUuid = (): string => crypto.randomUUID().replaceAll('-', '');
+
+/** Now, in microseconds. */
+export const now = (): number => Date.now() * 1000;
+
+/** An instant in microseconds as the API writes it. */
+export function datetime(microseconds: number): string {
+  const seconds = new Date(Math.floor(microseconds / 1000)).toISOString().slice(0, 19);
+  const fraction = microseconds % 1_000_000;
+  return `${seconds}${fraction === 0 ? '' : `.${String(fraction).padStart(6, '0')}`}Z`;
+}

@@ -1,0 +1,106 @@
+import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFileSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { createInterface } from 'node:readline';
+import { type RecordedAnswer, ask } from './ask.ts';
+import type { Burst, Measured } from './load.ts';
+
+/** A server under measurement. */
+export interface Running {
+  readonly url: string;
+  readonly process: ChildProcess;
+  readonly stop: () => Promise<void>;
+}
+
+/** A new folder with a copy of a database. */
+export function dataFolder(folder: string, database: string): string {
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  copyFileSync(database, join(folder, 'tenantry.db'));
+  return folder;
+}
+
+/** The built program, as an operator runs it; its log is written and thrown away. */
+export const startTenantry = (bundle: string, data: string): Promise<Running> =>
+  startProgram([bundle, 'serve', '--port', '0', '--data', data, '--log-level', 'info']);
+
+/** The peer on a database file. */
+export const startPeer = (program: string, data: string): Promise<Running> => startProgram([program, join(data, 'tenantry.db')]);
+
+/** Starts a program that prints a line of JSON with its url when it listens. */
+async function startProgram(words: readonly string[]): Promise<Running> {
+  const child = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'ignore'] });
+  for await (const line of createInterface({ input: child.stdout })) {
+    return { url: (JSON.parse(line) as { url: string }).url, process: child, stop: () => end(child) };
+  }
+  throw new Error(`${words.join(' ')} ended with exit code ${child.exitCode}`);
+}
+
+/** The server that knows nothing but answers; `teach` gives it those of a case by their targets. */
+export interface Bare extends Running {
+  readonly teach: (answers: ReadonlyMap<string, RecordedAnswer>) => Promise<void>;
+}
+
+export async function startBare(program: string): Promise<Bare> {
+  const child = fork(program);
+  const [{ url }] = (await once(child, 'message')) as [{ url: string }];
+  const teach = async (answers: ReadonlyMap<string, RecordedAnswer>): Promise<void> => {
+    child.send([...answers]);
+    await once(child, 'message');
+  };
+  return { url, process: child, stop: () => end(child), teach };
+}
+
+/** The load generator. */
+export interface Load {
+  readonly run: (burst: Burst) => Promise<Measured>;
+  readonly stop: () => Promise<void>;
+}
+
+export function startLoad(program: string): Load {
+  const child = fork(program);
+  return {
+    run: (burst) =>
+      new Promise((resolve, reject) => {
+        const giveUp = (): void => reject(new Error('The load generator gave up'));
+        child.once('exit', giveUp);
+        child.once('message', (measured: Measured) => {
+          child.off('exit', giveUp);
+          resolve(measured);
+        });
+        child.send(burst);
+      }),
+    stop: () => end(child),
+  };
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill('SIGTERM');
+  await once(child, 'exit');
+}
+
+/** Milliseconds from the start of the program to its first 200, and its resident memory (MB) a second later. */
+export async function measureStart(bundle: string, data: string, token: string): Promise<{ milliseconds: number; megabytes: number | undefined }> {
+  const started = performance.now();
+  const server = await startTenantry(bundle, data);
+  const { status } = await ask(server.url, { method: 'GET', target: '/api/', token });
+  const milliseconds = performance.now() - started;
+  if (status !== 200) throw new Error(`The first answer was ${status}`);
+  await new Promise((resolve) => setTimeout(resolve, 1000));
+  const megabytes = residentMegabytes(server.process.pid as number);
+  await server.stop();
+  return { milliseconds, megabytes };
+}
+
+/** Known where the kernel has /proc. */
+function residentMegabytes(pid: number): number | undefined {
+  try {
+    const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+    return kilobytes === undefined ? undefined : Number(kilobytes) / 1024;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,78 @@
+import type { Case } from './cases.ts';
+import type { Measured } from './load.ts';
+import type { Size } from './seed.ts';
+
+/** The rounds of one server in one case and world. */
+export type Rounds = readonly Measured[];
+
+/** The rounds of every server in one case and world. */
+export interface Result {
+  readonly of: Case;
+  readonly size: Size;
+  readonly tenantry: Rounds;
+  readonly peer: Rounds;
+  readonly bare: Rounds;
+}
+
+/** A target of the table, and whether it is met. */
+interface Target {
+  readonly text: string;
+  readonly met: boolean;
+}
+
+export const median = (values: readonly number[]): number => {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 === 1 ? (sorted[middle] as number) : ((sorted[middle - 1] as number) + (sorted[middle] as number)) / 2;
+};
+
+/** The median of the ratios within each round: what the machine did meanwhile concerns both sides. */
+const ratio = (a: Rounds, b: Rounds): number => median(a.map((measured, i) => measured.perSecond / (b[i] as Measured).perSecond));
+
+const whole = (value: number): string => Math.round(value).toLocaleString('en');
+const speed = (rounds: Rounds): string => whole(median(rounds.map((measured) => measured.perSecond)));
+const latency = (rounds: Rounds): string => {
+  const of = (key: 'p50' | 'p99'): string => median(rounds.map((measured) => measured[key])).toFixed(1);
+  return `${of('p50')} / ${of('p99')}`;
+};
+const percent = (value: number): string => `${Math.round(value * 100)} %`;
+const judged = ({ text, met }: Target): string => `${text} ${met ? '✓' : '✗ missed'}`;
+
+/** The table of all cases as Markdown. */
+export function table(results: readonly Result[]): string {
+  const lines = results.map((result) => {
+    const smaller = results.find(({ of, size }) => of === result.of && size.customers < result.size.customers);
+    return row([
+      result.of.title,
+      result.size.name,
+      ...[result.tenantry, result.peer, result.bare].flatMap((rounds) => [speed(rounds), latency(rounds)]),
+      percent(ratio(result.tenantry, result.bare)),
+      `${ratio(result.tenantry, result.peer).toFixed(1)} ×`,
+      smaller ? percent(ratio(result.tenantry, smaller.tenantry)) : '',
+      targets(result, smaller).map(judged).join('; '),
+    ]);
+  });
+  const head = ['Case', 'Customers', 'Tenantry /s', 'p50 / p99 ms', 'Peer /s', 'p50 / p99 ms', 'node:http /s', 'p50 / p99 ms', 'of node:http', 'of the peer', 'of 100 customers', 'Targets'];
+  return [row(head), row(head.map((_, i) => (i > 0 && i < head.length - 1 ? '--:' : ':--'))), ...lines].join('\n');
+}
+
+function targets(result: Result, smaller: Result | undefined): Target[] {
+  const { ofBare, ofPeer } = result.of;
+  return [
+    ...(ofBare === undefined ? [] : [{ text: `≥ ${percent(ofBare)} of node:http`, met: ratio(result.tenantry, result.bare) >= ofBare }]),
+    ...(ofPeer === undefined ? [] : [{ text: `≥ ${ofPeer} × peer`, met: ratio(result.tenantry, result.peer) >= ofPeer }]),
+    ...(smaller ? [{ text: '≥ 75 % of 100', met: ratio(result.tenantry, smaller.tenantry) >= 0.75 }] : []),
+  ];
+}
+
+/** The table of start, memory and size as Markdown. */
+export function footprintTable(figures: readonly { what: string; value: number | undefined; unit: string; atMost: number }[]): string {
+  const lines = figures.map(({ what, value, unit, atMost }) =>
+    value === undefined
+      ? row([what, 'unknown here', ''])
+      : row([what, `${value.toFixed(value < 10 ? 1 : 0)} ${unit}`, judged({ text: `≤ ${atMost} ${unit}`, met: value <= atMost })]),
+  );
+  return [row(['Figure', 'Measured', 'Target']), row([':--', '--:', ':--']), ...lines].join('\n');
+}
+
+const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;

@@ -1,0 +1,147 @@
+/**
+ * The benchmark: Tenantry as it is built, the peer (the plain way of doing it) and bare node:http answering the same bytes.
+ *
+ *   npm run bench                    every case in both worlds, about six minutes; the large world is made once
+ *   npm run bench -- --quick         the small world alone, short bursts
+ *   npm run bench -- --only create   one case, or `start` for start-up time, memory and size
+ *
+ * Prints two Markdown tables on stdout and what it is doing on stderr. Servers take turns within a round, so that ratios
+ * hold on a machine that does other things, too.
+ */
+import { existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
+import { cpus } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import SQLite from 'better-sqlite3';
+import { build } from 'esbuild';
+import { type Case, type World, agreed, cases } from './cases.ts';
+import type { Measured } from './load.ts';
+import { type Bare, type Load, type Running, dataFolder, measureStart, startBare, startLoad, startPeer, startTenantry } from './processes.ts';
+import { type Result, footprintTable, median, table } from './report.ts';
+import { type Size, large, seed, seedDigest, small, tokenOf } from './seed.ts';
+
+const project = fileURLToPath(new URL('../..', import.meta.url));
+const bundle = join(project, 'dist/tenantry.mjs');
+const folder = join(project, 'dist/bench');
+const connections = 64;
+/** So many objects of a world are asked for. */
+const sampled = 2000;
+
+const { values: options } = parseArgs({ options: { quick: { type: 'boolean', default: false }, only: { type: 'string' } } });
+const names = [...cases.map(({ name }) => name), 'start'];
+const pace = options.quick ? { rounds: 3, milliseconds: 500, warmup: 500 } : { rounds: 5, milliseconds: 1000, warmup: 1500 };
+const sizes = options.quick ? [small] : [small, large];
+
+const tell = (text: string): void => void process.stderr.write(`${text}\n`);
+
+/** A world with the three servers that answer from it. */
+interface Arena {
+  readonly size: Size;
+  readonly world: World;
+  readonly tenantry: Running;
+  readonly peer: Running;
+  readonly bare: Bare;
+}
+
+/** The programs that run beside Tenantry, compiled: what they do is measured, not how they are loaded. */
+async function compile(): Promise<(name: string) => string> {
+  await build({
+    absWorkingDir: fileURLToPath(new URL('.', import.meta.url)),
+    entryPoints: { peer: 'peer/server.ts', bare: 'bare.ts', load: 'load.ts' },
+    bundle: true,
+    packages: 'external',
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+    outdir: folder,
+    outExtension: { '.js': '.mjs' },
+    logLevel: 'warning',
+  });
+  return (name) => join(folder, `${name}.mjs`);
+}
+
+async function seeded(size: Size): Promise<string> {
+  const file = join(folder, `seed-${size.customers}-${seedDigest()}.db`);
+  if (!existsSync(file)) tell(`Making the world of ${size.name} customers …`);
+  await seed(file, size);
+  return file;
+}
+
+async function openArena(size: Size, program: (name: string) => string): Promise<Arena> {
+  const database = await seeded(size);
+  const data = (server: string): string => dataFolder(join(folder, `${server}-${size.customers}`), database);
+  const [tenantry, peer, bare] = await Promise.all([startTenantry(bundle, data('tenantry')), startPeer(program('peer'), data('peer')), startBare(program('bare'))]);
+  return { size, world: readWorld(database), tenantry, peer, bare };
+}
+
+/** Some objects of a world, spread over all of it. */
+function readWorld(database: string): World {
+  const db = new SQLite(database, { readonly: true });
+  const uuids = (name: string): string[] => {
+    const every = Math.ceil((db.prepare(`SELECT count(*) FROM ${name}`).pluck().get() as number) / sampled);
+    return db.prepare(`SELECT uuid FROM ${name} WHERE id % ? = 0`).pluck().all(every) as string[];
+  };
+  const world = { customers: uuids('customer'), projects: uuids('project') };
+  db.close();
+  return world;
+}
+
+/** One case in every arena: first the answers are compared, then the servers take turns. */
+async function measure(of: Case, arenas: readonly Arena[], load: Load): Promise<Result[]> {
+  const runs = arenas.flatMap((arena) => (['tenantry', 'peer', 'bare'] as const).map((server) => ({ arena, server, rounds: [] as Measured[] })));
+  for (const { bare, peer, tenantry, world } of arenas) await bare.teach(await agreed(of, world, [tenantry.url, peer.url]));
+  for (let round = 0; round <= pace.rounds; round++) {
+    for (const { arena, server, rounds } of runs) {
+      const milliseconds = round === 0 ? pace.warmup : pace.milliseconds;
+      const measured = await load.run({ url: arena[server].url, requests: of.requests(arena.world), connections, milliseconds });
+      if (round > 0) rounds.push(measured);
+    }
+  }
+  const busiest = Math.max(...runs.flatMap(({ rounds }) => rounds.map((measured) => measured.load)));
+  tell(`${of.title}: measured; the load generator used up to ${Math.round(busiest * 100)} % of a core`);
+  return arenas.map((arena) => {
+    const of3 = (name: 'tenantry' | 'peer' | 'bare'): Measured[] => runs.find((run) => run.arena === arena && run.server === name)?.rounds as Measured[];
+    return { of, size: arena.size, tenantry: of3('tenantry'), peer: of3('peer'), bare: of3('bare') };
+  });
+}
+
+async function measureCases(chosen: readonly Case[]): Promise<Result[]> {
+  const program = await compile();
+  const arenas: Arena[] = [];
+  const load = startLoad(program('load'));
+  try {
+    for (const size of sizes) arenas.push(await openArena(size, program));
+    const results: Result[] = [];
+    for (const of of chosen) results.push(...(await measure(of, arenas, load)));
+    return results;
+  } finally {
+    await Promise.all([load.stop(), ...arenas.flatMap(({ bare, peer, tenantry }) => [tenantry.stop(), peer.stop(), bare.stop()])]);
+    for (const { size } of arenas) for (const server of ['tenantry', 'peer']) rmSync(join(folder, `${server}-${size.customers}`), { recursive: true });
+  }
+}
+
+async function measureFootprint(): Promise<string> {
+  const data = dataFolder(join(folder, 'start'), await seeded(small));
+  // The first start unpacks the native modules.
+  await measureStart(bundle, data, tokenOf('staff'));
+  const starts: Awaited<ReturnType<typeof measureStart>>[] = [];
+  for (let i = 0; i < 5; i++) starts.push(await measureStart(bundle, data, tokenOf('staff')));
+  rmSync(data, { recursive: true });
+  const memory = starts.map(({ megabytes }) => megabytes).filter((megabytes) => megabytes !== undefined);
+  return footprintTable([
+    { what: 'Start to the first 200, median of 5', value: median(starts.map(({ milliseconds }) => milliseconds)), unit: 'ms', atMost: 150 },
+    { what: 'Resident memory when idle', value: memory.length > 0 ? median(memory) : undefined, unit: 'MB', atMost: 90 },
+    { what: 'Size of dist/tenantry.mjs', value: statSync(bundle).size / 1e6, unit: 'MB', atMost: 4 },
+  ]);
+}
+
+if (options.only !== undefined && !names.includes(options.only)) {
+  tell(`Unknown case "${options.only}"; known: ${names.join(', ')}.`);
+  process.exit(2);
+}
+mkdirSync(folder, { recursive: true });
+const chosen = cases.filter(({ name }) => options.only === undefined || options.only === name);
+process.stdout.write(`Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model}; ${connections} connections, ${pace.rounds} rounds of ${pace.milliseconds} ms.\n\n`);
+if (options.only === undefined || options.only === 'start') process.stdout.write(`${await measureFootprint()}\n\n`);
+if (chosen.length > 0) process.stdout.write(`${table(await measureCases(chosen))}\n`);
