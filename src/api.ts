@@ -11,8 +11,10 @@ import { keys } from './keys/keys.ts';
 import { customerUsers, projectUsers } from './permissions/members.ts';
 import { customerPermissions, customerPermissionsLog, projectPermissions, projectPermissionsLog } from './permissions/permissions.ts';
 import { projects, updateCertifications } from './projects/projects.ts';
+import { quotaHistory } from './quotas/history.ts';
 import { quotas } from './quotas/quotas.ts';
 import { login, logout } from './session/login.ts';
+import { certifications } from './services/certifications.ts';
 import { quotaStatistics } from './stats/quota.ts';
 import { quotaTimeline } from './stats/timeline.ts';
 import { userActions } from './users/actions.ts';
@@ -20,6 +22,7 @@ import { users } from './users/users.ts';
 
 /** Every collection, under /api/<path>/. */
 const collections = [
+  certifications,
   customers,
   customerPermissions,
   customerPermissionsLog,
@@ -46,6 +49,7 @@ export const endpoints: readonly Endpoint[] = [
   customerImage,
   projectUsers,
   updateCertifications,
+  quotaHistory,
   quotaStatistics,
   quotaTimeline,
   ...alertEndpoints,

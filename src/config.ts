@@ -130,6 +130,7 @@ export const settings = {
   product_name: requiredText('Tenantry', 'Name of the service in mails and requests it sends.'),
   advisory_alerts: flag(false, 'Raises alerts about customers without projects, services or resources.'),
   closed_alerts_lifetime: duration<number>(7 * day, 'How long closed alerts are kept.'),
+  quota_history_retention: duration<null>(null, 'How long the history of quotas is kept; default: for ever.'),
   log_level: {
     kind: 'choice',
     fallback: 'info' as string,

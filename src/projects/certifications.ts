@@ -1,16 +1,11 @@
 import type { Request } from '../access/request.ts';
-import { type Field, FieldError, type LinkTarget, messages, resolveLink, shownList } from '../collection/field.ts';
+import { type Field, FieldError, messages, resolveLink, shownList } from '../collection/field.ts';
 import { type Json, linkValue, listValue, objectValue, plainValue, textValue } from '../collection/representation.ts';
 import * as v from 'valibot';
 import type { Database } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { kindName } from '../http/body.ts';
-
-/** Where certification links point: everybody sees every certification. */
-const certifications: LinkTarget = {
-  path: 'service-certifications',
-  visibleId: ({ db }, uuid) => db.value<number>(sql`SELECT id FROM service_certification WHERE uuid = ${uuid}`),
-};
+import { certifications } from '../services/certifications.ts';
 
 const certificationList: Json = listValue(
   objectValue({

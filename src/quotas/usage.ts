@@ -20,8 +20,10 @@ export interface QuotaRow {
   readonly usage: number;
   readonly threshold: number;
   readonly is_backend: number;
-  readonly created: number;
-  readonly initial_limit: number;
+  /** The oldest version of its history. */
+  readonly first_at: number;
+  readonly first_limit: number;
+  readonly first_usage: number;
 }
 
 /** One quota and by how much a change would add to it. */
@@ -36,7 +38,7 @@ export interface Demand {
 export function createQuotas({ deployment, now }: Context, scope: QuotaScope, id: number, names: readonly string[], limits: Readonly<Record<string, number>> = {}): void {
   for (const name of names) {
     const limit = limits[name] ?? -1;
-    deployment.db.insert('quota', { uuid: newUuid(deployment), scope_kind: scope, scope_id: id, name, created: now, limit, initial_limit: limit });
+    deployment.db.insert('quota', { uuid: newUuid(deployment), scope_kind: scope, scope_id: id, name, limit, first_at: now, first_limit: limit });
   }
 }
 
@@ -91,6 +93,24 @@ export function changeQuota(context: Context, quota: QuotaRow, change: Partial<P
       ON CONFLICT DO UPDATE SET "limit" = excluded."limit", usage = excluded.usage`);
   }
   judgeQuota(context, quota, after);
+}
+
+const foldedAtOnce = 500;
+
+/**
+ * Forgets versions older than the setting quota_history_retention, a bounded number at a time: of each quota the newest of
+ * them becomes the first version of its history. Answers whether more are left.
+ */
+export function foldOldVersions({ deployment, now }: Context): boolean {
+  const { config, db } = deployment;
+  if (config.quota_history_retention === null) return false;
+  const old = db.all<{ quota_id: number; at: number; limit: number; usage: number }>(sql`SELECT * FROM quota_version
+    WHERE at < ${now - config.quota_history_retention} ORDER BY at, quota_id LIMIT ${foldedAtOnce}`);
+  for (const { at, limit, quota_id: quota, usage } of old) {
+    db.run(sql`UPDATE quota SET first_at = ${at}, first_limit = ${limit}, first_usage = ${usage} WHERE id = ${quota}`);
+    db.run(sql`DELETE FROM quota_version WHERE quota_id = ${quota} AND at = ${at}`);
+  }
+  return old.length === foldedAtOnce;
 }
 
 /** Usages of an object by name. */

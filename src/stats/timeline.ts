@@ -75,13 +75,13 @@ function askedBuckets(request: Request): Bucket[] {
 }
 
 function historiesOf(request: Request, chosen: readonly Item[]): History[] {
-  const quotas = request.db.all<{ id: number; name: Item; created: number; initial_limit: number }>(sql`
-    SELECT id, name, created, initial_limit FROM quota
+  const quotas = request.db.all<{ id: number; name: Item; first_at: number; first_limit: number; first_usage: number }>(sql`
+    SELECT id, name, first_at, first_limit, first_usage FROM quota
     WHERE scope_kind = 'link' AND scope_id IN (${chosenLinks(request)}) AND name IN (SELECT value FROM json_each(${JSON.stringify(chosen)}))`);
-  return quotas.map(({ created, id, initial_limit: limit, name }) => ({
+  return quotas.map(({ first_at: at, first_limit: limit, first_usage: usage, id, name }) => ({
     item: name,
     versions: [
-      { at: created, limit, usage: 0 },
+      { at, limit, usage },
       ...request.db.all<Version>(sql`SELECT at, "limit", usage FROM quota_version WHERE quota_id = ${id} ORDER BY at`),
     ],
   }));

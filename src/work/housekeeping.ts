@@ -3,6 +3,7 @@ import { removeEndedTokens } from '../access/tokens.ts';
 import { hour, minute, second } from '../clock.ts';
 import { removeClosedAlerts } from '../alerts/raise.ts';
 import { expireRoles } from '../permissions/roles.ts';
+import { foldOldVersions } from '../quotas/usage.ts';
 import type { Task } from './timer.ts';
 
 /** What a deployment does by itself. */
@@ -17,5 +18,6 @@ export const housekeeping: readonly Task[] = [
   },
   { name: 'remove old login failures', every: minute, run: ({ deployment, now }) => deployment.db.write(() => removeOldFailures(deployment.db, now)) },
   { name: 'remove closed alerts', every: hour, run: (context) => context.deployment.db.write(() => removeClosedAlerts(context)) },
+  { name: 'fold old quota versions', every: second, run: (context) => void context.deployment.db.write(() => foldOldVersions(context)) },
   { name: 'remove ended tokens', every: hour, run: (context) => void context.deployment.db.write(() => removeEndedTokens(context)) },
 ];

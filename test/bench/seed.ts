@@ -105,13 +105,13 @@ INSERT INTO project_role (project_id, user_id, role, created, created_by)
   UNION ALL SELECT id, ${other('id * 5 + 1')}, 'manager', created, 1 FROM project
   UNION ALL SELECT id, 3, 'manager', created, 1 FROM project WHERE id IN (${[1, 2, 3].map((quarter) => (customers / 4) * quarter * 3).join(', ')});
 
-INSERT INTO quota (uuid, scope_kind, scope_id, name, usage, created)
+INSERT INTO quota (uuid, scope_kind, scope_id, name, usage, first_at)
   SELECT ${uuid}, 'customer', c.id, value, CASE value WHEN 'nc_project_count' THEN 3 WHEN 'nc_user_count' THEN (SELECT count(*) FROM (
       SELECT user_id FROM customer_role WHERE customer_id = c.id
       UNION SELECT user_id FROM project_role r JOIN project p ON p.id = r.project_id WHERE p.customer_id = c.id)) ELSE 0 END, c.created
     FROM customer c CROSS JOIN json_each(${text(JSON.stringify([...quotaNames.customer].sort()))})
   UNION ALL SELECT ${uuid}, 'project', p.id, value, 0, p.created FROM project p CROSS JOIN json_each(${text(JSON.stringify([...quotaNames.project].sort()))})
   UNION ALL SELECT ${uuid}, 'global', 0, value, iif(value = 'nc_global_customer_count', ${customers}, ${customers * 3}), ${instant('0')} FROM json_each(${text(JSON.stringify(quotaNames.global))});
-INSERT INTO quota_version (quota_id, at, "limit", usage) SELECT id, created, "limit", usage FROM quota WHERE usage <> 0;
+INSERT INTO quota_version (quota_id, at, "limit", usage) SELECT id, first_at, "limit", usage FROM quota WHERE usage <> 0;
 COMMIT;`;
 }

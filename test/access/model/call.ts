@@ -11,9 +11,9 @@ export interface Link {
 export interface Call {
   /** Number of the step; a new object is labelled with it. */
   readonly at: number;
-  /** Milliseconds that pass before it. */
+  /** Milliseconds that pass before it; none before a sign in. */
   readonly wait: number;
-  /** Label of the caller, or one of nobody. */
+  /** Label of the caller; `anonymous` sends no token, `forged` one that nobody was given. */
   readonly by: string;
   /** `sign in` is no request: the caller gets a new token. */
   readonly method: Method | 'sign in';
@@ -28,9 +28,6 @@ export interface Call {
   /** A body that cannot be read, in place of one. */
   readonly unreadable?: keyof typeof unreadable;
 }
-
-/** Callers without an account: no header at all, and a token that nobody was given. */
-export const nobody = ['anonymous', 'forged'] as const;
 
 /** Bodies that cannot be read: how they are sent and what they are answered with. */
 export const unreadable = {

@@ -14,7 +14,7 @@ const customerQuotas = ['nc_app_count', 'nc_private_cloud_count', 'nc_project_co
 /** The quotas of customers and projects. */
 export function quotasOf(db: Database) {
   const select = db.prepare<[string, number], QuotaRow>('SELECT uuid, name, "limit", usage FROM quota WHERE scope_kind = ? AND scope_id = ? ORDER BY name');
-  const insert = db.prepare("INSERT INTO quota (uuid, scope_kind, scope_id, name, created) VALUES (?, 'customer', ?, ?, ?)");
+  const insert = db.prepare("INSERT INTO quota (uuid, scope_kind, scope_id, name, first_at) VALUES (?, 'customer', ?, ?, ?)");
   const global = db.prepare<[], { limit: number; usage: number }>(
     `SELECT "limit", usage FROM quota WHERE scope_kind = 'global' AND scope_id = 0 AND name = 'nc_global_customer_count'`,
   );

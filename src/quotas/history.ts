@@ -1,0 +1,46 @@
+import { second } from '../clock.ts';
+import type { Endpoint } from '../collection/endpoint.ts';
+import type { Database } from '../db/database.ts';
+import { sql } from '../db/sql.ts';
+import { historyPoints } from '../http/history.ts';
+import { json } from '../http/reply.ts';
+import { quotas } from './quotas.ts';
+import type { QuotaRow } from './usage.ts';
+
+/** GET /api/quotas/<uuid>/history/ (events.md 2.5) */
+export const quotaHistory: Endpoint = {
+  path: '/api/quotas/:key/history/',
+  name: 'Quota History',
+  description: 'Limit and usage of a quota at points of time.',
+  actions: (request) => {
+    quotas.find(request);
+    return undefined;
+  },
+  operations: {
+    GET: {
+      summary: 'Answers limit and usage of a quota at points of time.',
+      who: 'Everybody who sees the quota.',
+      output: {
+        status: 200,
+        shape: { type: 'array', items: { type: 'object', properties: { point: { type: 'integer' }, object: quotas.shape }, required: ['point'] } },
+      },
+      handle: (request) => {
+        const quota = quotas.find(request);
+        const points = historyPoints((name) => request.query.all(name));
+        const present = JSON.parse(quotas.represent(request, quota.id)) as Record<string, unknown>;
+        return json(points.map((point) => {
+          const version = versionAt(request.db, quota, point);
+          return version ? { point, object: { ...present, ...version } } : { point };
+        }));
+      },
+    },
+  },
+};
+
+/** Limit and usage in force at the end of a second; undefined before the quota existed. */
+function versionAt(db: Database, quota: QuotaRow, point: number): { limit: number; usage: number } | undefined {
+  const before = (point + 1) * second;
+  const version = db.get<{ limit: number; usage: number }>(sql`SELECT "limit", usage FROM quota_version
+    WHERE quota_id = ${quota.id} AND at < ${before} ORDER BY at DESC LIMIT 1`);
+  return version ?? (quota.first_at < before ? { limit: quota.first_limit, usage: quota.first_usage } : undefined);
+}

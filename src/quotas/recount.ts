@@ -1,0 +1,50 @@
+import { type Context, ownContext } from '../access/deployment.ts';
+import type { Deployment } from '../access/deployment.ts';
+import { type Sql, sql } from '../db/sql.ts';
+import { type QuotaRow, changeQuota } from './usage.ts';
+
+/** A quota whose usage is not what counting from scratch gives. */
+export interface Drift {
+  readonly quota: QuotaRow;
+  readonly counted: number;
+}
+
+/** How the usage of each quota is counted from scratch, as a query of (scope_id, counted) for all scopes of a kind. */
+const counts: Readonly<Record<string, Readonly<Record<string, Sql>>>> = {
+  customer: {
+    nc_project_count: sql`SELECT customer_id AS scope_id, count(*) AS counted FROM project GROUP BY customer_id`,
+    nc_user_count: sql`SELECT scope_id, count(*) AS counted FROM (
+      SELECT customer_id AS scope_id, user_id FROM customer_role WHERE ended IS NULL
+      UNION SELECT p.customer_id, r.user_id FROM project_role r JOIN project p ON p.id = r.project_id WHERE r.ended IS NULL) GROUP BY scope_id`,
+    nc_service_count: sql`SELECT customer_id AS scope_id, count(*) AS counted FROM service GROUP BY customer_id`,
+    nc_service_project_link_count: sql`SELECT p.customer_id AS scope_id, count(*) AS counted
+      FROM service_project_link l JOIN project p ON p.id = l.project_id GROUP BY p.customer_id`,
+  },
+  project: {
+    nc_service_project_link_count: sql`SELECT project_id AS scope_id, count(*) AS counted FROM service_project_link GROUP BY project_id`,
+  },
+  global: {
+    nc_global_customer_count: sql`SELECT 0 AS scope_id, count(*) AS counted FROM customer`,
+    nc_global_project_count: sql`SELECT 0 AS scope_id, count(*) AS counted FROM project`,
+  },
+};
+
+/** Every quota whose usage has drifted from what it counts. */
+export function findDrift({ db }: Pick<Deployment, 'db'>): Drift[] {
+  return Object.entries(counts).flatMap(([kind, names]) =>
+    Object.entries(names).flatMap(([name, query]) =>
+      db.all<QuotaRow & { counted: number }>(sql`
+        SELECT q.*, ifnull(c.counted, 0) AS counted FROM quota q LEFT JOIN (${query}) c ON c.scope_id = q.scope_id
+        WHERE q.scope_kind = ${kind} AND q.name = ${name} AND q.usage <> ifnull(c.counted, 0)`)
+        .map(({ counted, ...quota }) => ({ quota, counted })),
+    ),
+  );
+}
+
+/** Sets drifted usages right, through the one way a quota changes. */
+export function repairDrift(deployment: Deployment, drifts: readonly Drift[]): void {
+  const context: Context = ownContext(deployment);
+  deployment.db.write(() => {
+    for (const { counted, quota } of drifts) changeQuota(context, quota, { usage: counted });
+  });
+}

@@ -1,0 +1,40 @@
+import { isStaff } from '../access/caller.ts';
+import { newUuid } from '../access/deployment.ts';
+import { changesOf } from '../collection/changes.ts';
+import { type Row, collection } from '../collection/collection.ts';
+import { selfLink, text, url, uuidField } from '../collection/field.ts';
+import { partial } from '../collection/filter.ts';
+import { raw, sql } from '../db/sql.ts';
+
+/** GET, POST /api/service-certifications/ (services.md 3) */
+export const certifications = collection<Row>()({
+  path: 'service-certifications',
+  kind: 'Service Certification',
+  description: 'What providers are certified for, and what projects demand of them.',
+  table: 'service_certification',
+  alias: 's',
+  fields: {
+    url: selfLink('service-certifications', 's.uuid'),
+    uuid: uuidField(),
+    name: text({ max: 150, required: true, unique: { column: 'name', message: () => 'Service Certification with this name already exists.' } }),
+    description: text({ max: 500 }),
+    link: url({ max: 255 }),
+  },
+  visible: () => raw('TRUE'),
+  who: { read: 'Everybody.', create: 'Staff.', update: 'Staff.', delete: 'Staff.' },
+  filters: { name: partial('s.name') },
+  orderings: { name: 's.name' },
+  order: '-s.name',
+  create: {
+    may: ({ caller }) => isStaff(caller),
+    run: (request, values) => request.db.insert('service_certification', { uuid: newUuid(request.deployment), ...values }),
+  },
+  update: {
+    may: ({ caller }) => isStaff(caller),
+    run: (request, row, values) => request.db.update('service_certification', row.id, changesOf(row, values)),
+  },
+  delete: {
+    may: ({ caller }) => isStaff(caller),
+    run: ({ db }, row) => void db.run(sql`DELETE FROM service_certification WHERE id = ${row.id}`),
+  },
+});

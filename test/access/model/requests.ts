@@ -1,0 +1,207 @@
+/** Random requests: mostly sensible ones, by callers who mostly have something to do with what they ask for. */
+import { type Kind, type World, activeRoles, existing } from '../model.ts';
+import { type Call, type Link, type Method, unreadable } from './call.ts';
+import { writing } from './verdict.ts';
+
+/** Numbers that look random and are the same for the same seed. */
+export class Random {
+  #state: number;
+
+  constructor(seed: number) {
+    this.#state = seed >>> 0;
+  }
+
+  /** From 0 up to, not including, 1. */
+  next(): number {
+    // mulberry32
+    this.#state = (this.#state + 0x6d2b79f5) >>> 0;
+    let mixed = this.#state;
+    mixed = Math.imul(mixed ^ (mixed >>> 15), mixed | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  }
+
+  chance(probability: number): boolean {
+    return this.next() < probability;
+  }
+
+  of<T>(choices: readonly T[]): T {
+    return choices[Math.floor(this.next() * choices.length)] as T;
+  }
+}
+
+const letters: Readonly<Record<Kind, string>> = {
+  users: 'u', keys: 'k', customers: 'c', projects: 'p',
+  'customer-permissions': 'r', 'project-permissions': 'r', 'customer-permissions-log': 'r', 'project-permissions-log': 'r',
+};
+const kinds = Object.keys(letters) as Kind[];
+
+/** How many objects of a kind there should be, at least and at most. */
+const populations: readonly (readonly [kind: Kind, least: number, most: number])[] = [
+  ['users', 9, 14], ['customers', 4, 7], ['projects', 6, 12], ['customer-permissions', 4, 9], ['project-permissions', 7, 14], ['keys', 3, 10],
+];
+
+const longest = 6 * 24 * 3_600_000;
+
+/** The next request of a script, given the world it will meet. */
+export function randomCall(random: Random, world: World, at: number, started: number): Call {
+  const upkeep = random.chance(0.5) ? keepPopulated(random, world) : undefined;
+  const operation = upkeep ?? (random.chance(0.45) ? reading(random, world) : random.of(writing));
+  return { at, wait: waiting(random, world, started), ...made(random, world, at, operation, upkeep !== undefined) };
+}
+
+function keepPopulated(random: Random, world: World): string | undefined {
+  const wanted = populations.flatMap(([kind, least, most]) => {
+    const count = existing(world, kind).length;
+    return count < least ? [`POST ${kind}`] : count > most ? [`DELETE ${kind}`] : [];
+  });
+  return wanted.length > 0 ? random.of(wanted) : undefined;
+}
+
+function reading(random: Random, world: World): string {
+  const method: Method = random.chance(0.8) ? 'GET' : random.of(['HEAD', 'OPTIONS'] as const);
+  if (method === 'GET' && random.chance(0.04)) return random.of(['GET user-counters', 'POST logout', 'sign in users']);
+  if (method === 'GET' && random.chance(0.3)) return `GET ${random.of(['customers', 'projects'])}/${random.of(['users', 'counters'])}`;
+  // A dead token says little: its owner signs in again before long.
+  if (random.chance(0.1) && signedOut(world).length > 1) return 'sign in users';
+  return `${method} ${random.of(kinds)}`;
+}
+
+const signedOut = (world: World): string[] => [...world.users.values()].filter(({ active, token }) => active && token !== 'valid').map(({ id }) => id);
+
+type Request = Omit<Call, 'at' | 'wait'>;
+
+function made(random: Random, world: World, at: number, operation: string, sure: boolean): Request {
+  const [method, path] = operation.replace('sign in', 'sign-in').split(' ') as [Method | 'sign-in', string];
+  const [on, tail] = path.split('/') as [Kind, string | undefined];
+  if (method === 'sign-in') return { by: random.of([...signedOut(world), 'u0']), method: 'sign in', on };
+  if (!(on in letters)) return { by: callerOf(random, world, undefined, on === 'logout'), method, on };
+  const hasKey = tail !== undefined || (method !== 'POST' && (!['GET', 'HEAD', 'OPTIONS'].includes(method) || random.chance(0.6)));
+  const key = hasKey ? keyOf(random, world, on) : undefined;
+  const isWrite = !['GET', 'HEAD', 'OPTIONS'].includes(method);
+  const body = isWrite && method !== 'DELETE' && tail !== 'counters' ? bodyOf(random, world, at, on, tail, method) : undefined;
+  const by = sure ? (on === 'keys' && method === 'POST' ? callerOf(random, world) : 'u0') : callerOf(random, world, key ?? scopeIn(body));
+  return {
+    by,
+    method,
+    on,
+    ...(key !== undefined && { key: isWrite && key === 'u0' ? 'u1' : key }),
+    ...(tail !== undefined && { tail }),
+    ...(random.chance(0.04) && { written: random.of(['upper', 'bare'] as const) }),
+    ...(!isWrite && (key === undefined || tail === 'users') && { query: queryOf(random, world, key === undefined ? on : undefined) }),
+    ...(body && (random.chance(0.02) ? { unreadable: random.of(Object.keys(unreadable)) as keyof typeof unreadable } : { body })),
+  };
+}
+
+function keyOf(random: Random, world: World, kind: Kind): string {
+  // In a log stand roles that are in the other list as well, which must not be found there.
+  const known = existing(world, random.chance(0.9) ? kind : (kind.replace('-log', '') as Kind));
+  if (known.length > 0 && random.chance(0.93)) return random.of(known);
+  return random.of([`${letters[kind]}999999`, 'abc', '0', 'f'.repeat(31), 'g'.repeat(32), '1e1']);
+}
+
+const scopeIn = (body?: Readonly<Record<string, unknown>>): string | undefined => ((body?.customer ?? body?.project) as Link | null | undefined)?.key;
+
+/** Somebody to ask: staff, one with a role near the addressed object, anybody, or nobody. */
+function callerOf(random: Random, world: World, key?: string, spareFirst = false): string {
+  const users = [...world.users.values()];
+  const any = users.filter(({ id, token }) => token !== 'none' && !(spareFirst && id === 'u0')).map(({ id }) => id);
+  const odds = random.next();
+  if (odds < 0.04) return random.of(['anonymous', 'forged', ...users.filter(({ active, token }) => !active && token !== 'none').map(({ id }) => id)]);
+  if (odds < 0.22 && !spareFirst) return random.of(['u0', ...users.filter(({ staff, support, token }) => (staff || support) && token === 'valid').map(({ id }) => id)]);
+  const owner = world.users.has(key ?? '') ? key : world.keys.get(key ?? '')?.owner;
+  const scope = world.roles.get(key ?? '')?.scope ?? key ?? '';
+  const customer = world.projects.get(scope)?.customer ?? scope;
+  const near = activeRoles(world).filter((role) => role.scope === customer || world.projects.get(role.scope)?.customer === customer).map(({ user }) => user);
+  const related = [...near, ...(owner === undefined ? [] : [owner])].filter((id) => any.includes(id));
+  return odds < 0.75 && related.length > 0 ? random.of(related) : random.of(any.length > 0 ? any : ['anonymous']);
+}
+
+function queryOf(random: Random, world: World, kind?: Kind): Readonly<Record<string, string>> {
+  const sizes = random.chance(0.8) ? { page_size: '300' } : { page_size: '3', page: random.of(['1', '2', 'last', '5']) };
+  if (kind === undefined || random.chance(0.6)) return sizes;
+  const key = (of: Kind): string => random.of([...existing(world, of), `${letters[of]}999999`]);
+  const filters: Readonly<Partial<Record<Kind, readonly (() => Readonly<Record<string, string>>)[]>>> = {
+    users: [() => ({ current: '' }), () => ({ customer_uuid: key('customers') }), () => ({ project_uuid: key('projects') }), () => ({ potential: 'true' })],
+    customers: [() => ({ user_uuid: key('users') })],
+    projects: [() => ({ customer: key('customers') }), () => ({ can_manage: '' }), () => ({ can_admin: '1' })],
+  };
+  return { ...sizes, ...random.of(filters[kind] ?? [() => ({})])() };
+}
+
+/** One member of a body: how often it is there, what it mostly is, and what it must not be. */
+type Member = readonly [presence: number, good: () => unknown, bad: readonly unknown[]];
+
+function bodyOf(random: Random, world: World, at: number, on: Kind, tail: string | undefined, method: Method): Readonly<Record<string, unknown>> {
+  const always = method === 'PATCH' ? 0.6 : 0.97;
+  const link = (kind: Kind, not: Kind): Member => [
+    always,
+    () => ({ link: kind, key: random.of([...existing(world, kind), `${letters[kind]}999999`]) }),
+    [null, 7, 'nowhere', { link: not, key: existing(world, not)[0] ?? `${letters[not]}999999` }],
+  ];
+  const words = (...good: readonly string[]): Member => [always, () => random.of(good), ['', '  ', null, true, 'x'.repeat(151)]];
+  const optional = ([, good, bad]: Member): Member => [0.5, good, bad];
+  const flag = (presence: number, likely: boolean): Member => [presence, () => (random.chance(0.75) ? likely : !likely), [null, 'perhaps']];
+  const expiry: Member = [0.7, () => expiryOf(random, world), ['tomorrow', 12]];
+  const organizations = words('ALPHA', 'BETA', 'GAMMA');
+  const members: Readonly<Record<string, Readonly<Record<string, Member>>>> = {
+    users: {
+      ...(method === 'POST' && { username: [always, () => `u${at}`, ['', null, 'not a name', 'U0', 'x'.repeat(31)]] }),
+      full_name: optional(words('Ann', 'Bo', `Name ${at}`)),
+      organization: optional(organizations),
+      is_staff: flag(0.3, false),
+      is_support: flag(0.3, false),
+      is_active: flag(0.4, true),
+      ...(method !== 'POST' && { agree_with_policy: flag(0.5, true) }),
+    },
+    'users/password': { password: [0.8, () => 'secret12', [null, '', 'without digits']] },
+    'users/claim_organization': { organization: organizations },
+    keys: {
+      name: optional(words('laptop', 'desk', '')),
+      public_key: [always, () => publicKey(random), ['', null, 'ssh-rsa AAAA', 'no key']],
+    },
+    customers: { name: words('Alpha', 'Beta', `Customer ${at}`), abbreviation: optional(words('ALPHA', 'BETA', '')) },
+    projects: { name: words('One', 'Two', `Project ${at}`), customer: link('customers', 'projects'), description: optional(words('none', 'some')) },
+    'projects/update_certifications': { certifications: [0.8, () => [], []] },
+    'customer-permissions': {
+      role: [always, () => random.of(['owner', 'support']), ['manager', null]],
+      expiration_time: expiry,
+      customer: link('customers', 'users'),
+      user: link('users', 'customers'),
+    },
+    'project-permissions': {
+      role: [always, () => random.of(['admin', 'manager', 'support']), ['owner', null]],
+      expiration_time: expiry,
+      project: link('projects', 'customers'),
+      user: link('users', 'projects'),
+    },
+  };
+  const wanted = Object.entries(members[tail === undefined ? on : `${on}/${tail}`] ?? {}).filter(([, [presence]]) => random.chance(presence));
+  return Object.fromEntries(wanted.map(([name, [, good, bad]]) => [name, bad.length > 0 && random.chance(0.03) ? random.of(bad) : good()]));
+}
+
+/** Roles without end, short and long ones, those that end with or next to another role, and those that are over. */
+function expiryOf(random: Random, world: World): string | null {
+  const others = activeRoles(world).flatMap(({ expires }) => expires ?? []);
+  const ahead = world.now + random.of([1, 1000, 60_000, 600_000, 3_600_000, 86_400_000]);
+  const near = others.length > 0 ? random.of(others) + random.of([-1, 0, 0, 1]) : ahead;
+  const odds = random.next();
+  if (odds < 0.35) return null;
+  return new Date(odds < 0.4 ? world.now - random.of([0, 1, 1000]) : odds < 0.65 ? near : ahead).toISOString();
+}
+
+/** One of few keys, so that some meet again. */
+function publicKey(random: Random): string {
+  const content = Buffer.concat([Buffer.from('0000000b', 'hex'), Buffer.from('ssh-ed25519'), Buffer.from('00000020', 'hex'), Buffer.alloc(32, random.of([1, 2, 3, 4, 5]))]);
+  return `ssh-ed25519 ${content.toString('base64')} ${random.of(['laptop', 'phone', ''])}`.trim();
+}
+
+/** Time passes: not at all, a little, to the instant of the next expiry or the last one before it, an hour. */
+function waiting(random: Random, world: World, started: number): number {
+  const odds = random.next();
+  if (odds < 0.8 || world.now - started > longest) return 0;
+  if (odds < 0.95) return random.of([1, 500, 1000, 2000]);
+  const next = Math.min(...activeRoles(world).flatMap(({ expires }) => expires ?? [])) - world.now;
+  if (odds < 0.99) return next < 600_000 ? next - random.of([0, 0, 1]) : 0;
+  return 3_600_000;
+}

@@ -1,0 +1,86 @@
+import { createHash } from 'node:crypto';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { countryName } from '../../src/customers/countries.ts';
+import { Database } from '../../src/db/database.ts';
+import { wordsOf } from '../../src/events/words.ts';
+import { type Size, seed, seedDigest } from './seed.ts';
+
+/** So many events of so many customers: what the targets are set for. */
+export const events = 2_000_000;
+export const size: Size = { name: '1,000', customers: 1000, users: 200 };
+const projects = size.customers * 3;
+
+/** A word in the message of very few events. */
+export const rareWord = 'zircon';
+
+/** Name of the file that holds the log, inside `folder`. */
+export function logFile(folder: string): string {
+  const own = createHash('sha256').update(seedDigest()).update(readFileSync(fileURLToPath(import.meta.url))).digest('hex');
+  return `${folder}/events-${own.slice(0, 12)}.db`;
+}
+
+/** Writes a database with the log, unless the file is there already. Takes a minute or two and about 1.5 GB. */
+export async function seedLog(file: string): Promise<void> {
+  if (existsSync(file)) return;
+  mkdirSync(dirname(file), { recursive: true });
+  const world = `${file}.world`;
+  const partial = `${file}.partial`;
+  for (const path of [world, partial]) for (const ending of ['', '-wal', '-shm']) rmSync(path + ending, { force: true });
+  await seed(world, size);
+  copyFileSync(world, partial);
+  rmSync(world);
+  const db = Database.open(partial);
+  db.define('country_name', countryName);
+  db.define('words', (text) => wordsOf(text).join(' '));
+  for (const pragma of ['journal_mode = OFF', 'synchronous = OFF', 'cache_size = -1048576']) db.pragma(pragma);
+  db.script(script);
+  db.pragma('journal_mode = WAL');
+  db.close();
+  renameSync(partial, file);
+}
+
+const uuid = "lower(hex(randomblob(6)) || '4' || substr(hex(randomblob(2)), 2) || 'a' || substr(hex(randomblob(8)), 2))";
+
+/** Types and what their messages tell, each as often as the others; half of them are about a project. */
+const told = [
+  ['customer_update_succeeded', 'Customer %s has been updated.'],
+  ['project_creation_succeeded', 'Project %s has been created.'],
+  ['role_granted', 'User has gained role of Owner in customer %s.'],
+  ['project_update_succeeded', 'Project %s has been updated.'],
+  ['role_revoked', 'User has lost role of Support in customer %s.'],
+  ['project_deletion_succeeded', 'Project %s has been deleted.'],
+] as const;
+const ofType = (part: 0 | 1): string => `CASE i % ${told.length} ${told.map((pair, i) => `WHEN ${i} THEN '${pair[part]}'`).join(' ')} END`;
+
+/** Events a second apart, of all customers and users in turn, with the rows and words that recording writes. A merge patch drops what is null. */
+const script = `BEGIN;
+CREATE TEMP TABLE told (id INTEGER PRIMARY KEY, customer INTEGER, project INTEGER, actor INTEGER, message TEXT);
+INSERT INTO told
+  WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < ${events}),
+    who AS (SELECT i, i * 7919 % ${projects} + 1 AS project, 1 + i * 31 % ${size.users} AS actor FROM n)
+  SELECT i, p.customer_id, iif(i % 2, p.id, NULL), actor, printf(${ofType(1)}, iif(i % 2, p.name, c.name)) || iif(i % 100003 = 0, ' ${rareWord}', '')
+  FROM who JOIN project p ON p.id = who.project JOIN customer c ON c.id = p.customer_id ORDER BY i;
+
+INSERT INTO event (id, uuid, at, type, level, message, context, actor)
+  WITH numbered AS (SELECT *, id AS i FROM told)
+  SELECT t.i, ${uuid}, 1577836800000000 + t.i * 1000000, ${ofType(0)}, 'info', t.message, json_patch('{}', json_object(
+      'ip_address', '192.0.2.7', 'user_uuid', u.uuid, 'user_username', u.username, 'user_full_name', u.full_name, 'user_native_name', u.native_name,
+      'project_uuid', p.uuid, 'project_name', p.name,
+      'customer_uuid', c.uuid, 'customer_name', c.name, 'customer_abbreviation', c.abbreviation, 'customer_contact_details', c.contact_details)),
+    u.username_folded
+  FROM numbered t JOIN user u ON u.id = t.actor JOIN customer c ON c.id = t.customer LEFT JOIN project p ON p.id = t.project ORDER BY t.i;
+
+INSERT INTO event_subject (kind, uuid) SELECT 'user', uuid FROM user UNION ALL SELECT 'customer', uuid FROM customer UNION ALL SELECT 'project', uuid FROM project;
+INSERT INTO event_about (subject_id, at, event_id)
+  SELECT s.id, 1577836800000000 + t.id * 1000000, t.id FROM event_subject s JOIN (
+    SELECT 'user' AS kind, u.uuid, t.id FROM told t JOIN user u ON u.id = t.actor
+    UNION ALL SELECT 'customer', c.uuid, t.id FROM told t JOIN customer c ON c.id = t.customer
+    UNION ALL SELECT 'project', p.uuid, t.id FROM told t JOIN project p ON p.id = t.project) t ON t.kind = s.kind AND t.uuid = s.uuid
+  ORDER BY 1, 2, 3;
+INSERT INTO event_words (rowid, words)
+  SELECT t.id, concat_ws(' | ', words(t.message), words(c.abbreviation), words(p.name), words(u.full_name))
+  FROM told t JOIN user u ON u.id = t.actor JOIN customer c ON c.id = t.customer LEFT JOIN project p ON p.id = t.project ORDER BY t.id;
+DROP TABLE told;
+COMMIT;`;
