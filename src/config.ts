@@ -110,6 +110,24 @@ const webAddress = (fallback: null, help: string): Setting<string | null> => ({
   },
 });
 
+/** The URL of another service, as it stands. */
+const remoteAddress = (help: string, schemes: readonly string[]): Setting<string | null> => ({
+  kind: 'URL',
+  fallback: null,
+  help,
+  read: (value) => {
+    if (value === '') return null;
+    const parsed = URL.canParse(value) ? new URL(value) : undefined;
+    if (!parsed?.hostname || !schemes.includes(parsed.protocol)) throw new Error(`must be a URL that starts with ${schemes.map((scheme) => `${scheme}//`).join(' or ')}`);
+    return value;
+  },
+});
+
+const encryptionKey = (item: string): void => {
+  const [, key] = /^[\w.-]{1,40}:([A-Za-z0-9+/]{43}=)$/.exec(item) ?? [];
+  if (key === undefined) throw new Error('must list keys such as 2024:<base64 of 32 bytes>');
+};
+
 /** The table of settings: name, kind, default, meaning. Order is the order of every print of it. */
 export const settings = {
   host: requiredText('127.0.0.1', 'Address to listen on.'),
@@ -131,6 +149,24 @@ export const settings = {
   advisory_alerts: flag(false, 'Raises alerts about customers without projects, services or resources.'),
   closed_alerts_lifetime: duration<number>(7 * day, 'How long closed alerts are kept.'),
   quota_history_retention: duration<null>(null, 'How long the history of quotas is kept; default: for ever.'),
+  hook_delivery_retention: duration<number>(30 * day, 'How long finished deliveries of hooks are kept.'),
+  hooks_allowed_networks: networks('Private and local networks that hooks may send to all the same.'),
+  smtp_url: remoteAddress('Mail server: smtp:// (encrypted where it offers STARTTLS) or smtps://, [user:password@]host[:port]; default: mails are only logged.', ['smtp:', 'smtps:']),
+  email_from: text(null, 'Sender of mails; required with smtp_url.'),
+  push_gateway_url: remoteAddress('Where push notifications are posted to; default: with a service account, that of Firebase.', ['http:', 'https:']),
+  push_server_key_android: text(null, 'Server key for Android devices at the push gateway.'),
+  push_server_key_ios: text(null, 'Server key for iOS devices at the push gateway.'),
+  push_service_account: text(null, 'JSON key file of a service account; used instead of server keys.'),
+  push_title: text(null, 'Title of push notifications; default: the product name and "notification".'),
+  encryption_keys: list([], 'Keys that stored secrets are encrypted with, id:base64 of 32 bytes each; the first encrypts, all decrypt. Default: one is made in secret.key of the data folder.', encryptionKey),
+  only_staff_manages_services: flag(false, 'Only staff write settings, services and links.'),
+  manager_can_manage_tenants: flag(false, 'Project managers and administrators may delete private clouds on shared settings.'),
+  tenant_credentials_visible: flag(false, 'Shows the user and password of private clouds to those who may change them.'),
+  simulator_enabled: flag(true, 'Settings without a backend_url run on the built-in simulator.'),
+  provider_allowed_networks: networks('Networks that providers may be called in although they are refused otherwise.'),
+  settings_sync_interval: duration<number>(30 * minute, 'Time between two synchronisations with a provider.'),
+  job_tick: duration<number>(second, 'Period of the worker that runs provider operations.'),
+  job_delay: duration<number>(second, 'Time between a request and the provider operation it caused.'),
   log_level: {
     kind: 'choice',
     fallback: 'info' as string,
@@ -163,6 +199,7 @@ export function loadConfig(
     else if (env !== undefined && env !== '') config[name] = readSetting(setting, env, environmentName(name));
     else config[name] = setting.fallback;
   }
+  if (config.smtp_url && !config.email_from) throw new ConfigError(`${environmentName('email_from')} must be set with ${environmentName('smtp_url')}`);
   return config as Config;
 }
 

@@ -31,6 +31,8 @@ export interface CollectionSpec<F extends Fields, R extends Row> extends Omit<Li
   readonly writable?: (caller: Caller) => Sql;
   /** Whether OPTIONS describes the fields to the caller; default: when he may write. */
   readonly described?: (request: Request, row: R | undefined) => boolean;
+  /** Whether a field of a body is looked at, for the object being changed; default: every writable one. */
+  readonly accepts?: (request: Request, name: string, row: R | undefined) => boolean;
   /** Who may read, create, update and delete, in words for the documentation. */
   readonly who?: Readonly<Partial<Record<'read' | 'create' | 'update' | 'delete', string>>>;
   readonly create?: {
@@ -97,7 +99,7 @@ export class Collection<F extends Fields, R extends Row> implements LinkTarget {
   create(request: Request): Reply {
     const rule = this.spec.create as NonNullable<CollectionSpec<F, R>['create']>;
     if (rule.may && !rule.may(request)) throw forbidden();
-    const values = validate(this.spec.fields, request, 'create', { table: this.spec.table });
+    const values = validate(this.accepted(request), request, 'create', { table: this.spec.table });
     rule.check?.(request, values);
     if (rule.mayWith && !rule.mayWith(request, values)) throw forbidden();
     const id = rule.run(request, values);
@@ -109,7 +111,7 @@ export class Collection<F extends Fields, R extends Row> implements LinkTarget {
     const rule = this.spec.update as NonNullable<CollectionSpec<F, R>['update']>;
     const row = this.#findToWrite(request);
     if (!rule.may(request, row)) throw forbidden();
-    const values = validate(this.spec.fields, request, purpose, { table: this.spec.table, current: row.id });
+    const values = validate(this.accepted(request, row), request, purpose, { table: this.spec.table, current: row.id });
     rule.check?.(request, values, row);
     if (rule.mayWith && !rule.mayWith(request, values, row)) throw forbidden();
     rule.run(request, row, values);
@@ -136,6 +138,13 @@ export class Collection<F extends Fields, R extends Row> implements LinkTarget {
   /** JSON Schema of the representation. */
   get shape(): Shape {
     return this.listing.shape;
+  }
+
+  /** The fields that a body of this request may write. */
+  accepted(request: Request, row?: R): F {
+    const { accepts, fields } = this.spec;
+    if (!accepts) return fields;
+    return Object.fromEntries(Object.entries(fields).filter(([name]) => accepts(request, name, row))) as F;
   }
 
   #findToWrite(request: Request): R {

@@ -42,6 +42,8 @@ export interface Endpoint {
   readonly operations: Readonly<Partial<Record<Method, Operation>>>;
   /** The `actions` of OPTIONS; also checks that the addressed object is visible. Throws 404. */
   readonly actions?: (request: Request) => Readonly<Record<string, unknown>> | undefined;
+  /** The whole answer to OPTIONS, where it has a format of its own. Throws 404. */
+  readonly metadata?: (request: Request) => Reply;
 }
 
 const methodOrder: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
@@ -54,6 +56,7 @@ export function allowed(endpoint: Endpoint): string {
 
 /** The answer to OPTIONS (core.md 1.10). */
 export function metadata(endpoint: Endpoint, request: Request): Reply {
+  if (endpoint.metadata) return endpoint.metadata(request);
   const actions = endpoint.actions?.(request);
   return json({
     name: endpoint.name,

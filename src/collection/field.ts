@@ -50,6 +50,8 @@ export interface Field<T = unknown> {
   /** SQL condition under which the key is present in an answer. */
   readonly shown?: string | undefined;
   readonly shape: Shape;
+  /** Where the choices of a link come from, in the actions format (services.md 9). */
+  readonly select?: Readonly<Record<string, unknown>> | undefined;
   readonly input?: Input<T> | undefined;
 }
 

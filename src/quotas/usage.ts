@@ -35,10 +35,17 @@ export interface Demand {
 }
 
 /** Creates the quotas of a new object, unused; unlimited where no limit is given. */
-export function createQuotas({ deployment, now }: Context, scope: QuotaScope, id: number, names: readonly string[], limits: Readonly<Record<string, number>> = {}): void {
+export function createQuotas(
+  { deployment, now }: Context,
+  scope: QuotaScope,
+  id: number,
+  names: readonly string[],
+  limits: Readonly<Record<string, number>> = {},
+  areBackend = false,
+): void {
   for (const name of names) {
     const limit = limits[name] ?? -1;
-    deployment.db.insert('quota', { uuid: newUuid(deployment), scope_kind: scope, scope_id: id, name, limit, first_at: now, first_limit: limit });
+    deployment.db.insert('quota', { uuid: newUuid(deployment), scope_kind: scope, scope_id: id, name, limit, first_at: now, first_limit: limit, is_backend: Number(areBackend) });
   }
 }
 

@@ -1,0 +1,262 @@
+import type { Fields, Values } from '../collection/field.ts';
+import type { Filters } from '../collection/filter.ts';
+import type { Json } from '../collection/representation.ts';
+import type { Request } from '../access/request.ts';
+import type { ResourceRow } from '../resources/resource.ts';
+import type { Simulation } from './simulation.ts';
+
+/*
+ * The provider interface (providers.md 2). A provider type is one folder that exports a ProviderType, and one line in
+ * registry.ts. The description is static: it feeds validation, OPTIONS, metadata and the OpenAPI document. Drivers get
+ * plain values and return plain values; they hold no state between calls and never touch the API's tables.
+ */
+
+/** Plain values of an object, as drivers and descriptions exchange them. */
+export type PlainValues = Readonly<Record<string, unknown>>;
+
+export type Category = 'vms' | 'apps' | 'private_clouds' | 'storages';
+
+/** A type of provider. */
+export interface ProviderType {
+  /** `DigitalOcean` */
+  readonly name: string;
+  /** Segment of its services, `digitalocean`; links and kinds start with it. */
+  readonly prefix: string;
+  /** Whether its properties are the same for all settings with one backend. */
+  readonly hasGlobalProperties: boolean;
+  readonly isPublic: boolean;
+  /** Option fields of the settings, besides the credentials every type has. */
+  readonly options: Fields;
+  /** Credentials the real driver cannot do without: messages by field, empty when all are there. */
+  readonly missingCredentials: (given: Readonly<Record<string, unknown>>) => Readonly<Record<string, readonly string[]>>;
+  /** Names and default limits of the quotas of services, links, settings and kinds. */
+  readonly quotas: {
+    readonly service: Readonly<Record<string, number>>;
+    readonly link: readonly string[];
+    readonly settings: readonly string[];
+  };
+  readonly kinds: readonly ResourceKind[];
+  readonly properties: readonly PropertyKind[];
+  /** The vendor's driver; absent while this type runs on the simulator only. */
+  readonly driver?: (settings: DriverSettings) => Driver;
+  readonly simulation: Simulation;
+}
+
+/** A kind of property: an image, a size, a region. */
+export interface PropertyKind {
+  /** `Image` */
+  readonly name: string;
+  readonly path: string;
+  /** Members after url, uuid and name; expressions use `d`, the property's table alias. */
+  readonly fields: Fields;
+  readonly filters: Filters;
+  readonly orderings: Readonly<Record<string, string>>;
+}
+
+/** A kind of resource, or of part of one. */
+export interface ResourceKind {
+  /** `Droplet` */
+  readonly name: string;
+  /** `digitalocean-droplets` */
+  readonly path: string;
+  /** As refusals name it: `droplets`. */
+  readonly plural: string;
+  readonly category: Category | undefined;
+  /** Parts are absent from the summary of resources and from their counts. */
+  readonly isPart?: boolean;
+  readonly isVirtualMachine?: boolean;
+  /** Whether it has a runtime state. */
+  readonly hasRuntimeState?: boolean;
+  /** Runtime states that mean running and stopped; start_time follows them. */
+  readonly online?: string;
+  readonly offline?: string;
+  /** Runtime values that mean failure while an operation waits. */
+  readonly failed?: readonly string[];
+  /** Members besides the base ones: what creation takes and what answers add. Expressions use `r`. */
+  readonly fields: Fields;
+  /** SQL of access_url as JSON; null where absent. */
+  readonly accessUrl?: Json;
+  /** SQL of related_resources as JSON, for details. */
+  readonly related?: Json;
+  readonly filters?: Filters;
+  /** Orderings by fields of the kind: name to SQL. */
+  readonly orderings?: Readonly<Record<string, string>>;
+  /** Whether the list takes POST; parts and snapshots are made by actions of others. */
+  readonly isCreatable: boolean;
+  /** Whether changed names and descriptions (or only names) go to the provider. */
+  readonly pushes?: readonly ('name' | 'description')[];
+  /** Whether PUT and PATCH are served; floating IPs have none. */
+  readonly isUpdatable?: boolean;
+  /** Who may create beyond the common rule; answers the text of the 403, or undefined. */
+  readonly refuseCreation?: (request: Request, values: PlainValues) => string | undefined;
+  /** Checks a creation and says what the row and the driver get. Throws 400 and 409. */
+  readonly accept?: (request: Request, values: Values<Fields>, place: Place) => Acceptance;
+  /** What it adds to quotas, by what they belong to. */
+  readonly demands: (resource: ResourceRow) => KindDemands;
+  readonly quotas?: Readonly<Record<string, number>>;
+  readonly quotasAreBackend?: boolean;
+  readonly actions: readonly ResourceAction[];
+  /** Extra conditions of deletion: the text of the 409, or undefined. Erred resources are asked too. */
+  readonly refuseDeletion?: (request: Request, resource: ResourceRow) => string | undefined;
+  /** Who may delete, where it is not everybody who may change; the text of the 403, or undefined. */
+  readonly forbidDeletion?: (request: Request, resource: ResourceRow) => string | undefined;
+  /** Flags of a deletion, read from the query. */
+  readonly deletionFlags?: Readonly<Record<string, boolean>>;
+  /** Time limits in minutes where they are not the common ones. */
+  readonly limits?: { readonly create?: number; readonly action?: number; readonly delete?: number };
+  readonly isImportable?: boolean;
+  /** Who may import, where it is not the rule of services. */
+  readonly importsOnlyForStaff?: boolean;
+  /** Members of an importable object besides backend_id, name, resource_type and created. */
+  readonly importFields?: readonly string[];
+  /** Checks an import and says what the row gets. Throws 400. */
+  readonly acceptImport?: (request: Request, object: BackendObject, place: Place) => Acceptance;
+}
+
+/** Where a resource is made: ids of the link and of what it connects. */
+export interface Place {
+  readonly link: number;
+  readonly service: number;
+  readonly settings: number;
+  readonly project: number;
+  readonly customer: number;
+  readonly isShared: boolean;
+}
+
+/** What an accepted creation or import consists of. */
+export interface Acceptance {
+  /** Columns of the row; `details` is an object. */
+  readonly row: PlainValues;
+  /** What the driver gets besides the row's values. */
+  readonly parameters?: PlainValues;
+  /** Encrypted with the job, and with the row under the same names. */
+  readonly secrets?: PlainValues;
+  /** Called with the new row's id, for what goes with it. */
+  readonly then?: (id: number) => void;
+}
+
+/** Additions to quotas of the project, the customer, the link, the service and the tenant. */
+export interface KindDemands {
+  readonly project?: Readonly<Record<string, number>>;
+  readonly customer?: Readonly<Record<string, number>>;
+  readonly link?: Readonly<Record<string, number>>;
+  readonly service?: Readonly<Record<string, number>>;
+  readonly parent?: Readonly<Record<string, number>>;
+}
+
+/** An action on a resource. */
+export interface ResourceAction {
+  readonly name: string;
+  /** Fields of the body; absent: a button. */
+  readonly fields?: Fields;
+  /** Needed states; default OK. */
+  readonly states?: readonly string[];
+  /** Needed runtime states; default any. */
+  readonly runtimeStates?: readonly string[];
+  /** Who may, where it is not everybody who may change: the text of the 403, or undefined. */
+  readonly forbid?: (request: Request, resource: ResourceRow) => string | undefined;
+  /** Further conditions: the text of the 409, or undefined. */
+  readonly refuse?: (request: Request, resource: ResourceRow) => string | undefined;
+  /** Checks the body and says what the driver gets. Throws 400 and 409. Without it the body's values are the parameters. */
+  readonly accept?: (request: Request, resource: ResourceRow, values: Values<Fields>) => ActionAcceptance;
+  /** The body of the 202. */
+  readonly answer: Readonly<Record<string, string>>;
+  /** An action that makes or changes something else and answers by itself, leaving the resource's state alone. */
+  readonly perform?: (request: Request, resource: ResourceRow, values: Values<Fields>) => { status: number; body: string; location?: string };
+}
+
+export interface ActionAcceptance {
+  readonly parameters?: PlainValues;
+  readonly secrets?: PlainValues;
+  /** Quotas the action adds to at once; taken back when it fails. */
+  readonly demands?: KindDemands;
+}
+
+/** What a driver knows of settings. Secrets are plain here and nowhere else. */
+export interface DriverSettings {
+  readonly id: number;
+  readonly uuid: string;
+  readonly type: string;
+  readonly name: string;
+  readonly backend_url: string | null;
+  readonly username: string | null;
+  readonly password: string | null;
+  readonly token: string | null;
+  readonly certificate: string | null;
+  readonly domain: string | null;
+  readonly options: PlainValues;
+  /** Private addresses are allowed: the settings were last written by staff. */
+  readonly mayBePrivate: boolean;
+}
+
+/** A call of a driver about one resource. */
+export interface DriverCall {
+  /** `Droplet` */
+  readonly kind: string;
+  readonly uuid: string;
+  /** Columns of the row, with `details` and its secrets spread among them. */
+  readonly values: PlainValues;
+  readonly parameters: PlainValues;
+  readonly memo: PlainValues;
+}
+
+/** An object at the provider, under the names of the row's columns; what is no column goes into details. */
+export interface BackendObject {
+  readonly kind: string;
+  readonly backend_id: string;
+  readonly name: string;
+  readonly values: PlainValues;
+}
+
+export interface Inventory {
+  /** By kind of property: whole sets. */
+  readonly properties: Readonly<Record<string, readonly { readonly backend_id: string; readonly name: string; readonly details: PlainValues }[]>>;
+  /** Limits and usages of the settings' quotas. */
+  readonly quotas: Readonly<Record<string, { readonly limit: number; readonly usage: number }>>;
+  readonly objects: readonly BackendObject[];
+}
+
+/** What an operation came to. */
+export type Step =
+  | { readonly kind: 'done'; readonly values?: PlainValues; readonly changes?: readonly RowChange[] }
+  | { readonly kind: 'wait'; readonly milliseconds: number; readonly memo: PlainValues; readonly values?: PlainValues }
+  | { readonly kind: 'fail'; readonly text: string; readonly values?: PlainValues; readonly changes?: readonly RowChange[] };
+
+/** A row of another kind that comes, changes or goes with an operation, such as the root volume of an instance. */
+export interface RowChange {
+  readonly kind: string;
+  readonly action: 'put' | 'remove';
+  /** Which row: by its uuid, or by its id at the provider. */
+  readonly uuid?: string;
+  readonly backend_id?: string;
+  readonly values?: PlainValues;
+}
+
+/** The work of a provider. Every method may throw a ProviderError. */
+export interface Driver {
+  /** One cheap authenticated call. */
+  ping(): Promise<void>;
+  sync(): Promise<Inventory>;
+  create(call: DriverCall): Promise<Step>;
+  update(call: DriverCall): Promise<Step>;
+  delete(call: DriverCall): Promise<Step>;
+  action(name: string, call: DriverCall): Promise<Step>;
+  /** Present values, or undefined when there is no such object. */
+  pull(call: DriverCall): Promise<PlainValues | undefined>;
+  /** Removes an SSH key that was uploaded for a user. */
+  forgetKey?(fingerprint: string): Promise<void>;
+}
+
+export type ErrorClass = 'unauthorized' | 'not_found' | 'invalid' | 'conflict' | 'limited' | 'unavailable' | 'malformed';
+
+/** A provider's refusal or failure. The message is the vendor's text, without secrets. */
+export class ProviderError extends Error {
+  constructor(
+    readonly type: ErrorClass,
+    message: string,
+    /** Milliseconds the provider asks to wait, when limited. */
+    readonly retryAfter?: number,
+  ) {
+    super(message);
+  }
+}

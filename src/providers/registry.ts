@@ -1,0 +1,46 @@
+import { amazon } from './amazon/amazon.ts';
+import { digitalOcean } from './digitalocean/digitalocean.ts';
+import { gitlab } from './gitlab/gitlab.ts';
+import { jira } from './jira/jira.ts';
+import { openStack } from './openstack/openstack.ts';
+import { oracle } from './oracle/oracle.ts';
+import type { PropertyKind, ProviderType, ResourceKind } from './provider.ts';
+
+/** Every type of provider; a further one is a folder and a line here. */
+export const providerTypes: readonly ProviderType[] = [amazon, digitalOcean, gitlab, jira, openStack, oracle];
+
+const byName = new Map(providerTypes.map((type) => [type.name, type]));
+
+/** A type by its name. Throws for a name that no row should hold. */
+export function providerType(name: string): ProviderType {
+  const type = byName.get(name);
+  if (!type) throw new Error(`There is no provider type "${name}"`);
+  return type;
+}
+
+/** A kind of resource with the type it belongs to and its full name. */
+export interface TypedKind {
+  readonly type: ProviderType;
+  readonly kind: ResourceKind;
+  /** `DigitalOcean.Droplet` */
+  readonly name: string;
+}
+
+/** Every kind of resource and of part. */
+export const resourceKinds: readonly TypedKind[] = providerTypes.flatMap((type) =>
+  type.kinds.map((kind) => ({ type, kind, name: `${type.name}.${kind.name}` })),
+);
+
+const kindByName = new Map(resourceKinds.map((typed) => [typed.name, typed]));
+
+/** A kind by its full name. Throws for a name that no row should hold. */
+export function resourceKind(name: string): TypedKind {
+  const kind = kindByName.get(name);
+  if (!kind) throw new Error(`There is no resource kind "${name}"`);
+  return kind;
+}
+
+/** Every kind of property with its full name. */
+export const propertyKinds: readonly { readonly type: ProviderType; readonly kind: PropertyKind; readonly name: string }[] = providerTypes.flatMap(
+  (type) => type.properties.map((kind) => ({ type, kind, name: `${type.name}.${kind.name}` })),
+);

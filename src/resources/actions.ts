@@ -1,0 +1,116 @@
+import type { Request } from '../access/request.ts';
+import type { Endpoint } from '../collection/endpoint.ts';
+import { validate } from '../collection/validate.ts';
+import { sql } from '../db/sql.ts';
+import type { EventTypeName } from '../events/catalogue.ts';
+import { record } from '../events/record.ts';
+import { conflict, forbidden } from '../http/error.ts';
+import { type Reply, empty, json } from '../http/reply.ts';
+import type { ResourceAction } from '../providers/provider.ts';
+import type { TypedKind } from '../providers/registry.ts';
+import { countQuotas, requireQuotas } from '../quotas/usage.ts';
+import { removeSettings } from '../services/linking.ts';
+import { dropJobsOf, queueJob } from '../work/jobs.ts';
+import { refusalAsHost } from './changes.ts';
+import { placedDemands } from './counting.ts';
+import type { KindCollection } from './kinds.ts';
+import { type ResourceRow, resourceContext } from './resource.ts';
+import { mayChangeResources } from './rights.ts';
+import { changeResource, removeResource } from './rows.ts';
+
+const scheduled: Readonly<Record<string, EventTypeName>> = {
+  start: 'resource_start_scheduled',
+  stop: 'resource_stop_scheduled',
+  restart: 'resource_restart_scheduled',
+};
+
+/** The text of the 409 an action would get now, or undefined. */
+export function refusalOfAction(request: Request, action: ResourceAction, row: ResourceRow): string | undefined {
+  const states = action.states ?? ['OK'];
+  if (!states.includes(row.state)) return `Valid states for operation: ${states.join(', ')}.`;
+  const own = action.refuse?.(request, row);
+  if (own !== undefined) return own;
+  if (action.runtimeStates && !action.runtimeStates.includes(row.runtime_state)) {
+    return `Valid runtime states for operation: ${action.runtimeStates.join(', ')}.`;
+  }
+  return undefined;
+}
+
+const pull: ResourceAction = { name: 'pull', states: ['OK', 'Erred'], answer: { detail: 'Pull operation was successfully scheduled.' } };
+
+/** The actions of a kind that are served under their names, with those every kind has. */
+export const actionsOf = ({ kind }: TypedKind): readonly ResourceAction[] => [...kind.actions, pull];
+
+function act(request: Request, action: ResourceAction, row: ResourceRow): Reply {
+  if (!mayChangeResources(request, row.project_id, row.customer_id)) throw forbidden();
+  const ban = action.forbid?.(request, row);
+  if (ban !== undefined) throw forbidden(ban);
+  const values = action.fields ? validate(action.fields, request, 'create') : {};
+  // Rules of the kind's own come first, so that they speak before the common ones.
+  const refusal = refusalOfAction(request, action, row);
+  if (action.perform) {
+    if (refusal !== undefined) throw conflict(refusal);
+    const { body, location, status } = action.perform(request, row, values);
+    return { status, body, type: 'application/json', headers: location === undefined ? {} : { Location: location }, conditional: false };
+  }
+  const acceptance = refusal === undefined || row.state === 'OK' ? (action.accept?.(request, row, values) ?? { parameters: values }) : {};
+  if (refusal !== undefined) throw conflict(refusal);
+  const demands = acceptance.demands ? placedDemands(row, acceptance.demands) : [];
+  requireQuotas(request.db, demands);
+  countQuotas(request, demands);
+  changeResource(request, row, { state: 'Update Scheduled' });
+  queueJob(request, {
+    settings: row.settings_id,
+    resource: row,
+    operation: action.name,
+    parameters: { ...acceptance.parameters, ...(demands.length > 0 && { demands }) },
+    secrets: acceptance.secrets,
+  });
+  const event = scheduled[action.name];
+  if (event) record(request, event, resourceContext(request.db, row));
+  return json(action.answer, 202);
+}
+
+/** POST …/unlink/: the row goes here only, whatever it is doing. */
+function unlink(request: Request, row: ResourceRow): Reply {
+  if (!mayChangeResources(request, row.project_id, row.customer_id)) throw forbidden();
+  const refusal = refusalAsHost(request, row);
+  if (refusal !== undefined) throw conflict(refusal);
+  unlinkResource(request, row);
+  return empty();
+}
+
+/** Removes a resource here only, with its job and the settings it hosts. */
+export function unlinkResource(request: Request, row: ResourceRow): void {
+  dropJobsOf(request.db, row.id);
+  for (const hosted of request.db.values<number>(sql`SELECT id FROM service_settings WHERE scope_id = ${row.id}`)) removeSettings(request, hosted);
+  removeResource(request, row);
+}
+
+const title = (name: string): string => name.split('_').map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join(' ');
+
+/** The paths of the actions of a kind. */
+export function actionEndpoints(typed: TypedKind, objects: KindCollection): Endpoint[] {
+  const endpoint = (name: string, fields: ResourceAction['fields'], status: number, handle: (request: Request) => Reply): Endpoint => ({
+    path: `/api/${objects.path}/:key/${name}/`,
+    name: `${typed.name} ${title(name)}`,
+    description: `${title(name)} of a ${typed.name}.`,
+    actions: (request) => {
+      objects.find(request);
+      return undefined;
+    },
+    operations: {
+      POST: {
+        summary: `${title(name)} of a ${typed.name}.`,
+        who: objects.spec.who?.update,
+        ...(fields && { input: { fields, purpose: 'create' as const } }),
+        output: { status, ...(status !== 204 && { shape: { type: 'object' } }) },
+        handle,
+      },
+    },
+  });
+  return [
+    ...actionsOf(typed).map((action) => endpoint(action.name, action.fields, action.perform ? 201 : 202, (request) => act(request, action, objects.find(request)))),
+    endpoint('unlink', undefined, 204, (request) => unlink(request, objects.find(request))),
+  ];
+}

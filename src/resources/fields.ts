@@ -1,0 +1,140 @@
+import type { Request } from '../access/request.ts';
+import { type Field, FieldError, type Fields, type LinkTarget, hidden, link, linkKey, resolveLink, selfLink, shown, shownList, shownText, shownTime, text, uuidField } from '../collection/field.ts';
+import { type Json, booleanValue, computedValue, constant, linkValue, numberValue, plainValue, textValue, timeValue } from '../collection/representation.ts';
+import * as v from 'valibot';
+import { sql } from '../db/sql.ts';
+import { keys } from '../keys/keys.ts';
+import type { TypedKind } from '../providers/registry.ts';
+import { linksByType } from '../services/links.ts';
+import { servicePath } from '../services/services.ts';
+import { properName } from '../services/settings-fields.ts';
+import { tagsField } from './tags.ts';
+
+const of = (table: string, column: string): string => `(SELECT ${column} FROM ${table} WHERE id = r.${table === 'service_settings' ? 'settings' : table}_id)`;
+const settingsName = of('service_settings', 'name');
+const settingsType = of('service_settings', 'type');
+
+/** A link whose path depends on the type of the settings: of the service, or of the service-project link. */
+const typedLink = (tail: string, uuid: string): Json => [
+  { kind: 'literal', text: '"' },
+  { kind: 'expression', text: `concat(@base, '/api/', ${servicePath(settingsType)}, '${tail}/', ${uuid}, '/')` },
+  { kind: 'literal', text: '"' },
+];
+
+const uri = { type: 'string', format: 'uri' };
+
+/** The SLA row of the period the request asks for, or null. */
+const slaValue = computedValue(`ifnull((SELECT json_object('value', s.value, 'agreed_value', s.agreed_value, 'period', s.period)
+  FROM resource_sla s WHERE s.resource_id = r.id AND s.period = @period), 'null')`);
+
+const monitoringValue = computedValue(`(SELECT json_group_object(m.name, m.value) FROM monitoring_item m WHERE m.resource_id = r.id)`);
+
+/** SQL: the project's certifications are all held by the settings (services.md 2.6). */
+export const isLinkValid = `NOT EXISTS (SELECT 1 FROM project_certification pc WHERE pc.project_id = r.project_id
+  AND pc.certification_id NOT IN (SELECT certification_id FROM settings_certification WHERE settings_id = r.settings_id))`;
+
+/** Members of every kind, in order (services.md 7.1). */
+function baseFields({ kind, name, type }: TypedKind) {
+  return {
+    url: selfLink(kind.path, 'r.uuid'),
+    uuid: uuidField(),
+    name: properName(),
+    description: text({ max: 500 }),
+    service: shown('field', uri, typedLink('', of('service', 'uuid'))),
+    service_name: shownText(textValue(settingsName)),
+    service_uuid: shownText(plainValue(of('service', 'uuid'))),
+    service_settings: shown('field', uri, linkValue('service-settings', of('service_settings', 'uuid'))),
+    service_settings_uuid: shownText(plainValue(of('service_settings', 'uuid'))),
+    service_settings_state: shownText(textValue(of('service_settings', 'state'))),
+    service_settings_error_message: shownText(textValue(of('service_settings', 'error_message'))),
+    project: shown('field', uri, linkValue('projects', of('project', 'uuid'))),
+    project_name: shownText(textValue(of('project', 'name'))),
+    project_uuid: shownText(plainValue(of('project', 'uuid'))),
+    customer: shown('field', uri, linkValue('customers', of('customer', 'uuid'))),
+    customer_uuid: shownText(plainValue(of('customer', 'uuid'))),
+    customer_name: shownText(textValue(of('customer', 'name'))),
+    customer_native_name: shownText(textValue(of('customer', 'native_name'))),
+    customer_abbreviation: shownText(textValue(of('customer', 'abbreviation'))),
+    service_project_link: {
+      ...link({ required: true, update: false, to: () => linksByType.get(type.name) as LinkTarget, key: "''" }),
+      json: () => typedLink('-service-project-link', '(SELECT uuid FROM service_project_link WHERE id = r.link_id)'),
+    },
+    resource_type: shown('string', { type: 'string', enum: [name] }, constant(JSON.stringify(name))),
+    state: shownText(),
+    ...(kind.hasRuntimeState && { runtime_state: shownText() }),
+    error_message: shownText(),
+    backend_id: shownText(),
+    created: shownTime(),
+    access_url: shown('string', { type: ['string', 'array', 'null'] }, kind.accessUrl ?? (kind.isVirtualMachine ? addresses : constant('null'))),
+    tags: tagsField,
+    sla: shown('nested object', { type: ['object', 'null'] }, slaValue),
+    monitoring_items: shown('nested object', { type: 'object', additionalProperties: { type: 'number' } }, monitoringValue),
+    is_link_valid: shown('boolean', { type: 'boolean' }, booleanValue(isLinkValid)),
+    action: shownText(),
+    action_details: shown('nested object', { type: 'object' }, computedValue('r.action_details')),
+    related_resources: shown('list', { type: 'array', items: { type: 'object' } }, kind.related ?? constant('[]'), { shown: '@detail' }),
+  };
+}
+
+/** External addresses, else internal ones, else null. */
+const addresses: Json = computedValue(`CASE WHEN r.external_ips <> '[]' THEN r.external_ips WHEN r.internal_ips <> '[]' THEN r.internal_ips ELSE 'null' END`);
+
+const option = (name: string): Json => computedValue(`ifnull((SELECT options -> '$.${name}' FROM service_settings WHERE id = r.settings_id), 'null')`);
+
+/** The key to inject: one of the caller's own, for staff any. */
+const keyToInject: Field<number> = hidden({
+  type: 'field',
+  facts: {},
+  shape: uri,
+  help: 'SSH key that is put into the machine.',
+  label: 'SSH public key',
+  input: {
+    schema: v.string(),
+    nullable: true,
+    required: false,
+    create: true,
+    update: false,
+    parse: (value: unknown, request: Request): number => {
+      if (value === '' || value === null) return null as unknown as number;
+      if (typeof value !== 'string') return resolveLink(value, keys, request);
+      const uuid = linkKey(value, keys.path, request);
+      const key = request.db.get<{ id: number; user_id: number }>(sql`SELECT id, user_id FROM ssh_key WHERE uuid = ${uuid}`);
+      if (!key || !(request.caller.isStaff || key.user_id === request.caller.id)) throw new FieldError(['Invalid hyperlink - Object does not exist.']);
+      return key.id;
+    },
+  },
+});
+
+/** What virtual machines add. */
+export const virtualMachineFields = {
+  start_time: shown('datetime', { type: ['string', 'null'], format: 'date-time' }, timeValue),
+  cores: shown('integer', { type: 'integer' }, numberValue),
+  ram: shown('integer', { type: 'integer' }, numberValue),
+  disk: shown('integer', { type: 'integer' }, numberValue),
+  min_ram: shown('integer', { type: 'integer' }, numberValue),
+  min_disk: shown('integer', { type: 'integer' }, numberValue),
+  image_name: shownText(),
+  key_name: shownText(),
+  key_fingerprint: shownText(),
+  user_data: text({ max: 65_536, update: false, help: 'Data given to the machine at its first start.' }),
+  external_ips: shownList(computedValue('r.external_ips'), { type: 'string' }),
+  internal_ips: shownList(computedValue('r.internal_ips'), { type: 'string' }),
+  latitude: shown('float', { type: ['number', 'null'] }, option('latitude')),
+  longitude: shown('float', { type: ['number', 'null'] }, option('longitude')),
+  ssh_public_key: keyToInject,
+};
+
+/** All members of a kind: the base ones, those of virtual machines, and its own. */
+export const fieldsOfKind = (typed: TypedKind): Fields => ({
+  ...baseFields(typed),
+  ...(typed.kind.isVirtualMachine && virtualMachineFields),
+  ...typed.kind.fields,
+});
+
+/** A value among the details of a kind: SQL. */
+export const detail = (name: string, alias = 'r'): string => `(${alias}.details ->> '$.${name}')`;
+
+/** A detail as it is shown: any JSON value, or null. */
+export const shownDetail = (name: string, shape: Readonly<Record<string, unknown>> = { type: ['string', 'null'] }, empty = 'null'): Field<never> =>
+  shown('string', shape, computedValue(`ifnull(r.details -> '$.${name}', '${empty}')`));
+

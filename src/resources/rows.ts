@@ -1,0 +1,132 @@
+import { type Context, newUuid } from '../access/deployment.ts';
+import type { Database } from '../db/database.ts';
+import { type Value, sql } from '../db/sql.ts';
+import type { EventTypeName } from '../events/catalogue.ts';
+import { record } from '../events/record.ts';
+import type { PlainValues, RowChange } from '../providers/provider.ts';
+import { resourceKind } from '../providers/registry.ts';
+import { countQuotas, createQuotas } from '../quotas/usage.ts';
+import { demandsOf, recount } from './counting.ts';
+import { type ResourceRow, type State, detailsOf, resourceContext, resourceOf } from './resource.ts';
+
+/** Columns that drivers and descriptions may name; everything else is a detail of the kind. */
+const columns = new Set([
+  'name', 'description', 'state', 'runtime_state', 'error_message', 'backend_id', 'action', 'parent_id', 'instance_id', 'start_time',
+  'cores', 'ram', 'disk', 'min_ram', 'min_disk', 'size', 'image_name', 'key_name', 'key_fingerprint', 'user_data',
+]);
+const lists = new Set(['external_ips', 'internal_ips']);
+
+/** Splits plain values into columns and details, laid over the present details. */
+function stored(values: PlainValues, present: Record<string, unknown> = {}): Record<string, Value> {
+  const row: Record<string, Value> = {};
+  const details = { ...present };
+  let hasDetails = false;
+  for (const [name, value] of Object.entries(values)) {
+    if (value === undefined) continue;
+    if (columns.has(name)) row[name] = value as Value;
+    else if (lists.has(name) || name === 'action_details') row[name] = JSON.stringify(value);
+    else {
+      hasDetails = true;
+      Object.assign(details, name === 'details' ? value : { [name]: value });
+    }
+  }
+  return hasDetails ? { ...row, details: JSON.stringify(details) } : row;
+}
+
+export interface NewResource {
+  readonly kind: string;
+  readonly link: number;
+  readonly service: number;
+  readonly settings: number;
+  readonly project: number;
+  readonly customer: number;
+  readonly state: State;
+  readonly values: PlainValues;
+  readonly secrets?: PlainValues | undefined;
+  readonly uuid?: string;
+}
+
+/** Inserts a resource with its quotas and counts it; answers its row. Limits are not asked here. */
+export function insertResource(context: Context, resource: NewResource): ResourceRow {
+  const { db, secrets } = context.deployment;
+  const { kind } = resourceKind(resource.kind);
+  const uuid = resource.uuid ?? newUuid(context.deployment);
+  const id = db.insert('resource', {
+    uuid,
+    kind: resource.kind,
+    is_part: Number(kind.isPart ?? false),
+    link_id: resource.link,
+    service_id: resource.service,
+    settings_id: resource.settings,
+    project_id: resource.project,
+    customer_id: resource.customer,
+    state: resource.state,
+    created: context.now,
+    secrets: resource.secrets && Object.keys(resource.secrets).length > 0 ? secrets.seal(JSON.stringify(resource.secrets), uuid) : null,
+    ...stored(resource.values),
+  });
+  createQuotas(context, 'resource', id, Object.keys(kind.quotas ?? {}), kind.quotas ?? {}, kind.quotasAreBackend ?? false);
+  const row = resourceOf(db, id) as ResourceRow;
+  countQuotas(context, demandsOf(row));
+  return row;
+}
+
+/** Changes a resource by plain values: the row, its start time, its counts. Answers the row as it is then. */
+export function changeResource(context: Context, resource: ResourceRow, values: PlainValues): ResourceRow {
+  const { db } = context.deployment;
+  const change = { ...stored(values, detailsOf(resource)), ...startTime(context, resource, values) };
+  if (Object.keys(change).length === 0) return resource;
+  db.update('resource', resource.id, { ...change, revision: resource.revision + 1 });
+  const after = resourceOf(db, resource.id) as ResourceRow;
+  recount(context, resource, after);
+  return after;
+}
+
+/** start_time is the instant at which the resource went online, and null while it is offline (services.md 7.1). */
+function startTime(context: Context, resource: ResourceRow, values: PlainValues): Record<string, Value> {
+  const { kind } = resourceKind(resource.kind);
+  if (values.runtime_state === undefined || values.runtime_state === resource.runtime_state) return {};
+  if (values.runtime_state === kind.online) return { start_time: context.now };
+  return values.runtime_state === kind.offline ? { start_time: null } : {};
+}
+
+/** Removes a resource with everything that is counted for it. */
+export function removeResource(context: Context, resource: ResourceRow, event: EventTypeName | undefined = 'resource_deletion_succeeded'): void {
+  const { db } = context.deployment;
+  const told = resourceContext(db, resource);
+  db.run(sql`UPDATE resource SET parent_id = NULL WHERE parent_id = ${resource.id}`);
+  db.run(sql`UPDATE resource SET instance_id = NULL WHERE instance_id = ${resource.id}`);
+  db.run(sql`DELETE FROM resource WHERE id = ${resource.id}`);
+  countQuotas(context, demandsOf(resource, -1));
+  if (event) record(context, event, told);
+}
+
+/** Carries out what an operation did to other rows, such as the root volume of an instance. */
+export function applyChanges(context: Context, resource: ResourceRow, changes: readonly RowChange[] = []): void {
+  const { db } = context.deployment;
+  for (const change of changes) {
+    const present = findRow(db, resource, change);
+    if (change.action === 'remove') {
+      if (present) removeResource(context, present);
+    } else if (present) {
+      changeResource(context, present, change.values ?? {});
+    } else {
+      const row = insertResource(context, {
+        kind: change.kind,
+        link: resource.link_id,
+        service: resource.service_id,
+        settings: resource.settings_id,
+        project: resource.project_id,
+        customer: resource.customer_id,
+        state: 'OK',
+        values: { ...change.values, ...(change.backend_id !== undefined && { backend_id: change.backend_id }) },
+      });
+      record(context, 'resource_creation_succeeded', resourceContext(db, row));
+    }
+  }
+}
+
+function findRow(db: Database, resource: ResourceRow, { backend_id: backendId, kind, uuid }: RowChange): ResourceRow | undefined {
+  if (uuid !== undefined) return db.get<ResourceRow>(sql`SELECT * FROM resource WHERE uuid = ${uuid} AND settings_id = ${resource.settings_id}`);
+  return db.get<ResourceRow>(sql`SELECT * FROM resource WHERE settings_id = ${resource.settings_id} AND kind = ${kind} AND backend_id = ${backendId ?? ''} AND backend_id <> ''`);
+}

@@ -1,0 +1,93 @@
+import type { Request } from '../access/request.ts';
+import { visibleProjects } from '../access/visibility.ts';
+import { Collection, type Row } from '../collection/collection.ts';
+import { type LinkTarget, link, selfLink, shownList, shownText, uuidField } from '../collection/field.ts';
+import { linked, uuidOf } from '../collection/filter.ts';
+import { plainValue, textValue } from '../collection/representation.ts';
+import { raw, sql } from '../db/sql.ts';
+import { invalidRequest } from '../http/error.ts';
+import { projects } from '../projects/projects.ts';
+import { providerTypes } from '../providers/registry.ts';
+import type { ProviderType } from '../providers/provider.ts';
+import { embeddedQuotas } from '../quotas/embedded.ts';
+import { createLink, refuseWithResources, removeLink } from './linking.ts';
+import { mayWriteService, servicesByType } from './services.ts';
+import { mayManageServices } from './settings.ts';
+
+export interface LinkRow extends Row {
+  readonly service_id: number;
+  readonly project_id: number;
+}
+
+const ofProject = (column: string): string => `(SELECT ${column} FROM project WHERE id = l.project_id)`;
+const ofService = (column: string): string => `(SELECT ${column} FROM service WHERE id = l.service_id)`;
+const ofSettings = (column: string): string =>
+  `(SELECT st.${column} FROM service v JOIN service_settings st ON st.id = v.settings_id WHERE v.id = l.service_id)`;
+
+/** Segment of a type's links. */
+export const linkPath = (type: ProviderType): string => `${type.prefix}-service-project-link`;
+
+const fieldsOf = (type: ProviderType) => ({
+  url: selfLink(linkPath(type), 'l.uuid'),
+  uuid: uuidField(),
+  project: link({ required: true, to: () => projects, key: ofProject('uuid') }),
+  project_name: shownText(textValue(ofProject('name'))),
+  project_uuid: shownText(plainValue(ofProject('uuid'))),
+  service: link({ required: true, to: () => servicesByType.get(type.name) as LinkTarget, key: ofService('uuid') }),
+  service_name: shownText(textValue(ofSettings('name'))),
+  service_uuid: shownText(plainValue(ofService('uuid'))),
+  quotas: shownList(embeddedQuotas('link', 'l.id')),
+});
+
+type LinkFields = ReturnType<typeof fieldsOf>;
+
+function check(request: Request, values: { service?: number; project?: number }): void {
+  const { db } = request;
+  const service = values.service as number;
+  const project = values.project as number;
+  const owner = customerOfProject(request, project);
+  if (db.value(sql`SELECT customer_id FROM service WHERE id = ${service}`) !== owner) throw invalidRequest("Service customer doesn't match project customer.");
+  if (db.value(sql`SELECT 1 FROM service_project_link WHERE service_id = ${service} AND project_id = ${project}`)) {
+    throw invalidRequest('This service project link already exists.');
+  }
+}
+
+const customerOfProject = ({ db }: Request, project: number): number => db.value<number>(sql`SELECT customer_id FROM project WHERE id = ${project}`) as number;
+
+/** Links of the services of one type to projects (services.md 5). */
+const typedLinks = (type: ProviderType): Collection<LinkFields, LinkRow> =>
+  new Collection<LinkFields, LinkRow>({
+    path: linkPath(type),
+    kind: `${type.name} Service Project Link`,
+    description: `Use of ${type.name} services by projects.`,
+    table: 'service_project_link',
+    alias: 'l',
+    fields: fieldsOf(type),
+    visible: (caller) => sql`${raw(ofSettings('type'))} = ${type.name} AND ${visibleProjects(caller, 'l.project_id')}`,
+    who: { read: 'Everybody who sees the project.', create: 'Staff; owners of the customer.', delete: 'Staff; owners of the customer.' },
+    filters: {
+      service_uuid: uuidOf('l.service_id', 'service'),
+      customer_uuid: uuidOf(ofProject('customer_id'), 'customer'),
+      project_uuid: uuidOf('l.project_id', 'project'),
+      project: linked('l.project_id', 'project', () => projects),
+      service: linked('l.service_id', 'service', () => servicesByType.get(type.name) as LinkTarget),
+    },
+    orderings: {},
+    order: 'l.id',
+    create: {
+      may: mayManageServices,
+      check,
+      mayWith: (request, values) => mayWriteService(request, customerOfProject(request, values.project as number)),
+      run: (request, values) => createLink(request, values.service as number, values.project as number, 'asked'),
+    },
+    delete: {
+      may: (request, row) => mayWriteService(request, customerOfProject(request, row.project_id)),
+      run: (request, row) => {
+        refuseWithResources(request.db, 'link_id', row.id, 'Cannot delete service project link');
+        removeLink(request, row.id);
+      },
+    },
+  });
+
+/** The links of every type by its name. */
+export const linksByType = new Map(providerTypes.map((type) => [type.name, typedLinks(type)]));

@@ -1,0 +1,263 @@
+import { type Caller, callerId, seesAll } from '../access/caller.ts';
+import type { Request } from '../access/request.ts';
+import { ownsCustomer } from '../access/rights.ts';
+import { connectedProjects } from '../access/visibility.ts';
+import { Collection, type Row } from '../collection/collection.ts';
+import type { Endpoint, Operation } from '../collection/endpoint.ts';
+import { type Field, type Fields, type Values, boolean, link, shown, shownList, shownText, text, uuidField, url as urlField, FieldError } from '../collection/field.ts';
+import { type Filters, oneOf, partial, truth, uuid, uuidOf, linked } from '../collection/filter.ts';
+import { type Json, booleanValue, computedValue, linkValue, listValue, numberValue, objectValue, plainValue, render, textValue } from '../collection/representation.ts';
+import { validate } from '../collection/validate.ts';
+import { customers } from '../customers/customers.ts';
+import { type Sql, any, raw, sql } from '../db/sql.ts';
+import { forbidden, invalid, invalidRequest } from '../http/error.ts';
+import type { Reply } from '../http/reply.ts';
+import { projects } from '../projects/projects.ts';
+import { providerTypes } from '../providers/registry.ts';
+import type { ProviderType } from '../providers/provider.ts';
+import { embeddedQuotas } from '../quotas/embedded.ts';
+import { readableServices } from '../scopes/scopes.ts';
+import { createLink, createService, linkToProjects, refuseWithResources, removeService } from './linking.ts';
+import { credentialFields, geolocations, optionFields, optionNames, settingsCertifications } from './settings-fields.ts';
+import { pingSettings } from './ping.ts';
+import { type SettingsValues, createSettings, mayManageServices, refuseMissingCredentials, settings } from './settings.ts';
+import { secretChange } from './secrets.ts';
+
+export interface ServiceRow extends Row {
+  readonly customer_id: number;
+  readonly settings_id: number;
+  readonly available_for_all: number;
+}
+
+const ofSettings = (column: string): string => `(SELECT st.${column} FROM service_settings st WHERE st.id = v.settings_id)`;
+const fromSettings = (json: Json): Json => computedValue(`(SELECT ${render(json)} FROM service_settings st WHERE st.id = v.settings_id)`);
+const ofCustomer = (column: string): string => `(SELECT ${column} FROM customer WHERE id = v.customer_id)`;
+const visibleProject = `(@all OR p.id IN (${connectedProjects(raw('@caller')).text}))`;
+
+/** Segment of a service's path, by the type of its settings: SQL. */
+export const servicePath = (type: string): string =>
+  `CASE ${type} ${providerTypes.map(({ name, prefix }) => `WHEN '${name}' THEN '${prefix}'`).join(' ')} END`;
+
+/** Link of the service in alias `v`. */
+const serviceLink: Json = [
+  { kind: 'literal', text: '"' },
+  { kind: 'expression', text: `concat(@base, '/api/', ${servicePath(ofSettings('type'))}, '/', v.uuid, '/')` },
+  { kind: 'literal', text: '"' },
+];
+
+const serviceName: Field<string> = (() => {
+  const field = text({ max: 150, required: true });
+  const input = field.input as NonNullable<typeof field.input>;
+  return {
+    ...field,
+    json: () => textValue(ofSettings('name')),
+    input: {
+      ...input,
+      required: false,
+      parse: (value: unknown, request: Request, form: boolean): string => {
+        if (value === null || (typeof value === 'string' && value.trim() === '')) throw new FieldError(['Name cannot be empty']);
+        return input.parse(value, request, form);
+      },
+    },
+  };
+})();
+
+/** A field that creation takes and answers never show. */
+const unseen = (fields: Fields): Fields => Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, { ...field, json: undefined, input: field.input && { ...field.input, update: false } }]));
+
+const fields = {
+  url: shown('field', { type: 'string', format: 'uri' }, serviceLink, { label: 'URL' }),
+  uuid: uuidField(),
+  name: serviceName,
+  service_type: shownText(textValue(ofSettings('type'))),
+  state: shownText(textValue(ofSettings('state'))),
+  error_message: shownText(textValue(ofSettings('error_message'))),
+  shared: shown('boolean', { type: 'boolean' }, booleanValue(ofSettings('shared'))),
+  projects: shownList(
+    listValue(
+      objectValue({ url: linkValue('projects', 'p.uuid'), uuid: plainValue('p.uuid'), name: textValue('p.name') }),
+      `service_project_link l JOIN project p ON p.id = l.project_id WHERE l.service_id = v.id AND ${visibleProject}`,
+      'p.name COLLATE NOCASE, p.id',
+    ),
+  ),
+  customer: link({ required: true, update: false, to: () => customers, key: ofCustomer('uuid') }),
+  customer_uuid: shownText(plainValue(ofCustomer('uuid'))),
+  customer_name: shownText(textValue(ofCustomer('name'))),
+  customer_native_name: shownText(textValue(ofCustomer('native_name'))),
+  settings: link({ update: false, to: () => settings, key: ofSettings('uuid') }),
+  settings_uuid: shownText(plainValue(ofSettings('uuid'))),
+  resources_count: shown('integer', { type: 'integer' }, numberValue(
+    `(SELECT count(*) FROM resource r JOIN project p ON p.id = r.project_id WHERE r.service_id = v.id AND NOT r.is_part AND ${visibleProject})`)),
+  available_for_all: boolean(),
+  homepage: { ...urlField({ max: 255, update: false }), json: () => textValue(ofSettings('homepage')) },
+  terms_of_services: { ...urlField({ max: 255, update: false }), json: () => textValue(ofSettings('terms_of_services')) },
+  certifications: shownList(fromSettings(settingsCertifications)),
+  geolocations: shownList(fromSettings(geolocations)),
+  quotas: shownList(embeddedQuotas('service', 'v.id')),
+  project: { ...link({ update: false, to: () => projects, key: "''" }), json: undefined },
+  ...unseen(credentialFields),
+  ...unseen(optionFields),
+};
+
+type ServiceValues = Values<typeof fields> & Partial<SettingsValues>;
+
+const filters: Filters = {
+  customer: uuidOf('v.customer_id', 'customer'),
+  customer_uuid: uuidOf('v.customer_id', 'customer'),
+  project_uuid: uuid('Services linked to this project.', (key) => sql`v.id IN (SELECT l.service_id FROM service_project_link l JOIN project p ON p.id = l.project_id WHERE p.uuid = ${key})`),
+  settings_uuid: uuidOf('v.settings_id', 'service_settings'),
+  service_uuid: uuid('Uuid of the service.', (key) => sql`v.uuid = ${key}`),
+  project: {
+    ...linked('l.project_id', 'project', () => projects),
+    condition: (request, name) => {
+      const condition = linked('l.project_id', 'project', () => projects).condition(request, name);
+      return condition && sql`v.id IN (SELECT l.service_id FROM service_project_link l WHERE ${condition})`;
+    },
+  },
+  settings: linked('v.settings_id', 'service_settings', () => settings),
+  name: partial(ofSettings('name')),
+  name_exact: oneOf(ofSettings('name'), 'The exact name.'),
+  shared: truth(ofSettings('shared')),
+  state: oneOf(ofSettings('state'), 'State of the settings.'),
+};
+
+const orderings = { name: `${ofSettings('name')} COLLATE NOCASE`, service_type: ofSettings('type'), state: ofSettings('state') };
+
+/** Condition: the caller sees the service in alias `v`. */
+export const visibleServices = (caller: Caller): Sql => (seesAll(caller) ? raw('TRUE') : sql`v.id IN (${readableServices(callerId(caller))})`);
+
+/** Whether the caller may write a service of this customer. */
+export const mayWriteService = ({ caller, config, db }: Request, customer: number): boolean =>
+  caller.isStaff || (!config.only_staff_manages_services && ownsCustomer(db, caller, customer));
+
+/** The services of one type, under its own path. */
+function typedServices(type: ProviderType): Collection<typeof fields, ServiceRow> {
+  return new Collection<typeof fields, ServiceRow>({
+    path: type.prefix,
+    kind: `${type.name} Service`,
+    description: `Use of ${type.name} settings by customers.`,
+    table: 'service',
+    alias: 'v',
+    fields,
+    visible: (caller) => sql`${raw(ofSettings('type'))} = ${type.name} AND (${visibleServices(caller)})`,
+    selectable: true,
+    accepts: (_, name) => !(name in optionFields) || optionNames(type.name).includes(name),
+    who: {
+      read: 'Everybody with a role in the customer or a linked project; staff and global support.',
+      create: 'Staff; owners of the customer.',
+      update: 'Staff; owners of the customer.',
+      delete: 'Staff; owners of the customer.',
+    },
+    filters,
+    orderings,
+    order: `${ofSettings('name')} COLLATE NOCASE`,
+    create: {
+      may: mayManageServices,
+      check: (request, values) => checkCreation(request, type, values as ServiceValues),
+      mayWith: (request, values) => mayWriteService(request, values.customer as number),
+      run: (request, values) => store(request, type, values as ServiceValues),
+    },
+    update: {
+      may: (request, row) => mayWriteService(request, row.customer_id),
+      run: (request, row, values) => update(request, row, values as ServiceValues),
+    },
+    delete: {
+      may: (request, row) => mayWriteService(request, row.customer_id),
+      run: (request, row) => {
+        refuseWithResources(request.db, 'service_id', row.id, 'Cannot delete service');
+        removeService(request, row.id);
+      },
+    },
+  });
+}
+
+const credentialNames = ['backend_url', 'username', 'password', 'token', 'certificate', 'domain', ...Object.keys(optionFields)];
+const isGiven = (value: unknown): boolean => value !== undefined && value !== null && value !== '' && !(typeof value === 'string' && secretChange(value).kind === 'keep');
+
+function checkCreation(request: Request, type: ProviderType, values: ServiceValues): void {
+  const { db } = request;
+  if (values.name === undefined) throw invalid({ name: ['Name cannot be empty'] });
+  if (values.project !== undefined && db.value(sql`SELECT customer_id FROM project WHERE id = ${values.project}`) !== values.customer) {
+    throw invalid({ project: ['Service cannot be connected to project that does not belong to services customer.'] });
+  }
+  if (values.settings === undefined) {
+    if (!credentialNames.some((name) => isGiven((values as Record<string, unknown>)[name]))) {
+      throw invalidRequest('Either service settings or credentials must be supplied.');
+    }
+    refuseMissingCredentials(type.name, values as SettingsValues);
+    return;
+  }
+  const usable = db.value(sql`SELECT 1 FROM service_settings WHERE id = ${values.settings} AND type = ${type.name} AND (shared OR customer_id = ${values.customer as number})`);
+  if (!usable) throw invalid({ settings: ['Invalid hyperlink - Object does not exist.'] });
+  if (db.value(sql`SELECT 1 FROM service WHERE settings_id = ${values.settings} AND customer_id = ${values.customer as number}`)) {
+    throw invalidRequest('The fields customer, settings must make a unique set.');
+  }
+}
+
+function store(request: Request, type: ProviderType, values: ServiceValues): number {
+  const settingsId = values.settings ?? createSettings(request, { ...values, type: type.name } as SettingsValues, false);
+  const isAvailableForAll = values.available_for_all ?? false;
+  const id = createService(request, { customer: values.customer as number, settings: settingsId, isAvailableForAll }, 'asked');
+  const isLinked = values.project === undefined || request.db.value(sql`SELECT 1 FROM service_project_link WHERE service_id = ${id} AND project_id = ${values.project}`) !== undefined;
+  if (!isLinked) createLink(request, id, values.project as number, 'asked');
+  return id;
+}
+
+function update(request: Request, row: ServiceRow, values: ServiceValues): void {
+  const { db } = request;
+  if (values.available_for_all !== undefined && Number(values.available_for_all) !== row.available_for_all) {
+    db.update('service', row.id, { available_for_all: Number(values.available_for_all) });
+    if (values.available_for_all) linkToProjects(request, row.id);
+  }
+  if (values.name !== undefined) db.run(sql`UPDATE service_settings SET name = ${values.name} WHERE id = ${row.settings_id} AND NOT shared`);
+}
+
+/** The same collection with a credentials check before anything is stored (services.md 4.2 "ping"). */
+function withPing(type: ProviderType, services: Collection<typeof fields, ServiceRow>): Endpoint[] {
+  const [list, detail] = services.endpoints() as [Endpoint, Endpoint];
+  const post = list.operations.POST as Operation;
+  const prepare = async (request: Request): Promise<void> => {
+    if (!mayManageServices(request)) throw forbidden();
+    const values = validate(services.accepted(request), request, 'create') as ServiceValues;
+    if (values.name === undefined) throw invalid({ name: ['Name cannot be empty'] });
+    checkCreation(request, type, values);
+    if (!mayWriteService(request, values.customer as number)) throw forbidden();
+    if (values.settings !== undefined) return;
+    const problem = await pingSettings(request, type, values as SettingsValues);
+    if (problem !== undefined) throw invalidRequest(`Wrong settings: ${problem}.`);
+  };
+  return [{ ...list, operations: { ...list.operations, POST: { ...post, prepare } } }, detail];
+}
+
+/** The services of every type by its name. */
+export const servicesByType = new Map(providerTypes.map((type) => [type.name, typedServices(type)]));
+
+const anyServices = servicesByType.values().next().value as Collection<typeof fields, ServiceRow>;
+
+/** GET /api/services/: services of all types. */
+const summary: Endpoint = {
+  path: '/api/services/',
+  name: 'Services List',
+  description: 'Services of all types.',
+  operations: {
+    GET: {
+      summary: 'Lists the services of all types that the caller sees.',
+      who: 'Everybody, those he sees.',
+      filters: { service_type: oneOf(ofSettings('type'), 'Type of the service.'), ...filters },
+      orderings: Object.keys(orderings),
+      paginated: true,
+      output: { status: 200, shape: { type: 'array', items: anyServices.shape } },
+      handle: (request): Reply => {
+        const types = request.query.all('service_type');
+        const ofTypes = types.length === 0 ? raw('TRUE') : any(types.map((name) => sql`${raw(ofSettings('type'))} = ${name}`));
+        return anyServices.listing.page(request, [visibleServices(request.caller), ofTypes]);
+      },
+    },
+  },
+};
+
+export const serviceEndpoints: readonly Endpoint[] = [
+  summary,
+  ...providerTypes.flatMap((type) => withPing(type, servicesByType.get(type.name) as Collection<typeof fields, ServiceRow>)),
+];
+

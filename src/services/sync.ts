@@ -1,0 +1,144 @@
+import { type Context, newUuid } from '../access/deployment.ts';
+import { closeAlert, raiseAlert } from '../alerts/raise.ts';
+import { sql } from '../db/sql.ts';
+import type { BackendObject, Inventory } from '../providers/provider.ts';
+import { providerType, resourceKinds } from '../providers/registry.ts';
+import { changeQuota, quotaOf } from '../quotas/usage.ts';
+import { type ResourceRow } from '../resources/resource.ts';
+import { changeResource } from '../resources/rows.ts';
+import { queueSync } from '../work/jobs.ts';
+import { connectCustomers } from './linking.ts';
+
+/* Synchronisation with a provider: the settings' states, properties, quotas, inventory, and the background pull. */
+
+interface SettingsState {
+  readonly id: number;
+  readonly type: string;
+  readonly state: string;
+  readonly shared: number;
+  readonly backend_url: string | null;
+}
+
+const settingsOf = ({ deployment }: Context, id: number): SettingsState | undefined =>
+  deployment.db.get<SettingsState>(sql`SELECT id, type, state, shared, backend_url FROM service_settings WHERE id = ${id}`);
+
+/** Queues settings whose time has come, and those that were written by an import (services.md 2.3). */
+export function scheduleSyncs(context: Context): void {
+  const { config, db } = context.deployment;
+  const due = db.values<number>(sql`SELECT id FROM service_settings WHERE state = 'New'
+    OR (state IN ('In Sync', 'Erred') AND ifnull(synced, created) <= ${context.now - config.settings_sync_interval}) LIMIT 200`);
+  for (const id of due) {
+    db.run(sql`UPDATE service_settings SET state = iif(state = 'New', 'Creation Scheduled', 'Sync Scheduled') WHERE id = ${id}`);
+    queueSync(context, id);
+  }
+}
+
+/** Scheduled becomes running; shared settings first connect every customer. */
+export function startSync(context: Context, id: number): void {
+  const settings = settingsOf(context, id);
+  if (!settings) return;
+  const isNew = settings.state === 'Creation Scheduled';
+  context.deployment.db.update('service_settings', id, { state: isNew ? 'Creating' : 'Syncing' });
+  if (isNew && settings.shared) connectCustomers(context, id);
+}
+
+/** Stores what a provider told of itself, in one transaction. `revisions` are those of its resources when the pull began. */
+export function finishSync(context: Context, id: number, inventory: Inventory, revisions: ReadonlyMap<number, number>): void {
+  const settings = settingsOf(context, id);
+  if (!settings) return;
+  const { db } = context.deployment;
+  replaceProperties(context, settings, inventory.properties);
+  for (const [name, { limit, usage }] of Object.entries(inventory.quotas)) {
+    const quota = quotaOf(db, 'settings', id, name);
+    if (quota) changeQuota(context, quota, { limit, usage });
+  }
+  replaceInventory(context, settings, inventory.objects);
+  pullResources(context, settings, inventory.objects, revisions);
+  db.update('service_settings', id, { state: 'In Sync', error_message: '', synced: context.now });
+  judgeServices(context, settings, true);
+}
+
+/** A provider that cannot be reached makes its own settings Erred, and nothing else. */
+export function failSync(context: Context, id: number, text: string): void {
+  const settings = settingsOf(context, id);
+  if (!settings) return;
+  context.deployment.db.update('service_settings', id, { state: 'Erred', error_message: text, synced: context.now });
+  judgeServices(context, settings, false);
+}
+
+/** Raises and closes the alerts of the services on settings. */
+export function judgeServices(context: Context, settings: Pick<SettingsState, 'id' | 'shared'>, responds: boolean): void {
+  const { db } = context.deployment;
+  const unmanaged = responds && !settings.shared && hasImportable(context, settings.id);
+  for (const service of db.values<number>(sql`SELECT id FROM service WHERE settings_id = ${settings.id}`)) {
+    if (responds) closeAlert(context, 'service', service, 'service_unavailable');
+    else raiseAlert(context, 'service', service, 'service_unavailable');
+    if (!responds) continue;
+    if (unmanaged) raiseAlert(context, 'service', service, 'service_has_unmanaged_resources');
+    else closeAlert(context, 'service', service, 'service_has_unmanaged_resources');
+  }
+}
+
+const importable = JSON.stringify(resourceKinds.filter(({ kind }) => kind.isImportable).map(({ name }) => name));
+
+/** Whether the last synchronisation found objects that could be imported and are not. */
+export const hasImportable = ({ deployment }: Context, settings: number): boolean =>
+  deployment.db.value(sql`SELECT 1 FROM inventory i WHERE i.settings_id = ${settings} AND i.kind IN (SELECT value FROM json_each(${importable}))
+    AND NOT EXISTS (SELECT 1 FROM resource r WHERE r.settings_id = i.settings_id AND r.kind = i.kind AND r.backend_id = i.backend_id) LIMIT 1`) !== undefined;
+
+function replaceProperties(context: Context, settings: SettingsState, sets: Inventory['properties']): void {
+  const { db } = context.deployment;
+  const type = providerType(settings.type);
+  const place = type.hasGlobalProperties
+    ? { settings_id: null, backend: /^https?:/i.test(settings.backend_url ?? '') ? settings.backend_url : '' }
+    : { settings_id: settings.id, backend: null };
+  for (const [name, set] of Object.entries(sets)) {
+    const kind = `${type.name}.${name}`;
+    const present = new Map(
+      db.all<{ id: number; backend_id: string; name: string; details: string }>(sql`SELECT id, backend_id, name, details FROM property
+        WHERE kind = ${kind} AND settings_id IS ${place.settings_id} AND backend IS ${place.backend}`).map((row) => [row.backend_id, row]),
+    );
+    for (const item of set) {
+      const known = present.get(item.backend_id);
+      const details = JSON.stringify(item.details);
+      present.delete(item.backend_id);
+      if (!known) db.insert('property', { uuid: newUuid(context.deployment), kind, ...place, backend_id: item.backend_id, name: item.name, details });
+      else if (known.name !== item.name || known.details !== details) db.update('property', known.id, { name: item.name, details });
+    }
+    for (const { id } of present.values()) db.run(sql`DELETE FROM property WHERE id = ${id}`);
+  }
+}
+
+function replaceInventory({ deployment: { db } }: Context, settings: SettingsState, objects: readonly BackendObject[]): void {
+  db.run(sql`DELETE FROM inventory WHERE settings_id = ${settings.id}`);
+  for (const object of objects) {
+    db.run(sql`INSERT OR REPLACE INTO inventory (settings_id, kind, backend_id, name, "values")
+      VALUES (${settings.id}, ${`${settings.type}.${object.kind}`}, ${object.backend_id}, ${object.name}, ${JSON.stringify(object.values)})`);
+  }
+}
+
+/** Vendor's values overwrite ours; what is missing becomes Erred, what is back OK (services.md 8.4). */
+function pullResources(context: Context, settings: SettingsState, objects: readonly BackendObject[], revisions: ReadonlyMap<number, number>): void {
+  const { db } = context.deployment;
+  const found = new Map(objects.map((object) => [`${settings.type}.${object.kind} ${object.backend_id}`, object]));
+  const rows = db.all<ResourceRow>(sql`SELECT * FROM resource WHERE settings_id = ${settings.id} AND state IN ('OK', 'Erred') AND backend_id <> ''`);
+  for (const row of rows) {
+    if (revisions.get(row.id) !== row.revision) continue;
+    const object = found.get(`${row.kind} ${row.backend_id}`);
+    if (object) {
+      const recovered = row.state === 'Erred' ? { state: 'OK', error_message: '' } : {};
+      changeResource(context, row, { ...differing(row, { name: object.name, ...object.values }), ...recovered });
+      closeAlert(context, 'resource', row.id, 'resource_disappeared_from_backend');
+    } else if (row.state === 'OK') {
+      const erred = changeResource(context, row, { state: 'Erred', runtime_state: '', error_message: 'Does not exist at backend.' });
+      raiseAlert(context, 'resource', erred.id, 'resource_disappeared_from_backend');
+    }
+  }
+}
+
+/** Values that are not what the row holds already, so that a pull of nothing new writes nothing. */
+function differing(row: ResourceRow, values: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const present: Record<string, unknown> = { ...row, ...(JSON.parse(row.details) as Record<string, unknown>) };
+  const text = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+  return Object.fromEntries(Object.entries(values).filter(([name, value]) => present[name] === undefined || text(present[name]) !== text(value)));
+}

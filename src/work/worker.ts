@@ -1,0 +1,214 @@
+import { type Context, type Deployment, ownContext } from '../access/deployment.ts';
+import { minute, second } from '../clock.ts';
+import { sql } from '../db/sql.ts';
+import { driverOf, driverSettings } from '../providers/drivers.ts';
+import { type Driver, type ErrorClass, ProviderError, type Step } from '../providers/provider.ts';
+import { resourceKind } from '../providers/registry.ts';
+import { driverCall, finishOperation, hasTimedOut, startOperation, storeProgress } from '../resources/operations.ts';
+import { type ResourceRow, resourceOf } from '../resources/resource.ts';
+import { failSync, finishSync, startSync } from '../services/sync.ts';
+import { type Job, postpone, removeJob } from './jobs.ts';
+
+const leaseFor = 10 * minute;
+const claimedAtOnce = 200;
+const callsPerSettings = 4;
+const creatingAtOnce = 4;
+/** Waits before a call is repeated that found the provider unavailable. */
+const unavailableRetries = [1, 2, 4].map((seconds) => seconds * second);
+const limitedRetries = 5;
+const limitedWait = 10_000;
+const longestWait = 5 * 60_000;
+
+/**
+ * Runs the jobs that are due: each is claimed with a lease, calls its driver outside of any transaction, and stores what
+ * came of it in one. Calls of one settings are bounded, so that a slow provider holds up nobody else.
+ */
+export class ProviderWorker {
+  readonly #running = new Map<number, Promise<void>>();
+  readonly #calls = new Map<number, number>();
+  #stopped = false;
+
+  constructor(private readonly deployment: Deployment) {}
+
+  /** Frees what a process that is no more had claimed. */
+  recover(): void {
+    this.deployment.db.write(() => this.deployment.db.run(sql`UPDATE job SET lease = NULL WHERE lease IS NOT NULL`));
+  }
+
+  /** Starts every job that is due and finds a place. */
+  tick(): void {
+    if (this.#stopped) return;
+    const now = this.deployment.clock.now();
+    const due = this.deployment.db.all<Job>(sql`SELECT * FROM job WHERE due <= ${now} AND (lease IS NULL OR lease < ${now}) ORDER BY due, id LIMIT ${claimedAtOnce}`);
+    for (const job of due) {
+      if (this.#running.has(job.id) || (this.#calls.get(job.settings_id) ?? 0) >= callsPerSettings || this.#mustWait(job)) continue;
+      this.#start(job);
+    }
+  }
+
+  /** Resolves when no driver is being called. */
+  async idle(): Promise<void> {
+    while (this.#running.size > 0) await Promise.all(this.#running.values());
+  }
+
+  /** Takes no more jobs and waits for the running calls. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await this.idle();
+  }
+
+  /** At most four objects of one kind are being created at once on the same settings. */
+  #mustWait(job: Job): boolean {
+    if (job.operation !== 'create' || job.started !== null || job.resource_id === null) return false;
+    const creating = this.deployment.db.value<number>(sql`SELECT count(*) FROM resource
+      WHERE settings_id = ${job.settings_id} AND state = 'Creating' AND kind = (SELECT kind FROM resource WHERE id = ${job.resource_id})`);
+    return (creating as number) >= creatingAtOnce;
+  }
+
+  #start(job: Job): void {
+    const { deployment } = this;
+    const now = deployment.clock.now();
+    deployment.db.write(() => {
+      deployment.db.run(sql`UPDATE job SET lease = ${now + leaseFor}, started = ifnull(started, ${now}) WHERE id = ${job.id}`);
+      if (job.started === null) this.#enter(job, ownContext(deployment));
+    });
+    this.#calls.set(job.settings_id, (this.#calls.get(job.settings_id) ?? 0) + 1);
+    // The state that was entered is committed and seen before the provider is called.
+    const work = new Promise<void>((resolve) => deployment.db.settled(() => resolve()))
+      .then(() => this.#run({ ...job, started: job.started ?? now }))
+      .catch((error: unknown) => {
+        deployment.log.error({ job: job.id, operation: job.operation, err: error }, 'job failed');
+        this.#write(() => postpone(deployment, job, deployment.clock.now() + minute, { retries: job.retries }));
+      })
+      .finally(() => {
+        this.#running.delete(job.id);
+        this.#calls.set(job.settings_id, (this.#calls.get(job.settings_id) ?? 1) - 1);
+      });
+    this.#running.set(job.id, work);
+  }
+
+  #enter(job: Job, context: Context): void {
+    if (job.operation === 'sync') startSync(context, job.settings_id);
+    const resource = job.resource_id === null ? undefined : resourceOf(this.deployment.db, job.resource_id);
+    if (resource) startOperation(context, resource, job);
+  }
+
+  async #run(job: Job): Promise<void> {
+    const settings = driverSettings(this.deployment, job.settings_id);
+    if (!settings) return;
+    const driver = driverOf(this.deployment, settings);
+    if (job.operation === 'sync') return this.#synchronise(job, driver);
+    if (job.resource_id === null) return this.#forgetKey(job, driver);
+    const resource = resourceOf(this.deployment.db, job.resource_id);
+    if (resource) await this.#operate(job, driver, resource);
+  }
+
+  async #synchronise(job: Job, driver: Driver): Promise<void> {
+    const revisions = new Map(this.deployment.db.all<{ id: number; revision: number }>(
+      sql`SELECT id, revision FROM resource WHERE settings_id = ${job.settings_id}`).map(({ id, revision }) => [id, revision]));
+    try {
+      await driver.ping();
+      const inventory = await driver.sync();
+      this.#write((context) => {
+        finishSync(context, job.settings_id, inventory, revisions);
+        removeJob(this.deployment.db, job.id);
+      });
+    } catch (error) {
+      if (!(error instanceof ProviderError)) throw error;
+      if (this.#repeated(job, error)) return;
+      this.#write((context) => {
+        failSync(context, job.settings_id, failureText(error));
+        removeJob(this.deployment.db, job.id);
+      });
+    }
+  }
+
+  async #forgetKey(job: Job, driver: Driver): Promise<void> {
+    const { fingerprint } = JSON.parse(job.parameters) as { fingerprint: string };
+    try {
+      await driver.forgetKey?.(fingerprint);
+      this.#write(() => removeJob(this.deployment.db, job.id));
+    } catch (error) {
+      if (!(error instanceof ProviderError)) throw error;
+      const isLast = job.retries + 1 >= limitedRetries;
+      this.#write(() => (isLast ? removeJob(this.deployment.db, job.id) : postpone(this.deployment, job, this.deployment.clock.now() + minute, { retries: job.retries + 1 })));
+    }
+  }
+
+  async #operate(job: Job, driver: Driver, resource: ResourceRow): Promise<void> {
+    const step = await this.#step(job, driver, resource);
+    if (step === undefined) return;
+    this.#write((context) => {
+      const present = resourceOf(this.deployment.db, resource.id);
+      // The resource was unlinked meanwhile, and the job with it.
+      if (!present || this.deployment.db.value(sql`SELECT 1 FROM job WHERE id = ${job.id}`) === undefined) return;
+      if (step.kind !== 'wait') {
+        removeJob(this.deployment.db, job.id);
+        finishOperation(context, present, job, step);
+        return;
+      }
+      const failure = storeProgress(context, present, step.values ?? {});
+      if (failure !== undefined) {
+        removeJob(this.deployment.db, job.id);
+        finishOperation(context, resourceOf(this.deployment.db, resource.id) as ResourceRow, job, { kind: 'fail', text: failure });
+        return;
+      }
+      postpone(this.deployment, job, context.now + step.milliseconds * 1000, { memo: step.memo, retries: 0 });
+    });
+  }
+
+  /** One call of the driver; undefined when it is to be repeated. */
+  async #step(job: Job, driver: Driver, resource: ResourceRow): Promise<Step | undefined> {
+    const { type } = resourceKind(resource.kind);
+    if (hasTimedOut(job, resource, this.deployment.clock.now())) {
+      return { kind: 'fail', text: job.operation === 'create' ? 'Provisioning is timed out.' : 'Operation is timed out.' };
+    }
+    const call = driverCall(this.deployment, job, resource);
+    try {
+      switch (job.operation) {
+        case 'create':
+          return await driver.create(call);
+        case 'update':
+          return await driver.update(call);
+        case 'delete':
+          // What never came to be at the provider needs no call there.
+          return resource.backend_id === '' ? { kind: 'done' } : await driver.delete(call);
+        case 'pull': {
+          const values = await driver.pull(call);
+          return values ? { kind: 'done', values } : { kind: 'fail', text: 'Does not exist at backend.', values: { runtime_state: '' } };
+        }
+        default:
+          return await driver.action(job.operation, call);
+      }
+    } catch (error) {
+      if (!(error instanceof ProviderError)) throw new Error(`${type.name} driver: ${(error as Error).message}`, { cause: error });
+      if (error.type === 'not_found' && job.operation === 'delete') return { kind: 'done' };
+      if (error.type === 'not_found' && job.operation === 'pull') return { kind: 'fail', text: 'Does not exist at backend.', values: { runtime_state: '' } };
+      return this.#repeated(job, error) ? undefined : { kind: 'fail', text: failureText(error) };
+    }
+  }
+
+  /** Puts a job off whose call may succeed later; answers whether it did (providers.md 2, error classes). */
+  #repeated(job: Job, error: ProviderError): boolean {
+    const wait = waitOf(error.type, job.retries, error.retryAfter);
+    if (wait === undefined) return false;
+    this.#write((context) => postpone(this.deployment, job, context.now + wait, { retries: job.retries + 1 }));
+    return true;
+  }
+
+  #write(work: (context: Context) => void): void {
+    this.deployment.db.write(() => work(ownContext(this.deployment)));
+  }
+}
+
+/** Microseconds until a failed call is repeated; undefined when it is not. */
+function waitOf(type: ErrorClass, retries: number, retryAfter = limitedWait): number | undefined {
+  if (type === 'limited') return retries < limitedRetries ? Math.min(retryAfter, longestWait) * 1000 : undefined;
+  return type === 'unavailable' ? unavailableRetries[retries] : undefined;
+}
+
+function failureText(error: ProviderError): string {
+  if (error.type === 'unavailable') return 'Backend does not respond';
+  if (error.type === 'malformed') return 'Unexpected answer of backend';
+  return error.message.slice(0, 2000);
+}
