@@ -1,11 +1,13 @@
 -- Where events are sent to, and the outbox of what is to be sent.
 
 CREATE TABLE hook (
-  id INTEGER PRIMARY KEY,
+  id INTEGER PRIMARY KEY AUTOINCREMENT,          -- never used twice: deliveries outlive their hook for a while
   uuid TEXT NOT NULL UNIQUE,
   kind TEXT NOT NULL CHECK (kind IN ('web', 'push', 'email')),
   user_id INTEGER NOT NULL REFERENCES user ON DELETE CASCADE,
   is_active INTEGER NOT NULL DEFAULT 1,
+  pending INTEGER NOT NULL DEFAULT 0,            -- its pending deliveries; kept by the triggers below
+  failing_since INTEGER,                         -- first failed attempt since the last successful one
   event_types TEXT NOT NULL,                     -- JSON list, sorted
   event_groups TEXT NOT NULL,                    -- JSON list, sorted
   created INTEGER NOT NULL,
@@ -35,12 +37,13 @@ CREATE INDEX hook_event_type_hook ON hook_event_type (hook_id);
 -- One row for each hook an event goes to; written with the event.
 CREATE TABLE delivery (
   id INTEGER PRIMARY KEY AUTOINCREMENT,          -- order of the events
-  uuid TEXT NOT NULL UNIQUE,                     -- the webhook-id
-  hook_id INTEGER NOT NULL REFERENCES hook ON DELETE CASCADE,
+  uuid TEXT NOT NULL UNIQUE,                     -- the webhook-id; starts with the time, so that new ones lie together
+  hook_id INTEGER NOT NULL,                      -- when the hook is deleted, its rows are removed in small steps
   event_id INTEGER,                              -- null for a test
   event_type TEXT NOT NULL,
   payload TEXT,                                  -- JSON of a test's event; others are read from the event
   status TEXT NOT NULL DEFAULT 'pending' CHECK (status IN ('pending', 'delivered', 'failed', 'canceled', 'skipped')),
+  ready INTEGER NOT NULL DEFAULT 1,              -- pending and due; else pending ones wait for next_attempt
   attempts INTEGER NOT NULL DEFAULT 0,
   schedule_from INTEGER NOT NULL DEFAULT 0,      -- attempts made before the schedule was started anew
   response_code INTEGER,
@@ -48,9 +51,22 @@ CREATE TABLE delivery (
   created INTEGER NOT NULL,
   last_attempt INTEGER,
   next_attempt INTEGER,                          -- null once finished
-  delivered INTEGER
+  finished INTEGER                               -- instant at which it was no longer pending
 ) STRICT;
-CREATE INDEX delivery_due ON delivery (next_attempt, id) WHERE status = 'pending';
 CREATE INDEX delivery_hook ON delivery (hook_id, id);
-CREATE INDEX delivery_pending ON delivery (hook_id, next_attempt, id) WHERE status = 'pending';
-CREATE INDEX delivery_finished ON delivery (last_attempt) WHERE status <> 'pending';
+CREATE INDEX delivery_pending ON delivery (hook_id, ready, id) WHERE status = 'pending';
+CREATE INDEX delivery_waiting ON delivery (next_attempt) WHERE status = 'pending' AND ready = 0;
+CREATE INDEX delivery_finished ON delivery (finished) WHERE finished IS NOT NULL;
+
+CREATE TRIGGER delivery_queued AFTER INSERT ON delivery BEGIN
+  UPDATE hook SET pending = pending + 1 WHERE id = NEW.hook_id;
+END;
+CREATE TRIGGER delivery_status AFTER UPDATE OF status ON delivery WHEN (OLD.status = 'pending') <> (NEW.status = 'pending') BEGIN
+  UPDATE hook SET pending = pending + iif(NEW.status = 'pending', 1, -1) WHERE id = NEW.hook_id;
+END;
+
+-- Hooks that are gone but for their deliveries, which may be many.
+CREATE TABLE removed_hook (id INTEGER PRIMARY KEY) STRICT;
+CREATE TRIGGER hook_removed AFTER DELETE ON hook BEGIN
+  INSERT INTO removed_hook (id) VALUES (OLD.id);
+END;

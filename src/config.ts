@@ -68,7 +68,9 @@ const list = (fallback: readonly string[], help: string, check?: (item: string) 
 
 const networks = (help: string): Setting<readonly string[]> => ({
   ...list([], help, (item) => {
-    if (!ipaddr.isValid(item) && !ipaddr.isValidCIDR(item)) {
+    // "10" and "10/8" are addresses to ipaddr.js, and not those that were meant.
+    const isFull = item.includes(':') || /^\d+(\.\d+){3}(\/|$)/.test(item);
+    if (!isFull || (!ipaddr.isValid(item) && !ipaddr.isValidCIDR(item))) {
       throw new Error(`must list addresses or networks such as 10.0.0.0/8, but has "${item}"`);
     }
   }),
@@ -110,6 +112,24 @@ const webAddress = (fallback: null, help: string): Setting<string | null> => ({
   },
 });
 
+/** The URL of another service, as it stands. */
+const remoteAddress = (help: string, schemes: readonly string[]): Setting<string | null> => ({
+  kind: 'URL',
+  fallback: null,
+  help,
+  read: (value) => {
+    if (value === '') return null;
+    const parsed = URL.canParse(value) ? new URL(value) : undefined;
+    if (!parsed?.hostname || !schemes.includes(parsed.protocol)) throw new Error(`must be a URL that starts with ${schemes.map((scheme) => `${scheme}//`).join(' or ')}`);
+    return value;
+  },
+});
+
+const encryptionKey = (item: string): void => {
+  const [, key] = /^[\w.-]{1,40}:([A-Za-z0-9+/]{43}=)$/.exec(item) ?? [];
+  if (key === undefined) throw new Error('must list keys such as 2024:<base64 of 32 bytes>');
+};
+
 /** The table of settings: name, kind, default, meaning. Order is the order of every print of it. */
 export const settings = {
   host: requiredText('127.0.0.1', 'Address to listen on.'),
@@ -130,7 +150,18 @@ export const settings = {
   product_name: requiredText('Tenantry', 'Name of the service in mails and requests it sends.'),
   advisory_alerts: flag(false, 'Raises alerts about customers without projects, services or resources.'),
   closed_alerts_lifetime: duration<number>(7 * day, 'How long closed alerts are kept.'),
+  events_retention: duration<null>(null, 'How long events are kept; default: for ever.'),
   quota_history_retention: duration<null>(null, 'How long the history of quotas is kept; default: for ever.'),
+  hook_delivery_retention: duration<number>(30 * day, 'How long finished deliveries of hooks are kept.'),
+  hooks_allowed_networks: networks('Private and local networks that hooks may send to all the same.'),
+  smtp_url: remoteAddress('Mail server: smtp:// (encrypted where it offers STARTTLS) or smtps://, [user:password@]host[:port]; default: mails are only logged.', ['smtp:', 'smtps:']),
+  email_from: text(null, 'Sender of mails; required with smtp_url.'),
+  push_gateway_url: remoteAddress('Where push notifications are posted to; default: with a service account, that of Firebase.', ['http:', 'https:']),
+  push_server_key_android: text(null, 'Server key for Android devices at the push gateway.'),
+  push_server_key_ios: text(null, 'Server key for iOS devices at the push gateway.'),
+  push_service_account: text(null, 'JSON key file of a service account; used instead of server keys.'),
+  push_title: text(null, 'Title of push notifications; default: the product name and "notification".'),
+  encryption_keys: list([], 'Keys that stored secrets are encrypted with, id:base64 of 32 bytes each; the first encrypts, all decrypt. Default: one is made in secret.key of the data folder.', encryptionKey),
   log_level: {
     kind: 'choice',
     fallback: 'info' as string,
@@ -163,6 +194,7 @@ export function loadConfig(
     else if (env !== undefined && env !== '') config[name] = readSetting(setting, env, environmentName(name));
     else config[name] = setting.fallback;
   }
+  if (config.smtp_url && !config.email_from) throw new ConfigError(`${environmentName('email_from')} must be set with ${environmentName('smtp_url')}`);
   return config as Config;
 }
 

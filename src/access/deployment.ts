@@ -1,10 +1,13 @@
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
+import type { Memo } from '../db/memo.ts';
+import type { Resolver } from '../http/resolver.ts';
 import type { Log } from '../log.ts';
 import type { Caller } from './caller.ts';
 import type { PasswordHasher } from './passwords.ts';
-import type { TokenUse } from './tokens.ts';
+import type { Secrets } from './secrets.ts';
+import type { TokenRow, TokenUse } from './tokens.ts';
 
 /** What one running Tenantry consists of; everything that would otherwise be a global. */
 export interface Deployment {
@@ -14,12 +17,17 @@ export interface Deployment {
   readonly log: Log;
   /** Cryptographic random bytes; replaced by a seeded source in reproducible fixtures. */
   readonly random: (bytes: number) => Buffer;
+  /** Finds the addresses of hosts that are not the operator's own choice. */
+  readonly resolve: Resolver;
   readonly passwords: PasswordHasher;
+  readonly secrets: Secrets;
   readonly tokenUse: TokenUse;
+  /** The tokens presented since the last write, with their owners. */
+  readonly knownTokens: Memo<TokenRow>;
   /** Whether a path is one of the API's. */
   readonly isPath: (path: string) => boolean;
-  /** Told when deliveries have been committed to the outbox. */
-  readonly wakeOutbox: () => void;
+  /** Told when deliveries to these hooks have been committed to the outbox. */
+  readonly wakeOutbox: (hooks: readonly number[]) => void;
   /** Told when a user's password has been changed. */
   readonly passwordChanged: (username: string) => void;
 }
@@ -48,4 +56,16 @@ export function newUuid(deployment: Deployment): string {
   bytes[6] = ((bytes[6] as number) & 0x0f) | 0x40;
   bytes[8] = ((bytes[8] as number) & 0x3f) | 0x80;
   return bytes.toString('hex');
+}
+
+/** Uuids of this many new objects that start with the time (version 7), so that an index takes them side by side. */
+export function newOrderedUuids({ deployment, now }: Context, count: number): string[] {
+  const random = deployment.random(10 * count);
+  const time = Math.floor(now / 1000).toString(16).padStart(12, '0');
+  return Array.from({ length: count }, (_, i) => {
+    const bytes = random.subarray(10 * i, 10 * i + 10);
+    bytes[0] = ((bytes[0] as number) & 0x0f) | 0x70;
+    bytes[2] = ((bytes[2] as number) & 0x3f) | 0x80;
+    return time + bytes.toString('hex');
+  });
 }

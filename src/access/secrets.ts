@@ -1,0 +1,80 @@
+import { createCipheriv, createDecipheriv } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** A key that secrets are encrypted with. */
+export interface EncryptionKey {
+  readonly id: string;
+  /** 32 bytes. */
+  readonly bytes: Buffer;
+}
+
+const cipher = 'aes-256-gcm';
+const nonceBytes = 12;
+const tagBytes = 16;
+const keyBytes = 32;
+
+/**
+ * Encrypts what the database holds of secrets: signing secrets of hooks, credentials of providers. A sealed secret is the
+ * length and the text of the key's id, a random nonce, the tag and the ciphertext. It opens only for the object it was
+ * sealed for: whoever can write to the database still cannot move a secret to an object of his own.
+ */
+export class Secrets {
+  readonly #keys: ReadonlyMap<string, EncryptionKey>;
+
+  /** The first key encrypts, all decrypt. */
+  constructor(
+    private readonly keys: readonly EncryptionKey[],
+    private readonly random: (bytes: number) => Buffer,
+  ) {
+    this.#keys = new Map(keys.map((key) => [key.id, key]));
+  }
+
+  /** Encrypts a text for the object with this uuid. */
+  seal(secret: string, uuid: string): Buffer {
+    const key = this.keys[0] as EncryptionKey;
+    const nonce = this.random(nonceBytes);
+    const sealing = createCipheriv(cipher, key.bytes, nonce).setAAD(Buffer.from(uuid));
+    const sealed = Buffer.concat([sealing.update(secret, 'utf8'), sealing.final()]);
+    const id = Buffer.from(key.id);
+    return Buffer.concat([Buffer.from([id.length]), id, nonce, sealing.getAuthTag(), sealed]);
+  }
+
+  /** The text sealed for the object with this uuid. Throws when its key is unknown or it was sealed for another object. */
+  open(sealed: Uint8Array, uuid: string): string {
+    const bytes = Buffer.from(sealed);
+    const start = 1 + (bytes[0] as number);
+    const id = bytes.toString('utf8', 1, start);
+    const key = this.#keys.get(id);
+    if (!key) throw new Error(`A secret is encrypted with the key "${id}", which encryption_keys does not list`);
+    const nonce = bytes.subarray(start, start + nonceBytes);
+    const tag = bytes.subarray(start + nonceBytes, start + nonceBytes + tagBytes);
+    const opening = createDecipheriv(cipher, key.bytes, nonce, { authTagLength: tagBytes }).setAAD(Buffer.from(uuid)).setAuthTag(tag);
+    return opening.update(bytes.subarray(start + nonceBytes + tagBytes), undefined, 'utf8') + opening.final('utf8');
+  }
+}
+
+/** Keys as a setting or the key file lists them. Throws with a sentence when a line is no key. */
+export function parseKeys(lines: readonly string[]): EncryptionKey[] {
+  return lines.map((line) => {
+    const colon = line.indexOf(':');
+    const bytes = Buffer.from(line.slice(colon + 1), 'base64');
+    if (colon < 1 || bytes.length !== keyBytes) throw new Error('An encryption key must be an id, a colon and the base64 of 32 bytes');
+    return { id: line.slice(0, colon), bytes };
+  });
+}
+
+/**
+ * The keys of a deployment: those of the setting, else of `secret.key` in the data folder, which the first start makes.
+ * Without a folder a random one that nothing outlives.
+ */
+export function openSecrets(setting: readonly string[], folder: string | undefined, random: (bytes: number) => Buffer): Secrets {
+  if (setting.length > 0) return new Secrets(parseKeys(setting), random);
+  const fresh = (): string => `1:${random(keyBytes).toString('base64')}`;
+  if (folder === undefined) return new Secrets(parseKeys([fresh()]), random);
+  const file = join(folder, 'secret.key');
+  if (!existsSync(file)) writeFileSync(file, `${fresh()}\n`, { mode: 0o600, flag: 'wx', flush: true });
+  const keys = parseKeys(readFileSync(file, 'utf8').split('\n').filter((line) => line.trim() !== ''));
+  if (keys.length === 0) throw new Error(`${file} holds no key`);
+  return new Secrets(keys, random);
+}
