@@ -13,6 +13,7 @@ CREATE TABLE event (
 CREATE INDEX event_at ON event (at);
 CREATE INDEX event_type ON event (type, at);
 CREATE INDEX event_actor ON event (actor, at) WHERE actor IS NOT NULL;
+CREATE INDEX event_resource ON event (context ->> 'resource_type', at) WHERE context ->> 'resource_type' IS NOT NULL;
 
 -- The objects that events are about, by the uuid in their context; they outlive the objects themselves.
 CREATE TABLE event_subject (

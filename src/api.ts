@@ -7,6 +7,12 @@ import { customers } from './customers/customers.ts';
 import { customerImage } from './customers/image.ts';
 import { docs } from './docs/docs.ts';
 import { configuration, root, versionEndpoint } from './docs/root.ts';
+import { eventEndpoints } from './events/events.ts';
+import { deliveryEndpoints } from './hooks/deliveries.ts';
+import { hooks } from './hooks/hooks.ts';
+import { emailHooks } from './hooks/hooks-email.ts';
+import { pushHooks } from './hooks/hooks-push.ts';
+import { rotateSecret, webHooks } from './hooks/hooks-web.ts';
 import { keys } from './keys/keys.ts';
 import { customerUsers, projectUsers } from './permissions/members.ts';
 import { customerPermissions, customerPermissionsLog, projectPermissions, projectPermissionsLog } from './permissions/permissions.ts';
@@ -15,6 +21,7 @@ import { quotaHistory } from './quotas/history.ts';
 import { quotas } from './quotas/quotas.ts';
 import { login, logout } from './session/login.ts';
 import { certifications } from './services/certifications.ts';
+import { creationTime } from './stats/creation-time.ts';
 import { quotaStatistics } from './stats/quota.ts';
 import { quotaTimeline } from './stats/timeline.ts';
 import { userActions } from './users/actions.ts';
@@ -26,15 +33,18 @@ const collections = [
   customers,
   customerPermissions,
   customerPermissionsLog,
+  emailHooks,
   keys,
   projects,
   projectPermissions,
   projectPermissionsLog,
+  pushHooks,
   quotas,
   users,
+  webHooks,
 ] as unknown as readonly Collection<Fields, Row>[];
 
-const prefixes = [...collections, alerts].map((collection) => collection.path).sort();
+const prefixes = [...collections, alerts].map((collection) => collection.path).concat('events', 'hooks').sort();
 
 /** Every path of the API. */
 export const endpoints: readonly Endpoint[] = [
@@ -50,9 +60,14 @@ export const endpoints: readonly Endpoint[] = [
   projectUsers,
   updateCertifications,
   quotaHistory,
+  creationTime,
   quotaStatistics,
   quotaTimeline,
   ...alertEndpoints,
+  ...eventEndpoints,
+  hooks,
+  rotateSecret,
+  ...deliveryEndpoints,
   ...userActions,
   ...counterEndpoints,
 ];

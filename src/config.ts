@@ -68,7 +68,9 @@ const list = (fallback: readonly string[], help: string, check?: (item: string) 
 
 const networks = (help: string): Setting<readonly string[]> => ({
   ...list([], help, (item) => {
-    if (!ipaddr.isValid(item) && !ipaddr.isValidCIDR(item)) {
+    // "10" and "10/8" are addresses to ipaddr.js, and not those that were meant.
+    const isFull = item.includes(':') || /^\d+(\.\d+){3}(\/|$)/.test(item);
+    if (!isFull || (!ipaddr.isValid(item) && !ipaddr.isValidCIDR(item))) {
       throw new Error(`must list addresses or networks such as 10.0.0.0/8, but has "${item}"`);
     }
   }),
@@ -148,6 +150,7 @@ export const settings = {
   product_name: requiredText('Tenantry', 'Name of the service in mails and requests it sends.'),
   advisory_alerts: flag(false, 'Raises alerts about customers without projects, services or resources.'),
   closed_alerts_lifetime: duration<number>(7 * day, 'How long closed alerts are kept.'),
+  events_retention: duration<null>(null, 'How long events are kept; default: for ever.'),
   quota_history_retention: duration<null>(null, 'How long the history of quotas is kept; default: for ever.'),
   hook_delivery_retention: duration<number>(30 * day, 'How long finished deliveries of hooks are kept.'),
   hooks_allowed_networks: networks('Private and local networks that hooks may send to all the same.'),

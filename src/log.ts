@@ -7,7 +7,7 @@ export type Log = Logger;
  * written a few times a second; `flushSync` on the stream writes what is left at shutdown.
  */
 export function openLog(level: string): { log: Log; flush: () => void; close: () => void } {
-  const stream = destination({ fd: 2, sync: false, minLength: 4096 });
+  const stream = destination({ fd: 2, sync: false, minLength: 16_000 });
   const log = pino({ level, base: null, timestamp: () => `,"time":"${new Date().toISOString()}"` }, stream);
   const flush = (): void => {
     try {

@@ -1,29 +1,39 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { systemClock } from './clock.ts';
 import { type Config, ConfigError, environmentName, loadConfig, optionName, printSetting, settingNames, settings } from './config.ts';
 import { demo } from './demo/demo.ts';
 import { version } from './docs/root.ts';
 import { isProgram } from './native.ts';
-import { createServer, openDeployment } from './server.ts';
+import { type Opened, createServer, openDeployment } from './server.ts';
+import { firstUser, initialPasswordFile } from './session/initial-password.ts';
 import { addUser } from './users/add.ts';
 
 export { settableClock } from './clock.ts';
 export { type Server, type ServerOptions, createServer } from './server.ts';
 
-const usage = `Usage: tenantry <command> [options]
+/** A command: the words and flags behind its name, and what it does. Every command takes every setting besides. */
+interface Command {
+  readonly words?: readonly string[];
+  readonly flags?: Readonly<Record<string, { readonly type: 'boolean' | 'string'; readonly value?: string }>>;
+  readonly help: string;
+  readonly run: (args: Arguments) => void | Promise<void>;
+}
 
-  serve [--ephemeral]          serve the API; --ephemeral keeps everything in memory
-  user add NAME [--staff] [--support] [--email E] [--password-stdin]
-                               create a user; the password is read from standard input
-  token NAME                   print a fresh token of a user
-  demo                         fill an empty database with a believable world
-  config [--markdown]          print every setting with its value
-  version, help
-
-Every setting is an option of every command and a variable of the environment:
-`;
+const commands: Readonly<Record<string, Command>> = {
+  serve: { flags: { ephemeral: { type: 'boolean' } }, help: 'serve the API; --ephemeral keeps everything in memory', run: serve },
+  'user add': {
+    words: ['NAME'],
+    flags: { staff: { type: 'boolean' }, support: { type: 'boolean' }, email: { type: 'string', value: 'E' }, 'password-stdin': { type: 'boolean' } },
+    help: 'create a user; --password-stdin reads a password from standard input',
+    run: addUserNamed,
+  },
+  token: { words: ['NAME'], help: 'print a fresh token of a user', run: printToken },
+  demo: { flags: { seed: { type: 'string', value: 'TEXT' } }, help: 'fill a database without customers with a believable world', run: fill },
+  config: { flags: { markdown: { type: 'boolean' } }, help: 'print every setting with its value', run: printConfig },
+  version: { help: 'print the version', run: printVersion },
+  help: { help: 'print this', run: printHelp },
+};
 
 interface Arguments {
   readonly words: readonly string[];
@@ -34,24 +44,46 @@ interface Arguments {
 /** A mistake in the command line; told in one line, with exit code 2. */
 class UsageError extends Error {}
 
-const flagNames = ['staff', 'support', 'password-stdin', 'ephemeral', 'markdown', 'help', 'version'] as const;
+/** The command that the arguments name, and what they give it. Throws UsageError and ConfigError. */
+function readArguments(args: readonly string[]): { command: Command; given: Arguments } {
+  const { positionals, values } = parse(args);
+  const name = values.help ? 'help' : values.version ? 'version' : commandName(positionals);
+  const command = commands[name] as Command;
+  const settingValues = new Map(settingNames.map((setting) => [optionName(setting).slice(2), setting]));
+  const options: Record<string, string> = {};
+  for (const [option, value] of Object.entries(values)) {
+    const setting = settingValues.get(option);
+    if (setting !== undefined) options[setting] = value as string;
+    else if (!Object.hasOwn(command.flags ?? {}, option) && option !== name) throw new UsageError(`${name} takes no --${option}; see tenantry help`);
+  }
+  const words = name === 'help' || name === 'version' ? [] : positionals.slice(name.split(' ').length);
+  if (words.length !== (command.words ?? []).length) throw new UsageError(`usage: tenantry ${synopsis(name, command)}`);
+  // Read when it is asked for: help is not refused because of a setting.
+  const config = (): Config => loadConfig({ options, env: process.env });
+  return { command, given: { words, flags: values, get config() { return config(); } } };
+}
 
-function readArguments(args: readonly string[]): Arguments {
-  const options: Record<string, { type: 'string' | 'boolean' }> = { email: { type: 'string' } };
+/** The first word, or the first two, as a command's name; help when there is none. */
+function commandName(words: readonly string[]): string {
+  const [first = 'help', second] = words;
+  const known = [first, `${first} ${second}`].find((name) => Object.hasOwn(commands, name));
+  if (known !== undefined) return known;
+  const longer = Object.entries(commands).find(([name]) => name.startsWith(`${first} `));
+  throw new UsageError(longer ? `usage: tenantry ${synopsis(...longer)}` : `there is no command "${first}"; see tenantry help`);
+}
+
+/** Options as they stand in the arguments, whatever the command. */
+function parse(args: readonly string[]): { positionals: string[]; values: Record<string, string | boolean | undefined> } {
+  const options: Record<string, { type: 'string' | 'boolean'; short?: string }> = { help: { type: 'boolean', short: 'h' }, version: { type: 'boolean' } };
   for (const name of settingNames) options[optionName(name).slice(2)] = { type: 'string' };
-  for (const name of flagNames) options[name] = { type: 'boolean' };
+  for (const { flags = {} } of Object.values(commands)) for (const [name, { type }] of Object.entries(flags)) options[name] = { type };
   try {
-    const { positionals, values } = parseArgs({ args: normalized(args), options, allowPositionals: true, strict: true });
-    const given = Object.fromEntries(
-      settingNames.flatMap((name) => {
-        const value = values[optionName(name).slice(2)];
-        return typeof value === 'string' ? [[name, value]] : [];
-      }),
-    );
-    return { words: positionals, flags: values as Arguments['flags'], config: loadConfig({ options: given, env: process.env }) };
+    return parseArgs({ args: normalized(args), options, allowPositionals: true, strict: true }) as ReturnType<typeof parse>;
   } catch (error) {
-    if (error instanceof ConfigError) throw error;
-    throw new UsageError((error as Error).message);
+    const { code, message } = error as Error & { code?: string };
+    const unknown = code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION' && /'(-[^']*)'/.exec(message)?.[1];
+    // The further lines of such a message are advice for programmers.
+    throw new UsageError(unknown ? `there is no option ${unknown}; see tenantry help` : (message.split('\n', 1)[0] as string));
   }
 }
 
@@ -64,7 +96,11 @@ function normalized(args: readonly string[]): string[] {
   });
 }
 
-const commands: Readonly<Record<string, (args: Arguments) => void | Promise<void>>> = { serve, user, token, demo: fill, config: printConfig, version: printVersion, help: printHelp };
+/** A command's name with the words and flags it takes. */
+function synopsis(name: string, { flags = {}, words = [] }: Command): string {
+  const options = Object.entries(flags).map(([flag, { value }]) => (value === undefined ? `[--${flag}]` : `[--${flag} ${value}]`));
+  return [name, ...words, ...options].join(' ');
+}
 
 async function serve({ config, flags }: Arguments): Promise<void> {
   const ephemeral = flags.ephemeral === true;
@@ -81,8 +117,9 @@ async function serve({ config, flags }: Arguments): Promise<void> {
   } else {
     process.stdout.write(`${JSON.stringify({ event: 'listening', url: server.url, ...(ephemeral && { token: server.issueToken() }) })}\n`);
   }
-  if (server.initialPassword) {
-    process.stderr.write(`The staff user "admin" was created. The password is in ${server.initialPassword}; change it, and the file goes away.\n`);
+  const passwordFile = initialPasswordFile(resolve(config.data));
+  if (!ephemeral && existsSync(passwordFile)) {
+    process.stderr.write(`The password of the staff user "${firstUser}" is in ${passwordFile}; change it, and the file goes away.\n`);
   }
   process.on('uncaughtException', (error) => {
     server.deployment.log.fatal({ err: error }, 'uncaught exception');
@@ -91,40 +128,35 @@ async function serve({ config, flags }: Arguments): Promise<void> {
   });
 }
 
-async function user({ config, flags, words }: Arguments): Promise<void> {
-  const [, action, name] = words;
-  if (action !== 'add' || name === undefined) throw new UsageError('usage: tenantry user add NAME [--staff] [--support] [--email E] [--password-stdin]');
+async function addUserNamed({ config, flags, words }: Arguments): Promise<void> {
+  const [username = ''] = words;
   const password = flags['password-stdin'] ? readFileSync(0, 'utf8').replace(/\r?\n$/, '') : undefined;
-  await withDeployment(config, (deployment) =>
+  await withDeployment(config, ({ deployment }) =>
     addUser(deployment, {
-      username: name,
+      username,
       isStaff: flags.staff === true,
       isSupport: flags.support === true,
       ...(typeof flags.email === 'string' && { email: flags.email }),
       ...(password !== undefined && { password }),
     }),
   );
-  process.stdout.write(`Created user ${name}.\n`);
+  process.stdout.write(`Created user ${username}${password === undefined ? ', without a password' : ''}.\n`);
 }
 
-async function token({ config, words }: Arguments): Promise<void> {
-  const name = words[1];
-  if (name === undefined) throw new UsageError('usage: tenantry token NAME');
-  await withDeployment(config, (_, issueToken) => {
-    process.stdout.write(`${issueToken(name)}\n`);
+async function printToken({ config, words }: Arguments): Promise<void> {
+  await withDeployment(config, ({ issueToken }) => void process.stdout.write(`${issueToken(words[0] as string)}\n`));
+}
+
+async function fill({ config, flags }: Arguments): Promise<void> {
+  await withDeployment(config, async ({ deployment }) => {
+    process.stdout.write(await demo(deployment, typeof flags.seed === 'string' ? flags.seed : undefined));
   });
 }
 
-async function fill({ config }: Arguments): Promise<void> {
-  await withDeployment(config, async (deployment) => {
-    process.stdout.write(await demo(deployment));
-  });
-}
-
-async function withDeployment(config: Config, use: (...args: [Parameters<typeof demo>[0], (name: string) => string]) => void | Promise<void>): Promise<void> {
-  const opened = openDeployment(config, { folder: resolve(config.data), clock: systemClock });
+async function withDeployment(config: Config, use: (opened: Opened) => void | Promise<void>): Promise<void> {
+  const opened = openDeployment(config, { folder: resolve(config.data) });
   try {
-    await use(opened.deployment, opened.issueToken);
+    await use(opened);
   } finally {
     opened.close();
   }
@@ -145,19 +177,18 @@ function printVersion(): void {
 }
 
 function printHelp(): void {
+  const forms = Object.entries(commands).map(([name, command]) => `  ${synopsis(name, command)}\n      ${command.help}`);
   const width = Math.max(...settingNames.map((name) => optionName(name).length));
   const lines = settingNames.map((name) => `  ${optionName(name).padEnd(width)}  ${settings[name].help}`);
-  process.stdout.write(`${usage}\n${lines.join('\n')}\n`);
+  const about = 'Every setting is an option of every command; --some-name is TENANTRY_SOME_NAME in the environment:';
+  process.stdout.write(`${['Usage: tenantry COMMAND', '', ...forms, '', about, '', ...lines].join('\n')}\n`);
 }
 
-/** Runs the command line; answers nothing, sets the exit code. */
+/** Runs the command line; answers nothing, sets the exit code: 0, 1 when it failed, 2 when it was not understood. */
 async function main(args: readonly string[]): Promise<void> {
   try {
-    const read = readArguments(args);
-    const name = read.flags.help ? 'help' : read.flags.version ? 'version' : (read.words[0] ?? 'help');
-    const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
-    if (!command) throw new UsageError(`there is no command "${name}"; see tenantry help`);
-    await command(read);
+    const { command, given } = readArguments(args);
+    await command.run(given);
   } catch (error) {
     process.stderr.write(`tenantry: ${(error as Error).message}\n`);
     process.exitCode = error instanceof UsageError || error instanceof ConfigError ? 2 : 1;

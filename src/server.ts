@@ -1,30 +1,39 @@
-import { randomBytes } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
+import { accessSync, constants, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type Deployment, ownContext } from './access/deployment.ts';
 import { PasswordHasher } from './access/passwords.ts';
 import { Request } from './access/request.ts';
+import { openSecrets } from './access/secrets.ts';
 import { TokenUse, authenticate, issueToken } from './access/tokens.ts';
 import { endpoints } from './api.ts';
-import { type Clock, systemClock } from './clock.ts';
+import { type Clock, second, systemClock } from './clock.ts';
 import { type Endpoint, type Operation, type Method, allowed, metadata } from './collection/endpoint.ts';
 import { type Config, loadConfig } from './config.ts';
 import { countryName } from './customers/countries.ts';
 import { Database } from './db/database.ts';
+import { takeLock } from './db/lock.ts';
+import { Memo } from './db/memo.ts';
 import { migrate } from './db/migrate.ts';
 import { fold, sql } from './db/sql.ts';
+import { Deliverer } from './hooks/deliverer.ts';
 import { HttpError, notFound } from './http/error.ts';
 import { type Incoming, pathOf } from './http/incoming.ts';
 import { type Answer, Listener } from './http/listener.ts';
-import { type Reply, json } from './http/reply.ts';
+import { type Reply, encoded, json } from './http/reply.ts';
+import { type Resolver, systemResolver } from './http/resolver.ts';
 import { Router } from './http/router.ts';
 import { openLog } from './log.ts';
 import { sqliteAddon } from './native.ts';
 import { expireRoles, nextExpiry } from './permissions/roles.ts';
 import { ensureGlobalQuotas } from './quotas/usage.ts';
+import { systemRandom } from './random.ts';
 import { createFirstUser, firstUser, forgetInitialPassword } from './session/initial-password.ts';
 import { housekeeping } from './work/housekeeping.ts';
 import { Timer } from './work/timer.ts';
+
+/** How many presented tokens, and how many bytes of documents that callers were told, are kept in memory. */
+const knownTokens = 10_000;
+const documentBytes = 32 * 1024 * 1024;
 
 /** Settings by their names, and what an embedding program may replace. */
 export interface ServerOptions extends Partial<Config> {
@@ -33,6 +42,8 @@ export interface ServerOptions extends Partial<Config> {
   readonly clock?: Clock;
   /** Source of random bytes for ids, tokens and secrets. */
   readonly random?: (bytes: number) => Buffer;
+  /** Finds the addresses of the hosts that hooks name. */
+  readonly resolve?: Resolver;
 }
 
 /** A running Tenantry. */
@@ -46,6 +57,8 @@ export interface Server {
   issueToken(username?: string): string;
   /** Does the work that has come due by the clock; by itself it happens every second. */
   tick(): void;
+  /** Resolves when no delivery of an event is under way and none is due. */
+  settled(): Promise<void>;
   /** Finishes running requests, saves and closes everything. */
   close(): Promise<void>;
 }
@@ -54,10 +67,11 @@ export interface Server {
 export async function createServer(options: ServerOptions = {}): Promise<Server> {
   const config = loadConfig({ given: options });
   const folder = options.ephemeral ? undefined : resolve(config.data);
-  const { deployment, router, issueToken, close } = openDeployment(config, { ...options, folder });
+  const { deployment, router, issueToken, close } = openDeployment(config, { ...options, folder, serves: true, wakeOutbox: (hooks) => deliverer.wake(hooks) });
   const { db, log } = deployment;
+  const deliverer = new Deliverer(deployment);
   const initialPassword = await createFirstUser(deployment, folder);
-  const timer = new Timer(deployment, housekeeping);
+  const timer = new Timer(deployment, [...housekeeping, { name: 'take due deliveries', every: second, run: () => deliverer.poll() }]);
   const listener = new Listener({
     answer: pipeline(deployment, router),
     settled: (callback) => db.settled(callback),
@@ -67,7 +81,17 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
     allowedOrigins: config.allowed_origins,
     log,
   });
-  const port = await listener.listen(config.host, config.port);
+  const port = await listener.listen(config.host, config.port).catch((error: unknown) => {
+    close();
+    throw error;
+  });
+  let closing: Promise<void> | undefined;
+  const closeAll = async (): Promise<void> => {
+    await listener.close();
+    timer.stop();
+    await deliverer.close();
+    close();
+  };
   timer.start();
   return {
     url: `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`,
@@ -75,17 +99,17 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
     initialPassword,
     issueToken: (username = firstUser) => issueToken(username),
     tick: () => timer.tick(),
-    close: async () => {
-      await listener.close();
-      timer.stop();
-      close();
-    },
+    settled: () => deliverer.idle(),
+    close: () => (closing ??= closeAll()),
   };
 }
 
-interface Opening extends Pick<ServerOptions, 'clock' | 'random'> {
+interface Opening extends Pick<ServerOptions, 'clock' | 'random' | 'resolve'> {
   /** The data folder; undefined keeps everything in memory. */
   readonly folder: string | undefined;
+  /** Whether this process serves the folder; one at a time does, while commands of the operator may come and go. */
+  readonly serves?: boolean;
+  readonly wakeOutbox?: Deployment['wakeOutbox'];
 }
 
 /** A deployment without a listener: what the server and the commands of the operator have in common. */
@@ -97,9 +121,10 @@ export interface Opened {
 }
 
 /** Opens the database and everything that works on it. Throws with a sentence when the data is unusable. */
-export function openDeployment(config: Config, { clock = systemClock, folder, random = randomBytes }: Opening): Opened {
+export function openDeployment(config: Config, opening: Opening): Opened {
+  const { clock = systemClock, folder, random = systemRandom(), wakeOutbox = () => undefined } = opening;
   const { log, close } = openLog(config.log_level);
-  const db = openDatabase(config, folder);
+  const { db, release } = openData(config, folder, opening.serves ?? false);
   const router = new Router<Endpoint>();
   for (const endpoint of endpoints) router.add(endpoint);
   const deployment: Deployment = {
@@ -108,10 +133,13 @@ export function openDeployment(config: Config, { clock = systemClock, folder, ra
     clock,
     random,
     log,
+    resolve: opening.resolve ?? systemResolver,
     passwords: new PasswordHasher(),
+    secrets: openSecrets(config.encryption_keys, folder, random),
     tokenUse: new TokenUse(),
+    knownTokens: new Memo(db, knownTokens),
     isPath: (path) => router.find(path) !== undefined,
-    wakeOutbox: () => undefined,
+    wakeOutbox,
     passwordChanged: (username) => db.settled((error) => error === undefined && forgetInitialPassword(folder, username)),
   };
   ensureGlobalQuotas(deployment);
@@ -121,19 +149,39 @@ export function openDeployment(config: Config, { clock = systemClock, folder, ra
     issueToken: (username) => issueTokenTo(deployment, username),
     close: () => {
       db.write(() => deployment.tokenUse.save(db));
-      db.close();
+      release();
       close();
     },
   };
 }
 
-function openDatabase(config: Config, folder: string | undefined): Database {
-  if (folder !== undefined) mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const cache = config.native_cache ?? (folder === undefined ? undefined : join(folder, 'native'));
-  const db = Database.open(folder === undefined ? ':memory:' : join(folder, 'tenantry.db'), sqliteAddon(cache));
-  db.define('country_name', countryName);
-  migrate(db);
-  return db;
+/** Creates the data folder where it is missing; answers the SQLite addon of the one-file build. Throws with a sentence. */
+function prepareFolder(config: Config, folder: string | undefined): object | undefined {
+  if (folder === undefined) return sqliteAddon(config.native_cache ?? undefined);
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (error) {
+    throw new Error(`cannot use the data folder ${folder}: ${(error as Error).message}`, { cause: error });
+  }
+  return sqliteAddon(config.native_cache ?? join(folder, 'native'));
+}
+
+/** Opens the database, for a server behind the lock of its folder; `release` closes both. */
+function openData(config: Config, folder: string | undefined, serves: boolean): { db: Database; release: () => void } {
+  const addon = prepareFolder(config, folder);
+  const isLocked = serves && folder !== undefined;
+  const unlock = isLocked ? takeLock(join(folder, 'serve.lock'), `another server uses the data folder ${folder}`, addon) : undefined;
+  const file = folder === undefined ? ':memory:' : join(folder, 'tenantry.db');
+  try {
+    const db = Database.open(file, addon);
+    db.define('country_name', countryName);
+    migrate(db);
+    return { db, release: () => (db.close(), unlock?.()) };
+  } catch (error) {
+    unlock?.();
+    throw new Error(`${file}: ${(error as Error).message}`, { cause: error });
+  }
 }
 
 function issueTokenTo(deployment: Deployment, username: string): string {
@@ -150,6 +198,7 @@ function pipeline(deployment: Deployment, router: Router<Endpoint>): (incoming: 
   const { clock, db, log } = deployment;
   const allow = new Map(router.endpoints.map((endpoint) => [endpoint, allowed(endpoint)]));
   const expireDue = dueRoles(deployment);
+  const perform = performer(db);
 
   return (incoming) => {
     const match = router.find(incoming.path);
@@ -164,6 +213,7 @@ function pipeline(deployment: Deployment, router: Router<Endpoint>): (incoming: 
     const isProtected = match ? !match.endpoint.open : /^\/(api|api-auth|docs)\//.test(incoming.path);
     const presentRequest = (): Request => {
       const now = clock.now();
+      db.catchUp();
       expireDue(now);
       const actor = isProtected ? authenticate(deployment, incoming, now) : null;
       caller = actor?.uuid;
@@ -177,9 +227,9 @@ function pipeline(deployment: Deployment, router: Router<Endpoint>): (incoming: 
       const method = incoming.method === 'HEAD' ? 'GET' : incoming.method;
       const operation = endpoint.operations[method as Method];
       if (!operation) throw new HttpError(405, { detail: `Method "${incoming.method}" not allowed.` });
-      if (!operation.prepare && !incoming.isMultipart) return answer(perform(db, operation, request, undefined));
+      if (!operation.prepare && !incoming.isMultipart) return answer(perform(operation, request, undefined));
       // What had to wait is looked at anew: meanwhile its token may have been revoked, or a role may have ended.
-      return prepare(operation, request).then((prepared) => answer(perform(db, operation, presentRequest(), prepared))).catch(refuse);
+      return prepare(operation, request).then((prepared) => answer(perform(operation, presentRequest(), prepared))).catch(refuse);
     } catch (error) {
       return refuse(error);
     }
@@ -192,10 +242,24 @@ async function prepare(operation: Operation, request: Request): Promise<unknown>
   return operation.prepare?.(request);
 }
 
-function perform(db: Database, operation: Operation, request: Request, prepared: unknown): Reply {
-  const { method } = request.incoming;
-  if (method === 'GET' || method === 'HEAD') return operation.handle(request, prepared as never);
-  return db.write(() => operation.handle(request, prepared as never));
+/**
+ * Runs a handler: what writes in a transaction; what reads only if anything was written since the same caller was told the
+ * same document.
+ */
+function performer(db: Database): (operation: Operation, request: Request, prepared: unknown) => Reply {
+  const documents = new Memo<Reply>(db, documentBytes);
+  return (operation, request, prepared) => {
+    const { actor, incoming } = request;
+    if (incoming.method !== 'GET' && incoming.method !== 'HEAD') return db.write(() => operation.handle(request, prepared as never));
+    const key = `${actor?.token} ${incoming.base}${incoming.path}?${incoming.query.text}`;
+    const known = documents.get(key);
+    if (known) return known;
+    const reply = operation.handle(request, prepared as never);
+    // What varies with a header of the request is another document each time.
+    if (!reply.conditional || reply.headers.Vary !== undefined) return reply;
+    const kept = encoded(reply);
+    return documents.set(key, kept, key.length + kept.body.length);
+  };
 }
 
 /** Ends roles at their instant, before anything is served; costs one comparison while none is due. */

@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
 import type { Memo } from '../db/memo.ts';
+import type { Resolver } from '../http/resolver.ts';
 import type { Log } from '../log.ts';
 import type { Caller } from './caller.ts';
 import type { PasswordHasher } from './passwords.ts';
@@ -16,6 +17,8 @@ export interface Deployment {
   readonly log: Log;
   /** Cryptographic random bytes; replaced by a seeded source in reproducible fixtures. */
   readonly random: (bytes: number) => Buffer;
+  /** Finds the addresses of hosts that are not the operator's own choice. */
+  readonly resolve: Resolver;
   readonly passwords: PasswordHasher;
   readonly secrets: Secrets;
   readonly tokenUse: TokenUse;

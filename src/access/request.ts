@@ -16,7 +16,14 @@ export class Request implements Context {
     /** Null on open endpoints. */
     readonly actor: Caller | null,
     readonly now: number,
+    /** The parameters that filters and pages are read from. */
+    readonly query: Query = incoming.query,
   ) {}
+
+  /** The same request with other parameters, such as those of its body. */
+  asking(query: Query): Request {
+    return new Request(this.deployment, this.incoming, this.params, this.actor, this.now, query);
+  }
 
   /** The authenticated caller. Only an open endpoint has none, and it must not ask. */
   get caller(): Caller {
@@ -30,10 +37,6 @@ export class Request implements Context {
 
   get config(): Config {
     return this.deployment.config;
-  }
-
-  get query(): Query {
-    return this.incoming.query;
   }
 
   get address(): string {

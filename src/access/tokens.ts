@@ -42,7 +42,8 @@ export class TokenUse {
   }
 }
 
-interface TokenRow {
+/** A token with its owner. */
+export interface TokenRow {
   readonly token_id: number;
   readonly last_used: number;
   readonly revoked: number | null;
@@ -60,11 +61,7 @@ interface TokenRow {
 /** The owner of the token in the Authorization header. Throws 401 as core.md 2.2 says; slides the token's expiry. */
 export function authenticate(deployment: Deployment, incoming: Incoming, now: number): Caller {
   const token = presentedToken(incoming.headers.authorization);
-  const row = deployment.db.get<TokenRow>(sql`
-    SELECT t.id AS token_id, t.last_used, t.revoked, u.token_lifetime, u.is_active,
-      u.id, u.uuid, u.username, u.full_name, u.native_name, u.is_staff, u.is_support
-    FROM token t JOIN user u ON u.id = t.user_id WHERE t.digest = ${digest(token)}`);
-  if (!row) throw refusal('Invalid token.');
+  const row = deployment.knownTokens.get(token) ?? findToken(deployment, token);
   if (!row.is_active) throw refusal('User inactive or deleted.');
   if (row.revoked !== null) throw refusal('Invalid token.');
   const lastUse = deployment.tokenUse.lastUse(row.token_id, row.last_used);
@@ -81,6 +78,15 @@ export function authenticate(deployment: Deployment, incoming: Incoming, now: nu
     tokenId: row.token_id,
     token,
   };
+}
+
+function findToken({ db, knownTokens }: Deployment, token: string): TokenRow {
+  const row = db.get<TokenRow>(sql`
+    SELECT t.id AS token_id, t.last_used, t.revoked, u.token_lifetime, u.is_active,
+      u.id, u.uuid, u.username, u.full_name, u.native_name, u.is_staff, u.is_support
+    FROM token t JOIN user u ON u.id = t.user_id WHERE t.digest = ${digest(token)}`);
+  if (!row) throw refusal('Invalid token.');
+  return knownTokens.set(token, row);
 }
 
 function presentedToken(header: string | undefined): string {

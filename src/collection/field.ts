@@ -125,10 +125,11 @@ function input<T>(
   };
 }
 
-const characters = (text: string): number => [...text].length;
+/** Whether a text has at most so many characters, which are never more than its UTF-16 units. */
+const isWithin = (text: string, max: number): boolean => text.length <= max || [...text].length <= max;
 
 interface TextRules {
-  readonly max: number;
+  readonly max?: number | undefined;
   readonly blank: boolean;
   readonly normalize?: ((text: string) => string) | undefined;
   readonly rules?: readonly v.PipeItem<string, string, v.BaseIssue<unknown>>[];
@@ -136,13 +137,14 @@ interface TextRules {
 
 /** The schema of text: trimmed, normalized, at most `max` characters as it is then, further rules behind. */
 function textSchema(options: TextRules): v.GenericSchema<unknown, string> {
+  const { max } = options;
   const steps = [
     v.trim(),
     ...(options.normalize ? [v.transform(options.normalize)] : []),
     v.check((text: string) => !text.includes('\0'), messages.nul),
     // Half of a surrogate pair is no character: UTF-8, and so the database, cannot hold it.
     v.check((text: string) => !/\p{Surrogate}/u.test(text), messages.string),
-    v.check((text: string) => characters(text) <= options.max, messages.tooLong(options.max)),
+    ...(max === undefined ? [] : [v.check((text: string) => isWithin(text, max), messages.tooLong(max))]),
     ...(options.rules ?? []),
   ];
   const rules = v.pipe(v.string(messages.string), ...(steps as [v.TrimAction])) as v.GenericSchema<unknown, string>;
@@ -153,8 +155,11 @@ function textSchema(options: TextRules): v.GenericSchema<unknown, string> {
 /** Numbers are accepted as text and become it (core.md 1.5); a form's repeated text is its last. */
 const textOf = (value: unknown): unknown => (typeof value === 'number' ? String(value) : value);
 
+const bounded = (max: number | undefined): v.GenericSchema => (max === undefined ? v.string() : v.pipe(v.string(), v.maxLength(max)));
+
 interface TextOptions extends Writing<string> {
-  readonly max: number;
+  /** In characters; absent: only the size of the body limits it. */
+  readonly max?: number;
   /** Extra rule: what matches is accepted, else the message. Not applied to an empty value. */
   readonly pattern?: readonly [RegExp, string];
   readonly type?: FieldType;
@@ -164,18 +169,18 @@ interface TextOptions extends Writing<string> {
 /** Text up to `max` characters; empty unless required. Never null. */
 export function text(options: TextOptions): Field<string> {
   const rules: v.PipeItem<string, string, v.BaseIssue<unknown>>[] = [];
-  const { pattern, normalize } = options;
+  const { max, pattern, normalize } = options;
   if (pattern) rules.push(v.check((value: string) => value === '' || pattern[0].test(value), pattern[1]));
-  const schema = textSchema({ max: options.max, blank: !options.required, normalize, rules });
+  const schema = textSchema({ max, blank: !options.required, normalize, rules });
   return {
     type: options.type ?? 'string',
     label: options.label,
     help: options.help,
-    facts: { max_length: options.max },
+    facts: max === undefined ? {} : { max_length: max },
     json: textValue,
     shown: options.shown,
     shape: { type: 'string' },
-    input: input(options, { schema: v.pipe(v.string(), v.maxLength(options.max)), parse: (value) => check(schema, textOf(value)) }),
+    input: input(options, { schema: bounded(max), parse: (value) => check(schema, textOf(value)) }),
   };
 }
 
@@ -187,10 +192,26 @@ export function nullableText(options: TextOptions): Field<string | null> {
     ...base,
     shape: { type: ['string', 'null'] },
     input: input(options as Writing<string | null>, {
-      schema: v.nullable(v.pipe(v.string(), v.maxLength(options.max))),
+      schema: v.nullable(bounded(options.max)),
       nullable: true,
       parse: (value, request, form) => parse(value, request, form) || null,
     }),
+  };
+}
+
+/** The same field where null is a value, too: nothing is known. */
+export function orNull<T>(field: Field<T>): Field<T | null> {
+  const { parse, ...rest } = field.input as Input<T>;
+  return {
+    ...field,
+    shape: { ...field.shape, type: [field.shape.type, 'null'] },
+    input: {
+      ...(rest as Omit<Input<T | null>, 'parse'>),
+      schema: v.nullable(rest.schema),
+      nullable: true,
+      required: false,
+      parse: (value, request, form) => (value === null ? null : parse(value, request, form)),
+    },
   };
 }
 
@@ -316,8 +337,10 @@ export function choice(
       parse: (value, request) => {
         const word = typeof value === 'string' || typeof value === 'number' ? String(value).trim() : value;
         if (word === '' && options.blank) return '';
-        const known = options.chosenBy ? options.chosenBy(request.config) : options.choices().map(([known]) => known);
-        if (typeof word !== 'string' || !known.includes(word)) throw new FieldError([messages.choice(value)]);
+        const isKnown = options.chosenBy
+          ? options.chosenBy(request.config).includes(word as string)
+          : options.choices().some(([known]) => known === word);
+        if (typeof word !== 'string' || !isKnown) throw new FieldError([messages.choice(value)]);
         return word;
       },
     }),
@@ -349,6 +372,9 @@ export function datetime(options: Writing<number | null> = {}): Field<number | n
 
 const datetimePattern = /^(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,6})\d*)?)?\s*(Z|[+-]\d\d(?::?\d\d)?)?$/i;
 
+/** The end of the year 9999, as near as a number comes: from 2255 on not every microsecond has one of its own. */
+const lastInstant = 253_402_300_799_999_968;
+
 /** An instant in microseconds from a text of core.md 1.4's datetime form; without a zone it is UTC. */
 export function parseDatetime(text: string): number | undefined {
   const match = datetimePattern.exec(text);
@@ -365,7 +391,7 @@ export function parseDatetime(text: string): number | undefined {
   // An offset may lead out of the years that an answer can write.
   const utcYear = new Date(instant).getUTCFullYear();
   if (utcYear < 1 || utcYear > 9999) return undefined;
-  return instant * 1000 + Number(fraction.padEnd(6, '0'));
+  return Math.min(instant * 1000 + Number(fraction.padEnd(6, '0')), lastInstant);
 }
 
 function zoneMinutes(zone: string): number | undefined {
@@ -422,7 +448,7 @@ export function resolveLink(value: unknown, target: LinkTarget, request: Request
 /** The uuid in a link to an object of the collection with this path. Throws FieldError when it is no such link. */
 export function linkKey(value: string, path: string, request: Request): string {
   const location = linkPath(value.trim(), request);
-  const match = location === undefined ? null : /^\/api\/([a-z0-9-]+)\/([0-9a-f]{32})\/$/i.exec(location);
+  const match = location === undefined ? null : /^\/api\/([a-z0-9-]+)\/([0-9a-fA-F]{32})\/$/.exec(location);
   if (match?.[1] === path) return (match[2] as string).toLowerCase();
   const known = location !== undefined && request.deployment.isPath(location);
   throw new FieldError([known ? 'Invalid hyperlink - Incorrect URL match.' : 'Invalid hyperlink - No URL match.']);

@@ -125,3 +125,14 @@ export const only = (may: (request: Request) => boolean, filter: Filter): Filter
   ...filter,
   condition: (request, name) => (may(request) ? filter.condition(request, name) : undefined),
 });
+
+/** A parameter that its handler reads by itself; here for the documentation. */
+export const parameter = (type: Filter['type'], help: string, repeatable = false): Filter => ({ type, help, repeatable, condition: () => undefined });
+
+/** The parameters of a history, as `historyPoints` reads them. */
+export const historyParameters: Filters = {
+  point: parameter('integer', 'UNIX timestamp; in place of the others.', true),
+  start: parameter('integer', 'First point, UNIX timestamp.'),
+  end: parameter('integer', 'Last point, UNIX timestamp.'),
+  points_count: parameter('integer', 'Number of points from start to end, 2 to 1000.'),
+};

@@ -32,8 +32,6 @@ function openAlerts(request: Request, about: Sql): number {
     AND NOT (${among('a.alert_type', left)})`);
 }
 
-const none = (): number => 0;
-
 const ofCustomer: Counters = {
   alerts: { help: 'Open alerts about it, its projects, services and resources.', count: (request, id) => openAlerts(request, aboutCustomer(id)) },
   services: { help: 'Its services.', count: usage('customer', 'nc_service_count') },
@@ -61,7 +59,7 @@ const ofProject: Counters = {
 
 const ofUser: Counters = {
   keys: { help: "The caller's SSH keys.", count: (request, id) => number(request, sql`SELECT count(*) FROM ssh_key WHERE user_id = ${id}`) },
-  hooks: { help: "The caller's hooks.", count: none },
+  hooks: { help: "The caller's hooks of every kind.", count: (request, id) => number(request, sql`SELECT count(*) FROM hook WHERE user_id = ${id}`) },
 };
 
 /** A path that answers one object of integers (core.md 9); `fields` limits its keys. */

@@ -1,4 +1,5 @@
 import SQLite from 'better-sqlite3';
+import { Memo } from './memo.ts';
 import type { Sql, Value } from './sql.ts';
 import { fold } from './sql.ts';
 
@@ -7,7 +8,7 @@ type Named = Readonly<Record<string, Value>>;
 
 /** The oldest SQLite whose write-ahead log is known not to corrupt under checkpoints. */
 const oldestSqlite = [3, 51, 3];
-const keptStatements = 1000;
+const keptStatements = 500;
 const keptCounts = 5000;
 
 /**
@@ -18,12 +19,13 @@ const keptCounts = 5000;
  * Whoever must not speak before the change is safe waits with `settled`.
  */
 export class Database {
-  /** Grows with every committed or pending change made here; a key for whatever is derived from the data. */
+  /** Grows with every committed or pending change, those of other processes included as far as `catchUp` has noticed them. */
   writes = 0;
   readonly #raw: SQLite.Database;
-  readonly #statements = new Map<string, Statement>();
-  readonly #counts = new Map<string, number>();
-  #countsVersion = '';
+  readonly #statements = { rows: new Map<string, Statement>(), value: new Map<string, Statement>() };
+  readonly #counts = new Memo<number>(this, keptCounts);
+  #versionSeen: number | undefined;
+  #isCurrent = false;
   #depth = 0;
   #batch: Batch | undefined;
 
@@ -31,10 +33,11 @@ export class Database {
     this.#raw = handle;
   }
 
-  /** Opens (and creates) the file, or an in-memory database for `:memory:`. Throws when SQLite is too old. */
+  /** Opens (and creates) the file, or an in-memory database for `:memory:`. Throws when SQLite is too old or the file another program's. */
   static open(file: string, addon?: object): Database {
     const handle = new SQLite(file, addon ? { nativeBinding: addon as unknown as string } : {});
     refuseOldSqlite(handle.prepare('SELECT sqlite_version()').pluck().get() as string);
+    refuseForeignFile(handle);
     for (const pragma of [
       'journal_mode = WAL',
       'synchronous = FULL',
@@ -87,26 +90,28 @@ export class Database {
    * than the page that is shown of it.
    */
   count(query: Sql): number {
-    const version = `${this.writes} ${this.value({ text: 'PRAGMA data_version', values: [] })}`;
-    if (version !== this.#countsVersion) {
-      this.#counts.clear();
-      this.#countsVersion = version;
-    }
     const key = `${query.text} ${JSON.stringify(query.values)}`;
-    let count = this.#counts.get(key);
-    if (count === undefined) {
-      count = this.value<number>(query) as number;
-      if (this.#counts.size < keptCounts) this.#counts.set(key, count);
-    }
-    return count;
+    return this.#counts.get(key) ?? this.#counts.set(key, this.value<number>(query) as number);
+  }
+
+  /** Notices what other processes have written, once a turn of the event loop; to be called before anything is answered. */
+  catchUp(): void {
+    if (this.#isCurrent) return;
+    this.#isCurrent = true;
+    setImmediate(() => {
+      this.#isCurrent = false;
+    });
+    const version = this.#prepare('PRAGMA data_version', 'value').get() as number;
+    if (version !== this.#versionSeen) this.writes++;
+    this.#versionSeen = version;
   }
 
   /** Makes a change; only inside `write`. Answers the new row's id and the number of changed rows. */
   run(change: Sql): { id: number; changes: number } {
     if (this.#depth === 0) throw new Error('A change outside Database.write');
     if (this.#batch?.failure !== undefined) throw this.#batch.failure;
-    this.writes++;
-    const result = this.#prepare(change.text, 'run').run(change.values);
+    const result = this.#prepare(change.text, 'rows').run(change.values);
+    if (result.changes > 0) this.writes++;
     return { id: Number(result.lastInsertRowid), changes: result.changes };
   }
 
@@ -214,17 +219,17 @@ export class Database {
   }
 
   #exec(text: string): void {
-    this.#prepare(text, 'run').run();
+    this.#prepare(text, 'rows').run();
   }
 
-  #prepare(text: string, kind: 'rows' | 'value' | 'run'): Statement {
-    const key = kind === 'value' ? `1${text}` : text;
-    let statement = this.#statements.get(key);
+  #prepare(text: string, kind: 'rows' | 'value'): Statement {
+    const kept = this.#statements[kind];
+    let statement = kept.get(text);
     if (statement) return statement;
     statement = this.#raw.prepare(text);
     if (kind === 'value') statement.pluck();
-    if (this.#statements.size >= keptStatements) this.#statements.delete(this.#statements.keys().next().value as string);
-    this.#statements.set(key, statement);
+    if (kept.size >= keptStatements) kept.delete(kept.keys().next().value as string);
+    kept.set(text, statement);
     return statement;
   }
 }
@@ -233,6 +238,18 @@ interface Batch {
   readonly waiting: ((error?: unknown) => void)[];
   failure: unknown;
   readonly timer: NodeJS.Immediate;
+}
+
+/** Marks a file as ours ("TNRY"), so that no other program's database is taken for one. */
+export const applicationId = 0x544e5259;
+
+/** Looks before anything is changed: to open with a write-ahead log is a change to the file already. */
+function refuseForeignFile(handle: SQLite.Database): void {
+  const owner = handle.pragma('application_id', { simple: true });
+  if (owner === applicationId) return;
+  if (owner === 0 && handle.prepare('SELECT 1 FROM sqlite_schema').get() === undefined) return;
+  handle.close();
+  throw new Error('The database belongs to another program');
 }
 
 function refuseOldSqlite(version: string): void {

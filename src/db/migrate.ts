@@ -1,8 +1,5 @@
-import { embeddedMigrations } from '../embedded.ts';
-import type { Database } from './database.ts';
-
-/** Marks a file as ours ("TNRY"), so that no other program's database is taken for one. */
-const applicationId = 0x544e5259;
+import { type Migration, embeddedMigrations } from '../embedded.ts';
+import { type Database, applicationId } from './database.ts';
 
 /**
  * Brings the schema up to date: each migration newer than `user_version` runs in a transaction of its own. Refuses a
@@ -16,15 +13,22 @@ export function migrate(db: Database): readonly string[] {
   if (version > migrations.length) {
     throw new Error(`The database has schema ${version}, newer than this version's ${migrations.length}: use a newer Tenantry`);
   }
-  const pending = migrations.slice(version);
-  pending.forEach((migration, index) => {
-    const steps = `PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${version + index + 1};`;
-    try {
-      db.script(`BEGIN IMMEDIATE; ${migration.sql}\n; ${steps} COMMIT;`);
-    } catch (error) {
-      db.script('ROLLBACK');
-      throw new Error(`Migration ${migration.name} failed: ${(error as Error).message}`);
-    }
-  });
-  return pending.map((migration) => migration.name);
+  const applied: string[] = [];
+  while (Number(db.pragma('user_version')) < migrations.length) applyNext(db, migrations, applied);
+  return applied;
+}
+
+function applyNext(db: Database, migrations: readonly Migration[], applied: string[]): void {
+  db.script('BEGIN IMMEDIATE');
+  // Asked again behind the lock: another process may have been first.
+  const version = Number(db.pragma('user_version'));
+  const migration = migrations[version];
+  try {
+    if (migration) db.script(`${migration.sql}\n; PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${version + 1};`);
+    db.script('COMMIT');
+  } catch (error) {
+    db.script('ROLLBACK');
+    throw new Error(`Migration ${migration?.name} failed: ${(error as Error).message}`);
+  }
+  if (migration) applied.push(migration.name);
 }

@@ -11,7 +11,7 @@ type Json = Readonly<Record<string, unknown>>;
 export function openApi(endpoints: readonly Endpoint[]): Json {
   const paths: Record<string, Json> = {};
   for (const endpoint of endpoints) {
-    const parameters = [...endpoint.path.matchAll(/:(\w+)/g)].map(() => keyParameter(endpoint));
+    const parameters = [...endpoint.path.matchAll(/:(\w+)/g)].map(([, name]) => keyParameter(endpoint, name as string));
     const operations = Object.entries(endpoint.operations).map(([method, operation]) => [method.toLowerCase(), describe(endpoint, method as Method, operation)]);
     paths[endpoint.path.replace(/:(\w+)/g, '{$1}')] = { ...(parameters.length > 0 && { parameters }), ...Object.fromEntries(operations) };
   }
@@ -38,8 +38,8 @@ export function openApi(endpoints: readonly Endpoint[]): Json {
   };
 }
 
-const keyParameter = ({ key }: Endpoint): Json => ({
-  name: 'key',
+const keyParameter = ({ key }: Endpoint, name: string): Json => ({
+  name,
   in: 'path',
   required: true,
   schema: key === 'pk' ? { type: 'integer' } : { type: 'string', pattern: '^[0-9A-Fa-f]{32}$' },
@@ -76,8 +76,11 @@ function describe(endpoint: Endpoint, method: Method, operation: Operation): Jso
   };
 }
 
-const operationId = (endpoint: Endpoint, method: Method): string =>
-  `${method.toLowerCase()}_${endpoint.path.replace(/^\/api\//, '').replace(/:\w+/g, 'one').replace(/[^a-z0-9]+/gi, '_').replace(/^_|_$/g, '') || 'root'}`;
+/** `get_customers__one__users`: two underscores stand for a slash, one for a dash, so that no two are alike. */
+const operationId = (endpoint: Endpoint, method: Method): string => {
+  const segments = endpoint.path.replace(/^\/api\//, '').replace(/:\w+/g, 'one').split('/').filter((segment) => segment !== '');
+  return `${method.toLowerCase()}_${segments.map((segment) => segment.replace(/\W+/g, '_')).join('__') || 'root'}`;
+};
 
 const failure = (description: string, schema: string): Json => ({
   description,

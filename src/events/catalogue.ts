@@ -1,6 +1,14 @@
 /** Levels of an event, from the least to the most severe. */
 export type Level = 'debug' | 'info' | 'warning' | 'error';
 
+/** What a level means to the reader, in words and as a number. */
+export const importances: Readonly<Record<Level, { readonly name: string; readonly code: number }>> = {
+  debug: { name: 'low', code: 10 },
+  info: { name: 'normal', code: 20 },
+  warning: { name: 'high', code: 30 },
+  error: { name: 'very high', code: 40 },
+};
+
 /** Groups of event types that hooks and filters name. */
 export type Group = 'customers' | 'projects' | 'resources' | 'ssh' | 'users';
 
@@ -70,6 +78,26 @@ export const catalogue = {
 } as const satisfies Record<string, EventType>;
 
 export type EventTypeName = keyof typeof catalogue;
+
+/** Every type, sorted. */
+export const eventTypes = Object.keys(catalogue).sort() as readonly EventTypeName[];
+
+/** Every group with its types, both sorted. */
+export const eventGroups: Readonly<Record<Group, readonly EventTypeName[]>> = {
+  customers: typesIn('customers'),
+  projects: typesIn('projects'),
+  resources: typesIn('resources'),
+  ssh: typesIn('ssh'),
+  users: typesIn('users'),
+};
+
+function typesIn(group: Group): EventTypeName[] {
+  return eventTypes.filter((type) => (catalogue[type].groups as readonly Group[]).includes(group));
+}
+
+/** The types of groups by their names; unknown groups have none. */
+export const typesOfGroups = (groups: readonly string[]): EventTypeName[] =>
+  eventTypes.filter((type) => catalogue[type].groups.some((group) => groups.includes(group)));
 
 /** The text of an event: values replace `{key}` once; what they contain is never read as a placeholder. */
 export function messageOf(type: EventTypeName, values: Readonly<Record<string, string>>): string {

@@ -26,17 +26,18 @@ export function record(context: Context, type: EventTypeName, details: EventCont
   const message = (particulars.message ?? messageOf(type, values)) + (particulars.changes ?? '');
   // What the message alone needs does not stay in the context.
   const { structure_name: _, ...kept } = values;
+  const level = particulars.level ?? catalogue[type].level;
   const id = db.insert('event', {
     uuid: newUuid(context.deployment),
     at: context.now,
     type,
-    level: particulars.level ?? catalogue[type].level,
+    level,
     message,
     context: JSON.stringify(kept),
     actor: kept.user_username === undefined ? null : fold(kept.user_username),
   });
   for (const subject of subjectsOf(db, kept)) db.insert('event_about', { subject_id: subject, at: context.now, event_id: id });
-  db.insert('event_words', { rowid: id, words: searchableWords(message, kept) });
+  db.insert('event_words', { rowid: id, words: searchableWords(message, level, kept) });
   queueDeliveries(context, { id, type, context: kept, witnesses: particulars.witnesses ?? [] });
 }
 

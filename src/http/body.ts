@@ -111,7 +111,10 @@ function parseMultipart(content: Buffer, contentType: string): Promise<Body> {
         const chunks: Buffer[] = [];
         stream.on('data', (chunk: Buffer) => chunks.push(chunk));
         stream.on('error', malformed);
-        stream.on('end', () => pairs.push([name, new UploadedFile(filename ?? '', type, Buffer.concat(chunks))]));
+        stream.on('end', () => {
+          // A file input in which nothing was chosen sends no name and no bytes: nothing is given.
+          if (filename || chunks.length > 0) pairs.push([name, new UploadedFile(filename ?? '', type, Buffer.concat(chunks))]);
+        });
       });
       reader.on('error', malformed);
       reader.on('finish', () => resolve({ form: true, values: gather(pairs) }));

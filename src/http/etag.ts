@@ -1,11 +1,19 @@
-import { hash } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import type { Reply } from './reply.ts';
+
+const known = new WeakMap<Reply, string>();
 
 /** The strong ETag of a reply: of its body, and of the headers of a page, which tell more than the body does. */
 export function etagOf(reply: Reply): string {
-  const count = reply.headers['X-Result-Count'];
-  const content = count === undefined || typeof reply.body !== 'string' ? reply.body : `${count} ${reply.headers.Link} ${reply.body}`;
-  return `"${hash('sha1', content, 'base64')}"`;
+  let etag = known.get(reply);
+  if (etag === undefined) {
+    const { body, headers } = reply;
+    const digest = createHash('sha1').update(body);
+    if (headers['X-Result-Count'] !== undefined) digest.update(` ${headers['X-Result-Count']} ${headers.Link}`);
+    etag = `"${digest.digest('base64')}"`;
+    known.set(reply, etag);
+  }
+  return etag;
 }
 
 /** RFC 9110 13.1.2: whether If-None-Match names the tag, compared weakly, or is `*`. */

@@ -39,6 +39,13 @@ const requestTimeout = 30_000;
 /** Bytes of a refused body that are read on, so that its sender gets to read the answer. */
 const drainedBytes = 64 * 1024 * 1024;
 const shutdownPatience = 8_000;
+/** Why a port cannot be had, in words for the operator. */
+const listenProblems: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'the port is in use',
+  EACCES: 'permission denied',
+  EADDRNOTAVAIL: 'this machine has no such address',
+  ENOTFOUND: 'there is no such host',
+};
 
 /** The HTTP server: reads requests within limits, sends replies when what they tell has been committed. */
 export class Listener {
@@ -71,12 +78,14 @@ export class Listener {
     this.#server.on('clientError', (error, socket) => this.#refuse(error, socket as Socket));
   }
 
-  /** Starts listening; answers the port taken. */
+  /** Starts listening; answers the port taken. Rejects with a sentence when that is impossible. */
   listen(host: string, port: number): Promise<number> {
     return new Promise((resolve, reject) => {
-      this.#server.once('error', reject);
+      const fail = (error: NodeJS.ErrnoException): void =>
+        reject(new Error(`cannot listen on ${host} port ${port}: ${listenProblems[error.code ?? ''] ?? error.message}`, { cause: error }));
+      this.#server.once('error', fail);
       this.#server.listen(port, host, () => {
-        this.#server.off('error', reject);
+        this.#server.off('error', fail);
         resolve((this.#server.address() as AddressInfo).port);
       });
     });

@@ -23,6 +23,13 @@ export class Query {
     }
   }
 
+  /** The members of a body as parameters: lists are repeated ones, null is empty. */
+  static of(members: Readonly<Record<string, unknown>>): Query {
+    const text = (value: unknown): string => (value === null ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value));
+    const pairs = Object.entries(members).flatMap(([name, value]) => (Array.isArray(value) ? value : [value]).map((item): [string, string] => [name, text(item)]));
+    return new Query(new URLSearchParams(pairs).toString());
+  }
+
   /** The last value of a parameter, unless it is empty. */
   one(name: string): string | undefined {
     return this.#values.get(name)?.at(-1) || undefined;

@@ -5,7 +5,10 @@ export interface Reply {
   readonly body: string | Uint8Array;
   readonly type: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Lists, details and images carry an ETag and answer 304 to a matching If-None-Match. */
+  /**
+   * Lists, details and images carry an ETag and answer 304 to a matching If-None-Match. They depend on nothing but the data,
+   * the caller and the address asked, and are remembered while these are the same.
+   */
   readonly conditional: boolean;
 }
 
@@ -44,3 +47,6 @@ export const created = (text: string, location: string): Reply => ({
 
 /** 204 without a body. */
 export const empty = (status = 204): Reply => ({ status, body: '', type: jsonType, headers: none, conditional: false });
+
+/** The same reply with the bytes of its body. */
+export const encoded = (reply: Reply): Reply => (typeof reply.body === 'string' ? { ...reply, body: Buffer.from(reply.body) } : reply);

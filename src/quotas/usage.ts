@@ -1,4 +1,4 @@
-import { type Context, type Deployment, newUuid, ownContext } from '../access/deployment.ts';
+import { type Context, type Deployment, newOrderedUuids, ownContext } from '../access/deployment.ts';
 import { judgeQuota } from '../alerts/conditions.ts';
 import type { Database } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
@@ -34,26 +34,28 @@ export interface Demand {
   readonly delta: number;
 }
 
-/** Creates the quotas of a new object, unused; unlimited where no limit is given. */
+/** Creates the quotas of a new object, unused; unlimited where no limit is given. One statement: most of what a new object writes is quotas. */
 export function createQuotas(
-  { deployment, now }: Context,
+  context: Context,
   scope: QuotaScope,
   id: number,
   names: readonly string[],
   limits: Readonly<Record<string, number>> = {},
   areBackend = false,
 ): void {
-  for (const name of names) {
-    const limit = limits[name] ?? -1;
-    deployment.db.insert('quota', { uuid: newUuid(deployment), scope_kind: scope, scope_id: id, name, limit, first_at: now, first_limit: limit, is_backend: Number(areBackend) });
-  }
+  const uuids = newOrderedUuids(context, names.length);
+  const rows = JSON.stringify(names.map((name, i) => [uuids[i], name, limits[name] ?? -1]));
+  context.deployment.db.run(sql`INSERT INTO quota (uuid, scope_kind, scope_id, name, "limit", first_at, first_limit, is_backend)
+    SELECT value ->> 0, ${scope}, ${id}, value ->> 1, value ->> 2, ${context.now}, value ->> 2, ${Number(areBackend)} FROM json_each(${rows})`);
 }
 
 /** Creates the deployment's own quotas on its first start. */
 export function ensureGlobalQuotas(deployment: Deployment): void {
   const { db } = deployment;
-  if (db.value(sql`SELECT 1 FROM quota WHERE scope_kind = 'global'`) !== undefined) return;
-  db.write(() => createQuotas(ownContext(deployment), 'global', 0, quotaNames.global));
+  const areThere = (): boolean => db.value(sql`SELECT 1 FROM quota WHERE scope_kind = 'global'`) !== undefined;
+  if (areThere()) return;
+  // Asked again inside: another process may have been first.
+  db.write(() => areThere() || createQuotas(ownContext(deployment), 'global', 0, quotaNames.global));
 }
 
 /** A quota by its scope and name. */

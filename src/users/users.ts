@@ -10,6 +10,7 @@ import { exact, only, partial, presence, truth, uuid } from '../collection/filte
 import { booleanValue, textValue } from '../collection/representation.ts';
 import { type Sql, type Value, any, fold, raw, sql } from '../db/sql.ts';
 import { affectedUser } from '../events/context.ts';
+import { cancelDeliveries } from '../events/outbox.ts';
 import { record } from '../events/record.ts';
 import { invalid } from '../http/error.ts';
 import { booleanWord } from '../http/query.ts';
@@ -187,7 +188,10 @@ function update(request: Request, row: UserRow, values: Values<typeof fields>): 
     record(request, 'user_token_lifetime_updated', { ...affected, affected_user_token_lifetime: values.token_lifetime ?? 'unlimited' });
   }
   if (changes.is_active !== undefined) {
-    if (!changes.is_active) revokeTokensOf(request, row.id);
+    if (!changes.is_active) {
+      revokeTokensOf(request, row.id);
+      cancelDeliveries(request, sql`user_id = ${row.id}`, 'The author of the hook was deactivated.');
+    }
     record(request, changes.is_active ? 'user_activated' : 'user_deactivated', affected);
   }
   if (Object.keys(changes).some((name) => name !== 'is_active')) record(request, 'user_update_succeeded', affected);

@@ -2,6 +2,8 @@ import { removeOldFailures } from '../access/lockout.ts';
 import { removeEndedTokens } from '../access/tokens.ts';
 import { hour, minute, second } from '../clock.ts';
 import { removeClosedAlerts } from '../alerts/raise.ts';
+import { removeOldEvents } from '../events/retention.ts';
+import { removeLeftDeliveries, removeOldDeliveries } from '../hooks/retention.ts';
 import { expireRoles } from '../permissions/roles.ts';
 import { foldOldVersions } from '../quotas/usage.ts';
 import type { Task } from './timer.ts';
@@ -19,5 +21,8 @@ export const housekeeping: readonly Task[] = [
   { name: 'remove old login failures', every: minute, run: ({ deployment, now }) => deployment.db.write(() => removeOldFailures(deployment.db, now)) },
   { name: 'remove closed alerts', every: hour, run: (context) => context.deployment.db.write(() => removeClosedAlerts(context)) },
   { name: 'fold old quota versions', every: second, run: (context) => void context.deployment.db.write(() => foldOldVersions(context)) },
+  { name: 'remove old events', every: second, run: (context) => void context.deployment.db.write(() => removeOldEvents(context)) },
+  { name: 'remove old deliveries', every: second, run: (context) => context.deployment.db.write(() => removeOldDeliveries(context)) },
+  { name: 'remove deliveries of deleted hooks', every: second, run: (context) => context.deployment.db.write(() => removeLeftDeliveries(context)) },
   { name: 'remove ended tokens', every: hour, run: (context) => void context.deployment.db.write(() => removeEndedTokens(context)) },
 ];

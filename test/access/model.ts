@@ -63,12 +63,14 @@ export interface World {
   readonly projects: Map<string, Project>;
   readonly keys: Map<string, Key>;
   readonly roles: Map<string, Role>;
+  /** Limits of quotas that were ever changed, by label. */
+  readonly limits: Map<string, number>;
 }
 
 /** A world with the first staff user alone. */
 export function emptyWorld(now: number, settings: Settings): World {
-  const admin: User = { id: 'u0', fullName: '', organization: '', approved: false, staff: true, support: false, active: true, agreed: true, token: 'valid' };
-  return { now, settings, users: new Map([['u0', admin]]), customers: new Map(), projects: new Map(), keys: new Map(), roles: new Map() };
+  const admin: User = { id: 'admin', fullName: '', organization: '', approved: false, staff: true, support: false, active: true, agreed: true, token: 'valid' };
+  return { now, settings, users: new Map([['admin', admin]]), customers: new Map(), projects: new Map(), keys: new Map(), roles: new Map(), limits: new Map() };
 }
 
 /** Columns of the tables: what a caller is to an object. */
@@ -130,6 +132,11 @@ export const rights: Readonly<Record<string, readonly (Standing | `CO with ${key
   'DELETE projects': ['ST', 'CO'],
   'POST projects/update_certifications': ['ST', 'CO'],
 
+  'PUT quotas of customers': ['ST'],
+  'PATCH quotas of customers': ['ST'],
+  'PUT quotas of projects': ['ST', 'CO'],
+  'PATCH quotas of projects': ['ST', 'CO'],
+
   // Owners for as long as they own it themselves: see `ownsUntil`.
   'POST customer-permissions': ['ST', 'CO with owners_can_manage_owners'],
   'PUT customer-permissions': ['ST', 'CO with owners_can_manage_owners'],
@@ -161,7 +168,7 @@ export function isMember(world: World, caller: User, target: User): boolean {
 }
 
 export type Kind =
-  | 'users' | 'keys' | 'customers' | 'projects'
+  | 'users' | 'keys' | 'customers' | 'projects' | 'quotas'
   | 'customer-permissions' | 'project-permissions' | 'customer-permissions-log' | 'project-permissions-log';
 
 const seesAll = (caller: User): boolean => caller.staff || caller.support;
@@ -173,6 +180,7 @@ const sight: { readonly [K in Kind]: (world: World, caller: User, id: string) =>
   keys: (world, caller, id) => seesAll(caller) || has(world.keys, id, (key) => key.owner === caller.id),
   customers: (world, caller, id) => inCustomer(world, caller, id).length > 0,
   projects: (world, caller, id) => inProject(world, caller, id).length > 0,
+  quotas: (world, caller, id) => quotaScope(world, caller, id).length > 0,
   'customer-permissions': (world, caller, id) => has(world.roles, id, (role) => inCustomer(world, caller, role.scope).length > 0),
   'project-permissions': (world, caller, id) => has(world.roles, id, (role) => hasAny(inProject(world, caller, role.scope), 'ST', 'GS', 'CO')),
   'customer-permissions-log': (world, caller, id) =>
@@ -190,6 +198,8 @@ export function existing(world: World, kind: Kind): string[] {
   const roles = (structure: Role['structure'], past: boolean): string[] =>
     [...world.roles.values()].filter((role) => role.structure === structure && (role.ended !== null) === past).map(({ id }) => id);
   switch (kind) {
+    case 'quotas':
+      return [...quotasOf([...world.customers.keys()], customerQuotas), ...quotasOf([...world.projects.keys()], projectQuotas)];
     case 'customer-permissions':
       return roles('customer', false);
     case 'project-permissions':
@@ -217,6 +227,22 @@ export const members = (world: World, customer: string): string[] => [
 export const projectsOf = (world: World, customer: string): string[] =>
   [...world.projects.values()].filter((project) => project.customer === customer).map(({ id }) => id);
 
-/** Some customers are limited: every third may have two projects and four users. */
-export const limitsOf = (customer: string): { readonly nc_project_count: number; readonly nc_user_count: number } =>
-  Number(customer.slice(1)) % 3 === 0 ? { nc_project_count: 2, nc_user_count: 4 } : { nc_project_count: -1, nc_user_count: -1 };
+/** Quotas are labelled `<scope>.<name>`. These are the ones the model knows of those that every customer and project has. */
+export const customerQuotas = ['nc_project_count', 'nc_user_count', 'nc_vm_count'] as const;
+export const projectQuotas = ['nc_vm_count'] as const;
+
+const quotasOf = (scopes: readonly string[], names: readonly string[]): string[] => scopes.flatMap((scope) => names.map((name) => `${scope}.${name}`));
+
+export const scopeOf = (quota: string): string => quota.split('.')[0] as string;
+
+/** What a caller is to the object of a quota. */
+export const quotaScope = (world: World, caller: User, quota: string): Standing[] =>
+  world.customers.has(scopeOf(quota)) ? inCustomer(world, caller, scopeOf(quota)) : inProject(world, caller, scopeOf(quota));
+
+export const limitOf = (world: World, quota: string): number => world.limits.get(quota) ?? -1;
+
+/** What a quota counts; there are no machines here. */
+export function usageOf(world: World, quota: string): number {
+  const [scope = '', name] = quota.split('.');
+  return name === 'nc_project_count' ? projectsOf(world, scope).length : name === 'nc_user_count' ? members(world, scope).length : 0;
+}

@@ -56,6 +56,34 @@ test('users are distinct users with an active role, whoever asks', async () => {
   assert.is((await customerCounters()).body.users, 5);
 });
 
+test('alerts are the open ones about the object and what belongs to it, without the types of excluded groups', async () => {
+  const alert = async (scope: { url: string }, alert_type: string) => {
+    const answer = await fixture.staff.post('/api/alerts/', { scope: scope.url, alert_type, message: 'Look', severity: 'Warning' });
+    assert.is(answer.status, 201);
+    return answer.body;
+  };
+  const counts = async (query = '', client = fixture.staff) => [(await customerCounters(query, client)).body.alerts, (await projectCounters(query, client)).body.alerts];
+  const hidden = await fixture.project('Hidden', company.customer);
+  const alerts = [
+    await alert(company.customer, 'customer_has_zero_services'),
+    await alert(company.project, 'burning'),
+    await alert(hidden, 'threshold_exceeded'),
+    await alert(await fixture.customer('Elsewhere'), 'burning'),
+  ];
+  assert.equal(await counts(), [3, 1]);
+  assert.equal(await counts('', company.clients.helper), [3, 1]);
+  assert.equal(await counts('', company.clients.manager), [2, 1], 'an alert about a project he does not see');
+  assert.equal(await counts('?exclude_features=services'), [2, 1]);
+  assert.equal(await counts('?exclude_features=services&exclude_features=quota&exclude_features=unknown'), [1, 1]);
+  assert.is((await fixture.staff.post(`${alerts[1].url}close/`)).status, 204);
+  assert.equal(await counts(), [2, 0]);
+  assert.is((await fixture.staff.post(`${alerts[2].url}acknowledge/`)).status, 200);
+  assert.equal(await counts(), [2, 0], 'an acknowledged alert is open');
+  await fixture.staff.delete(hidden.url);
+  await fixture.staff.post(`${alerts[0].url}close/`);
+  assert.equal(await counts(), [0, 0]);
+});
+
 test("of the caller: his own keys and hooks, not anybody else's", async () => {
   const { owner, staff } = company.clients;
   assert.equal((await owner.get('/api/user-counters/')).body, { keys: 0, hooks: 0 });

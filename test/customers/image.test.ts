@@ -122,6 +122,14 @@ test('PUT requires the part', async () => {
   }
 });
 
+test('a file input in which nothing was chosen counts as no part', async () => {
+  const body = '--line\r\nContent-Disposition: form-data; name="image"; filename=""\r\nContent-Type: application/octet-stream\r\n\r\n\r\n--line--\r\n';
+  const nothing = [body, { 'Content-Type': 'multipart/form-data; boundary=line' }] as const;
+  assert.equal((await fixture.staff.send('PUT', imageUrl(), ...nothing)).body, { image: ['No file was submitted.'] });
+  await put(png);
+  assert.equal((await fixture.staff.send('PATCH', imageUrl(), ...nothing)).body, { image: imageUrl() });
+});
+
 test('a value that is no file is refused by PUT and PATCH', async () => {
   const wrong = [400, { image: ['The submitted data was not a file. Check the encoding type on the form.'] }];
   const form = new FormData();

@@ -1,6 +1,5 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { sql } from '../../src/db/sql.ts';
 import { Fixture, type Json } from '../support/fixture.ts';
 
 const test = suite('certifications of a project (core.md 7.1, 7.6)');
@@ -13,18 +12,19 @@ let soc: Json;
 test.before(async () => {
   fixture = await Fixture.start();
   customer = await fixture.customer('Alice');
-  [iso, pci, soc] = [certification('ISO 27001', 'Security', 'https://iso.example'), certification('PCI'), certification('SOC 2')];
+  iso = await certification({ name: 'ISO 27001', description: 'Security', link: 'https://iso.example' });
+  pci = await certification({ name: 'PCI' });
+  soc = await certification({ name: 'SOC 2' });
 });
 test.before.each(() => {
   fixture.events();
 });
 test.after(() => fixture.close());
 
-function certification(name: string, description = '', link = ''): Json {
-  const { db, random } = fixture.server.deployment;
-  const uuid = random(16).toString('hex');
-  db.write(() => db.run(sql`INSERT INTO service_certification (uuid, name, description, link) VALUES (${uuid}, ${name}, ${description}, ${link})`));
-  return { uuid, url: `${fixture.url}/api/service-certifications/${uuid}/`, name, description, link };
+/** Creates a certification and answers it as projects show it. */
+async function certification(fields: Json): Promise<Json> {
+  const { uuid, url, name, description, link } = (await fixture.staff.post('/api/service-certifications/', fields)).body;
+  return { uuid, url, name, description, link };
 }
 
 const names = (project: Json): string[] => project.certifications.map((item: Json) => item.name);
@@ -108,10 +108,9 @@ test('what is wrong is told at its place in the list; valid items are {}', async
 });
 
 test('a certification that is gone is no longer demanded', async () => {
-  const gone = certification('Gone');
+  const gone = await certification({ name: 'Gone' });
   const project = await fixture.project('Relieved', customer, { certifications: [{ url: gone.url }, { url: iso.url }] });
-  const { db } = fixture.server.deployment;
-  db.write(() => db.run(sql`DELETE FROM service_certification WHERE uuid = ${gone.uuid}`));
+  assert.is((await fixture.staff.delete(gone.url)).status, 204);
   assert.equal(names((await fixture.staff.get(project.url)).body), ['ISO 27001']);
 });
 

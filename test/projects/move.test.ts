@@ -1,6 +1,5 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { sql } from '../../src/db/sql.ts';
 import { type Cast, cast, everybody } from '../support/cast.ts';
 import { Fixture, type Json, byStaff } from '../support/fixture.ts';
 
@@ -18,9 +17,9 @@ test.before.each(async () => {
 test.after.each(() => fixture.close());
 
 const move = (client = fixture.staff) => client.patch(company.project.url, { customer: target.url });
-const limit = (customer: Json, name: string, value: number) => {
-  const { db } = fixture.server.deployment;
-  db.write(() => db.run(sql`UPDATE quota SET "limit" = ${value} WHERE uuid = ${customer.quotas.find((quota: Json) => quota.name === name).uuid}`));
+const limit = async (customer: Json, name: string, value: number): Promise<void> => {
+  const { url } = customer.quotas.find((quota: Json) => quota.name === name);
+  assert.is((await fixture.staff.patch(url, { limit: value })).status, 200);
 };
 const usage = async (customer: Json, name: string): Promise<number> =>
   (await fixture.staff.get(customer.url)).body.quotas.find((quota: Json) => quota.name === name).usage;
@@ -103,8 +102,8 @@ test('owning only the target is not enough', async () => {
 });
 
 test('a move that exceeds quotas of the target is refused as a whole, naming each in order', async () => {
-  limit(target, 'nc_user_count', 2);
-  limit(target, 'nc_project_count', 0);
+  await limit(target, 'nc_user_count', 2);
+  await limit(target, 'nc_project_count', 0);
   const before = (await fixture.staff.get(company.project.url)).body;
   const answer = await fixture.staff.patch(company.project.url, { customer: target.url, name: 'Renamed' });
   assert.equal([answer.status, answer.body], [409, {
@@ -119,7 +118,7 @@ test('users who are in the target already do not count again', async () => {
   await fixture.grant(target, company.users.manager, 'support');
   const there = await fixture.project('There', target);
   await fixture.grant(there, company.users.admin, 'admin');
-  limit(target, 'nc_user_count', 3);
+  await limit(target, 'nc_user_count', 3);
   assert.is((await move()).status, 200);
   assert.is(await usage(target, 'nc_user_count'), 3);
 });
@@ -127,19 +126,19 @@ test('users who are in the target already do not count again', async () => {
 test('users whose role in the project is over do not count', async () => {
   const { body } = await fixture.staff.get(`/api/project-permissions/?user=${company.users.manager.uuid}`);
   await fixture.staff.delete(body[0].url);
-  limit(target, 'nc_user_count', 2);
+  await limit(target, 'nc_user_count', 2);
   assert.is((await move()).status, 200);
 });
 
-test('naming the same customer is no move, whatever its limits', async () => {
-  limit(company.customer, 'nc_project_count', 0);
-  limit(company.customer, 'nc_user_count', 0);
+test('naming the same customer is no move, even when its quotas are full', async () => {
+  await limit(company.customer, 'nc_project_count', 1);
+  await limit(company.customer, 'nc_user_count', 5);
   const answer = await fixture.staff.put(company.project.url, { name: 'Rocket 2', customer: company.customer.url });
   assert.is(answer.status, 200);
 });
 
-test('an exceeded quota of the old customer does not keep a project there', async () => {
-  limit(company.customer, 'nc_project_count', 0);
+test('a full quota of the old customer does not keep a project there', async () => {
+  await limit(company.customer, 'nc_project_count', 1);
   assert.is((await move()).status, 200);
 });
 

@@ -31,10 +31,10 @@ export class Client {
     readonly headers: Readonly<Record<string, string>> = {},
   ) {}
 
-  /** Sends a request; `path` is absolute or starts with a slash, a plain object is sent as JSON, anything else as it is. */
+  /** Sends a request; `path` starts with a slash or is a link, whatever base it was written with; a plain object is sent as JSON, anything else as it is. */
   async send(method: string, path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}): Promise<Answer<Json>> {
     const isPlain = body !== undefined && (body === null || Object.getPrototypeOf(body) === Object.prototype || Array.isArray(body));
-    const response = await fetch(path.startsWith('http') ? path : this.fixture.url + path, {
+    const response = await fetch(this.fixture.url + path.replace(/^https?:.*?(?=\/api\/)/, ''), {
       method,
       redirect: 'manual',
       headers: {

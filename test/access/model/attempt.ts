@@ -58,8 +58,8 @@ export class Attempt {
     return sees(this.world, this.caller, kind, key) ? key : notFound();
   }
 
-  need(standing: readonly Standing[]): void {
-    if (!may(this.world, this.right, standing)) forbidden();
+  need(standing: readonly Standing[], right = this.right): void {
+    if (!may(this.world, right, standing)) forbidden();
   }
 
   /** The values of the body; all field errors are collected. */
@@ -114,8 +114,13 @@ export const link = (kind: Kind): Reader => (value, { world, caller }) => {
   return sees(world, caller, kind, key) ? key : bad('Invalid hyperlink - Object does not exist.');
 };
 
-export const time: Reader = (value) => {
+const time: Reader = (value) => {
   if (value === null || value === '') return null;
   const at = typeof value === 'string' ? Date.parse(value) : Number.NaN;
   return Number.isNaN(at) ? bad('Datetime has wrong format. Use one of these formats instead: YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z].') : at;
+};
+
+export const timeToCome: Reader = (value, attempt) => {
+  const at = time(value, attempt) as number | null;
+  return at !== null && at <= attempt.world.now ? bad('Expiration time should be greater than current time.') : at;
 };

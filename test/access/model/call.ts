@@ -37,7 +37,7 @@ export const unreadable = {
   'plain text': { type: 'text/plain', text: 'name', status: 415, body: { detail: 'Unsupported media type "text/plain" in request.' } },
 } as const;
 
-export const isLabel = (text: string): boolean => /^[ukcpr]\d+$/.test(text);
+export const isLabel = (text: string): boolean => /^(admin|[ukcpr]\d+(\.\w+)?)$/.test(text);
 
 /** A call in one line. */
 export function told({ at, wait, by, method, on, key, tail, query, body, unreadable, written }: Call): string {

@@ -1,5 +1,5 @@
 /** Random requests: mostly sensible ones, by callers who mostly have something to do with what they ask for. */
-import { type Kind, type World, activeRoles, existing } from '../model.ts';
+import { type Kind, type World, activeRoles, customerQuotas, existing, scopeOf } from '../model.ts';
 import { type Call, type Link, type Method, unreadable } from './call.ts';
 import { writing } from './verdict.ts';
 
@@ -31,7 +31,7 @@ export class Random {
 }
 
 const letters: Readonly<Record<Kind, string>> = {
-  users: 'u', keys: 'k', customers: 'c', projects: 'p',
+  users: 'u', keys: 'k', customers: 'c', projects: 'p', quotas: 'c0.',
   'customer-permissions': 'r', 'project-permissions': 'r', 'customer-permissions-log': 'r', 'project-permissions-log': 'r',
 };
 const kinds = Object.keys(letters) as Kind[];
@@ -47,7 +47,8 @@ const longest = 6 * 24 * 3_600_000;
 export function randomCall(random: Random, world: World, at: number, started: number): Call {
   const upkeep = random.chance(0.5) ? keepPopulated(random, world) : undefined;
   const operation = upkeep ?? (random.chance(0.45) ? reading(random, world) : random.of(writing));
-  return { at, wait: waiting(random, world, started), ...made(random, world, at, operation, upkeep !== undefined) };
+  const request = made(random, world, at, operation, upkeep !== undefined);
+  return { at, wait: request.method === 'sign in' ? 0 : waiting(random, world, started), ...request };
 }
 
 function keepPopulated(random: Random, world: World): string | undefined {
@@ -60,10 +61,10 @@ function keepPopulated(random: Random, world: World): string | undefined {
 
 function reading(random: Random, world: World): string {
   const method: Method = random.chance(0.8) ? 'GET' : random.of(['HEAD', 'OPTIONS'] as const);
-  if (method === 'GET' && random.chance(0.04)) return random.of(['GET user-counters', 'POST logout', 'sign in users']);
+  if (method === 'GET' && random.chance(0.04)) return random.of(['GET user-counters', 'POST logout']);
   if (method === 'GET' && random.chance(0.3)) return `GET ${random.of(['customers', 'projects'])}/${random.of(['users', 'counters'])}`;
   // A dead token says little: its owner signs in again before long.
-  if (random.chance(0.1) && signedOut(world).length > 1) return 'sign in users';
+  if (random.chance(0.2) && signedOut(world).length > 1) return 'sign in users';
   return `${method} ${random.of(kinds)}`;
 }
 
@@ -74,18 +75,20 @@ type Request = Omit<Call, 'at' | 'wait'>;
 function made(random: Random, world: World, at: number, operation: string, sure: boolean): Request {
   const [method, path] = operation.replace('sign in', 'sign-in').split(' ') as [Method | 'sign-in', string];
   const [on, tail] = path.split('/') as [Kind, string | undefined];
-  if (method === 'sign-in') return { by: random.of([...signedOut(world), 'u0']), method: 'sign in', on };
-  if (!(on in letters)) return { by: callerOf(random, world, undefined, on === 'logout'), method, on };
+  if (method === 'sign-in') return { by: random.of(signedOut(world)), method: 'sign in', on };
+  // The first user stays signed in: he looks at what others do.
+  if (path === 'logout') return { by: random.of(['anonymous', ...[...world.users.keys()].slice(1)]), method, on };
+  if (!(on in letters)) return { by: callerOf(random, world), method, on };
   const hasKey = tail !== undefined || (method !== 'POST' && (!['GET', 'HEAD', 'OPTIONS'].includes(method) || random.chance(0.6)));
   const key = hasKey ? keyOf(random, world, on) : undefined;
   const isWrite = !['GET', 'HEAD', 'OPTIONS'].includes(method);
   const body = isWrite && method !== 'DELETE' && tail !== 'counters' ? bodyOf(random, world, at, on, tail, method) : undefined;
-  const by = sure ? (on === 'keys' && method === 'POST' ? callerOf(random, world) : 'u0') : callerOf(random, world, key ?? scopeIn(body));
+  const by = sure ? (on === 'keys' && method === 'POST' ? callerOf(random, world) : 'admin') : callerOf(random, world, key ?? scopeIn(body));
   return {
     by,
     method,
     on,
-    ...(key !== undefined && { key: isWrite && key === 'u0' ? 'u1' : key }),
+    ...(key !== undefined && { key: isWrite && key === 'admin' ? 'u1' : key }),
     ...(tail !== undefined && { tail }),
     ...(random.chance(0.04) && { written: random.of(['upper', 'bare'] as const) }),
     ...(!isWrite && (key === undefined || tail === 'users') && { query: queryOf(random, world, key === undefined ? on : undefined) }),
@@ -103,27 +106,29 @@ function keyOf(random: Random, world: World, kind: Kind): string {
 const scopeIn = (body?: Readonly<Record<string, unknown>>): string | undefined => ((body?.customer ?? body?.project) as Link | null | undefined)?.key;
 
 /** Somebody to ask: staff, one with a role near the addressed object, anybody, or nobody. */
-function callerOf(random: Random, world: World, key?: string, spareFirst = false): string {
+function callerOf(random: Random, world: World, key?: string): string {
   const users = [...world.users.values()];
-  const any = users.filter(({ id, token }) => token !== 'none' && !(spareFirst && id === 'u0')).map(({ id }) => id);
+  const any = users.filter(({ active, token }) => active && token === 'valid').map(({ id }) => id);
   const odds = random.next();
-  if (odds < 0.04) return random.of(['anonymous', 'forged', ...users.filter(({ active, token }) => !active && token !== 'none').map(({ id }) => id)]);
-  if (odds < 0.22 && !spareFirst) return random.of(['u0', ...users.filter(({ staff, support, token }) => (staff || support) && token === 'valid').map(({ id }) => id)]);
+  if (odds < 0.05) return random.of(['anonymous', 'forged', ...users.map(({ id }) => id).filter((id) => !any.includes(id))]);
+  if (odds < 0.22) return random.of(any.filter((id) => world.users.get(id)?.staff || world.users.get(id)?.support || id === any[0]));
   const owner = world.users.has(key ?? '') ? key : world.keys.get(key ?? '')?.owner;
-  const scope = world.roles.get(key ?? '')?.scope ?? key ?? '';
+  const organization = [...world.customers.values()].find(({ abbreviation }) => abbreviation !== '' && abbreviation === world.users.get(key ?? '')?.organization);
+  const scope = world.roles.get(key ?? '')?.scope ?? organization?.id ?? scopeOf(key ?? '');
   const customer = world.projects.get(scope)?.customer ?? scope;
   const near = activeRoles(world).filter((role) => role.scope === customer || world.projects.get(role.scope)?.customer === customer).map(({ user }) => user);
   const related = [...near, ...(owner === undefined ? [] : [owner])].filter((id) => any.includes(id));
-  return odds < 0.75 && related.length > 0 ? random.of(related) : random.of(any.length > 0 ? any : ['anonymous']);
+  return odds < 0.75 && related.length > 0 ? random.of(related) : random.of(any);
 }
 
 function queryOf(random: Random, world: World, kind?: Kind): Readonly<Record<string, string>> {
   const sizes = random.chance(0.8) ? { page_size: '300' } : { page_size: '3', page: random.of(['1', '2', 'last', '5']) };
-  if (kind === undefined || random.chance(0.6)) return sizes;
+  if (kind === undefined || (kind !== 'quotas' && random.chance(0.6))) return sizes;
   const key = (of: Kind): string => random.of([...existing(world, of), `${letters[of]}999999`]);
   const filters: Readonly<Partial<Record<Kind, readonly (() => Readonly<Record<string, string>>)[]>>> = {
     users: [() => ({ current: '' }), () => ({ customer_uuid: key('customers') }), () => ({ project_uuid: key('projects') }), () => ({ potential: 'true' })],
     customers: [() => ({ user_uuid: key('users') })],
+    quotas: [() => ({ name: random.of(customerQuotas) })],
     projects: [() => ({ customer: key('customers') }), () => ({ can_manage: '' }), () => ({ can_admin: '1' })],
   };
   return { ...sizes, ...random.of(filters[kind] ?? [() => ({})])() };
@@ -146,7 +151,11 @@ function bodyOf(random: Random, world: World, at: number, on: Kind, tail: string
   const organizations = words('ALPHA', 'BETA', 'GAMMA');
   const members: Readonly<Record<string, Readonly<Record<string, Member>>>> = {
     users: {
-      ...(method === 'POST' && { username: [always, () => `u${at}`, ['', null, 'not a name', 'U0', 'x'.repeat(31)]] }),
+      ...(method === 'POST' && {
+        username: [always, () => `u${at}`, ['', null, 'not a name', 'ADMIN', 'x'.repeat(31)]],
+        // Time passes in these scripts, and sliding expiry is no part of them.
+        token_lifetime: [1, () => null, []],
+      }),
       full_name: optional(words('Ann', 'Bo', `Name ${at}`)),
       organization: optional(organizations),
       is_staff: flag(0.3, false),
@@ -162,9 +171,10 @@ function bodyOf(random: Random, world: World, at: number, on: Kind, tail: string
     },
     customers: { name: words('Alpha', 'Beta', `Customer ${at}`), abbreviation: optional(words('ALPHA', 'BETA', '')) },
     projects: { name: words('One', 'Two', `Project ${at}`), customer: link('customers', 'projects'), description: optional(words('none', 'some')) },
+    quotas: { limit: [0.9, () => random.of([-1, -1, 0, 1, 2, 3, 4]), [null, 'many', true]] },
     'projects/update_certifications': { certifications: [0.8, () => [], []] },
     'customer-permissions': {
-      role: [always, () => random.of(['owner', 'support']), ['manager', null]],
+      role: [always, () => random.of(['owner', 'owner', 'support']), ['manager', null]],
       expiration_time: expiry,
       customer: link('customers', 'users'),
       user: link('users', 'customers'),
@@ -187,7 +197,7 @@ function expiryOf(random: Random, world: World): string | null {
   const near = others.length > 0 ? random.of(others) + random.of([-1, 0, 0, 1]) : ahead;
   const odds = random.next();
   if (odds < 0.35) return null;
-  return new Date(odds < 0.4 ? world.now - random.of([0, 1, 1000]) : odds < 0.65 ? near : ahead).toISOString();
+  return new Date(odds < 0.4 ? world.now - random.of([0, 1, 1000]) : odds < 0.75 ? near : ahead).toISOString();
 }
 
 /** One of few keys, so that some meet again. */
@@ -200,8 +210,8 @@ function publicKey(random: Random): string {
 function waiting(random: Random, world: World, started: number): number {
   const odds = random.next();
   if (odds < 0.8 || world.now - started > longest) return 0;
-  if (odds < 0.95) return random.of([1, 500, 1000, 2000]);
+  if (odds < 0.88) return random.of([1, 500, 1000, 2000]);
   const next = Math.min(...activeRoles(world).flatMap(({ expires }) => expires ?? [])) - world.now;
-  if (odds < 0.99) return next < 600_000 ? next - random.of([0, 0, 1]) : 0;
+  if (odds < 0.995) return next < 1_200_000 ? next - random.of([0, 0, 1]) : 0;
   return 3_600_000;
 }

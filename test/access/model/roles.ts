@@ -1,6 +1,6 @@
 /** Roles in customers and projects: granted, prolonged, revoked (section 8). */
-import { type Role, activeRoles, existing, inScope, limitsOf, members, ownsUntil, projectsOf, sees } from '../model.ts';
-import { type Answer, type Attempt, choice, conflict, forbidden, link, notFound, refuse, time } from './attempt.ts';
+import { type Role, activeRoles, existing, inScope, limitOf, members, ownsUntil, sees, usageOf } from '../model.ts';
+import { type Answer, type Attempt, choice, conflict, forbidden, link, notFound, refuse, timeToCome } from './attempt.ts';
 import { shown } from './shown.ts';
 
 type Structure = Role['structure'];
@@ -15,16 +15,11 @@ function need(attempt: Attempt, structure: Structure, scope: string, t?: number 
   if (!caller.staff && t !== undefined && !ownsUntil(world, caller, customer, t)) forbidden();
 }
 
-function refusePast({ world }: Attempt, t: number | null | undefined): void {
-  if (typeof t === 'number' && t <= world.now) refuse(400, { expiration_time: ['Expiration time should be greater than current time.'] });
-}
-
 export const grantRole = (structure: Structure) => (attempt: Attempt): Answer => {
   const { world, caller, call } = attempt;
-  const readers = { role: choice(...roles[structure]), expiration_time: time, [structure]: link(`${structure}s`), user: link('users') };
+  const readers = { role: choice(...roles[structure]), expiration_time: timeToCome, [structure]: link(`${structure}s`), user: link('users') };
   const values = attempt.read(readers, ['role', structure, 'user']);
   const [scope, user, t] = [values[structure] as string, values.user as string, (values.expiration_time ?? null) as number | null];
-  refusePast(attempt, t);
   need(attempt, structure, scope, t);
   if (activeRoles(world).some((role) => role.user === user && role.scope === scope)) {
     refuse(400, { non_field_errors: [`The fields ${structure} and user must make a unique set.`] });
@@ -50,8 +45,7 @@ export const prolongRole = (structure: Structure) => (attempt: Attempt): Answer 
   const role = addressed(attempt, structure);
   need(attempt, structure, role.scope);
   if (role.user === caller.id) forbidden();
-  const { expiration_time: asked } = attempt.read({ expiration_time: time }) as { expiration_time?: number | null };
-  refusePast(attempt, asked);
+  const { expiration_time: asked } = attempt.read({ expiration_time: timeToCome }) as { expiration_time?: number | null };
   const t = asked === undefined ? role.expires : asked;
   need(attempt, structure, role.scope, t);
   role.expires = t;
@@ -80,11 +74,10 @@ export function forgetRoles(attempt: Attempt, of: (role: Role) => boolean): void
 /** Refuses what would exceed the quotas of a customer (10.3). */
 export function requireQuotas({ world }: Attempt, customer: string, adds: { readonly nc_project_count?: number; readonly nc_user_count?: number }): void {
   const { name, abbreviation } = world.customers.get(customer) as { name: string; abbreviation: string };
-  const usage = { nc_project_count: projectsOf(world, customer).length, nc_user_count: members(world, customer).length };
   const exceeded = (['nc_project_count', 'nc_user_count'] as const).flatMap((quota) => {
-    const [limit, added] = [limitsOf(customer)[quota], adds[quota] ?? 0];
-    if (limit === -1 || added === 0 || usage[quota] + added <= limit) return [];
-    return `${quota} quota limit: ${limit}.0, requires ${usage[quota] + added}.0 (${name}${abbreviation && ` (${abbreviation})`})`;
+    const [limit, usage, added] = [limitOf(world, `${customer}.${quota}`), usageOf(world, `${customer}.${quota}`), adds[quota] ?? 0];
+    if (limit === -1 || added === 0 || usage + added <= limit) return [];
+    return `${quota} quota limit: ${limit}.0, requires ${usage + added}.0 (${name}${abbreviation && ` (${abbreviation})`})`;
   });
   if (exceeded.length > 0) conflict(`One or more quotas were exceeded: ${exceeded.join('; ')}`);
 }

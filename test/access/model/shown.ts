@@ -3,7 +3,7 @@
  * say nothing about sight and rights are left out; a member that must be absent is undefined.
  */
 import type { Json } from '../../support/fixture.ts';
-import { type Kind, type Role, type User, type World, activeRoles, existing, inScope, members, projectsOf, sees } from '../model.ts';
+import { type Kind, type Role, type User, type World, activeRoles, inScope, limitOf, members, projectsOf, scopeOf, sees, usageOf } from '../model.ts';
 
 export type Shown = Readonly<Record<string, unknown>>;
 
@@ -31,13 +31,15 @@ export function shown(world: World, caller: User, kind: Kind, id: string, own = 
         projects: projectsOf(world, id).filter((project) => sees(world, caller, 'projects', project)).sort(),
         owners: usersWith(world, id, 'owner'),
         support_users: usersWith(world, id, 'support'),
-        nc_project_count: projectsOf(world, id).length,
-        nc_user_count: members(world, id).length,
+        nc_project_count: usageOf(world, `${id}.nc_project_count`),
+        nc_user_count: usageOf(world, `${id}.nc_user_count`),
       };
     case 'projects': {
       const { name, description, customer } = world.projects.get(id) ?? {};
       return { id, name, description, customer, usages: 0 };
     }
+    case 'quotas':
+      return { id, limit: limitOf(world, id), usage: usageOf(world, id), scope: scopeOf(id), threshold: 0 };
     default: {
       const { role, user, scope, author, expires, ended } = world.roles.get(id) as Role;
       return { id, role, user, scope, author, expires: ended ?? expires };
@@ -96,6 +98,8 @@ export function seen(kind: Kind, body: Json, label: LabelOf): Shown {
       const usages = body.quotas.reduce((sum: number, quota: Json) => sum + quota.usage, 0);
       return { id: label(body.uuid), name: body.name, description: body.description, customer: link(body.customer), usages };
     }
+    case 'quotas':
+      return { id: label(body.uuid), limit: body.limit, usage: body.usage, scope: link(body.scope), threshold: body.threshold };
     default:
       return {
         id: label(`${kind.split('-')[0]}/${body.pk}`),
@@ -132,4 +136,4 @@ export function seenMember(body: Json, label: LabelOf): Shown {
 
 /** Labels of the users in the list of a customer's or project's users. */
 export const membersOf = (world: World, scope: string): string[] =>
-  existing(world, 'customers').includes(scope) ? members(world, scope) : activeRoles(world).filter((role) => role.scope === scope).map(({ user }) => user);
+  world.customers.has(scope) ? members(world, scope) : activeRoles(world).filter((role) => role.scope === scope).map(({ user }) => user);

@@ -1,6 +1,6 @@
-/** Customers and projects (sections 6 and 7). */
-import { type Customer, type Project, activeRoles, inCustomer, inProject, members, projectsOf } from '../model.ts';
-import { type Answer, type Attempt, conflict, link, text } from './attempt.ts';
+/** Customers and projects and their quotas (sections 6, 7 and 10). */
+import { type Customer, type Project, activeRoles, inCustomer, inProject, members, projectsOf, quotaScope, scopeOf, usageOf } from '../model.ts';
+import { type Answer, type Attempt, type Reader, bad, conflict, link, refuse, text } from './attempt.ts';
 import { forgetRoles, requireQuotas } from './roles.ts';
 import { shown } from './shown.ts';
 
@@ -20,7 +20,7 @@ function changes<T extends object>(object: T, values: Partial<T>): boolean {
 export function createCustomer(attempt: Attempt): Answer {
   const { world, caller, call } = attempt;
   attempt.need(inCustomer(world, caller, ''));
-  const values = attempt.read(customerFields, required(attempt, 'name')) as unknown as Customer;
+  const values = attempt.read(customerFields, required(attempt, 'name')) as unknown as Omit<Customer, 'abbreviation'>;
   const id = `c${call.at}`;
   world.customers.set(id, { abbreviation: '', ...values, id });
   attempt.happens('customer_creation_succeeded', id);
@@ -49,7 +49,7 @@ export function deleteCustomer(attempt: Attempt): Answer {
 
 export function createProject(attempt: Attempt): Answer {
   const { world, caller, call } = attempt;
-  const values = attempt.read(projectFields, required(attempt, 'name', 'customer')) as unknown as Project;
+  const values = attempt.read(projectFields, required(attempt, 'name', 'customer')) as unknown as Omit<Project, 'description'>;
   attempt.need(inCustomer(world, caller, values.customer));
   requireQuotas(attempt, values.customer, { nc_project_count: 1 });
   const id = `p${call.at}`;
@@ -91,4 +91,19 @@ export function updateCertifications(attempt: Attempt): Answer {
   attempt.need(inProject(world, caller, id));
   attempt.read({ certifications: (value) => value }, ['certifications']);
   return { status: 200, object: shown(world, caller, 'projects', id) };
+}
+
+const limit: Reader = (value) => {
+  if (value === null) return bad('This field may not be null.');
+  return typeof value === 'number' ? value : bad('A valid number is required.');
+};
+
+export function updateQuota(attempt: Attempt): Answer {
+  const { world, caller } = attempt;
+  const id = attempt.see('quotas');
+  attempt.need(quotaScope(world, caller, id), `${attempt.right} of ${world.customers.has(scopeOf(id)) ? 'customers' : 'projects'}`);
+  const { limit: asked } = attempt.read({ limit }) as { limit?: number };
+  if (asked !== undefined && asked !== -1 && asked < usageOf(world, id)) refuse(400, { limit: ['Current quota usage exceeds new limit.'] });
+  if (asked !== undefined) world.limits.set(id, asked);
+  return { status: 200, object: shown(world, caller, 'quotas', id) };
 }

@@ -1,5 +1,5 @@
 /** What the conventions make of a request: its answer, what it changes in the world, and its events. */
-import { type Kind, type Role, type User, type World, activeRoles, inProject, members, projectsOf, sees, visible } from '../model.ts';
+import { type Kind, type Role, type User, type World, activeRoles, inProject, may, members, projectsOf, quotaScope, scopeOf, sees, visible } from '../model.ts';
 import { type Answer, Attempt, Refusal, refuse } from './attempt.ts';
 import type { Call } from './call.ts';
 import {
@@ -7,7 +7,7 @@ import {
 } from './people.ts';
 import { grantRole, prolongRole, revokeRole } from './roles.ts';
 import { type Shown, membersOf, shown, shownMember } from './shown.ts';
-import { createCustomer, createProject, deleteCustomer, deleteProject, updateCertifications, updateCustomer, updateProject } from './structures.ts';
+import { createCustomer, createProject, deleteCustomer, deleteProject, updateCertifications, updateCustomer, updateProject, updateQuota } from './structures.ts';
 
 export interface Verdict extends Answer {
   /** `<type> <labels of its subjects> [by <actor>]`, in order. */
@@ -35,6 +35,8 @@ const writes: Readonly<Record<string, (attempt: Attempt) => Answer>> = {
   'PATCH projects': updateProject,
   'DELETE projects': deleteProject,
   'POST projects/update_certifications': updateCertifications,
+  'PUT quotas': updateQuota,
+  'PATCH quotas': updateQuota,
   'POST customer-permissions': grantRole('customer'),
   'PUT customer-permissions': prolongRole('customer'),
   'PATCH customer-permissions': prolongRole('customer'),
@@ -104,6 +106,7 @@ const filters: Readonly<Record<string, (attempt: Attempt, id: string, value: str
   'users project_uuid': ({ world, caller }, id, value) => sees(world, caller, 'projects', value) && membersOf(world, value).includes(id),
   'users potential': ({ world, caller }, id) =>
     !world.users.get(id)?.staff && visible(world, caller, 'customers').some((customer) => members(world, customer).includes(id)),
+  'quotas name': (_, id, value) => id.includes(value),
   'customers user_uuid': ({ world, caller }, id, value) => {
     const user = world.users.get(value);
     return !(caller.staff || caller.support) || (user !== undefined && sees(world, user, 'customers', id));
@@ -140,11 +143,13 @@ function counters({ world, caller }: Attempt, kind: Kind, id: string): Readonly<
   return { alerts: 0, services: 0, projects: projectsOf(world, id).filter((project) => sees(world, caller, 'projects', project)).length, users };
 }
 
-/** OPTIONS: seen like GET; fields are described on paths that write, of users to those who may (1.10). */
+/** OPTIONS: seen like GET; fields are described on paths that write, of users and quotas to those who may (1.10). */
 function describe(attempt: Attempt): Answer {
-  const { call, caller } = attempt;
+  const { call, caller, world } = attempt;
   const kind = call.on as Kind;
   const id = call.key === undefined ? undefined : attempt.see(kind);
   const isWritten = !kind.endsWith('-log') && !(kind === 'keys' && id !== undefined);
-  return { status: 200, described: isWritten && (kind !== 'users' || caller.staff || caller.id === id) };
+  const mayWrite = kind === 'users' ? caller.staff || caller.id === id
+    : kind !== 'quotas' || (id !== undefined && may(world, `PUT quotas of ${world.customers.has(scopeOf(id)) ? 'customers' : 'projects'}`, quotaScope(world, caller, id)));
+  return { status: 200, described: isWritten && mayWrite };
 }

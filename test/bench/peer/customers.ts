@@ -39,6 +39,9 @@ export interface NewCustomer {
   readonly country?: string;
 }
 
+/** There may be no more customers. */
+export class QuotaExceeded extends Error {}
+
 const connected = `SELECT customer_id FROM customer_role WHERE user_id = :caller AND ended IS NULL
   UNION SELECT p.customer_id FROM project_role r JOIN project p ON p.id = r.project_id WHERE r.user_id = :caller AND r.ended IS NULL`;
 const connectedProjects = `SELECT project_id FROM project_role WHERE user_id = :caller AND ended IS NULL
@@ -98,12 +101,11 @@ export function customersOf(db: Database) {
     };
   };
 
-  const create = db.transaction((caller: Caller, address: string, values: NewCustomer): CustomerRow | undefined => {
-    if (!quotas.hasRoom()) return undefined;
+  const create = db.transaction((caller: Caller, address: string, values: NewCustomer): CustomerRow => {
     const id = insert.run({
       native_name: '', abbreviation: '', contact_details: '', email: '', phone_number: '', country: '', ...values, uuid: newUuid(), created: now(),
     }).lastInsertRowid;
-    quotas.createFor(Number(id));
+    if (!quotas.createFor(Number(id))) throw new QuotaExceeded();
     const row = findById.get(id) as CustomerRow;
     record('customer_creation_succeeded', `Customer ${row.name} has been created.`, {
       ip_address: address,
@@ -125,9 +127,6 @@ export function customersOf(db: Database) {
       const row = seesAll(caller) ? findAny.get(uuid) : findMine.get({ uuid, caller: caller.id });
       return row && represent(base, caller, row);
     },
-    create: (base: string, caller: Caller, address: string, values: NewCustomer) => {
-      const row = create(caller, address, values);
-      return row && represent(base, caller, row);
-    },
+    create: (base: string, caller: Caller, address: string, values: NewCustomer) => represent(base, caller, create(caller, address, values)),
   };
 }

@@ -15,20 +15,21 @@ const customerQuotas = ['nc_app_count', 'nc_private_cloud_count', 'nc_project_co
 export function quotasOf(db: Database) {
   const select = db.prepare<[string, number], QuotaRow>('SELECT uuid, name, "limit", usage FROM quota WHERE scope_kind = ? AND scope_id = ? ORDER BY name');
   const insert = db.prepare("INSERT INTO quota (uuid, scope_kind, scope_id, name, first_at) VALUES (?, 'customer', ?, ?, ?)");
-  const global = db.prepare<[], { limit: number; usage: number }>(
-    `SELECT "limit", usage FROM quota WHERE scope_kind = 'global' AND scope_id = 0 AND name = 'nc_global_customer_count'`,
-  );
-  const count = db.prepare("UPDATE quota SET usage = usage + 1 WHERE scope_kind = 'global' AND scope_id = 0 AND name = 'nc_global_customer_count'");
+  const globalCount = db.prepare<[], QuotaRow & { id: number }>(`SELECT * FROM quota
+    WHERE scope_kind = 'global' AND scope_id = 0 AND name = 'nc_global_customer_count'`);
+  const count = db.prepare('UPDATE quota SET usage = ? WHERE id = ?');
+  const addVersion = db.prepare('INSERT OR REPLACE INTO quota_version (quota_id, at, "limit", usage) VALUES (?, ?, ?, ?)');
   return {
     list: (base: string, kind: 'customer' | 'project', id: number) =>
       select.all(kind, id).map(({ uuid, name, limit, usage }) => ({ url: `${base}/api/quotas/${uuid}/`, uuid, name, limit, usage })),
-    hasRoom: () => {
-      const quota = global.get();
-      return quota === undefined || quota.limit === -1 || quota.usage + 1 <= quota.limit;
-    },
-    createFor: (customer: number) => {
+    /** Counts one more customer and gives it its quotas; answers false when there may be no more. */
+    createFor: (customer: number): boolean => {
+      const { id, limit, usage } = globalCount.get() as QuotaRow & { id: number };
+      if (limit !== -1 && usage + 1 > limit) return false;
       for (const name of customerQuotas) insert.run(newUuid(), customer, name, now());
-      count.run();
+      count.run(usage + 1, id);
+      addVersion.run(id, now(), limit, usage + 1);
+      return true;
     },
   };
 }

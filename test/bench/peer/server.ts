@@ -6,7 +6,7 @@
  */
 import Fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
 import { type Caller, callerFinder } from './callers.ts';
-import { type NewCustomer, customersOf } from './customers.ts';
+import { type NewCustomer, QuotaExceeded, customersOf } from './customers.ts';
 import { openDatabase } from './database.ts';
 import { type ProjectChange, projectsOf } from './projects.ts';
 import { sessionsOf } from './session.ts';
@@ -28,6 +28,11 @@ const app = Fastify({ logger: { level: 'info', stream: process.stderr }, disable
 app.decorateRequest('caller', null as unknown as Caller);
 app.addHook('onResponse', async (request, reply) => {
   request.log.info({ method: request.method, route: request.routeOptions.url, status: reply.statusCode, ms: reply.elapsedTime, caller: request.caller?.uuid }, 'request');
+});
+
+app.setErrorHandler((error, _request, reply) => {
+  if (error instanceof QuotaExceeded) return reply.code(409).send({ detail: 'Quota exceeded.' });
+  throw error;
 });
 
 const baseOf = (request: FastifyRequest): string => `${request.protocol}://${request.host}`;
@@ -90,7 +95,6 @@ app.register(async (api) => {
     async (request, reply) => {
       if (!request.caller.is_staff) return reply.code(403).send({ detail: 'You do not have permission to perform this action.' });
       const customer = customers.create(baseOf(request), request.caller, request.ip, request.body);
-      if (!customer) return reply.code(409).send({ detail: 'Quota exceeded.' });
       return reply.code(201).header('Location', customer.url).send(customer);
     },
   );

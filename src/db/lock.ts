@@ -1,0 +1,16 @@
+import SQLite from 'better-sqlite3';
+
+/**
+ * Takes a lock file for this process and answers how to give it back. The operating system gives it back when the process
+ * ends, however it ends. Throws, with the sentence given, when another process holds it.
+ */
+export function takeLock(file: string, held: string, addon?: object): () => void {
+  const handle = new SQLite(file, { timeout: 0, ...(addon && { nativeBinding: addon as unknown as string }) });
+  try {
+    handle.exec('BEGIN EXCLUSIVE');
+  } catch (error) {
+    handle.close();
+    throw (error as { code?: string }).code === 'SQLITE_BUSY' ? new Error(held) : error;
+  }
+  return () => handle.close();
+}

@@ -1,0 +1,59 @@
+import { createECDH, createHash, createPrivateKey, createPublicKey } from 'node:crypto';
+
+/** What PKCS #8 puts before the 32 bytes of an Ed25519 private key (RFC 8410). */
+const ed25519Prefix = Buffer.from('302e020100300506032b657004220420', 'hex');
+
+/** A source of chance that gives the same draws for the same text: SHA-256 of the text and a counter. */
+export class Seed {
+  #counter = 0;
+  #rest: Buffer = Buffer.alloc(0);
+
+  constructor(private readonly text: string) {}
+
+  /** The next bytes; takes the place of cryptographic ones where data must be reproducible. */
+  readonly bytes = (length: number): Buffer => {
+    while (this.#rest.length < length) {
+      const block = createHash('sha256').update(`${this.text} ${this.#counter++}`).digest();
+      this.#rest = Buffer.concat([this.#rest, block]);
+    }
+    const taken = Buffer.from(this.#rest.subarray(0, length));
+    this.#rest = this.#rest.subarray(length);
+    return taken;
+  };
+
+  /** A whole number from 0 to below the bound. */
+  below(bound: number): number {
+    return this.bytes(6).readUIntBE(0, 6) % bound;
+  }
+
+  /** One item of a list that is not empty. */
+  pick<T>(list: readonly T[]): T {
+    return list[this.below(list.length)] as T;
+  }
+
+  /** An SSH public key in one line, of a private key that nobody has. */
+  publicKey(comment: string): string {
+    const [type, ...fields] = this.below(4) === 0 ? this.#ecdsa() : this.#ed25519();
+    const body = Buffer.concat([type, ...fields].map(lengthPrefixed));
+    return `${type.toString()} ${body.toString('base64')} ${comment}`;
+  }
+
+  #ed25519(): [type: Buffer, point: Buffer] {
+    const secret = createPrivateKey({ key: Buffer.concat([ed25519Prefix, this.bytes(32)]), format: 'der', type: 'pkcs8' });
+    const point = createPublicKey(secret).export({ format: 'der', type: 'spki' }).subarray(-32);
+    return [Buffer.from('ssh-ed25519'), point];
+  }
+
+  #ecdsa(): [type: Buffer, curve: Buffer, point: Buffer] {
+    const pair = createECDH('prime256v1');
+    pair.setPrivateKey(this.bytes(32));
+    return [Buffer.from('ecdsa-sha2-nistp256'), Buffer.from('nistp256'), pair.getPublicKey()];
+  }
+}
+
+/** A field of a key's body: its length in four bytes, then itself (RFC 4251 5). */
+function lengthPrefixed(field: Buffer): Buffer {
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(field.length);
+  return Buffer.concat([length, field]);
+}

@@ -1,0 +1,40 @@
+import { type Caller, callerId, seesAll } from '../access/caller.ts';
+import { connectedProjects, customersWithRole, projectsWithRole } from '../access/visibility.ts';
+import type { Database } from '../db/database.ts';
+import { type Sql, any, sql } from '../db/sql.ts';
+import { type Criterion, aboutSubjects } from './ways.ts';
+
+/** Condition on `event e`: the caller is its actor, or the user it is about. */
+export const namesCaller = ({ uuid }: Caller): Sql => sql`e.context ->> 'user_uuid' = ${uuid} OR e.context ->> 'affected_user_uuid' = ${uuid}`;
+
+/** Condition on `event e`: it names a customer that the caller owns or supports. */
+export const ofHeldCustomer = (caller: Caller): Sql =>
+  sql`e.context ->> 'customer_uuid' IN (SELECT uuid FROM customer WHERE id IN (${customersWithRole(callerId(caller))}))`;
+
+/** Condition on `event e`: it names a project that the caller reads. */
+export const ofReadProject = (caller: Caller): Sql =>
+  sql`e.context ->> 'project_uuid' IN (SELECT uuid FROM project WHERE id IN (${connectedProjects(callerId(caller))}))`;
+
+/** The events that a caller sees (events.md 4.5); undefined for those who see them all. */
+export function visibleTo(db: Database, caller: Caller): Criterion | undefined {
+  if (seesAll(caller)) return undefined;
+  const user = callerId(caller);
+  const customers = customersWithRole(user);
+  // A project that never moved brings the customer's own events only: they are found under the customer, where he has a
+  // role in it, and under no customer of his otherwise. Those of a moved project are about its former customers, too.
+  const lasting = db.values<number>(sql`
+    SELECT s.id FROM customer c JOIN event_subject s ON s.kind = 'customer' AND s.uuid = c.uuid WHERE c.id IN (${customers})
+    UNION ALL SELECT s.id FROM project p JOIN event_subject s ON s.kind = 'project' AND s.uuid = p.uuid
+      WHERE p.id IN (${projectsWithRole(user)}) AND NOT p.moved AND p.customer_id NOT IN (${customers})`);
+  const moved = db.values<number>(sql`SELECT s.id FROM project p JOIN event_subject s ON s.kind = 'project' AND s.uuid = p.uuid
+    WHERE p.id IN (${connectedProjects(user)}) AND p.moved`);
+  const own = db.values<number>(sql`SELECT id FROM event_subject WHERE kind = 'user' AND uuid = ${caller.uuid}`);
+  return {
+    condition: any([namesCaller(caller), ofHeldCustomer(caller), ofReadProject(caller)]),
+    ways: [
+      aboutSubjects(lasting),
+      aboutSubjects(moved, ofHeldCustomer(caller)),
+      aboutSubjects(own, any([ofHeldCustomer(caller), ofReadProject(caller)])),
+    ].filter(({ parts }) => parts?.length),
+  };
+}

@@ -1,0 +1,65 @@
+import ipaddr from 'ipaddr.js';
+import { inNetworks, parseNetworks } from '../http/origin.ts';
+
+/** The message about a destination that the rule refuses, at creation and in the delivery log. */
+export const refusedDestination = 'Destination address is not allowed.';
+
+/** Addresses inside of the operator's own networks, or of no single host at all (events.md 5.8). */
+const refused = parseNetworks([
+  '127.0.0.0/8', '::1/128',
+  '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', 'fc00::/7',
+  '169.254.0.0/16', 'fe80::/10',
+  '0.0.0.0/8', '::/128',
+  '224.0.0.0/4', 'ff00::/8',
+  '192.0.0.0/24', '198.18.0.0/15', '240.0.0.0/4',
+]);
+
+/** Whether an address may be connected to. */
+export type AddressRule = (address: string) => boolean;
+
+/** The rule with the operator's exceptions. */
+export function addressRule(allowedNetworks: readonly string[]): AddressRule {
+  const allowed = parseNetworks(allowedNetworks);
+  return (address) => {
+    const plain = address.replace(/%.*$/, '');
+    if (!ipaddr.isValid(plain)) return false;
+    const judged = embeddedAddress(plain) ?? plain;
+    return inNetworks(judged, allowed) || !inNetworks(judged, refused);
+  };
+}
+
+/**
+ * Whether a URL may be a destination as far as its text tells: a literal address must be allowed, `localhost` counts as
+ * the loopback address, any other name is judged when it is resolved. The URL parser has already turned every notation of
+ * an IPv4 address (hexadecimal, octal, one number, full-width digits) into four decimals.
+ */
+export function isDestinationAllowed(url: URL, allows: AddressRule): boolean {
+  const host = hostOf(url);
+  if (/^(.+\.)?localhost$/.test(host)) return allows('127.0.0.1');
+  return !ipaddr.isValid(host) || allows(host);
+}
+
+/** Host of a URL in lower case, without the brackets of an IPv6 address or the dot that ends a full name. */
+export const hostOf = (url: URL): string => url.hostname.toLowerCase().replace(/^\[|\]$/g, '').replace(/\.$/, '');
+
+/** How IPv6 addresses carry IPv4 ones: the 16-bit groups the address starts with, and the groups that hold the other. */
+const embeddings: readonly { readonly prefix: readonly number[]; readonly groups: readonly [number, number]; readonly inverted?: boolean }[] = [
+  { prefix: [0, 0, 0, 0, 0, 0xffff], groups: [6, 7] }, // mapped (RFC 4291)
+  { prefix: [0, 0, 0, 0, 0xffff, 0], groups: [6, 7] }, // translated (RFC 2765)
+  { prefix: [0x64, 0xff9b, 0, 0, 0, 0], groups: [6, 7] }, // NAT64 (RFC 6052)
+  { prefix: [0x64, 0xff9b, 1], groups: [6, 7] }, // local NAT64 (RFC 8215)
+  { prefix: [0x2002], groups: [1, 2] }, // 6to4 (RFC 3056)
+  { prefix: [0x2001, 0], groups: [6, 7], inverted: true }, // Teredo (RFC 4380)
+  { prefix: [0, 0, 0, 0, 0, 0], groups: [6, 7] }, // compatible (RFC 4291); also :: and ::1, which are judged before
+];
+
+/** The IPv4 address inside of an IPv6 one, if it has such a form. */
+function embeddedAddress(address: string): string | undefined {
+  if (ipaddr.IPv4.isValid(address) || /^::1?$/.test(ipaddr.IPv6.parse(address).toString())) return undefined;
+  const { parts } = ipaddr.IPv6.parse(address);
+  const isIsatap = ((parts[4] as number) & ~0x0200) === 0 && parts[5] === 0x5efe;
+  const found = embeddings.find(({ prefix }) => prefix.every((group, i) => parts[i] === group)) ?? (isIsatap ? { groups: [6, 7] as const, inverted: false } : undefined);
+  if (!found) return undefined;
+  const [high, low] = found.groups.map((group) => (parts[group] as number) ^ (found.inverted ? 0xffff : 0)) as [number, number];
+  return `${high >> 8}.${high & 255}.${low >> 8}.${low & 255}`;
+}

@@ -1,0 +1,13 @@
+import { email } from '../collection/field.ts';
+import { exact } from '../collection/filter.ts';
+import { hookCollection } from './hook.ts';
+
+export const emailHooks = hookCollection({
+  kind: 'email',
+  path: 'hooks-email',
+  type: 'email',
+  name: 'Email Hook',
+  description: 'Hooks that send a mail for each event.',
+  fields: { email: email({ required: true, help: 'Where mails are sent to.' }) },
+  filters: { email: exact('h.email') },
+});

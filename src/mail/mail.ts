@@ -1,0 +1,106 @@
+import { createTransport } from 'nodemailer';
+import type { Log } from '../log.ts';
+
+/** One mail to one person; sender and transport are the deployment's. */
+export interface Mail {
+  readonly to: string;
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+  /** Names the mail on every attempt to send it, so that a receiver can tell a repeated one. */
+  readonly id: string;
+  /** Instant in its Date header, in microseconds. */
+  readonly at: number;
+}
+
+/** How sending a mail ended. Only `failed` may be tried again, unless it is final. */
+export type MailOutcome =
+  | { readonly status: 'sent' }
+  | { readonly status: 'skipped'; readonly error: string }
+  | { readonly status: 'failed'; readonly error: string; readonly code: number | undefined; readonly final: boolean };
+
+/** For the whole exchange with the mail server, in milliseconds. */
+const patience = 10_000;
+
+interface MailerOptions {
+  /** The setting; null: mails are only logged. */
+  readonly smtp_url: string | null;
+  readonly email_from: string | null;
+  readonly log: Log;
+  /** A certificate authority to trust besides the system's, in PEM. */
+  readonly authority?: string;
+}
+
+type Transport = ReturnType<typeof createTransport>;
+
+/** Sends mails, each on a connection of its own: nothing waits in memory while the mail server is down. */
+export class Mailer {
+  readonly #transport: Transport | undefined;
+  readonly #from: string;
+  readonly #log: Log;
+
+  constructor({ authority, email_from: from, log, smtp_url: address }: MailerOptions) {
+    this.#log = log;
+    this.#from = from ?? '';
+    if (!address) return;
+    const url = new URL(address);
+    const isSecure = url.protocol === 'smtps:';
+    this.#transport = createTransport({
+      host: url.hostname.replace(/^\[|\]$/g, ''),
+      port: Number(url.port) || (isSecure ? 465 : 25),
+      secure: isSecure,
+      ...(url.username !== '' && { auth: { user: decodeURIComponent(url.username), pass: decodeURIComponent(url.password) } }),
+      ...(authority !== undefined && { tls: { ca: authority } }),
+      connectionTimeout: patience,
+      greetingTimeout: patience,
+      socketTimeout: patience,
+      dnsTimeout: patience,
+      disableFileAccess: true,
+      disableUrlAccess: true,
+    });
+  }
+
+  /** Never rejects: what went wrong is in the outcome. Without a mail server the mail is written to the log. */
+  async send(mail: Mail): Promise<MailOutcome> {
+    if (!this.#transport) {
+      this.#log.info({ to: mail.to, subject: mail.subject, text: mail.text }, 'mail is not sent: smtp_url is not set');
+      return { status: 'skipped', error: 'No mail server is set up.' };
+    }
+    try {
+      await inTime(this.#transport.sendMail({
+        from: this.#from,
+        to: { name: '', address: mail.to },
+        subject: mail.subject,
+        text: mail.text,
+        html: mail.html,
+        messageId: `<${mail.id}@${this.#from.match(/@([\w.-]+)/)?.[1] ?? 'localhost'}>`,
+        date: new Date(mail.at / 1000),
+        headers: { 'Auto-Submitted': 'auto-generated' },
+      }));
+      return { status: 'sent' };
+    } catch (error) {
+      return failure(error as SmtpError);
+    }
+  }
+
+  close(): void {
+    this.#transport?.close();
+  }
+}
+
+interface SmtpError extends Error {
+  /** The status the mail server answered, if it did. */
+  readonly responseCode?: number;
+}
+
+/** 5xx is the mail server's last word; 4xx and a lost connection are not. */
+function failure({ message, responseCode: code }: SmtpError): MailOutcome {
+  return { status: 'failed', error: message, code, final: code !== undefined && code >= 500 };
+}
+
+function inTime<T>(work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const deadline = setTimeout(() => reject(new Error(`The mail server took longer than ${patience / 1000} seconds.`)), patience);
+    work.then(resolve, reject).finally(() => clearTimeout(deadline));
+  });
+}

@@ -1,0 +1,146 @@
+/**
+ * The log of events at its size: pages, counts and searches while the log is written to, and what recording and removing
+ * an event costs.
+ *
+ *   node --import tsx test/bench/events.ts      the first run makes the log, a minute or two and about 1.5 GB
+ *
+ * Prints a Markdown table. Before every request something is recorded, so that no count is remembered.
+ */
+import { constants, copyFileSync, mkdirSync, rmSync } from 'node:fs';
+import { performance } from 'node:perf_hooks';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Deployment, ownContext } from '../../src/access/deployment.ts';
+import { day } from '../../src/clock.ts';
+import { sql } from '../../src/db/sql.ts';
+import { customerContext } from '../../src/events/context.ts';
+import { record } from '../../src/events/record.ts';
+import { removeOldEvents } from '../../src/events/retention.ts';
+import { createServer } from '../../src/server.ts';
+import { ask } from './ask.ts';
+import { events, logFile, rareWord, seedLog, size } from './events-seed.ts';
+import { type Person, tokenOf } from './seed.ts';
+
+/** One figure and the most it may be. */
+interface Figure {
+  readonly what: string;
+  readonly value: number;
+  readonly unit: string;
+  readonly atMost: number;
+}
+
+interface Question {
+  readonly what: string;
+  readonly target: string;
+  readonly atMost: number;
+}
+
+const questions: readonly Question[] = [
+  { what: 'First page', target: '/api/events/', atMost: 25 },
+  { what: 'Count', target: '/api/events/count/', atMost: 50 },
+  { what: 'Search for a rare word', target: `/api/events/?search=${rareWord}`, atMost: 50 },
+  { what: 'Page 5,000', target: '/api/events/?page=5000', atMost: 150 },
+];
+
+/** Measures everything on a copy of the log inside `folder`. */
+export async function run(folder: string, tell: (text: string) => void): Promise<string> {
+  const log = logFile(folder);
+  tell(`The log of ${events.toLocaleString('en')} events of ${size.name} customers …`);
+  await seedLog(log);
+  const data = join(folder, 'events');
+  rmSync(data, { recursive: true, force: true });
+  mkdirSync(data, { recursive: true });
+  copyFileSync(log, join(data, 'tenantry.db'), constants.COPYFILE_FICLONE);
+  const server = await createServer({ data, port: 0, log_level: 'silent' });
+  try {
+    const figures = [];
+    for (const person of ['staff', 'owner'] as const) {
+      for (const question of questions) figures.push(await asked(server.url, server.deployment, question, person));
+    }
+    tell('Recording …');
+    figures.push(...recording(server.deployment));
+    tell('Removing …');
+    figures.push(removing(server.deployment));
+    return table(figures);
+  } finally {
+    await server.close();
+    rmSync(data, { recursive: true });
+  }
+}
+
+/** The 99th percentile of a question's answers. */
+async function asked(url: string, deployment: Deployment, { atMost, target, what }: Question, person: Person): Promise<Figure> {
+  const rounds = 200;
+  const milliseconds: number[] = [];
+  for (let i = 0; i < rounds; i++) {
+    happen(deployment, 1);
+    deployment.db.commit();
+    const started = performance.now();
+    const { status } = await ask(url, { method: 'GET', target, token: tokenOf(person) });
+    milliseconds.push(performance.now() - started);
+    if (status !== 200) throw new Error(`${target} was answered ${status}`);
+  }
+  return { what: `${what} as ${person}, p99`, value: quantile(milliseconds, 0.99), unit: 'ms', atMost };
+}
+
+/** Updates customers, and records it if so told. */
+function happen(deployment: Deployment, times: number, isTold = true): void {
+  const { db } = deployment;
+  for (let i = 0; i < times; i++) {
+    const id = 1 + ((happened += 7919) % size.customers);
+    const customer = db.get<{ uuid: string; name: string; abbreviation: string; contact_details: string }>(sql`SELECT * FROM customer WHERE id = ${id}`);
+    db.write(() => {
+      db.update('customer', id, { phone_number: String(happened) });
+      if (customer && isTold) record(ownContext(deployment), 'customer_update_succeeded', customerContext(customer));
+    });
+  }
+}
+let happened = 0;
+
+/** What recording adds to a write, alone and with the commit that 16 writes share. */
+function recording(deployment: Deployment): Figure[] {
+  const together = 16;
+  const rounds = 400;
+  const spent = (isTold: boolean): { work: number; commit: number } => {
+    const started = performance.now();
+    happen(deployment, together, isTold);
+    const worked = performance.now();
+    deployment.db.commit();
+    return { work: worked - started, commit: performance.now() - worked };
+  };
+  const pairs = Array.from({ length: rounds }, () => ({ told: spent(true), untold: spent(false) }));
+  const microseconds = (of: 'work' | 'commit'): number =>
+    (1000 / together) * (quantile(pairs.map(({ told }) => told[of]), 0.5) - quantile(pairs.map(({ untold }) => untold[of]), 0.5));
+  return [
+    { what: 'Recording an event, of the write', value: microseconds('work'), unit: 'µs', atMost: 40 },
+    { what: `Recording an event, of the commit that ${together} writes share`, value: microseconds('commit'), unit: 'µs', atMost: 40 },
+  ];
+}
+
+/** The longest time that a step of the removal of old events keeps the writer. */
+function removing(deployment: Deployment): Figure {
+  const context = { ...ownContext({ ...deployment, config: { ...deployment.config, events_retention: day } }), now: deployment.clock.now() };
+  const milliseconds: number[] = [];
+  for (let i = 0; i < 300; i++) {
+    const started = performance.now();
+    if (!deployment.db.write(() => removeOldEvents(context))) throw new Error('There was nothing left to remove');
+    deployment.db.commit();
+    milliseconds.push(performance.now() - started);
+  }
+  return { what: 'A step of the removal of old events, the longest', value: Math.max(...milliseconds), unit: 'ms', atMost: 20 };
+}
+
+function quantile(values: readonly number[], part: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] as number;
+}
+
+function table(figures: readonly Figure[]): string {
+  const rows = figures.map(({ atMost, unit, value, what }) => `| ${what} | ${value.toFixed(1)} ${unit} | ≤ ${atMost} ${unit} ${value <= atMost ? '✓' : '✗ missed'} |`);
+  return ['| Figure | Measured | Target |', '| :-- | --: | :-- |', ...rows].join('\n');
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const folder = fileURLToPath(new URL('../../dist/bench', import.meta.url));
+  process.stdout.write(`${await run(folder, (text) => process.stderr.write(`${text}\n`))}\n`);
+}

@@ -1,0 +1,147 @@
+/** The program as a process: its log lines and its end. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { Json } from '../support/fixture.ts';
+import { Wire, overWire } from '../support/wire.ts';
+
+const program = suite('process');
+const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+let data: string;
+let started: Started;
+
+interface Started {
+  readonly url: string;
+  readonly child: ChildProcess;
+  /** What it has written to stderr. */
+  readonly errors: () => string;
+}
+
+program.before.each(async () => {
+  data = mkdtempSync(join(tmpdir(), 'tenantry-process-'));
+  started = await serve();
+});
+program.after.each(async () => {
+  if (started.child.exitCode === null && started.child.signalCode === null) {
+    started.child.kill('SIGKILL');
+    await once(started.child, 'close');
+  }
+  rmSync(data, { recursive: true });
+});
+
+async function serve(): Promise<Started> {
+  const child = spawn(process.execPath, ['--import', import.meta.resolve('tsx'), main, 'serve', '--port', '0', '--data', data], {
+    env: { PATH: process.env.PATH },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let errors = '';
+  child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
+  const [line] = await Promise.race([once(createInterface(child.stdout), 'line'), once(child, 'close')]);
+  assert.type(line, 'string', errors);
+  return { url: JSON.parse(line as string).url, child, errors: () => errors };
+}
+
+/** Sends SIGTERM and answers the exit code. */
+async function stop({ child }: Started): Promise<number | null> {
+  child.kill('SIGTERM');
+  const [code] = await once(child, 'close');
+  return code as number | null;
+}
+
+const post = (path: string, body: string, ...lines: readonly string[]): string[] => [`POST ${path} HTTP/1.1`, 'Host: localhost', 'Content-Type: application/json', ...lines, `Content-Length: ${body.length}`, '', body];
+
+async function logIn(): Promise<{ token: string; password: string }> {
+  const password = readFileSync(join(data, 'initial-password'), 'utf8').trim();
+  const answer = await overWire(started.url, ...post('/api-auth/password/', JSON.stringify({ username: 'admin', password })));
+  return { token: JSON.parse(answer.body).token, password };
+}
+
+/** Waits until connections are refused. */
+async function refused(url: string): Promise<void> {
+  for (;;) {
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    const isOpen = await new Promise<boolean>((resolve) => socket.once('connect', () => resolve(true)).once('error', () => resolve(false)));
+    socket.destroy();
+    if (!isOpen) return;
+  }
+}
+
+program('a request has one JSON log line with its id, method, route, status, milliseconds and caller', async () => {
+  const { token } = await logIn();
+  const authorized = `Authorization: Token ${token}`;
+  const answers = [
+    await overWire(started.url, 'GET /api/users/?current HTTP/1.1', 'Host: localhost', authorized, ''),
+    await overWire(started.url, ...post('/api/customers/', '{"name":"Ministry"}', authorized)),
+    await overWire(started.url, 'GET /api/nothing/ HTTP/1.1', 'Host: localhost', ''),
+    await overWire(started.url, 'NONSENSE', ''),
+  ];
+  const [me] = JSON.parse(answers[0]?.body ?? '');
+  const created = JSON.parse(answers[1]?.body ?? '');
+  answers.push(await overWire(started.url, `PATCH /api/customers/${created.uuid} HTTP/1.1`, 'Host: localhost', authorized, ''));
+  assert.is(await stop(started), 0);
+  const lines: Json[] = started.errors().split('\n').filter((line) => line.startsWith('{')).map((line) => JSON.parse(line));
+  const found = answers.map(({ headers }) => lines.filter((line) => line.request === headers['x-request-id']));
+  assert.equal(found.map(({ length }) => length), [1, 1, 1, 1, 1]);
+  const shown = found.map(([line]) => [line.method, line.route, line.status, line.caller]);
+  assert.equal(shown, [
+    ['GET', '/api/users/', 200, me.uuid],
+    ['POST', '/api/customers/', 201, me.uuid],
+    ['GET', '', 401, undefined],
+    [undefined, '', 400, undefined],
+    ['PATCH', '/api/customers/:key/', 200, me.uuid],
+  ]);
+  for (const line of found.flat()) {
+    assert.match(line.time, /^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
+    if (line.method) assert.ok(line.ms >= 0 && line.ms < 60_000);
+  }
+});
+
+program('log lines never hold tokens, passwords or bodies', async () => {
+  const { token, password } = await logIn();
+  const secrets = [token, password, 'guessed-password-1', 'guessed-name', 'Secret Ministry', 'hidden-token', 'query-text', 'broken-body'];
+  const authorized = `Authorization: Token ${token}`;
+  await overWire(started.url, ...post('/api-auth/password/', '{"username":"guessed-name","password":"guessed-password-1"}'));
+  await overWire(started.url, ...post('/api/customers/', '{"name":"Secret Ministry"}', authorized));
+  await overWire(started.url, ...post('/api/customers/', '{"broken-body', authorized));
+  await overWire(started.url, 'GET /api/customers/?name=query-text&token=hidden-token HTTP/1.1', 'Host: localhost', 'Authorization: Token hidden-token', '');
+  await overWire(started.url, `hidden-token ${token}`, '');
+  assert.is(await stop(started), 0);
+  const log = started.errors();
+  assert.ok(log.split('\n').length > 5);
+  for (const secret of secrets) assert.not.ok(log.includes(secret), secret);
+});
+
+program('on SIGTERM the running request is finished and answered, nobody else is let in, and the program ends with 0', async () => {
+  const { token } = await logIn();
+  const idle = await Wire.to(started.url);
+  await idle.lines('GET /api/version/ HTTP/1.1', 'Host: localhost', '').answer();
+  const wire = await Wire.to(started.url);
+  wire.lines('POST /api/customers/ HTTP/1.1', 'Host: localhost', `Authorization: Token ${token}`, 'Content-Type: application/json', 'Expect: 100-continue', 'Content-Length: 15', '');
+  assert.is((await wire.answer()).status, 100);
+  const ended = stop(started);
+  await refused(started.url);
+  await idle.closed();
+  const answer = await wire.bytes('{"name":"Last"}').answer();
+  assert.equal([answer.status, answer.headers.connection], [201, 'close']);
+  assert.is(await ended, 0);
+  await wire.closed();
+  assert.equal(readdirSync(data).filter((name) => /-(wal|shm|journal)$/.test(name)), []);
+  started = await serve();
+  const again = await overWire(started.url, 'GET /api/customers/?field=name HTTP/1.1', 'Host: localhost', `Authorization: Token ${token}`, '');
+  assert.is(again.body, '[{"name":"Last"}]');
+});
+
+program('a second signal while it ends does no harm', async () => {
+  const ended = stop(started);
+  started.child.kill('SIGINT');
+  assert.is(await ended, 0);
+});
+
+program.run();

@@ -1,0 +1,71 @@
+import { type IncomingHttpHeaders, type RequestListener, type Server, type ServerResponse, createServer } from 'node:http';
+import { type ServerOptions, createServer as createSecureServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { Json } from './fixture.ts';
+
+/** A request that came in. */
+export interface Received {
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+/** What a receiver does with a request: a status, a whole answer, or nothing at all. */
+export type Behaviour = number | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: string } | 'silence' | 'reset';
+
+/** An HTTP server that keeps what it is sent and answers as told. */
+export class Receiver {
+  readonly requests: Received[] = [];
+  behaviour: Behaviour | ((received: Received) => Behaviour) = 200;
+
+  private constructor(
+    private readonly server: Server,
+    readonly url: string,
+  ) {}
+
+  /** Listens on the loopback; with a key and certificate, by TLS. */
+  static async start(secure?: ServerOptions): Promise<Receiver> {
+    let receiver: Receiver | undefined;
+    const listener: RequestListener = (incoming, outgoing) => {
+      const chunks: Buffer[] = [];
+      incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+      incoming.on('end', () => receiver?.receive({ path: incoming.url ?? '', headers: incoming.headers, body: Buffer.concat(chunks).toString() }, outgoing));
+      incoming.on('error', () => undefined);
+    };
+    const server = secure ? createSecureServer(secure, listener) : createServer(listener);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const scheme = secure ? 'https' : 'http';
+    receiver = new Receiver(server, `${scheme}://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    return receiver;
+  }
+
+  get port(): number {
+    return (this.server.address() as AddressInfo).port;
+  }
+
+  /** The requests since the last call. */
+  take(): Received[] {
+    return this.requests.splice(0);
+  }
+
+  /** The JSON bodies of the requests since the last call. */
+  takeJson(): Json[] {
+    return this.take().map(({ body }) => JSON.parse(body));
+  }
+
+  close(): Promise<void> {
+    return new Promise((resolve) => {
+      this.server.close(() => resolve());
+      this.server.closeAllConnections();
+    });
+  }
+
+  receive(received: Received, outgoing: ServerResponse): void {
+    this.requests.push(received);
+    const behaviour = typeof this.behaviour === 'function' ? this.behaviour(received) : this.behaviour;
+    if (behaviour === 'silence') return;
+    if (behaviour === 'reset') return void outgoing.socket?.destroy();
+    const { status, headers = {}, body = '' } = typeof behaviour === 'number' ? { status: behaviour } : behaviour;
+    outgoing.writeHead(status, headers).end(body);
+  }
+}
