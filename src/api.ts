@@ -1,4 +1,4 @@
-import { alertEndpoints, alerts } from './alerts/alerts.ts';
+import { alertEndpoints } from './alerts/alerts.ts';
 import type { Collection, Row } from './collection/collection.ts';
 import type { Endpoint } from './collection/endpoint.ts';
 import type { Fields } from './collection/field.ts';
@@ -20,7 +20,17 @@ import { projects, updateCertifications } from './projects/projects.ts';
 import { quotaHistory } from './quotas/history.ts';
 import { quotas } from './quotas/quotas.ts';
 import { login, logout } from './session/login.ts';
+import { kindsEndpoints } from './resources/kinds.ts';
+import { monitoringEndpoint, slaEndpoint } from './resources/measurements.ts';
+import { resourceEndpoints } from './resources/summary.ts';
 import { certifications } from './services/certifications.ts';
+import { linksByType } from './services/links.ts';
+import { serviceMetadata } from './services/metadata.ts';
+import { properties } from './services/properties.ts';
+import { serviceActionEndpoints } from './services/service-actions.ts';
+import { serviceEndpoints } from './services/services.ts';
+import { settings } from './services/settings.ts';
+import { settingsActions } from './services/settings-actions.ts';
 import { creationTime } from './stats/creation-time.ts';
 import { quotaStatistics } from './stats/quota.ts';
 import { quotaTimeline } from './stats/timeline.ts';
@@ -30,6 +40,9 @@ import { users } from './users/users.ts';
 /** Every collection, under /api/<path>/. */
 const collections = [
   certifications,
+  settings,
+  ...linksByType.values(),
+  ...properties,
   customers,
   customerPermissions,
   customerPermissionsLog,
@@ -44,13 +57,11 @@ const collections = [
   webHooks,
 ] as unknown as readonly Collection<Fields, Row>[];
 
-const prefixes = [...collections, alerts].map((collection) => collection.path).concat('events', 'hooks').sort();
-
 /** Every path of the API. */
 export const endpoints: readonly Endpoint[] = [
   login,
   logout,
-  root(() => prefixes),
+  root(() => endpoints),
   versionEndpoint,
   configuration,
   docs(() => endpoints),
@@ -68,6 +79,14 @@ export const endpoints: readonly Endpoint[] = [
   hooks,
   rotateSecret,
   ...deliveryEndpoints,
+  serviceMetadata,
+  ...serviceEndpoints,
+  ...serviceActionEndpoints,
+  ...settingsActions,
+  ...resourceEndpoints,
+  ...kindsEndpoints,
+  slaEndpoint,
+  monitoringEndpoint,
   ...userActions,
   ...counterEndpoints,
 ];

@@ -30,6 +30,7 @@ import { systemRandom } from './random.ts';
 import { createFirstUser, firstUser, forgetInitialPassword } from './session/initial-password.ts';
 import { housekeeping } from './work/housekeeping.ts';
 import { Timer } from './work/timer.ts';
+import { ProviderWorker } from './work/worker.ts';
 
 /** How many presented tokens, and how many bytes of documents that callers were told, are kept in memory. */
 const knownTokens = 10_000;
@@ -57,7 +58,7 @@ export interface Server {
   issueToken(username?: string): string;
   /** Does the work that has come due by the clock; by itself it happens every second. */
   tick(): void;
-  /** Resolves when no delivery of an event is under way and none is due. */
+  /** Resolves when no provider is being called, no delivery of an event is under way and none is due. */
   settled(): Promise<void>;
   /** Finishes running requests, saves and closes everything. */
   close(): Promise<void>;
@@ -70,8 +71,14 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
   const { deployment, router, issueToken, close } = openDeployment(config, { ...options, folder, serves: true, wakeOutbox: (hooks) => deliverer.wake(hooks) });
   const { db, log } = deployment;
   const deliverer = new Deliverer(deployment);
+  const worker = new ProviderWorker(deployment);
+  worker.recover();
   const initialPassword = await createFirstUser(deployment, folder);
-  const timer = new Timer(deployment, [...housekeeping, { name: 'take due deliveries', every: second, run: () => deliverer.poll() }]);
+  const timer = new Timer(deployment, [
+    ...housekeeping,
+    { name: 'take due deliveries', every: second, run: () => deliverer.poll() },
+    { name: 'take due jobs', every: config.job_tick, run: () => worker.tick() },
+  ]);
   const listener = new Listener({
     answer: pipeline(deployment, router),
     settled: (callback) => db.settled(callback),
@@ -89,6 +96,7 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
   const closeAll = async (): Promise<void> => {
     await listener.close();
     timer.stop();
+    await worker.stop();
     await deliverer.close();
     close();
   };
@@ -99,7 +107,10 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
     initialPassword,
     issueToken: (username = firstUser) => issueToken(username),
     tick: () => timer.tick(),
-    settled: () => deliverer.idle(),
+    settled: async () => {
+      await worker.idle();
+      await deliverer.idle();
+    },
     close: () => (closing ??= closeAll()),
   };
 }

@@ -5,7 +5,7 @@ import { type Filter, type Filters, oneOf, partial, presence, timestamp, truth }
 import { type Sql, any, raw, sql } from '../db/sql.ts';
 import { invalid, invalidRequest } from '../http/error.ts';
 import { scopeParameter } from '../scopes/resolve.ts';
-import { type ScopeKind, kindsNamed, readableScope } from '../scopes/scopes.ts';
+import { type ScopeKind, ofKindNamed, readableScope } from '../scopes/scopes.ts';
 import { typesOfGroups } from './catalogue.ts';
 import { severities } from './raise.ts';
 
@@ -31,6 +31,7 @@ const aboutCustomers = (customers: Sql): Sql =>
 /** Condition: the alert is about a project of this list, or about its links. */
 const aboutProjects = (projects: Sql): Sql =>
   any([
+    sql`a.scope_kind = 'resource' AND a.scope_id IN (SELECT id FROM resource WHERE project_id IN (${projects}))`,
     sql`a.scope_kind = 'project' AND a.scope_id IN (${projects})`,
     sql`a.scope_kind = 'link' AND a.scope_id IN (SELECT id FROM service_project_link WHERE project_id IN (${projects}))`,
   ]);
@@ -60,8 +61,7 @@ const ofKind: Filter = {
   condition: (request, name) => {
     const value = request.query.one(name);
     if (value === undefined) return undefined;
-    const kinds = kindsNamed(value);
-    return kinds.length === 0 ? raw('FALSE') : any(kinds.map((kind) => sql`a.scope_kind = ${kind}`));
+    return ofKindNamed(value, 'a.scope_kind', 'a.scope_id');
   },
 };
 

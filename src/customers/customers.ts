@@ -17,6 +17,7 @@ import { eventReaders, revokeRolesIn } from '../permissions/roles.ts';
 import { embeddedQuotas } from '../quotas/embedded.ts';
 import { quotaNames } from '../quotas/names.ts';
 import { countQuotas, createQuotas, requireQuotas } from '../quotas/usage.ts';
+import { connectCustomer, disconnectCustomer } from '../services/linking.ts';
 import { countries } from './countries.ts';
 import { vatProblem } from './vat.ts';
 
@@ -131,6 +132,7 @@ export const customers = collection<CustomerRow>()({
       createQuotas(request, 'customer', id, quotaNames.customer);
       countQuotas(request, demand);
       adviseNewCustomer(request, id);
+      connectCustomer(request, id);
       record(request, 'customer_creation_succeeded', customerContext(customerOf(request, id)));
       return id;
     },
@@ -154,6 +156,7 @@ export const customers = collection<CustomerRow>()({
       }
       const witnesses = eventReaders(db, 'customer', row.id);
       revokeRolesIn(request, 'customer', row.id, witnesses);
+      disconnectCustomer(request, row.id);
       db.run(sql`DELETE FROM customer WHERE id = ${row.id}`);
       countQuotas(request, [{ scope: 'global', id: 0, name: 'nc_global_customer_count', delta: -1 }]);
       record(request, 'customer_deletion_succeeded', customerContext(row), { witnesses });

@@ -6,7 +6,7 @@ import { json } from '../http/reply.ts';
 export const { version } = packageJson;
 
 /** GET /api/: every list path by its prefix (core.md 3). */
-export const root = (prefixes: () => readonly string[]): Endpoint => ({
+export const root = (endpoints: () => readonly Endpoint[]): Endpoint => ({
   path: '/api/',
   name: 'Api Root',
   description: 'The collections of this API.',
@@ -15,10 +15,16 @@ export const root = (prefixes: () => readonly string[]): Endpoint => ({
       summary: 'Lists the collections of the API.',
       who: 'Everybody.',
       output: { status: 200, shape: { type: 'object', additionalProperties: { type: 'string', format: 'uri' } } },
-      handle: ({ base }) => json(Object.fromEntries(prefixes().map((prefix) => [prefix, `${base}/api/${prefix}/`]))),
+      handle: ({ base }) => json(Object.fromEntries(prefixesOf(endpoints()).map((prefix) => [prefix, `${base}/api/${prefix}/`]))),
     },
   },
 });
+
+/** Lists of one segment that are no collections. */
+const unlisted = new Set(['configuration', 'user-counters', 'version']);
+
+const prefixesOf = (endpoints: readonly Endpoint[]): string[] =>
+  endpoints.flatMap(({ path }) => /^\/api\/([a-z0-9-]+)\/$/.exec(path)?.[1] ?? []).filter((prefix) => !unlisted.has(prefix)).sort();
 
 /** GET /api/version/ */
 export const versionEndpoint: Endpoint = {

@@ -110,7 +110,7 @@ const read = (name: string, title: string, operation: Omit<Operation, 'who'>): E
   operations: { GET: { who: 'Everybody.', ...operation } },
 });
 
-const scopeTypes = [...Object.values(scopes).map(({ name }) => name), ...serviceTypes.map((type) => `${type}.service`.toLowerCase()), ...resourceTypes.map((type) => type.toLowerCase())].sort();
+const scopeTypes = [...Object.values(scopes).flatMap(({ name }) => name ?? []), ...serviceTypes.map((type) => `${type}.service`.toLowerCase()), ...resourceTypes.map((type) => type.toLowerCase())].sort();
 
 /** Every path of the log of events (events.md 4.6). */
 export const eventEndpoints: readonly Endpoint[] = [

@@ -8,7 +8,7 @@ import type { Endpoint } from '../collection/endpoint.ts';
 import { describeFields } from '../collection/endpoint.ts';
 import { type Values, link, selfLink, shownList, shownText, shownTime, text, uuidField } from '../collection/field.ts';
 import { instant, partial, presence, uuidOf } from '../collection/filter.ts';
-import { constant, plainValue, textValue } from '../collection/representation.ts';
+import { plainValue, textValue } from '../collection/representation.ts';
 import { validate } from '../collection/validate.ts';
 import { type CustomerRow, customerOf, customers } from '../customers/customers.ts';
 import { contains, sql } from '../db/sql.ts';
@@ -20,6 +20,8 @@ import { eventReaders, isConnected, recountUsers, revokeRolesIn } from '../permi
 import { embeddedQuotas } from '../quotas/embedded.ts';
 import { quotaNames } from '../quotas/names.ts';
 import { type Demand, countQuotas, createQuotas, requireQuotas, usages } from '../quotas/usage.ts';
+import { linkProject, refuseWithResources, removeLinksOf } from '../services/linking.ts';
+import { projectServices } from '../services/paths.ts';
 import { certificationsField, replaceCertifications } from './certifications.ts';
 
 export interface ProjectRow extends Row {
@@ -41,7 +43,7 @@ const fields = {
   customer_abbreviation: shownText(textValue(ofCustomer('abbreviation'))),
   description: text({ max: 500 }),
   quotas: shownList(embeddedQuotas('project', 'p.id')),
-  services: shownList(constant('[]')),
+  services: shownList(projectServices),
   created: shownTime(),
   certifications: certificationsField(false),
 };
@@ -107,8 +109,10 @@ export const projects = collection<ProjectRow>()({
     may: mayManage,
     run: (request, row) => {
       const { db } = request;
+      refuseWithResources(db, 'project_id', row.id, 'Cannot delete project');
       const witnesses = eventReaders(db, 'project', row.id);
       revokeRolesIn(request, 'project', row.id, witnesses);
+      removeLinksOf(request, row.id);
       countQuotas(request, contribution(request, row).map((demand) => ({ ...demand, delta: -demand.delta })));
       countQuotas(request, [{ scope: 'global', id: 0, name: 'nc_global_project_count', delta: -1 }]);
       const context = contextOf(request, row);
@@ -135,6 +139,7 @@ function create(request: Request, values: Values<typeof fields>): number {
   createQuotas(request, 'project', id, quotaNames.project);
   replaceCertifications(db, id, values.certifications ?? []);
   countQuotas(request, demands);
+  linkProject(request, id);
   record(request, 'project_creation_succeeded', contextOf(request, projectOf(request, id)));
   return id;
 }
@@ -161,6 +166,8 @@ const changeText = (label: string, before: string, after: string, moved = false)
 /** Moves a project, with all that it counts for, to another customer. Throws 409 when that exceeds a quota there. */
 function move(request: Request, row: ProjectRow, target: number): void {
   const { db } = request;
+  refuseWithResources(db, 'project_id', row.id, 'Cannot move project');
+  removeLinksOf(request, row.id);
   const leaving = contribution(request, row);
   const joining = leaving.map((demand) => ({ ...demand, id: target }));
   const members = db.values<number>(sql`SELECT user_id FROM project_role WHERE project_id = ${row.id} AND ended IS NULL`);
@@ -171,6 +178,7 @@ function move(request: Request, row: ProjectRow, target: number): void {
   countQuotas(request, joining);
   recountUsers(request, row.customer_id);
   recountUsers(request, target);
+  linkProject(request, row.id);
 }
 
 /** What a project adds to the quotas of its customer: itself, and its own usages under the same names. */

@@ -7,17 +7,22 @@ import { partial } from '../collection/filter.ts';
 import { type Json, computedValue, linkValue, numberValue, render } from '../collection/representation.ts';
 import { raw, sql } from '../db/sql.ts';
 import { conflict, invalid } from '../http/error.ts';
-import { readableScope, scopes } from '../scopes/scopes.ts';
+import { type Scope, readableScope, scopes } from '../scopes/scopes.ts';
 import { type QuotaRow, changeQuota } from './usage.ts';
 
 type QuotaObject = QuotaRow & Row;
 
 /** The link of the object that a pair of columns names, or null when there is none. */
 export function scopeLink(kind: string, id: string): Json {
-  const cases = Object.entries(scopes).map(
-    ([name, scope]) => `WHEN '${name}' THEN ${render(linkValue(scope.path, `(SELECT uuid FROM ${scope.table} WHERE id = ${id})`))}`,
-  );
+  const cases = Object.entries(scopes).map(([name, scope]) => `WHEN '${name}' THEN ${linkIn(scope, id)}`);
   return computedValue(`CASE ${kind} ${cases.join(' ')} ELSE 'null' END`);
+}
+
+/** SQL of the link of an object of this kind. */
+function linkIn({ path, table, typed }: Scope, id: string): string {
+  if (path !== undefined) return render(linkValue(path, `(SELECT uuid FROM ${table} WHERE id = ${id})`));
+  const types = (typed?.() ?? []).map((type) => `WHEN ${type.only} THEN ${render(linkValue(type.path, 'uuid'))}`);
+  return `(SELECT CASE ${types.join(' ')} ELSE 'null' END FROM ${table} WHERE id = ${id})`;
 }
 
 const fields = {

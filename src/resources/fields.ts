@@ -6,20 +6,13 @@ import { sql } from '../db/sql.ts';
 import { keys } from '../keys/keys.ts';
 import type { TypedKind } from '../providers/registry.ts';
 import { linksByType } from '../services/links.ts';
-import { servicePath } from '../services/services.ts';
+import { typedLink } from '../services/paths.ts';
 import { properName } from '../services/settings-fields.ts';
 import { tagsField } from './tags.ts';
 
 const of = (table: string, column: string): string => `(SELECT ${column} FROM ${table} WHERE id = r.${table === 'service_settings' ? 'settings' : table}_id)`;
 const settingsName = of('service_settings', 'name');
 const settingsType = of('service_settings', 'type');
-
-/** A link whose path depends on the type of the settings: of the service, or of the service-project link. */
-const typedLink = (tail: string, uuid: string): Json => [
-  { kind: 'literal', text: '"' },
-  { kind: 'expression', text: `concat(@base, '/api/', ${servicePath(settingsType)}, '${tail}/', ${uuid}, '/')` },
-  { kind: 'literal', text: '"' },
-];
 
 const uri = { type: 'string', format: 'uri' };
 
@@ -40,7 +33,7 @@ function baseFields({ kind, name, type }: TypedKind) {
     uuid: uuidField(),
     name: properName(),
     description: text({ max: 500 }),
-    service: shown('field', uri, typedLink('', of('service', 'uuid'))),
+    service: shown('field', uri, typedLink(settingsType, '', of('service', 'uuid'))),
     service_name: shownText(textValue(settingsName)),
     service_uuid: shownText(plainValue(of('service', 'uuid'))),
     service_settings: shown('field', uri, linkValue('service-settings', of('service_settings', 'uuid'))),
@@ -57,7 +50,7 @@ function baseFields({ kind, name, type }: TypedKind) {
     customer_abbreviation: shownText(textValue(of('customer', 'abbreviation'))),
     service_project_link: {
       ...link({ required: true, update: false, to: () => linksByType.get(type.name) as LinkTarget, key: "''" }),
-      json: () => typedLink('-service-project-link', '(SELECT uuid FROM service_project_link WHERE id = r.link_id)'),
+      json: () => typedLink(settingsType, '-service-project-link', '(SELECT uuid FROM service_project_link WHERE id = r.link_id)'),
     },
     resource_type: shown('string', { type: 'string', enum: [name] }, constant(JSON.stringify(name))),
     state: shownText(),
@@ -130,11 +123,3 @@ export const fieldsOfKind = (typed: TypedKind): Fields => ({
   ...(typed.kind.isVirtualMachine && virtualMachineFields),
   ...typed.kind.fields,
 });
-
-/** A value among the details of a kind: SQL. */
-export const detail = (name: string, alias = 'r'): string => `(${alias}.details ->> '$.${name}')`;
-
-/** A detail as it is shown: any JSON value, or null. */
-export const shownDetail = (name: string, shape: Readonly<Record<string, unknown>> = { type: ['string', 'null'] }, empty = 'null'): Field<never> =>
-  shown('string', shape, computedValue(`ifnull(r.details -> '$.${name}', '${empty}')`));
-

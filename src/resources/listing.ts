@@ -184,6 +184,6 @@ export function resourcePage(
   const from = sql`FROM resource r WHERE ${condition}`;
   const total = db.count(sql`SELECT count(*) ${from}`);
   const page = pageOf(query, total);
-  const ids = db.values<number>(sql`SELECT r.id ${from} ORDER BY ${{ text: order.terms.join(', '), values: order.values } as Sql} LIMIT ${page.size} OFFSET ${page.offset}`);
+  const ids = db.values<number>(sql`SELECT r.id ${from} ORDER BY ${new Sql(order.terms.join(', '), order.values)} LIMIT ${page.size} OFFSET ${page.offset}`);
   return document(`[${list.represent(ids).join(',')}]`, pageHeaders(page, total, request.url, query));
 }

@@ -22,9 +22,9 @@ export function resolveScope(request: Request, link: string, acceptedOnly: boole
   const path = scopePath(link);
   const match = path === undefined ? null : /^\/api\/([^/]+)\/([^/]+)\/$/.exec(path);
   if (path === undefined || (match && !/^[0-9a-f]{32}$/i.test(match[2] as string))) throw refused(`URL is invalid: ${link}.`);
-  const [kind, scope] = Object.entries(scopes).find(([, { path: segment }]) => segment === match?.[1]) ?? [];
+  const [kind, scope, only = 'TRUE'] = scopeOfPath(match?.[1]);
   const uuid = (match?.[2] ?? '').toLowerCase();
-  const id = scope && request.db.value<number>(sql`SELECT id FROM ${raw(scope.table)} WHERE uuid = ${uuid} AND ${readableBy(request.caller, scope, 'id')}`);
+  const id = scope && request.db.value<number>(sql`SELECT id FROM ${raw(scope.table)} WHERE uuid = ${uuid} AND ${raw(only)} AND ${readableBy(request.caller, scope, 'id')}`);
   if (!scope || id === undefined) throw refused(`Can't restore object from url: ${link}`);
   if (acceptedOnly && !scope.accepted) throw refused(`${link} object does not support such relationship.`);
   return { kind: kind as ScopeKind, scope, id, uuid };
@@ -39,6 +39,16 @@ export function scopeParameter(request: Request): ResolvedScope | undefined {
   } catch (error) {
     throw error instanceof FieldError ? invalid({ scope: error.messages }) : error;
   }
+}
+
+/** The kind whose objects stand under a path, with the condition that its type asks for. */
+function scopeOfPath(segment: string | undefined): readonly [ScopeKind?, Scope?, string?] {
+  for (const [kind, scope] of Object.entries(scopes)) {
+    if (scope.path !== undefined && scope.path === segment) return [kind as ScopeKind, scope];
+    const type = scope.typed?.().find(({ path }) => path === segment);
+    if (type) return [kind as ScopeKind, scope, type.only];
+  }
+  return [];
 }
 
 /** The path of an absolute URL or a bare path, with a trailing slash; undefined when it is neither. */

@@ -3,19 +3,32 @@ import { connectedCustomers, connectedProjects, customersWithRole, projectsWithR
 import type { Database } from '../db/database.ts';
 import { type Sql, any, raw, sql } from '../db/sql.ts';
 import { type CustomerNames, type EventContext, type UserNames, customerContext, keyContext, projectContext, userContext } from '../events/context.ts';
+import { type Json, render } from '../collection/representation.ts';
+import { providerTypes, resourceKinds } from '../providers/registry.ts';
 import { decimal } from '../quotas/usage.ts';
+import { plainName } from './types.ts';
 
 /** The kinds of object that quotas, alerts and events are about; what `scope_kind` columns hold. */
 export type ScopeKind = 'user' | 'key' | 'quota' | 'customer' | 'project' | 'settings' | 'service' | 'link' | 'resource';
 
+/** One type of a kind of scope whose objects have typed paths. */
+export interface TypedScope {
+  readonly name: string;
+  readonly path: string;
+  /** SQL condition on the columns of the kind's table. */
+  readonly only: string;
+}
+
 /** One kind of scope (events.md 1.3). */
 export interface Scope {
-  /** Name in `content_type` and `scope_type`. */
-  readonly name: string;
+  /** Name in `content_type` and `scope_type`; absent where every type has a name of its own. */
+  readonly name?: string;
   /** Short name, where there is one. */
   readonly short: string | undefined;
-  /** Segment behind /api/. */
-  readonly path: string;
+  /** Segment behind /api/; absent where every type has its own. */
+  readonly path?: string;
+  /** The types of such an object, each with its own name and path. */
+  readonly typed?: () => readonly TypedScope[];
   readonly table: string;
   /** Whether POST of alerts and events takes it. */
   readonly accepted: boolean;
@@ -149,7 +162,85 @@ export const scopes: Readonly<Partial<Record<ScopeKind, Scope>>> = {
     },
     scope: byName('service_settings'),
   },
+  service: {
+    short: undefined,
+    typed: () => providerTypes.map((type) => ({ name: `${type.name.toLowerCase()}.service`, path: type.prefix, only: `settings_id IN (SELECT id FROM service_settings WHERE type = '${type.name}')` })),
+    table: 'service',
+    accepted: false,
+    readable: (user) => readableServices(user),
+    own: (db, id) => serviceContext(db, id),
+    scope: (db, id) => {
+      const { uuid, name } = serviceNames(db, id);
+      return { scope_uuid: uuid, scope_name: name };
+    },
+  },
+  link: {
+    short: undefined,
+    typed: () => providerTypes.map((type) => ({
+      name: `${type.name.toLowerCase()}.serviceprojectlink`,
+      path: `${type.prefix}-service-project-link`,
+      only: `service_id IN (SELECT v.id FROM service v JOIN service_settings st ON st.id = v.settings_id WHERE st.type = '${type.name}')`,
+    })),
+    table: 'service_project_link',
+    accepted: false,
+    readable: (user) => readableLinks(user),
+    own: (db, id) => {
+      const link = linkOf(db, id);
+      return { ...serviceContext(db, link.service_id), ...scopes.project?.own(db, link.project_id) };
+    },
+    scope: (db, id) => {
+      const link = linkOf(db, id);
+      return { scope_name: `${serviceNames(db, link.service_id).name} | ${named(db, 'project', link.project_id).name}` };
+    },
+  },
+  resource: {
+    short: undefined,
+    typed: () => resourceKinds.map(({ kind, name }) => ({ name: name.toLowerCase(), path: kind.path, only: `kind = '${name}'` })),
+    table: 'resource',
+    accepted: false,
+    readable: (user) => sql`SELECT id FROM resource WHERE project_id IN (${connectedProjects(user)})`,
+    own: (db, id) => {
+      const { kind, name, project_id: project, service_id: service, uuid } = db.get<Named & { kind: string; service_id: number; project_id: number }>(
+        sql`SELECT uuid, name, kind, service_id, project_id FROM resource WHERE id = ${id}`) as Named & { kind: string; service_id: number; project_id: number };
+      return {
+        resource_uuid: uuid,
+        resource_name: name,
+        resource_full_name: `${kind.replace('.', ' ')} ${name}`,
+        resource_type: kind,
+        ...serviceContext(db, service),
+        ...scopes.project?.own(db, project),
+      };
+    },
+    scope: byName('resource'),
+  },
 };
+
+const serviceNames = (db: Database, id: number): Named & { type: string; settings_id: number } =>
+  db.get<Named & { type: string; settings_id: number }>(sql`SELECT v.uuid, st.name, st.type, v.settings_id
+    FROM service v JOIN service_settings st ON st.id = v.settings_id WHERE v.id = ${id}`) as Named & { type: string; settings_id: number };
+
+const linkOf = (db: Database, id: number): { service_id: number; project_id: number } =>
+  db.get<{ service_id: number; project_id: number }>(sql`SELECT service_id, project_id FROM service_project_link WHERE id = ${id}`) as { service_id: number; project_id: number };
+
+/** SVC keys of a service, with SET of its settings and CUST of its customer. */
+function serviceContext(db: Database, id: number): EventContext {
+  const { name, settings_id: settings, type, uuid } = serviceNames(db, id);
+  const customer = db.value<number>(sql`SELECT customer_id FROM service WHERE id = ${id}`) as number;
+  return {
+    service_uuid: uuid,
+    service_name: name,
+    service_type: type,
+    ...scopes.settings?.own(db, settings),
+    ...customerContext(customerNames(db, customer)),
+  };
+}
+
+/** The link of the resource whose id stands in a column; must not be null. */
+export const resourceLink = (id: string): Json => [
+  { kind: 'literal', text: '"' },
+  { kind: 'expression', text: `(SELECT ${render([{ kind: 'expression', text: '@base' }, { kind: 'literal', text: '/api/' }, { kind: 'expression', text: `CASE kind ${resourceKinds.map(({ kind, name }) => `WHEN '${name}' THEN '${kind.path}'`).join(' ')} END` }, { kind: 'literal', text: '/' }, { kind: 'expression', text: 'uuid' }, { kind: 'literal', text: '/' }])} FROM resource WHERE id = ${id})` },
+  { kind: 'literal', text: '"' },
+];
 
 /** Ids of the services that a user reads. */
 export const readableServices = (user: Sql): Sql => sql`SELECT id FROM service WHERE customer_id IN (${customersWithRole(user)})
@@ -171,10 +262,19 @@ export const readableBy = (caller: Caller, scope: Scope, column: string): Sql =>
   seesAll(caller) ? raw('TRUE') : sql`${raw(column)} IN (${scope.readable(callerId(caller))})`;
 
 
-/** The kinds a query value names: full or short name, without case and underscores. */
+/** The kinds a query value names by full or short name, without case and underscores; typed ones are not among them. */
 export function kindsNamed(value: string): ScopeKind[] {
-  const plain = (name: string | undefined): string | undefined => name?.toLowerCase().replaceAll('_', '');
   return Object.entries(scopes)
-    .filter(([, scope]) => plain(value) === plain(scope.name) || plain(value) === plain(scope.short))
+    .filter(([, { name, short }]) => [name, short].some((known) => known !== undefined && plainName(value) === plainName(known)))
     .map(([kind]) => kind as ScopeKind);
+}
+
+/** Condition: the object that a pair of columns names is of the kind, or the type of a kind, that a query value names. */
+export function ofKindNamed(value: string, kind: string, id: string): Sql {
+  const simple = kindsNamed(value).map((name) => sql`${raw(kind)} = ${name}`);
+  const typed = Object.entries(scopes).flatMap(([name, scope]) =>
+    (scope.typed?.() ?? [])
+      .filter((type) => plainName(type.name) === plainName(value))
+      .map(({ only }) => sql`${raw(kind)} = ${name} AND ${raw(id)} IN (SELECT id FROM ${raw(scope.table)} WHERE ${raw(only)})`));
+  return any([...simple, ...typed]);
 }

@@ -19,6 +19,7 @@ import { embeddedQuotas } from '../quotas/embedded.ts';
 import { readableServices } from '../scopes/scopes.ts';
 import { createLink, createService, linkToProjects, refuseWithResources, removeService } from './linking.ts';
 import { credentialFields, geolocations, optionFields, optionNames, settingsCertifications } from './settings-fields.ts';
+import { typedLink } from './paths.ts';
 import { pingSettings } from './ping.ts';
 import { type SettingsValues, createSettings, mayManageServices, refuseMissingCredentials, settings } from './settings.ts';
 import { secretChange } from './secrets.ts';
@@ -34,16 +35,8 @@ const fromSettings = (json: Json): Json => computedValue(`(SELECT ${render(json)
 const ofCustomer = (column: string): string => `(SELECT ${column} FROM customer WHERE id = v.customer_id)`;
 const visibleProject = `(@all OR p.id IN (${connectedProjects(raw('@caller')).text}))`;
 
-/** Segment of a service's path, by the type of its settings: SQL. */
-export const servicePath = (type: string): string =>
-  `CASE ${type} ${providerTypes.map(({ name, prefix }) => `WHEN '${name}' THEN '${prefix}'`).join(' ')} END`;
-
 /** Link of the service in alias `v`. */
-const serviceLink: Json = [
-  { kind: 'literal', text: '"' },
-  { kind: 'expression', text: `concat(@base, '/api/', ${servicePath(ofSettings('type'))}, '/', v.uuid, '/')` },
-  { kind: 'literal', text: '"' },
-];
+const serviceLink = typedLink(ofSettings('type'), '', 'v.uuid');
 
 const serviceName: Field<string> = (() => {
   const field = text({ max: 150, required: true });

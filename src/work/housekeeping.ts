@@ -6,6 +6,7 @@ import { removeOldEvents } from '../events/retention.ts';
 import { removeLeftDeliveries, removeOldDeliveries } from '../hooks/retention.ts';
 import { expireRoles } from '../permissions/roles.ts';
 import { foldOldVersions } from '../quotas/usage.ts';
+import { scheduleSyncs } from '../services/sync.ts';
 import type { Task } from './timer.ts';
 
 /** What a deployment does by itself. */
@@ -21,6 +22,7 @@ export const housekeeping: readonly Task[] = [
   { name: 'remove old login failures', every: minute, run: ({ deployment, now }) => deployment.db.write(() => removeOldFailures(deployment.db, now)) },
   { name: 'remove closed alerts', every: hour, run: (context) => context.deployment.db.write(() => removeClosedAlerts(context)) },
   { name: 'fold old quota versions', every: second, run: (context) => void context.deployment.db.write(() => foldOldVersions(context)) },
+  { name: 'schedule synchronisations', every: second, run: (context) => context.deployment.db.write(() => scheduleSyncs(context)) },
   { name: 'remove old events', every: second, run: (context) => void context.deployment.db.write(() => removeOldEvents(context)) },
   { name: 'remove old deliveries', every: second, run: (context) => context.deployment.db.write(() => removeOldDeliveries(context)) },
   { name: 'remove deliveries of deleted hooks', every: second, run: (context) => context.deployment.db.write(() => removeLeftDeliveries(context)) },

@@ -1,0 +1,163 @@
+import type { Request } from '../access/request.ts';
+import type { Endpoint } from '../collection/endpoint.ts';
+import { describeFields } from '../collection/endpoint.ts';
+import { type Field, FieldError, type Fields, messages, number, shown, text } from '../collection/field.ts';
+import { type Filters, exact, parameter } from '../collection/filter.ts';
+import { validate } from '../collection/validate.ts';
+import * as v from 'valibot';
+import { type Sql, raw, sql } from '../db/sql.ts';
+import { forbidden, invalid, notFound } from '../http/error.ts';
+import { pageHeaders, pageOf } from '../http/page.ts';
+import { type Reply, document, empty, json } from '../http/reply.ts';
+import { constant, render, textValue, objectValue, numberValue } from '../collection/representation.ts';
+import { type ResolvedScope, resolveScope, scopeParameter } from '../scopes/resolve.ts';
+import { resourceLink } from '../scopes/scopes.ts';
+import { visibleResources } from './rights.ts';
+
+/* What staff tell of resources: SLA by period, and values of monitoring items (services.md 7.4). */
+
+/** The resource a row is about. */
+const scopeField: Field<ResolvedScope> = {
+  ...shown('field', { type: 'string', format: 'uri' }, constant('null')),
+  input: {
+    schema: v.string(),
+    nullable: false,
+    required: true,
+    create: true,
+    update: true,
+    parse: (value, request: Request) => {
+      if (value === null || value === '') throw new FieldError([messages.null]);
+      if (typeof value !== 'string') throw new FieldError([messages.string]);
+      const scope = resolveScope(request, value, false);
+      if (scope.kind !== 'resource') throw new FieldError([`${value} object does not support such relationship.`]);
+      return scope;
+    },
+  },
+};
+
+/** A percentage, or null. */
+const percentage = (): Field<number | null> => {
+  const field = number({ min: 0 });
+  const input = field.input as NonNullable<typeof field.input>;
+  return {
+    ...field,
+    facts: { min_value: 0, max_value: 100 },
+    input: {
+      ...(input as unknown as NonNullable<Field<number | null>['input']>),
+      nullable: true,
+      parse: (value, request, form) => {
+        if (value === null || value === '') return null;
+        const given = input.parse(value, request, form);
+        if (given > 100) throw new FieldError([messages.atMost(100)]);
+        return given;
+      },
+    },
+  };
+};
+
+const period = text({ max: 7, required: true, pattern: [/^\d{4}(-(0[1-9]|1[0-2]))?$/, 'Enter a period as YYYY-MM or YYYY.'] });
+const itemName = text({ max: 150, required: true, pattern: [/^[A-Za-z0-9_.-]+$/, 'Enter a name of letters, digits, "_", "." and "-".'] });
+
+interface Measurement {
+  readonly path: string;
+  readonly kind: string;
+  readonly description: string;
+  readonly table: string;
+  /** The column that, with the resource, names a row. */
+  readonly key: 'period' | 'name';
+  readonly fields: Fields;
+  /** Columns after the key that are written and shown. */
+  readonly values: readonly string[];
+  readonly order: string;
+}
+
+/** Inserts or updates the row of a resource and key; answers whether it is new. */
+function put(request: Request, { fields, key, table, values }: Measurement): Reply {
+  if (!request.caller.isStaff) throw forbidden();
+  const given = validate(fields, request, 'create') as Record<string, unknown>;
+  const { db } = request;
+  const { id } = given.scope as ResolvedScope;
+  const where = sql`resource_id = ${id} AND ${raw(key)} = ${given[key] as string}`;
+  const present = db.get<Record<string, number | null>>(sql`SELECT * FROM ${raw(table)} WHERE ${where}`);
+  const row = Object.fromEntries(values.map((name) => [name, (given[name] === undefined ? (present?.[name] ?? null) : given[name]) as number | null]));
+  db.run(sql`DELETE FROM ${raw(table)} WHERE ${where}`);
+  db.insert(table, { resource_id: id, [key]: given[key] as string, ...row });
+  const link = db.named<string>(`SELECT ${render(resourceLink('r.id'))} FROM resource r WHERE r.id = @id`, { base: request.base, id })[0] as string;
+  return json({ scope: JSON.parse(link) as string, [key]: given[key], ...row }, present ? 200 : 201);
+}
+
+/** Removes the row that the query names. */
+function remove(request: Request, { key, table }: Measurement): Reply {
+  if (!request.caller.isStaff) throw forbidden();
+  const missing = ['scope', key].filter((name) => request.query.one(name) === undefined);
+  if (missing.length > 0) throw invalid(Object.fromEntries(missing.map((name) => [name, [messages.required]])));
+  const scope = scopeParameter(request);
+  if (scope?.kind !== 'resource') throw notFound();
+  const { changes } = request.db.run(sql`DELETE FROM ${raw(table)} WHERE resource_id = ${scope.id} AND ${raw(key)} = ${request.query.one(key) as string}`);
+  if (changes === 0) throw notFound();
+  return empty();
+}
+
+function list(request: Request, measurement: Measurement): Reply {
+  const { db, query } = request;
+  const { key, order, table, values } = measurement;
+  const conditions: Sql[] = [sql`m.resource_id IN (SELECT r.id FROM resource r WHERE ${visibleResources(request.caller)})`];
+  const scope = scopeParameter(request);
+  if (scope) conditions.push(scope.kind === 'resource' ? sql`m.resource_id = ${scope.id}` : raw('FALSE'));
+  const exactKey = exact(`m.${key}`).condition(request, key);
+  if (exactKey) conditions.push(exactKey);
+  const condition = conditions.reduce((a, b) => sql`${a} AND ${b}`);
+  const total = db.count(sql`SELECT count(*) FROM ${raw(table)} m WHERE ${condition}`);
+  const page = pageOf(query, total);
+  const keys = db.all<{ id: number; key: string }>(sql`SELECT m.resource_id AS id, m.${raw(key)} AS key FROM ${raw(table)} m WHERE ${condition}
+    ORDER BY ${raw(order)}, m.resource_id LIMIT ${page.size} OFFSET ${page.offset}`);
+  const shape = objectValue({
+    scope: resourceLink('m.resource_id'),
+    [key]: textValue(`m.${key}`),
+    ...Object.fromEntries(values.map((name) => [name, numberValue(`m.${name}`)])),
+  });
+  const rows = db.named<string>(
+    `SELECT ${render(shape)} FROM json_each(@keys) k CROSS JOIN ${table} m ON m.resource_id = k.value ->> 'id' AND m.${key} = k.value ->> 'key'`,
+    { base: request.base, keys: JSON.stringify(keys) },
+  );
+  return document(`[${rows.join(',')}]`, pageHeaders(page, total, request.url, query));
+}
+
+function endpoint(measurement: Measurement): Endpoint {
+  const { description, fields, key, kind, path } = measurement;
+  const filters: Filters = { scope: parameter('link', 'Link of the resource.'), [key]: parameter('string', 'The exact value.') };
+  const shape = { type: 'object' };
+  return {
+    path: `/api/${path}/`,
+    name: `${kind} List`,
+    description,
+    actions: (request) => (request.caller.isStaff ? { PUT: describeFields(fields, request, 'create') } : undefined),
+    operations: {
+      GET: { summary: description, who: 'Everybody who sees the resource.', filters, paginated: true, output: { status: 200, shape: { type: 'array', items: shape } }, handle: (request) => list(request, measurement) },
+      PUT: { summary: `Stores a ${kind.toLowerCase()}.`, who: 'Staff.', input: { fields, purpose: 'create' }, output: { status: 200, shape }, handle: (request) => put(request, measurement) },
+      DELETE: { summary: `Removes a ${kind.toLowerCase()}.`, who: 'Staff.', filters, output: { status: 204 }, handle: (request) => remove(request, measurement) },
+    },
+  };
+}
+
+export const slaEndpoint = endpoint({
+  path: 'resource-sla',
+  kind: 'Resource SLA',
+  description: 'SLA of resources by period.',
+  table: 'resource_sla',
+  key: 'period',
+  fields: { scope: scopeField, period, value: percentage(), agreed_value: percentage() },
+  values: ['value', 'agreed_value'],
+  order: 'm.period DESC',
+});
+
+export const monitoringEndpoint = endpoint({
+  path: 'monitoring-items',
+  kind: 'Monitoring Item',
+  description: 'Values of monitoring items of resources.',
+  table: 'monitoring_item',
+  key: 'name',
+  fields: { scope: scopeField, name: itemName, value: number({ required: true }) },
+  values: ['value'],
+  order: 'm.name',
+});

@@ -1,0 +1,75 @@
+import type { Request } from '../access/request.ts';
+import type { Endpoint } from '../collection/endpoint.ts';
+import { parameter } from '../collection/filter.ts';
+import { type Sql, raw, sql } from '../db/sql.ts';
+import { json } from '../http/reply.ts';
+import { type TypedKind, resourceKinds } from '../providers/registry.ts';
+import { representResources } from './kinds.ts';
+import { orderingNames, resourceCondition, resourceFilters, resourcePage } from './listing.ts';
+import { visibleResources } from './rights.ts';
+
+const kinds = resourceKinds.filter(({ kind }) => !kind.isPart);
+
+/** Kinds that the request's resource_type and category let through. */
+function chosenKinds({ query }: Request): TypedKind[] {
+  const types = query.all('resource_type');
+  const categories = [...query.all('category'), ...query.all('resource_category')];
+  return kinds.filter(({ kind, name }) =>
+    (types.length === 0 || types.includes(name)) && (categories.length === 0 || categories.includes(kind.category ?? '')));
+}
+
+const ofKinds = (chosen: readonly TypedKind[]): Sql =>
+  chosen.length === kinds.length ? raw('NOT r.is_part') : sql`r.kind IN (SELECT value FROM json_each(${JSON.stringify(chosen.map(({ name }) => name))}))`;
+
+const own = {
+  resource_type: parameter('string', 'Type of the resource, such as DigitalOcean.Droplet.', true),
+  category: parameter('string', 'vms, apps, private_clouds, storages.'),
+  period: parameter('string', 'SLA period, YYYY-MM or YYYY; default: the present month.'),
+};
+
+/** GET /api/resources/ and its count (services.md 7.2). */
+export const resourceEndpoints: readonly Endpoint[] = [
+  {
+    path: '/api/resources/',
+    name: 'Resource List',
+    description: 'Resources of every type.',
+    operations: {
+      GET: {
+        summary: 'Lists the resources of every type that the caller sees.',
+        who: 'Everybody, those of projects he sees.',
+        filters: { ...own, ...resourceFilters },
+        orderings: orderingNames(kinds),
+        paginated: true,
+        output: { status: 200, shape: { type: 'array', items: { type: 'object' } } },
+        handle: (request) =>
+          resourcePage(request, {
+            conditions: [ofKinds(chosenKinds(request)), visibleResources(request.caller)],
+            filters: resourceFilters,
+            kinds,
+            represent: (ids) => representResources(request, ids),
+          }),
+      },
+    },
+  },
+  {
+    path: '/api/resources/count/',
+    name: 'Resource Count',
+    description: 'Counts of resources by type.',
+    operations: {
+      GET: {
+        summary: 'Counts the resources the caller sees by type.',
+        who: 'Everybody.',
+        filters: { ...own, ...resourceFilters },
+        output: { status: 200, shape: { type: 'object', additionalProperties: { type: 'integer' } } },
+        handle: (request) => {
+          const chosen = chosenKinds(request);
+          const condition = resourceCondition(request, [ofKinds(chosen), visibleResources(request.caller)], resourceFilters);
+          const counts = new Map(
+            request.db.all<{ kind: string; count: number }>(sql`SELECT r.kind, count(*) AS count FROM resource r WHERE ${condition} GROUP BY r.kind`).map(({ count, kind }) => [kind, count]),
+          );
+          return json(Object.fromEntries(chosen.map(({ name }) => name).sort().map((name) => [name, counts.get(name) ?? 0])));
+        },
+      },
+    },
+  },
+];
