@@ -87,15 +87,15 @@ test('a refusal of 5xx failed at once', async () => {
   assert.equal(mailbox.take(), []);
 });
 
-test('while the mail server is down the mails wait in the outbox and come when it is back', async () => {
+test('while the mail server is down the mails stay in the outbox, to be tried again', async () => {
   const down = await Mailbox.start();
   await down.close();
-  const hook = await begin({ ...smtp(), smtp_url: `smtp://127.0.0.1:${down.port}` });
+  await begin({ ...smtp(), smtp_url: `smtp://127.0.0.1:${down.port}` });
   for (const message of ['1', '2', '3']) await emit(message);
-  assert.ok(outcomes().every(({ attempts, status }) => status === 'pending' && attempts === 1));
+  assert.equal(outcomes().map(({ attempts, status }) => [status, attempts]), [['pending', 1], ['pending', 1], ['pending', 1]]);
   assert.match(outcomes()[0].error_message, /ECONNREFUSED/);
-  await later(5 * 24 * 3600);
-  assert.is((await fixture.staff.get(hook.url)).body.is_active, false, 'a dead receiver, as for every kind');
+  await later(10);
+  assert.equal(outcomes().map(({ attempts, status }) => [status, attempts]), [['pending', 2], ['pending', 2], ['pending', 2]]);
 });
 
 test('without SMTP settings the mail is written to the log and its delivery kept as skipped', async () => {
@@ -104,7 +104,7 @@ test('without SMTP settings the mail is written to the log and its delivery kept
   const { log } = fixture.server.deployment;
   log.info = ((values: unknown) => lines.push(values)) as typeof log.info;
   await emit('Hello');
-  assert.equal(lines, [{ to: 'ops@example.com', subject: 'Notifications from Tenantry', text: 'Hello' }]);
+  assert.equal(lines.at(-1), { to: 'ops@example.com', subject: 'Notifications from Tenantry', text: 'Hello' });
   assert.equal(outcomes(), [{ status: 'skipped', attempts: 0, error_message: 'No mail server is set up.', response_code: null }]);
 });
 

@@ -201,13 +201,8 @@ test('for Android a service account sends no apns part; a token endpoint that re
 test('a key file that is none stops the start with a sentence', async () => {
   await begin({});
   writeFileSync(join(folder, 'empty.json'), '{}');
-  const start = async (push_service_account: string) => {
-    try {
-      await Fixture.start({ push_service_account });
-    } catch (error) {
-      return (error as Error).message;
-    }
-  };
+  const start = (push_service_account: string): Promise<string> =>
+    Fixture.start({ push_service_account }).then(() => 'started', (error: Error) => error.message);
   assert.match(await start(join(folder, 'missing.json')), /^push_service_account: .*missing.json can not be read/);
   assert.match(await start(join(folder, 'empty.json')), /^push_service_account: .*empty.json is not the key file of a service account$/);
 });
