@@ -219,9 +219,14 @@ function readSetting(setting: Setting<unknown>, value: string, shownAs: string):
   }
 }
 
-/** A setting's value as one would write it on the command line. */
+/** Settings that hold credentials: what is printed of them is whether they are set. */
+const secretSettings: ReadonlySet<SettingName> = new Set(['encryption_keys', 'push_server_key_android', 'push_server_key_ios']);
+
+/** A setting's value as one would write it on the command line; credentials are stars. */
 export function printSetting(name: SettingName, value: unknown): string {
-  if (value === null) return '';
+  if (value === null || (Array.isArray(value) && value.length === 0)) return '';
+  if (secretSettings.has(name)) return '********';
+  if (name === 'smtp_url') return String(value).replace(/^(\w+:\/\/[^:@/]*):[^@/]*@/, '$1:********@');
   if (Array.isArray(value)) return value.join(',');
   if (settings[name].kind === 'duration' && typeof value === 'number') {
     const unit = Object.entries(durationUnits).reverse().find(([, size]) => value % size === 0);

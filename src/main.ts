@@ -1,11 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Config, ConfigError, environmentName, loadConfig, optionName, printSetting, settingNames, settings } from './config.ts';
 import { demo } from './demo/demo.ts';
 import { version } from './docs/root.ts';
+import { examine } from './doctor/doctor.ts';
 import { isProgram } from './native.ts';
-import { type Opened, createServer, openDeployment } from './server.ts';
+import { type Opened, createServer, databaseFile, openDeployment } from './server.ts';
 import { firstUser, initialPasswordFile } from './session/initial-password.ts';
 import { addUser } from './users/add.ts';
 
@@ -30,6 +31,7 @@ const commands: Readonly<Record<string, Command>> = {
   },
   token: { words: ['NAME'], help: 'print a fresh token of a user', run: printToken },
   demo: { flags: { seed: { type: 'string', value: 'TEXT' } }, help: 'fill a database without customers with a believable world', run: fill },
+  doctor: { flags: { repair: { type: 'boolean' } }, help: 'examine the data; --repair counts usages of quotas anew and removes what belongs to nothing', run: doctor },
   config: { flags: { markdown: { type: 'boolean' } }, help: 'print every setting with its value', run: printConfig },
   version: { help: 'print the version', run: printVersion },
   help: { help: 'print this', run: printHelp },
@@ -150,6 +152,16 @@ async function printToken({ config, words }: Arguments): Promise<void> {
 async function fill({ config, flags }: Arguments): Promise<void> {
   await withDeployment(config, async ({ deployment }) => {
     process.stdout.write(await demo(deployment, typeof flags.seed === 'string' ? flags.seed : undefined));
+  });
+}
+
+async function doctor({ config, flags }: Arguments): Promise<void> {
+  const folder = resolve(config.data);
+  if (!existsSync(join(folder, databaseFile))) throw new Error(`there is no database in ${folder}`);
+  await withDeployment(config, ({ deployment }) => {
+    const { isHealthy, problems } = examine(deployment, flags.repair === true);
+    process.stdout.write(`${problems.length === 0 ? 'no problems' : problems.join('\n')}\n`);
+    if (!isHealthy) process.exitCode = 1;
   });
 }
 

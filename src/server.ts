@@ -6,7 +6,7 @@ import { Request } from './access/request.ts';
 import { openSecrets } from './access/secrets.ts';
 import { TokenUse, authenticate, issueToken } from './access/tokens.ts';
 import { endpoints } from './api.ts';
-import { type Clock, second, systemClock } from './clock.ts';
+import { type Clock, systemClock } from './clock.ts';
 import { type Endpoint, type Operation, type Method, allowed, metadata } from './collection/endpoint.ts';
 import { type Config, loadConfig } from './config.ts';
 import { countryName } from './customers/countries.ts';
@@ -35,6 +35,9 @@ import { ProviderWorker } from './work/worker.ts';
 /** How many presented tokens, and how many bytes of documents that callers were told, are kept in memory. */
 const knownTokens = 10_000;
 const documentBytes = 32 * 1024 * 1024;
+
+/** Name of the database in the data folder. */
+export const databaseFile = 'tenantry.db';
 
 /** Settings by their names, and what an embedding program may replace. */
 export interface ServerOptions extends Partial<Config> {
@@ -76,7 +79,7 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
   const initialPassword = await createFirstUser(deployment, folder);
   const timer = new Timer(deployment, [
     ...housekeeping,
-    { name: 'take due deliveries', every: second, run: () => deliverer.poll() },
+    { name: 'take due deliveries', every: 0, run: () => deliverer.poll() },
     { name: 'take due jobs', every: config.job_tick, run: () => worker.tick() },
   ]);
   const listener = new Listener({
@@ -150,6 +153,7 @@ export function openDeployment(config: Config, opening: Opening): Opened {
     tokenUse: new TokenUse(),
     knownTokens: new Memo(db, knownTokens),
     isPath: (path) => router.find(path) !== undefined,
+    isObject: (request, path) => showsObject(router, request, path),
     wakeOutbox,
     passwordChanged: (username) => db.settled((error) => error === undefined && forgetInitialPassword(folder, username)),
   };
@@ -183,7 +187,7 @@ function openData(config: Config, folder: string | undefined, serves: boolean): 
   const addon = prepareFolder(config, folder);
   const isLocked = serves && folder !== undefined;
   const unlock = isLocked ? takeLock(join(folder, 'serve.lock'), `another server uses the data folder ${folder}`, addon) : undefined;
-  const file = folder === undefined ? ':memory:' : join(folder, 'tenantry.db');
+  const file = folder === undefined ? ':memory:' : join(folder, databaseFile);
   try {
     const db = Database.open(file, addon);
     db.define('country_name', countryName);
@@ -192,6 +196,19 @@ function openData(config: Config, folder: string | undefined, serves: boolean): 
   } catch (error) {
     unlock?.();
     throw new Error(`${file}: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+/** Whether the detail path of a collection leads this caller to an object: OPTIONS would tell him. */
+function showsObject(router: Router<Endpoint>, request: Request, path: string): boolean {
+  const match = router.find(path);
+  if (!match?.endpoint.path.endsWith('/:key/') || !match.endpoint.actions) return false;
+  try {
+    match.endpoint.actions(new Request(request.deployment, request.incoming, match.params, request.actor, request.now));
+    return true;
+  } catch (error) {
+    if (error instanceof HttpError) return false;
+    throw error;
   }
 }
 

@@ -125,4 +125,11 @@ config('every setting is printed as it is read', () => {
   );
 });
 
+config('credentials are printed as stars, and nothing where there are none', () => {
+  assert.equal(
+    [printSetting('push_server_key_ios', 'AAAA'), printSetting('encryption_keys', ['1:abc']), printSetting('smtp_url', 'smtps://me:word@mail.example:465'), printSetting('smtp_url', 'smtp://mail.example'), printSetting('encryption_keys', [])],
+    ['********', '********', 'smtps://me:********@mail.example:465', 'smtp://mail.example', ''],
+  );
+});
+
 config.run();

@@ -6,6 +6,7 @@ import type { Resolver } from '../http/resolver.ts';
 import type { Log } from '../log.ts';
 import type { Caller } from './caller.ts';
 import type { PasswordHasher } from './passwords.ts';
+import type { Request } from './request.ts';
 import type { Secrets } from './secrets.ts';
 import type { TokenRow, TokenUse } from './tokens.ts';
 
@@ -26,6 +27,8 @@ export interface Deployment {
   readonly knownTokens: Memo<TokenRow>;
   /** Whether a path is one of the API's. */
   readonly isPath: (path: string) => boolean;
+  /** Whether a path is that of an object, of whatever collection, that the caller of a request sees. */
+  readonly isObject: (request: Request, path: string) => boolean;
   /** Told when deliveries to these hooks have been committed to the outbox. */
   readonly wakeOutbox: (hooks: readonly number[]) => void;
   /** Told when a user's password has been changed. */

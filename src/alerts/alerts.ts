@@ -1,7 +1,7 @@
 import type { Request } from '../access/request.ts';
 import { type Row, collection } from '../collection/collection.ts';
 import { type Endpoint, type Operation, describeFields } from '../collection/endpoint.ts';
-import { type Field, FieldError, type Values, boolean, choice, messages, selfLink, shown, shownTime, text, uuidField } from '../collection/field.ts';
+import { type Field, FieldError, type Values, boolean, choice, linkPath, messages, selfLink, shown, shownTime, text, uuidField } from '../collection/field.ts';
 import { computedValue } from '../collection/representation.ts';
 import { validate } from '../collection/validate.ts';
 import * as v from 'valibot';
@@ -28,9 +28,10 @@ const scopeField: Field<ResolvedScope> = {
     create: true,
     update: true,
     parse: (value, request) => {
-      if (value === null || value === '') throw new FieldError([messages.null]);
-      if (typeof value !== 'string') throw new FieldError([messages.string]);
-      return resolveScope(request, value.trim(), true);
+      const link = typeof value === 'string' ? value.trim() : value;
+      if (link === null || link === '') throw new FieldError([messages.null]);
+      if (typeof link !== 'string') throw new FieldError([messages.string]);
+      return resolveScope(request, link, true);
     },
   },
 };
@@ -112,7 +113,6 @@ const repost: Operation = {
 /** The fields of a body that speaks of a present alert: its own scope is taken whatever its kind, and may be left out. */
 function ownFields(alert: AlertObject, link: string): typeof fields {
   const optional = <T>(field: Field<T>): Field<T> => ({ ...field, input: { ...(field.input as NonNullable<typeof field.input>), required: false } });
-  const path = (value: string): string => new URL(value, link).pathname.replace(/\/?$/, '/');
   const scope = optional(scopeField);
   const parse = scope.input?.parse as NonNullable<typeof scope.input>['parse'];
   return {
@@ -123,7 +123,7 @@ function ownFields(alert: AlertObject, link: string): typeof fields {
       input: {
         ...(scope.input as NonNullable<typeof scope.input>),
         parse: (value, request, form) => {
-          const isOwn = typeof value === 'string' && URL.canParse(value, link) && path(value) === path(link);
+          const isOwn = typeof value === 'string' && linkPath(value.trim(), request) === linkPath(link, request);
           return isOwn ? ({ kind: alert.scope_kind, id: alert.scope_id } as ResolvedScope) : parse(value, request, form);
         },
       },

@@ -29,28 +29,24 @@ export function adviseNewCustomer(context: Context, customer: number): void {
 }
 
 function judgeThreshold(context: Context, before: QuotaRow, after: QuotaRow): void {
+  if (!isOver(before) && !isOver(after)) return;
+  const { db } = context.deployment;
   const kind = after.scope_kind as Exclude<QuotaRow['scope_kind'], 'global'>;
-  if (isOver(after)) {
-    const present = alertOf(context.deployment.db, kind, after.scope_id, 'threshold_exceeded');
-    const tellsOfIt = present !== undefined && JSON.parse(present.context).quota_uuid === after.uuid;
-    if (!isOver(before) || !present || present.closed !== null || tellsOfIt) {
-      raiseAlert(context, kind, after.scope_id, 'threshold_exceeded', quotaContext(after));
-    }
-    return;
-  }
-  if (!isOver(before)) return;
-  const other = context.deployment.db.get<QuotaRow>(sql`SELECT * FROM quota
-    WHERE scope_kind = ${kind} AND scope_id = ${after.scope_id} AND threshold > 0 AND usage >= threshold ORDER BY name LIMIT 1`);
-  if (!other) return closeAlert(context, kind, after.scope_id, 'threshold_exceeded');
-  const present = alertOf(context.deployment.db, kind, after.scope_id, 'threshold_exceeded');
-  if (present && JSON.parse(present.context).quota_uuid === after.uuid) {
-    raiseAlert(context, kind, after.scope_id, 'threshold_exceeded', quotaContext(other));
-  }
+  const present = alertOf(db, kind, after.scope_id, 'threshold_exceeded');
+  // A change of the limit raises nothing; what an open alert tells is kept right.
+  if (before.usage === after.usage && before.threshold === after.threshold && present?.closed !== null) return;
+  const over = db.all<QuotaRow>(sql`SELECT * FROM quota
+    WHERE scope_kind = ${kind} AND scope_id = ${after.scope_id} AND threshold > 0 AND usage >= threshold ORDER BY name`);
+  const [first] = over;
+  if (!first) return closeAlert(context, kind, after.scope_id, 'threshold_exceeded');
+  const hasCrossed = isOver(after) && !isOver(before);
+  const toldUuid = hasCrossed ? after.uuid : present && (JSON.parse(present.context) as { quota_uuid?: string }).quota_uuid;
+  raiseAlert(context, kind, after.scope_id, 'threshold_exceeded', quotaContext(over.find(({ uuid }) => uuid === toldUuid) ?? first));
 }
 
 function judgeCount(context: Context, before: QuotaRow, after: QuotaRow): void {
   const alerts = Object.hasOwn(countAlerts, after.name) ? countAlerts[after.name] : undefined;
-  if (!alerts) return;
+  if (!alerts || (before.usage === after.usage && before.limit === after.limit)) return;
   if (isExceeded(after)) raiseAlert(context, 'customer', after.scope_id, alerts.exceeded, quotaContext(after));
   else if (isExceeded(before)) closeAlert(context, 'customer', after.scope_id, alerts.exceeded);
   if (after.usage > 0 && before.usage === 0) closeAlert(context, 'customer', after.scope_id, alerts.zero);

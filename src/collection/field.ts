@@ -288,7 +288,8 @@ export function number(options: Writing<number> & { min?: number; column?: strin
       schema: min === undefined ? v.number() : v.pipe(v.number(), v.minValue(min)),
       parse: (value) => {
         if (value === '') throw new FieldError([messages.null]);
-        return check(schema, typeof value === 'string' && /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i.test(value) ? Number(value) : value);
+        // A negative zero is zero.
+        return check(schema, typeof value === 'string' && /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i.test(value) ? Number(value) : value) + 0;
       },
     }),
   };
@@ -454,8 +455,8 @@ export function linkKey(value: string, path: string, request: Request): string {
   throw new FieldError([known ? 'Invalid hyperlink - Incorrect URL match.' : 'Invalid hyperlink - No URL match.']);
 }
 
-/** The path of a full URL of any host, or of a bare path; with a trailing slash. */
-function linkPath(value: string, request: Request): string | undefined {
+/** The path of a full URL of any host, or of a bare path; with a trailing slash. Undefined when the text is neither. */
+export function linkPath(value: string, request: Request): string | undefined {
   if (!/^(https?:\/\/|\/)/i.test(value) || !URL.canParse(value, 'http://localhost')) return undefined;
   const prefix = new URL(request.base).pathname.replace(/\/$/, '');
   let path = new URL(value, 'http://localhost').pathname;

@@ -1,9 +1,9 @@
-import { type Context, newUuid } from '../access/deployment.ts';
+import { type Context, newOrderedUuids } from '../access/deployment.ts';
 import { fold } from '../db/sql.ts';
 import { type EventTypeName, type Level, catalogue, messageOf } from './catalogue.ts';
 import type { EventContext } from './context.ts';
 import { queueDeliveries } from './outbox.ts';
-import { subjectsOf } from './subjects.ts';
+import { enterSubjects } from './subjects.ts';
 import { searchableWords } from './words.ts';
 
 interface Particulars {
@@ -28,7 +28,7 @@ export function record(context: Context, type: EventTypeName, details: EventCont
   const { structure_name: _, ...kept } = values;
   const level = particulars.level ?? catalogue[type].level;
   const id = db.insert('event', {
-    uuid: newUuid(context.deployment),
+    uuid: newOrderedUuids(context, 1)[0],
     at: context.now,
     type,
     level,
@@ -36,7 +36,7 @@ export function record(context: Context, type: EventTypeName, details: EventCont
     context: JSON.stringify(kept),
     actor: kept.user_username === undefined ? null : fold(kept.user_username),
   });
-  for (const subject of subjectsOf(db, kept)) db.insert('event_about', { subject_id: subject, at: context.now, event_id: id });
+  enterSubjects(db, kept, context.now, id);
   db.insert('event_words', { rowid: id, words: searchableWords(message, level, kept) });
   queueDeliveries(context, { id, type, context: kept, witnesses: particulars.witnesses ?? [] });
 }

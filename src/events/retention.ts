@@ -1,6 +1,6 @@
 import type { Context } from '../access/deployment.ts';
 import { sql } from '../db/sql.ts';
-import { subjectsOf } from './subjects.ts';
+import { removeSubjects } from './subjects.ts';
 
 /** So many events are removed at once: a few milliseconds of the writer. */
 const removedAtOnce = 200;
@@ -11,9 +11,7 @@ export function removeOldEvents({ deployment: { config, db }, now }: Context): b
   const old = db.all<{ id: number; at: number; context: string }>(sql`SELECT id, at, context FROM event
     WHERE at < ${now - config.events_retention} ORDER BY at, id LIMIT ${removedAtOnce}`);
   for (const { at, context, id } of old) {
-    for (const subject of subjectsOf(db, JSON.parse(context))) {
-      db.run(sql`DELETE FROM event_about WHERE subject_id = ${subject} AND at = ${at} AND event_id = ${id}`);
-    }
+    removeSubjects(db, JSON.parse(context), at, id);
     db.run(sql`DELETE FROM event_words WHERE rowid = ${id}`);
     db.run(sql`DELETE FROM event WHERE id = ${id}`);
   }

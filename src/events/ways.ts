@@ -13,6 +13,8 @@ import type { SubjectKind } from './subjects.ts';
 export interface Way {
   /** What is read, with its alias. */
   readonly table: string;
+  /** The index to be used where time matters; SQLite might prefer one for a condition, and sort. */
+  readonly index?: string;
   /** Columns of the event's time and id. */
   readonly at: string;
   readonly id: string;
@@ -44,7 +46,7 @@ export interface Selection {
 
 type Range = Pick<Selection, 'from' | 'to'>;
 
-const log: Way = { table: 'event e INDEXED BY event_at', at: 'e.at', id: 'e.id', where: raw('TRUE'), parts: [raw('TRUE')] };
+const log: Way = { table: 'event e', index: 'event_at', at: 'e.at', id: 'e.id', where: raw('TRUE'), parts: [raw('TRUE')] };
 
 /** The events about any of these subjects. */
 export const aboutSubjects = (ids: readonly number[], except?: Sql): Way => ({
@@ -66,7 +68,8 @@ const about = (where: Sql): Way => ({ table: 'event_about a', at: 'a.at', id: 'a
 
 /** The events with one of some values in the column that an index of the log starts with. */
 export const byColumn = (index: string, column: string, values: readonly string[]): Way => ({
-  table: `event e INDEXED BY ${index}`,
+  table: 'event e',
+  index,
   at: 'e.at',
   id: 'e.id',
   where: values.length === 1 ? sql`${raw(column)} = ${values[0] as string}` : among(column, values),
@@ -150,12 +153,14 @@ const counted = (way: Way, conditions: readonly Sql[], range: Partial<Range>): S
 function entries(way: Way, conditions: readonly Sql[], { from, to }: Partial<Range>, showsTime: boolean): Sql {
   const checked = way.except ? [...conditions, sql`(${way.except}) IS NOT TRUE`] : conditions;
   const needsTime = showsTime || from !== undefined || to !== undefined;
-  const isJoined = !way.table.startsWith('event e') && (checked.length > 0 || (needsTime && way.at === 'e.at'));
+  const isJoined = way.table !== 'event e' && (checked.length > 0 || (needsTime && way.at === 'e.at'));
   const where = [
     way.where,
     ...(from === undefined ? [] : [sql`${raw(way.at)} >= ${from}`]),
     ...(to === undefined ? [] : [sql`${raw(way.at)} < ${to}`]),
     ...checked,
-  ];
-  return sql`FROM ${raw(way.table)}${raw(isJoined ? ` CROSS JOIN event e ON e.id = ${way.id}` : '')} WHERE ${all(where)}`;
+  ].filter(({ text }) => text !== 'TRUE');
+  const hint = way.index && needsTime ? ` INDEXED BY ${way.index}` : '';
+  const join = isJoined ? ` CROSS JOIN event e ON e.id = ${way.id}` : '';
+  return sql`FROM ${raw(way.table + hint + join)}${where.length === 0 ? raw('') : sql` WHERE ${all(where)}`}`;
 }

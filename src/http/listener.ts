@@ -55,6 +55,8 @@ export class Listener {
   readonly #idPrefix = randomBytes(6).toString('hex');
   /** The latest exchange of every connection. */
   readonly #latest = new WeakMap<Socket, Exchange>();
+  /** Connections that have asked nothing yet. */
+  readonly #silent = new Set<Socket>();
   #requests = 0;
   #stopping = false;
 
@@ -72,6 +74,10 @@ export class Listener {
       requireHostHeader: false,
     });
     const receive = (message: IncomingMessage, outgoing: ServerResponse): void => this.#receive(message, outgoing);
+    this.#server.on('connection', (socket: Socket) => {
+      this.#silent.add(socket);
+      socket.once('close', () => this.#silent.delete(socket));
+    });
     this.#server.on('request', receive);
     // RFC 9110 10.1.1 lets a server ignore an expectation it does not know.
     this.#server.on('checkExpectation', receive);
@@ -101,13 +107,16 @@ export class Listener {
         clearTimeout(patience);
         resolve();
       });
+      // To node:http a connection that has asked nothing is not idle.
       this.#server.closeIdleConnections();
+      for (const socket of this.#silent) socket.destroy();
     });
   }
 
   #receive(message: IncomingMessage, outgoing: ServerResponse): void {
     const exchange: Exchange = { id: this.#nextId(), started: performance.now(), message, outgoing };
     this.#latest.set(message.socket, exchange);
+    this.#silent.delete(message.socket);
     const hasBody = message.headers['content-length'] !== undefined || message.headers['transfer-encoding'] !== undefined;
     // The bodies of requests that only read are not looked at.
     if (!hasBody || message.method === 'GET' || message.method === 'HEAD' || message.method === 'OPTIONS') {

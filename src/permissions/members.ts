@@ -10,7 +10,7 @@ import { linkValue, listValue, objectValue, optionalLink, plainValue, textValue,
 import { customers } from '../customers/customers.ts';
 import { type Sql, raw, sql } from '../db/sql.ts';
 import { projects } from '../projects/projects.ts';
-import { usersOfCustomers } from '../users/users.ts';
+import { partOfCivilNumber, usersOfCustomers } from '../users/users.ts';
 import type { Structure } from './roles.ts';
 
 /** A column of the user's active role in the structure whose id is `@scope`, or null. */
@@ -56,7 +56,7 @@ const listing = (structure: Structure, between: Fields): Listing =>
       email: partial('u.email'),
       username: partial('u.username'),
       phone_number: partial('u.phone_number'),
-      civil_number: partial('u.civil_number'),
+      civil_number: partOfCivilNumber,
       registration_method: partial('u.registration_method'),
       description: only(({ caller }) => seesAll(caller), partial('u.description')),
       organization: exact('u.organization'),

@@ -1,7 +1,8 @@
 import { type Context, ownContext } from '../access/deployment.ts';
 import type { Deployment } from '../access/deployment.ts';
-import { type Sql, sql } from '../db/sql.ts';
-import { type QuotaRow, changeQuota } from './usage.ts';
+import { type Sql, raw, sql } from '../db/sql.ts';
+import { quotaNames } from './names.ts';
+import { type QuotaRow, changeQuota, createQuotas } from './usage.ts';
 
 /** A quota whose usage is not what counting from scratch gives. */
 export interface Drift {
@@ -39,6 +40,31 @@ export function findDrift({ db }: Pick<Deployment, 'db'>): Drift[] {
         .map(({ counted, ...quota }) => ({ quota, counted })),
     ),
   );
+}
+
+/** A quota that an object should carry and does not. */
+export interface Missing {
+  readonly scope: keyof typeof quotaNames;
+  readonly id: number;
+  readonly name: string;
+}
+
+/** Every quota that is missing from its object, which is then neither counted nor limited. */
+export function findMissing({ db }: Pick<Deployment, 'db'>): Missing[] {
+  const owners = { customer: raw('SELECT id FROM customer'), project: raw('SELECT id FROM project'), global: raw('SELECT 0 AS id') };
+  return (Object.keys(quotaNames) as Missing['scope'][]).flatMap((scope) =>
+    db.all<{ id: number; name: string }>(sql`SELECT o.id, n.value AS name FROM (${owners[scope]}) o CROSS JOIN json_each(${JSON.stringify(quotaNames[scope])}) n
+      WHERE NOT EXISTS (SELECT 1 FROM quota WHERE scope_kind = ${scope} AND scope_id = o.id AND name = n.value) ORDER BY o.id, n.value`)
+      .map(({ id, name }) => ({ scope, id, name })),
+  );
+}
+
+/** Creates missing quotas, unused as yet. */
+export function createMissing(deployment: Deployment, missing: readonly Missing[]): void {
+  const context = ownContext(deployment);
+  deployment.db.write(() => {
+    for (const { id, name, scope } of missing) createQuotas(context, scope, id, [name]);
+  });
 }
 
 /** Sets drifted usages right, through the one way a quota changes. */

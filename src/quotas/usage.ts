@@ -62,9 +62,9 @@ export function ensureGlobalQuotas(deployment: Deployment): void {
 export const quotaOf = (db: Database, scope: QuotaScope, id: number, name: string): QuotaRow | undefined =>
   db.get<QuotaRow>(sql`SELECT * FROM quota WHERE scope_kind = ${scope} AND scope_id = ${id} AND name = ${name}`);
 
-/** Throws 409 naming, in order, every quota that the demands would exceed (events.md 2.2). */
+/** Throws 409 naming, in order, every quota that the demands together would exceed (events.md 2.2). */
 export function requireQuotas(db: Database, demands: readonly Demand[]): void {
-  const texts = demands
+  const texts = added(demands)
     .filter(({ delta }) => delta > 0)
     .flatMap(({ delta, id, name, scope }) => {
       const quota = quotaOf(db, scope, id, name);
@@ -74,6 +74,16 @@ export function requireQuotas(db: Database, demands: readonly Demand[]): void {
     .sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
     .map(({ text }) => text);
   if (texts.length > 0) throw conflict(`One or more quotas were exceeded: ${texts.join('; ')}`);
+}
+
+/** The demands with those on the same quota made one. */
+function added(demands: readonly Demand[]): Demand[] {
+  const sums = new Map<string, Demand>();
+  for (const demand of demands) {
+    const key = `${demand.scope} ${demand.id} ${demand.name}`;
+    sums.set(key, { ...demand, delta: demand.delta + (sums.get(key)?.delta ?? 0) });
+  }
+  return [...sums.values()];
 }
 
 /** Adds to usages in the transaction of the counted change; never below zero. */
@@ -98,7 +108,9 @@ export function changeQuota(context: Context, quota: QuotaRow, change: Partial<P
   const { db } = context.deployment;
   db.run(sql`UPDATE quota SET "limit" = ${after.limit}, usage = ${after.usage}, threshold = ${after.threshold} WHERE id = ${quota.id}`);
   if (hasVersion) {
-    db.run(sql`INSERT INTO quota_version (quota_id, at, "limit", usage) VALUES (${quota.id}, ${context.now}, ${after.limit}, ${after.usage})
+    // A clock that was set back puts no change before the one it follows.
+    const at = sql`max(${context.now}, ${quota.first_at}, ifnull((SELECT max(at) FROM quota_version WHERE quota_id = ${quota.id}), 0))`;
+    db.run(sql`INSERT INTO quota_version (quota_id, at, "limit", usage) VALUES (${quota.id}, ${at}, ${after.limit}, ${after.usage})
       ON CONFLICT DO UPDATE SET "limit" = excluded."limit", usage = excluded.usage`);
   }
   judgeQuota(context, quota, after);
@@ -137,5 +149,7 @@ function scopeName(db: Database, kind: QuotaScope, id: number): string {
 }
 
 /** A number with at least one decimal, as messages and contexts write quotas. */
-export const decimal = (value: number): string => (Number.isInteger(value) ? `${value}.0` : String(value));
+export const decimal = (value: number): string => decimals.format(value);
+
+const decimals = new Intl.NumberFormat('en-US', { useGrouping: false, minimumFractionDigits: 1, maximumFractionDigits: 20 });
 

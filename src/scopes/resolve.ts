@@ -1,7 +1,8 @@
 import type { Request } from '../access/request.ts';
+import { FieldError, linkPath } from '../collection/field.ts';
 import { raw, sql } from '../db/sql.ts';
-import { FieldError } from '../collection/field.ts';
 import { invalid } from '../http/error.ts';
+import { keyPatterns } from '../http/router.ts';
 import { type Scope, type ScopeKind, readableBy, scopes } from './scopes.ts';
 
 /** An object that a scope link names. */
@@ -19,16 +20,20 @@ const refused = (message: string): Error => new FieldError([message]);
  * `acceptedOnly` kinds that alerts and events do not take are refused too.
  */
 export function resolveScope(request: Request, link: string, acceptedOnly: boolean): ResolvedScope {
-  const path = scopePath(link);
-  const match = path === undefined ? null : /^\/api\/([^/]+)\/([^/]+)\/$/.exec(path);
-  if (path === undefined || (match && !/^[0-9a-f]{32}$/i.test(match[2] as string))) throw refused(`URL is invalid: ${link}.`);
-  const [kind, scope, only = 'TRUE'] = scopeOfPath(match?.[1]);
-  const uuid = (match?.[2] ?? '').toLowerCase();
-  const id = scope && request.db.value<number>(sql`SELECT id FROM ${raw(scope.table)} WHERE uuid = ${uuid} AND ${raw(only)} AND ${readableBy(request.caller, scope, 'id')}`);
-  if (!scope || id === undefined) throw refused(`Can't restore object from url: ${link}`);
-  if (acceptedOnly && !scope.accepted) throw refused(`${link} object does not support such relationship.`);
+  const path = linkPath(link, request);
+  if (path === undefined) throw refused(`URL is invalid: ${link}.`);
+  const [, segment, key = ''] = /^\/api\/([^/]+)\/([^/]+)\/$/.exec(path) ?? [];
+  const [kind, scope, only = 'TRUE'] = scopeOfPath(segment);
+  if (!scope) throw refused(request.deployment.isObject(request, path) ? unrelated(link) : `Can't restore object from url: ${link}`);
+  if (!keyPatterns.uuid.test(key)) throw refused(`URL is invalid: ${link}.`);
+  const uuid = key.toLowerCase();
+  const id = request.db.value<number>(sql`SELECT id FROM ${raw(scope.table)} WHERE uuid = ${uuid} AND ${raw(only)} AND ${readableBy(request.caller, scope, 'id')}`);
+  if (id === undefined) throw refused(`Can't restore object from url: ${link}`);
+  if (acceptedOnly && !scope.accepted) throw refused(unrelated(link));
   return { kind: kind as ScopeKind, scope, id, uuid };
 }
+
+const unrelated = (link: string): string => `${link} object does not support such relationship.`;
 
 /** The object that the query parameter `scope` names; undefined when it is not given. Throws 400. */
 export function scopeParameter(request: Request): ResolvedScope | undefined {
@@ -49,11 +54,4 @@ function scopeOfPath(segment: string | undefined): readonly [ScopeKind?, Scope?,
     if (type) return [kind as ScopeKind, scope, type.only];
   }
   return [];
-}
-
-/** The path of an absolute URL or a bare path, with a trailing slash; undefined when it is neither. */
-function scopePath(link: string): string | undefined {
-  if (!/^(https?:\/\/|\/)/i.test(link) || !URL.canParse(link, 'http://localhost')) return undefined;
-  const { pathname } = new URL(link, 'http://localhost');
-  return pathname.endsWith('/') ? pathname : `${pathname}/`;
 }

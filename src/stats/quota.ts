@@ -27,6 +27,9 @@ export const chosenLinksParameters: Filters = {
   uuid: uuidOf('id', 'customer', 'Only this customer or project.'),
 };
 
+/** total() cannot overflow as sum() can; beyond the largest number there is none in JSON. */
+const sumOf = (column: string): Sql => raw(`min(total(${column}), ${Number.MAX_VALUE})`);
+
 /** GET /api/stats/quota/: sums of limits and usages over service-project links. */
 export const quotaStatistics: Endpoint = {
   path: '/api/stats/quota/',
@@ -41,7 +44,7 @@ export const quotaStatistics: Endpoint = {
       handle: (request) => {
         const names = request.query.all('quota_name');
         const rows = request.db.all<{ name: string; limit: number; usage: number }>(sql`
-          SELECT q.name, iif(min(q."limit") = -1, -1, sum(q."limit")) AS "limit", sum(q.usage) AS usage
+          SELECT q.name, iif(min(q."limit") = -1, -1, ${sumOf('q."limit"')}) AS "limit", ${sumOf('q.usage')} AS usage
           FROM quota q WHERE q.scope_kind = 'link' AND q.scope_id IN (${chosenLinks(request)})
             AND (${names.length === 0 ? 1 : 0} OR q.name IN (SELECT value FROM json_each(${JSON.stringify(names)})))
           GROUP BY q.name`);

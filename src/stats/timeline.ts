@@ -2,7 +2,7 @@ import type { Request } from '../access/request.ts';
 import { day, second } from '../clock.ts';
 import type { Endpoint } from '../collection/endpoint.ts';
 import { type Filters, oneOf, timestamp } from '../collection/filter.ts';
-import { raw, sql } from '../db/sql.ts';
+import { among, raw, sql } from '../db/sql.ts';
 import { invalid } from '../http/error.ts';
 import { json } from '../http/reply.ts';
 import { type Bucket, type Interval, bucketsOf, intervals } from './buckets.ts';
@@ -27,11 +27,15 @@ interface History {
   readonly versions: readonly Version[];
 }
 
-interface Average {
-  /** -1: unlimited at the end. */
+/** Of one link an average over a bucket, or the sum of those of all links. */
+interface Level {
+  /** -1: unlimited at the end, of a sum: any of them. */
   readonly limit: number;
   readonly usage: number;
 }
+
+/** The sums of an item by the index of their bucket; none where no quota of this name existed. */
+type Levels = (Level | undefined)[];
 
 const parameters: Filters = {
   ...chosenLinksParameters,
@@ -56,8 +60,11 @@ export const quotaTimeline: Endpoint = {
         const buckets = askedBuckets(request);
         const asked = request.query.all('item');
         const chosen = items.filter((item) => asked.length === 0 || asked.includes(item));
-        const histories = historiesOf(request, chosen);
-        return json(buckets.map((bucket) => row(bucket, histories, chosen, request.now)));
+        const levels = new Map<Item, Levels>();
+        for (const { item, versions } of historiesOf(request, chosen, buckets)) {
+          levels.set(item, added(levels.get(item) ?? [], versions, buckets, request.now));
+        }
+        return json(buckets.map((bucket, i) => ({ from: bucket.from / second, to: bucket.to / second, ...valuesOf(levels, i) })));
       },
     },
   },
@@ -74,49 +81,75 @@ function askedBuckets(request: Request): Bucket[] {
   return buckets;
 }
 
-function historiesOf(request: Request, chosen: readonly Item[]): History[] {
+/** The histories of the chosen quotas, as far as they matter to the buckets. */
+function historiesOf(request: Request, chosen: readonly Item[], buckets: readonly Bucket[]): History[] {
   const quotas = request.db.all<{ id: number; name: Item; first_at: number; first_limit: number; first_usage: number }>(sql`
     SELECT id, name, first_at, first_limit, first_usage FROM quota
-    WHERE scope_kind = 'link' AND scope_id IN (${chosenLinks(request)}) AND name IN (SELECT value FROM json_each(${JSON.stringify(chosen)}))`);
+    WHERE scope_kind = 'link' AND scope_id IN (${chosenLinks(request)}) AND ${among('name', chosen)}`);
+  const [from, to] = [buckets[0]?.from ?? 0, buckets.at(-1)?.to ?? 0];
   return quotas.map(({ first_at: at, first_limit: limit, first_usage: usage, id, name }) => ({
     item: name,
     versions: [
       { at, limit, usage },
-      ...request.db.all<Version>(sql`SELECT at, "limit", usage FROM quota_version WHERE quota_id = ${id} ORDER BY at`),
+      ...request.db.all<Version>(sql`SELECT at, "limit", usage FROM quota_version WHERE quota_id = ${id} AND at < ${to}
+        AND at >= ifnull((SELECT max(at) FROM quota_version WHERE quota_id = ${id} AND at <= ${from}), 0) ORDER BY at`),
     ],
   }));
 }
 
-function row(bucket: Bucket, histories: readonly History[], chosen: readonly Item[], now: number): Record<string, number> {
-  const values: Record<string, number> = { from: bucket.from / second, to: bucket.to / second };
-  for (const item of chosen) {
-    const averages = histories.flatMap((history) => (history.item === item ? (averageIn(history.versions, bucket, now) ?? []) : []));
-    if (averages.length === 0) continue;
-    values[`${item}_limit`] = averages.some(({ limit }) => limit === -1) ? -1 : rounded(averages.reduce((sum, { limit }) => sum + limit, 0));
-    values[`${item}_usage`] = rounded(averages.reduce((sum, { usage }) => sum + usage, 0));
+/** Adds the averages of one quota to the sums, walking its versions once along the buckets. */
+function added(levels: Levels, versions: readonly Version[], buckets: readonly Bucket[], now: number): Levels {
+  let current = 0;
+  return buckets.map((bucket, i) => {
+    while ((versions[current + 1]?.at ?? Number.POSITIVE_INFINITY) <= bucket.from) current++;
+    const average = averageFrom(versions, current, bucket, now);
+    const level = levels[i];
+    if (!average || !level) return average ?? level;
+    return { limit: average.limit === -1 || level.limit === -1 ? -1 : level.limit + average.limit, usage: level.usage + average.usage };
+  });
+}
+
+/**
+ * The time-weighted average over the part of the bucket in which the quota existed and that is past, beginning with the
+ * version of that index; undefined without such a part. The limit is averaged over the time it was limited.
+ */
+function averageFrom(versions: readonly Version[], index: number, bucket: Bucket, now: number): Level | undefined {
+  const end = Math.min(bucket.to, now);
+  const [usage, limit] = [new Mean(), new Mean()];
+  let last: number | undefined;
+  for (let i = index; i < versions.length; i++) {
+    const version = versions[i] as Version;
+    if (version.at >= end) break;
+    const length = Math.min(versions[i + 1]?.at ?? end, end) - Math.max(version.at, bucket.from);
+    if (length <= 0) continue;
+    usage.add(version.usage, length);
+    if (version.limit !== -1) limit.add(version.limit, length);
+    last = version.limit;
+  }
+  return last === undefined ? undefined : { limit: last === -1 ? -1 : limit.value, usage: usage.value };
+}
+
+/** A weighted mean that is never larger on its way than the largest value. */
+class Mean {
+  value = 0;
+  #weight = 0;
+
+  add(value: number, weight: number): void {
+    this.#weight += weight;
+    this.value += (value - this.value) * (weight / this.#weight);
+  }
+}
+
+function valuesOf(levels: ReadonlyMap<Item, Levels>, bucket: number): Record<string, number> {
+  const values: Record<string, number> = {};
+  for (const item of items) {
+    const level = levels.get(item)?.[bucket];
+    if (!level) continue;
+    values[`${item}_limit`] = rounded(level.limit);
+    values[`${item}_usage`] = rounded(level.usage);
   }
   return values;
 }
 
-/** The time-weighted average over the part of the bucket in which the quota existed and that is past; undefined without one. */
-function averageIn(versions: readonly Version[], bucket: Bucket, now: number): Average | undefined {
-  const start = Math.max(bucket.from, (versions[0] as Version).at);
-  const end = Math.min(bucket.to, now);
-  if (start >= end) return undefined;
-  let usage = 0;
-  let limit = 0;
-  let limited = 0;
-  let last = -1;
-  versions.forEach((version, i) => {
-    const length = Math.min(versions[i + 1]?.at ?? end, end) - Math.max(version.at, start);
-    if (length <= 0) return;
-    usage += version.usage * length;
-    last = version.limit;
-    if (version.limit === -1) return;
-    limit += version.limit * length;
-    limited += length;
-  });
-  return { usage: usage / (end - start), limit: last === -1 ? -1 : limit / limited };
-}
-
-const rounded = (value: number): number => Math.round(value * 100) / 100;
+/** Two decimals; numbers too large to have any are left, and JSON knows no infinity. */
+const rounded = (value: number): number => (Math.abs(value) < 2 ** 46 ? Math.round(value * 100) / 100 : Math.min(value, Number.MAX_VALUE));

@@ -6,7 +6,7 @@ import { callerId } from '../access/caller.ts';
 import { connectedCustomers, visibleCustomers, visibleProjects, visibleUsers } from '../access/visibility.ts';
 import { type Row, collection } from '../collection/collection.ts';
 import { type Input, type Values, boolean, choice, email, hidden, integer, nullableText, selfLink, shown, shownText, shownTime, text, uuidField } from '../collection/field.ts';
-import { exact, only, partial, presence, truth, uuid } from '../collection/filter.ts';
+import { type Filter, exact, only, partial, presence, truth, uuid } from '../collection/filter.ts';
 import { booleanValue, textValue } from '../collection/representation.ts';
 import { type Sql, type Value, any, fold, raw, sql } from '../db/sql.ts';
 import { affectedUser } from '../events/context.ts';
@@ -88,6 +88,15 @@ const fields = {
   competence: choice({ blank: true, choices: () => [], chosenBy: (config) => config.user_competences }),
 };
 
+/** Part of the civil number; callers other than staff and global support find only themselves by it (core.md 4.5). */
+export const partOfCivilNumber: Filter = {
+  ...partial('u.civil_number'),
+  condition: (request, name) => {
+    const condition = partial('u.civil_number').condition(request, name);
+    return condition && !seesAll(request.caller) ? sql`${condition} AND u.id = ${request.caller.id}` : condition;
+  },
+};
+
 export const users = collection<UserRow>()({
   path: 'users',
   kind: 'User',
@@ -106,13 +115,7 @@ export const users = collection<UserRow>()({
     email: partial('u.email'),
     phone_number: partial('u.phone_number'),
     registration_method: partial('u.registration_method'),
-    civil_number: {
-      ...partial('u.civil_number'),
-      condition: (request, name) => {
-        const condition = partial('u.civil_number').condition(request, name);
-        return condition && !seesAll(request.caller) ? sql`${condition} AND u.id = ${request.caller.id}` : condition;
-      },
-    },
+    civil_number: partOfCivilNumber,
     description: only(({ caller }) => seesAll(caller), partial('u.description')),
     organization: exact('u.organization'),
     is_active: truth('u.is_active'),

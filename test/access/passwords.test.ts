@@ -5,6 +5,7 @@ import { PasswordHasher } from '../../src/access/passwords.ts';
 import { sql } from '../../src/db/sql.ts';
 import { HttpError } from '../../src/http/error.ts';
 import { Fixture } from '../support/fixture.ts';
+import { Wire, type WireAnswer } from '../support/wire.ts';
 
 const passwords = suite('passwords');
 
@@ -31,10 +32,15 @@ passwords('a hash matches its password and no other', async () => {
 passwords('users without a password cost the same work as others and never match', async () => {
   const hasher = new PasswordHasher();
   const stored = await hasher.hash('one 1');
+  // The fastest of some: what else the machine does only ever adds to it.
   const time = async (hash: string | null): Promise<number> => {
-    const started = performance.now();
-    for (let i = 0; i < 8; i++) assert.is(await hasher.matches('other 1', hash), false);
-    return performance.now() - started;
+    const times: number[] = [];
+    for (let i = 0; i < 8; i++) {
+      const started = performance.now();
+      assert.is(await hasher.matches('other 1', hash), false);
+      times.push(performance.now() - started);
+    }
+    return Math.min(...times);
   };
   const [known, unknown] = [await time(stored), await time(null)];
   assert.ok(unknown > known / 3 && unknown < known * 3, `known ${known} ms, unknown ${unknown} ms`);
@@ -53,11 +59,17 @@ passwords('at most 4 hashes run at once and 64 wait; beyond that is 503, and lat
 
 passwords('a login beyond them is answered 503 with Retry-After and counts as no failure', async () => {
   const fixture = await Fixture.start();
-  const answers = await Promise.all(Array.from({ length: 90 }, (_, i) => fixture.anonymous.post('/api-auth/password/', { username: `user${i}`, password: 'x' })));
+  const body = '{"username":"nobody","password":"x"}';
+  const request = ['POST /api-auth/password/ HTTP/1.1', 'Host: localhost', 'Content-Type: application/json', `Content-Length: ${body.length}`, '', body].join('\r\n');
+  // Sent at once, they arrive in one turn of the event loop.
+  const wire = (await Wire.to(fixture.url)).bytes(request.repeat(72));
+  const answers: WireAnswer[] = [];
+  for (let i = 0; i < 72; i++) answers.push(await wire.answer());
+  wire.close();
   const refused = answers.filter(({ status }) => status === 503);
-  assert.ok(refused.length > 0);
-  for (const { body, headers } of refused) assert.equal([body, headers.get('retry-after')], [{ detail: 'Too many logins at once. Try again.' }, '1']);
-  assert.is(fixture.events().length, answers.filter(({ status, body }) => status === 401 && body.detail.startsWith('Invalid')).length);
+  assert.is(refused.length, 4);
+  for (const answer of refused) assert.equal([JSON.parse(answer.body), answer.headers['retry-after']], [{ detail: 'Too many logins at once. Try again.' }, '1']);
+  assert.is(fixture.events().length, 4);
   await fixture.close();
 });
 

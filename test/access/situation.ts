@@ -9,8 +9,10 @@ export const columns = ['ST', 'GS', 'CO', 'CS', 'PM', 'PA', 'PS', 'UN', 'IN', 'A
 
 export type Column = (typeof columns)[number];
 
+type OwnKeys = Readonly<Partial<Record<Column, string>>>;
+
 /** One key for all callers, or each caller's own. */
-type Keys = string | Readonly<Partial<Record<Column, string>>>;
+type Keys = string | OwnKeys;
 
 export interface Situation {
   readonly fixture: Fixture;
@@ -115,7 +117,7 @@ async function estate(fixture: Fixture, customer: Json, project: Json, guest: Js
   return { permissions: pks(permissions), past: pks(past), alert: alert.uuid as string };
 }
 
-async function ownPermissions(fixture: Fixture, { users }: Cast, structure: 'customer' | 'project'): Promise<Keys> {
+async function ownPermissions(fixture: Fixture, { users }: Cast, structure: 'customer' | 'project'): Promise<OwnKeys> {
   const records: readonly Json[] = (await fixture.staff.get(`/api/${structure}-permissions/?page_size=300`)).body;
   const pkOf = (user: Json): string | undefined => records.find(({ user_uuid }) => user_uuid === user.uuid)?.pk?.toString();
   const found = { CO: pkOf(users.owner), CS: pkOf(users.helper), PM: pkOf(users.manager), PA: pkOf(users.admin), PS: pkOf(users.observer) };
@@ -125,21 +127,22 @@ async function ownPermissions(fixture: Fixture, { users }: Cast, structure: 'cus
 const accountOf = async (client: Client): Promise<Json> => (await client.get('/api/users/?current')).body[0];
 
 /** An object for every caller with an account of use. */
-const forEach = async (clients: Situation['clients'], make: (client: Client) => Promise<string>): Promise<Keys> =>
-  Object.fromEntries(await Promise.all(columns.slice(0, 8).map(async (column) => [column, await make(clients[column])] as const)));
+const forEach = async (clients: Situation['clients'], make: (client: Client, column: Column) => Promise<string>): Promise<OwnKeys> =>
+  Object.fromEntries(await Promise.all(columns.slice(0, 8).map(async (column) => [column, await make(clients[column], column)] as const)));
 
 const newKey = async (client: Client): Promise<string> => (await client.post('/api/keys/', { public_key: newPublicKey() })).body.uuid;
 
-/** A hook of each kind for everybody who may have one, and a delivery of the web hook. */
-async function hookKeys(clients: Situation['clients'], guest: Client): Promise<Readonly<Record<string, Readonly<Record<string, Keys>>>>> {
+/** A hook of each kind for everybody who may have one, and a test delivery of the web hook. */
+async function hookKeys(clients: Situation['clients'], guest: Client): Promise<Situation['keys']> {
   const newHook = (kind: keyof typeof hooks) => async (client: Client): Promise<string> => (await client.post(`/api/hooks-${kind}/`, hooks[kind])).body.uuid;
-  const found: Record<string, Record<string, Keys>> = {};
-  for (const kind of ['web', 'push', 'email'] as const) {
-    found[`hooks-${kind}`] = { own: await forEach(clients, newHook(kind)), foreign: await newHook(kind)(guest) };
-  }
-  const delivery = async (client: Client): Promise<string> => {
-    const [hook] = (await client.get(`/api/hooks-web/?author_uuid=${(await accountOf(client)).uuid}`)).body;
-    return (await client.post(`${hook.url}test/`)).body.uuid;
+  const [web, push, email] = [newHook('web'), newHook('push'), newHook('email')];
+  const own = await forEach(clients, web);
+  const foreign = await web(guest);
+  const newDelivery = async (client: Client, hook: string): Promise<string> => (await client.post(`/api/hooks-web/${hook}/test/`)).body.uuid;
+  return {
+    'hooks-web': { own, foreign },
+    'hooks-push': { own: await forEach(clients, push), foreign: await push(guest) },
+    'hooks-email': { own: await forEach(clients, email), foreign: await email(guest) },
+    deliveries: { own: await forEach(clients, (client, column) => newDelivery(client, own[column] as string)), foreign: await newDelivery(guest, foreign) },
   };
-  return { ...found, deliveries: { own: await forEach(clients, delivery), foreign: await delivery(guest) } };
 }

@@ -1,6 +1,6 @@
 import { request as send } from 'node:http';
 
-/** A request of the benchmark; ten `#` in its body stand for a number that is new every time. */
+/** A request of the benchmark; ten `#` in its target or body stand for a number that is new every time. */
 export interface BenchRequest {
   readonly method: 'GET' | 'POST' | 'PATCH';
   readonly target: string;
@@ -31,7 +31,8 @@ export const headersOf = ({ token, body }: BenchRequest): Record<string, string>
 /** Asks once. */
 export function ask(url: string, request: BenchRequest, number = 0): Promise<RecordedAnswer> {
   return new Promise((resolve, reject) => {
-    const outgoing = send(url + request.target, { method: request.method, headers: headersOf(request) }, (message) => {
+    const fresh = (text: string): string => text.replace(numberMark, String(number).padStart(numberMark.length, '0'));
+    const outgoing = send(url + fresh(request.target), { method: request.method, headers: headersOf(request) }, (message) => {
       const chunks: Buffer[] = [];
       message.on('data', (chunk: Buffer) => chunks.push(chunk));
       message.on('error', reject);
@@ -41,7 +42,7 @@ export function ask(url: string, request: BenchRequest, number = 0): Promise<Rec
       });
     });
     outgoing.on('error', reject);
-    outgoing.end(request.body?.replace(numberMark, String(number).padStart(numberMark.length, '0')));
+    outgoing.end(request.body === undefined ? undefined : fresh(request.body));
   });
 }
 

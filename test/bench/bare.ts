@@ -4,13 +4,14 @@
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { RecordedAnswer } from './ask.ts';
+import { type RecordedAnswer, numberMark } from './ask.ts';
 
 let answers = new Map<string, RecordedAnswer>();
 
 const server = createServer((message, outgoing) => {
   const send = (): void => {
-    const { status, headers, body } = answers.get(message.url as string) as RecordedAnswer;
+    const url = message.url as string;
+    const { status, headers, body } = answers.get(url) ?? (answers.get(url.slice(0, -numberMark.length) + numberMark) as RecordedAnswer);
     outgoing.writeHead(status, headers as string[]).end(body);
   };
   if (message.method === 'GET') return send();

@@ -1,7 +1,7 @@
 /**
  * The benchmark: Tenantry as it is built, the peer (the plain way of doing it) and bare node:http answering the same bytes.
  *
- *   npm run bench                    every case in both worlds, about six minutes; the large world is made once
+ *   npm run bench                    every case in both worlds, about seven minutes; the large world is made once
  *   npm run bench -- --quick         the small world alone, short bursts
  *   npm run bench -- --only create   one case, or `start` for start-up time, memory and size
  *

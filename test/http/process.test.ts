@@ -120,14 +120,14 @@ program('log lines never hold tokens, passwords or bodies', async () => {
 
 program('on SIGTERM the running request is finished and answered, nobody else is let in, and the program ends with 0', async () => {
   const { token } = await logIn();
-  const idle = await Wire.to(started.url);
+  const [idle, silent] = [await Wire.to(started.url), await Wire.to(started.url)];
   await idle.lines('GET /api/version/ HTTP/1.1', 'Host: localhost', '').answer();
   const wire = await Wire.to(started.url);
   wire.lines('POST /api/customers/ HTTP/1.1', 'Host: localhost', `Authorization: Token ${token}`, 'Content-Type: application/json', 'Expect: 100-continue', 'Content-Length: 15', '');
   assert.is((await wire.answer()).status, 100);
   const ended = stop(started);
   await refused(started.url);
-  await idle.closed();
+  assert.equal([await idle.closed(), await silent.closed()], ['', '']);
   const answer = await wire.bytes('{"name":"Last"}').answer();
   assert.equal([answer.status, answer.headers.connection], [201, 'close']);
   assert.is(await ended, 0);

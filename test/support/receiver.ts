@@ -16,7 +16,7 @@ export type Behaviour = number | { readonly status: number; readonly headers?: R
 /** An HTTP server that keeps what it is sent and answers as told. */
 export class Receiver {
   readonly requests: Received[] = [];
-  behaviour: Behaviour | ((received: Received) => Behaviour) = 200;
+  behaviour: Behaviour | ((received: Received) => Behaviour | Promise<Behaviour>) = 200;
 
   private constructor(
     private readonly server: Server,
@@ -29,7 +29,7 @@ export class Receiver {
     const listener: RequestListener = (incoming, outgoing) => {
       const chunks: Buffer[] = [];
       incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
-      incoming.on('end', () => receiver?.receive({ path: incoming.url ?? '', headers: incoming.headers, body: Buffer.concat(chunks).toString() }, outgoing));
+      incoming.on('end', () => void receiver?.receive({ path: incoming.url ?? '', headers: incoming.headers, body: Buffer.concat(chunks).toString() }, outgoing));
       incoming.on('error', () => undefined);
     };
     const server = secure ? createSecureServer(secure, listener) : createServer(listener);
@@ -60,9 +60,9 @@ export class Receiver {
     });
   }
 
-  receive(received: Received, outgoing: ServerResponse): void {
+  async receive(received: Received, outgoing: ServerResponse): Promise<void> {
     this.requests.push(received);
-    const behaviour = typeof this.behaviour === 'function' ? this.behaviour(received) : this.behaviour;
+    const behaviour = typeof this.behaviour === 'function' ? await this.behaviour(received) : this.behaviour;
     if (behaviour === 'silence') return;
     if (behaviour === 'reset') return void outgoing.socket?.destroy();
     const { status, headers = {}, body = '' } = typeof behaviour === 'number' ? { status: behaviour } : behaviour;

@@ -17,14 +17,15 @@ export interface Answer {
   readonly made?: string;
 }
 
-/** The end of a request that changes nothing. */
-export class Refusal extends Error {
-  constructor(readonly answer: Answer) {
-    super(`refused with ${answer.status}`);
-  }
+/** Thrown: the end of a request that changes nothing. No error, which would cost a stack each. */
+export class Refusal {
+  constructor(readonly answer: Answer) {}
 }
 
-class Bad extends Error {}
+/** Thrown: what is wrong with a value. */
+class Bad {
+  constructor(readonly message: string) {}
+}
 
 export const refuse = (status: number, body: unknown): never => {
   throw new Refusal({ status, body });

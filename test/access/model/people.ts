@@ -10,6 +10,9 @@ const username: Reader = (value, attempt) => {
   return attempt.world.users.has(name.toLowerCase()) ? bad('user with this username already exists.') : name;
 };
 
+/** Only a clear yes agrees; no other value is an error of its own. */
+const yes: Reader = (value) => value === true;
+
 /** Only staff may write these; in anybody else's body they are ignored without a look at them. */
 const byStaff = { is_staff: truth, is_active: truth, is_support: truth };
 
@@ -29,9 +32,9 @@ export function updateUser(attempt: Attempt): Answer {
   const user = world.users.get(attempt.see('users')) as User;
   const viewer = { ...caller };
   attempt.need(toOwner(caller, user.id));
-  const readers = { full_name: text(100), organization: text(80), agree_with_policy: truth, ...(caller.staff ? byStaff : {}) };
+  const readers = { full_name: text(100), organization: text(80), agree_with_policy: yes, ...(caller.staff ? byStaff : {}) };
   const values = attempt.read(readers) as { [name: string]: never };
-  if (user === caller && !user.agreed && values.agree_with_policy !== true) {
+  if (user === caller && !user.agreed && !values.agree_with_policy) {
     refuse(400, { agree_with_policy: ['User must agree with the policy.'] });
   }
   const before = { ...user };
@@ -41,7 +44,7 @@ export function updateUser(attempt: Attempt): Answer {
   user.staff = values.is_staff ?? user.staff;
   user.support = values.is_support ?? user.support;
   user.active = values.is_active ?? user.active;
-  user.agreed ||= values.agree_with_policy === true;
+  user.agreed ||= values.agree_with_policy ?? false;
   if (user.active !== before.active) {
     attempt.happens(user.active ? 'user_activated' : 'user_deactivated', user.id);
     if (!user.active && user.token === 'valid') user.token = 'revoked';

@@ -74,7 +74,7 @@ class Player {
     const look = { at: call.at, wait: 0, method: 'GET', query: { page_size: '300' } } as const;
     const viewer = new Random(call.at).of([...this.#world.users.keys()]);
     const { on } = call;
-    return [{ ...look, by: 'admin', on, key }, { ...look, by: 'admin', on: 'customers' }, { ...look, by: viewer, on, ...known(on) }, { ...look, by: viewer, on, key }];
+    return [{ ...look, by: 'admin', on, key }, { ...look, by: 'admin', on: 'customers' }, { ...look, by: viewer, on, ...known(on) }];
   }
 
   /** Staff and somebody else look at every list. */

@@ -64,7 +64,7 @@ function reading(random: Random, world: World): string {
   if (method === 'GET' && random.chance(0.04)) return random.of(['GET user-counters', 'POST logout']);
   if (method === 'GET' && random.chance(0.3)) return `GET ${random.of(['customers', 'projects'])}/${random.of(['users', 'counters'])}`;
   // A dead token says little: its owner signs in again before long.
-  if (random.chance(0.2) && signedOut(world).length > 1) return 'sign in users';
+  if (random.chance(0.1) && signedOut(world).length > 1) return 'sign in users';
   return `${method} ${random.of(kinds)}`;
 }
 
@@ -110,8 +110,9 @@ function callerOf(random: Random, world: World, key?: string): string {
   const users = [...world.users.values()];
   const any = users.filter(({ active, token }) => active && token === 'valid').map(({ id }) => id);
   const odds = random.next();
-  if (odds < 0.05) return random.of(['anonymous', 'forged', ...users.map(({ id }) => id).filter((id) => !any.includes(id))]);
-  if (odds < 0.22) return random.of(any.filter((id) => world.users.get(id)?.staff || world.users.get(id)?.support || id === any[0]));
+  if (odds < 0.08) return random.of(['anonymous', 'forged', ...users.map(({ id }) => id).filter((id) => !any.includes(id))]);
+  // Of accounts only staff changes what matters here.
+  if (odds < (world.users.has(key ?? '') ? 0.5 : 0.25)) return random.of(any.filter((id) => world.users.get(id)?.staff || world.users.get(id)?.support || id === any[0]));
   const owner = world.users.has(key ?? '') ? key : world.keys.get(key ?? '')?.owner;
   const organization = [...world.customers.values()].find(({ abbreviation }) => abbreviation !== '' && abbreviation === world.users.get(key ?? '')?.organization);
   const scope = world.roles.get(key ?? '')?.scope ?? organization?.id ?? scopeOf(key ?? '');
@@ -160,7 +161,7 @@ function bodyOf(random: Random, world: World, at: number, on: Kind, tail: string
       organization: optional(organizations),
       is_staff: flag(0.3, false),
       is_support: flag(0.3, false),
-      is_active: flag(0.4, true),
+      is_active: flag(0.5, true),
       ...(method !== 'POST' && { agree_with_policy: flag(0.5, true) }),
     },
     'users/password': { password: [0.8, () => 'secret12', [null, '', 'without digits']] },

@@ -1,0 +1,161 @@
+/**
+ * Hooks: what twenty of them cost the write that causes an event, and how soon and how fast it is delivered.
+ *
+ *   node --import tsx test/bench/hooks.ts      half a minute
+ *
+ * Prints a Markdown table. The server is the built program; load and receiver are processes of their own.
+ */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { ask, numberMark } from './ask.ts';
+import { type Running, dataFolder, startLoad, startTenantry } from './processes.ts';
+import type { Deliveries } from './receiver.ts';
+import { seed, seedDigest, small, tokenOf } from './seed.ts';
+
+const hooks = 20;
+const connections = 16;
+const rounds = 3;
+const roundMilliseconds = 2000;
+/** Events a second in the measurement of latency; each goes to every hook. */
+const steadyRate = 60;
+const steadySeconds = 5;
+const burst = 500;
+
+/** Where events are delivered to. */
+interface Receiver {
+  readonly url: string;
+  readonly report: () => Promise<Deliveries>;
+  readonly stop: () => Promise<void>;
+}
+
+const here = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
+const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+/** Measures everything on a copy of the small world inside `folder`, with the built program. */
+export async function run(folder: string, bundle: string, tell: (text: string) => void): Promise<string> {
+  const database = join(folder, `small-${seedDigest()}.db`);
+  await seed(database, small);
+  const data = dataFolder(join(folder, 'hooks'), database);
+  const receiver = await startReceiver();
+  process.env['TENANTRY_HOOKS_ALLOWED_NETWORKS'] = '127.0.0.0/8';
+  const server = await startTenantry(bundle, data);
+  try {
+    const made = await createHooks(server, receiver.url);
+    tell(`Creating customers with and without ${hooks} hooks …`);
+    const { share, plain, hooked } = await creating(server, receiver, made);
+    tell('Latency …');
+    const steady = await steadily(server, receiver);
+    tell('A burst …');
+    const drained = await bursting(server, receiver);
+    return [
+      '| What | Measured | Wanted |',
+      '|---|---|---|',
+      `| Creating customers without hooks | ${plain.toFixed(0)}/s | |`,
+      `| … with ${hooks} matching hooks, while they are delivered to | ${hooked.toFixed(0)}/s, ${(100 * share).toFixed(0)} % | ≥ 50 % |`,
+      `| Commit to first attempt at ${(steady.count / steady.seconds).toFixed(0)} deliveries/s, p50 | ${steady.p50.toFixed(0)} ms | |`,
+      `| … p95 | ${steady.p95.toFixed(0)} ms | ≤ 250 ms |`,
+      `| Deliveries of ${burst} events to ${hooks} hooks | ${(drained.count / drained.seconds).toFixed(0)}/s | ≥ 1,000/s |`,
+    ].join('\n');
+  } finally {
+    await server.stop();
+    await receiver.stop();
+    rmSync(data, { recursive: true });
+  }
+}
+
+async function startReceiver(): Promise<Receiver> {
+  const child = fork(here('receiver.ts'));
+  const [{ url }] = (await once(child, 'message')) as [{ url: string }];
+  return {
+    url,
+    report: async () => {
+      child.send('report');
+      return ((await once(child, 'message')) as [Deliveries])[0];
+    },
+    stop: async () => {
+      child.kill();
+      await once(child, 'exit');
+    },
+  };
+}
+
+const staff = tokenOf('staff');
+
+async function createHooks({ url }: Running, destination: string): Promise<string[]> {
+  const body = JSON.stringify({ destination_url: destination, event_groups: ['customers'], event_types: ['custom_notification'], is_active: false });
+  const made: string[] = [];
+  for (let i = 0; i < hooks; i++) {
+    const answer = await ask(url, { method: 'POST', target: '/api/hooks-web/', token: staff, body });
+    if (answer.status !== 201) throw new Error(`A hook was answered ${answer.status}: ${answer.body}`);
+    made.push(`/api/hooks-web/${(JSON.parse(answer.body) as { uuid: string }).uuid}/`);
+  }
+  return made;
+}
+
+async function setActive({ url }: Running, made: readonly string[], is_active: boolean): Promise<void> {
+  for (const target of made) await ask(url, { method: 'PATCH', target, token: staff, body: JSON.stringify({ is_active }) });
+}
+
+/** Rounds without and with hooks in turn, so that the ratio holds on a machine that does other things, too. */
+async function creating(server: Running, receiver: Receiver, made: readonly string[]): Promise<{ plain: number; hooked: number; share: number }> {
+  const load = startLoad(here('load.ts'));
+  const requests = [{ method: 'POST' as const, target: '/api/customers/', token: staff, body: JSON.stringify({ name: `Customer ${numberMark}` }) }];
+  const measure = async (isHooked: boolean): Promise<number> => {
+    await setActive(server, made, isHooked);
+    return (await load.run({ url: server.url, requests, connections, milliseconds: roundMilliseconds })).perSecond;
+  };
+  await measure(false);
+  const plain: number[] = [];
+  const hooked: number[] = [];
+  for (let round = 0; round < rounds; round++) {
+    plain.push(await measure(false));
+    hooked.push(await measure(true));
+  }
+  await load.stop();
+  // What is left is canceled, so that the next measurement starts with an empty outbox.
+  await setActive(server, made, false);
+  await setActive(server, made, true);
+  await pause(500);
+  await receiver.report();
+  const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
+  return { plain: sum(plain) / rounds, hooked: sum(hooked) / rounds, share: sum(hooked) / sum(plain) };
+}
+
+const notify = ({ url }: Running): Promise<unknown> =>
+  ask(url, { method: 'POST', target: '/api/events/', token: staff, body: '{"level":"info","message":"Something happened"}' });
+
+/** Events at a steady rate, somewhat above a thousand deliveries a second. */
+async function steadily(server: Running, receiver: Receiver): Promise<Deliveries> {
+  const started = performance.now();
+  for (let i = 0; i < steadyRate * steadySeconds; i++) {
+    await pause(Math.max(0, started + (i * 1000) / steadyRate - performance.now()));
+    void notify(server);
+  }
+  await pause(1000);
+  return receiver.report();
+}
+
+/** Many events at once. */
+async function bursting(server: Running, receiver: Receiver): Promise<Deliveries> {
+  await Promise.all(Array.from({ length: burst }, () => notify(server)));
+  const total: Deliveries[] = [];
+  let count = 0;
+  while (count < burst * hooks) {
+    await pause(500);
+    const part = await receiver.report();
+    if (part.count === 0) throw new Error(`Only ${count} of ${burst * hooks} deliveries came`);
+    total.push(part);
+    count += part.count;
+  }
+  // Reports follow each other without a gap but for the time between two deliveries.
+  return { count, seconds: total.reduce((sum, { seconds }) => sum + seconds, 0), p50: Number.NaN, p95: Number.NaN };
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const project = here('../..');
+  const table = await run(join(project, 'dist/bench'), join(project, 'dist/tenantry.mjs'), (text) => void process.stderr.write(`${text}\n`));
+  process.stdout.write(`${table}\n`);
+}

@@ -1,0 +1,89 @@
+import { type AddressInfo, createServer } from 'node:net';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Poster } from '../../src/hooks/post.ts';
+import { certificate } from '../support/certificate.ts';
+import { Receiver } from '../support/receiver.ts';
+
+const test = suite('sending a POST');
+const posters: Poster[] = [];
+let receiver: Receiver;
+
+test.before(async () => {
+  receiver = await Receiver.start();
+});
+
+test.after(async () => {
+  for (const each of posters) each.close();
+  await receiver.close();
+});
+
+function poster(options: ConstructorParameters<typeof Poster>[0] = {}): Poster {
+  const made = new Poster(options);
+  posters.push(made);
+  return made;
+}
+
+/** What the promise is rejected with. */
+const failure = (promise: Promise<unknown>): Promise<string> => promise.then(() => 'no failure', (error: Error) => error.message);
+
+const event = (url: string) => ({ url, headers: { 'X-Name': 'value' }, body: 'body' });
+
+test('there are 10 seconds for the whole exchange, whichever part of it is slow', async () => {
+  const hurried = poster({ patience: 50 });
+  const late = 'No answer within 0.05 seconds.';
+  receiver.behaviour = 'silence';
+  assert.is(await failure(hurried.post(event(receiver.url))), late);
+  const resolving = poster({ patience: 50, resolve: () => undefined });
+  assert.is(await failure(resolving.post(event('http://example.com/'))), late);
+  const mute = createServer();
+  await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve));
+  assert.is(await failure(hurried.post(event(`https://127.0.0.1:${(mute.address() as AddressInfo).port}/`))), late, 'a TLS handshake that never ends');
+  mute.close();
+});
+
+test('a 2xx counts although its body does not end', async () => {
+  const endless = createServer((socket) => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf'));
+  await new Promise<void>((resolve) => endless.listen(0, '127.0.0.1', resolve));
+  const { status } = await poster({ patience: 100 }).post(event(`http://127.0.0.1:${(endless.address() as AddressInfo).port}/`));
+  assert.is(status, 200);
+  endless.close();
+});
+
+test('the answer is read no further than a bound', async () => {
+  receiver.behaviour = { status: 200, body: 'x'.repeat(10_000_000) };
+  const { body } = await poster().post({ ...event(receiver.url), readsAnswer: true });
+  assert.ok(body.length < 200_000, String(body.length));
+});
+
+test('TLS certificates are verified', async () => {
+  const secure = await Receiver.start(certificate);
+  assert.match(await failure(poster().post(event(secure.url))), /^TLS failed: self-signed certificate/);
+  assert.equal(secure.take(), []);
+  await secure.close();
+});
+
+test('what is no HTTP is a failure', async () => {
+  const other = createServer((socket) => socket.end('220 mail.example.com ESMTP\r\n'));
+  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+  assert.match(await failure(poster().post(event(`http://127.0.0.1:${(other.address() as AddressInfo).port}/`))), /^The connection failed: Parse Error/);
+  other.close();
+});
+
+test('a connection is used again, and one that its server has closed meanwhile is no failure', async () => {
+  let connections = 0;
+  const closing = createServer((socket) => {
+    connections++;
+    let requests = 0;
+    socket.on('data', () => (++requests <= 2 ? socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n') : socket.destroy()));
+    socket.on('error', () => undefined);
+  });
+  await new Promise<void>((resolve) => closing.listen(0, '127.0.0.1', resolve));
+  const { port } = closing.address() as AddressInfo;
+  const keeping = poster();
+  for (const _ of [1, 2, 3]) assert.is((await keeping.post(event(`http://127.0.0.1:${port}/`))).status, 200);
+  assert.is(connections, 2);
+  closing.close();
+});
+
+test.run();

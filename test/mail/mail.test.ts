@@ -1,0 +1,78 @@
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import type { SMTPServerAuthentication, SMTPServerAuthenticationResponse, SMTPServerOptions } from 'smtp-server';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { openLog } from '../../src/log.ts';
+import { type Mail, type MailOutcome, Mailer } from '../../src/mail/mail.ts';
+import { certificate } from '../support/certificate.ts';
+import { Mailbox } from '../support/mailbox.ts';
+
+const test = suite('mail');
+const { log, close } = openLog('silent');
+test.after(close);
+
+const mail: Mail = { to: 'alice@example.com', subject: 'Subject', text: 'Text', html: '<p>Text</p>', id: 'id', at: 1_515_127_624_000_000 };
+const authority = certificate.cert;
+
+const onAuth = ({ password, username }: SMTPServerAuthentication, _: unknown, done: (error: Error | null, answer?: SMTPServerAuthenticationResponse) => void): void =>
+  username === 'user@x' && password === 'p:w' ? done(null, { user: 'user@x' }) : done(Object.assign(new Error('Wrong'), { responseCode: 535 }));
+
+/** Sends the mail to a mail server with these options; the address is made from its port. */
+async function sent(options: SMTPServerOptions, address: (port: number) => string, trusted?: string) {
+  const mailbox = await Mailbox.start(options);
+  const mailer = new Mailer({ smtp_url: address(mailbox.port), email_from: 'noreply@example.com', log, ...(trusted !== undefined && { authority: trusted }) });
+  const outcome = await mailer.send(mail);
+  mailer.close();
+  await mailbox.close();
+  const [received] = mailbox.take();
+  return { outcome, received: received && { user: received.user, isEncrypted: received.isEncrypted, text: received.text?.trim() } };
+}
+
+test('plain, where the mail server offers nothing else', async () => {
+  assert.equal(await sent({}, (port) => `smtp://127.0.0.1:${port}`), { outcome: { status: 'sent' }, received: { user: undefined, isEncrypted: false, text: 'Text' } });
+});
+
+test('STARTTLS, where the mail server offers it', async () => {
+  const { outcome, received } = await sent({ ...certificate, disabledCommands: ['AUTH'] }, (port) => `smtp://127.0.0.1:${port}`, authority);
+  assert.equal([outcome, received?.isEncrypted], [{ status: 'sent' }, true]);
+});
+
+test('TLS from the start with smtps://', async () => {
+  const { outcome, received } = await sent({ ...certificate, secure: true, disabledCommands: ['AUTH'] }, (port) => `smtps://127.0.0.1:${port}`, authority);
+  assert.equal([outcome, received?.isEncrypted], [{ status: 'sent' }, true]);
+});
+
+test('with user and password of the address, percent-decoded', async () => {
+  const options = { ...certificate, secure: true, disabledCommands: [], onAuth };
+  const { outcome, received } = await sent(options, (port) => `smtps://user%40x:p%3Aw@127.0.0.1:${port}`, authority);
+  assert.equal([outcome, received?.user], [{ status: 'sent' }, 'user@x']);
+  const wrong = await sent(options, (port) => `smtps://user%40x:other@127.0.0.1:${port}`, authority);
+  assert.equal([(wrong.outcome as { code: number }).code, (wrong.outcome as { final: boolean }).final, wrong.received], [535, true, undefined]);
+});
+
+test('a certificate that nobody vouches for is refused', async () => {
+  const { outcome, received } = await sent({ ...certificate, secure: true, disabledCommands: ['AUTH'] }, (port) => `smtps://127.0.0.1:${port}`);
+  assert.equal([outcome.status, (outcome as { final: boolean }).final, received], ['failed', false, undefined]);
+  assert.match((outcome as { error: string }).error, /self-signed certificate/);
+});
+
+test('a server that is no mail server, or hangs up, is a failure that may pass', async () => {
+  const rude = createServer((socket) => socket.destroy());
+  await new Promise<void>((resolve) => rude.listen(0, '127.0.0.1', resolve));
+  const mailer = new Mailer({ smtp_url: `smtp://127.0.0.1:${(rude.address() as AddressInfo).port}`, email_from: 'a@example.com', log });
+  const outcome = (await mailer.send(mail)) as Extract<MailOutcome, { status: 'failed' }>;
+  assert.equal([outcome.status, outcome.code, outcome.final], ['failed', undefined, false]);
+  rude.close();
+});
+
+test('what stands in the mail can not add headers or recipients', async () => {
+  const mailbox = await Mailbox.start();
+  const mailer = new Mailer({ smtp_url: `smtp://127.0.0.1:${mailbox.port}`, email_from: 'a@example.com', log });
+  await mailer.send({ ...mail, subject: 'Hello\r\nBcc: eve@example.com\r\n\r\nbody', to: 'alice@example.com' });
+  const [received] = mailbox.take();
+  assert.equal([received?.recipient, received?.bcc, received?.text?.trim()], ['alice@example.com', undefined, 'Text']);
+  await mailbox.close();
+});
+
+test.run();

@@ -1,0 +1,112 @@
+/** The README says what is so: its shell blocks are run as they stand, against the built program. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+
+const project = fileURLToPath(new URL('..', import.meta.url));
+const text = readFileSync(join(project, 'README.md'), 'utf8');
+const program = join(project, 'dist/tenantry.mjs');
+let folder: string;
+
+const readme = suite('README');
+readme.before(() => {
+  folder = mkdtempSync(join(tmpdir(), 'tenantry-readme-'));
+});
+readme.after(() => rmSync(folder, { recursive: true }));
+
+/** What stands between a heading and the next one of its level. */
+const section = (title: string): string => text.split(`\n## ${title}\n`)[1]?.split('\n## ')[0] ?? '';
+
+interface Block {
+  readonly language: string;
+  readonly code: string;
+}
+
+const blocksOf = (part: string): Block[] =>
+  [...part.matchAll(/^```(\w+)\n(.*?)^```$/gms)].map(([, language = '', code = '']) => ({ language, code }));
+
+async function ended(child: ChildProcess): Promise<{ code: number | null; stdout: string; stderr: string }> {
+  const texts = { stdout: '', stderr: '' };
+  for (const stream of ['stdout', 'stderr'] as const) child[stream]?.on('data', (chunk: Buffer) => (texts[stream] += chunk.toString()));
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code, ...texts };
+}
+
+const run = (command: string, words: readonly string[]) => ended(spawn(command, words, { cwd: folder }));
+
+/** The program in the folder, serving on a free port. */
+async function serve(): Promise<{ port: string; stop: () => Promise<void> }> {
+  const child = spawn(process.execPath, [program, 'serve', '--port', '0', '--log-level', 'silent'], { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] });
+  const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
+  return {
+    port: new URL((JSON.parse(line) as { url: string }).url).port,
+    stop: async () => {
+      child.kill('SIGTERM');
+      await once(child, 'close');
+    },
+  };
+}
+
+readme('opens with the two commands', () => {
+  const [title, gap, fence, start, test, end] = text.split('\n');
+  assert.equal([title, gap, fence, end], ['# Tenantry', '', '```sh', '```']);
+  assert.match(start ?? '', /^npm start +# /);
+  assert.match(test ?? '', /^npm test +# /);
+});
+
+readme('its walk-through does what it says, word for word', async () => {
+  const blocks = blocksOf(section('A walk-through'));
+  const expected: string[] = [];
+  const script: string[] = ['set -eu -o pipefail'];
+  for (const { language, code } of blocks) {
+    if (language === 'sh') {
+      expected.push('');
+      script.push(`echo '#${expected.length}'`, code);
+    } else expected[expected.length - 1] += code;
+  }
+  assert.ok(expected.length > 5);
+  const server = await serve();
+  assert.ok(existsSync(join(folder, 'data/initial-password')));
+  // The port that the text names may be taken here.
+  const { code, stdout, stderr } = await run('bash', ['-c', script.join('\n').replaceAll('127.0.0.1:8080', `127.0.0.1:${server.port}`)]);
+  await server.stop();
+  assert.is(stderr, '');
+  assert.is(code, 0);
+  assert.equal(stdout.split(/^#\d+\n/m).slice(1), expected);
+  assert.not(existsSync(join(folder, 'data/initial-password')), 'the password was changed in the end');
+});
+
+readme('its table of settings is the one that the program prints', async () => {
+  const { stdout } = await run(process.execPath, [program, 'config', '--markdown']);
+  assert.is(/<!-- settings -->\n(.*)<!-- end of settings -->/s.exec(text)?.[1], stdout, 'replace the table by the output of `tenantry config --markdown`');
+});
+
+readme('its table of commands has every command with its options', async () => {
+  const { stdout } = await run(process.execPath, [program, 'help']);
+  const forms = (stdout.split('\n\nEvery setting')[0] ?? '').split('\n').filter((line) => /^ {2}\w/.test(line)).map((line) => line.trim());
+  assert.ok(forms.length > 6);
+  for (const form of forms) assert.ok(section('Command line').includes(`\`tenantry ${form}\``), form);
+});
+
+readme('its example of embedding prints what it says', async () => {
+  const [example, output] = blocksOf(section('As a library'));
+  assert.is(example?.language, 'js');
+  copyFileSync(program, join(folder, 'tenantry.mjs'));
+  writeFileSync(join(folder, 'example.mjs'), example?.code ?? '');
+  assert.equal(await run(process.execPath, ['example.mjs']), { code: 0, stdout: output?.code, stderr: '' });
+});
+
+readme('it gives a reason for every dependency, and for nothing else', () => {
+  const { dependencies, devDependencies } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8')) as Record<string, Record<string, string>>;
+  const rows = section('Dependencies').split('\n').filter((line) => line.startsWith('| `'));
+  const named = rows.flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/`([^`]+)`/g)].map(([, name]) => name as string));
+  assert.equal(named.sort(), [...Object.keys(dependencies ?? {}), ...Object.keys(devDependencies ?? {})].sort());
+});
+
+readme.run();

@@ -1,0 +1,60 @@
+import type { AddressInfo } from 'node:net';
+import PostalMime, { type Email } from 'postal-mime';
+import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
+
+/** A mail that came in, with how it came. */
+export interface ReceivedMail extends Email {
+  readonly recipient: string;
+  readonly user: string | undefined;
+  readonly isEncrypted: boolean;
+}
+
+/** An SMTP server that keeps the mails it is sent, or refuses them as told. */
+export class Mailbox {
+  readonly mails: ReceivedMail[] = [];
+  /** Status and text every recipient is refused with. */
+  refusal: readonly [number, string] | undefined;
+
+  private constructor(
+    private readonly server: SMTPServer,
+    readonly port: number,
+  ) {}
+
+  /** Listens on the loopback; plain and without authentication, unless the options say more. */
+  static async start(options: SMTPServerOptions = {}): Promise<Mailbox> {
+    let mailbox: Mailbox | undefined;
+    const server = new SMTPServer({
+      disabledCommands: ['AUTH', 'STARTTLS'],
+      logger: false,
+      onRcptTo: (_, __, done) => {
+        const [code, text] = mailbox?.refusal ?? [];
+        done(code === undefined ? null : Object.assign(new Error(text), { responseCode: code }));
+      },
+      onData: (stream, session, done) => {
+        const chunks: Buffer[] = [];
+        stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+        stream.on('end', () => {
+          void PostalMime.parse(Buffer.concat(chunks)).then((mail) => {
+            const [recipient] = session.envelope.rcptTo;
+            mailbox?.mails.push({ ...mail, recipient: recipient?.address ?? '', user: session.user, isEncrypted: session.secure });
+            done();
+          });
+        });
+      },
+      ...options,
+    });
+    server.on('error', () => undefined);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    mailbox = new Mailbox(server, (server.server.address() as AddressInfo).port);
+    return mailbox;
+  }
+
+  /** The mails since the last call. */
+  take(): ReceivedMail[] {
+    return this.mails.splice(0);
+  }
+
+  close(): Promise<void> {
+    return new Promise((resolve) => this.server.close(resolve));
+  }
+}
