@@ -16,6 +16,7 @@ interface Row {
   readonly certificate: Uint8Array | null;
   readonly domain: string | null;
   readonly options: string;
+  readonly secret_options: Uint8Array | null;
   readonly by_staff: number;
 }
 
@@ -24,13 +25,13 @@ export function driverSettings({ db, secrets }: Deployment, id: number): DriverS
   const row = db.get<Row>(sql`SELECT * FROM service_settings WHERE id = ${id}`);
   if (!row) return undefined;
   const opened = (secret: Uint8Array | null): string | null => (secret === null ? null : secrets.open(secret, row.uuid));
-  const { by_staff: byStaff, options, ...plain } = row;
+  const { by_staff: byStaff, options, secret_options: secretOptions, ...plain } = row;
   return {
     ...plain,
     password: opened(row.password),
     token: opened(row.token),
     certificate: opened(row.certificate),
-    options: JSON.parse(options),
+    options: { ...JSON.parse(options), ...(secretOptions && JSON.parse(opened(secretOptions) as string)) },
     mayBePrivate: byStaff === 1,
   };
 }

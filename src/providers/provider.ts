@@ -27,6 +27,8 @@ export interface ProviderType {
   readonly isPublic: boolean;
   /** Option fields of the settings, besides the credentials every type has. */
   readonly options: Fields;
+  /** Names of options that are secrets: encrypted, and shown as stars. */
+  readonly secretOptions?: readonly string[];
   /** Credentials the real driver cannot do without: messages by field, empty when all are there. */
   readonly missingCredentials: (given: Readonly<Record<string, unknown>>) => Readonly<Record<string, readonly string[]>>;
   /** Names and default limits of the quotas of services, links, settings and kinds. */
@@ -47,6 +49,8 @@ export interface PropertyKind {
   /** `Image` */
   readonly name: string;
   readonly path: string;
+  /** Global although the other properties of its type are not: one set for all settings with one backend. */
+  readonly isGlobal?: boolean;
   /** Members after url, uuid and name; expressions use `d`, the property's table alias. */
   readonly fields: Fields;
   readonly filters: Filters;

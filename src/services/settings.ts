@@ -15,7 +15,7 @@ import { queueSync } from '../work/jobs.ts';
 import { scopeParameter } from '../scopes/resolve.ts';
 import { scopes } from '../scopes/scopes.ts';
 import { refuseWithResources, removeSettings } from './linking.ts';
-import { secretChange } from './secrets.ts';
+import { masked, secretChange } from './secrets.ts';
 import { optionFields, optionNames, settingsFields } from './settings-fields.ts';
 
 export interface SettingsRow extends Row {
@@ -32,6 +32,7 @@ export interface SettingsRow extends Row {
   readonly certificate_name: string | null;
   readonly domain: string | null;
   readonly options: string;
+  readonly secret_options: Uint8Array | null;
 }
 
 export type SettingsValues = Values<typeof settingsFields>;
@@ -130,15 +131,18 @@ export function createSettings(request: Request, values: SettingsValues, shared:
     customer_id: values.customer ?? null,
     by_staff: Number(request.caller.isStaff),
     created: request.now,
-    ...columnsOf(request, values, { uuid, options: '{}', type }),
+    ...columnsOf(request, values, { uuid, options: '{}', secret_options: null, type }),
   });
   createQuotas(request, 'settings', id, providerType(type).quotas.settings);
   queueSync(request as Context, id);
   return id;
 }
 
+/** What of the present row a change depends on. */
+type Stored = Pick<SettingsRow, 'uuid' | 'options' | 'secret_options' | 'type'>;
+
 /** Values of a body as columns: secrets sealed, options merged. */
-function columnsOf(request: Request, values: SettingsValues, row: Pick<SettingsRow, 'uuid' | 'options' | 'type'>): Record<string, Value> {
+function columnsOf(request: Request, values: SettingsValues, row: Stored): Record<string, Value> {
   const { secrets } = request.deployment;
   const columns: Record<string, Value> = {};
   for (const name of ['name', 'homepage', 'terms_of_services', 'backend_url', 'username', 'domain'] as const) {
@@ -155,20 +159,30 @@ function columnsOf(request: Request, values: SettingsValues, row: Pick<SettingsR
     columns.certificate_name = file && file.name;
   }
   if (values.scope !== undefined) columns.scope_id = values.scope?.id ?? null;
-  const options = mergedOptions(values, row);
-  if (options !== row.options) columns.options = options;
-  return columns;
+  return { ...columns, ...optionColumns(request, values, row) };
 }
 
-/** Options with those of the body laid over; null removes one. */
-function mergedOptions(values: SettingsValues, row: Pick<SettingsRow, 'options' | 'type'>): string {
+/** Options with those of the body laid over; null removes one. A secret one is sealed, and stars stand for it. */
+function optionColumns({ deployment }: Request, values: SettingsValues, row: Stored): Record<string, Value> {
   const options: Record<string, unknown> = JSON.parse(row.options);
+  const secrets: Record<string, unknown> = row.secret_options ? JSON.parse(deployment.secrets.open(row.secret_options, row.uuid)) : {};
+  const sealed = new Set(providerType(row.type).secretOptions);
+  let hasNewSecrets = false;
   for (const name of optionNames(row.type)) {
     const value = (values as Record<string, unknown>)[name];
+    if (value === undefined || (sealed.has(name) && value === masked)) continue;
     if (value === null) delete options[name];
-    else if (value !== undefined) options[name] = value;
+    else options[name] = sealed.has(name) ? masked : value;
+    if (!sealed.has(name)) continue;
+    hasNewSecrets = true;
+    if (value === null) delete secrets[name];
+    else secrets[name] = value;
   }
-  return JSON.stringify(options);
+  const text = JSON.stringify(options);
+  return {
+    ...(text !== row.options && { options: text }),
+    ...(hasNewSecrets && { secret_options: deployment.secrets.seal(JSON.stringify(secrets), row.uuid) }),
+  };
 }
 
 

@@ -89,11 +89,12 @@ export const hasImportable = ({ deployment }: Context, settings: number): boolea
 function replaceProperties(context: Context, settings: SettingsState, sets: Inventory['properties']): void {
   const { db } = context.deployment;
   const type = providerType(settings.type);
-  const place = type.hasGlobalProperties
-    ? { settings_id: null, backend: /^https?:/i.test(settings.backend_url ?? '') ? settings.backend_url : '' }
-    : { settings_id: settings.id, backend: null };
   for (const [name, set] of Object.entries(sets)) {
     const kind = `${type.name}.${name}`;
+    const isGlobal = type.hasGlobalProperties || type.properties.some((property) => property.name === name && property.isGlobal);
+    const place = isGlobal
+      ? { settings_id: null, backend: /^https?:/i.test(settings.backend_url ?? '') ? settings.backend_url : '' }
+      : { settings_id: settings.id, backend: null };
     const present = new Map(
       db.all<{ id: number; backend_id: string; name: string; details: string }>(sql`SELECT id, backend_id, name, details FROM property
         WHERE kind = ${kind} AND settings_id IS ${place.settings_id} AND backend IS ${place.backend}`).map((row) => [row.backend_id, row]),
