@@ -36,8 +36,9 @@ export function storeProgress(context: Context, resource: ResourceRow, values: P
 /** The end of an operation: state, values, quotas, events and alerts in one transaction. */
 export function finishOperation(context: Context, resource: ResourceRow, job: Job, step: Exclude<Step, { kind: 'wait' }>): void {
   const parameters = JSON.parse(job.parameters) as { forced?: boolean; changes?: string; demands?: readonly Demand[] };
-  if (step.kind === 'done') return succeed(context, resource, job.operation, step, parameters.changes);
+  // What an action was counted for in advance is counted anew with the values it leaves behind, or not at all.
   if (parameters.demands) countQuotas(context, parameters.demands.map((demand) => ({ ...demand, delta: -demand.delta })));
+  if (step.kind === 'done') return succeed(context, resource, job.operation, step, parameters.changes);
   if (job.operation === 'delete' && parameters.forced) {
     applyChanges(context, resource, step.changes);
     removeResource(context, resource);
