@@ -1,6 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { sealAnew } from './access/rotation.ts';
+import { addKey } from './access/secrets.ts';
 import { type Config, ConfigError, environmentName, loadConfig, optionName, printSetting, settingNames, settings } from './config.ts';
 import { demo } from './demo/demo.ts';
 import { version } from './docs/root.ts';
@@ -32,6 +34,7 @@ const commands: Readonly<Record<string, Command>> = {
   token: { words: ['NAME'], help: 'print a fresh token of a user', run: printToken },
   demo: { flags: { seed: { type: 'string', value: 'TEXT' } }, help: 'fill a database without customers with a believable world', run: fill },
   doctor: { flags: { repair: { type: 'boolean' } }, help: 'examine the data; --repair counts usages of quotas anew and removes what belongs to nothing', run: doctor },
+  'rotate-key': { help: 'add an encryption key and encrypt every stored secret with it; no server may be running', run: rotateKey },
   config: { flags: { markdown: { type: 'boolean' } }, help: 'print every setting with its value', run: printConfig },
   version: { help: 'print the version', run: printVersion },
   help: { help: 'print this', run: printHelp },
@@ -165,13 +168,27 @@ async function doctor({ config, flags }: Arguments): Promise<void> {
   });
 }
 
-async function withDeployment(config: Config, use: (opened: Opened) => void | Promise<void>): Promise<void> {
-  const opened = openDeployment(config, { folder: resolve(config.data) });
+/** Opens the data for a command; `serves` says that no server may use it meanwhile. */
+async function withDeployment(config: Config, use: (opened: Opened) => void | Promise<void>, { serves = false } = {}): Promise<void> {
+  const opened = openDeployment(config, { folder: resolve(config.data), serves });
   try {
     await use(opened);
   } finally {
     opened.close();
   }
+}
+
+async function rotateKey({ config }: Arguments): Promise<void> {
+  const folder = resolve(config.data);
+  await withDeployment(
+    config,
+    ({ deployment }) => {
+      // Keys from the settings are the operator's to change: the first of them is the new one already.
+      const secrets = config.encryption_keys.length > 0 ? deployment.secrets : addKey(folder, deployment.random);
+      process.stdout.write(`${sealAnew(deployment, secrets)} secrets encrypted anew.\n`);
+    },
+    { serves: true },
+  );
 }
 
 function printConfig({ config, flags }: Arguments): void {

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** A key that secrets are encrypted with. */
@@ -77,4 +77,17 @@ export function openSecrets(setting: readonly string[], folder: string | undefin
   const keys = parseKeys(readFileSync(file, 'utf8').split('\n').filter((line) => line.trim() !== ''));
   if (keys.length === 0) throw new Error(`${file} holds no key`);
   return new Secrets(keys, random);
+}
+
+/** Puts a fresh key before those of the key file; answers what opens and seals with them. */
+export function addKey(folder: string, random: (bytes: number) => Buffer): Secrets {
+  const file = join(folder, 'secret.key');
+  const present = existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter((line) => line.trim() !== '') : [];
+  const newest = Math.max(0, ...parseKeys(present).map(({ id }) => Number(id)).filter(Number.isSafeInteger));
+  const lines = [`${newest + 1}:${random(keyBytes).toString('base64')}`, ...present];
+  // The whole file at once: a crash leaves the old keys or all of them.
+  const draft = `${file}.new`;
+  writeFileSync(draft, `${lines.join('\n')}\n`, { mode: 0o600, flush: true });
+  renameSync(draft, file);
+  return new Secrets(parseKeys(lines), random);
 }

@@ -1,0 +1,27 @@
+import { raw, sql } from '../db/sql.ts';
+import type { Deployment } from './deployment.ts';
+import type { Secrets } from './secrets.ts';
+
+/** Every column that holds a sealed secret, with the SQL of the uuid it is sealed for. */
+const sealed: readonly { readonly table: string; readonly column: string; readonly uuid: string }[] = [
+  { table: 'hook', column: 'secret', uuid: 'uuid' },
+  { table: 'hook', column: 'old_secret', uuid: 'uuid' },
+  ...['password', 'token', 'certificate', 'secret_options'].map((column) => ({ table: 'service_settings', column, uuid: 'uuid' })),
+  { table: 'resource', column: 'secrets', uuid: 'uuid' },
+  { table: 'job', column: 'secrets', uuid: "ifnull((SELECT uuid FROM resource WHERE id = resource_id), '')" },
+];
+
+/** Encrypts every stored secret anew with the first of these keys, all or none. Answers how many there are. */
+export function sealAnew({ db }: Pick<Deployment, 'db'>, secrets: Secrets): number {
+  let count = 0;
+  db.write(() => {
+    for (const { column, table, uuid } of sealed) {
+      const rows = db.all<{ id: number; uuid: string; value: Uint8Array }>(
+        sql`SELECT id, ${raw(uuid)} AS uuid, ${raw(column)} AS value FROM ${raw(table)} WHERE ${raw(column)} IS NOT NULL`);
+      for (const row of rows) db.update(table, row.id, { [column]: secrets.seal(secrets.open(row.value, row.uuid), row.uuid) });
+      count += rows.length;
+    }
+  });
+  db.commit();
+  return count;
+}
