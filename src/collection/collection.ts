@@ -128,11 +128,11 @@ export class Collection<F extends Fields, R extends Row> implements LinkTarget {
 
   /** The list and detail paths of the collection; further ones are added by the domain. */
   endpoints(): Endpoint[] {
-    const { kind, description, path, key = 'uuid' } = this.spec;
-    return [
-      { path: `/api/${path}/`, name: `${kind} List`, description, operations: this.#listOperations(), actions: (request) => this.#listActions(request) },
-      { path: `/api/${path}/:key/`, key, name: `${kind} Instance`, description, operations: this.#detailOperations(), actions: (request) => this.#detailActions(request) },
-    ];
+    const { describe, kind, description, path, key = 'uuid' } = this.spec;
+    const list: Endpoint = { path: `/api/${path}/`, name: `${kind} List`, description, operations: this.#listOperations(), actions: (request) => this.#listActions(request) };
+    const detail: Endpoint = { path: `/api/${path}/:key/`, key, name: `${kind} Instance`, description, operations: this.#detailOperations(), actions: (request) => this.#detailActions(request) };
+    if (!describe) return [list, detail];
+    return [{ ...list, metadata: describe.list }, { ...detail, metadata: (request) => describe.object(request, this.find(request)) }];
   }
 
   /** JSON Schema of the representation. */

@@ -51,7 +51,7 @@ export interface Field<T = unknown> {
   readonly shown?: string | undefined;
   readonly shape: Shape;
   /** Where the choices of a link come from, in the actions format (services.md 9). */
-  readonly select?: Readonly<Record<string, unknown>> | undefined;
+  readonly select?: (() => { readonly path: string; readonly by?: 'user' | 'settings' | 'tenant'; readonly displayName?: string }) | undefined;
   readonly input?: Input<T> | undefined;
 }
 
@@ -416,6 +416,7 @@ export function link(options: Writing<number | null> & { to: () => LinkTarget; k
 export function link(options: Writing<never> & { to: () => LinkTarget; key: string; nullable?: true }): Field<never> {
   const nullable = options.nullable ?? false;
   return {
+    select: () => ({ path: options.to().path }),
     type: 'field',
     label: options.label,
     help: options.help,

@@ -1,5 +1,6 @@
 import type { Deployment } from '../access/deployment.ts';
 import { sql } from '../db/sql.ts';
+import { VendorHttp, vendorAddressRule } from './http.ts';
 import type { Driver, DriverSettings } from './provider.ts';
 import { providerType } from './registry.ts';
 import { SimulatorDriver } from './simulator/driver.ts';
@@ -44,5 +45,17 @@ export function driverOf(deployment: Deployment, settings: DriverSettings): Driv
   const type = providerType(settings.type);
   if (isSimulated(settings.backend_url)) return new SimulatorDriver(deployment, type, settings);
   if (!type.driver) throw new Error(`There is no driver for ${type.name} backends`);
-  return type.driver(settings);
+  return type.driver(settings, vendorHttp(deployment, settings));
+}
+
+/** How a driver calls its vendor: to the addresses that these settings may name, and with their secrets kept out of texts. */
+function vendorHttp({ config, log, resolve }: Deployment, settings: DriverSettings): VendorHttp {
+  const { certificate, mayBePrivate, password, token, uuid } = settings;
+  return new VendorHttp({
+    resolve,
+    allows: vendorAddressRule(config.provider_allowed_networks, mayBePrivate),
+    certificate,
+    secrets: [password, token].filter((secret) => secret !== null),
+    log: log.child({ settings: uuid }),
+  });
 }

@@ -47,7 +47,7 @@ export function visibleProperties(caller: Caller): Sql {
 }
 
 /** A creation field that names a property of a kind; its value is the property's id. */
-export const propertyLink = (kind: string, path: string, options: { required?: boolean; help?: string } = {}): Field<number> => ({
+export const propertyLink = (kind: string, path: string, options: { required?: boolean; help?: string; displayName?: string } = {}): Field<number> => ({
   ...hidden(
     link({
       ...options,
@@ -59,7 +59,7 @@ export const propertyLink = (kind: string, path: string, options: { required?: b
       }),
     }),
   ),
-  select: { path, by: 'settings', value_field: 'url', display_name_field: 'name' },
+  select: () => ({ path, by: 'settings', ...(options.displayName !== undefined && { displayName: options.displayName }) }),
 });
 
 /** A property by id, if it is of the set that the settings use. */

@@ -3,6 +3,7 @@ import type { Filters } from '../collection/filter.ts';
 import type { Json } from '../collection/representation.ts';
 import type { Request } from '../access/request.ts';
 import type { ResourceRow } from '../resources/resource.ts';
+import type { VendorHttp } from './http.ts';
 import type { Simulation } from './simulation.ts';
 
 /*
@@ -40,7 +41,7 @@ export interface ProviderType {
   readonly kinds: readonly ResourceKind[];
   readonly properties: readonly PropertyKind[];
   /** The vendor's driver; absent while this type runs on the simulator only. */
-  readonly driver?: (settings: DriverSettings) => Driver;
+  readonly driver?: (settings: DriverSettings, http: VendorHttp) => Driver;
   readonly simulation: Simulation;
 }
 
@@ -111,6 +112,8 @@ export interface ResourceKind {
   readonly isImportable?: boolean;
   /** Who may import, where it is not the rule of services. */
   readonly importsOnlyForStaff?: boolean;
+  /** Runtime states in which an object can be imported; absent: any. */
+  readonly importableStates?: readonly string[];
   /** Members of an importable object besides backend_id, name, resource_type and created. */
   readonly importFields?: readonly string[];
   /** Checks an import and says what the row gets. Throws 400. */
@@ -202,6 +205,11 @@ export interface DriverCall {
   readonly values: PlainValues;
   readonly parameters: PlainValues;
   readonly memo: PlainValues;
+  /**
+   * Whether a call with this very memo was made before and brought no step: it ended with an error, or with the process.
+   * What it asked of the provider may have been done, so that a creation looks it up before it asks again.
+   */
+  readonly isRepeated: boolean;
 }
 
 /** An object at the provider, under the names of the row's columns; what is no column goes into details. */

@@ -1,4 +1,5 @@
 import type { Request } from '../access/request.ts';
+import { titleOf } from '../collection/actions.ts';
 import type { Endpoint } from '../collection/endpoint.ts';
 import { validate } from '../collection/validate.ts';
 import { sql } from '../db/sql.ts';
@@ -87,21 +88,19 @@ export function unlinkResource(request: Request, row: ResourceRow): void {
   removeResource(request, row);
 }
 
-const title = (name: string): string => name.split('_').map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join(' ');
-
 /** The paths of the actions of a kind. */
 export function actionEndpoints(typed: TypedKind, objects: KindCollection): Endpoint[] {
   const endpoint = (name: string, fields: ResourceAction['fields'], status: number, handle: (request: Request) => Reply): Endpoint => ({
     path: `/api/${objects.path}/:key/${name}/`,
-    name: `${typed.name} ${title(name)}`,
-    description: `${title(name)} of a ${typed.name}.`,
+    name: `${typed.name} ${titleOf(name)}`,
+    description: `${titleOf(name)} of a ${typed.name}.`,
     actions: (request) => {
       objects.find(request);
       return undefined;
     },
     operations: {
       POST: {
-        summary: `${title(name)} of a ${typed.name}.`,
+        summary: `${titleOf(name)} of a ${typed.name}.`,
         who: objects.spec.who?.update,
         ...(fields && { input: { fields, purpose: 'create' as const } }),
         output: { status, ...(status !== 204 && { shape: { type: 'object' } }) },

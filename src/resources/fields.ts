@@ -79,6 +79,7 @@ const keyToInject: Field<number> = hidden({
   type: 'field',
   facts: {},
   shape: uri,
+  select: () => ({ path: keys.path, by: 'user' }),
   help: 'SSH key that is put into the machine.',
   label: 'SSH public key',
   input: {

@@ -12,7 +12,7 @@ import { createResource } from './creation.ts';
 import { deleteResource, updateResource } from './changes.ts';
 import { fieldsOfKind } from './fields.ts';
 import { orderingNames, periodOf, resourceFilters, resourcePage } from './listing.ts';
-import { describeActions, describeCreation } from './metadata.ts';
+import { describeKind, describeResource } from './metadata.ts';
 import type { ResourceRow } from './resource.ts';
 import { mayChangeResources, visibleResources } from './rights.ts';
 
@@ -110,11 +110,11 @@ function kindEndpoints(typed: TypedKind): Endpoint[] {
   const { PATCH, PUT } = detail.operations;
   const updates = typed.kind.isUpdatable === false ? {} : { ...(PUT && { PUT }), ...(PATCH && { PATCH }) };
   return [
-    { ...list, operations: { GET: get, ...(typed.kind.isCreatable && { POST: post }) }, metadata: (request) => describeCreation(request, typed, kindObjects) },
+    { ...list, operations: { GET: get, ...(typed.kind.isCreatable && { POST: post }) }, metadata: (request) => describeKind(request, typed, kindObjects) },
     {
       ...detail,
       operations: { GET: { ...(detail.operations.GET as Operation), handle: (request) => document(kindObjects.represent(request, kindObjects.find(request).id)) }, ...updates, DELETE: remove },
-      metadata: (request) => describeActions(request, typed, kindObjects),
+      metadata: (request) => describeResource(request, typed, kindObjects),
     },
     ...actionEndpoints(typed, kindObjects),
   ];

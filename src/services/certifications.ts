@@ -1,10 +1,27 @@
 import { isStaff } from '../access/caller.ts';
 import { newUuid } from '../access/deployment.ts';
+import type { Request } from '../access/request.ts';
+import { type DescribedAction, describeList, describeObject, forbiddenText } from '../collection/actions.ts';
 import { changesOf } from '../collection/changes.ts';
 import { type Row, collection } from '../collection/collection.ts';
 import { selfLink, text, url, uuidField } from '../collection/field.ts';
 import { partial } from '../collection/filter.ts';
 import { raw, sql } from '../db/sql.ts';
+
+const fields = {
+  url: selfLink('service-certifications', 's.uuid'),
+  uuid: uuidField(),
+  name: text({ max: 150, required: true, unique: { column: 'name', message: () => 'Service Certification with this name already exists.' } }),
+  description: text({ max: 500 }),
+  link: url({ max: 255 }),
+};
+
+const forStaff = ({ caller }: Request): string | undefined => (isStaff(caller) ? undefined : forbiddenText);
+
+const actions: readonly DescribedAction<Row>[] = [
+  { name: 'update', method: 'PUT', destructive: false, tail: '', fields, refusal: forStaff },
+  { name: 'destroy', method: 'DELETE', destructive: true, tail: '', refusal: forStaff },
+];
 
 /** GET, POST /api/service-certifications/ (services.md 3) */
 export const certifications = collection<Row>()({
@@ -13,15 +30,13 @@ export const certifications = collection<Row>()({
   description: 'What providers are certified for, and what projects demand of them.',
   table: 'service_certification',
   alias: 's',
-  fields: {
-    url: selfLink('service-certifications', 's.uuid'),
-    uuid: uuidField(),
-    name: text({ max: 150, required: true, unique: { column: 'name', message: () => 'Service Certification with this name already exists.' } }),
-    description: text({ max: 500 }),
-    link: url({ max: 255 }),
-  },
+  fields,
   visible: () => raw('TRUE'),
   who: { read: 'Everybody.', create: 'Staff.', update: 'Staff.', delete: 'Staff.' },
+  describe: {
+    list: (request) => describeList(request, isStaff(request.caller) ? fields : undefined, actions),
+    object: (request, row) => describeObject(request, `${request.base}/api/service-certifications/${row.uuid}/`, row, actions),
+  },
   filters: { name: partial('s.name') },
   orderings: { name: 's.name' },
   order: '-s.name',

@@ -1,5 +1,6 @@
 import type { Request } from '../access/request.ts';
 import { visibleProjects } from '../access/visibility.ts';
+import { type DescribedAction, describeList, describeObject, forbiddenText, refusalOf } from '../collection/actions.ts';
 import { Collection, type Row } from '../collection/collection.ts';
 import { type LinkTarget, link, selfLink, shownList, shownText, uuidField } from '../collection/field.ts';
 import { linked, uuidOf } from '../collection/filter.ts';
@@ -54,6 +55,19 @@ function check(request: Request, values: { service?: number; project?: number })
 
 const customerOfProject = ({ db }: Request, project: number): number => db.value<number>(sql`SELECT customer_id FROM project WHERE id = ${project}`) as number;
 
+const linkActions: readonly DescribedAction<LinkRow>[] = [
+  {
+    name: 'destroy',
+    method: 'DELETE',
+    destructive: true,
+    tail: '',
+    refusal: (request, row) =>
+      mayWriteService(request, customerOfProject(request, row.project_id))
+        ? refusalOf(() => refuseWithResources(request.db, 'link_id', row.id, 'Cannot delete service project link'))
+        : forbiddenText,
+  },
+];
+
 /** Links of the services of one type to projects (services.md 5). */
 const typedLinks = (type: ProviderType): Collection<LinkFields, LinkRow> =>
   new Collection<LinkFields, LinkRow>({
@@ -65,6 +79,10 @@ const typedLinks = (type: ProviderType): Collection<LinkFields, LinkRow> =>
     fields: fieldsOf(type),
     visible: (caller) => sql`${raw(ofSettings('type'))} = ${type.name} AND ${visibleProjects(caller, 'l.project_id')}`,
     who: { read: 'Everybody who sees the project.', create: 'Staff; owners of the customer.', delete: 'Staff; owners of the customer.' },
+    describe: {
+      list: (request) => describeList(request, mayManageServices(request) ? fieldsOf(type) : undefined, linkActions),
+      object: (request, row) => describeObject(request, `${request.base}/api/${linkPath(type)}/${row.uuid}/`, row, linkActions),
+    },
     filters: {
       service_uuid: uuidOf('l.service_id', 'service'),
       customer_uuid: uuidOf(ofProject('customer_id'), 'customer'),

@@ -1,6 +1,5 @@
 import type { Request } from '../access/request.ts';
 import type { Endpoint } from '../collection/endpoint.ts';
-import { type Fields, link, text } from '../collection/field.ts';
 import { parameter } from '../collection/filter.ts';
 import { validate } from '../collection/validate.ts';
 import { describeFields } from '../collection/endpoint.ts';
@@ -9,7 +8,6 @@ import { record } from '../events/record.ts';
 import { forbidden, invalid } from '../http/error.ts';
 import { pageHeaders, pageOf } from '../http/page.ts';
 import { type Reply, document, empty, json } from '../http/reply.ts';
-import { projects } from '../projects/projects.ts';
 import type { BackendObject, ProviderType } from '../providers/provider.ts';
 import { type TypedKind, providerTypes, resourceKind } from '../providers/registry.ts';
 import { requireQuotas } from '../quotas/usage.ts';
@@ -21,7 +19,7 @@ import { type ResourceRow, resourceContext } from '../resources/resource.ts';
 import { visibleResources } from '../resources/rights.ts';
 import { insertResource } from '../resources/rows.ts';
 import { removeService } from './linking.ts';
-import { type ServiceRow, mayWriteService, servicesByType } from './services.ts';
+import { type ServiceRow, importFields, mayWriteService, refuseShared, servicesByType } from './services.ts';
 import { judgeServices } from './sync.ts';
 
 /* What one does with a service besides writing it: unlink it, and import objects of its provider (services.md 4.2). */
@@ -32,8 +30,7 @@ type Services = NonNullable<ReturnType<typeof servicesByType.get>>;
 function found(request: Request, services: Services): ServiceRow {
   const service = services.find(request);
   if (!mayWriteService(request, service.customer_id)) throw forbidden();
-  const shared = request.db.value(sql`SELECT shared FROM service_settings WHERE id = ${service.settings_id}`);
-  if (shared && !request.caller.isStaff) throw forbidden('Only staff users are allowed to import resources from shared services.');
+  refuseShared(request, service);
   return service;
 }
 
@@ -86,15 +83,9 @@ function candidates(request: Request, type: ProviderType, service: ServiceRow): 
   return document(JSON.stringify(items), pageHeaders(page, total, request.url, query));
 }
 
-const importInput: Fields = {
-  backend_id: text({ max: 255, required: true }),
-  project: link({ required: true, to: () => projects, key: "''" }),
-  resource_type: text({ max: 100 }),
-};
-
 function importObject(request: Request, type: ProviderType, service: ServiceRow): Reply {
   const { db } = request;
-  const values = validate(importInput, request, 'create') as { backend_id: string; project: number; resource_type?: string };
+  const values = validate(importFields, request, 'create') as { backend_id: string; project: number; resource_type?: string };
   const kinds = importableKinds(type);
   if (kinds.length > 1 && !values.resource_type) throw invalid({ resource_type: ['This field is required.'] });
   const typed = values.resource_type ? kinds.find(({ name }) => name === values.resource_type) : kinds[0];
@@ -136,7 +127,7 @@ function endpointsOf(type: ProviderType, services: Services): Endpoint[] {
     description: 'Objects of the provider that can be imported.',
     actions: (request) => {
       services.find(request);
-      return { POST: describeFields(importInput, request, 'create') };
+      return { POST: describeFields(importFields, request, 'create') };
     },
     operations: {
       GET: {
@@ -150,7 +141,7 @@ function endpointsOf(type: ProviderType, services: Services): Endpoint[] {
       POST: {
         summary: 'Imports an object of the provider.',
         who: 'Staff; owners of the customer for private settings.',
-        input: { fields: importInput, purpose: 'create' },
+        input: { fields: importFields, purpose: 'create' },
         output: { status: 200, shape: { type: 'object' } },
         handle: (request) => importObject(request, type, found(request, services)),
       },

@@ -2,6 +2,7 @@ import { type Caller, callerId, seesAll } from '../access/caller.ts';
 import type { Request } from '../access/request.ts';
 import { ownsCustomer } from '../access/rights.ts';
 import { connectedProjects } from '../access/visibility.ts';
+import { type DescribedAction, describeList, describeObject, forbiddenText, refusalOf } from '../collection/actions.ts';
 import { Collection, type Row } from '../collection/collection.ts';
 import type { Endpoint, Operation } from '../collection/endpoint.ts';
 import { type Field, type Fields, type Values, boolean, link, shown, shownList, shownText, text, uuidField, url as urlField, FieldError } from '../collection/field.ts';
@@ -219,8 +220,53 @@ function withPing(type: ProviderType, services: Collection<typeof fields, Servic
     const problem = await pingSettings(request, type, values as SettingsValues);
     if (problem !== undefined) throw invalidRequest(`Wrong settings: ${problem}.`);
   };
-  return [{ ...list, operations: { ...list.operations, POST: { ...post, prepare } } }, detail];
+  return [
+    {
+      ...list,
+      operations: { ...list.operations, POST: { ...post, prepare } },
+      metadata: (request) => describeList(request, mayManageServices(request) ? creationFields(type) : undefined, serviceActions(type)),
+    },
+    {
+      ...detail,
+      metadata: (request) => {
+        const row = services.find(request);
+        return describeObject(request, `${request.base}/api/${type.prefix}/${row.uuid}/`, row, serviceActions(type));
+      },
+    },
+  ];
 }
+
+/** What creation of a service takes, with the options of its type alone. */
+const creationFields = (type: ProviderType): Fields =>
+  Object.fromEntries(Object.entries(fields).filter(([name]) => !(name in optionFields) || optionNames(type.name).includes(name)));
+
+const forWriters = (refusal: (request: Request, row: ServiceRow) => string | undefined) => (request: Request, row: ServiceRow): string | undefined =>
+  mayWriteService(request, row.customer_id) ? refusal(request, row) : forbiddenText;
+
+/** What one does with a service, as OPTIONS describes it. */
+function serviceActions(type: ProviderType): DescribedAction<ServiceRow>[] {
+  const importing = forWriters((request, row) => refusalOf(() => refuseShared(request, row)));
+  const button = { method: 'POST', fields: undefined } as const;
+  return [
+    { name: 'update', method: 'PUT', destructive: false, tail: '', fields, refusal: forWriters(() => undefined) },
+    { name: 'destroy', method: 'DELETE', destructive: true, tail: '', refusal: forWriters(({ db }, row) => refusalOf(() => refuseWithResources(db, 'service_id', row.id, 'Cannot delete service'))) },
+    { ...button, name: 'unlink', destructive: true, tail: 'unlink/', refusal: importing },
+    ...(type.kinds.some(({ isImportable }) => isImportable) ? [{ ...button, name: 'link', destructive: false, tail: 'link/', fields: importFields, refusal: importing }] : []),
+  ];
+}
+
+/** Importing from and unlinking shared services is for staff. Throws 403. */
+export function refuseShared({ caller, db }: Pick<Request, 'caller' | 'db'>, service: ServiceRow): void {
+  const shared = db.value(sql`SELECT shared FROM service_settings WHERE id = ${service.settings_id}`);
+  if (shared && !caller.isStaff) throw forbidden('Only staff users are allowed to import resources from shared services.');
+}
+
+/** The body of an import. */
+export const importFields = {
+  backend_id: text({ max: 255, required: true }),
+  project: link({ required: true, to: () => projects, key: "''" }),
+  resource_type: text({ max: 100 }),
+};
 
 /** The services of every type by its name. */
 export const servicesByType = new Map(providerTypes.map((type) => [type.name, typedServices(type)]));
