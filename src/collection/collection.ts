@@ -33,6 +33,11 @@ export interface CollectionSpec<F extends Fields, R extends Row> extends Omit<Li
   readonly described?: (request: Request, row: R | undefined) => boolean;
   /** Whether a field of a body is looked at, for the object being changed; default: every writable one. */
   readonly accepts?: (request: Request, name: string, row: R | undefined) => boolean;
+  /** Answers to OPTIONS in a format of their own. */
+  readonly describe?: {
+    readonly list: (request: Request) => Reply;
+    readonly object: (request: Request, row: R) => Reply;
+  };
   /** Who may read, create, update and delete, in words for the documentation. */
   readonly who?: Readonly<Partial<Record<'read' | 'create' | 'update' | 'delete', string>>>;
   readonly create?: {
