@@ -1,7 +1,6 @@
 import { type ClientRequest, Agent as HttpAgent, type IncomingHttpHeaders, type IncomingMessage, request as httpRequest } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
-import type { LookupFunction } from 'node:net';
-import { type Resolver, systemResolver } from '../http/resolver.ts';
+import { type Resolver, judgedLookup, systemResolver } from '../http/resolver.ts';
 import { type AddressRule, isDestinationAllowed, refusedDestination } from './destination.ts';
 
 /** What was answered to a POST. */
@@ -103,16 +102,14 @@ export class Poster {
       : httpRequest(url, { ...options, agent: this.#agents.http });
   }
 
-  readonly #lookup: LookupFunction = (hostname, options, callback) =>
-    this.#resolve(hostname, (error, addresses) => {
-      if (error) return callback(error, '');
+  readonly #lookup = judgedLookup(
+    (hostname, callback) => this.#resolve(hostname, callback),
+    (addresses) => {
       const allows = this.#allows;
-      if (allows && !addresses.every(({ address }) => allows(address))) return callback(new PostError(refusedDestination, true), '');
-      const [first] = addresses;
-      if (!first) return callback(new PostError('The host name has no address.'), '');
-      if (options.all) callback(null, [...addresses]);
-      else callback(null, first.address, first.family);
-    });
+      if (allows && !addresses.every(({ address }) => allows(address))) return new PostError(refusedDestination, true);
+      return addresses.length === 0 ? new PostError('The host name has no address.') : undefined;
+    },
+  );
 }
 
 /** Reads an answer to its end or to a bound. A broken off body is no matter: the status has been told. */

@@ -2,9 +2,10 @@ import { type Caller, callerId, seesAll } from '../access/caller.ts';
 import type { Request } from '../access/request.ts';
 import { customersWithRole } from '../access/visibility.ts';
 import type { Row } from '../collection/collection.ts';
-import { type Field, hidden, link, shown } from '../collection/field.ts';
+import { type Field, type Fields, type Values, hidden, link, shown } from '../collection/field.ts';
 import { computedValue, optionalLink } from '../collection/representation.ts';
 import { type Sql, raw, sql } from '../db/sql.ts';
+import { invalid } from '../http/error.ts';
 import { readableServices } from '../scopes/scopes.ts';
 
 /** What a provider offers: an image, a size, a region. */
@@ -66,6 +67,13 @@ export const propertyLink = (kind: string, path: string, options: { required?: b
 export function propertyInSet({ db }: Pick<Request, 'db'>, id: number, settings: number): Property | undefined {
   const row = db.get<PropertyRow>(sql`SELECT d.* FROM property d WHERE d.id = ${id} AND ${inSetOf(sql`st.id = ${settings}`)}`);
   return row && { ...row, values: JSON.parse(row.details) };
+}
+
+/** The property that a field of a body named by its id. Throws 400 under the field when it is of another set. */
+export function chosenProperty(request: Request, values: Values<Fields>, field: string, settings: number): Property {
+  const property = propertyInSet(request, (values as Record<string, number>)[field] as number, settings);
+  if (!property) throw invalid({ [field]: ['Invalid hyperlink - Object does not exist.'] });
+  return property;
 }
 
 /** A property by what the provider calls it, in the set that the settings use. */

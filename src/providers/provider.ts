@@ -2,6 +2,7 @@ import type { Fields, Values } from '../collection/field.ts';
 import type { Filters } from '../collection/filter.ts';
 import type { Json } from '../collection/representation.ts';
 import type { Request } from '../access/request.ts';
+import type { Sql } from '../db/sql.ts';
 import type { ResourceRow } from '../resources/resource.ts';
 import type { VendorHttp } from './http.ts';
 import type { Simulation } from './simulation.ts';
@@ -56,6 +57,8 @@ export interface PropertyKind {
   readonly fields: Fields;
   readonly filters: Filters;
   readonly orderings: Readonly<Record<string, string>>;
+  /** Whether settings with these options keep a property of this name; absent: all. Global sets hold what any settings keep. */
+  readonly isKept?: (name: string, options: PlainValues) => boolean;
 }
 
 /** A kind of resource, or of part of one. */
@@ -92,6 +95,12 @@ export interface ResourceKind {
   readonly pushes?: readonly ('name' | 'description')[];
   /** Whether PUT and PATCH are served; floating IPs have none. */
   readonly isUpdatable?: boolean;
+  /** What names must match, and the message when they do not. */
+  readonly nameRules?: readonly (readonly [RegExp, string])[];
+  /** Columns that follow from a value that names another object of the same link by its id at the provider. */
+  readonly references?: Readonly<Partial<Record<'parent_id' | 'instance_id', { readonly value: string; readonly kind: string }>>>;
+  /** Condition on `r`: the rows that go whenever this one goes. */
+  readonly takesAlong?: (resource: ResourceRow) => Sql;
   /** Who may create beyond the common rule; answers the text of the 403, or undefined. */
   readonly refuseCreation?: (request: Request, values: PlainValues) => string | undefined;
   /** Checks a creation and says what the row and the driver get. Throws 400 and 409. */
@@ -100,6 +109,8 @@ export interface ResourceKind {
   readonly demands: (resource: ResourceRow) => KindDemands;
   readonly quotas?: Readonly<Record<string, number>>;
   readonly quotasAreBackend?: boolean;
+  /** Quotas whose usage the provider tells, as a value of this name. */
+  readonly usages?: readonly string[];
   readonly actions: readonly ResourceAction[];
   /** Extra conditions of deletion: the text of the 409, or undefined. Erred resources are asked too. */
   readonly refuseDeletion?: (request: Request, resource: ResourceRow) => string | undefined;
@@ -116,6 +127,8 @@ export interface ResourceKind {
   readonly importableStates?: readonly string[];
   /** Members of an importable object besides backend_id, name, resource_type and created. */
   readonly importFields?: readonly string[];
+  /** Those of them that are not values of the object under the same name. */
+  readonly importItem?: (request: Request, object: BackendObject, settings: number) => PlainValues;
   /** Checks an import and says what the row gets. Throws 400. */
   readonly acceptImport?: (request: Request, object: BackendObject, place: Place) => Acceptance;
 }
@@ -201,14 +214,17 @@ export interface DriverCall {
   /** `Droplet` */
   readonly kind: string;
   readonly uuid: string;
-  /** Columns of the row, with `details` and its secrets spread among them. */
+  /** Columns of the row, with `details` spread among them. */
   readonly values: PlainValues;
   readonly parameters: PlainValues;
+  /** Secrets of the row and of the call. */
+  readonly secrets: PlainValues;
+  /** Id at the provider of what it belongs to (`parent_id`); empty without. */
+  readonly parent: string;
   readonly memo: PlainValues;
-  /**
-   * Whether a call with this very memo was made before and brought no step: it ended with an error, or with the process.
-   * What it asked of the provider may have been done, so that a creation looks it up before it asks again.
-   */
+  /** Instant of the operation's first call. */
+  readonly started: number;
+  /** Whether a call with this memo was made before and the process ended before it told what came of it. */
   readonly isRepeated: boolean;
 }
 
@@ -236,8 +252,10 @@ export type Step =
 
 /** A row of another kind that comes, changes or goes with an operation, such as the root volume of an instance. */
 export interface RowChange {
+  /** `Amazon.Volume` */
   readonly kind: string;
-  readonly action: 'put' | 'remove';
+  /** `put` makes the row if there is none; `change` does not. */
+  readonly action: 'put' | 'change' | 'remove';
   /** Which row: by its uuid, or by its id at the provider. */
   readonly uuid?: string;
   readonly backend_id?: string;

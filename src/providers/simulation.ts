@@ -28,9 +28,23 @@ export interface SimulatedKind {
   readonly final?: Readonly<Record<string, string>>;
   /** Values after an action besides the runtime state. */
   readonly effects?: Readonly<Record<string, (values: PlainValues, parameters: PlainValues, draw: Draw) => PlainValues>>;
-  /** Values of an importable object as `simulator_inventory` makes them. */
-  readonly unmanaged?: (n: number, draw: Draw) => PlainValues;
+  /** What an operation does to other objects when it is done: the root volume of an instance comes and goes with it. */
+  readonly others?: Readonly<Record<string, (object: PlainValues, all: (kind: string) => readonly OtherObject[]) => readonly OtherChange[]>>;
+  /** Values of an importable object as `simulator_inventory` makes them; `fellow` is the id of the n-th such object of another kind. */
+  readonly unmanaged?: (n: number, draw: Draw, fellow: (kind: string) => string | undefined) => PlainValues;
 }
+
+/** An object of the world besides the one an operation is about. */
+export interface OtherObject {
+  readonly backend_id: string;
+  readonly values: PlainValues;
+}
+
+/** What becomes of another object; `add` makes one. */
+export type OtherChange =
+  | { readonly kind: string; readonly action: 'add'; readonly values: PlainValues }
+  | { readonly kind: string; readonly action: 'change'; readonly backend_id: string; readonly values: PlainValues }
+  | { readonly kind: string; readonly action: 'remove'; readonly backend_id: string };
 
 /** Generated values, all following from the world's seed and the object. */
 export interface Draw {

@@ -42,10 +42,11 @@ export function placedDemands(resource: Counted, demands: KindDemands, sign: 1 |
   );
 }
 
-/** Counts the difference between two states of a resource. */
-export function recount(context: Context, before: ResourceRow, after: ResourceRow): void {
+/** Counts the difference between two states of a resource, less what has been counted of it already. */
+export function recount(context: Context, before: ResourceRow, after: ResourceRow, counted: readonly Demand[] = []): void {
   const sums = new Map<string, Demand>();
-  for (const demand of [...demandsOf(before, -1), ...demandsOf(after)]) {
+  const taken = counted.map((demand) => ({ ...demand, delta: -demand.delta }));
+  for (const demand of [...demandsOf(before, -1), ...demandsOf(after), ...taken]) {
     const key = `${demand.scope} ${demand.id} ${demand.name}`;
     const present = sums.get(key);
     sums.set(key, present ? { ...present, delta: present.delta + demand.delta } : demand);

@@ -8,6 +8,7 @@ import type { TypedKind } from '../providers/registry.ts';
 import { requireQuotas } from '../quotas/usage.ts';
 import { queueJob } from '../work/jobs.ts';
 import { demandsOf } from './counting.ts';
+import { type InjectedKey, injectedKey } from './injected-key.ts';
 import { type ResourceRow, resourceContext } from './resource.ts';
 import { mayChangeResources } from './rights.ts';
 import { insertResource } from './rows.ts';
@@ -36,11 +37,13 @@ export function createResource(request: Request, typed: TypedKind, values: Value
   const message = validationMessage(request, place);
   if (message !== '') throw invalid({ service_project_link: [message] });
   const { kind } = typed;
-  const acceptance = kind.accept?.(request, values, place) ?? { row: {} };
+  const accepted = kind.accept?.(request, values, place) ?? { row: {} };
   if (!mayChangeResources(request, place.project, place.customer)) throw forbidden();
   const refusal = kind.refuseCreation?.(request, values as PlainValues);
   if (refusal !== undefined) throw forbidden(refusal);
-  return storeResource(request, typed, place, { ...acceptance, row: { ...ownValues(request, values), ...acceptance.row } }, values.tags as readonly string[] | undefined);
+  const key = injectedKey(request, values.ssh_public_key);
+  const acceptance = { ...accepted, row: { ...ownValues(values, key), ...accepted.row }, parameters: { ...(key && { key }), ...accepted.parameters } };
+  return storeResource(request, typed, place, acceptance, values.tags as readonly string[] | undefined);
 }
 
 /** Stores an accepted resource and queues its creation at the provider. Throws 409. */
@@ -73,8 +76,7 @@ function draft(typed: TypedKind, place: Place, values: PlainValues): ResourceRow
 }
 
 /** What every kind keeps of a body: name, description, user data, and the key to inject. */
-function ownValues({ db }: Request, values: Values<Fields>): PlainValues {
-  const { description, name, ssh_public_key: keyId, user_data: userData } = values as Record<string, unknown>;
-  const key = typeof keyId === 'number' ? db.get<{ name: string; fingerprint: string }>(sql`SELECT name, fingerprint FROM ssh_key WHERE id = ${keyId}`) : undefined;
+function ownValues(values: Values<Fields>, key: InjectedKey | undefined): PlainValues {
+  const { description, name, user_data: userData } = values as Record<string, unknown>;
   return { name, description, user_data: userData, key_name: key?.name, key_fingerprint: key?.fingerprint };
 }

@@ -1,13 +1,10 @@
-import type { Request } from '../access/request.ts';
-import { type Field, FieldError, type Fields, type LinkTarget, hidden, link, linkKey, resolveLink, selfLink, shown, shownList, shownText, shownTime, text, uuidField } from '../collection/field.ts';
+import { type Fields, type LinkTarget, link, selfLink, shown, shownList, shownText, shownTime, text, uuidField } from '../collection/field.ts';
 import { type Json, booleanValue, computedValue, constant, linkValue, numberValue, plainValue, textValue, timeValue } from '../collection/representation.ts';
-import * as v from 'valibot';
-import { sql } from '../db/sql.ts';
-import { keys } from '../keys/keys.ts';
 import type { TypedKind } from '../providers/registry.ts';
 import { linksByType } from '../services/links.ts';
 import { typedLink } from '../services/paths.ts';
 import { properName } from '../services/settings-fields.ts';
+import { keyToInject } from './injected-key.ts';
 import { tagsField } from './tags.ts';
 
 const of = (table: string, column: string): string => `(SELECT ${column} FROM ${table} WHERE id = r.${table === 'service_settings' ? 'settings' : table}_id)`;
@@ -31,7 +28,7 @@ function baseFields({ kind, name, type }: TypedKind) {
   return {
     url: selfLink(kind.path, 'r.uuid'),
     uuid: uuidField(),
-    name: properName(),
+    name: properName(kind.nameRules),
     description: text({ max: 500 }),
     service: shown('field', uri, typedLink(settingsType, '', of('service', 'uuid'))),
     service_name: shownText(textValue(settingsName)),
@@ -74,31 +71,6 @@ const addresses: Json = computedValue(`CASE WHEN r.external_ips <> '[]' THEN r.e
 
 const option = (name: string): Json => computedValue(`ifnull((SELECT options -> '$.${name}' FROM service_settings WHERE id = r.settings_id), 'null')`);
 
-/** The key to inject: one of the caller's own, for staff any. */
-const keyToInject: Field<number> = hidden({
-  type: 'field',
-  facts: {},
-  shape: uri,
-  select: () => ({ path: keys.path, by: 'user' }),
-  help: 'SSH key that is put into the machine.',
-  label: 'SSH public key',
-  input: {
-    schema: v.string(),
-    nullable: true,
-    required: false,
-    create: true,
-    update: false,
-    parse: (value: unknown, request: Request): number => {
-      if (value === '' || value === null) return null as unknown as number;
-      if (typeof value !== 'string') return resolveLink(value, keys, request);
-      const uuid = linkKey(value, keys.path, request);
-      const key = request.db.get<{ id: number; user_id: number }>(sql`SELECT id, user_id FROM ssh_key WHERE uuid = ${uuid}`);
-      if (!key || !(request.caller.isStaff || key.user_id === request.caller.id)) throw new FieldError(['Invalid hyperlink - Object does not exist.']);
-      return key.id;
-    },
-  },
-});
-
 /** What virtual machines add. */
 export const virtualMachineFields = {
   start_time: shown('datetime', { type: ['string', 'null'], format: 'date-time' }, timeValue),
@@ -115,7 +87,7 @@ export const virtualMachineFields = {
   internal_ips: shownList(computedValue('r.internal_ips'), { type: 'string' }),
   latitude: shown('float', { type: ['number', 'null'] }, option('latitude')),
   longitude: shown('float', { type: ['number', 'null'] }, option('longitude')),
-  ssh_public_key: keyToInject,
+  ssh_public_key: keyToInject(),
 };
 
 /** All members of a kind: the base ones, those of virtual machines, and its own. */

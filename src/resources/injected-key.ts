@@ -4,7 +4,8 @@ import { type Field, FieldError, hidden, linkKey, resolveLink } from '../collect
 import { sql } from '../db/sql.ts';
 import { keys } from '../keys/keys.ts';
 
-interface InjectedKey {
+/** A key as rows keep it and drivers need it. */
+export interface InjectedKey {
   readonly name: string;
   readonly public_key: string;
   readonly fingerprint: string;
@@ -16,6 +17,7 @@ export const keyToInject = (): Field<number> =>
     type: 'field',
     facts: {},
     shape: { type: 'string', format: 'uri' },
+    select: () => ({ path: keys.path, by: 'user' }),
     help: 'SSH key that is put into the machine.',
     label: 'SSH public key',
     input: {
@@ -35,6 +37,6 @@ export const keyToInject = (): Field<number> =>
     },
   });
 
-/** The key that a creation chose, as rows keep it and drivers need it. */
+/** The key that a creation chose, by its id. */
 export const injectedKey = ({ db }: Request, id: unknown): InjectedKey | undefined =>
   typeof id === 'number' ? db.get<InjectedKey>(sql`SELECT name, public_key, fingerprint FROM ssh_key WHERE id = ${id}`) : undefined;

@@ -1,5 +1,6 @@
 import type { Context, Deployment } from '../access/deployment.ts';
 import { minute } from '../clock.ts';
+import { sql } from '../db/sql.ts';
 import { closeAlert, raiseAlert } from '../alerts/raise.ts';
 import type { EventTypeName } from '../events/catalogue.ts';
 import { record } from '../events/record.ts';
@@ -15,6 +16,9 @@ import { applyChanges, changeResource, removeResource } from './rows.ts';
  * own, made by the worker.
  */
 
+/** What a resource tells that the provider has no more. */
+export const missingAtBackend = 'Does not exist at backend.';
+
 const running: Readonly<Record<string, State>> = { create: 'Creating', delete: 'Deleting' };
 
 /** Scheduled becomes running. */
@@ -26,19 +30,25 @@ export function startOperation(context: Context, resource: ResourceRow, job: Job
 
 /** Stores what a waiting operation told; answers the text of a failure when the provider's state means one. */
 export function storeProgress(context: Context, resource: ResourceRow, values: PlainValues): string | undefined {
-  const after = changeResource(context, resource, values);
-  const { kind } = resourceKind(resource.kind);
-  const state = values.runtime_state;
-  if (typeof state !== 'string' || !kind.failed?.includes(state)) return undefined;
-  return `${kind.name} runtime state become erred: ${after.runtime_state}`;
+  changeResource(context, resource, values);
+  return failureOfState(resource.kind, values.runtime_state);
+}
+
+/** The text of a failure that a runtime state of a kind means, or undefined. */
+export function failureOfState(kindName: string, state: unknown): string | undefined {
+  const { kind } = resourceKind(kindName);
+  return kind.failed?.some((failed) => failed === state) ? `${kind.name} runtime state become erred: ${state}` : undefined;
 }
 
 /** The end of an operation: state, values, quotas, events and alerts in one transaction. */
 export function finishOperation(context: Context, resource: ResourceRow, job: Job, step: Exclude<Step, { kind: 'wait' }>): void {
   const parameters = JSON.parse(job.parameters) as { forced?: boolean; changes?: string; demands?: readonly Demand[] };
-  // What an action was counted for in advance is counted anew with the values it leaves behind, or not at all.
+  if (step.kind === 'done') {
+    const failure = job.operation === 'delete' ? undefined : failureOfState(resource.kind, step.values?.runtime_state);
+    if (failure !== undefined) return finishOperation(context, resource, job, { ...step, kind: 'fail', text: failure });
+    return succeed(context, resource, job.operation, step, parameters);
+  }
   if (parameters.demands) countQuotas(context, parameters.demands.map((demand) => ({ ...demand, delta: -demand.delta })));
-  if (step.kind === 'done') return succeed(context, resource, job.operation, step, parameters.changes);
   if (job.operation === 'delete' && parameters.forced) {
     applyChanges(context, resource, step.changes);
     removeResource(context, resource);
@@ -48,7 +58,7 @@ export function finishOperation(context: Context, resource: ResourceRow, job: Jo
   applyChanges(context, erred, step.changes);
   const event = failureEvents[job.operation];
   if (event) record(context, event, { ...resourceContext(context.deployment.db, erred), error_message: step.text });
-  if (job.operation === 'pull') raiseAlert(context, 'resource', resource.id, 'resource_disappeared_from_backend');
+  if (job.operation === 'pull' && step.text === missingAtBackend) raiseAlert(context, 'resource', resource.id, 'resource_disappeared_from_backend');
 }
 
 const failureEvents: Readonly<Record<string, EventTypeName>> = {
@@ -66,14 +76,20 @@ const successEvents: Readonly<Record<string, EventTypeName>> = {
   restart: 'resource_restart_succeeded',
 };
 
-function succeed(context: Context, resource: ResourceRow, operation: string, step: Extract<Step, { kind: 'done' }>, changes = ''): void {
+function succeed(
+  context: Context,
+  resource: ResourceRow,
+  operation: string,
+  step: Extract<Step, { kind: 'done' }>,
+  { changes = '', demands }: { changes?: string; demands?: readonly Demand[] },
+): void {
   const { db } = context.deployment;
   if (operation === 'delete') {
     applyChanges(context, resource, step.changes);
     removeResource(context, resource);
     return;
   }
-  const after = changeResource(context, resource, { ...step.values, state: 'OK', error_message: '', action: '', action_details: {} });
+  const after = changeResource(context, resource, { ...step.values, state: 'OK', error_message: '', action: '', action_details: {} }, demands);
   applyChanges(context, after, step.changes);
   if (operation === 'pull') {
     closeAlert(context, 'resource', resource.id, 'resource_disappeared_from_backend');
@@ -90,14 +106,18 @@ export function hasTimedOut(job: Job, resource: ResourceRow, now: number): boole
 }
 
 /** What a driver is told of a resource. */
-export function driverCall({ secrets }: Deployment, job: Job, resource: ResourceRow): DriverCall {
+export function driverCall({ db, secrets }: Deployment, job: Job, resource: ResourceRow): DriverCall {
   const opened = (sealed: Uint8Array | null): PlainValues => (sealed === null ? {} : JSON.parse(secrets.open(sealed, resource.uuid)));
   const { details: _, secrets: own, ...row } = resource;
   return {
     kind: resourceKind(resource.kind).kind.name,
     uuid: resource.uuid,
-    values: { ...row, ...detailsOf(resource), ...opened(own) },
-    parameters: { ...(JSON.parse(job.parameters) as PlainValues), ...opened(job.secrets) },
+    values: { ...row, ...detailsOf(resource) },
+    parameters: JSON.parse(job.parameters),
+    secrets: { ...opened(own), ...opened(job.secrets) },
+    parent: db.value<string>(sql`SELECT backend_id FROM resource WHERE id = ${resource.parent_id}`) ?? '',
     memo: JSON.parse(job.memo),
+    started: job.started ?? job.created,
+    isRepeated: job.lease !== null,
   };
 }

@@ -3,9 +3,9 @@ import type { Database } from '../db/database.ts';
 import { type Value, sql } from '../db/sql.ts';
 import type { EventTypeName } from '../events/catalogue.ts';
 import { record } from '../events/record.ts';
-import type { PlainValues, RowChange } from '../providers/provider.ts';
+import type { PlainValues, ResourceKind, RowChange } from '../providers/provider.ts';
 import { resourceKind } from '../providers/registry.ts';
-import { countQuotas, createQuotas } from '../quotas/usage.ts';
+import { type Demand, countQuotas, createQuotas, setUsage } from '../quotas/usage.ts';
 import { demandsOf, recount } from './counting.ts';
 import { type ResourceRow, type State, detailsOf, resourceContext, resourceOf } from './resource.ts';
 
@@ -46,6 +46,27 @@ export interface NewResource {
   readonly uuid?: string;
 }
 
+/** Columns that follow from values naming other objects by their ids at the provider; null for objects that are unknown here. */
+export function referredColumns(db: Database, resource: Pick<ResourceRow, 'kind' | 'link_id'>, values: PlainValues): Record<string, number | null> {
+  const references = Object.entries(resourceKind(resource.kind).kind.references ?? {});
+  return Object.fromEntries(
+    references.flatMap(([column, { kind, value }]) => {
+      const backendId = values[value];
+      if (typeof backendId !== 'string') return [];
+      const id = backendId && db.value<number>(sql`SELECT id FROM resource WHERE link_id = ${resource.link_id} AND kind = ${kind} AND backend_id = ${backendId}`);
+      return [[column, id || null]];
+    }),
+  );
+}
+
+/** Takes over the usages that a provider tells. */
+function takeUsages(context: Context, id: number, { usages = [] }: ResourceKind, values: PlainValues): void {
+  for (const name of usages) {
+    const usage = values[name];
+    if (typeof usage === 'number') setUsage(context, 'resource', id, name, usage);
+  }
+}
+
 /** Inserts a resource with its quotas and counts it; answers its row. Limits are not asked here. */
 export function insertResource(context: Context, resource: NewResource): ResourceRow {
   const { db, secrets } = context.deployment;
@@ -64,21 +85,27 @@ export function insertResource(context: Context, resource: NewResource): Resourc
     created: context.now,
     secrets: resource.secrets && Object.keys(resource.secrets).length > 0 ? secrets.seal(JSON.stringify(resource.secrets), uuid) : null,
     ...stored(resource.values),
+    ...referredColumns(db, { kind: resource.kind, link_id: resource.link }, resource.values),
   });
   createQuotas(context, 'resource', id, Object.keys(kind.quotas ?? {}), kind.quotas ?? {}, kind.quotasAreBackend ?? false);
+  takeUsages(context, id, kind, resource.values);
   const row = resourceOf(db, id) as ResourceRow;
   countQuotas(context, demandsOf(row));
   return row;
 }
 
-/** Changes a resource by plain values: the row, its start time, its counts. Answers the row as it is then. */
-export function changeResource(context: Context, resource: ResourceRow, values: PlainValues): ResourceRow {
+/**
+ * Changes a resource by plain values: the row, its start time, its counts. Answers the row as it is then. `counted` is what
+ * has been counted of the change already.
+ */
+export function changeResource(context: Context, resource: ResourceRow, values: PlainValues, counted: readonly Demand[] = []): ResourceRow {
   const { db } = context.deployment;
-  const change = { ...stored(values, detailsOf(resource)), ...startTime(context, resource, values) };
+  const change = { ...stored(values, detailsOf(resource)), ...referredColumns(db, resource, values), ...startTime(context, resource, values) };
   if (Object.keys(change).length === 0) return resource;
   db.update('resource', resource.id, { ...change, revision: resource.revision + 1 });
   const after = resourceOf(db, resource.id) as ResourceRow;
-  recount(context, resource, after);
+  takeUsages(context, resource.id, resourceKind(resource.kind).kind, values);
+  recount(context, resource, after, counted);
   return after;
 }
 
@@ -93,6 +120,8 @@ function startTime(context: Context, resource: ResourceRow, values: PlainValues)
 /** Removes a resource with everything that is counted for it. */
 export function removeResource(context: Context, resource: ResourceRow, event: EventTypeName | undefined = 'resource_deletion_succeeded'): void {
   const { db } = context.deployment;
+  const along = resourceKind(resource.kind).kind.takesAlong?.(resource);
+  if (along) for (const row of db.all<ResourceRow>(sql`SELECT r.* FROM resource r WHERE ${along}`)) removeResource(context, row);
   const told = resourceContext(db, resource);
   db.run(sql`UPDATE resource SET parent_id = NULL WHERE parent_id = ${resource.id}`);
   db.run(sql`UPDATE resource SET instance_id = NULL WHERE instance_id = ${resource.id}`);
@@ -110,7 +139,7 @@ export function applyChanges(context: Context, resource: ResourceRow, changes: r
       if (present) removeResource(context, present);
     } else if (present) {
       changeResource(context, present, change.values ?? {});
-    } else {
+    } else if (change.action === 'put') {
       const row = insertResource(context, {
         kind: change.kind,
         link: resource.link_id,

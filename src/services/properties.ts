@@ -1,12 +1,24 @@
+import type { Request } from '../access/request.ts';
 import { Collection } from '../collection/collection.ts';
 import { type Fields, selfLink, text, uuidField } from '../collection/field.ts';
 import { exact, linked, partial, uuid } from '../collection/filter.ts';
-import { sql } from '../db/sql.ts';
+import { type Sql, among, sql } from '../db/sql.ts';
 import { type PropertyRow, inSetOf, visibleProperties } from '../providers/property.ts';
+import type { PropertyKind } from '../providers/provider.ts';
 import { propertyKinds } from '../providers/registry.ts';
 import { settings, visibleSettings } from './settings.ts';
 
 const bySettings = linked('st.id', 'service_settings', () => settings);
+
+/** Condition: such settings (alias `st`) use the property in alias `d`, and keep it. */
+function usedBy({ db }: Request, kind: PropertyKind, name: string, settingsCondition: Sql): Sql {
+  const inSet = inSetOf(settingsCondition);
+  if (!kind.isKept) return inSet;
+  const options = db.values<string>(sql`SELECT st.options FROM service_settings st WHERE ${settingsCondition}`).map((text) => JSON.parse(text));
+  const names = db.values<string>(sql`SELECT DISTINCT d.name FROM property d WHERE d.kind = ${name} AND ${inSet}`);
+  const kept = names.filter((each) => options.some((one) => kind.isKept?.(each, one)));
+  return sql`${inSet} AND ${among('d.name', kept)}`;
+}
 
 /** The collection of each kind of property (providers.md 1.3). */
 export const properties: readonly Collection<Fields, PropertyRow>[] = propertyKinds.map(
@@ -27,10 +39,10 @@ export const properties: readonly Collection<Fields, PropertyRow>[] = propertyKi
           ...bySettings,
           condition: (request, parameter) => {
             const condition = bySettings.condition(request, parameter);
-            return condition && inSetOf(sql`${condition} AND ${visibleSettings(request.caller, 'st.id')}`);
+            return condition && usedBy(request, kind, name, sql`${condition} AND ${visibleSettings(request.caller, 'st.id')}`);
           },
         },
-        settings_uuid: uuid('Uuid of the settings that use it.', (key, { caller }) => inSetOf(sql`st.uuid = ${key} AND ${visibleSettings(caller, 'st.id')}`)),
+        settings_uuid: uuid('Uuid of the settings that use it.', (key, request) => usedBy(request, kind, name, sql`st.uuid = ${key} AND ${visibleSettings(request.caller, 'st.id')}`)),
         ...kind.filters,
       },
       orderings: { name: 'd.name COLLATE NOCASE', ...kind.orderings },

@@ -20,7 +20,7 @@ import { visibleResources } from '../resources/rights.ts';
 import { insertResource } from '../resources/rows.ts';
 import { removeService } from './linking.ts';
 import { type ServiceRow, importFields, mayWriteService, refuseShared, servicesByType } from './services.ts';
-import { judgeServices } from './sync.ts';
+import { isImportable, judgeServices } from './sync.ts';
 
 /* What one does with a service besides writing it: unlink it, and import objects of its provider (services.md 4.2). */
 
@@ -71,13 +71,15 @@ function candidates(request: Request, type: ProviderType, service: ServiceRow): 
   const asked = query.all('resource_type');
   const kinds = importableKinds(type).filter(({ name }) => asked.length === 0 || asked.includes(name));
   const from = sql`FROM inventory i WHERE i.settings_id = ${service.settings_id} AND i.kind IN (SELECT value FROM json_each(${JSON.stringify(kinds.map(({ name }) => name))}))
-    AND NOT EXISTS (SELECT 1 FROM resource r WHERE r.settings_id = i.settings_id AND r.kind = i.kind AND r.backend_id = i.backend_id)`;
+    AND ${isImportable}`;
   const total = db.count(sql`SELECT count(*) ${from}`);
   const page = pageOf(query, total);
   const rows = db.all<InventoryRow>(sql`SELECT i.kind, i.backend_id, i.name, i."values" ${from} ORDER BY i.kind, i.name, i.backend_id LIMIT ${page.size} OFFSET ${page.offset}`);
   const items = rows.map(({ backend_id, kind, name, values }) => {
-    const known: Record<string, unknown> = JSON.parse(values);
-    const extra = Object.fromEntries((resourceKind(kind).kind.importFields ?? []).map((field) => [field, known[field] ?? null]));
+    const typed = resourceKind(kind).kind;
+    const object = { kind: typed.name, backend_id, name, values: JSON.parse(values) as Record<string, unknown> };
+    const known = { ...object.values, ...typed.importItem?.(request, object, service.settings_id) };
+    const extra = Object.fromEntries((typed.importFields ?? []).map((field) => [field, known[field] ?? null]));
     return { backend_id, name, resource_type: kind, created: known.created ?? null, ...extra };
   });
   return document(JSON.stringify(items), pageHeaders(page, total, request.url, query));
@@ -96,8 +98,8 @@ function importObject(request: Request, type: ProviderType, service: ServiceRow)
   if (db.value(sql`SELECT 1 FROM resource WHERE settings_id = ${service.settings_id} AND kind = ${typed.name} AND backend_id = ${values.backend_id}`)) {
     throw invalid({ backend_id: ['This resource is already linked.'] });
   }
-  const row = db.get<InventoryRow>(sql`SELECT kind, backend_id, name, "values" FROM inventory
-    WHERE settings_id = ${service.settings_id} AND kind = ${typed.name} AND backend_id = ${values.backend_id}`);
+  const row = db.get<InventoryRow>(sql`SELECT i.kind, i.backend_id, i.name, i."values" FROM inventory i
+    WHERE i.settings_id = ${service.settings_id} AND i.kind = ${typed.name} AND i.backend_id = ${values.backend_id} AND ${isImportable}`);
   if (!row) throw invalid({ backend_id: [`Can't find ${typed.kind.name.toLowerCase()} with ID ${values.backend_id}`] });
   const imported = store(request, typed, { kind: typed.kind.name, backend_id: row.backend_id, name: row.name, values: JSON.parse(row.values) }, linkId);
   judgeServices(request, { id: service.settings_id, shared: 0 }, true);

@@ -149,8 +149,8 @@ const typeField: Field<string> = (() => {
   };
 })();
 
-/** A name that is not blank (services.md 1 "Names"). */
-export function properName(): Field<string> {
+/** A name that is not blank (services.md 1 "Names") and keeps to further rules, each with the message of its breach. */
+export function properName(rules: readonly (readonly [RegExp, string])[] = []): Field<string> {
   const field = text({ max: 150, required: true });
   const input = field.input as NonNullable<typeof field.input>;
   return {
@@ -159,7 +159,10 @@ export function properName(): Field<string> {
       ...input,
       parse: (value, request, form) => {
         if (typeof value === 'string' && value.trim() === '') throw new FieldError(['Ensure that name has at least one non-whitespace character.']);
-        return input.parse(value, request, form);
+        const name = input.parse(value, request, form);
+        const broken = rules.filter(([rule]) => !rule.test(name)).map(([, message]) => message);
+        if (broken.length > 0) throw new FieldError(broken);
+        return name;
       },
     },
   };

@@ -1,11 +1,13 @@
 import { type Context, newUuid } from '../access/deployment.ts';
 import { closeAlert, raiseAlert } from '../alerts/raise.ts';
-import { sql } from '../db/sql.ts';
-import type { BackendObject, Inventory } from '../providers/provider.ts';
+import type { Database } from '../db/database.ts';
+import { type Sql, any, sql } from '../db/sql.ts';
+import type { BackendObject, Inventory, PlainValues } from '../providers/provider.ts';
 import { providerType, resourceKinds } from '../providers/registry.ts';
 import { changeQuota, quotaOf } from '../quotas/usage.ts';
+import { failureOfState, missingAtBackend } from '../resources/operations.ts';
 import { type ResourceRow } from '../resources/resource.ts';
-import { changeResource } from '../resources/rows.ts';
+import { changeResource, referredColumns } from '../resources/rows.ts';
 import { queueSync } from '../work/jobs.ts';
 import { connectCustomers } from './linking.ts';
 
@@ -79,19 +81,23 @@ export function judgeServices(context: Context, settings: Pick<SettingsState, 'i
   }
 }
 
-const importable = JSON.stringify(resourceKinds.filter(({ kind }) => kind.isImportable).map(({ name }) => name));
+/** Condition: the object in alias `i` of the inventory is of a kind and in a state that can be imported, and is no resource yet. */
+export const isImportable: Sql = sql`(${any(
+  resourceKinds.filter(({ kind }) => kind.isImportable).map(({ kind: { importableStates }, name }) =>
+    importableStates ? sql`i.kind = ${name} AND i."values" ->> '$.runtime_state' IN (SELECT value FROM json_each(${JSON.stringify(importableStates)}))` : sql`i.kind = ${name}`),
+)}) AND NOT EXISTS (SELECT 1 FROM resource r WHERE r.settings_id = i.settings_id AND r.kind = i.kind AND r.backend_id = i.backend_id)`;
 
 /** Whether the last synchronisation found objects that could be imported and are not. */
 export const hasImportable = ({ deployment }: Context, settings: number): boolean =>
-  deployment.db.value(sql`SELECT 1 FROM inventory i WHERE i.settings_id = ${settings} AND i.kind IN (SELECT value FROM json_each(${importable}))
-    AND NOT EXISTS (SELECT 1 FROM resource r WHERE r.settings_id = i.settings_id AND r.kind = i.kind AND r.backend_id = i.backend_id) LIMIT 1`) !== undefined;
+  deployment.db.value(sql`SELECT 1 FROM inventory i WHERE i.settings_id = ${settings} AND ${isImportable} LIMIT 1`) !== undefined;
 
 function replaceProperties(context: Context, settings: SettingsState, sets: Inventory['properties']): void {
   const { db } = context.deployment;
   const type = providerType(settings.type);
   for (const [name, set] of Object.entries(sets)) {
     const kind = `${type.name}.${name}`;
-    const isGlobal = type.hasGlobalProperties || type.properties.some((property) => property.name === name && property.isGlobal);
+    const property = type.properties.find((property) => property.name === name);
+    const isGlobal = type.hasGlobalProperties || property?.isGlobal;
     const place = isGlobal
       ? { settings_id: null, backend: /^https?:/i.test(settings.backend_url ?? '') ? settings.backend_url : '' }
       : { settings_id: settings.id, backend: null };
@@ -99,7 +105,9 @@ function replaceProperties(context: Context, settings: SettingsState, sets: Inve
       db.all<{ id: number; backend_id: string; name: string; details: string }>(sql`SELECT id, backend_id, name, details FROM property
         WHERE kind = ${kind} AND settings_id IS ${place.settings_id} AND backend IS ${place.backend}`).map((row) => [row.backend_id, row]),
     );
+    const users = property?.isKept ? optionsOfUsers(db, settings, place.backend) : [];
     for (const item of set) {
+      if (property?.isKept && !users.some((options) => property.isKept?.(item.name, options))) continue;
       const known = present.get(item.backend_id);
       const details = JSON.stringify(item.details);
       present.delete(item.backend_id);
@@ -109,6 +117,11 @@ function replaceProperties(context: Context, settings: SettingsState, sets: Inve
     for (const { id } of present.values()) db.run(sql`DELETE FROM property WHERE id = ${id}`);
   }
 }
+
+/** Options of the settings that use a set: these alone, or all with the same backend. */
+const optionsOfUsers = (db: Database, { id, type }: SettingsState, backend: string | null): PlainValues[] =>
+  db.values<string>(sql`SELECT options FROM service_settings
+    WHERE type = ${type} AND iif(${backend} IS NULL, id = ${id}, iif(backend_url LIKE 'http%', backend_url, '') = ${backend})`).map((options) => JSON.parse(options));
 
 function replaceInventory({ deployment: { db } }: Context, settings: SettingsState, objects: readonly BackendObject[]): void {
   db.run(sql`DELETE FROM inventory WHERE settings_id = ${settings.id}`);
@@ -127,11 +140,13 @@ function pullResources(context: Context, settings: SettingsState, objects: reado
     if (revisions.get(row.id) !== row.revision) continue;
     const object = found.get(`${row.kind} ${row.backend_id}`);
     if (object) {
-      const recovered = row.state === 'Erred' ? { state: 'OK', error_message: '' } : {};
-      changeResource(context, row, { ...differing(row, { name: object.name, ...object.values }), ...recovered });
+      const { created: _, ...values } = { name: object.name, ...object.values, ...referredColumns(db, row, object.values) } as Record<string, unknown>;
+      const failure = failureOfState(row.kind, values.runtime_state);
+      const state = failure === undefined ? { state: 'OK', error_message: '' } : { state: 'Erred', error_message: failure };
+      changeResource(context, row, differing(row, { ...values, ...state }));
       closeAlert(context, 'resource', row.id, 'resource_disappeared_from_backend');
     } else if (row.state === 'OK') {
-      const erred = changeResource(context, row, { state: 'Erred', runtime_state: '', error_message: 'Does not exist at backend.' });
+      const erred = changeResource(context, row, { state: 'Erred', runtime_state: '', error_message: missingAtBackend });
       raiseAlert(context, 'resource', erred.id, 'resource_disappeared_from_backend');
     }
   }

@@ -4,13 +4,13 @@ import { sql } from '../db/sql.ts';
 import { driverOf, driverSettings } from '../providers/drivers.ts';
 import { type Driver, type ErrorClass, ProviderError, type Step } from '../providers/provider.ts';
 import { resourceKind } from '../providers/registry.ts';
-import { driverCall, finishOperation, hasTimedOut, startOperation, storeProgress } from '../resources/operations.ts';
+import { driverCall, finishOperation, hasTimedOut, missingAtBackend, startOperation, storeProgress } from '../resources/operations.ts';
 import { type ResourceRow, resourceOf } from '../resources/resource.ts';
 import { failSync, finishSync, startSync } from '../services/sync.ts';
 import { type Job, postpone, removeJob } from './jobs.ts';
 
 const leaseFor = 10 * minute;
-const claimedAtOnce = 200;
+const lookedAtOfSettings = 50;
 const callsPerSettings = 4;
 const creatingAtOnce = 4;
 /** Waits before a call is repeated that found the provider unavailable. */
@@ -18,6 +18,8 @@ const unavailableRetries = [1, 2, 4].map((seconds) => seconds * second);
 const limitedRetries = 5;
 const limitedWait = 10_000;
 const longestWait = 5 * 60_000;
+/** How long, in milliseconds, a shutdown waits for calls under way. */
+const shutdownPatience = 1000;
 
 /**
  * Runs the jobs that are due: each is claimed with a lease, calls its driver outside of any transaction, and stores what
@@ -26,20 +28,23 @@ const longestWait = 5 * 60_000;
 export class ProviderWorker {
   readonly #running = new Map<number, Promise<void>>();
   readonly #calls = new Map<number, number>();
-  #stopped = false;
+  #state: 'working' | 'stopping' | 'stopped' = 'working';
 
   constructor(private readonly deployment: Deployment) {}
 
-  /** Frees what a process that is no more had claimed. */
+  /** Frees what a process that is no more had claimed; an expired lease still tells that a call was made and nothing came of it. */
   recover(): void {
-    this.deployment.db.write(() => this.deployment.db.run(sql`UPDATE job SET lease = NULL WHERE lease IS NOT NULL`));
+    this.deployment.db.write(() => this.deployment.db.run(sql`UPDATE job SET lease = 0 WHERE lease IS NOT NULL`));
   }
 
   /** Starts every job that is due and finds a place. */
   tick(): void {
-    if (this.#stopped) return;
+    if (this.#state !== 'working') return;
     const now = this.deployment.clock.now();
-    const due = this.deployment.db.all<Job>(sql`SELECT * FROM job WHERE due <= ${now} AND (lease IS NULL OR lease < ${now}) ORDER BY due, id LIMIT ${claimedAtOnce}`);
+    // Some of every settings, so that one with a long queue does not hide the others.
+    const due = this.deployment.db.all<Job>(sql`SELECT * FROM
+      (SELECT j.*, row_number() OVER (PARTITION BY settings_id ORDER BY due, id) AS place FROM job j WHERE due <= ${now} AND (lease IS NULL OR lease < ${now}))
+      WHERE place <= ${lookedAtOfSettings} ORDER BY due, id`);
     for (const job of due) {
       if (this.#running.has(job.id) || (this.#calls.get(job.settings_id) ?? 0) >= callsPerSettings || this.#mustWait(job)) continue;
       this.#start(job);
@@ -51,18 +56,27 @@ export class ProviderWorker {
     while (this.#running.size > 0) await Promise.all(this.#running.values());
   }
 
-  /** Takes no more jobs and waits for the running calls. */
+  /** Takes no more jobs and waits a moment for the running calls; what came of the others is found out at the next start. */
   async stop(): Promise<void> {
-    this.#stopped = true;
-    await this.idle();
+    this.#state = 'stopping';
+    await Promise.race([this.idle(), new Promise((resolve) => setTimeout(resolve, shutdownPatience).unref())]);
+    this.#state = 'stopped';
   }
 
-  /** At most four objects of one kind are being created at once on the same settings. */
+  /**
+   * At most four objects of one kind are being created at once on the same settings, and none before what it belongs to. Of
+   * one name only one until its id is known: what came of a creation without an answer is looked up by the name.
+   */
   #mustWait(job: Job): boolean {
     if (job.operation !== 'create' || job.started !== null || job.resource_id === null) return false;
-    const creating = this.deployment.db.value<number>(sql`SELECT count(*) FROM resource
-      WHERE settings_id = ${job.settings_id} AND state = 'Creating' AND kind = (SELECT kind FROM resource WHERE id = ${job.resource_id})`);
-    return (creating as number) >= creatingAtOnce;
+    const parent = this.deployment.db.value<string>(sql`SELECT state FROM resource WHERE id = (SELECT parent_id FROM resource WHERE id = ${job.resource_id})`);
+    if (parent === 'Creation Scheduled' || parent === 'Creating') return true;
+    const { creating, hasNamesake } = this.deployment.db.get<{ creating: number; hasNamesake: number }>(sql`
+      SELECT count(*) AS creating, ifnull(max(r.name = own.name AND r.backend_id = '' AND st.backend_url LIKE 'http%'), 0) AS hasNamesake
+      FROM resource own JOIN service_settings st ON st.id = own.settings_id
+      JOIN resource r ON r.settings_id = own.settings_id AND r.kind = own.kind AND r.state = 'Creating'
+      WHERE own.id = ${job.resource_id}`) as { creating: number; hasNamesake: number };
+    return creating >= creatingAtOnce || hasNamesake === 1;
   }
 
   #start(job: Job): void {
@@ -78,7 +92,8 @@ export class ProviderWorker {
       .then(() => this.#run({ ...job, started: job.started ?? now }))
       .catch((error: unknown) => {
         deployment.log.error({ job: job.id, operation: job.operation, err: error }, 'job failed');
-        this.#write(() => postpone(deployment, job, deployment.clock.now() + minute, { retries: job.retries }));
+        const { now } = ownContext(deployment);
+        this.#write(() => deployment.db.run(sql`UPDATE job SET due = ${now + minute}, lease = ${now} WHERE id = ${job.id}`));
       })
       .finally(() => {
         this.#running.delete(job.id);
@@ -175,7 +190,7 @@ export class ProviderWorker {
           return resource.backend_id === '' ? { kind: 'done' } : await driver.delete(call);
         case 'pull': {
           const values = await driver.pull(call);
-          return values ? { kind: 'done', values } : { kind: 'fail', text: 'Does not exist at backend.', values: { runtime_state: '' } };
+          return values ? { kind: 'done', values } : { kind: 'fail', text: missingAtBackend, values: { runtime_state: '' } };
         }
         default:
           return await driver.action(job.operation, call);
@@ -183,7 +198,7 @@ export class ProviderWorker {
     } catch (error) {
       if (!(error instanceof ProviderError)) throw new Error(`${type.name} driver: ${(error as Error).message}`, { cause: error });
       if (error.type === 'not_found' && job.operation === 'delete') return { kind: 'done' };
-      if (error.type === 'not_found' && job.operation === 'pull') return { kind: 'fail', text: 'Does not exist at backend.', values: { runtime_state: '' } };
+      if (error.type === 'not_found' && job.operation === 'pull') return { kind: 'fail', text: missingAtBackend, values: { runtime_state: '' } };
       return this.#repeated(job, error) ? undefined : { kind: 'fail', text: failureText(error) };
     }
   }
@@ -197,6 +212,7 @@ export class ProviderWorker {
   }
 
   #write(work: (context: Context) => void): void {
+    if (this.#state === 'stopped') return;
     this.deployment.db.write(() => work(ownContext(this.deployment)));
   }
 }

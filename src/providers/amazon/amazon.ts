@@ -1,15 +1,23 @@
+import { pattern } from '../pattern.ts';
 import type { ProviderType } from '../provider.ts';
+import { instance } from './instance.ts';
+import { image, region, size } from './properties.ts';
+import { simulation } from './simulation.ts';
+import { volume } from './volume.ts';
 
-/** Amazon (providers.md) */
+const required = ['This field is required.'];
+
+/** Amazon (providers.md 6) */
 export const amazon: ProviderType = {
   name: 'Amazon',
   prefix: 'aws',
-  hasGlobalProperties: false,
-  isPublic: false,
-  options: {},
-  missingCredentials: () => ({}),
-  quotas: { service: {}, link: [], settings: [] },
-  kinds: [],
-  properties: [],
-  simulation: { properties: {}, kinds: {} },
+  hasGlobalProperties: true,
+  isPublic: true,
+  options: { images_regex: pattern('Only images whose name matches are kept.') },
+  /** The access key id, and the secret key. */
+  missingCredentials: ({ token, username }) => ({ ...(!username && { username: required }), ...(!token && { token: required }) }),
+  quotas: { service: { instance_count: -1, volume_count: -1 }, link: ['ram', 'storage', 'vcpu'], settings: [] },
+  kinds: [instance, volume],
+  properties: [image, region, size],
+  simulation,
 };

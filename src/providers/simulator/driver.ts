@@ -1,6 +1,6 @@
 import type { Deployment } from '../../access/deployment.ts';
 import { parseFailures, parseLatencies } from '../options.ts';
-import { type BackendObject, type Driver, type DriverCall, type DriverSettings, type Inventory, type PlainValues, ProviderError, type ProviderType, type Step } from '../provider.ts';
+import { type BackendObject, type Driver, type DriverCall, type DriverSettings, type Inventory, type PlainValues, ProviderError, type ProviderType, type RowChange, type Step } from '../provider.ts';
 import type { SimulatedKind } from '../simulation.ts';
 import { type SimulatedObject, World } from './world.ts';
 
@@ -41,7 +41,7 @@ export class SimulatorDriver implements Driver {
       begin: (kind) => {
         const ordinal = this.#world.next(`objects ${call.kind}`);
         const draw = this.#world.draw(call.kind, ordinal);
-        const asked = { ...call.values, ...call.parameters };
+        const asked = { ...call.values, ...call.parameters, parent: call.parent };
         return { ordinal, id: kind.id(ordinal, draw, asked), born: kind.born?.(ordinal, asked, draw) ?? {} };
       },
       end: (kind, memo) => {
@@ -117,7 +117,31 @@ export class SimulatorDriver implements Driver {
       const before = operation === 'create' ? { runtime_state: '' } : runtime(this.#world.find(call.kind, call.values.backend_id)?.values.runtime_state as string);
       return { kind: 'fail', text: `Simulated failure of ${operation}`, values: before };
     }
-    return this.deployment.db.write((): Step => ({ kind: 'done', values: play.end(kind, call.memo) }));
+    return this.deployment.db.write((): Step => {
+      const values = play.end(kind, call.memo);
+      return { kind: 'done', values, changes: this.#changeOthers(kind, operation, { ...call.values, ...values }) };
+    });
+  }
+
+  /** Carries out what an operation does to other objects; answers the same for their rows. */
+  #changeOthers(kind: SimulatedKind, operation: string, object: PlainValues): RowChange[] {
+    const all = (name: string): SimulatedObject[] => this.#world.all().filter((other) => other.kind === name);
+    return (kind.others?.[operation]?.(object, all) ?? []).map((change): RowChange => {
+      const name = `${this.type.name}.${change.kind}`;
+      if (change.action === 'add') {
+        const ordinal = this.#world.next(`objects ${change.kind}`);
+        const id = (this.type.simulation.kinds[change.kind] as SimulatedKind).id(ordinal, this.#world.draw(change.kind, ordinal), change.values);
+        this.#world.add(change.kind, ordinal, id, change.values);
+        return { kind: name, action: 'put', backend_id: id, values: change.values };
+      }
+      const other = this.#world.find(change.kind, change.backend_id);
+      if (change.action === 'remove') {
+        if (other) this.#world.remove(other);
+        return { kind: name, action: 'remove', backend_id: change.backend_id };
+      }
+      if (other) this.#world.change(other, change.values);
+      return { kind: name, action: 'change', backend_id: change.backend_id, values: change.values };
+    });
   }
 
   #object(call: DriverCall): SimulatedObject {
@@ -153,7 +177,9 @@ export class SimulatorDriver implements Driver {
         this.#world.next(`unmanaged ${name}`);
         const ordinal = this.#world.next(`objects ${name}`);
         const draw = this.#world.draw(name, ordinal);
-        const values = { name: `unmanaged-${name.toLowerCase()}-${n}`, description: '', ...kind.unmanaged(n, draw), ...runtime(kind.final?.create) };
+        const fellow = (other: string): string | undefined =>
+          this.#world.all().find(({ kind: known, values }) => known === other && values.name === unmanagedName(other, n))?.backend_id;
+        const values = { name: unmanagedName(name, n), description: '', ...runtime(kind.final?.create), ...kind.unmanaged(n, draw, fellow) };
         this.#world.add(name, ordinal, kind.id(ordinal, draw, values), values);
       }
     }
@@ -162,8 +188,13 @@ export class SimulatorDriver implements Driver {
   #vanish(): void {
     for (const object of this.#world.all()) {
       const run = this.#world.next(`runs ${object.kind} ${object.backend_id} vanish`);
-      if (this.#fails('vanish', object.kind, String(object.values.name), run)) this.#world.remove(object);
+      if (this.#fails('vanish', object.kind, String(object.values.name), run)) this.#lose(object);
     }
+  }
+
+  #lose(object: SimulatedObject): void {
+    this.#world.remove(object);
+    this.#changeOthers(this.type.simulation.kinds[object.kind] as SimulatedKind, 'delete', { ...object.values, backend_id: object.backend_id });
   }
 
   #totals(): Inventory['quotas'] {
@@ -185,6 +216,8 @@ const chosen = (values: ReadonlyMap<string, number>, operation: string, kind: st
 
 const withoutStar = (values: ReadonlyMap<string, number>, operation: string, kind: string): number | undefined =>
   values.get(`${kind}.${operation}`) ?? values.get(operation);
+
+const unmanagedName = (kind: string, n: number): string => `unmanaged-${kind.toLowerCase()}-${n}`;
 
 const runtime = (state: string | undefined): PlainValues => (state === undefined ? {} : { runtime_state: state });
 
