@@ -56,7 +56,7 @@ test('an alert is url, uuid, alert_type, message, severity, scope, created, clos
 
 test('the context of an alert is SCOPE and OWN of its scope, strings only', async () => {
   const context = async (scope: Json) => (await made(scope)).context;
-  const { customer, project, users } = people;
+  const { customer, project } = people;
   const name = { full_name: 'Olga Owner', native_name: '' };
   const user = await fixture.user('olga', name);
   const owner = { user_uuid: user.uuid, user_username: 'olga', user_full_name: 'Olga Owner', user_native_name: '' };
