@@ -48,7 +48,8 @@ export function randomCall(random: Random, world: World, at: number, started: nu
   if (signedOut.length > 1 && random.chance(0.03)) return { at, wait: 0, by: random.of(signedOut), method: 'sign in', on: 'users' };
   const step = { at, wait: waiting(random, world, started) };
   // The first user stays signed in: he looks at what others do.
-  if (random.chance(0.01)) return { ...step, by: random.of(['anonymous', ...[...world.users.keys()].slice(1)]), method: 'POST', on: 'logout' };
+  const others = [...world.users.keys()].slice(1);
+  if (random.chance(0.01)) return { ...step, by: random.of(['anonymous', ...others]), method: 'POST', on: 'logout' };
   if (random.chance(0.01)) return { ...step, by: callerOf(random, world), method: 'GET', on: 'user-counters' };
   const balance = random.chance(0.5) ? balancing(random, world) : undefined;
   if (balance) return { ...step, ...requestOf(random, world, at, balance), ...(balance !== 'POST keys' && { by: 'admin' }) };
@@ -197,7 +198,8 @@ function expiryOf(random: Random, world: World): string | null {
 
 /** One of few keys, so that some meet again. */
 function publicKey(random: Random): string {
-  const content = Buffer.concat([Buffer.from('0000000b', 'hex'), Buffer.from('ssh-ed25519'), Buffer.from('00000020', 'hex'), Buffer.alloc(32, random.of([1, 2, 3, 4, 5]))]);
+  const parts = [Buffer.from('ssh-ed25519'), Buffer.alloc(32, random.of([1, 2, 3, 4, 5]))];
+  const content = Buffer.concat(parts.flatMap((part) => [Buffer.from([0, 0, 0, part.length]), part]));
   return `ssh-ed25519 ${content.toString('base64')} ${random.of(['laptop', 'phone', ''])}`.trim();
 }
 
