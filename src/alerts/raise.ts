@@ -92,9 +92,8 @@ function contextOf(db: Database, kind: ScopeKind, id: number, extra: EventContex
 /** The text of an automatic alert; a name is cut so that the whole keeps within its length. */
 function messageOf(type: AutomaticAlert, values: Readonly<Record<string, string>>): string {
   const template = automaticAlerts[type].message;
-  const fill = (longest: number): string => template.replace(/\{(\w+)\}/g, (_, key: string) => [...(values[key] ?? '')].slice(0, longest).join(''));
-  const excess = [...fill(longestMessage)].length - longestMessage;
-  if (excess <= 0) return fill(longestMessage);
-  const name = template.match(/\{(\w+_name)\}/)?.[1] ?? '';
-  return fill([...(values[name] ?? '')].length - excess);
+  const [, named = ''] = /\{(\w+)\}/.exec(template) ?? [];
+  const fill = (name: string): string => template.replace(/\{(\w+)\}/g, (_, key: string) => (key === named ? name : (values[key] ?? '')));
+  const room = longestMessage - [...fill('')].length;
+  return fill([...(values[named] ?? '')].slice(0, room).join(''));
 }

@@ -20,13 +20,14 @@ export function visibleTo(db: Database, caller: Caller): Criterion | undefined {
   if (seesAll(caller)) return undefined;
   const user = callerId(caller);
   const customers = customersWithRole(user);
-  // A project that never moved brings the customer's own events only: they are found under the customer, where he has a
-  // role in it, and under no customer of his otherwise. Those of a moved project are about its former customers, too.
+  // A project that never moved brings events of its customer only: they are found under the customer, where he has a role in
+  // it, and under no customer of his otherwise. Those of a moved project may be about its former customers, too.
+  // CROSS JOIN makes SQLite go from his few objects to their subjects.
   const lasting = db.values<number>(sql`
-    SELECT s.id FROM customer c JOIN event_subject s ON s.kind = 'customer' AND s.uuid = c.uuid WHERE c.id IN (${customers})
-    UNION ALL SELECT s.id FROM project p JOIN event_subject s ON s.kind = 'project' AND s.uuid = p.uuid
+    SELECT s.id FROM customer c CROSS JOIN event_subject s ON s.kind = 'customer' AND s.uuid = c.uuid WHERE c.id IN (${customers})
+    UNION ALL SELECT s.id FROM project p CROSS JOIN event_subject s ON s.kind = 'project' AND s.uuid = p.uuid
       WHERE p.id IN (${projectsWithRole(user)}) AND NOT p.moved AND p.customer_id NOT IN (${customers})`);
-  const moved = db.values<number>(sql`SELECT s.id FROM project p JOIN event_subject s ON s.kind = 'project' AND s.uuid = p.uuid
+  const moved = db.values<number>(sql`SELECT s.id FROM project p CROSS JOIN event_subject s ON s.kind = 'project' AND s.uuid = p.uuid
     WHERE p.id IN (${connectedProjects(user)}) AND p.moved`);
   const own = db.values<number>(sql`SELECT id FROM event_subject WHERE kind = 'user' AND uuid = ${caller.uuid}`);
   return {

@@ -15,8 +15,15 @@ interface Lane {
 
 const lane = (limit: number): Lane => ({ limit, running: 0, waiting: new Set() });
 
-/** Attempts begun in one turn of the event loop; requests are answered in between. */
-const begunInTurn = 32;
+/** An attempt that has ended; without an outcome it was broken off by the shutdown. */
+interface Finished {
+  readonly delivery: DueDelivery;
+  readonly lane: Lane;
+  readonly outcome: Outcome | undefined;
+}
+
+/** Attempts begun in one turn of the event loop: under load, requests get the greater part of it. */
+const begunInTurn = 8;
 /** How long, in milliseconds, a shutdown waits for attempts under way; what is broken off is sent again by the next start. */
 const shutdownPatience = 1000;
 
@@ -31,6 +38,7 @@ export class Deliverer {
   /** Hooks that may have something to send, in the order they came. */
   readonly #ready = new Set<number>();
   readonly #busy = new Set<number>();
+  #finished: Finished[] = [];
   #isScheduled = false;
   #isClosing = false;
   #idle: (() => void)[] = [];
@@ -76,11 +84,43 @@ export class Deliverer {
   #schedule(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
-    // After the replies of this turn; and what has not been committed must not be sent.
-    setImmediate(() => this.deployment.db.settled(() => {
-      this.#isScheduled = false;
-      this.#begin();
-    }));
+    setImmediate(() => this.#turn());
+  }
+
+  /** Once a turn of the event loop: saves the results that came in, then begins what is due. */
+  #turn(): void {
+    this.#isScheduled = false;
+    const finished = this.#finished;
+    this.#finished = [];
+    const isSaved = this.#save(finished);
+    for (const { delivery, lane } of finished) {
+      this.#busy.delete(delivery.hook_id);
+      lane.running--;
+      this.#admit(lane);
+      // An attempt whose result could not be saved is repeated, but not before the next poll.
+      if (isSaved && !this.#isClosing) this.#ready.add(delivery.hook_id);
+    }
+    this.#begin();
+  }
+
+  /** Commits the results, and all else that is pending: what has not been committed must not be sent. Answers whether it is. */
+  #save(finished: readonly Finished[]): boolean {
+    const { db, log } = this.deployment;
+    const context = ownContext(this.deployment);
+    let failure: unknown;
+    try {
+      if (finished.length > 0) {
+        db.write(() => {
+          for (const { delivery, outcome } of finished) if (outcome) settle(context, delivery, outcome);
+        });
+      }
+      db.settled((error) => (failure = error));
+      db.commit();
+    } catch (error) {
+      failure = error;
+    }
+    if (failure !== undefined) log.error({ err: failure }, 'results of deliveries could not be saved');
+    return failure === undefined;
   }
 
   #begin(): void {
@@ -105,20 +145,10 @@ export class Deliverer {
   }
 
   async #attempt(delivery: DueDelivery, lane: Lane): Promise<void> {
-    const { db } = this.deployment;
-    const hook = delivery.hook_id;
-    this.#busy.add(hook);
+    this.#busy.add(delivery.hook_id);
     lane.running++;
-    const outcome = await this.#send(delivery);
-    const isWritten = outcome !== undefined && this.#write(delivery, outcome);
-    // An attempt whose result can not be saved is repeated, but not before the next poll.
-    db.settled((error) => {
-      this.#busy.delete(hook);
-      lane.running--;
-      this.#admit(lane);
-      if (isWritten && error === undefined && !this.#isClosing) this.#ready.add(hook);
-      this.#schedule();
-    });
+    this.#finished.push({ delivery, lane, outcome: await this.#send(delivery) });
+    this.#schedule();
   }
 
   /** How an attempt ended; undefined when it was broken off by the shutdown. */
@@ -132,17 +162,6 @@ export class Deliverer {
       outcome = { status: 'failed', error: 'Internal error.' };
     }
     return this.#isClosing && outcome.status === 'failed' ? undefined : outcome;
-  }
-
-  #write(delivery: DueDelivery, outcome: Outcome): boolean {
-    const { db, log } = this.deployment;
-    try {
-      db.write(() => settle(ownContext(this.deployment), delivery, outcome));
-      return true;
-    } catch (error) {
-      log.error({ delivery: delivery.uuid, err: error }, 'result of a delivery could not be saved');
-      return false;
-    }
   }
 
   /** Lets the hook that has waited longest into a lane with room. */

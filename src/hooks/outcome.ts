@@ -31,8 +31,15 @@ const deadAfter = 5 * day;
 export function settle(context: Context, delivery: { readonly id: number; readonly hook_id: number; readonly failing_since: number | null }, outcome: Outcome): void {
   const { db } = context.deployment;
   const { now } = context;
-  const present = db.get<{ attempts: number; schedule_from: number }>(sql`SELECT attempts, schedule_from FROM delivery WHERE id = ${delivery.id} AND status = 'pending'`);
   // Canceled while it was under way: that stands.
+  const stillPending = sql`id = ${delivery.id} AND status = 'pending'`;
+  if (outcome.status === 'delivered') {
+    db.run(sql`UPDATE delivery SET status = 'delivered', ready = 0, attempts = attempts + 1, response_code = ${outcome.code ?? null}, error_message = '',
+      last_attempt = ${now}, next_attempt = NULL, finished = ${now} WHERE ${stillPending}`);
+    if (delivery.failing_since !== null) db.update('hook', delivery.hook_id, { failing_since: null });
+    return;
+  }
+  const present = db.get<{ attempts: number; schedule_from: number }>(sql`SELECT attempts, schedule_from FROM delivery WHERE ${stillPending}`);
   if (!present) return;
   const finished = { ready: 0, next_attempt: null, finished: now };
   if (outcome.status === 'skipped') {
@@ -40,16 +47,12 @@ export function settle(context: Context, delivery: { readonly id: number; readon
     return;
   }
   const attempts = present.attempts + 1;
-  const attempt = { attempts, last_attempt: now, response_code: outcome.code ?? null };
-  if (outcome.status === 'delivered') {
-    db.update('delivery', delivery.id, { status: 'delivered', error_message: '', ...attempt, ...finished });
-    if (delivery.failing_since !== null) db.update('hook', delivery.hook_id, { failing_since: null });
-    return;
-  }
   const delay = outcome.final || outcome.gone ? undefined : retryDelays[attempts - present.schedule_from - 1];
   db.update('delivery', delivery.id, {
+    attempts,
+    response_code: outcome.code ?? null,
     error_message: outcome.error,
-    ...attempt,
+    last_attempt: now,
     ...(delay === undefined ? { status: 'failed', ...finished } : { ready: 0, next_attempt: nextAttempt(context, delay, outcome.retryAfter) }),
   });
   judgeHook(context, delivery, outcome.gone ?? false);

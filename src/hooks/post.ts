@@ -59,8 +59,11 @@ export class Poster {
     return new Promise((resolve, reject) => {
       let current: ClientRequest;
       let answered = false;
-      const late = new PostError(`No answer within ${this.#patience / 1000} seconds.`);
-      const deadline = setTimeout(() => current.destroy(late), this.#patience);
+      let isLate = false;
+      const deadline = setTimeout(() => {
+        isLate = true;
+        current.destroy(new PostError(`No answer within ${this.#patience / 1000} seconds.`));
+      }, this.#patience);
       const send = (): void => {
         const request = this.#open(url, post);
         current = request;
@@ -74,7 +77,7 @@ export class Poster {
         request.on('error', (error: NodeJS.ErrnoException) => {
           if (answered) return;
           // The receiver closed an idle connection in the very moment it was used: nothing was read of the request.
-          if (request.reusedSocket && error !== late && /^(ECONNRESET|EPIPE)$/.test(error.code ?? '')) return send();
+          if (request.reusedSocket && !isLate && /^(ECONNRESET|EPIPE)$/.test(error.code ?? '')) return send();
           clearTimeout(deadline);
           reject(explained(error));
         });

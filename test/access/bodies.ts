@@ -18,6 +18,10 @@ const claimed: Body = async ({ fixture }, _, url) => {
   await fixture.staff.patch(account, { organization: '', agree_with_policy: true });
   await fixture.staff.patch(account, { organization: 'ALC' });
 };
+/** No body, but another action on the same object before it. */
+const after = (action: string, body?: unknown): Body => async ({ fixture }, _, url) => {
+  await fixture.staff.post(url.replace(/[^/]*\/$/, action), body);
+};
 const account: Body = () => ({ agree_with_policy: true });
 
 /** Valid bodies, and whatever a request needs before it; PUT and PATCH put back what is there. */
@@ -54,9 +58,9 @@ export const bodies: Readonly<Record<string, Body>> = {
   'POST /api/alerts/': alert,
   'POST /api/stats/alerts/': alert,
   'POST /api/alerts/:key/': () => ({ message: 'Loud.', severity: 'Info' }),
-  'POST /api/alerts/:key/acknowledge/': async ({ fixture }, _, url) => void (await fixture.staff.post(url.replace('acknowledge', 'cancel_acknowledgment'))),
-  'POST /api/alerts/:key/cancel_acknowledgment/': async ({ fixture }, _, url) => void (await fixture.staff.post(url.replace('cancel_acknowledgment', 'acknowledge'))),
-  'POST /api/alerts/:key/close/': async ({ fixture }, _, url) => void (await fixture.staff.post(url.replace('close/', ''), { message: 'Loud.', severity: 'Info' })),
+  'POST /api/alerts/:key/acknowledge/': after('cancel_acknowledgment/'),
+  'POST /api/alerts/:key/cancel_acknowledgment/': after('acknowledge/'),
+  'POST /api/alerts/:key/close/': after('', { message: 'Loud.', severity: 'Info' }),
   'POST /api/events/': ({ customers }, object) => ({ level: 'info', message: 'Hello.', scope: customers[object].url }),
   'POST /api/events/count/history/': () => ({ point: 1 }),
   'POST /api/hooks-web/': () => hooks.web,

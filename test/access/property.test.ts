@@ -53,7 +53,8 @@ async function agree(settings: Settings): Promise<void> {
   if (!difference) return;
   const short = await shortened(script, settings, difference);
   const lastSteps = short.script.slice(-50).map(told);
-  console.log([reported(difference), `The last ${lastSteps.length} of ${short.script.length} steps that show it:`, ...lastSteps, reported(short.difference)].join('\n'));
+  const heading = `The last ${lastSteps.length} of ${short.script.length} steps that show it:`;
+  console.log([reported(difference), heading, ...lastSteps, reported(short.difference)].join('\n'));
   assert.unreachable(`seed ${seed} makes a difference in step ${difference.call.at}`);
 }
 

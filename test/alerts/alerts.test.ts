@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { sql } from '../../src/db/sql.ts';
 import { type Cast, cast, everybody } from '../support/cast.ts';
 import { type Client, Fixture, type Json, start } from '../support/fixture.ts';
-import { idOf, settings } from '../support/links.ts';
+import { change, idOf, link, settings } from '../support/links.ts';
 import { publicKeys } from '../support/public-keys.ts';
 
 const test = suite('alerts: create or update, acknowledge, close (events.md 3.1 to 3.4)');
@@ -56,7 +56,7 @@ test('an alert is url, uuid, alert_type, message, severity, scope, created, clos
 
 test('the context of an alert is SCOPE and OWN of its scope, strings only', async () => {
   const context = async (scope: Json) => (await made(scope)).context;
-  const { customer, project, users } = people;
+  const { customer, project } = people;
   const name = { full_name: 'Olga Owner', native_name: '' };
   const user = await fixture.user('olga', name);
   const owner = { user_uuid: user.uuid, user_username: 'olga', user_full_name: 'Olga Owner', user_native_name: '' };
@@ -293,6 +293,15 @@ test('an alert goes with its scope object, and alerts about its quotas with them
   await fixture.staff.delete(customer.url);
   assert.equal(await left(), []);
   assert.is(count(), 0);
+});
+
+test('what is left of a link goes with its project', async () => {
+  const { db } = fixture.server.deployment;
+  const id = link(fixture, people.project, { vcpu: { limit: 5 } });
+  const alert = { scope_kind: 'link', scope_id: id, alert_type: 'x', message: 'x', severity: 30, created: 0, context: '{}' };
+  change(fixture, () => db.insert('alert', { uuid: 'x', ...alert }));
+  await fixture.staff.delete(people.project.url);
+  assert.equal([count(), db.value(sql`SELECT count(*) FROM quota WHERE scope_kind = 'link'`), db.value(sql`SELECT count(*) FROM service_project_link`)], [0, 0, 0]);
 });
 
 test('a closed alert is deleted by an hourly timer when it has been closed for longer than closed_alerts_lifetime', async () => {

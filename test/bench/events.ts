@@ -25,6 +25,8 @@ import { type Person, tokenOf } from './seed.ts';
 interface Figure {
   readonly what: string;
   readonly value: number;
+  /** What it usually is, where `value` is the worst. */
+  readonly median?: number;
   readonly unit: string;
   readonly atMost: number;
 }
@@ -80,7 +82,7 @@ async function asked(url: string, deployment: Deployment, { atMost, target, what
     milliseconds.push(performance.now() - started);
     if (status !== 200) throw new Error(`${target} was answered ${status}`);
   }
-  return { what: `${what} as ${person}, p99`, value: quantile(milliseconds, 0.99), unit: 'ms', atMost };
+  return { what: `${what} as ${person}, p99`, value: quantile(milliseconds, 0.99), median: quantile(milliseconds, 0.5), unit: 'ms', atMost };
 }
 
 /** Updates customers, and records it if so told. */
@@ -127,7 +129,7 @@ function removing(deployment: Deployment): Figure {
     deployment.db.commit();
     milliseconds.push(performance.now() - started);
   }
-  return { what: 'A step of the removal of old events, the longest', value: Math.max(...milliseconds), unit: 'ms', atMost: 20 };
+  return { what: 'A step of the removal of old events, the longest', value: Math.max(...milliseconds), median: quantile(milliseconds, 0.5), unit: 'ms', atMost: 20 };
 }
 
 function quantile(values: readonly number[], part: number): number {
@@ -136,8 +138,9 @@ function quantile(values: readonly number[], part: number): number {
 }
 
 function table(figures: readonly Figure[]): string {
-  const rows = figures.map(({ atMost, unit, value, what }) => `| ${what} | ${value.toFixed(1)} ${unit} | ≤ ${atMost} ${unit} ${value <= atMost ? '✓' : '✗ missed'} |`);
-  return ['| Figure | Measured | Target |', '| :-- | --: | :-- |', ...rows].join('\n');
+  const rows = figures.map(({ atMost, median, unit, value, what }) =>
+    `| ${what} | ${median === undefined ? '' : `${median.toFixed(1)} ${unit}`} | ${value.toFixed(1)} ${unit} | ≤ ${atMost} ${unit} ${value <= atMost ? '✓' : '✗ missed'} |`);
+  return ['| Figure | Median | Measured | Target |', '| :-- | --: | --: | :-- |', ...rows].join('\n');
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

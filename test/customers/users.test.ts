@@ -121,6 +121,17 @@ test('names and the like are found by parts, organization exactly, booleans as s
   assert.equal(await found('description=nothing', fixture.as('anna')), ['anna', 'bert'], 'description is for staff and global support');
 });
 
+test('a civil number is found by staff and global support; others find only themselves by it', async () => {
+  const customer = await fixture.customer('Guarded');
+  const numbers = { first: '38001010001', second: '38001010002' };
+  for (const [username, civil_number] of Object.entries(numbers)) await fixture.grant(customer, await fixture.user(username, { civil_number }), 'owner');
+  const found = async (query: string, client = fixture.staff) => (await client.get(`${customer.url}users/?${query}`)).body.map((user: Json) => user.username);
+  for (const client of [fixture.staff, company.clients.support]) assert.equal(await found('civil_number=3800101', client), ['first', 'second']);
+  assert.equal(await found('civil_number=3800101', fixture.as('first')), ['first']);
+  assert.equal(await found(`civil_number=${numbers.second}`, fixture.as('first')), []);
+  assert.equal(await found('civil_number=', fixture.as('first')), ['first', 'second']);
+});
+
 test('o=concatenated_name orders by full name followed by username', async () => {
   const customer = await fixture.customer('Ordered');
   for (const [username, full_name] of [['a.one', 'Zed'], ['b.two', ''], ['c.three', 'alma'], ['d.four', 'Alma']] as const) {

@@ -58,6 +58,8 @@ test('filters and ordering are those of the users of a customer', async () => {
   for (const query of ['organization=sky', 'organization_approved=1', 'registration_method=saml2']) assert.equal(await found(project, `?${query}`), [], query);
   assert.equal(await found(project, '?o=-concatenated_name'), ['bert', 'anna']);
   assert.equal(await found(project, '?description=none', company.clients.owner), ['anna', 'bert']);
+  assert.equal(await found(project, '?civil_number=4710', company.clients.owner), [], 'by a civil number others than staff and global support find only themselves');
+  assert.equal(await found(project, '?civil_number=4710', fixture.as('anna')), ['anna']);
   assert.is((await fixture.staff.get(`${project.url}users/?o=email`)).status, 400);
 });
 

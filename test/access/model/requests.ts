@@ -41,17 +41,23 @@ const populations: readonly (readonly [kind: Kind, least: number, most: number])
   ['users', 9, 14], ['customers', 4, 7], ['projects', 6, 12], ['customer-permissions', 4, 9], ['project-permissions', 7, 14], ['keys', 3, 10],
 ];
 
-const longest = 6 * 24 * 3_600_000;
-
-/** The next request of a script, given the world it will meet. */
+/** The next request of a script that started at an instant, given the world it will meet. */
 export function randomCall(random: Random, world: World, at: number, started: number): Call {
-  const upkeep = random.chance(0.5) ? keepPopulated(random, world) : undefined;
-  const operation = upkeep ?? (random.chance(0.45) ? reading(random, world) : random.of(writing));
-  const request = made(random, world, at, operation, upkeep !== undefined);
-  return { at, wait: request.method === 'sign in' ? 0 : waiting(random, world, started), ...request };
+  const signedOut = [...world.users.values()].filter(({ active, token }) => active && token !== 'valid').map(({ id }) => id);
+  // A dead token says little: its owner signs in again before long.
+  if (signedOut.length > 1 && random.chance(0.03)) return { at, wait: 0, by: random.of(signedOut), method: 'sign in', on: 'users' };
+  const step = { at, wait: waiting(random, world, started) };
+  // The first user stays signed in: he looks at what others do.
+  const others = [...world.users.keys()].slice(1);
+  if (random.chance(0.01)) return { ...step, by: random.of(['anonymous', ...others]), method: 'POST', on: 'logout' };
+  if (random.chance(0.01)) return { ...step, by: callerOf(random, world), method: 'GET', on: 'user-counters' };
+  const balance = random.chance(0.5) ? balancing(random, world) : undefined;
+  if (balance) return { ...step, ...requestOf(random, world, at, balance), ...(balance !== 'POST keys' && { by: 'admin' }) };
+  return { ...step, ...requestOf(random, world, at, random.chance(0.45) ? reading(random) : random.of(writing)) };
 }
 
-function keepPopulated(random: Random, world: World): string | undefined {
+/** What brings a population that is too small or too large nearer to its bounds. */
+function balancing(random: Random, world: World): string | undefined {
   const wanted = populations.flatMap(([kind, least, most]) => {
     const count = existing(world, kind).length;
     return count < least ? [`POST ${kind}`] : count > most ? [`DELETE ${kind}`] : [];
@@ -59,39 +65,27 @@ function keepPopulated(random: Random, world: World): string | undefined {
   return wanted.length > 0 ? random.of(wanted) : undefined;
 }
 
-function reading(random: Random, world: World): string {
-  const method: Method = random.chance(0.8) ? 'GET' : random.of(['HEAD', 'OPTIONS'] as const);
-  if (method === 'GET' && random.chance(0.04)) return random.of(['GET user-counters', 'POST logout']);
-  if (method === 'GET' && random.chance(0.3)) return `GET ${random.of(['customers', 'projects'])}/${random.of(['users', 'counters'])}`;
-  // A dead token says little: its owner signs in again before long.
-  if (random.chance(0.1) && signedOut(world).length > 1) return 'sign in users';
-  return `${method} ${random.of(kinds)}`;
+function reading(random: Random): string {
+  const method = random.chance(0.8) ? 'GET' : random.of(['HEAD', 'OPTIONS']);
+  return method === 'GET' && random.chance(0.3) ? `GET ${random.of(['customers', 'projects'])}/${random.of(['users', 'counters'])}` : `${method} ${random.of(kinds)}`;
 }
 
-const signedOut = (world: World): string[] => [...world.users.values()].filter(({ active, token }) => active && token !== 'valid').map(({ id }) => id);
-
-type Request = Omit<Call, 'at' | 'wait'>;
-
-function made(random: Random, world: World, at: number, operation: string, sure: boolean): Request {
-  const [method, path] = operation.replace('sign in', 'sign-in').split(' ') as [Method | 'sign-in', string];
+/** A request of an operation, `METHOD collection[/tail]`: of whom, to which object, and with what. */
+function requestOf(random: Random, world: World, at: number, operation: string): Omit<Call, 'at' | 'wait'> {
+  const [method, path] = operation.split(' ') as [Method, string];
   const [on, tail] = path.split('/') as [Kind, string | undefined];
-  if (method === 'sign-in') return { by: random.of(signedOut(world)), method: 'sign in', on };
-  // The first user stays signed in: he looks at what others do.
-  if (path === 'logout') return { by: random.of(['anonymous', ...[...world.users.keys()].slice(1)]), method, on };
-  if (!(on in letters)) return { by: callerOf(random, world), method, on };
-  const hasKey = tail !== undefined || (method !== 'POST' && (!['GET', 'HEAD', 'OPTIONS'].includes(method) || random.chance(0.6)));
-  const key = hasKey ? keyOf(random, world, on) : undefined;
-  const isWrite = !['GET', 'HEAD', 'OPTIONS'].includes(method);
-  const body = isWrite && method !== 'DELETE' && tail !== 'counters' ? bodyOf(random, world, at, on, tail, method) : undefined;
-  const by = sure ? (on === 'keys' && method === 'POST' ? callerOf(random, world) : 'admin') : callerOf(random, world, key ?? scopeIn(body));
+  const isRead = ['GET', 'HEAD', 'OPTIONS'].includes(method);
+  const isOfOne = tail !== undefined || (isRead ? random.chance(0.6) : method !== 'POST');
+  const key = isOfOne ? keyOf(random, world, on) : undefined;
+  const body = isRead || method === 'DELETE' ? undefined : bodyOf(random, world, at, on, tail, method);
   return {
-    by,
+    by: callerOf(random, world, key ?? scopeIn(body)),
     method,
     on,
-    ...(key !== undefined && { key: isWrite && key === 'admin' ? 'u1' : key }),
+    ...(key !== undefined && { key: !isRead && key === 'admin' ? 'u1' : key }),
     ...(tail !== undefined && { tail }),
     ...(random.chance(0.04) && { written: random.of(['upper', 'bare'] as const) }),
-    ...(!isWrite && (key === undefined || tail === 'users') && { query: queryOf(random, world, key === undefined ? on : undefined) }),
+    ...(isRead && (!isOfOne || tail === 'users') && { query: queryOf(random, world, isOfOne ? undefined : on) }),
     ...(body && (random.chance(0.02) ? { unreadable: random.of(Object.keys(unreadable)) as keyof typeof unreadable } : { body })),
   };
 }
@@ -112,7 +106,7 @@ function callerOf(random: Random, world: World, key?: string): string {
   const odds = random.next();
   if (odds < 0.08) return random.of(['anonymous', 'forged', ...users.map(({ id }) => id).filter((id) => !any.includes(id))]);
   // Of accounts only staff changes what matters here.
-  if (odds < (world.users.has(key ?? '') ? 0.5 : 0.25)) return random.of(any.filter((id) => world.users.get(id)?.staff || world.users.get(id)?.support || id === any[0]));
+  if (odds < (world.users.has(key ?? '') ? 0.5 : 0.25)) return random.of(users.filter(({ staff, support, id }) => (staff || support) && any.includes(id))).id;
   const owner = world.users.has(key ?? '') ? key : world.keys.get(key ?? '')?.owner;
   const organization = [...world.customers.values()].find(({ abbreviation }) => abbreviation !== '' && abbreviation === world.users.get(key ?? '')?.organization);
   const scope = world.roles.get(key ?? '')?.scope ?? organization?.id ?? scopeOf(key ?? '');
@@ -138,6 +132,7 @@ function queryOf(random: Random, world: World, kind?: Kind): Readonly<Record<str
 /** One member of a body: how often it is there, what it mostly is, and what it must not be. */
 type Member = readonly [presence: number, good: () => unknown, bad: readonly unknown[]];
 
+// Long because it is a table: every body with its members.
 function bodyOf(random: Random, world: World, at: number, on: Kind, tail: string | undefined, method: Method): Readonly<Record<string, unknown>> {
   const always = method === 'PATCH' ? 0.6 : 0.97;
   const link = (kind: Kind, not: Kind): Member => [
@@ -161,7 +156,7 @@ function bodyOf(random: Random, world: World, at: number, on: Kind, tail: string
       organization: optional(organizations),
       is_staff: flag(0.3, false),
       is_support: flag(0.3, false),
-      is_active: flag(0.5, true),
+      is_active: flag(0.5, method === 'POST' || random.chance(0.5)),
       ...(method !== 'POST' && { agree_with_policy: flag(0.5, true) }),
     },
     'users/password': { password: [0.8, () => 'secret12', [null, '', 'without digits']] },
@@ -197,15 +192,19 @@ function expiryOf(random: Random, world: World): string | null {
   const ahead = world.now + random.of([1, 1000, 60_000, 600_000, 3_600_000, 86_400_000]);
   const near = others.length > 0 ? random.of(others) + random.of([-1, 0, 0, 1]) : ahead;
   const odds = random.next();
-  if (odds < 0.35) return null;
+  if (odds < 0.3) return null;
   return new Date(odds < 0.4 ? world.now - random.of([0, 1, 1000]) : odds < 0.75 ? near : ahead).toISOString();
 }
 
 /** One of few keys, so that some meet again. */
 function publicKey(random: Random): string {
-  const content = Buffer.concat([Buffer.from('0000000b', 'hex'), Buffer.from('ssh-ed25519'), Buffer.from('00000020', 'hex'), Buffer.alloc(32, random.of([1, 2, 3, 4, 5]))]);
+  const parts = [Buffer.from('ssh-ed25519'), Buffer.alloc(32, random.of([1, 2, 3, 4, 5]))];
+  const content = Buffer.concat(parts.flatMap((part) => [Buffer.from([0, 0, 0, part.length]), part]));
   return `ssh-ed25519 ${content.toString('base64')} ${random.of(['laptop', 'phone', ''])}`.trim();
 }
+
+/** Milliseconds after which dead tokens would be cleaned away, which the model knows nothing of: 6 of 7 days. */
+const longest = 6 * 24 * 3_600_000;
 
 /** Time passes: not at all, a little, to the instant of the next expiry or the last one before it, an hour. */
 function waiting(random: Random, world: World, started: number): number {
@@ -213,6 +212,6 @@ function waiting(random: Random, world: World, started: number): number {
   if (odds < 0.8 || world.now - started > longest) return 0;
   if (odds < 0.88) return random.of([1, 500, 1000, 2000]);
   const next = Math.min(...activeRoles(world).flatMap(({ expires }) => expires ?? [])) - world.now;
-  if (odds < 0.995) return next < 1_200_000 ? next - random.of([0, 0, 1]) : 0;
+  if (odds < 0.995) return next < 7_200_000 ? next - random.of([0, 0, 1]) : 0;
   return 3_600_000;
 }

@@ -143,13 +143,15 @@ function counters({ world, caller }: Attempt, kind: Kind, id: string): Readonly<
   return { alerts: 0, services: 0, projects: projectsOf(world, id).filter((project) => sees(world, caller, 'projects', project)).length, users };
 }
 
+const mayEdit = ({ world, caller }: Attempt, quota: string): boolean =>
+  may(world, `PUT quotas of ${world.customers.has(scopeOf(quota)) ? 'customers' : 'projects'}`, quotaScope(world, caller, quota));
+
 /** OPTIONS: seen like GET; fields are described on paths that write, of users and quotas to those who may (1.10). */
 function describe(attempt: Attempt): Answer {
-  const { call, caller, world } = attempt;
+  const { call, caller } = attempt;
   const kind = call.on as Kind;
   const id = call.key === undefined ? undefined : attempt.see(kind);
   const isWritten = !kind.endsWith('-log') && !(kind === 'keys' && id !== undefined);
-  const mayWrite = kind === 'users' ? caller.staff || caller.id === id
-    : kind !== 'quotas' || (id !== undefined && may(world, `PUT quotas of ${world.customers.has(scopeOf(id)) ? 'customers' : 'projects'}`, quotaScope(world, caller, id)));
-  return { status: 200, described: isWritten && mayWrite };
+  if (kind === 'quotas') return { status: 200, described: id !== undefined && mayEdit(attempt, id) };
+  return { status: 200, described: isWritten && (kind !== 'users' || caller.staff || caller.id === id) };
 }

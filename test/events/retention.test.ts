@@ -1,0 +1,77 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { day } from '../../src/clock.ts';
+import { raw, sql } from '../../src/db/sql.ts';
+import { Fixture, type Json } from '../support/fixture.ts';
+
+const test = suite('retention of events (events.md 7)');
+
+const rows = (fixture: Fixture): number[] => ['event', 'event_about', 'event_words'].map((table) => fixture.server.deployment.db.value<number>(sql`SELECT count(*) FROM ${raw(table)}`) as number);
+
+/** Two old events about a customer, and one as old as the retention allows. */
+async function aged(fixture: Fixture): Promise<Json> {
+  const customer = await fixture.customer('Alice');
+  await fixture.staff.post('/api/events/', { level: 'info', message: 'Old zircon', scope: customer.url });
+  fixture.clock.set('2018-01-06T00:00:00Z');
+  await fixture.staff.post('/api/events/', { level: 'info', message: 'Young zircon', scope: customer.url });
+  fixture.clock.set('2018-01-13T00:00:00Z');
+  return customer;
+}
+
+test('by default events are kept for ever', async () => {
+  const fixture = await Fixture.start();
+  await aged(fixture);
+  fixture.clock.set('2118-01-13T00:00:00Z');
+  fixture.server.tick();
+  assert.equal((await fixture.staff.get('/api/events/count/')).body, { count: 3 });
+  await fixture.close();
+});
+
+test('events older than events_retention are gone from list, counts, search and scope', async () => {
+  const fixture = await Fixture.start({ events_retention: 7 * day });
+  const customer = await aged(fixture);
+  assert.equal((await fixture.staff.get('/api/events/count/')).body, { count: 3 });
+  fixture.server.tick();
+  for (const filter of ['', 'search=zircon', `scope=${customer.url}`, 'user_username=admin', 'event_type=custom_notification', 'scope_type=customer']) {
+    assert.equal((await fixture.staff.get(`/api/events/?${filter}`)).body.map((event: Json) => event.message), ['Young zircon'], filter);
+    assert.equal((await fixture.staff.get(`/api/events/count/?${filter}`)).body, { count: 1 }, filter);
+  }
+  assert.equal(rows(fixture), [1, 2, 1]);
+  fixture.clock.advance(0.000001);
+  fixture.clock.advance(1);
+  fixture.server.tick();
+  assert.equal(rows(fixture), [0, 0, 0]);
+  await fixture.close();
+});
+
+test('they are removed in steps of a bounded size, the oldest first, until none is left', async () => {
+  const fixture = await Fixture.start({ events_retention: 7 * day });
+  for (let i = 0; i < 450; i++) {
+    fixture.clock.advance(1);
+    await fixture.staff.post('/api/events/', { level: 'info', message: `Event ${i}` });
+  }
+  fixture.clock.advance(8 * 24 * 3600);
+  const left: string[] = [];
+  for (let i = 0; i < 3; i++) {
+    fixture.clock.advance(1);
+    fixture.server.tick();
+    left.push((await fixture.staff.get('/api/events/?o=@timestamp&page_size=1')).body[0]?.message);
+  }
+  assert.equal(left, ['Event 200', 'Event 400', undefined]);
+  await fixture.close();
+});
+
+test('new events follow old ones that were removed: ids are never used twice', async () => {
+  const fixture = await Fixture.start({ events_retention: 7 * day });
+  await aged(fixture);
+  const { db } = fixture.server.deployment;
+  const last = db.value<number>(sql`SELECT max(id) FROM event`) as number;
+  fixture.clock.advance(30 * 24 * 3600);
+  fixture.server.tick();
+  assert.equal(rows(fixture)[0], 0);
+  await fixture.customer('New');
+  assert.is(db.value(sql`SELECT min(id) FROM event`), last + 1);
+  await fixture.close();
+});
+
+test.run();
