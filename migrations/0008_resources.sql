@@ -39,12 +39,12 @@ CREATE TABLE resource (
   secrets BLOB,                                  -- encrypted JSON: passwords of one kind
   revision INTEGER NOT NULL DEFAULT 0            -- grows with every change; a pull leaves rows alone that changed meanwhile
 ) STRICT;
-CREATE INDEX resource_project ON resource (project_id, is_part, created);
+CREATE INDEX resource_project ON resource (project_id, is_part, created, kind);
 CREATE INDEX resource_customer ON resource (customer_id, is_part, created);
 CREATE INDEX resource_link ON resource (link_id, kind);
 CREATE INDEX resource_service ON resource (service_id, kind);
 CREATE INDEX resource_settings ON resource (settings_id, kind, backend_id);
-CREATE INDEX resource_created ON resource (is_part, created);
+CREATE INDEX resource_created ON resource (is_part, created, kind);
 CREATE INDEX resource_kind ON resource (kind, created);
 CREATE INDEX resource_parent ON resource (parent_id) WHERE parent_id IS NOT NULL;
 CREATE INDEX resource_instance ON resource (instance_id) WHERE instance_id IS NOT NULL;

@@ -17,6 +17,7 @@ import { keys } from './keys/keys.ts';
 import { customerUsers, projectUsers } from './permissions/members.ts';
 import { customerPermissions, customerPermissionsLog, projectPermissions, projectPermissionsLog } from './permissions/permissions.ts';
 import { projects, updateCertifications } from './projects/projects.ts';
+import { providerTypes } from './providers/registry.ts';
 import { quotaHistory } from './quotas/history.ts';
 import { quotas } from './quotas/quotas.ts';
 import { login, logout } from './session/login.ts';
@@ -85,6 +86,7 @@ export const endpoints: readonly Endpoint[] = [
   ...settingsActions,
   ...resourceEndpoints,
   ...kindsEndpoints,
+  ...providerTypes.flatMap(({ endpoints: own = [] }) => own),
   slaEndpoint,
   monitoringEndpoint,
   ...userActions,

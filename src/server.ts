@@ -271,8 +271,8 @@ async function prepare(operation: Operation, request: Request): Promise<unknown>
 }
 
 /**
- * Runs a handler: what writes in a transaction; what reads only if anything was written since the same caller was told the
- * same document.
+ * Runs a handler: what writes in a transaction; what reads only if anything was written, or the document has run out, since
+ * the same caller was told it.
  */
 function performer(db: Database): (operation: Operation, request: Request, prepared: unknown) => Reply {
   const documents = new Memo<Reply>(db, documentBytes);
@@ -281,7 +281,7 @@ function performer(db: Database): (operation: Operation, request: Request, prepa
     if (incoming.method !== 'GET' && incoming.method !== 'HEAD') return db.write(() => operation.handle(request, prepared as never));
     const key = `${actor?.token} ${incoming.base}${incoming.path}?${incoming.query.text}`;
     const known = documents.get(key);
-    if (known) return known;
+    if (known && (known.until === undefined || request.now < known.until)) return known;
     const reply = operation.handle(request, prepared as never);
     // What varies with a header of the request is another document each time.
     if (!reply.conditional || reply.headers.Vary !== undefined) return reply;

@@ -68,17 +68,19 @@ export const presence = (help: string, condition: (request: Request) => Sql): Fi
   condition: (request, name) => (request.query.flag(name) ? condition(request) : undefined),
 });
 
-/** An exact instant. */
-export const instant = (column: string): Filter => ({
+const helpOfComparison = { '=': 'The exact datetime.', '<=': 'Not after this datetime.', '>=': 'Not before this datetime.' } as const;
+
+/** An instant, compared with the one that is asked for. */
+export const instant = (column: string, comparison: keyof typeof helpOfComparison = '='): Filter => ({
   type: 'datetime',
-  help: 'The exact datetime.',
+  help: helpOfComparison[comparison],
   condition: (request, name) => {
     // A "+" of a zone that was not encoded arrives as a blank.
     const value = request.query.one(name)?.replace(/ (\d\d:?\d\d)$/, '+$1');
     if (value === undefined) return undefined;
     const at = parseDatetime(value);
     if (at === undefined) throw invalid({ [name]: [messages.datetime] });
-    return sql`${raw(column)} = ${at}`;
+    return sql`${raw(column)} ${raw(comparison)} ${at}`;
   },
 });
 

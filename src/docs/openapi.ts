@@ -13,6 +13,8 @@ export function openApi(endpoints: readonly Endpoint[]): Json {
   for (const endpoint of endpoints) {
     const parameters = [...endpoint.path.matchAll(/:(\w+)/g)].map(([, name]) => keyParameter(endpoint, name as string));
     const operations = Object.entries(endpoint.operations).map(([method, operation]) => [method.toLowerCase(), describe(endpoint, method as Method, operation)]);
+    // A path that takes no method, such as the import of a type that imports nothing, is nothing to call.
+    if (operations.length === 0) continue;
     paths[endpoint.path.replace(/:(\w+)/g, '{$1}')] = { ...(parameters.length > 0 && { parameters }), ...Object.fromEntries(operations) };
   }
   return {

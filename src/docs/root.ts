@@ -24,7 +24,7 @@ export const root = (endpoints: () => readonly Endpoint[]): Endpoint => ({
 const unlisted = new Set(['configuration', 'user-counters', 'version']);
 
 const prefixesOf = (endpoints: readonly Endpoint[]): string[] =>
-  endpoints.flatMap(({ path }) => /^\/api\/([a-z0-9-]+)\/$/.exec(path)?.[1] ?? []).filter((prefix) => !unlisted.has(prefix)).sort();
+  endpoints.flatMap(({ operations, path }) => (operations.GET && /^\/api\/([a-z0-9-]+)\/$/.exec(path)?.[1]) || []).filter((prefix) => !unlisted.has(prefix)).sort();
 
 /** GET /api/version/ */
 export const versionEndpoint: Endpoint = {

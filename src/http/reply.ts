@@ -10,18 +10,21 @@ export interface Reply {
    * the caller and the address asked, and are remembered while these are the same.
    */
   readonly conditional: boolean;
+  /** The instant from which the same data make another document, where it depends on the time, too. */
+  readonly until?: number | undefined;
 }
 
 const jsonType = 'application/json';
 const none: Readonly<Record<string, string>> = {};
 
 /** 200 with JSON text as it comes from the database: a list or a detail, with an ETag. */
-export const document = (text: string, headers: Readonly<Record<string, string>> = none): Reply => ({
+export const document = (text: string, headers: Readonly<Record<string, string>> = none, until?: number): Reply => ({
   status: 200,
   body: text,
   type: jsonType,
   headers,
   conditional: true,
+  until,
 });
 
 /** Any status with a value as JSON, without an ETag. */

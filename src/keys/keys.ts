@@ -9,12 +9,14 @@ import { type Sql, raw, sql } from '../db/sql.ts';
 import { keyContext } from '../events/context.ts';
 import { record } from '../events/record.ts';
 import { invalid } from '../http/error.ts';
+import { forgetDeletedKey } from '../services/uploaded-keys.ts';
 import type { UserRow } from '../users/users.ts';
 import { parsePublicKey } from './public-key.ts';
 
 interface KeyRow extends Row {
   readonly user_id: number;
   readonly name: string;
+  readonly fingerprint: string;
 }
 
 const nameLength = 150;
@@ -100,12 +102,13 @@ function nameOf(given: string | undefined, line: string): string {
 
 /** Deletes all keys of a user who is deleted, with an event each. */
 export function deleteKeysOf(request: Request, owner: UserRow): void {
-  const owned = request.db.all<KeyRow>(sql`SELECT id, uuid, name, user_id FROM ssh_key WHERE user_id = ${owner.id} ORDER BY id`);
+  const owned = request.db.all<KeyRow>(sql`SELECT id, uuid, name, user_id, fingerprint FROM ssh_key WHERE user_id = ${owner.id} ORDER BY id`);
   for (const key of owned) deleteKey(request, key, owner);
 }
 
 function deleteKey(context: Context, key: KeyRow, owner: UserRow): void {
   context.deployment.db.run(sql`DELETE FROM ssh_key WHERE id = ${key.id}`);
+  forgetDeletedKey(context, owner.id, key.fingerprint);
   record(context, 'ssh_key_deletion_succeeded', keyContext(key, owner));
 }
 

@@ -5,6 +5,7 @@ import { type CustomerNames, type EventContext, type UserNames, affectedUser, cu
 import { record } from '../events/record.ts';
 import { invalidRequest } from '../http/error.ts';
 import { requireQuotas, setUsage } from '../quotas/usage.ts';
+import { forgetUnreachedKeys } from '../services/uploaded-keys.ts';
 
 /** What a role is held in. */
 export type Structure = 'customer' | 'project';
@@ -73,6 +74,7 @@ export function revokeRole(context: Context, structure: Structure, role: ActiveR
   const { db } = context.deployment;
   db.run(sql`UPDATE ${raw(`${structure}_role`)} SET ended = ${at} WHERE id = ${role.id} AND ended IS NULL`);
   recountUsers(context, customerOfScope(db, structure, role.scope));
+  forgetUnreachedKeys(context, role.user_id);
   record(context, 'role_revoked', roleContext(db, structure, role), { witnesses });
 }
 

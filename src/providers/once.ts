@@ -1,4 +1,4 @@
-import { type DriverCall, type ErrorClass, type PlainValues, ProviderError, type Step } from './provider.ts';
+import { type DriverCall, type PlainValues, ProviderError, type Step } from './provider.ts';
 
 /** What a provider accepted: what is remembered of it (its ids), and values the row gets at once. */
 export interface Accepted {
@@ -20,7 +20,8 @@ export interface Demand {
 interface Doubt {
   readonly lost?: number;
   readonly isInDoubt?: boolean;
-  readonly failure?: ErrorClass;
+  /** Why the last one got no answer. */
+  readonly failure?: string;
 }
 
 /** Milliseconds that a provider gets to finish what he may have been asked for, before it is looked for. */
@@ -33,20 +34,20 @@ const mostCalls = 4;
  * nothing it is asked for again. The memo then holds what was accepted; the caller goes on by it.
  */
 export async function askOnce({ isRepeated, memo }: DriverCall, { ask, find, patience }: Demand): Promise<Step> {
-  const { failure = 'unavailable', isInDoubt = false, lost = 0 } = memo as Doubt;
+  const { failure = 'Backend does not respond', isInDoubt = false, lost = 0 } = memo as Doubt;
   const accepted = (what: Accepted): Step => ({ kind: 'wait', milliseconds: patience, memo: { ...memo, ...what.memo }, ...(what.values && { values: what.values }) });
-  const doubt = (type: ErrorClass): Step => ({ kind: 'wait', milliseconds: settling, memo: { ...memo, lost: lost + 1, isInDoubt: true, failure: type } });
+  const doubt = (text: string): Step => ({ kind: 'wait', milliseconds: settling, memo: { ...memo, lost: lost + 1, isInDoubt: true, failure: text } });
   if (isInDoubt) {
     const found = await find();
     if (found) return accepted(found);
-    if (lost >= mostCalls) throw new LostCalls(failure);
+    if (lost >= mostCalls) return { kind: 'fail', text: failure };
     return { kind: 'wait', milliseconds: 0, memo: { ...memo, isInDoubt: false } };
   }
-  if (isRepeated) return doubt('unavailable');
+  if (isRepeated) return doubt(failure);
   try {
     return accepted(await ask());
   } catch (error) {
-    if (error instanceof ProviderError && (error.type === 'unavailable' || error.type === 'malformed')) return doubt(error.type);
+    if (error instanceof ProviderError && (error.type === 'unavailable' || error.type === 'malformed')) return doubt(error.message);
     throw error;
   }
 }

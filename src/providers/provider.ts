@@ -1,10 +1,15 @@
 import type { Fields, Values } from '../collection/field.ts';
 import type { Filters } from '../collection/filter.ts';
 import type { Json } from '../collection/representation.ts';
+import type { TextRule } from '../collection/rules.ts';
+import type { Context } from '../access/deployment.ts';
 import type { Request } from '../access/request.ts';
-import type { Sql } from '../db/sql.ts';
+import type { Endpoint } from '../collection/endpoint.ts';
+import type { Database } from '../db/database.ts';
+import type { Sql, Value } from '../db/sql.ts';
 import type { ResourceRow } from '../resources/resource.ts';
 import type { VendorHttp } from './http.ts';
+import type { Task } from '../work/timer.ts';
 import type { Simulation } from './simulation.ts';
 
 /*
@@ -24,6 +29,8 @@ export interface ProviderType {
   readonly name: string;
   /** Segment of its services, `digitalocean`; links and kinds start with it. */
   readonly prefix: string;
+  /** Work of this type that comes due by time. */
+  readonly tasks?: readonly Task[];
   /** Whether its properties are the same for all settings with one backend. */
   readonly hasGlobalProperties: boolean;
   readonly isPublic: boolean;
@@ -40,6 +47,9 @@ export interface ProviderType {
     readonly settings: readonly string[];
   };
   readonly kinds: readonly ResourceKind[];
+  /** Objects of its own that are no resources, and the paths under which they are served. */
+  readonly entities?: readonly EntityKind[];
+  readonly endpoints?: readonly Endpoint[];
   readonly properties: readonly PropertyKind[];
   /** The vendor's driver; absent while this type runs on the simulator only. */
   readonly driver?: (settings: DriverSettings, http: VendorHttp) => Driver;
@@ -96,11 +106,21 @@ export interface ResourceKind {
   /** Whether PUT and PATCH are served; floating IPs have none. */
   readonly isUpdatable?: boolean;
   /** What names must match, and the message when they do not. */
-  readonly nameRules?: readonly (readonly [RegExp, string])[];
+  readonly nameRules?: readonly TextRule[];
   /** Columns that follow from a value that names another object of the same link by its id at the provider. */
   readonly references?: Readonly<Partial<Record<'parent_id' | 'instance_id', { readonly value: string; readonly kind: string }>>>;
   /** Condition on `r`: the rows that go whenever this one goes. */
   readonly takesAlong?: (resource: ResourceRow) => Sql;
+  /** Checks a changed name or description. Throws 400. */
+  readonly checkUpdate?: (request: Request, resource: ResourceRow, values: { readonly name?: string; readonly description?: string }) => void;
+  /** Names of secrets of the row that are members of details; their fields say to whom they are shown. */
+  readonly shownSecrets?: readonly string[];
+  /** Lists of resources under the path of one: GET …/<name>/. */
+  readonly lists?: readonly ResourceList[];
+  /** Puts in order what a failed operation had touched. */
+  readonly onFailure?: (context: Context, resource: ResourceRow, failed: FailedOperation) => void;
+  /** Sees to what is attached to a resource before its row goes. `deletion`: its flags; absent when the row goes here only. */
+  readonly onRemoval?: (context: Context, resource: ResourceRow, deletion: PlainValues | undefined) => void;
   /** Who may create beyond the common rule; answers the text of the 403, or undefined. */
   readonly refuseCreation?: (request: Request, values: PlainValues) => string | undefined;
   /** Checks a creation and says what the row and the driver get. Throws 400 and 409. */
@@ -133,6 +153,30 @@ export interface ResourceKind {
   readonly acceptImport?: (request: Request, object: BackendObject, place: Place) => Acceptance;
 }
 
+/**
+ * A kind of object that is no resource, such as an issue: in a table of its type, with the states and jobs of resources, but
+ * without events, quotas and counts. The table has id, uuid, settings_id, state, error_message and backend_id.
+ */
+export interface EntityKind {
+  /** `Issue` */
+  readonly name: string;
+  readonly table: string;
+  /** The rows it refers to and cannot be created before, by the column that does; the first one is what it belongs to. */
+  readonly owners: readonly [Owner, ...Owner[]];
+  /** What drivers are told of a row: its values, and parameters that are not kept at the provider. */
+  readonly told: (db: Database, id: number) => { readonly values: PlainValues; readonly parameters?: PlainValues };
+  /** The columns that values from a driver go to. */
+  readonly stored: (context: Context, values: PlainValues, present: number | undefined) => Readonly<Record<string, Value>>;
+  /** Makes the row of an object that somebody made at the provider; absent: such objects stay unknown here. */
+  readonly adopt?: (context: Context, owner: number, backendId: string, values: PlainValues) => void;
+}
+
+/** A column with the id of a row in a table. */
+export interface Owner {
+  readonly column: string;
+  readonly table: string;
+}
+
 /** Where a resource is made: ids of the link and of what it connects. */
 export interface Place {
   readonly link: number;
@@ -151,8 +195,32 @@ export interface Acceptance {
   readonly parameters?: PlainValues;
   /** Encrypted with the job, and with the row under the same names. */
   readonly secrets?: PlainValues;
+  readonly attached?: readonly Attached[];
   /** Called with the new row's id, for what goes with it. */
   readonly then?: (id: number) => void;
+}
+
+/** A row that is made together with another and attached to it: a volume of a new instance. The driver creates both in one operation. */
+export interface Attached {
+  /** Full name of its kind. */
+  readonly kind: string;
+  readonly uuid: string;
+  readonly values: PlainValues;
+}
+
+/** A list of resources of one kind that a resource leads to. */
+export interface ResourceList {
+  readonly name: string;
+  /** Full name of the kind of its items. */
+  readonly kind: string;
+  /** Condition on the items, in alias `r`. */
+  readonly condition: (resource: ResourceRow) => Sql;
+}
+
+export interface FailedOperation {
+  readonly operation: string;
+  readonly parameters: PlainValues;
+  readonly text: string;
 }
 
 /** Additions to quotas of the project, the customer, the link, the service and the tenant. */
@@ -181,15 +249,21 @@ export interface ResourceAction {
   readonly accept?: (request: Request, resource: ResourceRow, values: Values<Fields>) => ActionAcceptance;
   /** The body of the 202. */
   readonly answer: Readonly<Record<string, string>>;
-  /** An action that makes or changes something else and answers by itself, leaving the resource's state alone. */
-  readonly perform?: (request: Request, resource: ResourceRow, values: Values<Fields>) => { status: number; body: string; location?: string };
+  /** An action that makes another resource and answers 201 with it, leaving the state of its own alone. Throws 400 and 409. */
+  readonly make?: (request: Request, resource: ResourceRow, values: Values<Fields>) => ResourceRow;
 }
 
 export interface ActionAcceptance {
   readonly parameters?: PlainValues;
+  /** They become the row's when the action succeeds. */
   readonly secrets?: PlainValues;
   /** Quotas the action adds to at once; taken back when it fails. */
   readonly demands?: KindDemands;
+  readonly attached?: readonly Attached[];
+  /** Ids of other resources that are Updating as long as this one. */
+  readonly together?: readonly number[];
+  /** Called when nothing refuses the action any more. */
+  readonly then?: () => void;
 }
 
 /** What a driver knows of settings. Secrets are plain here and nowhere else. */
@@ -247,7 +321,7 @@ export interface Inventory {
 /** What an operation came to. */
 export type Step =
   | { readonly kind: 'done'; readonly values?: PlainValues; readonly changes?: readonly RowChange[] }
-  | { readonly kind: 'wait'; readonly milliseconds: number; readonly memo: PlainValues; readonly values?: PlainValues }
+  | { readonly kind: 'wait'; readonly milliseconds: number; readonly memo: PlainValues; readonly values?: PlainValues; readonly changes?: readonly RowChange[] }
   | { readonly kind: 'fail'; readonly text: string; readonly values?: PlainValues; readonly changes?: readonly RowChange[] };
 
 /** A row of another kind that comes, changes or goes with an operation, such as the root volume of an instance. */
@@ -260,6 +334,8 @@ export interface RowChange {
   readonly uuid?: string;
   readonly backend_id?: string;
   readonly values?: PlainValues;
+  /** Whether it comes without an event, as a part of what is made. */
+  readonly isSilent?: boolean;
 }
 
 /** The work of a provider. Every method may throw a ProviderError. */

@@ -4,7 +4,7 @@ import { gitlab } from './gitlab/gitlab.ts';
 import { jira } from './jira/jira.ts';
 import { openStack } from './openstack/openstack.ts';
 import { oracle } from './oracle/oracle.ts';
-import type { PropertyKind, ProviderType, ResourceKind } from './provider.ts';
+import type { EntityKind, PropertyKind, ProviderType, ResourceKind } from './provider.ts';
 
 /** Every type of provider; a further one is a folder and a line here. */
 export const providerTypes: readonly ProviderType[] = [amazon, digitalOcean, gitlab, jira, openStack, oracle];
@@ -44,3 +44,15 @@ export function resourceKind(name: string): TypedKind {
 export const propertyKinds: readonly { readonly type: ProviderType; readonly kind: PropertyKind; readonly name: string }[] = providerTypes.flatMap(
   (type) => type.properties.map((kind) => ({ type, kind, name: `${type.name}.${kind.name}` })),
 );
+
+const entityKinds = new Map<string, EntityKind>(providerTypes.flatMap((type) => (type.entities ?? []).map((kind) => [`${type.name}.${kind.name}`, kind])));
+
+/** A kind of object of a type's own, by its full name. Throws for a name that no row should hold. */
+export function entityKind(name: string): EntityKind {
+  const kind = entityKinds.get(name);
+  if (!kind) throw new Error(`There is no entity kind "${name}"`);
+  return kind;
+}
+
+/** The full name of such a kind. */
+export const entityName = (kind: EntityKind): string => [...entityKinds].find(([, known]) => known === kind)?.[0] as string;

@@ -1,4 +1,4 @@
-import type { PlainValues } from './provider.ts';
+import type { PlainValues, RowChange } from './provider.ts';
 
 /** What the simulator pretends that a provider offers: one property. */
 export interface SimulatedProperty {
@@ -20,6 +20,8 @@ export interface Simulation {
 export interface SimulatedKind {
   /** The vendor's id of the n-th object of this kind in its settings, from 1. */
   readonly id: (n: number, draw: Draw, values: PlainValues) => string;
+  /** Why the provider makes no such object beside those it has; undefined when it does. */
+  readonly refuses?: (values: PlainValues, all: (kind: string) => readonly OtherObject[]) => string | undefined;
   /** Values the provider gives a new object besides those asked for: addresses, generated names. */
   readonly born?: (n: number, values: PlainValues, draw: Draw) => PlainValues;
   /** Runtime states an operation passes through before it is done; `create` and `delete` among them. */
@@ -29,7 +31,11 @@ export interface SimulatedKind {
   /** Values after an action besides the runtime state. */
   readonly effects?: Readonly<Record<string, (values: PlainValues, parameters: PlainValues, draw: Draw) => PlainValues>>;
   /** What an operation does to other objects when it is done: the root volume of an instance comes and goes with it. */
-  readonly others?: Readonly<Record<string, (object: PlainValues, all: (kind: string) => readonly OtherObject[]) => readonly OtherChange[]>>;
+  readonly others?: Readonly<Record<string, (object: PlainValues, all: (kind: string) => readonly OtherObject[], parameters: PlainValues) => readonly OtherChange[]>>;
+  /** What becomes of the rows of other objects while an operation runs. */
+  readonly meanwhile?: Readonly<Record<string, (parameters: PlainValues) => readonly RowChange[]>>;
+  /** What the provider tells of an object besides its own values. */
+  readonly observed?: (object: OtherObject, all: (kind: string) => readonly OtherObject[]) => PlainValues;
   /** Values of an importable object as `simulator_inventory` makes them; `fellow` is the id of the n-th such object of another kind. */
   readonly unmanaged?: (n: number, draw: Draw, fellow: (kind: string) => string | undefined) => PlainValues;
 }
@@ -40,11 +46,22 @@ export interface OtherObject {
   readonly values: PlainValues;
 }
 
-/** What becomes of another object; `add` makes one. */
+/** What becomes of another object. `add` makes one; `tell` changes nothing but shows it to us. */
 export type OtherChange =
-  | { readonly kind: string; readonly action: 'add'; readonly values: PlainValues }
+  | {
+      readonly kind: string;
+      readonly action: 'add';
+      readonly values: PlainValues;
+      /** Its id, where another object names it already. */
+      readonly backend_id?: string;
+      /** The row that has been waiting for it. */
+      readonly uuid?: string;
+      /** Whether it is a part of what is made, of which no event tells. */
+      readonly isSilent?: boolean;
+    }
+  | { readonly kind: string; readonly action: 'tell'; readonly backend_id: string }
   | { readonly kind: string; readonly action: 'change'; readonly backend_id: string; readonly values: PlainValues }
-  | { readonly kind: string; readonly action: 'remove'; readonly backend_id: string };
+  | { readonly kind: string; readonly action: 'remove'; readonly backend_id: string; readonly isSilent?: boolean };
 
 /** Generated values, all following from the world's seed and the object. */
 export interface Draw {
@@ -54,5 +71,11 @@ export interface Draw {
   readonly externalAddress: () => string;
   /** The next address of the world in 10.0.0.0/8. */
   readonly internalAddress: () => string;
+  /** The next number of a series of the world, from 1. */
+  readonly number: (series: string) => number;
   readonly macAddress: () => string;
+  /** Counts something of the world; the first number is 1. */
+  readonly next: (name: string) => number;
+  /** What the world holds already of a kind. */
+  readonly all: (kind: string) => readonly OtherObject[];
 }

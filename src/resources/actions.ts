@@ -2,22 +2,21 @@ import type { Request } from '../access/request.ts';
 import { titleOf } from '../collection/actions.ts';
 import type { Endpoint } from '../collection/endpoint.ts';
 import { validate } from '../collection/validate.ts';
-import { sql } from '../db/sql.ts';
 import type { EventTypeName } from '../events/catalogue.ts';
 import { record } from '../events/record.ts';
 import { conflict, forbidden } from '../http/error.ts';
-import { type Reply, empty, json } from '../http/reply.ts';
+import { type Reply, created, empty, json } from '../http/reply.ts';
 import type { ResourceAction } from '../providers/provider.ts';
 import type { TypedKind } from '../providers/registry.ts';
 import { countQuotas, requireQuotas } from '../quotas/usage.ts';
-import { removeSettings } from '../services/linking.ts';
-import { dropJobsOf, queueJob } from '../work/jobs.ts';
+import { queueJob } from '../work/jobs.ts';
 import { refusalAsHost } from './changes.ts';
 import { placedDemands } from './counting.ts';
+import { demandsOfAttached, placeOf, storeAttached } from './creation.ts';
 import type { KindCollection } from './kinds.ts';
 import { type ResourceRow, resourceContext } from './resource.ts';
 import { mayChangeResources } from './rights.ts';
-import { changeResource, removeResource } from './rows.ts';
+import { changeResource, changeTogether, removeResource } from './rows.ts';
 
 const scheduled: Readonly<Record<string, EventTypeName>> = {
   start: 'resource_start_scheduled',
@@ -42,29 +41,35 @@ const pull: ResourceAction = { name: 'pull', states: ['OK', 'Erred'], answer: { 
 /** The actions of a kind that are served under their names, with those every kind has. */
 export const actionsOf = ({ kind }: TypedKind): readonly ResourceAction[] => [...kind.actions, pull];
 
-function act(request: Request, action: ResourceAction, row: ResourceRow): Reply {
+function act(request: Request, action: ResourceAction, row: ResourceRow, objectsOf: (kind: string) => KindCollection): Reply {
   if (!mayChangeResources(request, row.project_id, row.customer_id)) throw forbidden();
   const ban = action.forbid?.(request, row);
   if (ban !== undefined) throw forbidden(ban);
   const values = action.fields ? validate(action.fields, request, 'create') : {};
   // Rules of the kind's own come first, so that they speak before the common ones.
   const refusal = refusalOfAction(request, action, row);
-  if (action.perform) {
+  if (action.make) {
     if (refusal !== undefined) throw conflict(refusal);
-    const { body, location, status } = action.perform(request, row, values);
-    return { status, body, type: 'application/json', headers: location === undefined ? {} : { Location: location }, conditional: false };
+    const made = action.make(request, row, values);
+    const text = objectsOf(made.kind).represent(request, made.id);
+    return created(text, (JSON.parse(text) as { url: string }).url);
   }
   const acceptance = refusal === undefined || row.state === 'OK' ? (action.accept?.(request, row, values) ?? { parameters: values }) : {};
   if (refusal !== undefined) throw conflict(refusal);
   const demands = acceptance.demands ? placedDemands(row, acceptance.demands) : [];
-  requireQuotas(request.db, demands);
+  const { attached, together = [] } = acceptance;
+  const place = placeOf(request, row.link_id);
+  requireQuotas(request.db, [...demands, ...demandsOfAttached(place, attached)]);
   countQuotas(request, demands);
+  acceptance.then?.();
+  storeAttached(request, place, row, attached);
+  changeTogether(request, together, { state: 'Update Scheduled' });
   changeResource(request, row, { state: 'Update Scheduled' });
   queueJob(request, {
     settings: row.settings_id,
     resource: row,
     operation: action.name,
-    parameters: { ...acceptance.parameters, ...(demands.length > 0 && { demands }) },
+    parameters: { ...acceptance.parameters, ...(demands.length > 0 && { demands }), ...(together.length > 0 && { together }) },
     secrets: acceptance.secrets,
   });
   const event = scheduled[action.name];
@@ -77,19 +82,12 @@ function unlink(request: Request, row: ResourceRow): Reply {
   if (!mayChangeResources(request, row.project_id, row.customer_id)) throw forbidden();
   const refusal = refusalAsHost(request, row);
   if (refusal !== undefined) throw conflict(refusal);
-  unlinkResource(request, row);
+  removeResource(request, row);
   return empty();
 }
 
-/** Removes a resource here only, with its job and the settings it hosts. */
-export function unlinkResource(request: Request, row: ResourceRow): void {
-  dropJobsOf(request.db, row.id);
-  for (const hosted of request.db.values<number>(sql`SELECT id FROM service_settings WHERE scope_id = ${row.id}`)) removeSettings(request, hosted);
-  removeResource(request, row);
-}
-
 /** The paths of the actions of a kind. */
-export function actionEndpoints(typed: TypedKind, objects: KindCollection): Endpoint[] {
+export function actionEndpoints(typed: TypedKind, objects: KindCollection, objectsOf: (kind: string) => KindCollection): Endpoint[] {
   const endpoint = (name: string, fields: ResourceAction['fields'], status: number, handle: (request: Request) => Reply): Endpoint => ({
     path: `/api/${objects.path}/:key/${name}/`,
     name: `${typed.name} ${titleOf(name)}`,
@@ -109,7 +107,7 @@ export function actionEndpoints(typed: TypedKind, objects: KindCollection): Endp
     },
   });
   return [
-    ...actionsOf(typed).map((action) => endpoint(action.name, action.fields, action.perform ? 201 : 202, (request) => act(request, action, objects.find(request)))),
+    ...actionsOf(typed).map((action) => endpoint(action.name, action.fields, action.make ? 201 : 202, (request) => act(request, action, objects.find(request), objectsOf))),
     endpoint('unlink', undefined, 204, (request) => unlink(request, objects.find(request))),
   ];
 }

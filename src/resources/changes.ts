@@ -1,3 +1,4 @@
+import type { Context } from '../access/deployment.ts';
 import type { Request } from '../access/request.ts';
 import type { Fields, Values } from '../collection/field.ts';
 import { sql } from '../db/sql.ts';
@@ -18,6 +19,7 @@ export function updateResource(request: Request, { kind }: TypedKind, row: Resou
   const described = description !== undefined && description !== row.description;
   const tagged = tags !== undefined && replaceTags(request.db, row.id, tags);
   if (!named && !described && !tagged) return;
+  if (named || described) kind.checkUpdate?.(request, row, { ...(named && { name }), ...(described && { description }) });
   const changes = `${named ? changeText('Name', row.name, name) : ''}${described ? changeText('Description', row.description, description) : ''}`;
   const isPushed = (named && kind.pushes?.includes('name')) || (described && kind.pushes?.includes('description'));
   const after = changeResource(request, row, { ...(named && { name }), ...(described && { description }), ...(isPushed && { state: 'Update Scheduled' }) });
@@ -31,13 +33,15 @@ const accepted = 'Deletion was scheduled.';
 
 /** The text of the 409 that a deletion would get now, or undefined (services.md 8.2, 2.6). */
 export function refusalOfDeletion(request: Request, { kind }: TypedKind, row: ResourceRow): string | undefined {
-  if (row.state !== 'OK' && row.state !== 'Erred') return 'Valid states for operation: OK, Erred.';
-  return kind.refuseDeletion?.(request, row) ?? refusalAsHost(request, row);
+  // Rules of the kind's own speak before the common ones.
+  const own = kind.refuseDeletion?.(request, row);
+  if (own !== undefined) return own;
+  return row.state === 'OK' || row.state === 'Erred' ? refusalAsHost(request, row) : 'Valid states for operation: OK, Erred.';
 }
 
 /** A resource that hosts settings with resources stays. */
 export function refusalAsHost({ db }: Pick<Request, 'db'>, row: ResourceRow): string | undefined {
-  const plurals = db.values<string>(sql`SELECT DISTINCT r.kind FROM service_settings st JOIN resource r ON r.settings_id = st.id WHERE st.scope_id = ${row.id}`)
+  const plurals = db.values<string>(sql`SELECT DISTINCT r.kind FROM service_settings st JOIN resource r ON r.settings_id = st.id WHERE st.scope_id = ${row.id} AND NOT r.is_part`)
     .map((name) => resourceKind(name).kind.plural).sort();
   return plurals[0] === undefined ? undefined : `Cannot delete resource that hosts service settings with existing ${plurals[0]}`;
 }
@@ -54,8 +58,8 @@ export function deleteResource(request: Request, typed: TypedKind, row: Resource
 }
 
 /** Queues the deletion of a resource. */
-export function scheduleDeletion(request: Request, row: ResourceRow, parameters: Readonly<Record<string, unknown>> = {}): void {
-  changeResource(request, row, { state: 'Deletion Scheduled' });
-  queueJob(request, { settings: row.settings_id, resource: row, operation: 'delete', parameters: { ...parameters, forced: row.state === 'Erred' } });
-  record(request, 'resource_deletion_scheduled', resourceContext(request.db, row));
+export function scheduleDeletion(context: Context, row: ResourceRow, parameters: Readonly<Record<string, unknown>> = {}): void {
+  changeResource(context, row, { state: 'Deletion Scheduled' });
+  queueJob(context, { settings: row.settings_id, resource: row, operation: 'delete', parameters: { ...parameters, forced: row.state === 'Erred' } });
+  record(context, 'resource_deletion_scheduled', resourceContext(context.deployment.db, row));
 }

@@ -3,9 +3,9 @@ import type { Values, Fields } from '../collection/field.ts';
 import { sql } from '../db/sql.ts';
 import { record } from '../events/record.ts';
 import { conflict, forbidden, invalid } from '../http/error.ts';
-import type { Acceptance, PlainValues, Place } from '../providers/provider.ts';
-import type { TypedKind } from '../providers/registry.ts';
-import { requireQuotas } from '../quotas/usage.ts';
+import type { Acceptance, Attached, PlainValues, Place } from '../providers/provider.ts';
+import { type TypedKind, resourceKind } from '../providers/registry.ts';
+import { type Demand, requireQuotas } from '../quotas/usage.ts';
 import { queueJob } from '../work/jobs.ts';
 import { demandsOf } from './counting.ts';
 import { type InjectedKey, injectedKey } from './injected-key.ts';
@@ -52,21 +52,38 @@ export function storeResource(request: Request, typed: TypedKind, place: Place, 
   if (db.value(sql`SELECT state FROM service_settings WHERE id = ${place.settings}`) === 'Erred') {
     throw conflict('Cannot create resource if its service is in erred state.');
   }
-  // Quotas are judged before anything is counted; the draft is the row as it would be.
-  requireQuotas(db, demandsOf(draft(typed, place, acceptance.row)));
+  // Quotas are judged before anything is counted; drafts are the rows as they would be.
+  requireQuotas(db, [...demandsOf(draft(typed.name, place, acceptance.row)), ...demandsOfAttached(place, acceptance.attached)]);
   const row = insertResource(request, { kind: typed.name, ...place, state: 'Creation Scheduled', values: acceptance.row, secrets: acceptance.secrets });
   replaceTags(db, row.id, tags);
   acceptance.then?.(row.id);
+  storeAttached(request, place, row, acceptance.attached);
   queueJob(request, { settings: place.settings, resource: row, operation: 'create', parameters: acceptance.parameters, secrets: acceptance.secrets });
   record(request, 'resource_creation_scheduled', resourceContext(db, row));
   return row;
 }
 
-function draft(typed: TypedKind, place: Place, values: PlainValues): ResourceRow {
+/** The same for a resource of a kind that is made of another, in the same place. */
+export const makeResource = (request: Request, kind: string, of: ResourceRow, acceptance: Acceptance): ResourceRow =>
+  storeResource(request, resourceKind(kind), placeOf(request, of.link_id), acceptance);
+
+/** What rows that are made with another will add to quotas. */
+export const demandsOfAttached = (place: Place, attached: readonly Attached[] = []): Demand[] =>
+  attached.flatMap(({ kind, values }) => demandsOf(draft(kind, place, values)));
+
+/** Stores the rows that are made with another, attached to it; its operation creates them. */
+export function storeAttached(request: Request, place: Place, to: ResourceRow, attached: readonly Attached[] = []): void {
+  for (const { kind, uuid, values } of attached) {
+    const row = insertResource(request, { kind, uuid, ...place, state: 'Creation Scheduled', values: { ...values, instance_id: to.id } });
+    record(request, 'resource_creation_scheduled', resourceContext(request.db, row));
+  }
+}
+
+function draft(kind: string, place: Place, values: PlainValues): ResourceRow {
   return {
     cores: 0, ram: 0, disk: 0, size: 0, parent_id: null, instance_id: null, details: JSON.stringify(values.details ?? values),
     ...values,
-    kind: typed.name,
+    kind,
     link_id: place.link,
     service_id: place.service,
     settings_id: place.settings,

@@ -28,3 +28,21 @@ export const relatedItem = (path: string): Json =>
 /** Related resources of one kind that satisfy a condition on alias `x`. */
 export const relatedList = (kind: string, path: string, condition: string): Json =>
   listValue(relatedItem(path), `resource x WHERE x.kind = '${kind}' AND ${condition}`, 'x.id');
+
+/** Related resources of several kinds, by their paths, that satisfy a condition on alias `x`. */
+export const relatedOfKinds = (paths: Readonly<Record<string, string>>, condition: string): Json =>
+  listValue(
+    objectValue({
+      url: [
+        { kind: 'literal', text: '"' },
+        { kind: 'expression', text: `concat(@base, '/api/', CASE x.kind ${Object.entries(paths).map(([kind, path]) => `WHEN '${kind}' THEN '${path}'`).join(' ')} END, '/', x.uuid, '/')` },
+        { kind: 'literal', text: '"' },
+      ],
+      uuid: plainValue('x.uuid'),
+      name: textValue('x.name'),
+      resource_type: plainValue('x.kind'),
+      state: plainValue('x.state'),
+    }),
+    `resource x WHERE x.kind IN (${Object.keys(paths).map((kind) => `'${kind}'`).join(', ')}) AND ${condition}`,
+    'x.kind, x.id',
+  );

@@ -3,7 +3,7 @@ import { type Json, booleanValue, computedValue, constant, linkValue, numberValu
 import type { TypedKind } from '../providers/registry.ts';
 import { linksByType } from '../services/links.ts';
 import { typedLink } from '../services/paths.ts';
-import { properName } from '../services/settings-fields.ts';
+import { properName } from '../collection/rules.ts';
 import { keyToInject } from './injected-key.ts';
 import { tagsField } from './tags.ts';
 

@@ -1,4 +1,5 @@
-import { Collection } from '../collection/collection.ts';
+import { titleOf } from '../collection/actions.ts';
+import { Collection, type CollectionSpec } from '../collection/collection.ts';
 import type { Fields } from '../collection/field.ts';
 import type { Endpoint, Operation } from '../collection/endpoint.ts';
 import type { Request } from '../access/request.ts';
@@ -6,14 +7,15 @@ import { validate } from '../collection/validate.ts';
 import { sql } from '../db/sql.ts';
 import { forbidden } from '../http/error.ts';
 import { created, document } from '../http/reply.ts';
-import { type TypedKind, resourceKinds } from '../providers/registry.ts';
+import type { ResourceList } from '../providers/provider.ts';
+import { type TypedKind, resourceKind, resourceKinds } from '../providers/registry.ts';
 import { actionEndpoints } from './actions.ts';
 import { createResource } from './creation.ts';
 import { deleteResource, updateResource } from './changes.ts';
 import { fieldsOfKind } from './fields.ts';
-import { orderingNames, periodOf, resourceFilters, resourcePage } from './listing.ts';
+import { orderingNames, periodEnd, periodOf, resourceFilters, resourcePage } from './listing.ts';
 import { describeKind, describeResource } from './metadata.ts';
-import type { ResourceRow } from './resource.ts';
+import { type ResourceRow, resourceOf } from './resource.ts';
 import { mayChangeResources, visibleResources } from './rights.ts';
 
 export type KindCollection = Collection<Fields, ResourceRow>;
@@ -21,10 +23,28 @@ export type KindCollection = Collection<Fields, ResourceRow>;
 /** Whether the answer is a detail, which tells related resources. */
 const isDetail = (request: Request): number => (request.params.key !== undefined || request.incoming.method === 'POST' ? 1 : 0);
 
+/** Resources of a kind; details show the secrets that their fields let through. */
+class KindObjects extends Collection<Fields, ResourceRow> {
+  constructor(spec: CollectionSpec<Fields, ResourceRow>, private readonly secrets: readonly string[]) {
+    super(spec);
+  }
+
+  override represent(request: Request, id: number): string {
+    const text = super.represent(request, id);
+    if (this.secrets.length === 0) return text;
+    const shown = JSON.parse(text) as Record<string, unknown>;
+    const names = this.secrets.filter((name) => name in shown);
+    if (names.length === 0) return text;
+    const { secrets, uuid } = resourceOf(request.db, id) as ResourceRow;
+    const opened = secrets === null ? {} : (JSON.parse(request.deployment.secrets.open(secrets, uuid)) as Record<string, unknown>);
+    return JSON.stringify({ ...shown, ...Object.fromEntries(names.map((name) => [name, opened[name] ?? ''])) });
+  }
+}
+
 function kindCollection(typed: TypedKind): KindCollection {
   const { kind, name } = typed;
   const fields = fieldsOfKind(typed);
-  return new Collection<Fields, ResourceRow>({
+  return new KindObjects({
     path: kind.path,
     kind: name,
     description: `Resources of type ${name}.`,
@@ -33,7 +53,7 @@ function kindCollection(typed: TypedKind): KindCollection {
     fields,
     visible: (caller) => sql`r.kind = ${name} AND ${visibleResources(caller)}`,
     selectable: true,
-    parameters: (request) => ({ period: periodOf(request), detail: isDetail(request) }),
+    parameters: (request) => ({ period: periodOf(request), detail: isDetail(request), credentials: Number(request.config.tenant_credentials_visible) }),
     who: {
       read: 'Everybody who sees the project.',
       create: 'Staff; owners of the customer; managers and administrators of the project.',
@@ -48,7 +68,7 @@ function kindCollection(typed: TypedKind): KindCollection {
       run: (request, row, values) => updateResource(request, typed, row, values),
     },
     delete: { may: () => true, run: () => undefined },
-  });
+  }, kind.shownSecrets ?? []);
 }
 
 /** The collection of each kind, by its full name. */
@@ -113,11 +133,39 @@ function kindEndpoints(typed: TypedKind): Endpoint[] {
     { ...list, operations: { GET: get, ...(typed.kind.isCreatable && { POST: post }) }, metadata: (request) => describeKind(request, typed, kindObjects) },
     {
       ...detail,
-      operations: { GET: { ...(detail.operations.GET as Operation), handle: (request) => document(kindObjects.represent(request, kindObjects.find(request).id)) }, ...updates, DELETE: remove },
+      operations: { GET: { ...(detail.operations.GET as Operation), handle: (request) => document(kindObjects.represent(request, kindObjects.find(request).id), {}, periodEnd(request)) }, ...updates, DELETE: remove },
       metadata: (request) => describeResource(request, typed, kindObjects),
     },
-    ...actionEndpoints(typed, kindObjects),
+    ...actionEndpoints(typed, kindObjects, collectionOf),
+    ...(typed.kind.lists ?? []).map((list) => listEndpoint(typed, kindObjects, list)),
   ];
+}
+
+/** GET …/<name>/ of a resource: resources of some kind that it leads to. */
+function listEndpoint(typed: TypedKind, objects: KindCollection, { condition, kind, name }: ResourceList): Endpoint {
+  const items = collectionOf(kind);
+  const summary = `Lists ${name.replaceAll('_', ' ')} of a ${typed.name}.`;
+  return {
+    path: `/api/${typed.kind.path}/:key/${name}/`,
+    name: `${typed.name} ${titleOf(name)}`,
+    description: summary,
+    actions: (request) => void objects.find(request),
+    operations: {
+      GET: {
+        summary,
+        who: objects.spec.who?.read,
+        paginated: true,
+        output: { status: 200, shape: { type: 'array', items: items.shape } },
+        handle: (request) =>
+          resourcePage(request, {
+            conditions: [items.spec.visible(request.caller), condition(objects.find(request))],
+            filters: {},
+            kinds: [resourceKind(kind)],
+            represent: (ids) => items.listing.represent(request, ids, { detail: 0 }),
+          }),
+      },
+    },
+  };
 }
 
 /** Every path of every kind. */

@@ -1,6 +1,6 @@
 import type { Request } from '../access/request.ts';
 import { type Filters, exact, oneOf, partial, uuidOf, exactUuid } from '../collection/filter.ts';
-import { Sql, all, any, raw, sql } from '../db/sql.ts';
+import { type Sql, all, any, join, raw, sql } from '../db/sql.ts';
 import { invalid } from '../http/error.ts';
 import { pageHeaders, pageOf } from '../http/page.ts';
 import { type Reply, document } from '../http/reply.ts';
@@ -80,12 +80,23 @@ function namedFilters(request: Request): Sql[] {
   });
 }
 
+/** How a period of SLA is written. */
+export const periodPattern = /^\d{4}(-(0[1-9]|1[0-2]))?$/;
+export const periodRule = 'Enter a period as YYYY-MM or YYYY.';
+
 /** The SLA period of a request; default: the present month in UTC. Throws 400. */
 export function periodOf(request: Request): string {
   const period = request.query.one('period');
   if (period === undefined) return new Date(request.now / 1000).toISOString().slice(0, 7);
-  if (!/^\d{4}(-(0[1-9]|1[0-2]))?$/.test(period)) throw invalid({ period: ['Enter a period as YYYY-MM or YYYY.'] });
+  if (!periodPattern.test(period)) throw invalid({ period: [periodRule] });
   return period;
+}
+
+/** The instant from which documents of a request tell another period: the next month, unless it names one. */
+export function periodEnd({ now, query }: Request): number | undefined {
+  if (query.one('period') !== undefined) return undefined;
+  const present = new Date(now / 1000);
+  return Date.UTC(present.getUTCFullYear(), present.getUTCMonth() + 1) * 1000;
 }
 
 /** Orderings over all kinds together. */
@@ -111,38 +122,37 @@ const virtualMachine: Readonly<Record<string, string>> = {
 };
 
 interface Order {
-  readonly terms: readonly string[];
-  /** Leaves out rows without the value that is ordered by. */
-  readonly conditions: readonly Sql[];
-  readonly values: Sql['values'];
+  readonly terms: Sql;
+  /** Bring the values that are ordered by, and leave out rows without; an index may give their order. */
+  readonly joins: Sql;
 }
 
 /** Orders a list of these kinds as `o` asks; default: newest first. */
 function orderOf(request: Request, kinds: readonly TypedKind[]): Order {
   const terms: Sql[] = [];
-  const conditions: Sql[] = [];
+  const joins: Sql[] = [];
   for (const asked of (request.query.one('o') ?? '').split(',').map((term) => term.trim())) {
     const name = asked.replace(/^-/, '');
     const direction = raw(asked.startsWith('-') ? 'DESC' : 'ASC');
-    const valued = valuedOrder(request, name);
-    if (valued) {
-      conditions.push(sql`${valued} IS NOT NULL`);
-      terms.push(sql`${valued} ${direction}`);
+    const joined = `ordered${joins.length}`;
+    const values = valuesNamed(request, name);
+    if (values) {
+      joins.push(sql` JOIN ${values} ${raw(joined)} ON ${raw(joined)}.resource_id = r.id`);
+      terms.push(sql`${raw(joined)}.value ${direction}`);
     } else if (Object.hasOwn(common, name)) {
       terms.push(sql`${raw(common[name] as string)} ${direction}`);
     } else {
       terms.push(...kindOrder(name, direction, kinds));
     }
   }
-  const ordered = [...terms, raw('r.created DESC'), raw('r.id DESC')];
-  return { terms: ordered.map(({ text }) => text), values: ordered.flatMap(({ values }) => values), conditions };
+  return { terms: join([...terms, raw('r.created DESC, r.id DESC')], ', '), joins: join(joins, '') };
 }
 
-/** The value of actual_sla, monitoring__<item> or tag__<prefix>, by which rows without it are left out. */
-function valuedOrder(request: Request, name: string): Sql | undefined {
-  if (name === 'actual_sla') return sql`(SELECT value FROM resource_sla WHERE resource_id = r.id AND period = ${periodOf(request)})`;
-  if (name.startsWith('monitoring__')) return sql`(SELECT value FROM monitoring_item WHERE resource_id = r.id AND name = ${name.slice('monitoring__'.length)})`;
-  if (name.startsWith('tag__')) return sql`(SELECT min(value) FROM resource_tag WHERE resource_id = r.id AND prefix = ${name.slice('tag__'.length)})`;
+/** The values of actual_sla, monitoring__<item> or tag__<prefix>, one a resource, by which rows without are left out. */
+function valuesNamed(request: Request, name: string): Sql | undefined {
+  if (name === 'actual_sla') return sql`(SELECT resource_id, value FROM resource_sla WHERE period = ${periodOf(request)} AND value IS NOT NULL)`;
+  if (name.startsWith('monitoring__')) return sql`(SELECT resource_id, value FROM monitoring_item WHERE name = ${name.slice('monitoring__'.length)})`;
+  if (name.startsWith('tag__')) return sql`(SELECT resource_id, min(value) AS value FROM resource_tag WHERE prefix = ${name.slice('tag__'.length)} GROUP BY resource_id)`;
   return undefined;
 }
 
@@ -180,10 +190,10 @@ export function resourcePage(
 ): Reply {
   const { db, query } = request;
   const order = orderOf(request, list.kinds);
-  const condition = resourceCondition(request, [...list.conditions, ...order.conditions], list.filters);
-  const from = sql`FROM resource r WHERE ${condition}`;
+  const condition = resourceCondition(request, list.conditions, list.filters);
+  const from = sql`FROM resource r${order.joins} WHERE ${condition}`;
   const total = db.count(sql`SELECT count(*) ${from}`);
   const page = pageOf(query, total);
-  const ids = db.values<number>(sql`SELECT r.id ${from} ORDER BY ${new Sql(order.terms.join(', '), order.values)} LIMIT ${page.size} OFFSET ${page.offset}`);
-  return document(`[${list.represent(ids).join(',')}]`, pageHeaders(page, total, request.url, query));
+  const ids = db.values<number>(sql`SELECT r.id ${from} ORDER BY ${order.terms} LIMIT ${page.size} OFFSET ${page.offset}`);
+  return document(`[${list.represent(ids).join(',')}]`, pageHeaders(page, total, request.url, query), periodEnd(request));
 }

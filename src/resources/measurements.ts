@@ -12,6 +12,7 @@ import { type Reply, document, empty, json } from '../http/reply.ts';
 import { constant, render, textValue, objectValue, numberValue } from '../collection/representation.ts';
 import { type ResolvedScope, resolveScope, scopeParameter } from '../scopes/resolve.ts';
 import { resourceLink } from '../scopes/scopes.ts';
+import { periodPattern, periodRule } from './listing.ts';
 import { visibleResources } from './rights.ts';
 
 /* What staff tell of resources: SLA by period, and values of monitoring items (services.md 7.4). */
@@ -29,7 +30,7 @@ const scopeField: Field<ResolvedScope> = {
       if (value === null || value === '') throw new FieldError([messages.null]);
       if (typeof value !== 'string') throw new FieldError([messages.string]);
       const scope = resolveScope(request, value, false);
-      if (scope.kind !== 'resource') throw new FieldError([`${value} object does not support such relationship.`]);
+      if (scope.kind !== 'resource') throw new FieldError([unrelated(value)]);
       return scope;
     },
   },
@@ -55,7 +56,7 @@ const percentage = (): Field<number | null> => {
   };
 };
 
-const period = text({ max: 7, required: true, pattern: [/^\d{4}(-(0[1-9]|1[0-2]))?$/, 'Enter a period as YYYY-MM or YYYY.'] });
+const period = text({ max: 7, required: true, pattern: [periodPattern, periodRule] });
 const itemName = text({ max: 150, required: true, pattern: [/^[A-Za-z0-9_.-]+$/, 'Enter a name of letters, digits, "_", "." and "-".'] });
 
 interface Measurement {
@@ -86,14 +87,28 @@ function put(request: Request, { fields, key, table, values }: Measurement): Rep
   return json({ scope: JSON.parse(link) as string, [key]: given[key], ...row }, present ? 200 : 201);
 }
 
+/** The resource that the query names; undefined when it names nothing. Throws 400. */
+function resourceParameter(request: Request): ResolvedScope | undefined {
+  const scope = scopeParameter(request);
+  if (scope && scope.kind !== 'resource') throw invalid({ scope: [unrelated(request.query.one('scope') as string)] });
+  return scope;
+}
+
+const unrelated = (link: string): string => `${link} object does not support such relationship.`;
+
+function refuseMalformedPeriod({ query }: Request, key: Measurement['key']): void {
+  const given = key === 'period' ? query.one(key) : undefined;
+  if (given !== undefined && !periodPattern.test(given)) throw invalid({ period: [periodRule] });
+}
+
 /** Removes the row that the query names. */
 function remove(request: Request, { key, table }: Measurement): Reply {
   if (!request.caller.isStaff) throw forbidden();
   const missing = ['scope', key].filter((name) => request.query.one(name) === undefined);
   if (missing.length > 0) throw invalid(Object.fromEntries(missing.map((name) => [name, [messages.required]])));
-  const scope = scopeParameter(request);
-  if (scope?.kind !== 'resource') throw notFound();
-  const { changes } = request.db.run(sql`DELETE FROM ${raw(table)} WHERE resource_id = ${scope.id} AND ${raw(key)} = ${request.query.one(key) as string}`);
+  const { id } = resourceParameter(request) as ResolvedScope;
+  refuseMalformedPeriod(request, key);
+  const { changes } = request.db.run(sql`DELETE FROM ${raw(table)} WHERE resource_id = ${id} AND ${raw(key)} = ${request.query.one(key) as string}`);
   if (changes === 0) throw notFound();
   return empty();
 }
@@ -102,8 +117,9 @@ function list(request: Request, measurement: Measurement): Reply {
   const { db, query } = request;
   const { key, order, table, values } = measurement;
   const conditions: Sql[] = [sql`m.resource_id IN (SELECT r.id FROM resource r WHERE ${visibleResources(request.caller)})`];
-  const scope = scopeParameter(request);
-  if (scope) conditions.push(scope.kind === 'resource' ? sql`m.resource_id = ${scope.id}` : raw('FALSE'));
+  const scope = resourceParameter(request);
+  if (scope) conditions.push(sql`m.resource_id = ${scope.id}`);
+  refuseMalformedPeriod(request, key);
   const exactKey = exact(`m.${key}`).condition(request, key);
   if (exactKey) conditions.push(exactKey);
   const condition = conditions.reduce((a, b) => sql`${a} AND ${b}`);

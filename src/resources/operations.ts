@@ -4,12 +4,13 @@ import { sql } from '../db/sql.ts';
 import { closeAlert, raiseAlert } from '../alerts/raise.ts';
 import type { EventTypeName } from '../events/catalogue.ts';
 import { record } from '../events/record.ts';
-import type { DriverCall, PlainValues, Step } from '../providers/provider.ts';
+import type { DriverCall, PlainValues, ResourceKind, Step } from '../providers/provider.ts';
 import { resourceKind } from '../providers/registry.ts';
 import { type Demand, countQuotas } from '../quotas/usage.ts';
 import type { Job } from '../work/jobs.ts';
-import { type ResourceRow, type State, detailsOf, resourceContext } from './resource.ts';
-import { applyChanges, changeResource, removeResource } from './rows.ts';
+import type { Subject } from '../work/subject.ts';
+import { type ResourceRow, type State, detailsOf, resourceContext, resourceOf } from './resource.ts';
+import { applyChanges, changeResource, changeTogether, removeResource } from './rows.ts';
 
 /*
  * What happens to a resource while a job about it runs (services.md 8.1, 8.3). Every transition is a transaction of its
@@ -25,12 +26,14 @@ const running: Readonly<Record<string, State>> = { create: 'Creating', delete: '
 export function startOperation(context: Context, resource: ResourceRow, job: Job): void {
   const { secrets: _, ...shown } = JSON.parse(job.parameters) as PlainValues;
   const isAction = !['create', 'update', 'delete', 'pull'].includes(job.operation);
+  const { together } = shown as { together?: readonly number[] };
+  changeTogether(context, together ?? [], { state: 'Updating' });
   changeResource(context, resource, { state: running[job.operation] ?? 'Updating', ...(isAction && { action: job.operation, action_details: shown.shown ?? {} }) });
 }
 
 /** Stores what a waiting operation told; answers the text of a failure when the provider's state means one. */
-export function storeProgress(context: Context, resource: ResourceRow, values: PlainValues): string | undefined {
-  changeResource(context, resource, values);
+export function storeProgress(context: Context, resource: ResourceRow, { changes, values = {} }: Extract<Step, { kind: 'wait' }>): string | undefined {
+  applyChanges(context, changeResource(context, resource, values), changes);
   return failureOfState(resource.kind, values.runtime_state);
 }
 
@@ -40,25 +43,41 @@ export function failureOfState(kindName: string, state: unknown): string | undef
   return kind.failed?.some((failed) => failed === state) ? `${kind.name} runtime state become erred: ${state}` : undefined;
 }
 
+/** Characters of a failure that are kept (services.md 8.3). */
+export const longestText = 2000;
+
 /** The end of an operation: state, values, quotas, events and alerts in one transaction. */
 export function finishOperation(context: Context, resource: ResourceRow, job: Job, step: Exclude<Step, { kind: 'wait' }>): void {
-  const parameters = JSON.parse(job.parameters) as { forced?: boolean; changes?: string; demands?: readonly Demand[] };
+  const parameters = JSON.parse(job.parameters) as Carried;
   if (step.kind === 'done') {
     const failure = job.operation === 'delete' ? undefined : failureOfState(resource.kind, step.values?.runtime_state);
     if (failure !== undefined) return finishOperation(context, resource, job, { ...step, kind: 'fail', text: failure });
-    return succeed(context, resource, job.operation, step, parameters);
+    return succeed(context, resource, job, step, parameters);
   }
   if (parameters.demands) countQuotas(context, parameters.demands.map((demand) => ({ ...demand, delta: -demand.delta })));
   if (job.operation === 'delete' && parameters.forced) {
     applyChanges(context, resource, step.changes);
-    removeResource(context, resource);
+    removeResource(context, resource, { deletion: parameters });
     return;
   }
-  const erred = changeResource(context, resource, { ...step.values, state: 'Erred', error_message: step.text, action: '', action_details: {} });
+  const text = step.text.slice(0, longestText);
+  changeTogether(context, parameters.together ?? [], { state: 'Erred', error_message: text });
+  const erred = changeResource(context, resource, { ...step.values, state: 'Erred', error_message: text, action: '', action_details: {} });
   applyChanges(context, erred, step.changes);
   const event = failureEvents[job.operation];
-  if (event) record(context, event, { ...resourceContext(context.deployment.db, erred), error_message: step.text });
-  if (job.operation === 'pull' && step.text === missingAtBackend) raiseAlert(context, 'resource', resource.id, 'resource_disappeared_from_backend');
+  if (event) record(context, event, { ...resourceContext(context.deployment.db, erred), error_message: text });
+  resourceKind(erred.kind).kind.onFailure?.(context, erred, { operation: job.operation, parameters, text });
+  if (job.operation === 'pull' && text === missingAtBackend) raiseAlert(context, 'resource', resource.id, 'resource_disappeared_from_backend');
+}
+
+/** What the parameters of a job carry for its end. */
+interface Carried extends PlainValues {
+  readonly forced?: boolean;
+  /** What a changed name or description adds to the message of the event. */
+  readonly changes?: string;
+  readonly demands?: readonly Demand[];
+  /** Ids of resources that are Updating as long as this one. */
+  readonly together?: readonly number[];
 }
 
 const failureEvents: Readonly<Record<string, EventTypeName>> = {
@@ -79,16 +98,20 @@ const successEvents: Readonly<Record<string, EventTypeName>> = {
 function succeed(
   context: Context,
   resource: ResourceRow,
-  operation: string,
+  job: Job,
   step: Extract<Step, { kind: 'done' }>,
-  { changes = '', demands }: { changes?: string; demands?: readonly Demand[] },
+  parameters: Carried,
 ): void {
   const { db } = context.deployment;
+  const { operation } = job;
+  const { changes = '', demands, together = [] } = parameters;
   if (operation === 'delete') {
     applyChanges(context, resource, step.changes);
-    removeResource(context, resource);
+    removeResource(context, resource, { deletion: parameters });
     return;
   }
+  changeTogether(context, together, { state: 'OK' });
+  if (operation !== 'create') keepSecrets(context, resource, job);
   const after = changeResource(context, resource, { ...step.values, state: 'OK', error_message: '', action: '', action_details: {} }, demands);
   applyChanges(context, after, step.changes);
   if (operation === 'pull') {
@@ -98,15 +121,40 @@ function succeed(
   record(context, successEvents[operation] ?? 'resource_update_succeeded', resourceContext(db, after), { changes });
 }
 
-/** Whether an operation has run longer than its kind may (services.md 8.3 "Limits"). */
-export function hasTimedOut(job: Job, resource: ResourceRow, now: number): boolean {
-  const { limits = {} } = resourceKind(resource.kind).kind;
-  const minutes = job.operation === 'create' ? (limits.create ?? 30) : job.operation === 'delete' ? (limits.delete ?? 5) : (limits.action ?? 25);
-  return job.started !== null && now > job.started + minutes * minute;
+/** Secrets of an action that has succeeded become the resource's. */
+function keepSecrets({ deployment: { db, secrets } }: Context, { id, secrets: present, uuid }: ResourceRow, job: Job): void {
+  if (job.secrets === null) return;
+  const opened = (sealed: Uint8Array | null): PlainValues => (sealed === null ? {} : JSON.parse(secrets.open(sealed, uuid)));
+  db.update('resource', id, { secrets: secrets.seal(JSON.stringify({ ...opened(present), ...opened(job.secrets) }), uuid) });
+}
+
+/** The text of the failure of an operation that has run longer than it may, in minutes; undefined while it has not (services.md 8.3 "Limits"). */
+export function timeoutOf(job: Job, now: number, { action = 25, create = 30, delete: remove = 5 }: NonNullable<ResourceKind['limits']> = {}): string | undefined {
+  const minutes = job.operation === 'create' ? create : job.operation === 'delete' ? remove : action;
+  if (job.started === null || now <= job.started + minutes * minute) return undefined;
+  return job.operation === 'create' ? 'Provisioning is timed out.' : 'Operation is timed out.';
+}
+
+/** The text of the failure of a creation in something that never came to be at the provider; undefined otherwise. */
+function orphanhood({ db }: Deployment, job: Job, resource: ResourceRow): string | undefined {
+  const parent = job.operation === 'create' && resource.parent_id !== null ? resourceOf(db, resource.parent_id) : undefined;
+  return parent?.backend_id === '' ? `${resourceKind(parent.kind).kind.name} does not exist at backend` : undefined;
+}
+
+/** The resource that a job is about, as the worker deals with it; undefined when it is gone. */
+export function resourceSubject(deployment: Deployment, job: Job): Subject | undefined {
+  const resource = job.resource_id === null ? undefined : resourceOf(deployment.db, job.resource_id);
+  return resource && {
+    start: (context) => startOperation(context, resource, job),
+    failure: (now) => timeoutOf(job, now, resourceKind(resource.kind).kind.limits) ?? orphanhood(deployment, job, resource),
+    call: () => driverCall(deployment, job, resource),
+    progress: (context, step) => storeProgress(context, resource, step),
+    finish: (context, step) => finishOperation(context, resource, job, step),
+  };
 }
 
 /** What a driver is told of a resource. */
-export function driverCall({ db, secrets }: Deployment, job: Job, resource: ResourceRow): DriverCall {
+function driverCall({ db, secrets }: Deployment, job: Job, resource: ResourceRow): DriverCall {
   const opened = (sealed: Uint8Array | null): PlainValues => (sealed === null ? {} : JSON.parse(secrets.open(sealed, resource.uuid)));
   const { details: _, secrets: own, ...row } = resource;
   return {

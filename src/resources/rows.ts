@@ -1,11 +1,11 @@
 import { type Context, newUuid } from '../access/deployment.ts';
 import type { Database } from '../db/database.ts';
 import { type Value, sql } from '../db/sql.ts';
-import type { EventTypeName } from '../events/catalogue.ts';
 import { record } from '../events/record.ts';
 import type { PlainValues, ResourceKind, RowChange } from '../providers/provider.ts';
 import { resourceKind } from '../providers/registry.ts';
-import { type Demand, countQuotas, createQuotas, setUsage } from '../quotas/usage.ts';
+import { type Demand, changeQuota, countQuotas, createQuotas, quotaOf, setUsage } from '../quotas/usage.ts';
+import { removeSettings } from '../services/linking.ts';
 import { demandsOf, recount } from './counting.ts';
 import { type ResourceRow, type State, detailsOf, resourceContext, resourceOf } from './resource.ts';
 
@@ -22,7 +22,8 @@ function stored(values: PlainValues, present: Record<string, unknown> = {}): Rec
   const details = { ...present };
   let hasDetails = false;
   for (const [name, value] of Object.entries(values)) {
-    if (value === undefined) continue;
+    // Quotas have rows of their own.
+    if (value === undefined || name === 'quotas') continue;
     if (columns.has(name)) row[name] = value as Value;
     else if (lists.has(name) || name === 'action_details') row[name] = JSON.stringify(value);
     else {
@@ -59,8 +60,13 @@ export function referredColumns(db: Database, resource: Pick<ResourceRow, 'kind'
   );
 }
 
-/** Takes over the usages that a provider tells. */
-function takeUsages(context: Context, id: number, { usages = [] }: ResourceKind, values: PlainValues): void {
+/** Takes over the usages, and of backend-cached quotas the limits too, that a provider tells. */
+function takeUsages(context: Context, id: number, { quotasAreBackend, usages = [] }: ResourceKind, values: PlainValues): void {
+  const told = Object.entries((quotasAreBackend && (values.quotas as Readonly<Record<string, { limit: number; usage: number }>>)) || {});
+  for (const [name, { limit, usage }] of told) {
+    const quota = quotaOf(context.deployment.db, 'resource', id, name);
+    if (quota) changeQuota(context, quota, { limit, usage });
+  }
   for (const name of usages) {
     const usage = values[name];
     if (typeof usage === 'number') setUsage(context, 'resource', id, name, usage);
@@ -101,10 +107,10 @@ export function insertResource(context: Context, resource: NewResource): Resourc
 export function changeResource(context: Context, resource: ResourceRow, values: PlainValues, counted: readonly Demand[] = []): ResourceRow {
   const { db } = context.deployment;
   const change = { ...stored(values, detailsOf(resource)), ...referredColumns(db, resource, values), ...startTime(context, resource, values) };
+  takeUsages(context, resource.id, resourceKind(resource.kind).kind, values);
   if (Object.keys(change).length === 0) return resource;
   db.update('resource', resource.id, { ...change, revision: resource.revision + 1 });
   const after = resourceOf(db, resource.id) as ResourceRow;
-  takeUsages(context, resource.id, resourceKind(resource.kind).kind, values);
   recount(context, resource, after, counted);
   return after;
 }
@@ -117,17 +123,64 @@ function startTime(context: Context, resource: ResourceRow, values: PlainValues)
   return values.runtime_state === kind.offline ? { start_time: null } : {};
 }
 
-/** Removes a resource with everything that is counted for it. */
-export function removeResource(context: Context, resource: ResourceRow, event: EventTypeName | undefined = 'resource_deletion_succeeded'): void {
+interface Removal {
+  /** Flags of the deletion; absent when the row goes here only. */
+  readonly deletion?: PlainValues;
+  /** Whether no event tells of it. */
+  readonly isSilent?: boolean;
+}
+
+/** Removes a resource with everything that is counted for it. Its parts go with it without an event of their own. */
+export function removeResource(context: Context, resource: ResourceRow, { deletion, isSilent = false }: Removal = {}): void {
   const { db } = context.deployment;
-  const along = resourceKind(resource.kind).kind.takesAlong?.(resource);
-  if (along) for (const row of db.all<ResourceRow>(sql`SELECT r.* FROM resource r WHERE ${along}`)) removeResource(context, row);
+  const { kind } = resourceKind(resource.kind);
+  kind.onRemoval?.(context, resource, deletion);
+  const along = kind.takesAlong?.(resource);
+  for (const id of along ? db.values<number>(sql`SELECT r.id FROM resource r WHERE ${along} ORDER BY r.id DESC`) : []) {
+    const row = resourceOf(db, id);
+    if (row) removeResource(context, row, { isSilent: isSilent || (row.is_part === 1 && row.parent_id === resource.id) });
+  }
+  releaseWork(context, resource);
+  releaseHosted(context, resource);
   const told = resourceContext(db, resource);
   db.run(sql`UPDATE resource SET parent_id = NULL WHERE parent_id = ${resource.id}`);
   db.run(sql`UPDATE resource SET instance_id = NULL WHERE instance_id = ${resource.id}`);
   db.run(sql`DELETE FROM resource WHERE id = ${resource.id}`);
   countQuotas(context, demandsOf(resource, -1));
-  if (event) record(context, event, told);
+  if (!isSilent) record(context, 'resource_deletion_succeeded', told);
+}
+
+/** Gives back what a job had reserved that ends with its resource: quotas, and the states of resources beside it. */
+function releaseWork(context: Context, resource: ResourceRow): void {
+  const { db } = context.deployment;
+  const parameters = db.value<string>(sql`SELECT parameters FROM job WHERE resource_id = ${resource.id}`);
+  if (parameters === undefined) return;
+  const { demands = [], together = [] } = JSON.parse(parameters) as { demands?: readonly Demand[]; together?: readonly number[] };
+  countQuotas(context, demands.map((demand) => ({ ...demand, delta: -demand.delta })));
+  changeTogether(context, together, { state: 'OK' });
+}
+
+/** The settings that a resource hosts go with it (services.md 2.6); those that have got resources meanwhile stay without a host. */
+function releaseHosted(context: Context, resource: ResourceRow): void {
+  const { db } = context.deployment;
+  for (const settings of db.values<number>(sql`SELECT id FROM service_settings WHERE scope_id = ${resource.id}`)) {
+    if (db.value(sql`SELECT 1 FROM resource WHERE settings_id = ${settings}`) === undefined) removeSettings(context, settings);
+    else db.update('service_settings', settings, { scope_id: null });
+  }
+}
+
+/** Changes the resources that share the states of another's operation. */
+export function changeTogether(context: Context, ids: readonly number[], values: PlainValues): void {
+  for (const id of ids) {
+    const row = resourceOf(context.deployment.db, id);
+    if (row) changeResource(context, row, values);
+  }
+}
+
+/** A creation that failed: the row stays, Erred, and its event tells why. */
+export function failCreation(context: Context, resource: ResourceRow, text: string): void {
+  const erred = changeResource(context, resource, { state: 'Erred', runtime_state: '', error_message: text });
+  record(context, 'resource_creation_failed', { ...resourceContext(context.deployment.db, erred), error_message: text });
 }
 
 /** Carries out what an operation did to other rows, such as the root volume of an instance. */
@@ -136,10 +189,12 @@ export function applyChanges(context: Context, resource: ResourceRow, changes: r
   for (const change of changes) {
     const present = findRow(db, resource, change);
     if (change.action === 'remove') {
-      if (present) removeResource(context, present);
+      if (present) removeResource(context, present, { isSilent: change.isSilent ?? false });
     } else if (present) {
-      changeResource(context, present, change.values ?? {});
-    } else if (change.action === 'put') {
+      const after = changeResource(context, present, change.values ?? {});
+      const isBorn = (present.state === 'Creation Scheduled' || present.state === 'Creating') && after.state === 'OK';
+      if (isBorn) record(context, 'resource_creation_succeeded', resourceContext(db, after));
+    } else if (change.action === 'put' && change.uuid === undefined) {
       const row = insertResource(context, {
         kind: change.kind,
         link: resource.link_id,
@@ -150,7 +205,7 @@ export function applyChanges(context: Context, resource: ResourceRow, changes: r
         state: 'OK',
         values: { ...change.values, ...(change.backend_id !== undefined && { backend_id: change.backend_id }) },
       });
-      record(context, 'resource_creation_succeeded', resourceContext(db, row));
+      if (!change.isSilent) record(context, 'resource_creation_succeeded', resourceContext(db, row));
     }
   }
 }

@@ -13,13 +13,12 @@ const kinds = resourceKinds.filter(({ kind }) => !kind.isPart);
 /** Kinds that the request's resource_type and category let through. */
 function chosenKinds({ query }: Request): TypedKind[] {
   const types = query.all('resource_type');
-  const categories = [...query.all('category'), ...query.all('resource_category')];
-  return kinds.filter(({ kind, name }) =>
-    (types.length === 0 || types.includes(name)) && (categories.length === 0 || categories.includes(kind.category ?? '')));
+  const categories = ['category', 'resource_category'].flatMap((name) => query.one(name) ?? []);
+  return kinds.filter(({ kind, name }) => (types.length === 0 || types.includes(name)) && categories.every((category) => category === kind.category));
 }
 
 const ofKinds = (chosen: readonly TypedKind[]): Sql =>
-  chosen.length === kinds.length ? raw('NOT r.is_part') : sql`r.kind IN (SELECT value FROM json_each(${JSON.stringify(chosen.map(({ name }) => name))}))`;
+  chosen.length === kinds.length ? raw('r.is_part = 0') : sql`r.kind IN (SELECT value FROM json_each(${JSON.stringify(chosen.map(({ name }) => name))}))`;
 
 const own = {
   resource_type: parameter('string', 'Type of the resource, such as DigitalOcean.Droplet.', true),

@@ -34,7 +34,7 @@ export const certifications = collection<Row>()({
   visible: () => raw('TRUE'),
   who: { read: 'Everybody.', create: 'Staff.', update: 'Staff.', delete: 'Staff.' },
   describe: {
-    list: (request) => describeList(request, isStaff(request.caller) ? fields : undefined, actions),
+    list: (request) => describeList(request, isStaff(request.caller) ? fields : undefined),
     object: (request, row) => describeObject(request, `${request.base}/api/service-certifications/${row.uuid}/`, row, actions),
   },
   filters: { name: partial('s.name') },

@@ -117,7 +117,7 @@ export function disconnectCustomer(context: Context, customer: number): void {
 
 /** Throws 409 while there are resources, of whatever kind, in the column's object (services.md 8.5). */
 export function refuseWithResources(db: Database, column: 'project_id' | 'link_id' | 'service_id' | 'settings_id', id: number, what: string): void {
-  const plurals = db.values<string>(sql`SELECT DISTINCT kind FROM resource WHERE ${raw(column)} = ${id}`).map((kind) => resourceKind(kind).kind.plural);
+  const plurals = db.values<string>(sql`SELECT DISTINCT kind FROM resource WHERE ${raw(column)} = ${id} AND NOT is_part`).map((kind) => resourceKind(kind).kind.plural);
   const first = plurals.sort()[0];
   if (first !== undefined) throw conflict(`${what} with existing ${first}`);
 }

@@ -80,7 +80,7 @@ const typedLinks = (type: ProviderType): Collection<LinkFields, LinkRow> =>
     visible: (caller) => sql`${raw(ofSettings('type'))} = ${type.name} AND ${visibleProjects(caller, 'l.project_id')}`,
     who: { read: 'Everybody who sees the project.', create: 'Staff; owners of the customer.', delete: 'Staff; owners of the customer.' },
     describe: {
-      list: (request) => describeList(request, mayManageServices(request) ? fieldsOf(type) : undefined, linkActions),
+      list: (request) => describeList(request, mayManageServices(request) ? fieldsOf(type) : undefined),
       object: (request, row) => describeObject(request, `${request.base}/api/${linkPath(type)}/${row.uuid}/`, row, linkActions),
     },
     filters: {

@@ -1,3 +1,4 @@
+import type { Caller } from '../access/caller.ts';
 import type { Request } from '../access/request.ts';
 import { Collection } from '../collection/collection.ts';
 import { type Fields, selfLink, text, uuidField } from '../collection/field.ts';
@@ -6,7 +7,11 @@ import { type Sql, among, sql } from '../db/sql.ts';
 import { type PropertyRow, inSetOf, visibleProperties } from '../providers/property.ts';
 import type { PropertyKind } from '../providers/provider.ts';
 import { propertyKinds } from '../providers/registry.ts';
+import { visibleServices } from './services.ts';
 import { settings, visibleSettings } from './settings.ts';
+
+/** Condition: the caller sees the settings in alias `st`, or a service on them. */
+const knownSettings = (caller: Caller): Sql => sql`(${visibleSettings(caller)} OR EXISTS (SELECT 1 FROM service v WHERE v.settings_id = st.id AND ${visibleServices(caller)}))`;
 
 const bySettings = linked('st.id', 'service_settings', () => settings);
 
@@ -39,10 +44,10 @@ export const properties: readonly Collection<Fields, PropertyRow>[] = propertyKi
           ...bySettings,
           condition: (request, parameter) => {
             const condition = bySettings.condition(request, parameter);
-            return condition && usedBy(request, kind, name, sql`${condition} AND ${visibleSettings(request.caller, 'st.id')}`);
+            return condition && usedBy(request, kind, name, sql`${condition} AND ${knownSettings(request.caller)}`);
           },
         },
-        settings_uuid: uuid('Uuid of the settings that use it.', (key, request) => usedBy(request, kind, name, sql`st.uuid = ${key} AND ${visibleSettings(request.caller, 'st.id')}`)),
+        settings_uuid: uuid('Uuid of the settings that use it.', (key, request) => usedBy(request, kind, name, sql`st.uuid = ${key} AND ${knownSettings(request.caller)}`)),
         ...kind.filters,
       },
       orderings: { name: 'd.name COLLATE NOCASE', ...kind.orderings },

@@ -5,22 +5,22 @@ import { validate } from '../collection/validate.ts';
 import { describeFields } from '../collection/endpoint.ts';
 import { sql } from '../db/sql.ts';
 import { record } from '../events/record.ts';
-import { forbidden, invalid } from '../http/error.ts';
+import { conflict, forbidden, invalid } from '../http/error.ts';
 import { pageHeaders, pageOf } from '../http/page.ts';
 import { type Reply, document, empty, json } from '../http/reply.ts';
 import type { BackendObject, ProviderType } from '../providers/provider.ts';
 import { type TypedKind, providerTypes, resourceKind } from '../providers/registry.ts';
 import { requireQuotas } from '../quotas/usage.ts';
-import { unlinkResource } from '../resources/actions.ts';
+import { refusalAsHost } from '../resources/changes.ts';
 import { demandsOf } from '../resources/counting.ts';
 import { placeOf } from '../resources/creation.ts';
 import { collectionOf } from '../resources/kinds.ts';
-import { type ResourceRow, resourceContext } from '../resources/resource.ts';
+import { type ResourceRow, resourceContext, resourceOf } from '../resources/resource.ts';
 import { visibleResources } from '../resources/rights.ts';
-import { insertResource } from '../resources/rows.ts';
+import { insertResource, removeResource } from '../resources/rows.ts';
 import { removeService } from './linking.ts';
 import { type ServiceRow, importFields, mayWriteService, refuseShared, servicesByType } from './services.ts';
-import { isImportable, judgeServices } from './sync.ts';
+import { isImportable, judgeImports } from './sync.ts';
 
 /* What one does with a service besides writing it: unlink it, and import objects of its provider (services.md 4.2). */
 
@@ -36,8 +36,13 @@ function found(request: Request, services: Services): ServiceRow {
 
 function unlink(request: Request, service: ServiceRow): Reply {
   const { db } = request;
-  // Parts and children go before what they belong to.
-  for (const row of db.all<ResourceRow>(sql`SELECT * FROM resource WHERE service_id = ${service.id} ORDER BY id DESC`)) unlinkResource(request, row);
+  // Parts and children go before what they belong to; some take others along.
+  for (const id of db.values<number>(sql`SELECT id FROM resource WHERE service_id = ${service.id} ORDER BY id DESC`)) {
+    const row = resourceOf(db, id);
+    const refusal = row && refusalAsHost(request, row);
+    if (refusal !== undefined) throw conflict(refusal);
+    if (row) removeResource(request, row);
+  }
   removeService(request, service.id);
   return empty();
 }
@@ -102,7 +107,7 @@ function importObject(request: Request, type: ProviderType, service: ServiceRow)
     WHERE i.settings_id = ${service.settings_id} AND i.kind = ${typed.name} AND i.backend_id = ${values.backend_id} AND ${isImportable}`);
   if (!row) throw invalid({ backend_id: [`Can't find ${typed.kind.name.toLowerCase()} with ID ${values.backend_id}`] });
   const imported = store(request, typed, { kind: typed.kind.name, backend_id: row.backend_id, name: row.name, values: JSON.parse(row.values) }, linkId);
-  judgeServices(request, { id: service.settings_id, shared: 0 }, true);
+  judgeImports(request, service.settings_id);
   const { created, name, state, url, uuid } = JSON.parse(collectionOf(typed.name).represent(request, imported.id)) as Record<string, string>;
   return json({ url, uuid, name, state, created });
 }

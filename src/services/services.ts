@@ -6,7 +6,7 @@ import { type DescribedAction, describeList, describeObject, forbiddenText, refu
 import { Collection, type Row } from '../collection/collection.ts';
 import type { Endpoint, Operation } from '../collection/endpoint.ts';
 import { type Field, type Fields, type Values, boolean, link, shown, shownList, shownText, text, uuidField, url as urlField, FieldError } from '../collection/field.ts';
-import { type Filters, oneOf, partial, truth, uuid, uuidOf, linked } from '../collection/filter.ts';
+import { type Filters, exact, oneOf, partial, truth, uuid, uuidOf, linked } from '../collection/filter.ts';
 import { type Json, booleanValue, computedValue, linkValue, listValue, numberValue, objectValue, plainValue, render, textValue } from '../collection/representation.ts';
 import { validate } from '../collection/validate.ts';
 import { customers } from '../customers/customers.ts';
@@ -19,7 +19,7 @@ import type { ProviderType } from '../providers/provider.ts';
 import { embeddedQuotas } from '../quotas/embedded.ts';
 import { readableServices } from '../scopes/scopes.ts';
 import { createLink, createService, linkToProjects, refuseWithResources, removeService } from './linking.ts';
-import { credentialFields, geolocations, optionFields, optionNames, settingsCertifications } from './settings-fields.ts';
+import { credentialFields, geolocations, optionFields, optionNames, settingsCertifications, settingsFields } from './settings-fields.ts';
 import { typedLink } from './paths.ts';
 import { pingSettings } from './ping.ts';
 import { type SettingsValues, createSettings, mayManageServices, refuseMissingCredentials, settings } from './settings.ts';
@@ -89,7 +89,7 @@ const fields = {
   geolocations: shownList(fromSettings(geolocations)),
   quotas: shownList(embeddedQuotas('service', 'v.id')),
   project: { ...link({ update: false, to: () => projects, key: "''" }), json: undefined },
-  ...unseen(credentialFields),
+  ...unseen({ scope: settingsFields.scope, ...credentialFields }),
   ...unseen(optionFields),
 };
 
@@ -110,7 +110,7 @@ const filters: Filters = {
   },
   settings: linked('v.settings_id', 'service_settings', () => settings),
   name: partial(ofSettings('name')),
-  name_exact: oneOf(ofSettings('name'), 'The exact name.'),
+  name_exact: exact(ofSettings('name')),
   shared: truth(ofSettings('shared')),
   state: oneOf(ofSettings('state'), 'State of the settings.'),
 };
@@ -178,7 +178,7 @@ function checkCreation(request: Request, type: ProviderType, values: ServiceValu
     if (!credentialNames.some((name) => isGiven((values as Record<string, unknown>)[name]))) {
       throw invalidRequest('Either service settings or credentials must be supplied.');
     }
-    refuseMissingCredentials(type.name, values as SettingsValues);
+    refuseMissingCredentials(request, type.name, values as SettingsValues);
     return;
   }
   const usable = db.value(sql`SELECT 1 FROM service_settings WHERE id = ${values.settings} AND type = ${type.name} AND (shared OR customer_id = ${values.customer as number})`);
@@ -224,7 +224,7 @@ function withPing(type: ProviderType, services: Collection<typeof fields, Servic
     {
       ...list,
       operations: { ...list.operations, POST: { ...post, prepare } },
-      metadata: (request) => describeList(request, mayManageServices(request) ? creationFields(type) : undefined, serviceActions(type)),
+      metadata: (request) => describeList(request, mayManageServices(request) ? creationFields(type) : undefined),
     },
     {
       ...detail,

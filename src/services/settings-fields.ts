@@ -2,6 +2,7 @@ import type { Request } from '../access/request.ts';
 import { customersWithRole } from '../access/visibility.ts';
 import { type Field, FieldError, type Fields, choice, link, messages, nullableText, boolean, selfLink, shown, shownList, shownText, text, url, uuidField } from '../collection/field.ts';
 import { booleanValue, computedValue, linkValue, listValue, objectValue, plainValue, textValue } from '../collection/representation.ts';
+import { properName } from '../collection/rules.ts';
 import * as v from 'valibot';
 import { customers } from '../customers/customers.ts';
 import { raw } from '../db/sql.ts';
@@ -113,13 +114,22 @@ export const settingsCertifications = listValue(
 export const geolocations = computedValue(`iif(st.options ->> '$.latitude' IS NULL OR st.options ->> '$.longitude' IS NULL, '[]',
   concat('[{"latitude":', st.options -> '$.latitude', ',"longitude":', st.options -> '$.longitude', '}]'))`);
 
-/** An option, shown at the level of the settings where it is set. */
-const option = (name: string, field: Field): Field => ({
-  ...field,
-  json: () => computedValue(`(st.options -> '$.${name}')`),
-  shown: `${toCredentialReaders} AND json_type(st.options, '$.${name}') IS NOT NULL`,
-  input: field.input && { ...field.input, nullable: true, required: false, parse: (value, request, form) => (value === null || value === '' ? null : (field.input as NonNullable<Field['input']>).parse(value, request, form)) },
-});
+/** An option, shown at the level of the settings where it is set. Null removes it, and so does an empty text, which leaves a secret. */
+function option(name: string, field: Field): Field {
+  const input = field.input as NonNullable<Field['input']>;
+  const ofEmpty = providerTypes.some(({ secretOptions }) => secretOptions?.includes(name)) ? masked : null;
+  return {
+    ...field,
+    json: () => computedValue(`(st.options -> '$.${name}')`),
+    shown: `${toCredentialReaders} AND json_type(st.options, '$.${name}') IS NOT NULL`,
+    input: {
+      ...input,
+      nullable: true,
+      required: false,
+      parse: (value, request, form) => (value === null ? null : value === '' ? ofEmpty : input.parse(value, request, form)),
+    },
+  };
+}
 
 const allOptions: Fields = Object.fromEntries(
   Object.entries({ ...Object.assign({}, ...providerTypes.map((type) => type.options)), ...simulatorOptions } as Fields).map(([name, field]) => [name, option(name, field)]),
@@ -148,25 +158,6 @@ const typeField: Field<string> = (() => {
     },
   };
 })();
-
-/** A name that is not blank (services.md 1 "Names") and keeps to further rules, each with the message of its breach. */
-export function properName(rules: readonly (readonly [RegExp, string])[] = []): Field<string> {
-  const field = text({ max: 150, required: true });
-  const input = field.input as NonNullable<typeof field.input>;
-  return {
-    ...field,
-    input: {
-      ...input,
-      parse: (value, request, form) => {
-        if (typeof value === 'string' && value.trim() === '') throw new FieldError(['Ensure that name has at least one non-whitespace character.']);
-        const name = input.parse(value, request, form);
-        const broken = rules.filter(([rule]) => !rule.test(name)).map(([, message]) => message);
-        if (broken.length > 0) throw new FieldError(broken);
-        return name;
-      },
-    },
-  };
-}
 
 /** Credentials and options: what settings are written with, and what only some callers read. */
 export const credentialFields = {

@@ -3,7 +3,7 @@ import { type Context, newUuid } from '../access/deployment.ts';
 import type { Request } from '../access/request.ts';
 import { ownsCustomer } from '../access/rights.ts';
 import { type Row, collection } from '../collection/collection.ts';
-import type { Values } from '../collection/field.ts';
+import { type Values, messages } from '../collection/field.ts';
 import { exact, oneOf, partial, truth, uuidOf } from '../collection/filter.ts';
 import { type Sql, type Value, raw, sql } from '../db/sql.ts';
 import { UploadedFile } from '../http/body.ts';
@@ -89,7 +89,7 @@ export const settings = collection<SettingsRow>()({
     may: mayManageServices,
     check: (request, values) => {
       if (!request.caller.isStaff && values.customer == null) throw invalid({ customer: ['This field is required.'] });
-      refuseMissingCredentials(values.type as string, values);
+      refuseMissingCredentials(request, values.type as string, values);
     },
     mayWith: ({ caller, db }, values) => caller.isStaff || ownsCustomer(db, caller, values.customer as number),
     run: (request, values) => createSettings(request, values, request.caller.isStaff && (values.shared ?? false)),
@@ -97,7 +97,7 @@ export const settings = collection<SettingsRow>()({
   update: {
     may: mayWriteSettings,
     check: (request, values, row) => {
-      refuseMissingCredentials(row.type, values, row);
+      refuseMissingCredentials(request, row.type, values, row);
       refuseForeignSecrets(values, row);
       refuseSwitch(request, values, row);
     },
@@ -133,7 +133,7 @@ export function createSettings(request: Request, values: SettingsValues, shared:
     created: request.now,
     ...columnsOf(request, values, { uuid, options: '{}', secret_options: null, type }),
   });
-  createQuotas(request, 'settings', id, providerType(type).quotas.settings);
+  createQuotas(request, 'settings', id, providerType(type).quotas.settings, {}, true);
   queueSync(request as Context, id);
   return id;
 }
@@ -187,10 +187,13 @@ function optionColumns({ deployment }: Request, values: SettingsValues, row: Sto
 
 
 
-/** Throws 400 for credentials that a real driver needs and neither body nor row have, or for a type without one. */
-export function refuseMissingCredentials(typeName: string, values: SettingsValues, row?: SettingsRow): void {
+/** Throws 400 for credentials that a real driver needs and neither body nor row have, for a type without one, and for a simulator that is not to be used. */
+export function refuseMissingCredentials({ config }: Request, typeName: string, values: SettingsValues, row?: SettingsRow): void {
   const backendUrl = values.backend_url === undefined ? row?.backend_url : values.backend_url;
-  if (isSimulated(backendUrl)) return;
+  if (isSimulated(backendUrl)) {
+    if (!row && !config.simulator_enabled) throw invalid({ backend_url: [messages.url] });
+    return;
+  }
   const type = providerType(typeName);
   if (!type.driver) {
     throw invalid({ backend_url: [`This version has no driver for ${type.name} backends. Leave backend_url empty to use the simulator.`] });
@@ -207,10 +210,15 @@ export function refuseMissingCredentials(typeName: string, values: SettingsValue
 /** Secrets do not follow to another host: whoever changes it must know them (services.md 2.5). */
 function refuseForeignSecrets(values: SettingsValues, row: SettingsRow): void {
   if (values.backend_url === undefined || hostOf(values.backend_url) === hostOf(row.backend_url)) return;
-  const names = (['password', 'token', 'certificate'] as const).filter((name) => {
-    const given = values[name];
-    const isGiven = typeof given === 'string' ? secretChange(given).kind === 'replace' : given !== undefined;
-    return row[name] !== null && !isGiven;
+  const given: Readonly<Record<string, unknown>> = values;
+  const options: Readonly<Record<string, unknown>> = JSON.parse(row.options);
+  const stored = [
+    ...(['password', 'token', 'certificate'] as const).filter((name) => row[name] !== null),
+    ...(providerType(row.type).secretOptions ?? []).filter((name) => options[name] !== undefined),
+  ];
+  const names = stored.filter((name) => {
+    const value = given[name];
+    return typeof value === 'string' ? secretChange(value).kind !== 'replace' : value === undefined;
   });
   if (names.length === 0) return;
   throw invalid(Object.fromEntries(names.map((name) => [name, ['Credentials must be given again when the backend changes.']])));

@@ -8,6 +8,7 @@ import { changeQuota, quotaOf } from '../quotas/usage.ts';
 import { failureOfState, missingAtBackend } from '../resources/operations.ts';
 import { type ResourceRow } from '../resources/resource.ts';
 import { changeResource, referredColumns } from '../resources/rows.ts';
+import { adoptParts } from '../resources/adoption.ts';
 import { queueSync } from '../work/jobs.ts';
 import { connectCustomers } from './linking.ts';
 
@@ -55,6 +56,7 @@ export function finishSync(context: Context, id: number, inventory: Inventory, r
     if (quota) changeQuota(context, quota, { limit, usage });
   }
   replaceInventory(context, settings, inventory.objects);
+  adoptParts(context, { settings: id });
   pullResources(context, settings, inventory.objects, revisions);
   db.update('service_settings', id, { state: 'In Sync', error_message: '', synced: context.now });
   judgeServices(context, settings, true);
@@ -68,8 +70,16 @@ export function failSync(context: Context, id: number, text: string): void {
   judgeServices(context, settings, false);
 }
 
+/** After an import: closes the alerts of services whose provider has nothing more to import. */
+export function judgeImports(context: Context, settings: number): void {
+  if (hasImportable(context, settings)) return;
+  for (const service of context.deployment.db.values<number>(sql`SELECT id FROM service WHERE settings_id = ${settings}`)) {
+    closeAlert(context, 'service', service, 'service_has_unmanaged_resources');
+  }
+}
+
 /** Raises and closes the alerts of the services on settings. */
-export function judgeServices(context: Context, settings: Pick<SettingsState, 'id' | 'shared'>, responds: boolean): void {
+function judgeServices(context: Context, settings: Pick<SettingsState, 'id' | 'shared'>, responds: boolean): void {
   const { db } = context.deployment;
   const unmanaged = responds && !settings.shared && hasImportable(context, settings.id);
   for (const service of db.values<number>(sql`SELECT id FROM service WHERE settings_id = ${settings.id}`)) {

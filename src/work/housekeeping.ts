@@ -5,6 +5,7 @@ import { removeClosedAlerts } from '../alerts/raise.ts';
 import { removeOldEvents } from '../events/retention.ts';
 import { removeLeftDeliveries, removeOldDeliveries } from '../hooks/retention.ts';
 import { expireRoles } from '../permissions/roles.ts';
+import { providerTypes } from '../providers/registry.ts';
 import { foldOldVersions } from '../quotas/usage.ts';
 import { scheduleSyncs } from '../services/sync.ts';
 import type { Task } from './timer.ts';
@@ -26,5 +27,6 @@ export const housekeeping: readonly Task[] = [
   { name: 'remove old events', every: second, run: (context) => void context.deployment.db.write(() => removeOldEvents(context)) },
   { name: 'remove old deliveries', every: second, run: (context) => context.deployment.db.write(() => removeOldDeliveries(context)) },
   { name: 'remove deliveries of deleted hooks', every: second, run: (context) => context.deployment.db.write(() => removeLeftDeliveries(context)) },
+  ...providerTypes.flatMap(({ tasks = [] }) => tasks),
   { name: 'remove ended tokens', every: hour, run: (context) => void context.deployment.db.write(() => removeEndedTokens(context)) },
 ];

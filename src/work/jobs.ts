@@ -8,6 +8,9 @@ export interface Job {
   readonly id: number;
   readonly settings_id: number;
   readonly resource_id: number | null;
+  /** `JIRA.Issue`; null: the job is about a resource or the settings. */
+  readonly entity_kind: string | null;
+  readonly entity_id: number | null;
   /** sync, create, update, delete, pull, forget_key, or the name of an action. */
   readonly operation: string;
   /** JSON */
@@ -25,6 +28,8 @@ export interface Job {
 export interface NewJob {
   readonly settings: number;
   readonly resource?: { readonly id: number; readonly uuid: string };
+  /** An object of the type's own, or without an id one of that kind that the parameters name. */
+  readonly entity?: { readonly kind: string; readonly id: number | null };
   readonly operation: string;
   readonly parameters?: PlainValues | undefined;
   readonly secrets?: PlainValues | undefined;
@@ -37,6 +42,8 @@ export function queueJob(context: Context, job: NewJob): void {
   db.insert('job', {
     settings_id: job.settings,
     resource_id: job.resource?.id ?? null,
+    entity_kind: job.entity?.kind ?? null,
+    entity_id: job.entity?.id ?? null,
     operation: job.operation,
     parameters: JSON.stringify(job.parameters ?? {}),
     secrets: hasSecrets ? secrets.seal(JSON.stringify(job.secrets), job.resource?.uuid ?? '') : null,

@@ -2,12 +2,12 @@ import { type Context, type Deployment, ownContext } from '../access/deployment.
 import { minute, second } from '../clock.ts';
 import { sql } from '../db/sql.ts';
 import { driverOf, driverSettings } from '../providers/drivers.ts';
+import { entityMustWait } from '../providers/entities.ts';
 import { type Driver, type ErrorClass, ProviderError, type Step } from '../providers/provider.ts';
-import { resourceKind } from '../providers/registry.ts';
-import { driverCall, finishOperation, hasTimedOut, missingAtBackend, startOperation, storeProgress } from '../resources/operations.ts';
-import { type ResourceRow, resourceOf } from '../resources/resource.ts';
+import { longestText, missingAtBackend } from '../resources/operations.ts';
 import { failSync, finishSync, startSync } from '../services/sync.ts';
 import { type Job, postpone, removeJob } from './jobs.ts';
+import { type Subject, subjectOf } from './subject.ts';
 
 const leaseFor = 10 * minute;
 const lookedAtOfSettings = 50;
@@ -41,9 +41,11 @@ export class ProviderWorker {
   tick(): void {
     if (this.#state !== 'working') return;
     const now = this.deployment.clock.now();
-    // Some of every settings, so that one with a long queue does not hide the others.
+    // Some of every settings, so that one with a long queue does not hide the others; and of each kind that waits to be
+    // created, so that these hide neither each other nor what is under way.
     const due = this.deployment.db.all<Job>(sql`SELECT * FROM
-      (SELECT j.*, row_number() OVER (PARTITION BY settings_id ORDER BY due, id) AS place FROM job j WHERE due <= ${now} AND (lease IS NULL OR lease < ${now}))
+      (SELECT j.*, row_number() OVER (PARTITION BY settings_id, iif(operation = 'create' AND started IS NULL, ifnull(entity_kind, (SELECT kind FROM resource WHERE id = resource_id)), '') ORDER BY due, id) AS place
+      FROM job j WHERE due <= ${now} AND (lease IS NULL OR lease < ${now}))
       WHERE place <= ${lookedAtOfSettings} ORDER BY due, id`);
     for (const job of due) {
       if (this.#running.has(job.id) || (this.#calls.get(job.settings_id) ?? 0) >= callsPerSettings || this.#mustWait(job)) continue;
@@ -68,7 +70,8 @@ export class ProviderWorker {
    * one name only one until its id is known: what came of a creation without an answer is looked up by the name.
    */
   #mustWait(job: Job): boolean {
-    if (job.operation !== 'create' || job.started !== null || job.resource_id === null) return false;
+    if (job.operation !== 'create' || job.started !== null) return false;
+    if (job.entity_id !== null) return entityMustWait(this.deployment.db, job);
     const parent = this.deployment.db.value<string>(sql`SELECT state FROM resource WHERE id = (SELECT parent_id FROM resource WHERE id = ${job.resource_id})`);
     if (parent === 'Creation Scheduled' || parent === 'Creating') return true;
     const { creating, hasNamesake } = this.deployment.db.get<{ creating: number; hasNamesake: number }>(sql`
@@ -104,8 +107,7 @@ export class ProviderWorker {
 
   #enter(job: Job, context: Context): void {
     if (job.operation === 'sync') startSync(context, job.settings_id);
-    const resource = job.resource_id === null ? undefined : resourceOf(this.deployment.db, job.resource_id);
-    if (resource) startOperation(context, resource, job);
+    subjectOf(this.deployment, job)?.start(context);
   }
 
   async #run(job: Job): Promise<void> {
@@ -113,9 +115,9 @@ export class ProviderWorker {
     if (!settings) return;
     const driver = driverOf(this.deployment, settings);
     if (job.operation === 'sync') return this.#synchronise(job, driver);
-    if (job.resource_id === null) return this.#forgetKey(job, driver);
-    const resource = resourceOf(this.deployment.db, job.resource_id);
-    if (resource) await this.#operate(job, driver, resource);
+    if (job.resource_id === null && job.entity_kind === null) return this.#forgetKey(job, driver);
+    const subject = subjectOf(this.deployment, job);
+    if (subject) await this.#operate(job, driver, subject);
   }
 
   async #synchronise(job: Job, driver: Driver): Promise<void> {
@@ -150,22 +152,22 @@ export class ProviderWorker {
     }
   }
 
-  async #operate(job: Job, driver: Driver, resource: ResourceRow): Promise<void> {
-    const step = await this.#step(job, driver, resource);
+  async #operate(job: Job, driver: Driver, subject: Subject): Promise<void> {
+    const step = await this.#step(job, driver, subject);
     if (step === undefined) return;
     this.#write((context) => {
-      const present = resourceOf(this.deployment.db, resource.id);
+      const present = subjectOf(this.deployment, job);
       // The resource was unlinked meanwhile, and the job with it.
       if (!present || this.deployment.db.value(sql`SELECT 1 FROM job WHERE id = ${job.id}`) === undefined) return;
       if (step.kind !== 'wait') {
         removeJob(this.deployment.db, job.id);
-        finishOperation(context, present, job, step);
+        present.finish(context, step);
         return;
       }
-      const failure = storeProgress(context, present, step.values ?? {});
+      const failure = present.progress(context, step);
       if (failure !== undefined) {
         removeJob(this.deployment.db, job.id);
-        finishOperation(context, resourceOf(this.deployment.db, resource.id) as ResourceRow, job, { kind: 'fail', text: failure });
+        subjectOf(this.deployment, job)?.finish(context, { kind: 'fail', text: failure });
         return;
       }
       postpone(this.deployment, job, context.now + step.milliseconds * 1000, { memo: step.memo, retries: 0 });
@@ -173,12 +175,10 @@ export class ProviderWorker {
   }
 
   /** One call of the driver; undefined when it is to be repeated. */
-  async #step(job: Job, driver: Driver, resource: ResourceRow): Promise<Step | undefined> {
-    const { type } = resourceKind(resource.kind);
-    if (hasTimedOut(job, resource, this.deployment.clock.now())) {
-      return { kind: 'fail', text: job.operation === 'create' ? 'Provisioning is timed out.' : 'Operation is timed out.' };
-    }
-    const call = driverCall(this.deployment, job, resource);
+  async #step(job: Job, driver: Driver, subject: Subject): Promise<Step | undefined> {
+    const failure = subject.failure(this.deployment.clock.now());
+    if (failure !== undefined) return { kind: 'fail', text: failure };
+    const call = subject.call();
     try {
       switch (job.operation) {
         case 'create':
@@ -187,7 +187,7 @@ export class ProviderWorker {
           return await driver.update(call);
         case 'delete':
           // What never came to be at the provider needs no call there.
-          return resource.backend_id === '' ? { kind: 'done' } : await driver.delete(call);
+          return call.values.backend_id === '' ? { kind: 'done' } : await driver.delete(call);
         case 'pull': {
           const values = await driver.pull(call);
           return values ? { kind: 'done', values } : { kind: 'fail', text: missingAtBackend, values: { runtime_state: '' } };
@@ -196,7 +196,7 @@ export class ProviderWorker {
           return await driver.action(job.operation, call);
       }
     } catch (error) {
-      if (!(error instanceof ProviderError)) throw new Error(`${type.name} driver: ${(error as Error).message}`, { cause: error });
+      if (!(error instanceof ProviderError)) throw new Error(`${call.kind}: ${(error as Error).message}`, { cause: error });
       if (error.type === 'not_found' && job.operation === 'delete') return { kind: 'done' };
       if (error.type === 'not_found' && job.operation === 'pull') return { kind: 'fail', text: missingAtBackend, values: { runtime_state: '' } };
       return this.#repeated(job, error) ? undefined : { kind: 'fail', text: failureText(error) };
@@ -226,5 +226,5 @@ function waitOf(type: ErrorClass, retries: number, retryAfter = limitedWait): nu
 function failureText(error: ProviderError): string {
   if (error.type === 'unavailable') return 'Backend does not respond';
   if (error.type === 'malformed') return 'Unexpected answer of backend';
-  return error.message.slice(0, 2000);
+  return error.message.slice(0, longestText);
 }

@@ -105,12 +105,13 @@ program('a request has one JSON log line with its id, method, route, status, mil
 
 program('log lines never hold tokens, passwords or bodies', async () => {
   const { token, password } = await logIn();
-  const secrets = [token, password, 'guessed-password-1', 'guessed-name', 'Secret Ministry', 'hidden-token', 'query-text', 'broken-body'];
+  const secrets = [token, password, 'guessed-password-1', 'guessed-name', 'Secret Ministry', 'hidden-token', 'query-text', 'broken-body', 'hook-secret'];
   const authorized = `Authorization: Token ${token}`;
   await overWire(started.url, ...post('/api-auth/password/', '{"username":"guessed-name","password":"guessed-password-1"}'));
   await overWire(started.url, ...post('/api/customers/', '{"name":"Secret Ministry"}', authorized));
   await overWire(started.url, ...post('/api/customers/', '{"broken-body', authorized));
   await overWire(started.url, 'GET /api/customers/?name=query-text&token=hidden-token HTTP/1.1', 'Host: localhost', 'Authorization: Token hidden-token', '');
+  await overWire(started.url, ...post('/api/jira-webhook-receiver/?secret=hook-secret', '{}'));
   await overWire(started.url, `hidden-token ${token}`, '');
   assert.is(await stop(started), 0);
   const log = started.errors();

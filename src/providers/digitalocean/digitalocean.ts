@@ -1,4 +1,5 @@
 import type { ProviderType } from '../provider.ts';
+import { DigitalOceanDriver } from './driver.ts';
 import { droplet } from './droplet.ts';
 import { image, region, size } from './properties.ts';
 import { simulation } from './simulation.ts';
@@ -14,5 +15,6 @@ export const digitalOcean: ProviderType = {
   quotas: { service: { droplet_count: 50 }, link: ['ram', 'storage', 'vcpu'], settings: [] },
   kinds: [droplet],
   properties: [image, region, size],
+  driver: (settings, http) => new DigitalOceanDriver(settings, http),
   simulation,
 };

@@ -1,10 +1,10 @@
 import type { Request } from '../../access/request.ts';
 import { type Fields, type Values, boolean } from '../../collection/field.ts';
-import { sql } from '../../db/sql.ts';
 import { invalid } from '../../http/error.ts';
 import { shownDetail } from '../../resources/details.ts';
 import type { ResourceRow } from '../../resources/resource.ts';
-import { type Property, propertyInSet, propertyLink } from '../property.ts';
+import { noteUploadedKey } from '../../services/uploaded-keys.ts';
+import { type Property, chosenProperty, propertyLink } from '../property.ts';
 import type { Acceptance, ActionAcceptance, Place, ResourceKind } from '../provider.ts';
 
 const hostnameRule = 'Only valid hostname characters are allowed. (a-z, A-Z, 0-9, . and -)';
@@ -23,19 +23,12 @@ const resizeFields = {
   disk: boolean({ required: true, help: 'Whether the disk grows too, which cannot be undone.' }),
 };
 
-/** The property of the settings that a field named. Throws 400 under the field. */
-function chosen(request: Request, values: Values<Fields>, field: string, settings: number): Property {
-  const property = propertyInSet(request, (values as Record<string, number>)[field] as number, settings);
-  if (!property) throw invalid({ [field]: ['Invalid hyperlink - Object does not exist.'] });
-  return property;
-}
-
 const isIn = (property: Property, region: Property): boolean => (property.values.regions as readonly string[]).includes(region.backend_id);
 
 function accept(request: Request, values: Values<Fields>, place: Place): Acceptance {
-  const region = chosen(request, values, 'region', place.settings);
-  const image = chosen(request, values, 'image', place.settings);
-  const size = chosen(request, values, 'size', place.settings);
+  const region = chosenProperty(request, values, 'region', place.settings);
+  const image = chosenProperty(request, values, 'image', place.settings);
+  const size = chosenProperty(request, values, 'size', place.settings);
   const given = values as Record<string, unknown>;
   if (!/^[a-z0-9.-]+$/i.test(String(given.name))) throw invalid({ name: [hostnameRule] });
   if (keyed.includes(String(image.values.distribution)) && typeof given.ssh_public_key !== 'number') {
@@ -58,19 +51,13 @@ function accept(request: Request, values: Values<Fields>, place: Place): Accepta
       size_name: size.backend_id,
       transfer: size.values.transfer,
     },
-    parameters: { region: region.backend_id, image: image.backend_id, size: size.backend_id, ...publicKey(request, given.ssh_public_key) },
+    parameters: { region: region.backend_id, image: image.backend_id, size: size.backend_id },
+    then: () => typeof given.ssh_public_key === 'number' && noteUploadedKey(request, place.settings, given.ssh_public_key),
   };
 }
 
-/** The key to inject, as the driver needs it. */
-function publicKey({ db }: Request, id: unknown): Record<string, unknown> {
-  if (typeof id !== 'number') return {};
-  const key = db.get<{ name: string; public_key: string; fingerprint: string }>(sql`SELECT name, public_key, fingerprint FROM ssh_key WHERE id = ${id}`);
-  return { key };
-}
-
 function acceptResize(request: Request, droplet: ResourceRow, values: Values<Fields>): ActionAcceptance {
-  const size = chosen(request, values, 'size', droplet.settings_id);
+  const size = chosenProperty(request, values, 'size', droplet.settings_id);
   const { disk: isPermanent } = values as { disk?: boolean };
   const { cores, disk, ram } = size.values as Record<string, number>;
   const region = JSON.parse(droplet.details).region as string;
@@ -109,5 +96,7 @@ export const droplet: ResourceKind = {
     { name: 'resize', runtimeStates: ['offline'], fields: resizeFields, accept: acceptResize, answer: { detail: 'resizing was scheduled' } },
   ],
   isImportable: true,
+  importableStates: ['online', 'offline'],
   importFields: ['cores', 'ram', 'disk', 'flavor_name'],
+  importItem: (_, { values }) => ({ flavor_name: values.size_name }),
 };

@@ -49,7 +49,6 @@ export const simulation: Simulation = {
         cores: 1,
         ram: 1024,
         disk: 25600,
-        flavor_name: 's-1vcpu-1gb',
         size_name: 's-1vcpu-1gb',
         image_name: 'Debian 9 x64',
         region: 'fra1',

@@ -1,8 +1,12 @@
 import { text } from '../../collection/field.ts';
 import type { ProviderType } from '../provider.ts';
+import { attachment, attachmentEndpoints } from './attachments.ts';
+import { comment, commentEndpoints } from './comments.ts';
+import { issue, issueEndpoints } from './issues.ts';
 import { project } from './project.ts';
 import { issueType, priority, projectTemplate } from './properties.ts';
 import { simulation } from './simulation.ts';
+import { webhookReceiver } from './webhook.ts';
 
 const required = ['This field is required.'];
 
@@ -17,6 +21,8 @@ export const jira: ProviderType = {
   missingCredentials: ({ password, username }) => ({ ...(!username && { username: required }), ...(!password && { password: required }) }),
   quotas: { service: {}, link: [], settings: [] },
   kinds: [project],
+  entities: [issue, comment, attachment],
+  endpoints: [...issueEndpoints, ...commentEndpoints, ...attachmentEndpoints, webhookReceiver],
   properties: [projectTemplate, issueType, priority],
   simulation,
 };

@@ -1,4 +1,4 @@
-import { IPv4, IPv6 } from 'ipaddr.js';
+import ipaddr from 'ipaddr.js';
 import { type Field, FieldError, type Fields, boolean, text, url } from '../../collection/field.ts';
 import { degrees } from '../options.ts';
 import { pattern } from '../pattern.ts';
@@ -19,7 +19,7 @@ function ruled(field: Field<string>, isValid: (text: string) => boolean, rule: s
   };
 }
 
-const isAddress = (text: string): boolean => IPv4.isValidFourPartDecimal(text) || IPv6.isValid(text);
+const isAddress = (text: string): boolean => ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text);
 
 /** Addresses of a comma list. */
 export const addressList = (text: unknown): string[] =>

@@ -1,15 +1,20 @@
 import type { ProviderType } from '../provider.ts';
+import { database } from './database.ts';
+import { template, zone } from './properties.ts';
+import { simulation } from './simulation.ts';
 
-/** Oracle (providers.md) */
+const required = ['This field is required.'];
+
+/** Oracle (providers.md 9) */
 export const oracle: ProviderType = {
   name: 'Oracle',
   prefix: 'oracle',
   hasGlobalProperties: false,
   isPublic: false,
   options: {},
-  missingCredentials: () => ({}),
+  missingCredentials: ({ password, username }) => ({ ...(!username && { username: required }), ...(!password && { password: required }) }),
   quotas: { service: {}, link: [], settings: [] },
-  kinds: [],
-  properties: [],
-  simulation: { properties: {}, kinds: {} },
+  kinds: [database],
+  properties: [zone, template],
+  simulation,
 };

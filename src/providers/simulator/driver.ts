@@ -1,10 +1,10 @@
 import type { Deployment } from '../../access/deployment.ts';
 import { parseFailures, parseLatencies } from '../options.ts';
 import { type BackendObject, type Driver, type DriverCall, type DriverSettings, type Inventory, type PlainValues, ProviderError, type ProviderType, type RowChange, type Step } from '../provider.ts';
-import type { SimulatedKind } from '../simulation.ts';
+import type { OtherChange, SimulatedKind } from '../simulation.ts';
 import { type SimulatedObject, World } from './world.ts';
 
-const defaultLatency = 'create=3000,delete=2000,sync=1000,ping=0,*=1500';
+const defaultLatencies = parseLatencies('create=3000,delete=2000,sync=1000,ping=0,*=1500') ?? new Map<string, number>();
 
 /** A provider inside the process (providers.md 3): believable, deterministic under a seed, failing on demand. */
 export class SimulatorDriver implements Driver {
@@ -19,7 +19,7 @@ export class SimulatorDriver implements Driver {
   ) {
     this.#world = new World(deployment, settings);
     const { simulator_failures: failures, simulator_latency: latencies } = settings.options;
-    this.#latencies = new Map([...(parseLatencies(defaultLatency) ?? []), ...(given(latencies, parseLatencies) ?? [])]);
+    this.#latencies = given(latencies, parseLatencies) ?? new Map();
     this.#failures = given(failures, parseFailures) ?? new Map();
   }
 
@@ -32,7 +32,7 @@ export class SimulatorDriver implements Driver {
     return this.deployment.db.write(() => {
       this.#addUnmanaged();
       this.#vanish();
-      return { properties: this.type.simulation.properties, quotas: this.#totals(), objects: this.#world.all().map(described) };
+      return { properties: this.type.simulation.properties, quotas: this.#totals(), objects: this.#resources().map((object) => this.#described(object)) };
     });
   }
 
@@ -46,7 +46,7 @@ export class SimulatorDriver implements Driver {
       },
       end: (kind, memo) => {
         const { born, id, ordinal } = memo as { born: PlainValues; id: string; ordinal: number };
-        const values = { ...vendorValues(call.values), ...born, ...runtime(kind.final?.create) };
+        const values = { ...this.#told(call), ...born, ...runtime(kind.final?.create) };
         this.#world.add(call.kind, ordinal, id, values);
         return { ...born, ...runtime(kind.final?.create), backend_id: id };
       },
@@ -56,8 +56,8 @@ export class SimulatorDriver implements Driver {
   async update(call: DriverCall): Promise<Step> {
     return this.#play('update', call, {
       end: () => {
-        const { description, name } = call.values;
-        this.#world.change(this.#object(call), { description, name });
+        const told = this.#told(call);
+        this.#world.change(this.#object(call), this.#isResource(call.kind) ? { description: told.description, name: told.name } : told);
         return {};
       },
     });
@@ -84,7 +84,7 @@ export class SimulatorDriver implements Driver {
   async pull(call: DriverCall): Promise<PlainValues | undefined> {
     await this.#pass('pull', call.kind);
     const object = this.#world.find(call.kind, call.values.backend_id);
-    return object && described(object).values;
+    return object && this.#described(object).values;
   }
 
   async forgetKey(): Promise<void> {
@@ -110,38 +110,74 @@ export class SimulatorDriver implements Driver {
       return this.deployment.db.write((): Step => {
         const begun = stage === 0 ? { run: this.#world.next(`runs ${call.uuid} ${operation}`), ...play.begin?.(kind) } : {};
         const milliseconds = Math.ceil(this.#latency(operation, call.kind) / Math.max(1, passing.length));
-        return { kind: 'wait', milliseconds, memo: { ...memo, ...begun, stage: stage + 1 }, values: runtime(passing[stage]) };
+        return { kind: 'wait', milliseconds, memo: { ...memo, ...begun, stage: stage + 1 }, values: runtime(passing[stage]), changes: stage === 0 ? (kind.meanwhile?.[operation]?.(call.parameters) ?? []) : [] };
       });
     }
     if (this.#fails(operation, call.kind, String(call.values.name), memo.run ?? 1)) {
       const before = operation === 'create' ? { runtime_state: '' } : runtime(this.#world.find(call.kind, call.values.backend_id)?.values.runtime_state as string);
       return { kind: 'fail', text: `Simulated failure of ${operation}`, values: before };
     }
+    const refusal = operation === 'create' ? kind.refuses?.({ ...call.values, ...call.parameters }, (name) => this.#world.ofKind(name)) : undefined;
+    if (refusal !== undefined) return { kind: 'fail', text: refusal };
     return this.deployment.db.write((): Step => {
       const values = play.end(kind, call.memo);
-      return { kind: 'done', values, changes: this.#changeOthers(kind, operation, { ...call.values, ...values }) };
+      return { kind: 'done', values, changes: this.#changeOthers(kind, operation, { ...call.values, ...values }, call.parameters) };
     });
   }
 
   /** Carries out what an operation does to other objects; answers the same for their rows. */
-  #changeOthers(kind: SimulatedKind, operation: string, object: PlainValues): RowChange[] {
-    const all = (name: string): SimulatedObject[] => this.#world.all().filter((other) => other.kind === name);
-    return (kind.others?.[operation]?.(object, all) ?? []).map((change): RowChange => {
+  #changeOthers(kind: SimulatedKind, operation: string, object: PlainValues, parameters: PlainValues = {}): RowChange[] {
+    return (kind.others?.[operation]?.(object, (name) => this.#world.ofKind(name), parameters) ?? []).map((change): RowChange => {
       const name = `${this.type.name}.${change.kind}`;
       if (change.action === 'add') {
-        const ordinal = this.#world.next(`objects ${change.kind}`);
-        const id = (this.type.simulation.kinds[change.kind] as SimulatedKind).id(ordinal, this.#world.draw(change.kind, ordinal), change.values);
-        this.#world.add(change.kind, ordinal, id, change.values);
-        return { kind: name, action: 'put', backend_id: id, values: change.values };
+        const { backend_id: id, values } = this.#add(change);
+        const row = change.uuid === undefined ? { backend_id: id } : { uuid: change.uuid };
+        const born = change.uuid === undefined ? values : { ...values, backend_id: id, state: 'OK' };
+        return { kind: name, action: 'put', ...row, values: born, ...(change.isSilent && { isSilent: true }) };
       }
       const other = this.#world.find(change.kind, change.backend_id);
+      if (change.action === 'tell') return { kind: name, action: 'put', backend_id: change.backend_id, values: other?.values ?? {}, isSilent: true };
       if (change.action === 'remove') {
         if (other) this.#world.remove(other);
-        return { kind: name, action: 'remove', backend_id: change.backend_id };
+        return { kind: name, action: 'remove', backend_id: change.backend_id, ...(change.isSilent && { isSilent: true }) };
       }
       if (other) this.#world.change(other, change.values);
       return { kind: name, action: 'change', backend_id: change.backend_id, values: change.values };
     });
+  }
+
+  /** The objects that a synchronisation tells of. */
+  #resources(): SimulatedObject[] {
+    return this.#world.all().filter(({ kind }) => this.#isResource(kind));
+  }
+
+  #isResource(kind: string): boolean {
+    return this.type.kinds.some(({ name }) => name === kind);
+  }
+
+  /** Makes an object besides the one an operation is about. */
+  #add({ backend_id: given, kind: name, values: asked }: Extract<OtherChange, { action: 'add' }>): { backend_id: string; values: PlainValues } {
+    const kind = this.type.simulation.kinds[name] as SimulatedKind;
+    const ordinal = this.#world.next(`objects ${name}`);
+    const draw = this.#world.draw(name, ordinal);
+    const id = given ?? kind.id(ordinal, draw, asked);
+    const values = { ...kind.born?.(ordinal, asked, draw), ...asked };
+    this.#world.add(name, ordinal, id, values);
+    return { backend_id: id, values };
+  }
+
+  #described(object: SimulatedObject): BackendObject {
+    const observed = this.type.simulation.kinds[object.kind]?.observed?.(object, (name) => this.#world.ofKind(name)) ?? {};
+    const { name, ...rest } = object.values;
+    return { kind: object.kind, backend_id: object.backend_id, name: String(name ?? ''), values: { ...rest, ...observed } };
+  }
+
+  /** What of our values the provider is told; of a resource's description nothing where changes of it are not pushed. */
+  #told(call: DriverCall): PlainValues {
+    if (!this.#isResource(call.kind)) return vendorValues(call.values);
+    const { description, ...values } = vendorValues(call.values);
+    const isTold = this.type.kinds.find(({ name }) => name === call.kind)?.pushes?.includes('description');
+    return isTold ? { ...values, description } : values;
   }
 
   #object(call: DriverCall): SimulatedObject {
@@ -160,7 +196,7 @@ export class SimulatorDriver implements Driver {
   }
 
   #latency(operation: string, kind: string): number {
-    return chosen(this.#latencies, operation, kind) ?? 0;
+    return chosen(this.#latencies, operation, kind) ?? chosen(defaultLatencies, operation, kind) ?? 0;
   }
 
   #fails(operation: string, kind: string, name: string, run: number): boolean {
@@ -180,13 +216,23 @@ export class SimulatorDriver implements Driver {
         const fellow = (other: string): string | undefined =>
           this.#world.all().find(({ kind: known, values }) => known === other && values.name === unmanagedName(other, n))?.backend_id;
         const values = { name: unmanagedName(name, n), description: '', ...runtime(kind.final?.create), ...kind.unmanaged(n, draw, fellow) };
-        this.#world.add(name, ordinal, kind.id(ordinal, draw, values), values);
+        const id = kind.id(ordinal, draw, values);
+        this.#world.add(name, ordinal, id, values);
+        this.#addParts(kind, { ...values, backend_id: id });
       }
     }
   }
 
+  /** An unmanaged object comes with its parts, though not with what could be imported by itself. */
+  #addParts(kind: SimulatedKind, object: PlainValues): void {
+    const isPart = (name: string): boolean => this.type.kinds.some((known) => known.isPart && known.name === name);
+    for (const change of kind.others?.create?.(object, (name) => this.#world.ofKind(name), {}) ?? []) {
+      if (change.action === 'add' && isPart(change.kind)) this.#add(change);
+    }
+  }
+
   #vanish(): void {
-    for (const object of this.#world.all()) {
+    for (const object of this.#resources()) {
       const run = this.#world.next(`runs ${object.kind} ${object.backend_id} vanish`);
       if (this.#fails('vanish', object.kind, String(object.values.name), run)) this.#lose(object);
     }
@@ -221,12 +267,7 @@ const unmanagedName = (kind: string, n: number): string => `unmanaged-${kind.toL
 
 const runtime = (state: string | undefined): PlainValues => (state === undefined ? {} : { runtime_state: state });
 
-const described = ({ backend_id, kind, values }: SimulatedObject): BackendObject => {
-  const { name, ...rest } = values;
-  return { kind, backend_id, name: String(name ?? ''), values: rest };
-};
-
 const ours = new Set(['id', 'uuid', 'kind', 'is_part', 'link_id', 'service_id', 'settings_id', 'project_id', 'customer_id', 'parent_id', 'instance_id', 'state', 'error_message', 'backend_id', 'created', 'action', 'action_details', 'start_time', 'revision', 'key_name', 'key_fingerprint', 'user_data', 'external_ips', 'internal_ips']);
 
-/** What of our values the provider knows too. */
+/** What of our values is no matter of ours alone. */
 const vendorValues = (values: PlainValues): PlainValues => Object.fromEntries(Object.entries(values).filter(([name]) => !ours.has(name)));

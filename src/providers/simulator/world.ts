@@ -52,6 +52,10 @@ export class World {
     return this.deployment.db.all<Row>(sql`SELECT * FROM simulated_object WHERE settings_id = ${this.settings.id} ORDER BY kind, ordinal`).map(parsed);
   }
 
+  ofKind(kind: string): SimulatedObject[] {
+    return this.deployment.db.all<Row>(sql`SELECT * FROM simulated_object WHERE settings_id = ${this.settings.id} AND kind = ${kind} ORDER BY ordinal`).map(parsed);
+  }
+
   add(kind: string, ordinal: number, backendId: string, values: PlainValues): void {
     this.deployment.db.insert('simulated_object', { settings_id: this.settings.id, kind, ordinal, backend_id: backendId, values: JSON.stringify(values) });
   }
@@ -85,6 +89,9 @@ export class World {
       hex,
       externalAddress: () => address(0xc6_12_00_00, this.next('external address'), 17),
       internalAddress: () => address(0x0a_00_00_00, this.next('internal address'), 24),
+      number: (series) => this.next(series),
+      next: (name) => this.next(name),
+      all: (name) => this.ofKind(name),
       macAddress: () => `fa:16:3e:${(hex(6).match(/../g) as string[]).join(':')}`,
     };
   }

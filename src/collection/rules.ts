@@ -1,0 +1,37 @@
+import { type Field, FieldError, text } from './field.ts';
+
+/** A pattern that a text must match, and what is told when it does not. */
+export type TextRule = readonly [RegExp, string];
+
+/** The same text where it must keep to these rules, unless it is empty; every broken one is told. */
+export function keepingTo(rules: readonly TextRule[], field: Field<string>): Field<string> {
+  const input = field.input as NonNullable<typeof field.input>;
+  return {
+    ...field,
+    input: {
+      ...input,
+      parse: (value, request, form) => {
+        const given = input.parse(value, request, form);
+        const broken = given === '' ? [] : rules.filter(([rule]) => !rule.test(given)).map(([, message]) => message);
+        if (broken.length > 0) throw new FieldError(broken);
+        return given;
+      },
+    },
+  };
+}
+
+/** A name that is not blank (services.md 1 "Names") and keeps to further rules, each with the message of its breach. */
+export function properName(rules: readonly TextRule[] = []): Field<string> {
+  const field = keepingTo(rules, text({ max: 150, required: true }));
+  const input = field.input as NonNullable<typeof field.input>;
+  return {
+    ...field,
+    input: {
+      ...input,
+      parse: (value, request, form) => {
+        if (typeof value === 'string' && value.trim() === '') throw new FieldError(['Ensure that name has at least one non-whitespace character.']);
+        return input.parse(value, request, form);
+      },
+    },
+  };
+}

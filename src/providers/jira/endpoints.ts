@@ -1,0 +1,30 @@
+import type { Collection } from '../../collection/collection.ts';
+import type { Endpoint } from '../../collection/endpoint.ts';
+import type { Fields } from '../../collection/field.ts';
+import { forbidden } from '../../http/error.ts';
+import { type EntityRow, deleteEntity } from '../entities.ts';
+import type { EntityKind } from '../provider.ts';
+import { mayChange, who } from './rights.ts';
+import type { Request } from '../../access/request.ts';
+
+/** A row with who made it. */
+export interface MadeRow extends EntityRow {
+  readonly user_id: number | null;
+}
+
+/** The list and detail paths of a collection of these objects: deletion is scheduled, as of resources. */
+export function entityEndpoints<F extends Fields, R extends MadeRow>(objects: Collection<F, R>, kind: EntityKind, check: (request: Request, row: R) => void = () => undefined): [list: Endpoint, detail: Endpoint] {
+  const [list, detail] = objects.endpoints() as [Endpoint, Endpoint];
+  const remove = {
+    summary: `Deletes a ${objects.spec.kind.toLowerCase()}.`,
+    who: who.delete,
+    output: { status: 202, shape: { type: 'object', properties: { detail: { type: 'string' } } } },
+    handle: (request: Request) => {
+      const row = objects.find(request);
+      if (!mayChange(request, row)) throw forbidden();
+      check(request, row);
+      return deleteEntity(request, kind, row);
+    },
+  };
+  return [list, { ...detail, operations: { ...detail.operations, DELETE: remove } }];
+}

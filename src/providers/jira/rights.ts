@@ -1,0 +1,26 @@
+import { type Caller, seesAll } from '../../access/caller.ts';
+import type { Request } from '../../access/request.ts';
+import { type Sql, raw, sql } from '../../db/sql.ts';
+import { mayChangeResources } from '../../resources/rights.ts';
+
+/* Rights of issues, comments and attachments (providers.md 7.4). */
+
+/** In words, for the documentation. */
+export const who = {
+  read: 'Staff and global support; others what they made.',
+  create: "Staff; owners of the customer; managers and administrators of the JIRA project's project.",
+  update: 'Staff; others what they made.',
+  delete: 'Staff; others what they made.',
+} as const;
+
+/** Condition: the caller made the object whose author stands in `column`, or sees everything. */
+export const madeBy = (caller: Caller, column: string): Sql => (seesAll(caller) ? raw('TRUE') : sql`${raw(column)} = ${caller.id}`);
+
+/** Whether the caller may change what this user made. */
+export const mayChange = ({ caller }: Request, { user_id: user }: { readonly user_id: number | null }): boolean => caller.isStaff || user === caller.id;
+
+/** Whether the caller may add to a JIRA project. */
+export function mayAddTo(request: Request, jiraProject: number): boolean {
+  const place = request.db.get<{ project_id: number; customer_id: number }>(sql`SELECT project_id, customer_id FROM resource WHERE id = ${jiraProject}`);
+  return place !== undefined && mayChangeResources(request, place.project_id, place.customer_id);
+}

@@ -1,0 +1,86 @@
+import type { Context } from '../../access/deployment.ts';
+import type { Request } from '../../access/request.ts';
+import { type Fields, type Values, shown, text } from '../../collection/field.ts';
+import { properName } from '../../collection/rules.ts';
+import { listValue, numberValue, textValue, timeValue } from '../../collection/representation.ts';
+import { raw, sql } from '../../db/sql.ts';
+import { minute } from '../../clock.ts';
+import { scheduleDeletion } from '../../resources/changes.ts';
+import { makeResource } from '../../resources/creation.ts';
+import { detail, relatedItem, relatedList, shownDetail } from '../../resources/details.ts';
+import type { ResourceRow } from '../../resources/resource.ts';
+import type { Task } from '../../work/timer.ts';
+import type { ResourceKind } from '../provider.ts';
+import { belowTenant, related, relatedFilters, relatedLink, tenantFields, tenantFilters, valueOf } from './tenancy.ts';
+
+const volumePath = 'openstack-volumes';
+const volumeName = related('OpenStack.Volume', 'source_volume', 'name');
+
+const fields: Fields = {
+  ...tenantFields,
+  source_volume: relatedLink('OpenStack.Volume', volumePath, 'source_volume'),
+  source_volume_name: shown('string', { type: ['string', 'null'] }, textValue(volumeName)),
+  size: shown('integer', { type: 'integer' }, numberValue('r.size')),
+  metadata: shownDetail('metadata', { type: 'object' }, '{}'),
+  restorations: shown(
+    'list',
+    { type: 'array', items: { type: 'object' } },
+    listValue(relatedItem(volumePath), `resource x WHERE x.kind = 'OpenStack.Volume' AND x.settings_id = r.settings_id AND ${detail('source_snapshot', 'x')} = r.backend_id AND r.backend_id <> ''`, 'x.id'),
+  ),
+  kept_until: shown('datetime', { type: ['string', 'null'], format: 'date-time' }, timeValue(detail('kept_until'))),
+};
+
+const restoreFields: Fields = { name: properName(), description: text({ max: 500 }) };
+
+function restore(request: Request, snapshot: ResourceRow, values: Values<Fields>): ResourceRow {
+  const { description, name } = values as unknown as { name: string; description?: string };
+  return makeResource(request, 'OpenStack.Volume', snapshot, {
+    row: {
+      name,
+      description,
+      size: snapshot.size,
+      parent_id: snapshot.parent_id,
+      tenant_backend_id: valueOf(snapshot, 'tenant_backend_id'),
+      source_snapshot: snapshot.backend_id,
+      bootable: false,
+    },
+  });
+}
+
+/** Deletes snapshots that are kept no longer. */
+function deleteOutdated(context: Context): void {
+  const { db } = context.deployment;
+  const outdated = db.all<ResourceRow>(sql`SELECT r.* FROM resource r WHERE r.kind = 'OpenStack.Snapshot' AND r.state IN ('OK', 'Erred')
+    AND ${raw(detail('kept_until'))} <= ${context.now} LIMIT 200`);
+  for (const snapshot of outdated) scheduleDeletion(context, snapshot);
+}
+
+export const deleteOutdatedSnapshots: Task = {
+  name: 'delete outdated snapshots',
+  every: minute,
+  run: (context) => context.deployment.db.write(() => deleteOutdated(context)),
+};
+
+/** OpenStack.Snapshot (providers.md 4.6) */
+export const snapshot: ResourceKind = {
+  ...belowTenant,
+  name: 'Snapshot',
+  path: 'openstack-snapshots',
+  plural: 'snapshots',
+  category: 'storages',
+  hasRuntimeState: true,
+  failed: ['error'],
+  fields,
+  related: relatedList('OpenStack.Volume', volumePath, `x.settings_id = r.settings_id AND x.backend_id = ${detail('source_volume')} AND x.backend_id <> ''`),
+  lists: [{ name: 'restorations', kind: 'OpenStack.Volume', condition: (row) => sql`r.settings_id = ${row.settings_id} AND ${raw(detail('source_snapshot'))} = ${row.backend_id} AND ${row.backend_id} <> ''` }],
+  filters: { ...tenantFilters, ...relatedFilters('source_volume', 'OpenStack.Volume', volumePath, 'source_volume') },
+  orderings: { size: 'r.size', source_volume_name: `ifnull(${volumeName}, '') COLLATE NOCASE` },
+  isCreatable: false,
+  demands: ({ size }) => ({
+    project: { nc_snapshot_count: 1, nc_snapshot_size: size },
+    customer: { nc_snapshot_size: size },
+    link: { storage: size },
+    parent: { snapshots: 1, storage: size, snapshots_size: size },
+  }),
+  actions: [{ name: 'restore', fields: restoreFields, make: restore, answer: {} }],
+};

@@ -1,0 +1,69 @@
+import type { Request } from '../../access/request.ts';
+import { type Field, type Fields, type Values, hidden, integer, text } from '../../collection/field.ts';
+import { properName } from '../../collection/rules.ts';
+import { invalid } from '../../http/error.ts';
+import { makeResource } from '../../resources/creation.ts';
+import type { ResourceRow } from '../../resources/resource.ts';
+import type { ActionAcceptance, ResourceAction } from '../provider.ts';
+import { unbornAddress } from './floating-ip.ts';
+import { type Rule, numbered, refuseDefaultName, rulesField } from './security-group.ts';
+import { valueOf } from './tenancy.ts';
+
+const settable = ['instances', 'volumes', 'snapshots', 'ram', 'vcpu', 'storage', 'security_group_count', 'security_group_rule_count'];
+const quotaFields: Fields = Object.fromEntries(settable.map((name) => [name, integer({ min: 1, max: 2_147_483_647 })]));
+
+/** Name and description of what an action makes. */
+const namingFields = { name: properName(), description: text({ max: 500 }) };
+
+interface Naming {
+  readonly name: string;
+  readonly description?: string;
+}
+
+/** What the row of a part needs to know of its tenant. */
+const inTenant = (tenant: ResourceRow) => ({ parent_id: tenant.id, tenant_backend_id: tenant.backend_id });
+
+function makeNetwork(request: Request, tenant: ResourceRow, values: Values<Fields>): ResourceRow {
+  const { description, name } = values as unknown as Naming;
+  return makeResource(request, 'OpenStack.Network', tenant, { row: { name, description, ...inTenant(tenant), is_external: false, type: '', segmentation_id: null } });
+}
+
+function makeSecurityGroup(request: Request, tenant: ResourceRow, values: Values<Fields>): ResourceRow {
+  const { description, name, rules = [] } = values as unknown as Naming & { rules?: readonly Omit<Rule, 'id'>[] };
+  refuseDefaultName(name);
+  return makeResource(request, 'OpenStack.SecurityGroup', tenant, { row: { name, description, ...inTenant(tenant), rules: numbered(rules) } });
+}
+
+const makeFloatingIp = (request: Request, tenant: ResourceRow): ResourceRow =>
+  makeResource(request, 'OpenStack.FloatingIP', tenant, { row: unbornAddress(tenant) });
+
+const passwordField: Field<string> = hidden(text({ max: 50, required: true, help: 'New password of the tenant user.' }));
+
+function acceptPassword({ deployment }: Request, tenant: ResourceRow, values: Values<Fields>): ActionAcceptance {
+  const { user_password: given } = values as unknown as { user_password: string };
+  const present = tenant.secrets && (JSON.parse(deployment.secrets.open(tenant.secrets, tenant.uuid)) as { user_password?: string }).user_password;
+  if (given === present) throw invalid({ user_password: ['New password cannot match the old password.'] });
+  return { secrets: { user_password: given } };
+}
+
+/** Actions of a tenant (providers.md 4.3). */
+export const tenantActions: readonly ResourceAction[] = [
+  {
+    name: 'set_quotas',
+    fields: quotaFields,
+    forbid: ({ caller }) => (caller.isStaff ? undefined : 'You do not have permission to perform this action.'),
+    answer: { detail: 'Quota update has been scheduled' },
+  },
+  { name: 'create_network', fields: namingFields, make: makeNetwork, answer: {} },
+  {
+    name: 'create_floating_ip',
+    refuse: (_request, tenant) => (valueOf<string>(tenant, 'external_network_id') ? undefined : 'Cannot create floating IP if tenant external network is not defined.'),
+    make: makeFloatingIp,
+    answer: {},
+  },
+  { name: 'create_security_group', fields: { ...namingFields, rules: rulesField() }, make: makeSecurityGroup, answer: {} },
+  { name: 'pull_floating_ips', answer: { status: 'Floating IPs pull has been scheduled.' } },
+  { name: 'pull_security_groups', answer: { status: 'Security groups pull has been scheduled.' } },
+  { name: 'pull_quotas', answer: { status: 'Quotas pull has been scheduled.' } },
+  { name: 'change_password', fields: { user_password: passwordField }, accept: acceptPassword, answer: { status: 'Password update has been scheduled.' } },
+];

@@ -1,0 +1,62 @@
+import type { Client, Fixture, Json } from './fixture.ts';
+import { type SimulatedService, simulatedService, work } from './simulated.ts';
+
+/** What a droplet is made of on the simulator, as links, by short names. */
+export interface DropletCatalogue {
+  readonly debian: string;
+  readonly ubuntu: string;
+  readonly nyc: string;
+  readonly fra: string;
+  /** 1 core, 1024 MiB of memory, 25600 MiB of disk. */
+  readonly small: string;
+  /** 2 cores, 4096 MiB of memory, 81920 MiB of disk. */
+  readonly large: string;
+}
+
+/** The catalogue, once a service has synchronised. */
+export async function dropletCatalogue(fixture: Fixture): Promise<DropletCatalogue> {
+  const find = async (path: string): Promise<string> => (await fixture.staff.get(`/api/digitalocean-${path}`)).body[0].url;
+  return {
+    debian: await find('images/?distribution=Debian'),
+    ubuntu: await find('images/?distribution=Ubuntu'),
+    nyc: await find('regions/?name=New+York'),
+    fra: await find('regions/?name=Frankfurt'),
+    small: await find('sizes/?name_exact=s-1vcpu-1gb'),
+    large: await find('sizes/?name_exact=s-2vcpu-4gb'),
+  };
+}
+
+/** A DigitalOcean service on the simulator, and ways to make droplets there. */
+export interface Droplets extends SimulatedService {
+  readonly catalogue: DropletCatalogue;
+  /** The body of a creation: the smallest Debian. */
+  readonly body: (fields?: Readonly<Record<string, unknown>>) => Record<string, unknown>;
+  /** A droplet in Creation Scheduled. */
+  readonly begin: (fields?: Readonly<Record<string, unknown>>, client?: Client) => Promise<Json>;
+  /** A droplet that is OK and online. */
+  readonly make: (fields?: Readonly<Record<string, unknown>>, client?: Client) => Promise<Json>;
+}
+
+/** Connects a DigitalOcean service to a project. */
+export async function dropletService(
+  fixture: Fixture,
+  place: { readonly customer: Json; readonly project: Json },
+  options: Readonly<Record<string, unknown>> = {},
+): Promise<Droplets> {
+  const cloud = await simulatedService(fixture, 'digitalocean', place, options);
+  const catalogue = await dropletCatalogue(fixture);
+  const body = (fields = {}): Record<string, unknown> => ({
+    service_project_link: cloud.link.url, name: 'web', region: catalogue.nyc, image: catalogue.debian, size: catalogue.small, ...fields,
+  });
+  const begin = async (fields = {}, client: Client = fixture.staff): Promise<Json> => {
+    const answer = await client.post('/api/digitalocean-droplets/', body(fields));
+    if (answer.status !== 201) throw new Error(`${answer.status} ${JSON.stringify(answer.body)}`);
+    return answer.body;
+  };
+  const make = async (fields = {}, client: Client = fixture.staff): Promise<Json> => {
+    const { url } = await begin(fields, client);
+    await work(fixture);
+    return (await fixture.staff.get(url)).body;
+  };
+  return { ...cloud, catalogue, body, begin, make };
+}

@@ -1,0 +1,67 @@
+import type { Fixture, Json } from './fixture.ts';
+
+/** A service on the simulator, linked to a project. */
+export interface SimulatedService {
+  readonly service: Json;
+  readonly settings: Json;
+  readonly link: Json;
+}
+
+/**
+ * Connects a provider of this type without latencies to a project, through a service of its customer called `name`, and
+ * lets it synchronise. `fields` are further credentials and options.
+ */
+export async function simulatedService(
+  fixture: Fixture,
+  prefix: string,
+  { customer, project }: { readonly customer: Json; readonly project: Json },
+  fields: Readonly<Record<string, unknown>> = {},
+): Promise<SimulatedService> {
+  const made = await fixture.staff.post(`/api/${prefix}/`, {
+    name: 'Cloud', customer: customer.url, project: project.url, simulator_latency: '0', simulator_seed: 1, ...fields,
+  });
+  if (made.status !== 201) throw new Error(JSON.stringify(made.body));
+  await work(fixture);
+  const service = (await fixture.staff.get(made.body.url)).body;
+  const settings = (await fixture.staff.get(service.settings)).body;
+  const link = (await fixture.staff.get(`/api/${prefix}-service-project-link/?service_uuid=${service.uuid}&project_uuid=${project.uuid}`)).body[0];
+  fixture.events();
+  return { service, settings, link };
+}
+
+/** One second passes, and every job that is due makes one step. */
+export async function step(fixture: Fixture): Promise<void> {
+  fixture.clock.advance(1);
+  fixture.server.tick();
+  await fixture.server.settled();
+}
+
+/** Time passes until operations without latency are done. */
+export async function work(fixture: Fixture): Promise<void> {
+  for (let i = 0; i < 6; i++) await step(fixture);
+}
+
+/** The states a resource passes through from now on, as `<state> <runtime state>`, until it rests or is gone. */
+export async function passage(fixture: Fixture, url: string): Promise<string[]> {
+  const states: string[] = [];
+  for (let i = 0; i < 20; i++) {
+    const { body, status } = await fixture.staff.get(url);
+    const state = status === 404 ? 'gone' : [body.state, body.runtime_state].filter(Boolean).join(' ');
+    if (states.at(-1) !== state) states.push(state);
+    if (['OK', 'Erred', undefined].includes(body.state)) break;
+    await step(fixture);
+  }
+  return states;
+}
+
+/** Changes options of settings, from the next operation on. */
+export async function setOptions(fixture: Fixture, settings: Json, options: Readonly<Record<string, unknown>>): Promise<void> {
+  const { body, status } = await fixture.staff.patch(settings.url, options);
+  if (status !== 200) throw new Error(JSON.stringify(body));
+}
+
+/** Usages, by name, of the quotas of an object that are not zero. */
+export async function usages(fixture: Fixture, object: Json): Promise<Record<string, number>> {
+  const { body } = await fixture.staff.get(object.url);
+  return Object.fromEntries(body.quotas.filter((quota: Json) => quota.usage !== 0).map((quota: Json) => [quota.name, quota.usage]));
+}

@@ -1,0 +1,306 @@
+import { createHash } from 'node:crypto';
+import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type Image, type Region, type Size, images, regions, sizes } from './catalogue.ts';
+
+/*
+ * DigitalOcean's API v2 as its public documentation describes it, with a memory: what is ordered is there afterwards,
+ * actions take their time, and on demand things go wrong.
+ */
+
+export interface Droplet {
+  readonly id: number;
+  readonly name: string;
+  status: string;
+  size: Size;
+  /** GiB */
+  disk: number;
+  readonly image: Image;
+  readonly region: Region;
+  readonly created_at: string;
+  readonly order: Readonly<Record<string, unknown>>;
+}
+
+export interface Action {
+  readonly id: number;
+  status: 'in-progress' | 'completed' | 'errored';
+  readonly type: string;
+  readonly started: number;
+  completed: number | null;
+  readonly droplet: number;
+  readonly order: Readonly<Record<string, unknown>>;
+}
+
+export interface Key {
+  readonly id: number;
+  readonly name: string;
+  readonly fingerprint: string;
+  readonly public_key: string;
+}
+
+/** A request that came in. */
+export interface Seen {
+  /** `POST /droplets/3164444/actions` */
+  readonly line: string;
+  readonly authorization: string;
+  readonly body: unknown;
+}
+
+/**
+ * What goes wrong with a request: it is refused with an answer; it is done, and the answer is cut to half its JSON, breaks off
+ * on the way, never comes, is lost with a reset of the connection, or comes after so many milliseconds; it is not done, and
+ * the connection is reset or nothing is answered.
+ */
+export type Mishap = Answer | 'half' | 'broken off' | 'silence' | 'lost' | { readonly delay: number } | 'reset' | 'swallowed';
+
+interface Answer {
+  readonly status: number;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+type Body = Readonly<Record<string, unknown>>;
+type Handler = (id: string, body: Body, query: URLSearchParams) => Answer;
+
+const refusal = (status: number, id: string, message: string): Answer => ({ status, body: { id, message } });
+const notFound = refusal(404, 'not_found', 'The resource you were accessing could not be found.');
+const unprocessable = (message: string): Answer => refusal(422, 'unprocessable_entity', message);
+
+export class DigitalOcean {
+  /** Milliseconds that an action takes. */
+  actionTime = 8000;
+  /** Objects on a page at most. */
+  largestPage = 200;
+  /** Types of actions that end in error. */
+  readonly failing = new Set<string>();
+  /** What a token may do. */
+  readonly tokens = new Map<string, 'write' | 'read'>([['full-access', 'write'], ['read-only', 'read']]);
+  readonly droplets = new Map<number, Droplet>();
+  readonly actions = new Map<number, Action>();
+  readonly keys = new Map<number, Key>();
+  regions = regions();
+  images = images();
+  sizes = sizes();
+  readonly #mishaps: { readonly route: string; readonly mishap: Mishap; times: number }[] = [];
+  #seen: Seen[] = [];
+  #running = 0;
+  /** The most requests that were being answered at the same time. */
+  mostAtOnce = 0;
+  #lastId = 3_164_443;
+
+  private constructor(
+    private readonly server: Server,
+    /** Milliseconds since 1970. */
+    private readonly now: () => number,
+  ) {}
+
+  static async start(now: () => number = Date.now): Promise<DigitalOcean> {
+    let vendor: DigitalOcean | undefined;
+    const server = createServer((incoming, outgoing) => void vendor?.receive(incoming, outgoing));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    vendor = new DigitalOcean(server, now);
+    return vendor;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/v2`;
+  }
+
+  close(): Promise<void> {
+    return new Promise((resolve) => {
+      this.server.close(() => resolve());
+      this.server.closeAllConnections();
+    });
+  }
+
+  /** Lets something go wrong with the next requests to a route, such as `POST /droplets/:id/actions`. */
+  mishap(route: string, mishap: Mishap, times = 1): void {
+    this.#mishaps.push({ route, mishap, times });
+  }
+
+  /** The requests since the last call. */
+  take(): Seen[] {
+    const seen = this.#seen;
+    this.#seen = [];
+    return seen;
+  }
+
+  /** Orders a droplet past the API, as somebody else may do with the same account. */
+  order(name: string, status = 'active'): Droplet {
+    const droplet = this.#add({ name, size: 's-1vcpu-1gb', image: 'debian-9-x64', region: 'nyc3' });
+    droplet.status = status;
+    return droplet;
+  }
+
+  readonly #routes: readonly { readonly route: string; readonly handle: Handler }[] = [
+    { route: 'GET /account', handle: () => ({ status: 200, body: { account: { droplet_limit: 25, floating_ip_limit: 5, email: 'sammy@digitalocean.com', uuid: 'b6fr89dbf6d9156cace5f3c78dc9851d957381ef', email_verified: true, status: 'active', status_message: '' } } }) },
+    { route: 'GET /regions', handle: (_, __, query) => this.#page('regions', this.regions, query) },
+    { route: 'GET /images', handle: (_, __, query) => this.#page('images', this.images, query) },
+    { route: 'GET /sizes', handle: (_, __, query) => this.#page('sizes', this.sizes, query) },
+    { route: 'GET /droplets', handle: (_, __, query) => this.#page('droplets', this.#named(query.get('name')), query) },
+    { route: 'POST /droplets', handle: (_, body) => this.#create(body) },
+    { route: 'GET /droplets/:id', handle: (id) => this.#with(id, (droplet) => ({ status: 200, body: { droplet: shown(droplet, this.#isLocked(droplet)) } })) },
+    { route: 'DELETE /droplets/:id', handle: (id) => this.#with(id, ({ id: known }) => (this.droplets.delete(known), { status: 204 })) },
+    { route: 'GET /droplets/:id/actions', handle: (id, _, query) => this.#with(id, (droplet) => this.#page('actions', this.#actionsOf(droplet).map(shownAction), query)) },
+    { route: 'POST /droplets/:id/actions', handle: (id, body) => this.#with(id, (droplet) => this.#act(droplet, body)) },
+    { route: 'GET /actions/:id', handle: (id) => { const action = this.actions.get(Number(id)); return action ? { status: 200, body: { action: shownAction(action) } } : notFound; } },
+    { route: 'POST /account/keys', handle: (_, body) => this.#addKey(String(body.name), String(body.public_key)) },
+    { route: 'GET /account/keys/:id', handle: (id) => { const key = this.#key(id); return key ? { status: 200, body: { ssh_key: key } } : notFound; } },
+    { route: 'DELETE /account/keys/:id', handle: (id) => { const key = this.#key(id); return key ? (this.keys.delete(key.id), { status: 204 }) : notFound; } },
+  ];
+
+  private async receive(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    this.mostAtOnce = Math.max(this.mostAtOnce, ++this.#running);
+    outgoing.on('close', () => this.#running--);
+    const chunks: Buffer[] = [];
+    for await (const chunk of incoming) chunks.push(chunk as Buffer);
+    const { pathname, search, searchParams } = new URL(incoming.url ?? '', this.url);
+    const path = pathname.replace(/^\/v2/, '');
+    const text = Buffer.concat(chunks).toString();
+    const body = text === '' ? undefined : JSON.parse(text);
+    this.#seen.push({ line: `${incoming.method} ${path}${search}`, authorization: incoming.headers.authorization ?? '', body });
+    const [, id = ''] = /^\/(?:droplets|actions|account\/keys)\/([^/]+)/.exec(path) ?? [];
+    const known = this.#routes.find(({ route }) => route === `${incoming.method} ${id === '' ? path : path.replace(id, ':id')}`);
+    const mishap = this.#nextMishap(known?.route);
+    if (mishap === 'swallowed') return;
+    if (mishap === 'reset') return void outgoing.socket?.resetAndDestroy();
+    const isRefused = typeof mishap === 'object' && 'status' in mishap;
+    this.#advance();
+    const answer = isRefused ? mishap : (this.#refused(incoming) ?? known?.handle(id, body ?? {}, searchParams) ?? notFound);
+    if (mishap === 'silence') return;
+    if (mishap === 'lost') return void outgoing.socket?.resetAndDestroy();
+    if (typeof mishap === 'object' && 'delay' in mishap) await new Promise((resolve) => setTimeout(resolve, mishap.delay));
+    this.#answer(outgoing, answer, mishap);
+  }
+
+  #answer(outgoing: ServerResponse, { body, headers, status }: Answer, mishap: Mishap | undefined): void {
+    const text = body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body);
+    const sent = mishap === 'half' || mishap === 'broken off' ? text.slice(0, text.length / 2) : text;
+    outgoing.writeHead(status, {
+      'Content-Type': 'application/json; charset=utf-8',
+      'Content-Length': Buffer.byteLength(mishap === 'broken off' ? text : sent),
+      'RateLimit-Limit': '5000',
+      'RateLimit-Remaining': '4816',
+      'RateLimit-Reset': String(Math.floor(this.now() / 1000) + 3600),
+      Date: new Date(this.now()).toUTCString(),
+      ...headers,
+    });
+    if (mishap === 'broken off') outgoing.write(sent, () => outgoing.socket?.destroy());
+    else outgoing.end(sent);
+  }
+
+  #nextMishap(route: string | undefined): Mishap | undefined {
+    const found = this.#mishaps.find((planned) => planned.route === route && planned.times > 0);
+    if (found) found.times--;
+    return found?.mishap;
+  }
+
+  #refused({ headers, method }: IncomingMessage): Answer | undefined {
+    const right = this.tokens.get((headers.authorization ?? '').replace(/^Bearer /, ''));
+    if (right === undefined) return refusal(401, 'unauthorized', 'Unable to authenticate you');
+    return right === 'read' && method !== 'GET' ? refusal(403, 'forbidden', 'You do not have access for the attempted action.') : undefined;
+  }
+
+  /** Actions whose time is over take effect. */
+  #advance(): void {
+    for (const action of this.actions.values()) {
+      if (action.status !== 'in-progress' || this.now() < action.started + this.actionTime) continue;
+      action.completed = action.started + this.actionTime;
+      action.status = this.failing.has(action.type) ? 'errored' : 'completed';
+      const droplet = this.droplets.get(action.droplet);
+      if (droplet && action.status === 'completed') this.#effect(droplet, action);
+    }
+  }
+
+  #effect(droplet: Droplet, { order, type }: Action): void {
+    if (type === 'create' || type === 'power_on') droplet.status = 'active';
+    if (type === 'shutdown') droplet.status = 'off';
+    if (type !== 'resize') return;
+    droplet.size = this.sizes.find(({ slug }) => slug === order.size) as Size;
+    if (order.disk === true) droplet.disk = droplet.size.disk;
+  }
+
+  #page(member: string, all: readonly unknown[], query: URLSearchParams): Answer {
+    const size = Math.min(Number(query.get('per_page') ?? 20), this.largestPage);
+    const page = Number(query.get('page') ?? 1);
+    const last = Math.ceil(all.length / size);
+    const link = (to: number): string => `https://api.digitalocean.com/v2/${member}?${new URLSearchParams({ ...Object.fromEntries(query), page: String(to), per_page: String(size) })}`;
+    const pages = { ...(page > 1 && { first: link(1), prev: link(page - 1) }), ...(page < last && { next: link(page + 1), last: link(last) }) };
+    return { status: 200, body: { [member]: all.slice((page - 1) * size, page * size), links: page === 1 && last <= 1 ? {} : { pages }, meta: { total: all.length } } };
+  }
+
+  #named(name: string | null): unknown[] {
+    return [...this.droplets.values()].filter((droplet) => name === null || droplet.name.toLowerCase() === name.toLowerCase()).map((droplet) => shown(droplet, this.#isLocked(droplet)));
+  }
+
+  #with(id: string, use: (droplet: Droplet) => Answer): Answer {
+    const droplet = this.droplets.get(Number(id));
+    return droplet ? use(droplet) : notFound;
+  }
+
+  #create(body: Body): Answer {
+    if (typeof body.name !== 'string' || !/^[a-zA-Z0-9.-]+$/.test(body.name)) return unprocessable('Only valid hostname characters are allowed. (a-z, A-Z, 0-9, . and -)');
+    if (!this.#imageOf(body.image)) return unprocessable('You specified an invalid image for Droplet creation.');
+    const droplet = this.#add(body);
+    const action = this.#begin(droplet, 'create', body);
+    return { status: 202, body: { droplet: shown(droplet, true), links: { actions: [{ id: action.id, rel: 'create', href: `https://api.digitalocean.com/v2/actions/${action.id}` }] } } };
+  }
+
+  #imageOf = (wanted: unknown): Image | undefined => this.images.find(({ id, slug }) => id === wanted || (slug !== null && slug === wanted));
+
+  #add(order: Body): Droplet {
+    const size = this.sizes.find(({ slug }) => slug === order.size) as Size;
+    const region = this.regions.find(({ slug }) => slug === order.region) as Region;
+    const image = this.#imageOf(order.image) as Image;
+    const droplet = { id: ++this.#lastId, name: String(order.name), status: 'new', size, disk: size.disk, image, region, created_at: isoTime(this.now()), order };
+    this.droplets.set(droplet.id, droplet);
+    return droplet;
+  }
+
+  #act(droplet: Droplet, body: Body): Answer {
+    if (this.#isLocked(droplet)) return unprocessable('Droplet already has a pending event.');
+    return { status: 201, body: { action: shownAction(this.#begin(droplet, String(body.type), body)) } };
+  }
+
+  #begin(droplet: Droplet, type: string, order: Body): Action {
+    const action: Action = { id: 36_804_000 + ++this.#lastId, status: 'in-progress', type, started: this.now(), completed: null, droplet: droplet.id, order };
+    this.actions.set(action.id, action);
+    return action;
+  }
+
+  /** The newest first. */
+  #actionsOf = (droplet: Droplet): Action[] => [...this.actions.values()].filter((action) => action.droplet === droplet.id).reverse();
+
+  #isLocked = (droplet: Droplet): boolean => this.#actionsOf(droplet).some(({ status }) => status === 'in-progress');
+
+  #key = (id: string): Key | undefined => [...this.keys.values()].find((key) => String(key.id) === id || key.fingerprint === decodeURIComponent(id));
+
+  #addKey(name: string, publicKey: string): Answer {
+    const digest = createHash('md5').update(Buffer.from(publicKey.split(/\s+/)[1] ?? '', 'base64')).digest('hex');
+    const key = { id: ++this.#lastId, name, public_key: publicKey, fingerprint: (digest.match(/../g) as string[]).join(':') };
+    if (this.#key(key.fingerprint)) return unprocessable('SSH Key is already in use on your account');
+    this.keys.set(key.id, key);
+    return { status: 201, body: { ssh_key: key } };
+  }
+}
+
+const isoTime = (milliseconds: number): string => new Date(milliseconds).toISOString().replace(/\.\d+Z$/, 'Z');
+
+/** A droplet as the API shows it; it has addresses when it is no longer new. */
+function shown({ created_at, disk, id, image, name, region, size, status }: Droplet, isLocked: boolean): unknown {
+  const host = `${(id >> 8) & 255}.${id & 255}`;
+  const v4 = [
+    { ip_address: `10.128.${host}`, netmask: '255.255.0.0', gateway: '10.128.0.1', type: 'private' },
+    { ip_address: `104.236.${host}`, netmask: '255.255.192.0', gateway: '104.236.0.1', type: 'public' },
+  ];
+  return {
+    id, name, memory: size.memory, vcpus: size.vcpus, disk, locked: isLocked, status, kernel: null, created_at,
+    features: ['virtio'], backup_ids: [], snapshot_ids: [], image, volume_ids: [], size, size_slug: size.slug,
+    networks: status === 'new' ? { v4: [], v6: [] } : { v4, v6: [] }, region, tags: [],
+  };
+}
+
+const shownAction = ({ completed, droplet, id, started, status, type }: Action): unknown => ({
+  id, status, type, started_at: isoTime(started), completed_at: completed === null ? null : isoTime(completed),
+  resource_id: droplet, resource_type: 'droplet', region: null, region_slug: null,
+});
