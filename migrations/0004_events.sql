@@ -24,10 +24,13 @@ CREATE TABLE event_subject (
 ) STRICT;
 
 -- Which events are about a subject, in order of time: what one may see, and the filters by scope, are read from here.
+-- Customer and project of the event are repeated, so that events found under several subjects are counted once.
 CREATE TABLE event_about (
   subject_id INTEGER NOT NULL REFERENCES event_subject,
   at INTEGER NOT NULL,
   event_id INTEGER NOT NULL,
+  customer INTEGER,                              -- subject of the customer the event names
+  project INTEGER,                               -- subject of the project the event names
   PRIMARY KEY (subject_id, at, event_id)
 ) STRICT, WITHOUT ROWID;
 
