@@ -34,7 +34,7 @@ const shutdownPatience = 1000;
  */
 export class Deliverer {
   readonly #senders: Readonly<Record<HookKind, Sender>>;
-  readonly #lanes = { web: lane(200), push: lane(50), email: lane(8), failing: lane(50) };
+  readonly #lanes = { web: lane(500), push: lane(50), email: lane(8), failing: lane(100) };
   /** Hooks that may have something to send, in the order they came. */
   readonly #ready = new Set<number>();
   readonly #busy = new Set<number>();
