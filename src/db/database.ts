@@ -245,9 +245,10 @@ export const applicationId = 0x544e5259;
 
 /** Looks before anything is changed: to open with a write-ahead log is a change to the file already. */
 function refuseForeignFile(handle: SQLite.Database): void {
+  // In this order: meanwhile another process may fill an empty file, and marks it as it does.
+  const isEmpty = handle.prepare('SELECT 1 FROM sqlite_schema').get() === undefined;
   const owner = handle.pragma('application_id', { simple: true });
-  if (owner === applicationId) return;
-  if (owner === 0 && handle.prepare('SELECT 1 FROM sqlite_schema').get() === undefined) return;
+  if (owner === applicationId || (owner === 0 && isEmpty)) return;
   handle.close();
   throw new Error('The database belongs to another program');
 }

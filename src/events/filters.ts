@@ -12,11 +12,10 @@ import { namesCaller, ofHeldCustomer, ofReadProject, visibleTo } from './visibil
 import { type Criterion, type Selection, aboutKind, aboutObject, byColumn, byWords, select } from './ways.ts';
 import { wordsOf } from './words.ts';
 
-type ContextKey = keyof typeof subjectKeys | 'resource_type' | 'service_type';
+type ContextKey = keyof typeof subjectKeys | 'service_type';
 
-const contextKey = (key: ContextKey): string => `e.context ->> '${key}'`;
-const has = (key: ContextKey): Sql => raw(`${contextKey(key)} IS NOT NULL`);
-const is = (key: ContextKey, value: string): Sql => sql`${raw(contextKey(key))} = ${value}`;
+const has = (key: ContextKey): Sql => raw(`e.context ->> '${key}' IS NOT NULL`);
+const is = (key: ContextKey, value: string): Sql => sql`${raw(`e.context ->> '${key}'`)} = ${value}`;
 
 /** A condition that nothing fulfils; it leads, so that nothing is read for it. */
 const nothing: Criterion = { condition: raw('FALSE'), ways: [] };
@@ -31,8 +30,8 @@ function about(kind: SubjectKind, uuid: string): Criterion {
 const aboutAny = (kind: Exclude<SubjectKind, 'user'>, key: keyof typeof subjectKeys): Criterion => ({ condition: has(key), ways: [aboutKind(kind)] });
 
 const ofResourceType = (type: string): Criterion => ({
-  condition: is('resource_type', type),
-  ways: [byColumn('event_resource', contextKey('resource_type'), [type])],
+  condition: sql`e.resource_type = ${type}`,
+  ways: [byColumn('event_resource', 'e.resource_type', [type])],
 });
 
 /** Whole words, adjacent and in order, in one of the searched texts. */

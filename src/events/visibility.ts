@@ -1,7 +1,7 @@
 import { type Caller, callerId, seesAll } from '../access/caller.ts';
 import { connectedProjects, customersWithRole, projectsWithRole } from '../access/visibility.ts';
 import type { Database } from '../db/database.ts';
-import { type Sql, any, sql } from '../db/sql.ts';
+import { type Sql, among, any, sql } from '../db/sql.ts';
 import { type Criterion, aboutSubjects } from './ways.ts';
 
 /** Condition on `event e`: the caller is its actor, or the user it is about. */
@@ -34,8 +34,8 @@ export function visibleTo(db: Database, caller: Caller): Criterion | undefined {
     condition: any([namesCaller(caller), ofHeldCustomer(caller), ofReadProject(caller)]),
     ways: [
       aboutSubjects(lasting),
-      aboutSubjects(moved, ofHeldCustomer(caller)),
-      aboutSubjects(own, any([ofHeldCustomer(caller), ofReadProject(caller)])),
+      aboutSubjects(moved, among('a.customer', lasting)),
+      aboutSubjects(own, any([among('a.customer', lasting), among('a.project', [...lasting, ...moved])])),
     ].filter(({ parts }) => parts?.length),
   };
 }

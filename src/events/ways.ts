@@ -22,7 +22,7 @@ export interface Way {
   readonly where: Sql;
   /** The same entries in parts, where each part is in order of time and id. */
   readonly parts?: readonly Sql[];
-  /** Condition on `event e` for events that another way of the same criterion leads to. */
+  /** Condition on the entries whose events another way of the same criterion leads to, too. */
   readonly except?: Sql;
 }
 
@@ -133,15 +133,15 @@ const mostParts = 400;
  * Which of three forms of a page reads the fewest rows: the log by time until the page is full, every part of the ways by
  * time as deep as the page, or all entries of the ways, sorted.
  */
-function cheapest(db: Database, { ways, whole }: Selection, depth: number, total: number): 'walk' | 'merge' | 'gather' {
+function cheapest(db: Database, { conditions, ways, whole }: Selection, depth: number, total: number): 'walk' | 'merge' | 'gather' {
   const [only] = ways;
   if (ways.length === 1 && only?.parts?.length === 1) return 'merge';
   const parts = ways.every((way) => way.parts) ? ways.reduce((sum, way) => sum + (way.parts?.length ?? 0), 0) : Infinity;
-  const found = size(db, { condition: raw('TRUE'), ways });
+  const found = conditions.length === 0 ? total : size(db, { condition: raw('TRUE'), ways });
   // A part is read on until enough of its entries fulfil the conditions.
   const merge = parts > mostParts ? Infinity : Math.min(parts * depth * (found / total), found * 2);
   // Walking reads whole events, with their context, where the ways read the few numbers of an index.
-  const logged = db.value<number>(sql`SELECT ifnull(max(id) - min(id) + 1, 0) FROM event`) as number;
+  const logged = db.value<number>(sql`SELECT (SELECT max(id) FROM event) - (SELECT min(id) FROM event) + 1`) as number;
   const walk = 4 * depth * (logged / total) * Math.max(1, whole.length);
   return merge <= Math.min(walk, found) ? 'merge' : walk < found ? 'walk' : 'gather';
 }
@@ -151,14 +151,14 @@ const counted = (way: Way, conditions: readonly Sql[], range: Partial<Range>): S
 
 /** FROM and WHERE of a way; the event is joined only where something of it is asked for. */
 function entries(way: Way, conditions: readonly Sql[], { from, to }: Partial<Range>, showsTime: boolean): Sql {
-  const checked = way.except ? [...conditions, sql`(${way.except}) IS NOT TRUE`] : conditions;
   const needsTime = showsTime || from !== undefined || to !== undefined;
-  const isJoined = way.table !== 'event e' && (checked.length > 0 || (needsTime && way.at === 'e.at'));
+  const isJoined = way.table !== 'event e' && (conditions.length > 0 || (needsTime && way.at === 'e.at'));
   const where = [
     way.where,
     ...(from === undefined ? [] : [sql`${raw(way.at)} >= ${from}`]),
     ...(to === undefined ? [] : [sql`${raw(way.at)} < ${to}`]),
-    ...checked,
+    ...(way.except ? [sql`(${way.except}) IS NOT TRUE`] : []),
+    ...conditions,
   ].filter(({ text }) => text !== 'TRUE');
   const hint = way.index && needsTime ? ` INDEXED BY ${way.index}` : '';
   const join = isJoined ? ` CROSS JOIN event e ON e.id = ${way.id}` : '';

@@ -34,13 +34,14 @@ const shutdownPatience = 1000;
  */
 export class Deliverer {
   readonly #senders: Readonly<Record<HookKind, Sender>>;
-  readonly #lanes = { web: lane(200), push: lane(50), email: lane(8), failing: lane(50) };
+  readonly #lanes = { web: lane(500), push: lane(50), email: lane(8), failing: lane(100) };
   /** Hooks that may have something to send, in the order they came. */
   readonly #ready = new Set<number>();
   readonly #busy = new Set<number>();
   #finished: Finished[] = [];
   #isScheduled = false;
   #isClosing = false;
+  #isClosed = false;
   #idle: (() => void)[] = [];
 
   /** Throws with a sentence when a setting is of no use. */
@@ -78,6 +79,7 @@ export class Deliverer {
     let patience: NodeJS.Timeout | undefined;
     await Promise.race([this.idle(), new Promise((resolve) => (patience = setTimeout(resolve, shutdownPatience)))]);
     clearTimeout(patience);
+    this.#isClosed = true;
     for (const sender of Object.values(this.#senders)) sender.close();
   }
 
@@ -87,40 +89,46 @@ export class Deliverer {
     setImmediate(() => this.#turn());
   }
 
-  /** Once a turn of the event loop: saves the results that came in, then begins what is due. */
+  /** Once a turn of the event loop: writes the results that came in, and when they are committed begins what is due. */
   #turn(): void {
-    this.#isScheduled = false;
+    const { db, log } = this.deployment;
     const finished = this.#finished;
     this.#finished = [];
-    const isSaved = this.#save(finished);
-    for (const { delivery, lane } of finished) {
-      this.#busy.delete(delivery.hook_id);
-      lane.running--;
-      this.#admit(lane);
-      // An attempt whose result could not be saved is repeated, but not before the next poll.
-      if (isSaved && !this.#isClosing) this.#ready.add(delivery.hook_id);
-    }
-    this.#begin();
-  }
-
-  /** Commits the results, and all else that is pending: what has not been committed must not be sent. Answers whether it is. */
-  #save(finished: readonly Finished[]): boolean {
-    const { db, log } = this.deployment;
-    const context = ownContext(this.deployment);
     let failure: unknown;
     try {
-      if (finished.length > 0) {
-        db.write(() => {
-          for (const { delivery, outcome } of finished) if (outcome) settle(context, delivery, outcome);
-        });
-      }
-      db.settled((error) => (failure = error));
-      db.commit();
+      if (finished.some(({ outcome }) => outcome)) db.write(() => this.#settle(finished));
     } catch (error) {
       failure = error;
     }
-    if (failure !== undefined) log.error({ err: failure }, 'results of deliveries could not be saved');
-    return failure === undefined;
+    // Also what others have written must be committed before it is sent.
+    db.settled((error) => {
+      failure ??= error;
+      if (failure !== undefined) log.error({ err: failure }, 'results of deliveries could not be saved');
+      this.#isScheduled = false;
+      this.#release(finished, failure === undefined);
+      this.#begin();
+    });
+  }
+
+  #settle(finished: readonly Finished[]): void {
+    const context = ownContext(this.deployment);
+    for (const { delivery, outcome } of finished) if (outcome) settle(context, delivery, outcome);
+  }
+
+  /** Lets the hooks of attempts that have ended, and those that waited for their lanes, begin another. */
+  #release(finished: readonly Finished[], isSaved: boolean): void {
+    for (const { delivery, lane } of finished) {
+      this.#busy.delete(delivery.hook_id);
+      lane.running--;
+      const [waiting] = lane.waiting;
+      if (waiting !== undefined) {
+        lane.waiting.delete(waiting);
+        this.#ready.add(waiting);
+      }
+      // An attempt whose result could not be saved is repeated, but not before the next poll.
+      if (isSaved && !this.#isClosing) this.#ready.add(delivery.hook_id);
+    }
+    if (this.#finished.length > 0) this.#schedule();
   }
 
   #begin(): void {
@@ -147,7 +155,8 @@ export class Deliverer {
   async #attempt(delivery: DueDelivery, lane: Lane): Promise<void> {
     this.#busy.add(delivery.hook_id);
     lane.running++;
-    this.#finished.push({ delivery, lane, outcome: await this.#send(delivery) });
+    const outcome = await this.#send(delivery);
+    this.#finished.push({ delivery, lane, outcome });
     this.#schedule();
   }
 
@@ -161,14 +170,6 @@ export class Deliverer {
       this.deployment.log.error({ delivery: delivery.uuid, err: error }, 'delivery failed');
       outcome = { status: 'failed', error: 'Internal error.' };
     }
-    return this.#isClosing && outcome.status === 'failed' ? undefined : outcome;
-  }
-
-  /** Lets the hook that has waited longest into a lane with room. */
-  #admit({ waiting }: Lane): void {
-    const [hook] = waiting;
-    if (hook === undefined) return;
-    waiting.delete(hook);
-    this.#ready.add(hook);
+    return this.#isClosed || (this.#isClosing && outcome.status === 'failed') ? undefined : outcome;
   }
 }

@@ -3,7 +3,7 @@ import type { Database } from '../db/database.ts';
 import { among, sql } from '../db/sql.ts';
 
 /** So many rows are removed in one step, which takes a few milliseconds. */
-const removedAtOnce = 1000;
+const removedAtOnce = 500;
 
 /** Removes a bounded number of the deliveries that finished longer ago than the setting hook_delivery_retention. */
 export function removeOldDeliveries({ deployment: { config, db }, now }: Context): void {

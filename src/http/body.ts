@@ -1,4 +1,3 @@
-import { Busboy } from '@fastify/busboy';
 import { HttpError, invalidRequest } from './error.ts';
 
 /** A file of a multipart body. */
@@ -98,7 +97,9 @@ function gather(pairs: Iterable<readonly [string, unknown]>): Record<string, unk
   return values;
 }
 
-function parseMultipart(content: Buffer, contentType: string): Promise<Body> {
+async function parseMultipart(content: Buffer, contentType: string): Promise<Body> {
+  // Loaded when it is first needed: most deployments start and never see such a body.
+  const { Busboy } = await import('@fastify/busboy');
   return new Promise((resolve, reject) => {
     const malformed = (error: unknown): void =>
       reject(new HttpError(400, { detail: `Multipart form parse error - ${(error as Error).message}` }));

@@ -1,4 +1,4 @@
-import { createTransport } from 'nodemailer';
+import type { Transporter } from 'nodemailer';
 import type { Log } from '../log.ts';
 
 /** One mail to one person; sender and transport are the deployment's. */
@@ -31,43 +31,31 @@ interface MailerOptions {
   readonly authority?: string;
 }
 
-type Transport = ReturnType<typeof createTransport>;
-
 /** Sends mails, each on a connection of its own: nothing waits in memory while the mail server is down. */
 export class Mailer {
-  readonly #transport: Transport | undefined;
+  /** Made with the first mail: what it needs takes longer to load than the rest of the program. */
+  #transport: Promise<Transporter> | undefined;
+  readonly #options: MailerOptions;
   readonly #from: string;
   readonly #log: Log;
 
-  constructor({ authority, email_from: from, log, smtp_url: address }: MailerOptions) {
-    this.#log = log;
-    this.#from = from ?? '';
-    if (!address) return;
-    const url = new URL(address);
-    const isSecure = url.protocol === 'smtps:';
-    this.#transport = createTransport({
-      host: url.hostname.replace(/^\[|\]$/g, ''),
-      port: Number(url.port) || (isSecure ? 465 : 25),
-      secure: isSecure,
-      ...(url.username !== '' && { auth: { user: decodeURIComponent(url.username), pass: decodeURIComponent(url.password) } }),
-      ...(authority !== undefined && { tls: { ca: authority } }),
-      connectionTimeout: patience,
-      greetingTimeout: patience,
-      socketTimeout: patience,
-      dnsTimeout: patience,
-      disableFileAccess: true,
-      disableUrlAccess: true,
-    });
+  constructor(options: MailerOptions) {
+    this.#options = options;
+    this.#log = options.log;
+    this.#from = options.email_from ?? '';
   }
 
   /** Never rejects: what went wrong is in the outcome. Without a mail server the mail is written to the log. */
   async send(mail: Mail): Promise<MailOutcome> {
-    if (!this.#transport) {
+    const { smtp_url: address } = this.#options;
+    if (!address) {
       this.#log.info({ to: mail.to, subject: mail.subject, text: mail.text }, 'mail is not sent: smtp_url is not set');
       return { status: 'skipped', error: 'No mail server is set up.' };
     }
     try {
-      await inTime(this.#transport.sendMail({
+      this.#transport ??= openTransport(address, this.#options.authority);
+      const transport = await this.#transport;
+      await inTime(transport.sendMail({
         from: this.#from,
         to: { name: '', address: mail.to },
         subject: mail.subject,
@@ -84,8 +72,27 @@ export class Mailer {
   }
 
   close(): void {
-    this.#transport?.close();
+    void this.#transport?.then((transport) => transport.close());
   }
+}
+
+async function openTransport(address: string, authority: string | undefined): Promise<Transporter> {
+  const { createTransport } = await import('nodemailer');
+  const url = new URL(address);
+  const isSecure = url.protocol === 'smtps:';
+  return createTransport({
+    host: url.hostname.replace(/^\[|\]$/g, ''),
+    port: Number(url.port) || (isSecure ? 465 : 25),
+    secure: isSecure,
+    ...(url.username !== '' && { auth: { user: decodeURIComponent(url.username), pass: decodeURIComponent(url.password) } }),
+    ...(authority !== undefined && { tls: { ca: authority } }),
+    connectionTimeout: patience,
+    greetingTimeout: patience,
+    socketTimeout: patience,
+    dnsTimeout: patience,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
 }
 
 interface SmtpError extends Error {

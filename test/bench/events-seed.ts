@@ -72,13 +72,12 @@ INSERT INTO event (id, uuid, at, type, level, message, context, actor)
     u.username_folded
   FROM numbered t JOIN user u ON u.id = t.actor JOIN customer c ON c.id = t.customer LEFT JOIN project p ON p.id = t.project ORDER BY t.i;
 
-INSERT INTO event_subject (kind, uuid) SELECT 'user', uuid FROM user UNION ALL SELECT 'customer', uuid FROM customer UNION ALL SELECT 'project', uuid FROM project;
-INSERT INTO event_about (subject_id, at, event_id)
-  SELECT s.id, 1577836800000000 + t.id * 1000000, t.id FROM event_subject s JOIN (
-    SELECT 'user' AS kind, u.uuid, t.id FROM told t JOIN user u ON u.id = t.actor
-    UNION ALL SELECT 'customer', c.uuid, t.id FROM told t JOIN customer c ON c.id = t.customer
-    UNION ALL SELECT 'project', p.uuid, t.id FROM told t JOIN project p ON p.id = t.project) t ON t.kind = s.kind AND t.uuid = s.uuid
-  ORDER BY 1, 2, 3;
+INSERT INTO event_subject (id, kind, uuid) SELECT id, 'user', uuid FROM user
+  UNION ALL SELECT ${size.users} + id, 'customer', uuid FROM customer UNION ALL SELECT ${size.users + size.customers} + id, 'project', uuid FROM project;
+INSERT INTO event_about (subject_id, at, event_id, customer, project)
+  SELECT j.value, 1577836800000000 + t.id * 1000000, t.id, ${size.users} + t.customer, ${size.users + size.customers} + t.project
+  FROM told t, json_each(json_array(t.actor, ${size.users} + t.customer, ${size.users + size.customers} + t.project)) j
+  WHERE j.value IS NOT NULL ORDER BY 1, 2, 3;
 INSERT INTO event_words (rowid, words)
   SELECT t.id, concat_ws(' | ', words(t.message), 'normal', words(c.abbreviation), words(p.name), words(u.full_name))
   FROM told t JOIN user u ON u.id = t.actor JOIN customer c ON c.id = t.customer LEFT JOIN project p ON p.id = t.project ORDER BY t.id;

@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { sql } from '../../src/db/sql.ts';
-import { createQuotas } from '../../src/quotas/usage.ts';
+import { countQuotas, createQuotas, requireQuotas } from '../../src/quotas/usage.ts';
 import { type Cast, cast, everybody, parts } from '../support/cast.ts';
 import { Fixture, type Json } from '../support/fixture.ts';
 import { change, contextOf, link, setQuota, settings } from '../support/links.ts';
@@ -235,17 +235,15 @@ test('moving a project checks every quota it adds to at the target, in order of 
   assert.equal((await fixture.staff.get(people.project.url)).body.name, 'Rocket');
 });
 
-test('usage is never below zero', async () => {
+test('usage is never below zero', () => {
   const id = link(fixture, people.project, { vcpu: { usage: 2 } });
-  const { countQuotas } = await import('../../src/quotas/usage.ts');
   change(fixture, () => countQuotas(contextOf(fixture), [{ scope: 'link', id, name: 'vcpu', delta: -5 }]));
   assert.is(fixture.server.deployment.db.value(sql`SELECT usage FROM quota WHERE scope_kind = 'link' AND name = 'vcpu'`), 0);
   setQuota(fixture, 'link', id, 'vcpu', { usage: 3 });
   assert.is(fixture.server.deployment.db.value(sql`SELECT usage FROM quota WHERE scope_kind = 'link' AND name = 'vcpu'`), 3);
 });
 
-test('demands on one quota count together', async () => {
-  const { requireQuotas } = await import('../../src/quotas/usage.ts');
+test('demands on one quota count together', () => {
   const id = link(fixture, people.project, { vcpu: { limit: 10, usage: 4 } });
   const demand = (delta: number) => ({ scope: 'link', id, name: 'vcpu', delta }) as const;
   requireQuotas(fixture.server.deployment.db, [demand(3), demand(3)]);
