@@ -1,5 +1,6 @@
 import ipaddr from 'ipaddr.js';
 import { day, hour, minute, second } from './clock.ts';
+import { urlOf } from './url.ts';
 
 /**
  * Every setting, once: `tenantry config`, `--help`, the README's table, the environment and the command line are all
@@ -93,7 +94,7 @@ const duration = <T extends number | null>(fallback: T, help: string): Setting<n
 });
 
 const origin = (item: string): void => {
-  if (!URL.canParse(item) || new URL(item).origin !== item) {
+  if (urlOf(item)?.origin !== item) {
     throw new Error(`must list origins such as https://app.example.com, but has "${item}"`);
   }
 };
@@ -104,7 +105,7 @@ const webAddress = (fallback: null, help: string): Setting<string | null> => ({
   help,
   read: (value) => {
     if (value === '') return null;
-    if (!/^https?:$/.test(URL.canParse(value) ? new URL(value).protocol : '')) {
+    if (!/^https?:$/.test(urlOf(value)?.protocol ?? '')) {
       throw new Error('must be an http or https URL');
     }
     const { origin, pathname } = new URL(value);
@@ -119,7 +120,7 @@ const remoteAddress = (help: string, schemes: readonly string[]): Setting<string
   help,
   read: (value) => {
     if (value === '') return null;
-    const parsed = URL.canParse(value) ? new URL(value) : undefined;
+    const parsed = urlOf(value);
     if (!parsed?.hostname || !schemes.includes(parsed.protocol)) throw new Error(`must be a URL that starts with ${schemes.map((scheme) => `${scheme}//`).join(' or ')}`);
     return value;
   },

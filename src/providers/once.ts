@@ -7,7 +7,7 @@ export interface Accepted {
 }
 
 /** Something that a provider must not do twice. */
-export interface Demand {
+export interface Order {
   /** Asks for it. */
   readonly ask: () => Promise<Accepted>;
   /** Looks for what an earlier call without an answer may have brought about. */
@@ -33,7 +33,7 @@ const mostCalls = 4;
  * because it got no answer or the process ended, what it may have brought about is looked for, and only when there is
  * nothing it is asked for again. The memo then holds what was accepted; the caller goes on by it.
  */
-export async function askOnce({ isRepeated, memo }: DriverCall, { ask, find, patience }: Demand): Promise<Step> {
+export async function askOnce({ isRepeated, memo }: DriverCall, { ask, find, patience }: Order): Promise<Step> {
   const { failure = 'Backend does not respond', isInDoubt = false, lost = 0 } = memo as Doubt;
   const accepted = (what: Accepted): Step => ({ kind: 'wait', milliseconds: patience, memo: { ...memo, ...what.memo }, ...(what.values && { values: what.values }) });
   const doubt = (text: string): Step => ({ kind: 'wait', milliseconds: settling, memo: { ...memo, lost: lost + 1, isInDoubt: true, failure: text } });

@@ -28,6 +28,9 @@ export function demandsOf(resource: ResourceRow, sign: 1 | -1 = 1): Demand[] {
   ];
 }
 
+/** The same for what the provider has already: quotas that it counts itself, those of a tenant, hold it without our adding. */
+export const demandsOfKnown = (resource: ResourceRow): Demand[] => demandsOf(resource).filter(({ scope }) => scope !== 'resource');
+
 /** Demands of a kind or an action, on the objects that a resource belongs to. */
 export function placedDemands(resource: Counted, demands: KindDemands, sign: 1 | -1 = 1): Demand[] {
   const places = [

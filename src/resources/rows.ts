@@ -6,7 +6,7 @@ import type { PlainValues, ResourceKind, RowChange } from '../providers/provider
 import { resourceKind } from '../providers/registry.ts';
 import { type Demand, changeQuota, countQuotas, createQuotas, quotaOf, setUsage } from '../quotas/usage.ts';
 import { removeSettings } from '../services/linking.ts';
-import { demandsOf, recount } from './counting.ts';
+import { demandsOf, demandsOfKnown, recount } from './counting.ts';
 import { type ResourceRow, type State, detailsOf, resourceContext, resourceOf } from './resource.ts';
 
 /** Columns that drivers and descriptions may name; everything else is a detail of the kind. */
@@ -96,7 +96,7 @@ export function insertResource(context: Context, resource: NewResource): Resourc
   createQuotas(context, 'resource', id, Object.keys(kind.quotas ?? {}), kind.quotas ?? {}, kind.quotasAreBackend ?? false);
   takeUsages(context, id, kind, resource.values);
   const row = resourceOf(db, id) as ResourceRow;
-  countQuotas(context, demandsOf(row));
+  countQuotas(context, row.state === 'OK' ? demandsOfKnown(row) : demandsOf(row));
   return row;
 }
 

@@ -12,7 +12,7 @@ import type { BackendObject, ProviderType } from '../providers/provider.ts';
 import { type TypedKind, providerTypes, resourceKind } from '../providers/registry.ts';
 import { requireQuotas } from '../quotas/usage.ts';
 import { refusalAsHost } from '../resources/changes.ts';
-import { demandsOf } from '../resources/counting.ts';
+import { demandsOfKnown } from '../resources/counting.ts';
 import { placeOf } from '../resources/creation.ts';
 import { collectionOf } from '../resources/kinds.ts';
 import { type ResourceRow, resourceContext, resourceOf } from '../resources/resource.ts';
@@ -118,7 +118,7 @@ function store(request: Request, typed: TypedKind, object: BackendObject, linkId
   const acceptance = typed.kind.acceptImport?.(request, object, place) ?? { row: {} };
   const row = { ...values, ...acceptance.row, name: object.name, backend_id: object.backend_id };
   const draft = { cores: 0, ram: 0, disk: 0, size: 0, parent_id: null, details: JSON.stringify(row), ...row, kind: typed.name, link_id: place.link, service_id: place.service, settings_id: place.settings, project_id: place.project, customer_id: place.customer };
-  requireQuotas(request.db, demandsOf(draft as unknown as ResourceRow));
+  requireQuotas(request.db, demandsOfKnown(draft as unknown as ResourceRow));
   const imported = insertResource(request, { kind: typed.name, ...place, state: 'OK', values: row });
   acceptance.then?.(imported.id);
   record(request, 'resource_import_succeeded', resourceContext(request.db, imported));

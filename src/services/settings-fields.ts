@@ -13,6 +13,7 @@ import { embeddedQuotas } from '../quotas/embedded.ts';
 import { scopeLink } from '../quotas/quotas.ts';
 import { type ResolvedScope, resolveScope } from '../scopes/resolve.ts';
 import { masked } from './secrets.ts';
+import { urlOf } from '../url.ts';
 
 const largestCertificate = 65_536;
 const certificateTypes = ['application/x-pem-file', 'application/x-x509-ca-cert', 'text/plain'];
@@ -76,7 +77,7 @@ function backendUrl(): Field<string | null> {
       parse: (value, request, form) => {
         const address = input.parse(value, request, form);
         const isSimulated = address === null || /^simulator:/i.test(address);
-        const isValid = address === null || (schemes.test(address) && (isSimulated || URL.canParse(address)));
+        const isValid = address === null || (schemes.test(address) && (isSimulated || urlOf(address) !== undefined));
         if (!isValid || (isSimulated && !request.config.simulator_enabled)) throw new FieldError([messages.url]);
         return address;
       },

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { type JsonAnswer, type VendorCall, type VendorHttp, decoded, malformed } from '../http.ts';
 import { ProviderError } from '../provider.ts';
+import { urlOf } from '../../url.ts';
 
 /* The calls of DigitalOcean's API v2 (providers.md 5.5), and of their answers what is used here. */
 
@@ -95,8 +96,8 @@ export class DigitalOceanApi {
     return found.filter((one) => one.name === name);
   }
 
-  async droplet(droplet_id: string | number): Promise<VendorDroplet> {
-    const { body } = await this.#call('GET', `/droplets/${droplet_id}`);
+  async droplet(dropletId: string | number): Promise<VendorDroplet> {
+    const { body } = await this.#call('GET', `/droplets/${dropletId}`);
     return decoded(v.object({ droplet }), body).droplet;
   }
 
@@ -107,22 +108,22 @@ export class DigitalOceanApi {
     return { droplet: created.droplet, action: created.links?.actions?.at(-1)?.id };
   }
 
-  async deleteDroplet(droplet_id: string): Promise<void> {
-    await this.#call('DELETE', `/droplets/${droplet_id}`);
+  async deleteDroplet(dropletId: string): Promise<void> {
+    await this.#call('DELETE', `/droplets/${dropletId}`);
   }
 
-  async act(droplet_id: string, order: { readonly type: string; readonly size?: string; readonly disk?: boolean }): Promise<VendorAction> {
-    const { body } = await this.#call('POST', `/droplets/${droplet_id}/actions`, order);
+  async act(dropletId: string, order: { readonly type: string; readonly size?: string; readonly disk?: boolean }): Promise<VendorAction> {
+    const { body } = await this.#call('POST', `/droplets/${dropletId}/actions`, order);
     return decoded(v.object({ action }), body).action;
   }
 
-  async action(action_id: number): Promise<VendorAction> {
-    const { body } = await this.#call('GET', `/actions/${action_id}`);
+  async action(actionId: number): Promise<VendorAction> {
+    const { body } = await this.#call('GET', `/actions/${actionId}`);
     return decoded(v.object({ action }), body).action;
   }
 
   /** Every action there was on a droplet. */
-  actionsOf = (droplet_id: string): Promise<VendorAction[]> => this.#list(`/droplets/${droplet_id}/actions`, 'actions', action);
+  actionsOf = (dropletId: string): Promise<VendorAction[]> => this.#list(`/droplets/${dropletId}/actions`, 'actions', action);
 
   /** The key with this MD5 fingerprint, or undefined. */
   async key(fingerprint: string): Promise<VendorKey | undefined> {
@@ -135,13 +136,13 @@ export class DigitalOceanApi {
     }
   }
 
-  async addKey(name: string, public_key: string): Promise<VendorKey> {
-    const { body } = await this.#call('POST', '/account/keys', { name, public_key });
+  async addKey(name: string, publicKey: string): Promise<VendorKey> {
+    const { body } = await this.#call('POST', '/account/keys', { name, public_key: publicKey });
     return decoded(v.object({ ssh_key: key }), body).ssh_key;
   }
 
-  async deleteKey(key_id: number): Promise<void> {
-    await this.#call('DELETE', `/account/keys/${key_id}`);
+  async deleteKey(keyId: number): Promise<void> {
+    await this.#call('DELETE', `/account/keys/${keyId}`);
   }
 
   #call(method: VendorCall['method'], path: string, json?: unknown): Promise<JsonAnswer> {
@@ -158,7 +159,7 @@ export class DigitalOceanApi {
       items.push(...page);
       const next = decoded(nextPage, body).links?.pages?.next;
       if (!next) return items;
-      if (page.length === 0 || items.length >= mostObjects || !URL.canParse(next, this.#base)) throw malformed();
+      if (page.length === 0 || items.length >= mostObjects || !urlOf(next, this.#base)) throw malformed();
       query = new URL(next, this.#base).search;
     }
   }

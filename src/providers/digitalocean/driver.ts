@@ -1,4 +1,5 @@
 import { minute } from '../../clock.ts';
+import type { InjectedKey } from '../../resources/injected-key.ts';
 import type { VendorHttp } from '../http.ts';
 import { askOnce } from '../once.ts';
 import { type Driver, type DriverCall, type DriverSettings, type Inventory, type PlainValues, ProviderError, type Step } from '../provider.ts';
@@ -18,12 +19,6 @@ interface Memo {
   readonly droplet?: number;
   /** Id of the vendor's action that is followed. */
   readonly action?: number;
-}
-
-interface Key {
-  readonly name: string;
-  readonly public_key: string;
-  readonly fingerprint: string;
 }
 
 /** DigitalOcean by its API (providers.md 5.4, 5.5). */
@@ -103,12 +98,12 @@ export class DigitalOceanDriver implements Driver {
    */
   async #prepare({ memo, parameters, values }: DriverCall): Promise<Step> {
     const before = (await this.#api.dropletsNamed(String(values.name))).map(({ id }) => id);
-    const key = parameters.key as Key | undefined;
+    const key = parameters.key as InjectedKey | undefined;
     return { kind: 'wait', milliseconds: 0, memo: { ...memo, before, keys: key ? [await this.#uploaded(key)] : [] } };
   }
 
   /** The id of a key at the vendor, uploaded if it is missing there. */
-  async #uploaded({ fingerprint, name, public_key: publicKey }: Key): Promise<number> {
+  async #uploaded({ fingerprint, name, public_key: publicKey }: InjectedKey): Promise<number> {
     const present = await this.#api.key(fingerprint);
     if (present) return present.id;
     try {

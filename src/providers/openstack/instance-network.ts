@@ -169,7 +169,7 @@ export function addressesOf(
   const own = instance ? attachedAddresses(request, instance) : [];
   const free = [...own, ...freeAddresses(request, tenant)].filter(({ id }) => !named.has(id));
   const chosen = asked.map(({ address, subnet }, i) => {
-    if (!connected.has(subnet.backend_id)) throw refuse('SubNet is not connected to instance.');
+    if (!isOf(tenant)(subnet) || !connected.has(subnet.backend_id)) throw refuse('SubNet is not connected to instance.');
     if (address) refuseAddress(tenant, address, instance, asked.findIndex((other) => other.address?.id === address.id) < i);
     const row = address ?? free.shift();
     return row

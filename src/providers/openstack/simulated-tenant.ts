@@ -54,11 +54,7 @@ export const tenant: SimulatedKind = {
   id: (_n, draw) => dashedUuid(draw),
   born: (_n, _values, draw) => ({ internal_network_id: dashedUuid(draw) }),
   effects: {
-    set_quotas: ({ backend_id, limits, ...values }, parameters, { all }) => {
-      const changed = { ...(limits as PlainValues | undefined), ...parameters };
-      return { limits: changed, quotas: quotasOf({ backend_id: String(backend_id), values: { ...values, limits: changed } }, all) };
-    },
-    pull_quotas: ({ backend_id, ...values }, _parameters, { all }) => ({ quotas: quotasOf({ backend_id: String(backend_id), values }, all) }),
+    set_quotas: ({ limits }, asked) => ({ limits: { ...(limits as PlainValues | undefined), ...asked } }),
   },
   others: {
     create: (object, _all, parameters) => firstParts(object, parameters),

@@ -121,7 +121,9 @@ export class SimulatorDriver implements Driver {
     if (refusal !== undefined) return { kind: 'fail', text: refusal };
     return this.deployment.db.write((): Step => {
       const values = play.end(kind, call.memo);
-      return { kind: 'done', values, changes: this.#changeOthers(kind, operation, { ...call.values, ...values }, call.parameters) };
+      const changes = this.#changeOthers(kind, operation, { ...call.values, ...values }, call.parameters);
+      const object = this.#world.find(call.kind, values.backend_id ?? call.values.backend_id);
+      return { kind: 'done', values: { ...values, ...(object && this.#observed(object)) }, changes };
     });
   }
 
@@ -167,9 +169,12 @@ export class SimulatorDriver implements Driver {
   }
 
   #described(object: SimulatedObject): BackendObject {
-    const observed = this.type.simulation.kinds[object.kind]?.observed?.(object, (name) => this.#world.ofKind(name)) ?? {};
     const { name, ...rest } = object.values;
-    return { kind: object.kind, backend_id: object.backend_id, name: String(name ?? ''), values: { ...rest, ...observed } };
+    return { kind: object.kind, backend_id: object.backend_id, name: String(name ?? ''), values: { ...rest, ...this.#observed(object) } };
+  }
+
+  #observed(object: SimulatedObject): PlainValues {
+    return this.type.simulation.kinds[object.kind]?.observed?.(object, (name) => this.#world.ofKind(name)) ?? {};
   }
 
   /** What of our values the provider is told; of a resource's description nothing where changes of it are not pushed. */

@@ -228,4 +228,19 @@ test('at most four calls are made at once for the same settings', async () => {
   assert.equal(new Set((await account.alice.get('/api/digitalocean-droplets/')).body.map(({ state }: Json) => state)), new Set(['OK']));
 });
 
+test('a shutdown does not wait for a backend that does not answer', async () => {
+  const other = await Account.open();
+  other.vendor.mishap('GET /account', 'silence');
+  other.fixture.clock.advance(30 * 60);
+  for (let n = 0; n < 2; n++) {
+    other.fixture.clock.advance(2);
+    other.fixture.server.tick();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  assert.is((await other.settings()).state, 'Syncing');
+  const started = performance.now();
+  await other.close();
+  assert.ok(performance.now() - started < 10_000);
+});
+
 test.run();

@@ -19,7 +19,7 @@ attachments.after(() => jira.fixture.close());
 
 const path = '/api/jira-attachments/';
 
-const upload = (client: Client, content: BlobPart, name = 'log.txt') => {
+const upload = (client: Client, content: string | Uint8Array<ArrayBuffer>, name = 'log.txt') => {
   const form = new FormData();
   form.set('issue', issue.url);
   form.set('file', new Blob([content], { type: 'text/plain' }), name);

@@ -177,7 +177,7 @@ issues('a failure is Erred with its text; from Erred it can be deleted, whatever
 issues('no more than four issues are Creating at once, and one whose JIRA project never came is Erred', async () => {
   const { clients, fixture, link, settings } = jira;
   await setOptions(fixture, settings, { simulator_latency: 'create=60000,*=0', simulator_failures: 'Project.create' });
-  const made = [];
+  const made: string[] = [];
   for (let n = 0; n < 6; n++) made.push((await clients.owner.post(path, { ...body, summary: `Many ${n}` })).body.url);
   await step(fixture);
   await step(fixture);

@@ -5,7 +5,7 @@ import { sql } from '../../../src/db/sql.ts';
 import { driverSettings } from '../../../src/providers/drivers.ts';
 import { World } from '../../../src/providers/simulator/world.ts';
 import type { Answer, Json } from '../../support/fixture.ts';
-import { simulatedService, work } from '../../support/simulated.ts';
+import { setOptions, simulatedService, step, work } from '../../support/simulated.ts';
 import { type Jira, startJira } from './support.ts';
 
 const webhooks = suite('JIRA webhooks');
@@ -186,16 +186,38 @@ webhooks('a comment of another issue is none of this one', async () => {
   assert.equal((await fixture.staff.get(`/api/jira-comments/?issue=${here.url}`)).body, []);
 });
 
-webhooks('a webhook about what is being created or changed here waits until that is done, and makes nothing twice', async () => {
-  const { clients, fixture } = jira;
-  const { type, priority } = await jira.issue();
-  const body = { jira_project: jira.web.url, type, priority, summary: 'Quick webhook' };
-  const { body: issue } = await clients.owner.post('/api/jira-issues/', body);
-  const next = `WEB-${fixture.server.deployment.db.value<number>(sql`SELECT value + 1 FROM simulated_counter WHERE name = 'issues of WEB'`)}`;
-  assert.is((await receive('jira:issue_created', next)).status, 201);
+webhooks('a webhook about what is being created here waits until that is done, and makes nothing twice', async () => {
+  const { clients, fixture, settings } = jira;
+  const { priority, type } = await jira.issue();
+  await setOptions(fixture, settings, { simulator_latency: 'create=5000,*=0' });
+  const { body: issue } = await clients.owner.post('/api/jira-issues/', { jira_project: jira.web.url, type, priority, summary: 'Quick webhook' });
+  await step(fixture);
+  await step(fixture);
+  const key = `WEB-${fixture.server.deployment.db.value<number>(sql`SELECT value FROM simulated_counter WHERE name = 'issues of WEB'`)}`;
+  atJira((world) => world.add('Issue', 902, key, { name: '', summary: 'Quick webhook', project: 'WEB' }));
+  assert.is((await receive('jira:issue_created', key)).status, 201);
   await work(fixture);
   await work(fixture);
-  assert.equal((await fixture.staff.get('/api/jira-issues/?summary=quick')).body.map(({ key, url }: Json) => [key, url]), [[next, issue.url]]);
+  assert.equal((await fixture.staff.get('/api/jira-issues/?summary=quick')).body.map((made: Json) => [made.key, made.url]), [[key, issue.url]]);
+  await setOptions(fixture, settings, { simulator_latency: '0' });
+});
+
+webhooks('a webhook about what is being changed here is looked at after that', async () => {
+  const { clients, fixture, settings } = jira;
+  const issue = await jira.issue();
+  await setOptions(fixture, settings, { simulator_latency: 'update=5000,*=0' });
+  await clients.owner.patch(issue.url, { summary: 'Changed here' });
+  await step(fixture);
+  changeAtJira('Issue', issue.key, { status: 'In Progress' });
+  assert.is((await receive('jira:issue_updated', issue.key)).status, 201);
+  await step(fixture);
+  await step(fixture);
+  assert.equal([(await byKey(issue.key)).state, (await byKey(issue.key)).summary], ['Updating', 'Changed here']);
+  await work(fixture);
+  await work(fixture);
+  const { state, status, summary } = await byKey(issue.key);
+  assert.equal({ state, status, summary }, { state: 'OK', status: 'In Progress', summary: 'Changed here' });
+  await setOptions(fixture, settings, { simulator_latency: '0' });
 });
 
 webhooks('the same webhook again, before the first was looked at, is one job', async () => {
