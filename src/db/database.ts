@@ -149,6 +149,27 @@ export class Database {
     }
   }
 
+  /**
+   * Runs work whose pieces wait for each other in one transaction: all of its changes happen, or, when it rejects, none. For
+   * commands that have the database to themselves: whatever else is written meanwhile shares its fate.
+   */
+  async whole<T>(work: () => Promise<T>): Promise<T> {
+    this.commit();
+    const batch = this.#begin();
+    clearImmediate(batch.timer);
+    const committed = new Promise<void>((resolve, reject) => batch.waiting.push((error) => (error === undefined ? resolve() : reject(error))));
+    committed.catch(() => undefined);
+    try {
+      const result = await work();
+      this.commit();
+      await committed;
+      return result;
+    } catch (error) {
+      this.#abandon(batch, error);
+      throw error;
+    }
+  }
+
   /** Calls back when everything changed so far is on disk (with the error when it could not be), or at once when nothing is pending. */
   settled(callback: (error?: unknown) => void): void {
     if (this.#batch) this.#batch.waiting.push(callback);
@@ -205,6 +226,14 @@ export class Database {
     this.#exec('BEGIN IMMEDIATE');
     this.#batch = { waiting: [], failure: undefined, timer: setImmediate(() => this.commit()) };
     return this.#batch;
+  }
+
+  #abandon(batch: Batch, error: unknown): void {
+    if (this.#batch !== batch) return;
+    this.#batch = undefined;
+    this.writes++;
+    if (this.#raw.inTransaction) this.#exec('ROLLBACK');
+    for (const callback of batch.waiting) callback(error);
   }
 
   #rollBack(batch: Batch, error: unknown): void {

@@ -22,12 +22,11 @@ export async function demo(deployment: Deployment, seed = 'tenantry'): Promise<s
   const now = clock.now();
   const world = buildWorld(new Seed(`${seed} world`));
   const plan = planHistory(world, now, new Seed(`${seed} history`), passwordHash);
-  db.write(() => {
+  await db.whole(async () => {
     const past = new Past(deployment, new Seed(`${seed} uuids`), now - (span + 1) * day);
-    plan.run(past);
-    past.close(world.people);
+    await plan.run(past);
+    db.write(() => past.close(world.people));
   });
-  db.commit();
   return report(deployment, world);
 }
 

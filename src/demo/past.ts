@@ -1,4 +1,4 @@
-import type { Deployment } from '../access/deployment.ts';
+import { type Deployment, ownContext } from '../access/deployment.ts';
 import { Request } from '../access/request.ts';
 import { TokenUse, authenticate, revokeTokensOf } from '../access/tokens.ts';
 import { endpoints } from '../api.ts';
@@ -6,11 +6,13 @@ import { type SettableClock, minute, settableClock } from '../clock.ts';
 import type { Endpoint, Method } from '../collection/endpoint.ts';
 import { sql } from '../db/sql.ts';
 import { HttpError } from '../http/error.ts';
-import { Incoming } from '../http/incoming.ts';
+import { Incoming, pathOf } from '../http/incoming.ts';
 import { Router } from '../http/router.ts';
 import { expireRoles, nextExpiry } from '../permissions/roles.ts';
+import { scheduleSyncs } from '../services/sync.ts';
 import { housekeeping } from '../work/housekeeping.ts';
 import { Timer } from '../work/timer.ts';
+import { ProviderWorker } from '../work/worker.ts';
 import type { Seed } from './seed.ts';
 
 /** Somebody who uses the API of the past. */
@@ -35,19 +37,22 @@ const session = 30 * minute;
 
 /**
  * A deployment in its own past: requests at chosen instants, through the endpoints that serve everybody, with uuids from a
- * seed. Whatever a deployment does by itself happens on the way from one instant to the next. Works inside one write.
+ * seed. Whatever a deployment does by itself happens on the way from one instant to the next, its work at providers included.
  */
 export class Past {
   readonly deployment: Deployment;
   readonly #clock: SettableClock;
   readonly #router = new Router<Endpoint>();
   readonly #timer: Timer;
+  readonly #worker: ProviderWorker;
   readonly #sessions = new Map<Visitor, { token: string; last: number }>();
 
   constructor(present: Deployment, seed: Seed, start: number) {
     this.#clock = settableClock(start);
     this.deployment = {
       ...present,
+      // Every half hour of years would be too often; see `synchronise`.
+      config: { ...present.config, settings_sync_interval: Number.MAX_SAFE_INTEGER },
       clock: this.#clock,
       random: seed.bytes,
       tokenUse: new TokenUse(),
@@ -55,24 +60,52 @@ export class Past {
       passwordChanged: () => undefined,
     };
     this.#timer = new Timer(this.deployment, housekeeping);
+    // All of the past is one transaction: nobody waits for parts of it.
+    this.#worker = new ProviderWorker(this.deployment, (callback) => callback());
     for (const endpoint of endpoints) this.#router.add(endpoint);
   }
 
-  /** Lets the time pass until an instant; roles end at theirs. */
-  passTo(instant: number): void {
+  /** Lets the time pass until an instant: roles end at theirs, and jobs make their steps, a second apart as they would. */
+  async passTo(instant: number): Promise<void> {
     const { db } = this.deployment;
-    for (let due = nextExpiry(db); due !== undefined && due <= instant; due = nextExpiry(db)) {
-      this.#clock.set(due);
-      expireRoles({ deployment: this.deployment, actor: null, address: null, now: due });
+    for (;;) {
+      const [expiry, step] = [nextExpiry(db) ?? Number.POSITIVE_INFINITY, this.#nextStep()];
+      if (Math.min(expiry, step) > instant) break;
+      if (expiry <= step) {
+        this.#clock.set(expiry);
+        db.write(() => expireRoles(ownContext(this.deployment)));
+      } else {
+        this.#clock.set(step);
+        this.#worker.tick();
+        await this.#worker.idle();
+      }
     }
     this.#clock.set(instant);
     this.#timer.tick();
+  }
+
+  /** When the worker looks for jobs next and finds one; infinite without any. */
+  #nextStep(): number {
+    const due = this.deployment.db.value<number | null>(sql`SELECT min(due) FROM job`) ?? Number.POSITIVE_INFINITY;
+    return Math.max(due, this.#clock.now() + this.deployment.config.job_tick);
+  }
+
+  /** Schedules a synchronisation of every provider. */
+  synchronise(): void {
+    const { deployment } = this;
+    scheduleSyncs(ownContext({ ...deployment, config: { ...deployment.config, settings_sync_interval: 0 } }));
   }
 
   /** Sends a request on behalf of a visitor, who logs in first when he has not done so lately. Throws when it is refused. */
   send(method: Method, link: string, { by, body = {}, prepared }: Call = {}): Answer {
     const token = by && this.#tokenOf(by);
     return this.#perform(method, link, { body, prepared, address: by?.address ?? '', token }) as Answer;
+  }
+
+  /** The objects of a list, as a visitor sees them; `path` with its query. */
+  list(path: string, by: Visitor): readonly Answer[] {
+    const token = this.#tokenOf(by);
+    return this.#perform('GET', `${path}${path.includes('?') ? '&' : '?'}page_size=300`, { body: {}, prepared: undefined, address: by.address, token }) as Answer[];
   }
 
   /** A login; with a wrong password it fails, as the API would have it. */
@@ -112,7 +145,7 @@ export class Past {
   #perform(method: Method, link: string, call: { body: object; prepared: unknown; address: string; token?: string | undefined }): unknown {
     const base = this.deployment.config.base_url ?? 'http://localhost';
     const path = link.startsWith(base) ? link.slice(base.length) : link;
-    const match = this.#router.find(path);
+    const match = this.#router.find(pathOf(path));
     const operation = match?.endpoint.operations[method];
     if (!match || !operation) throw new Error(`There is no ${method} ${path}`);
     const headers = { 'content-type': 'application/json', ...(call.token !== undefined && { authorization: `Token ${call.token}` }) };

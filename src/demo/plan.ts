@@ -10,7 +10,7 @@ export const span = 730;
 /** What happens when, and the calendar by which it is planned. */
 export class Plan {
   readonly #acts: { readonly at: number; readonly act: Act }[] = [];
-  /** After this instant nothing happens any more. */
+  /** The last instant of the ordinary course of things; later come only the acts that are still under way now. */
   readonly latest: number;
 
   constructor(
@@ -44,13 +44,13 @@ export class Plan {
   }
 
   /** Everything that happens, in order; what is planned for one instant, in the order of planning. */
-  run(past: Past): void {
+  async run(past: Past): Promise<void> {
     const acts = this.#acts.sort((a, b) => a.at - b.at);
     for (const { at, act } of acts) {
-      past.passTo(at);
-      act(past);
+      await past.passTo(at);
+      past.deployment.db.write(() => act(past));
     }
-    past.passTo(this.now);
+    await past.passTo(this.now);
   }
 
   #officeHours(instant: number): number {

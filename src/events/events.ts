@@ -110,7 +110,8 @@ const read = (name: string, title: string, operation: Omit<Operation, 'who'>): E
   operations: { GET: { who: 'Everybody.', ...operation } },
 });
 
-const scopeTypes = [...Object.values(scopes).flatMap(({ name }) => name ?? []), ...serviceTypes.map((type) => `${type}.service`.toLowerCase()), ...resourceTypes.map((type) => type.toLowerCase())].sort();
+const scopeTypes = (): string[] =>
+  [...Object.values(scopes).flatMap(({ name }) => name ?? []), ...serviceTypes().map((type) => `${type}.service`.toLowerCase()), ...resourceTypes().map((type) => type.toLowerCase())].sort();
 
 /** Every path of the log of events (events.md 4.6). */
 export const eventEndpoints: readonly Endpoint[] = [
@@ -148,6 +149,6 @@ export const eventEndpoints: readonly Endpoint[] = [
   read('scope_types', 'Event Scope Types', {
     summary: 'Lists the types of object that the filter scope_type knows.',
     output: { status: 200, shape: { type: 'array', items: { type: 'string' } } },
-    handle: () => json(scopeTypes),
+    handle: () => json(scopeTypes()),
   }),
 ];

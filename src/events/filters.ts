@@ -68,9 +68,9 @@ function ofScope(request: Request): Criterion[] {
 /** The events connected to an object of a type, for other than staff and support through their own rule (events.md 4.7). */
 function ofScopeType({ caller }: Request, value: string): Criterion[] {
   const name = plainName(value);
-  const resourceType = resourceTypes.find((type) => plainName(type) === name);
+  const resourceType = resourceTypes().find((type) => plainName(type) === name);
   if (resourceType) return [ofResourceType(resourceType)];
-  const service = serviceTypes.find((type) => name === plainName(`${type}.service`) || name === plainName(`${type}.serviceprojectlink`));
+  const service = serviceTypes().find((type) => name === plainName(`${type}.service`) || name === plainName(`${type}.serviceprojectlink`));
   if (service) {
     const ofService = [aboutAny('service', 'service_uuid'), { condition: is('service_type', service) }];
     return name.endsWith('link') ? [...ofService, { condition: has('project_uuid') }] : ofService;

@@ -30,7 +30,11 @@ export class ProviderWorker {
   readonly #calls = new Map<number, number>();
   #state: 'working' | 'stopping' | 'stopped' = 'working';
 
-  constructor(private readonly deployment: Deployment) {}
+  /** `committed` calls back when what was written so far is safe and seen by others. */
+  constructor(
+    private readonly deployment: Deployment,
+    private readonly committed: (callback: () => void) => void = (callback) => deployment.db.settled(() => callback()),
+  ) {}
 
   /** Frees what a process that is no more had claimed; an expired lease still tells that a call was made and nothing came of it. */
   recover(): void {
@@ -91,7 +95,7 @@ export class ProviderWorker {
     });
     this.#calls.set(job.settings_id, (this.#calls.get(job.settings_id) ?? 0) + 1);
     // The state that was entered is committed and seen before the provider is called.
-    const work = new Promise<void>((resolve) => deployment.db.settled(() => resolve()))
+    const work = new Promise<void>((resolve) => this.committed(resolve))
       .then(() => this.#run({ ...job, started: job.started ?? now }))
       .catch((error: unknown) => {
         deployment.log.error({ job: job.id, operation: job.operation, err: error }, 'job failed');

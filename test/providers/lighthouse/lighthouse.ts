@@ -1,5 +1,6 @@
 import { integer, text } from '../../../src/collection/field.ts';
 import { exact } from '../../../src/collection/filter.ts';
+import { computedValue } from '../../../src/collection/representation.ts';
 import { invalid } from '../../../src/http/error.ts';
 import { type ProviderType, ProviderError } from '../../../src/providers/provider.ts';
 import { propertyDetail, propertyInSet, propertyLink, shownProperty } from '../../../src/providers/property.ts';
@@ -25,7 +26,7 @@ export const lighthouse: ProviderType = {
       offline: 'dark',
       fields: {
         coast: propertyLink('Lighthouse.Coast', 'lighthouse-coasts', { required: true }),
-        watts: integer({ min: 1, max: 1000 }),
+        watts: { ...integer({ min: 1, max: 1000 }), json: () => computedValue(detail('watts')) },
         coast_name: shownDetail('coast_name'),
       },
       filters: { watts: exact(`CAST(${detail('watts')} AS TEXT)`) },

@@ -194,11 +194,15 @@ test('without delete_volumes and release_floating_ips data volumes and addresses
   assert.equal([address.address, address.runtime_state, address.instance], ['198.18.0.2', 'DOWN', null]);
 });
 
-test('a free floating IP is taken before one is created', async () => {
-  const web = await instance(cloud, { floating_ips: [{ subnet: cloud.subnet.url }] });
-  assert.equal(web.external_ips, ['198.18.0.2']);
-  assert.is((await names(cloud, 'openstack-floating-ips/')).length, 1);
+test('a free floating IP is taken before one is created, and from then on it is free no more', async () => {
+  const floating = { floating_ips: [{ subnet: cloud.subnet.url }] };
+  const [, web] = await create(floating);
+  const [, other] = await create({ ...floating, name: 'other' });
+  await work(cloud.fixture);
+  assert.equal([(await present(cloud, web)).external_ips, (await present(cloud, other)).external_ips], [['198.18.0.2'], ['198.18.0.3']]);
+  assert.is((await names(cloud, 'openstack-floating-ips/')).length, 2);
   await remove(web);
+  await remove(other);
   assert.is((await names(cloud, 'openstack-floating-ips/')).length, 0);
 });
 
