@@ -60,7 +60,7 @@ export interface Server {
   issueToken(username?: string): string;
   /** Does the work that has come due by the clock; by itself it happens every second. */
   tick(): void;
-  /** Resolves when no delivery of an event is under way and none is due. */
+  /** Resolves when nothing is left of what was due: no delivery of an event, no housekeeping. */
   settled(): Promise<void>;
   /** Finishes running requests, saves and closes everything. */
   close(): Promise<void>;
@@ -102,7 +102,10 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
     initialPassword,
     issueToken: (username = firstUser) => issueToken(username),
     tick: () => timer.tick(),
-    settled: () => deliverer.idle(),
+    settled: async () => {
+      await timer.idle();
+      await deliverer.idle();
+    },
     close: () => (closing ??= closeAll()),
   };
 }
