@@ -2,7 +2,7 @@
 
 CREATE TABLE event (
   id INTEGER PRIMARY KEY AUTOINCREMENT,          -- in the order they were recorded
-  uuid TEXT NOT NULL UNIQUE,
+  uuid TEXT NOT NULL,                            -- told, but nothing is looked up by it
   at INTEGER NOT NULL,
   type TEXT NOT NULL,
   level TEXT NOT NULL,

@@ -61,7 +61,7 @@ export interface Server {
   issueToken(username?: string): string;
   /** Does the work that has come due by the clock; by itself it happens every second. */
   tick(): void;
-  /** Resolves when no provider is being called, no delivery of an event is under way and none is due. */
+  /** Resolves when nothing is left of what was due: no call of a provider, no delivery of an event, no housekeeping. */
   settled(): Promise<void>;
   /** Finishes running requests, saves and closes everything. */
   close(): Promise<void>;
@@ -112,6 +112,7 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
     tick: () => timer.tick(),
     settled: async () => {
       await worker.idle();
+      await timer.idle();
       await deliverer.idle();
     },
     close: () => (closing ??= closeAll()),

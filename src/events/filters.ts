@@ -2,7 +2,7 @@ import type { Request } from '../access/request.ts';
 import { seesAll } from '../access/caller.ts';
 import { type Filter, type Filters, parameter } from '../collection/filter.ts';
 import { type Sql, among, any, fold, raw, sql } from '../db/sql.ts';
-import { HttpError, invalid, invalidRequest } from '../http/error.ts';
+import { gather } from '../http/error.ts';
 import { scopeParameter } from '../scopes/resolve.ts';
 import { kindsNamed } from '../scopes/scopes.ts';
 import { plainName, resourceTypes, serviceTypes } from '../scopes/types.ts';
@@ -41,7 +41,7 @@ function found(text: string): Criterion[] {
   if (words.length === 0) return [nothing];
   const phrase = `"${words.join(' ')}"`;
   // The plus keeps SQLite from turning the reading around.
-  return [{ condition: sql`+e.id IN (SELECT rowid FROM event_words WHERE event_words MATCH ${phrase})`, ways: [byWords(phrase)] }];
+  return [{ condition: sql`+e.id IN (SELECT rowid FROM event_words WHERE event_words MATCH ${phrase})`, isPrepared: true, ways: [byWords(phrase)] }];
 }
 
 /** `event_type`, `feature` and `exclude_features` together: the types that are left. */
@@ -146,21 +146,7 @@ export const eventParameters: Filters = {
 /** The events that the caller sees and the request asks for. Throws 400 with all that is wrong with the parameters. */
 export function selected(request: Request): Selection {
   const { caller, db, query } = request;
-  const errors: Record<string, unknown> = {};
-  const read = <T>(parse: () => T): T | undefined => {
-    try {
-      return parse();
-    } catch (error) {
-      if (!(error instanceof HttpError) || error.status !== 400) throw error;
-      Object.assign(errors, error.body);
-      return undefined;
-    }
-  };
-  const criteria = Object.values(filters).flatMap((filter) => read(() => filter.criteria(request)) ?? []);
-  const from = read(() => query.timestamp('from'));
-  const to = read(() => query.timestamp('to'));
-  if (Object.keys(errors).length > 0) throw invalid(errors);
-  if (from !== undefined && to !== undefined && from >= to) throw invalidRequest('End must occur after start.');
+  const [range, ...criteria] = gather(() => query.range('from', 'to'), ...Object.values(filters).map((filter) => () => filter.criteria(request)));
   const visible = visibleTo(db, caller);
-  return select(db, visible ? [visible, ...criteria] : criteria, { from, to });
+  return select(db, [...(visible ? [visible] : []), ...criteria.flat()], range);
 }

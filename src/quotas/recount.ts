@@ -1,6 +1,7 @@
 import { type Context, ownContext } from '../access/deployment.ts';
 import type { Deployment } from '../access/deployment.ts';
 import { type Sql, raw, sql } from '../db/sql.ts';
+import { providerTypes } from '../providers/registry.ts';
 import { quotaNames } from './names.ts';
 import type { Database } from '../db/database.ts';
 import { demandsOf } from '../resources/counting.ts';
@@ -45,7 +46,7 @@ function driftOfResources(db: Database): Drift[] {
   };
   for (const resource of db.all<ResourceRow>(sql`SELECT * FROM resource`)) add(demandsOf(resource));
   for (const parameters of db.values<string>(sql`SELECT parameters FROM job`)) add((JSON.parse(parameters) as { demands?: Demand[] }).demands ?? []);
-  const named = JSON.stringify(resourceQuotaNames);
+  const named = JSON.stringify(resourceQuotaNames());
   return db.all<QuotaRow>(sql`SELECT * FROM quota WHERE NOT is_backend AND scope_kind IN ('customer', 'project', 'service', 'link')
     AND name IN (SELECT value FROM json_each(${named}))`).flatMap((quota) => {
     const counted = Math.max(0, sums.get(key({ scope: quota.scope_kind, id: quota.scope_id, name: quota.name })) ?? 0);
@@ -54,9 +55,9 @@ function driftOfResources(db: Database): Drift[] {
 }
 
 /** Quotas that count resources, whatever they belong to. */
-const resourceQuotaNames = [
-  'nc_resource_count', 'nc_app_count', 'nc_vm_count', 'nc_private_cloud_count', 'nc_storage_count', 'nc_volume_count', 'nc_snapshot_count',
-  'nc_volume_size', 'nc_snapshot_size', 'vcpu', 'ram', 'storage', 'droplet_count', 'instance_count', 'volume_count', 'group_count', 'project_count', 'tenant_count',
+const resourceQuotaNames = (): string[] => [
+  'nc_resource_count', 'nc_app_count', 'nc_vm_count', 'nc_private_cloud_count', 'nc_storage_count', 'nc_volume_count', 'nc_snapshot_count', 'nc_volume_size', 'nc_snapshot_size',
+  ...providerTypes.flatMap(({ quotas }) => [...quotas.link, ...Object.keys(quotas.service)]),
 ];
 
 function driftOfObjects(db: Database): Drift[] {
