@@ -1,7 +1,14 @@
 import type { Deployment } from '../access/deployment.ts';
 import { day, isoTime } from '../clock.ts';
 import { sql } from '../db/sql.ts';
+import { planAccounts } from './accounts.ts';
+import { planApps } from './apps.ts';
+import { Estate } from './estate.ts';
 import { planHistory } from './history.ts';
+import { planLastHour } from './last-hour.ts';
+import { planMachines } from './machines.ts';
+import { planMeasurements } from './measurements.ts';
+import type { Story } from './memberships.ts';
 import { Past } from './past.ts';
 import { span } from './plan.ts';
 import { Seed } from './seed.ts';
@@ -22,6 +29,7 @@ export async function demo(deployment: Deployment, seed = 'tenantry'): Promise<s
   const now = clock.now();
   const world = buildWorld(new Seed(`${seed} world`));
   const plan = planHistory(world, now, new Seed(`${seed} history`), passwordHash);
+  planEstate({ world, plan, seed: new Seed(`${seed} services`) });
   await db.whole(async () => {
     const past = new Past(deployment, new Seed(`${seed} uuids`), now - (span + 1) * day);
     await plan.run(past);
@@ -30,13 +38,22 @@ export async function demo(deployment: Deployment, seed = 'tenantry'): Promise<s
   return report(deployment, world);
 }
 
+/** Plans what customers have at providers. */
+function planEstate(story: Story): void {
+  const estate = new Estate(story, planAccounts(story));
+  planMachines(estate);
+  planApps(estate);
+  planMeasurements(estate);
+  planLastHour(estate);
+}
+
 function report({ db }: Deployment, world: World): string {
-  const count = (table: 'customer' | 'project' | 'user' | 'ssh_key' | 'event'): number => db.value<number>(counts[table]) as number;
+  const count = (table: keyof typeof counts): number => db.value<number>(counts[table]) as number;
   const since = isoTime(db.value<number>(sql`SELECT min(at) FROM event`) as number).slice(0, 10);
   const lines = loginsToTry(world).map(([person, who]) => `  ${person.username.padEnd(22)} ${who}`);
   return `${[
-    `The demonstration world is ready: ${count('customer')} customers, ${count('project')} projects, ${count('user')} users, ${count('ssh_key')} SSH keys`,
-    `and ${count('event')} events since ${since}.`,
+    `The demonstration world is ready: ${count('customer')} customers, ${count('project')} projects, ${count('user')} users, ${count('ssh_key')} SSH keys,`,
+    `${count('service_settings')} provider accounts, ${count('resource')} resources and ${count('event')} events since ${since}.`,
     '',
     `Logins to try, all with the password ${demoPassword}`,
     '',
@@ -48,6 +65,8 @@ const counts = {
   customer: sql`SELECT count(*) FROM customer`,
   project: sql`SELECT count(*) FROM project`,
   user: sql`SELECT count(*) FROM user`,
+  service_settings: sql`SELECT count(*) FROM service_settings`,
+  resource: sql`SELECT count(*) FROM resource WHERE NOT is_part`,
   ssh_key: sql`SELECT count(*) FROM ssh_key`,
   event: sql`SELECT count(*) FROM event`,
 };

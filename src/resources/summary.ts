@@ -1,7 +1,7 @@
 import type { Request } from '../access/request.ts';
 import type { Endpoint } from '../collection/endpoint.ts';
-import { parameter } from '../collection/filter.ts';
-import { type Sql, raw, sql } from '../db/sql.ts';
+import { type Filter, type Filters, parameter } from '../collection/filter.ts';
+import { type Sql, among, any, raw, sql } from '../db/sql.ts';
 import { json } from '../http/reply.ts';
 import { type TypedKind, resourceKinds } from '../providers/registry.ts';
 import { representResources } from './kinds.ts';
@@ -26,6 +26,28 @@ const own = {
   period: parameter('string', 'SLA period, YYYY-MM or YYYY; default: the present month.'),
 };
 
+/** Filters of single kinds; kinds without the field ignore them. */
+function kindFilters(): Filters {
+  const names = new Set(kinds.flatMap(({ kind }) => Object.keys(kind.filters ?? {})).filter((name) => !Object.hasOwn(resourceFilters, name)));
+  return Object.fromEntries([...names].map((name) => [name, kindFilter(name)]));
+}
+
+function kindFilter(name: string): Filter {
+  const having = kinds.filter(({ kind }) => kind.filters && Object.hasOwn(kind.filters, name));
+  return {
+    ...(having[0]?.kind.filters?.[name] as Filter),
+    condition: (request) => {
+      const conditions = having.flatMap((typed) => {
+        const condition = typed.kind.filters?.[name]?.condition(request, name);
+        return condition ? [sql`r.kind = ${typed.name} AND (${condition})`] : [];
+      });
+      return conditions.length === 0 ? undefined : any([...conditions, sql`NOT (${among('r.kind', having.map((typed) => typed.name))})`]);
+    },
+  };
+}
+
+const summaryFilters: Filters = { ...kindFilters(), ...resourceFilters };
+
 /** GET /api/resources/ and its count (services.md 7.2). */
 export const resourceEndpoints: readonly Endpoint[] = [
   {
@@ -36,14 +58,14 @@ export const resourceEndpoints: readonly Endpoint[] = [
       GET: {
         summary: 'Lists the resources of every type that the caller sees.',
         who: 'Everybody, those of projects he sees.',
-        filters: { ...own, ...resourceFilters },
+        filters: { ...own, ...summaryFilters },
         orderings: orderingNames(kinds),
         paginated: true,
         output: { status: 200, shape: { type: 'array', items: { type: 'object' } } },
         handle: (request) =>
           resourcePage(request, {
             conditions: [ofKinds(chosenKinds(request)), visibleResources(request.caller)],
-            filters: resourceFilters,
+            filters: summaryFilters,
             kinds,
             represent: (ids) => representResources(request, ids),
           }),
@@ -58,11 +80,11 @@ export const resourceEndpoints: readonly Endpoint[] = [
       GET: {
         summary: 'Counts the resources the caller sees by type.',
         who: 'Everybody.',
-        filters: { ...own, ...resourceFilters },
+        filters: { ...own, ...summaryFilters },
         output: { status: 200, shape: { type: 'object', additionalProperties: { type: 'integer' } } },
         handle: (request) => {
           const chosen = chosenKinds(request);
-          const condition = resourceCondition(request, [ofKinds(chosen), visibleResources(request.caller)], resourceFilters);
+          const condition = resourceCondition(request, [ofKinds(chosen), visibleResources(request.caller)], summaryFilters);
           const counts = new Map(
             request.db.all<{ kind: string; count: number }>(sql`SELECT r.kind, count(*) AS count FROM resource r WHERE ${condition} GROUP BY r.kind`).map(({ count, kind }) => [kind, count]),
           );

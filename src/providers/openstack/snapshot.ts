@@ -47,12 +47,15 @@ function restore(request: Request, snapshot: ResourceRow, values: Values<Fields>
   });
 }
 
-/** Deletes snapshots that are kept no longer. */
-function deleteOutdated(context: Context): void {
+const deletedAtOnce = 20;
+
+/** Deletes snapshots that are kept no longer, some at a time; answers whether there may be more. */
+function deleteOutdated(context: Context): boolean {
   const { db } = context.deployment;
   const outdated = db.all<ResourceRow>(sql`SELECT r.* FROM resource r WHERE r.kind = 'OpenStack.Snapshot' AND r.state IN ('OK', 'Erred')
-    AND ${raw(detail('kept_until'))} <= ${context.now} LIMIT 200`);
+    AND ${raw(detail('kept_until'))} <= ${context.now} LIMIT ${deletedAtOnce}`);
   for (const snapshot of outdated) scheduleDeletion(context, snapshot);
+  return outdated.length === deletedAtOnce;
 }
 
 export const deleteOutdatedSnapshots: Task = {
