@@ -13,6 +13,10 @@ import { hooks } from './hooks/hooks.ts';
 import { emailHooks } from './hooks/hooks-email.ts';
 import { pushHooks } from './hooks/hooks-push.ts';
 import { rotateSecret, webHooks } from './hooks/hooks-web.ts';
+import { accept } from './invitations/accept.ts';
+import { cancel, send } from './invitations/actions.ts';
+import { check } from './invitations/check.ts';
+import { invitations } from './invitations/invitations.ts';
 import { keys } from './keys/keys.ts';
 import { customerUsers, projectUsers } from './permissions/members.ts';
 import { customerPermissions, customerPermissionsLog, projectPermissions, projectPermissionsLog } from './permissions/permissions.ts';
@@ -34,6 +38,7 @@ const collections = [
   customerPermissions,
   customerPermissionsLog,
   emailHooks,
+  invitations,
   keys,
   projects,
   projectPermissions,
@@ -68,6 +73,10 @@ export const endpoints: readonly Endpoint[] = [
   hooks,
   rotateSecret,
   ...deliveryEndpoints,
+  accept,
+  cancel,
+  check,
+  send,
   ...userActions,
   ...counterEndpoints,
 ];

@@ -6,6 +6,7 @@ import type { Value } from '../db/sql.ts';
 import { booleanWord } from '../http/query.ts';
 import { UploadedFile, kindName } from '../http/body.ts';
 import { type Json, booleanValue, linkValue, numberValue, optionalLink, plainValue, textValue, timeValue } from './representation.ts';
+import { urlOf } from '../url.ts';
 
 /** The kinds of value that OPTIONS names (core.md 1.10). */
 export type FieldType =
@@ -197,18 +198,20 @@ export function nullableText(options: TextOptions): Field<string | null> {
   };
 }
 
-/** The same field where null is a value, too: nothing is known. */
+/** The same field where null is a value, too: nothing is known. An empty text counts as null, but in a field of text. */
 export function orNull<T>(field: Field<T>): Field<T | null> {
   const { parse, ...rest } = field.input as Input<T>;
+  const known = field.shape.enum as readonly unknown[] | undefined;
+  const isNothing = (value: unknown): boolean => value === null || (field.type !== 'string' && typeof value === 'string' && value.trim() === '');
   return {
     ...field,
-    shape: { ...field.shape, type: [field.shape.type, 'null'] },
+    shape: { ...field.shape, type: [field.shape.type, 'null'], ...(known && { enum: [...known, null] }) },
     input: {
       ...(rest as Omit<Input<T | null>, 'parse'>),
       schema: v.nullable(rest.schema),
       nullable: true,
       required: false,
-      parse: (value, request, form) => (value === null ? null : parse(value, request, form)),
+      parse: (value, request, form) => (isNothing(value) ? null : parse(value, request, form)),
     },
   };
 }
@@ -229,7 +232,7 @@ export function url(options: Writing<string> & { max: number }): Field<string> {
       schema: v.pipe(v.string(), v.maxLength(options.max)),
       parse: (value, request, form) => {
         const address = parse(value, request, form);
-        if (address !== '' && !(URL.canParse(address) && /^https?:\/\/[^/\s]/i.test(address))) throw new FieldError([messages.url]);
+        if (address !== '' && !(urlOf(address) && /^https?:\/\/[^/\s]/i.test(address))) throw new FieldError([messages.url]);
         return address;
       },
     }),
@@ -455,7 +458,7 @@ export function linkKey(value: string, path: string, request: Request): string {
 
 /** The path of a full URL of any host, or of a bare path; with a trailing slash. Undefined when the text is neither. */
 export function linkPath(value: string, request: Request): string | undefined {
-  if (!/^(https?:\/\/|\/)/i.test(value) || !URL.canParse(value, 'http://localhost')) return undefined;
+  if (!/^(https?:\/\/|\/)/i.test(value) || !urlOf(value, 'http://localhost')) return undefined;
   const prefix = new URL(request.base).pathname.replace(/\/$/, '');
   let path = new URL(value, 'http://localhost').pathname;
   if (prefix !== '' && path.startsWith(`${prefix}/`)) path = path.slice(prefix.length);

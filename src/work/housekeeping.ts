@@ -4,6 +4,8 @@ import { hour, minute, second } from '../clock.ts';
 import { removeClosedAlerts } from '../alerts/raise.ts';
 import { removeOldEvents } from '../events/retention.ts';
 import { removeLeftDeliveries, removeOldDeliveries } from '../hooks/retention.ts';
+import { expireInvitations } from '../invitations/expiry.ts';
+import { removeLeftMails } from '../invitations/mails.ts';
 import { expireRoles } from '../permissions/roles.ts';
 import { foldOldVersions } from '../quotas/usage.ts';
 import type { Task } from './timer.ts';
@@ -11,6 +13,8 @@ import type { Task } from './timer.ts';
 /** What a deployment does by itself. */
 export const housekeeping: readonly Task[] = [
   { name: 'expire roles', every: second, run: (context) => context.deployment.db.write(() => expireRoles(context)) },
+  { name: 'expire invitations', every: hour, run: (context) => context.deployment.db.write(() => expireInvitations(context)) },
+  { name: 'remove mails of deleted invitations', every: hour, run: (context) => context.deployment.db.write(() => removeLeftMails(context)) },
   {
     name: 'save token use',
     every: second,
