@@ -5,6 +5,7 @@
  *   node build.mjs start …      … build when stale, then `tenantry serve …` in this process
  *   node build.mjs test …       … check types, build when stale, then run the tests, all or those whose path has …
  *   node build.mjs bench …      … build when stale, then run the benchmarks
+ *   node build.mjs chaos …      … build when stale, then kill the server over and over
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -48,6 +49,11 @@ const commands = {
     await install();
     if (isStale()) await build();
     process.exitCode = await run(process.execPath, ['--import', 'tsx', 'test/bench/run.ts', ...options]);
+  },
+  async chaos() {
+    await install();
+    if (isStale()) await build();
+    process.exitCode = await run(process.execPath, ['--import', 'tsx', 'test/chaos/kill.ts', ...options]);
   },
 };
 

@@ -2,18 +2,19 @@
 
 CREATE TABLE event (
   id INTEGER PRIMARY KEY AUTOINCREMENT,          -- in the order they were recorded
-  uuid TEXT NOT NULL UNIQUE,
+  uuid TEXT NOT NULL,                            -- told, but nothing is looked up by it
   at INTEGER NOT NULL,
   type TEXT NOT NULL,
   level TEXT NOT NULL,
   message TEXT NOT NULL,
   context TEXT NOT NULL,                         -- JSON object of strings
-  actor TEXT                                     -- user_username of the context, folded
+  actor TEXT,                                    -- user_username of the context, folded
+  resource_type TEXT                             -- of the context
 ) STRICT;
 CREATE INDEX event_at ON event (at);
 CREATE INDEX event_type ON event (type, at);
 CREATE INDEX event_actor ON event (actor, at) WHERE actor IS NOT NULL;
-CREATE INDEX event_resource ON event (context ->> 'resource_type', at) WHERE context ->> 'resource_type' IS NOT NULL;
+CREATE INDEX event_resource ON event (resource_type, at) WHERE resource_type IS NOT NULL;
 
 -- The objects that events are about, by the uuid in their context; they outlive the objects themselves.
 CREATE TABLE event_subject (

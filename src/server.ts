@@ -66,7 +66,7 @@ export interface Server {
   issueToken(username?: string): string;
   /** Does the work that has come due by the clock; by itself it happens every second. */
   tick(): void;
-  /** Resolves when nothing is being sent, events to hooks and mails alike, and nothing is due. */
+  /** Resolves when nothing is left of what was due: nothing to send to hooks or by mail, no housekeeping. */
   settled(): Promise<void>;
   /** Finishes running requests, saves and closes everything. */
   close(): Promise<void>;
@@ -112,7 +112,10 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
     initialPassword,
     issueToken: (username = firstUser) => issueToken(username),
     tick: () => timer.tick(),
-    settled: async () => void (await Promise.all(deliverers.map((deliverer) => deliverer.idle()))),
+    settled: async () => {
+      await timer.idle();
+      await Promise.all(deliverers.map((deliverer) => deliverer.idle()));
+    },
     close: () => (closing ??= closeAll()),
   };
 }

@@ -1,4 +1,5 @@
 import { minute } from '../clock.ts';
+import type { Context } from './deployment.ts';
 import type { Database } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 
@@ -28,7 +29,7 @@ export function forgetFailures(db: Database, username: string, address: string):
 }
 
 /** Removes counters that have run out. */
-export function removeOldFailures(db: Database, now: number): void {
+export function removeOldFailures({ deployment: { db }, now }: Context): void {
   db.run(sql`DELETE FROM login_failure WHERE expires <= ${now}`);
   db.run(sql`DELETE FROM address_failure WHERE at <= ${now - lockedFor}`);
 }

@@ -9,6 +9,7 @@ import type { Context, Deployment } from './deployment.ts';
 
 const savedEvery = minute;
 const keptAfterEnd = 7 * day;
+const removedAtOnce = 500;
 
 /** The last use of every token, exact in memory and written now and then, so that reading requests write nothing. */
 export class TokenUse {
@@ -125,10 +126,13 @@ export function revokeTokensOf(context: Context, user: number, except?: number):
     WHERE user_id = ${user} AND revoked IS NULL AND id IS NOT ${except ?? null}`);
 }
 
-/** Removes tokens that ended a week ago: revoked ones, and those expired after their owner's lifetime. */
-export function removeEndedTokens(context: Context): number {
-  const horizon = context.now - keptAfterEnd;
-  return context.deployment.db.run(sql`DELETE FROM token WHERE id IN (
+/**
+ * Removes tokens that ended a week ago, revoked ones and those expired after their owner's lifetime, a bounded number at a
+ * time. Answers whether it was that many.
+ */
+export function removeEndedTokens({ deployment, now }: Context): boolean {
+  const horizon = now - keptAfterEnd;
+  return deployment.db.run(sql`DELETE FROM token WHERE id IN (
     SELECT t.id FROM token t JOIN user u ON u.id = t.user_id
-    WHERE t.revoked < ${horizon} OR t.last_used + u.token_lifetime * ${second} < ${horizon} LIMIT 500)`).changes;
+    WHERE t.revoked < ${horizon} OR t.last_used + u.token_lifetime * ${second} < ${horizon} LIMIT ${removedAtOnce})`).changes === removedAtOnce;
 }

@@ -3,7 +3,7 @@ import type { Request } from '../access/request.ts';
 import { visibleCustomers, visibleProjects } from '../access/visibility.ts';
 import { type Filter, type Filters, oneOf, partial, presence, timestamp, truth } from '../collection/filter.ts';
 import { type Sql, any, raw, sql } from '../db/sql.ts';
-import { invalid, invalidRequest } from '../http/error.ts';
+import { gather } from '../http/error.ts';
 import { scopeParameter } from '../scopes/resolve.ts';
 import { type ScopeKind, kindsNamed, readableScope } from '../scopes/scopes.ts';
 import { typesOfGroups } from './catalogue.ts';
@@ -41,13 +41,9 @@ export const aboutProject = (id: number): Sql => aboutProjects(sql`${id}`);
 
 /** `aggregate` and `uuid`: alerts of all customers or projects the caller reads, or of one of them. */
 function aggregated(request: Request): Sql | undefined {
-  const aggregate = request.query.one('aggregate');
-  const uuid = request.query.uuid('uuid');
+  const { caller, query } = request;
+  const [aggregate, uuid] = gather(() => query.choice('aggregate', ['customer', 'project']), () => query.uuid('uuid'));
   if (aggregate === undefined && uuid === undefined) return undefined;
-  if (aggregate !== undefined && aggregate !== 'customer' && aggregate !== 'project') {
-    throw invalid({ aggregate: [`"${aggregate}" is not a valid choice.`] });
-  }
-  const { caller } = request;
   const one = uuid === undefined ? raw('TRUE') : sql`uuid = ${uuid}`;
   if (aggregate === 'project') return aboutProjects(sql`SELECT id FROM project WHERE ${one} AND ${visibleProjects(caller, 'id')}`);
   return aboutCustomers(sql`SELECT id FROM customer WHERE ${one} AND ${visibleCustomers(caller, 'id')}`);
@@ -67,10 +63,7 @@ const ofKind: Filter = {
 
 /** `from` and `to`: alerts active in the range. */
 const activeRange = (request: Request, name: 'from' | 'to', condition: (at: number) => Sql): Sql | undefined => {
-  const from = request.query.timestamp('from');
-  const to = request.query.timestamp('to');
-  if (from !== undefined && to !== undefined && from >= to) throw invalidRequest('End must occur after start.');
-  const at = name === 'from' ? from : to;
+  const at = request.query.range('from', 'to')[name];
   return at === undefined ? undefined : condition(at);
 };
 

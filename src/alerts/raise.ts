@@ -77,9 +77,16 @@ export function closeAlert(context: Context, kind: ScopeKind, scope: number, typ
     WHERE scope_kind = ${kind} AND scope_id = ${scope} AND alert_type = ${type} AND closed IS NULL`);
 }
 
-/** Deletes alerts that have been closed for longer than the setting closed_alerts_lifetime. */
-export function removeClosedAlerts({ deployment, now }: Context): void {
-  deployment.db.run(sql`DELETE FROM alert WHERE closed < ${now - deployment.config.closed_alerts_lifetime}`);
+/** So many alerts are deleted at once. */
+const deletedAtOnce = 200;
+
+/**
+ * Deletes alerts that have been closed for longer than the setting closed_alerts_lifetime, a bounded number at a time.
+ * Answers whether it was that many.
+ */
+export function removeClosedAlerts({ deployment: { config, db }, now }: Context): boolean {
+  const old = sql`SELECT id FROM alert WHERE closed < ${now - config.closed_alerts_lifetime} ORDER BY closed LIMIT ${deletedAtOnce}`;
+  return db.run(sql`DELETE FROM alert WHERE id IN (${old})`).changes === deletedAtOnce;
 }
 
 /** SCOPE and OWN keys of the scope with the extra ones; strings, without what is unknown. */

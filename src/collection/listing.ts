@@ -1,7 +1,7 @@
 import { seesAll } from '../access/caller.ts';
 import type { Request } from '../access/request.ts';
 import { type Sql, type Value, all, raw, sql } from '../db/sql.ts';
-import { invalid } from '../http/error.ts';
+import { gather, invalid } from '../http/error.ts';
 import { pageHeaders, pageOf } from '../http/page.ts';
 import { type Reply, document } from '../http/reply.ts';
 import type { Fields, Shape } from './field.ts';
@@ -46,9 +46,8 @@ export class Listing {
   page(request: Request, conditions: readonly Sql[], parameters: Parameters = none): Reply {
     const { db, query } = request;
     const { table, alias } = this.spec;
-    const condition = this.condition(request, conditions);
+    const [condition, order] = gather(() => this.condition(request, conditions), () => this.#order(request));
     const from = sql`FROM ${raw(table)} ${raw(alias)}${condition.text === 'TRUE' ? raw('') : sql` WHERE ${condition}`}`;
-    const order = this.#order(request);
     const total = db.count(sql`SELECT count(*) ${from}`);
     const page = pageOf(query, total);
     const ids = db.values<number>(sql`SELECT ${raw(alias)}.id ${from} ORDER BY ${order} LIMIT ${page.size} OFFSET ${page.offset}`);
@@ -102,7 +101,7 @@ export class Listing {
 
   #filtered(request: Request): Sql[] {
     if (request.query.text === '') return [];
-    return Object.entries(this.spec.filters).flatMap(([name, filter]) => filter.condition(request, name) ?? []);
+    return gather(...Object.entries(this.spec.filters).map(([name, filter]) => () => filter.condition(request, name) ?? [])).flat();
   }
 
   #order(request: Request): Sql {

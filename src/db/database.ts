@@ -1,3 +1,4 @@
+import { closeSync, openSync } from 'node:fs';
 import SQLite from 'better-sqlite3';
 import { Memo } from './memo.ts';
 import type { Sql, Value } from './sql.ts';
@@ -35,6 +36,8 @@ export class Database {
 
   /** Opens (and creates) the file, or an in-memory database for `:memory:`. Throws when SQLite is too old or the file another program's. */
   static open(file: string, addon?: object): Database {
+    // What other users of the machine may read is decided here: the log beside the file gets the mode that the file has.
+    if (file !== ':memory:') closeSync(openSync(file, 'a', 0o600));
     const handle = new SQLite(file, addon ? { nativeBinding: addon as unknown as string } : {});
     refuseOldSqlite(handle.prepare('SELECT sqlite_version()').pluck().get() as string);
     refuseForeignFile(handle);

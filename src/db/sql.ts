@@ -9,10 +9,17 @@ export class Sql {
   ) {}
 }
 
+/** Texts of templates that interpolate values alone: the same string each time is found among the statements without hashing it. */
+const texts = new WeakMap<TemplateStringsArray, string>();
+
 /** Composes SQL: an interpolated `Sql` is spliced in, anything else becomes a bound parameter. */
 export function sql(strings: TemplateStringsArray, ...parts: readonly (Sql | Value)[]): Sql {
+  if (!parts.some((part) => part instanceof Sql)) {
+    let text = texts.get(strings);
+    if (text === undefined) texts.set(strings, (text = strings.join('?')));
+    return new Sql(text, parts as readonly Value[]);
+  }
   let text = strings[0] as string;
-  if (parts.length === 0) return new Sql(text, none);
   const values: Value[] = [];
   for (let i = 0; i < parts.length; i++) {
     const part = parts[i] as Sql | Value;

@@ -88,7 +88,7 @@ const history: Operation = {
   who: 'Everybody, over the events he sees.',
   filters: { ...eventParameters, ...historyParameters },
   output: { status: 200, shape: histories },
-  handle: (request) => json(countHistory(request, selected(request))),
+  handle: (request) => json(countHistory(request)),
 };
 
 /** The same with the parameters as members of the body. */
@@ -98,7 +98,7 @@ const historyByBody: Operation = {
   output: { status: 200, shape: histories },
   handle: (request) => {
     const asked = request.asking(Query.of(request.body().values));
-    return json(countHistory(asked, selected(asked)));
+    return json(countHistory(asked));
   },
 };
 

@@ -2,7 +2,7 @@ import type { Request } from '../access/request.ts';
 import { seesAll } from '../access/caller.ts';
 import { type Filter, type Filters, parameter } from '../collection/filter.ts';
 import { type Sql, among, any, fold, raw, sql } from '../db/sql.ts';
-import { HttpError, invalid, invalidRequest } from '../http/error.ts';
+import { gather } from '../http/error.ts';
 import { scopeParameter } from '../scopes/resolve.ts';
 import { kindsNamed } from '../scopes/scopes.ts';
 import { plainName, resourceTypes, serviceTypes } from '../scopes/types.ts';
@@ -12,11 +12,10 @@ import { namesCaller, ofHeldCustomer, ofReadProject, visibleTo } from './visibil
 import { type Criterion, type Selection, aboutKind, aboutObject, byColumn, byWords, select } from './ways.ts';
 import { wordsOf } from './words.ts';
 
-type ContextKey = keyof typeof subjectKeys | 'resource_type' | 'service_type';
+type ContextKey = keyof typeof subjectKeys | 'service_type';
 
-const contextKey = (key: ContextKey): string => `e.context ->> '${key}'`;
-const has = (key: ContextKey): Sql => raw(`${contextKey(key)} IS NOT NULL`);
-const is = (key: ContextKey, value: string): Sql => sql`${raw(contextKey(key))} = ${value}`;
+const has = (key: ContextKey): Sql => raw(`e.context ->> '${key}' IS NOT NULL`);
+const is = (key: ContextKey, value: string): Sql => sql`${raw(`e.context ->> '${key}'`)} = ${value}`;
 
 /** A condition that nothing fulfils; it leads, so that nothing is read for it. */
 const nothing: Criterion = { condition: raw('FALSE'), ways: [] };
@@ -31,8 +30,8 @@ function about(kind: SubjectKind, uuid: string): Criterion {
 const aboutAny = (kind: Exclude<SubjectKind, 'user'>, key: keyof typeof subjectKeys): Criterion => ({ condition: has(key), ways: [aboutKind(kind)] });
 
 const ofResourceType = (type: string): Criterion => ({
-  condition: is('resource_type', type),
-  ways: [byColumn('event_resource', contextKey('resource_type'), [type])],
+  condition: sql`e.resource_type = ${type}`,
+  ways: [byColumn('event_resource', 'e.resource_type', [type])],
 });
 
 /** Whole words, adjacent and in order, in one of the searched texts. */
@@ -42,7 +41,7 @@ function found(text: string): Criterion[] {
   if (words.length === 0) return [nothing];
   const phrase = `"${words.join(' ')}"`;
   // The plus keeps SQLite from turning the reading around.
-  return [{ condition: sql`+e.id IN (SELECT rowid FROM event_words WHERE event_words MATCH ${phrase})`, ways: [byWords(phrase)] }];
+  return [{ condition: sql`+e.id IN (SELECT rowid FROM event_words WHERE event_words MATCH ${phrase})`, isPrepared: true, ways: [byWords(phrase)] }];
 }
 
 /** `event_type`, `feature` and `exclude_features` together: the types that are left. */
@@ -147,21 +146,7 @@ export const eventParameters: Filters = {
 /** The events that the caller sees and the request asks for. Throws 400 with all that is wrong with the parameters. */
 export function selected(request: Request): Selection {
   const { caller, db, query } = request;
-  const errors: Record<string, unknown> = {};
-  const read = <T>(parse: () => T): T | undefined => {
-    try {
-      return parse();
-    } catch (error) {
-      if (!(error instanceof HttpError) || error.status !== 400) throw error;
-      Object.assign(errors, error.body);
-      return undefined;
-    }
-  };
-  const criteria = Object.values(filters).flatMap((filter) => read(() => filter.criteria(request)) ?? []);
-  const from = read(() => query.timestamp('from'));
-  const to = read(() => query.timestamp('to'));
-  if (Object.keys(errors).length > 0) throw invalid(errors);
-  if (from !== undefined && to !== undefined && from >= to) throw invalidRequest('End must occur after start.');
+  const [range, ...criteria] = gather(() => query.range('from', 'to'), ...Object.values(filters).map((filter) => () => filter.criteria(request)));
   const visible = visibleTo(db, caller);
-  return select(db, visible ? [visible, ...criteria] : criteria, { from, to });
+  return select(db, [...(visible ? [visible] : []), ...criteria.flat()], range);
 }

@@ -1,6 +1,8 @@
 import type { Request } from '../access/request.ts';
 import { second } from '../clock.ts';
+import { gather } from '../http/error.ts';
 import { historyPoints } from '../http/history.ts';
+import { selected } from './filters.ts';
 import { type Selection, count, isByTime, times } from './ways.ts';
 
 interface Count {
@@ -9,9 +11,9 @@ interface Count {
   readonly object: { readonly count: number };
 }
 
-/** How many of the events were there before each point, in the order of the request (events.md 4.6). Throws 400. */
-export function countHistory(request: Request, selection: Selection): Count[] {
-  const points = historyPoints((name) => request.query.all(name));
+/** How many of the events that the request asks for were there before each point, in its order (events.md 4.6). Throws 400. */
+export function countHistory(request: Request): Count[] {
+  const [points, selection] = gather(() => historyPoints((name) => request.query.all(name)), () => selected(request));
   const ascending = [...new Set(points)].sort((a, b) => a - b);
   const counts = isByTime(selection) ? countedBetween(request, selection, ascending) : countedOnce(request, selection, ascending);
   return points.map((point) => ({ point, object: { count: counts.get(point) as number } }));

@@ -1,5 +1,5 @@
 import { type Context, newOrderedUuids } from '../access/deployment.ts';
-import { fold } from '../db/sql.ts';
+import { fold, sql } from '../db/sql.ts';
 import { type EventTypeName, type Level, catalogue, messageOf } from './catalogue.ts';
 import type { EventContext } from './context.ts';
 import { queueDeliveries } from './outbox.ts';
@@ -27,17 +27,12 @@ export function record(context: Context, type: EventTypeName, details: EventCont
   // What the message alone needs does not stay in the context.
   const { structure_name: _, ...kept } = values;
   const level = particulars.level ?? catalogue[type].level;
-  const id = db.insert('event', {
-    uuid: newOrderedUuids(context, 1)[0],
-    at: context.now,
-    type,
-    level,
-    message,
-    context: JSON.stringify(kept),
-    actor: kept.user_username === undefined ? null : fold(kept.user_username),
-  });
+  const [uuid] = newOrderedUuids(context, 1) as [string];
+  const actor = kept.user_username === undefined ? null : fold(kept.user_username);
+  const { id } = db.run(sql`INSERT INTO event (uuid, at, type, level, message, context, actor, resource_type)
+    VALUES (${uuid}, ${context.now}, ${type}, ${level}, ${message}, ${JSON.stringify(kept)}, ${actor}, ${kept.resource_type ?? null})`);
   enterSubjects(db, kept, context.now, id);
-  db.insert('event_words', { rowid: id, words: searchableWords(message, level, kept) });
+  db.run(sql`INSERT INTO event_words (rowid, words) VALUES (${id}, ${searchableWords(message, level, kept)})`);
   queueDeliveries(context, { id, type, context: kept, witnesses: particulars.witnesses ?? [] });
 }
 

@@ -28,6 +28,8 @@ export interface Way {
 
 export interface Criterion {
   readonly condition: Sql;
+  /** Whether a statement prepares the condition once, at a cost; many parts of a statement would do so many times. */
+  readonly isPrepared?: true;
   /** Together these lead to every event of the criterion, to each once. */
   readonly ways?: readonly Way[];
 }
@@ -39,6 +41,8 @@ export interface Selection {
   readonly conditions: readonly Sql[];
   /** Everything to be checked when the whole log is walked. */
   readonly whole: readonly Sql[];
+  /** Whether the conditions may stand in many parts of a statement. */
+  readonly isDivisible: boolean;
   /** Times in microseconds: from the first on, before the second. */
   readonly from: number | undefined;
   readonly to: number | undefined;
@@ -82,14 +86,20 @@ export const byWords = (phrase: string): Way => ({ table: 'event_words', at: 'e.
 /** Chooses what leads. */
 export function select(db: Database, criteria: readonly Criterion[], { from, to }: Range): Selection {
   const leads = criteria.filter((criterion) => criterion.ways);
-  const [lead] = leads.length > 1 ? leads.map((criterion) => ({ criterion, size: size(db, criterion) })).sort((a, b) => a.size - b.size).map(({ criterion }) => criterion) : leads;
+  const lead = leads.length > 1 ? smallest(db, leads) : leads[0];
   const whole = criteria.map(({ condition }) => condition);
-  const conditions = criteria.filter((criterion) => criterion !== lead).map(({ condition }) => condition);
-  return { ways: lead?.ways ?? [log], conditions, whole, from, to };
+  const others = criteria.filter((criterion) => criterion !== lead);
+  const conditions = others.map(({ condition }) => condition);
+  return { ways: lead?.ways ?? [log], conditions, whole, isDivisible: !others.some(({ isPrepared }) => isPrepared), from, to };
 }
 
-/** How many entries the ways of a criterion have. */
-const size = (db: Database, { ways = [] }: Criterion): number => ways.reduce((sum, { except: _, ...way }) => sum + db.count(sql`SELECT ${counted(way, [], {})}`), 0);
+function smallest(db: Database, leads: readonly Criterion[]): Criterion {
+  const sizes = leads.map(({ ways = [] }) => size(db, ways));
+  return leads[sizes.indexOf(Math.min(...sizes))] as Criterion;
+}
+
+/** How many entries ways have. */
+const size = (db: Database, ways: readonly Way[]): number => ways.reduce((sum, { except: _, ...way }) => sum + db.count(sql`SELECT ${counted(way, [], {})}`), 0);
 
 /** The number of events of a selection, within a further range. */
 export const count = (db: Database, { conditions, ways, ...range }: Selection): number =>
@@ -99,8 +109,8 @@ export const count = (db: Database, { conditions, ways, ...range }: Selection): 
 export const times = (db: Database, { conditions, ways, ...range }: Selection): number[] =>
   ways.flatMap((way) => db.values<number>(sql`SELECT ${raw(way.at)} ${entries(way, conditions, range, true)}`));
 
-/** Whether ranges of time are found without looking at what is outside of them. */
-export const isByTime = ({ ways }: Selection): boolean => ways.every((way) => way.parts);
+/** Whether ranges of time are found, one by one, without looking at what is outside of them. */
+export const isByTime = ({ isDivisible, ways }: Selection): boolean => isDivisible && ways.every((way) => way.parts);
 
 /** The ids of a page of a selection that has `total` events; `direction` is that of time and id. */
 export function pageIds(db: Database, selection: Selection, page: Page, total: number, direction: 'ASC' | 'DESC'): number[] {
@@ -133,13 +143,13 @@ const mostParts = 400;
  * Which of three forms of a page reads the fewest rows: the log by time until the page is full, every part of the ways by
  * time as deep as the page, or all entries of the ways, sorted.
  */
-function cheapest(db: Database, { conditions, ways, whole }: Selection, depth: number, total: number): 'walk' | 'merge' | 'gather' {
+function cheapest(db: Database, { conditions, isDivisible, ways, whole }: Selection, depth: number, total: number): 'walk' | 'merge' | 'gather' {
   const [only] = ways;
   if (ways.length === 1 && only?.parts?.length === 1) return 'merge';
   const parts = ways.every((way) => way.parts) ? ways.reduce((sum, way) => sum + (way.parts?.length ?? 0), 0) : Infinity;
-  const found = conditions.length === 0 ? total : size(db, { condition: raw('TRUE'), ways });
+  const found = conditions.length === 0 ? total : size(db, ways);
   // A part is read on until enough of its entries fulfil the conditions.
-  const merge = parts > mostParts ? Infinity : Math.min(parts * depth * (found / total), found * 2);
+  const merge = parts > mostParts || !isDivisible ? Infinity : Math.min(parts * depth * (found / total), found * 2);
   // Walking reads whole events, with their context, where the ways read the few numbers of an index.
   const logged = db.value<number>(sql`SELECT (SELECT max(id) FROM event) - (SELECT min(id) FROM event) + 1`) as number;
   const walk = 4 * depth * (logged / total) * Math.max(1, whole.length);

@@ -1,6 +1,7 @@
 import type { Request } from '../access/request.ts';
 import type { Endpoint } from '../collection/endpoint.ts';
-import { all, any, raw, sql } from '../db/sql.ts';
+import { any, raw, sql } from '../db/sql.ts';
+import { gather } from '../http/error.ts';
 import { pageHeaders, pageOf } from '../http/page.ts';
 import { type Reply, document } from '../http/reply.ts';
 import { emailHooks } from './hooks-email.ts';
@@ -14,8 +15,7 @@ const rank = raw("CASE h.kind WHEN 'web' THEN 0 WHEN 'push' THEN 1 ELSE 2 END");
 /** A page of all hooks the caller sees, each in the representation of its kind; a kind heeds its own filters only. */
 function list(request: Request): Reply {
   const { db, query } = request;
-  const conditions = kinds.map(({ spec }) =>
-    all([spec.visible(request.caller), ...Object.entries(spec.filters).flatMap(([name, filter]) => filter.condition(request, name) ?? [])]));
+  const conditions = gather(...kinds.map(({ listing, spec }) => () => listing.condition(request, [spec.visible(request.caller)])));
   const from = sql`FROM hook h WHERE ${any(conditions)}`;
   const total = db.count(sql`SELECT count(*) ${from}`);
   const page = pageOf(query, total);

@@ -14,7 +14,7 @@ import type { Sender } from './sender.ts';
  */
 export class HookOutbox implements Outbox<DueDelivery> {
   readonly #senders: Readonly<Record<HookKind, Sender>>;
-  readonly #lanes = { web: lane(200), push: lane(50), email: lane(8), failing: lane(50) };
+  readonly #lanes = { web: lane(500), push: lane(50), email: lane(8), failing: lane(100) };
   readonly lanes = Object.values(this.#lanes);
 
   /** Throws with a sentence when a setting is of no use. */

@@ -20,6 +20,28 @@ export const invalid = (messages: Messages): HttpError => new HttpError(400, mes
 /** 400: a message about the request as a whole. */
 export const invalidRequest = (message: string): HttpError => invalid({ non_field_errors: [message] });
 
+type Results<Parts extends readonly (() => unknown)[]> = { [Index in keyof Parts]: ReturnType<Parts[Index]> };
+
+/**
+ * What all of these answer, in their order. Whatever any of them finds invalid is told together; about the request as a
+ * whole only when nothing else is wrong. Throws 400.
+ */
+export function gather<const Parts extends readonly (() => unknown)[]>(...parts: Parts): Results<Parts> {
+  const found: Record<string, unknown> = {};
+  const results = parts.map((part) => {
+    try {
+      return part();
+    } catch (error) {
+      if (!(error instanceof HttpError) || error.status !== 400) throw error;
+      return void Object.assign(found, error.body);
+    }
+  });
+  const { non_field_errors: general, ...messages } = found;
+  if (Object.keys(messages).length > 0) throw invalid(messages);
+  if (general !== undefined) throw invalid({ non_field_errors: general });
+  return results as Results<Parts>;
+}
+
 /** 401: no valid token, or a failed login. */
 export const unauthenticated = (body: unknown): HttpError => new HttpError(401, body, { 'WWW-Authenticate': 'Token' });
 

@@ -1,4 +1,4 @@
-import { invalid } from './error.ts';
+import { gather, invalid, invalidRequest } from './error.ts';
 
 const falseWords = /^(false|f|no|n|off|0|False|FALSE|F|No|NO|N|Off|OFF)$/;
 const trueWords = /^(true|t|yes|y|on|1|True|TRUE|T|Yes|YES|Y|On|ON)$/;
@@ -64,6 +64,24 @@ export class Query {
     return answer;
   }
 
+  /** An integer within these bounds; undefined when not given. Throws 400. */
+  integer(name: string, least: number, most: number): number | undefined {
+    const value = this.one(name);
+    if (value === undefined) return undefined;
+    if (!/^[+-]?\d+$/.test(value)) throw invalid({ [name]: ['A valid integer is required.'] });
+    if (Number(value) < least) throw invalid({ [name]: [`Ensure this value is greater than or equal to ${least}.`] });
+    if (Number(value) > most) throw invalid({ [name]: [`Ensure this value is less than or equal to ${most}.`] });
+    return Number(value);
+  }
+
+  /** One of these words; undefined when not given. Throws 400. */
+  choice<Choice extends string>(name: string, choices: readonly Choice[]): Choice | undefined {
+    const value = this.one(name);
+    const choice = choices.find((candidate) => candidate === value);
+    if (value !== undefined && choice === undefined) throw invalid({ [name]: [`"${value}" is not a valid choice.`] });
+    return choice;
+  }
+
   /** A UNIX timestamp in microseconds, of whole seconds unless fractions are allowed; undefined when not given. Throws 400. */
   timestamp(name: string, fractions = false): number | undefined {
     const value = this.one(name);
@@ -73,6 +91,13 @@ export class Query {
       throw invalid({ [name]: [`Value "${value}" should be valid UNIX timestamp.`] });
     }
     return Math.round(Number(value) * 1_000_000);
+  }
+
+  /** Two timestamps in microseconds, where they are given. Throws 400, also when the end is not after the start. */
+  range(start: string, end: string): { readonly from: number | undefined; readonly to: number | undefined } {
+    const [from, to] = gather(() => this.timestamp(start), () => this.timestamp(end));
+    if (from !== undefined && to !== undefined && from >= to) throw invalidRequest('End must occur after start.');
+    return { from, to };
   }
 
   /** Names of all parameters given, each once. */

@@ -140,23 +140,21 @@ function create(request: Request, values: Values<typeof fields>): number {
 }
 
 function update(request: Request, row: ProjectRow, values: Values<typeof fields>): void {
-  const changes = changesOf(row, { name: values.name ?? row.name, description: values.description ?? row.description });
-  const target = values.customer ?? row.customer_id;
-  const before = customerOf(request, row.customer_id);
+  const { customer: target = row.customer_id, description = row.description, name = row.name } = values;
+  const isMoved = target !== row.customer_id;
+  const changes = [
+    name !== row.name && changeText('Name', row.name, name),
+    description !== row.description && changeText('Description', row.description, description),
+    isMoved && changeText('Customer', customerOf(request, row.customer_id).name, customerOf(request, target).name),
+  ].filter((text) => text !== false).join('');
+  if (changes === '') return;
   const witnesses = eventReaders(request.db, 'project', row.id);
-  if (target !== row.customer_id) move(request, row, target);
-  request.db.update('project', row.id, changes);
-  const now = projectOf(request, row.id);
-  const told = [
-    changeText('Name', row.name, now.name),
-    changeText('Description', row.description, now.description),
-    target === row.customer_id ? '' : changeText('Customer', before.name, customerOf(request, target).name, true),
-  ].join('');
-  if (told !== '') record(request, 'project_update_succeeded', contextOf(request, now), { changes: told, witnesses });
+  if (isMoved) move(request, row, target);
+  request.db.update('project', row.id, changesOf(row, { name, description }));
+  record(request, 'project_update_succeeded', contextOf(request, { ...row, name, description, customer_id: target }), { changes, witnesses });
 }
 
-const changeText = (label: string, before: string, after: string, moved = false): string =>
-  before === after && !moved ? '' : ` ${label} has been changed from '${before}' to '${after}'.`;
+const changeText = (label: string, before: string, after: string): string => ` ${label} has been changed from '${before}' to '${after}'.`;
 
 /** Moves a project, with all that it counts for, to another customer. Throws 409 when that exceeds a quota there. */
 function move(request: Request, row: ProjectRow, target: number): void {

@@ -4,7 +4,8 @@ import { day, second } from '../clock.ts';
 import type { Endpoint } from '../collection/endpoint.ts';
 import { parameter } from '../collection/filter.ts';
 import { raw, sql } from '../db/sql.ts';
-import { invalid, invalidRequest } from '../http/error.ts';
+import { gather, invalid, invalidRequest } from '../http/error.ts';
+import type { Query } from '../http/query.ts';
 import { json } from '../http/reply.ts';
 
 /** What can be counted: the table, and who sees its rows. */
@@ -76,23 +77,19 @@ interface Asked {
 
 /** The parameters. Throws 400 with all that is wrong with them. */
 function asked({ now, query }: Request): Asked {
-  const errors: Record<string, string[]> = {};
-  const number = (name: string, fallback: number, least: number, most: number): number => {
-    const value = query.one(name);
-    if (value === undefined) return fallback;
-    if (!/^[+-]?\d+$/.test(value)) errors[name] = ['A valid integer is required.'];
-    else if (Number(value) < least) errors[name] = [`Ensure this value is greater than or equal to ${least}.`];
-    else if (Number(value) > most) errors[name] = [`Ensure this value is less than or equal to ${most}.`];
-    return Number(value);
-  };
-  const type = query.one('type');
-  if (type === undefined) errors.type = ['This field is required.'];
-  else if (!Object.hasOwn(counted, type)) errors.type = [`"${type}" is not a valid choice.`];
   const present = Math.floor(now / second);
-  const from = number('from', present - (30 * day) / second, 0, latest);
-  const to = number('to', present, 0, latest);
-  const datapoints = number('datapoints', 6, 1, 1000);
-  if (Object.keys(errors).length > 0) throw invalid(errors);
+  const [type, from = present - (30 * day) / second, to = present, datapoints = 6] = gather(
+    () => askedType(query),
+    () => query.integer('from', 0, latest),
+    () => query.integer('to', 0, latest),
+    () => query.integer('datapoints', 1, 1000),
+  );
   if (from >= to) throw invalidRequest('End must occur after start.');
-  return { type: type as keyof typeof counted, from, to, datapoints };
+  return { type, from, to, datapoints };
+}
+
+function askedType(query: Query): keyof typeof counted {
+  const type = query.choice('type', ['customer', 'project']);
+  if (type === undefined) throw invalid({ type: ['This field is required.'] });
+  return type;
 }

@@ -3,7 +3,7 @@ import { visibleProjects } from '../access/visibility.ts';
 import type { Endpoint } from '../collection/endpoint.ts';
 import { type Filters, oneOf, uuidOf } from '../collection/filter.ts';
 import { type Sql, raw, sql } from '../db/sql.ts';
-import { invalid } from '../http/error.ts';
+import { gather } from '../http/error.ts';
 import { json } from '../http/reply.ts';
 
 /**
@@ -11,9 +11,8 @@ import { json } from '../http/reply.ts';
  * project where `uuid` names it (events.md 6.2). Throws 400.
  */
 export function chosenLinks(request: Request): Sql {
-  const aggregate = request.query.one('aggregate') ?? 'customer';
-  if (aggregate !== 'customer' && aggregate !== 'project') throw invalid({ aggregate: [`"${aggregate}" is not a valid choice.`] });
-  const uuid = request.query.uuid('uuid');
+  const { query } = request;
+  const [aggregate, uuid] = gather(() => query.choice('aggregate', ['customer', 'project']), () => query.uuid('uuid'));
   const chosen = uuid === undefined ? raw('TRUE')
     : aggregate === 'project' ? sql`uuid = ${uuid}`
     : sql`customer_id = (SELECT id FROM customer WHERE uuid = ${uuid})`;

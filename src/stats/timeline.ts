@@ -2,10 +2,10 @@ import type { Request } from '../access/request.ts';
 import { day, second } from '../clock.ts';
 import type { Endpoint } from '../collection/endpoint.ts';
 import { type Filters, oneOf, timestamp } from '../collection/filter.ts';
-import { among, raw, sql } from '../db/sql.ts';
-import { invalid } from '../http/error.ts';
+import { type Sql, among, raw, sql } from '../db/sql.ts';
+import { gather, invalid } from '../http/error.ts';
 import { json } from '../http/reply.ts';
-import { type Bucket, type Interval, bucketsOf, intervals } from './buckets.ts';
+import { type Bucket, bucketsOf, intervals } from './buckets.ts';
 import { chosenLinks, chosenLinksParameters } from './quota.ts';
 
 /** The quotas of links that a timeline shows, in their order. */
@@ -57,11 +57,11 @@ export const quotaTimeline: Endpoint = {
       filters: parameters,
       output: { status: 200, shape: { type: 'array', items: { type: 'object', additionalProperties: { type: 'number' } } } },
       handle: (request) => {
-        const buckets = askedBuckets(request);
+        const [buckets, links] = gather(() => askedBuckets(request), () => chosenLinks(request));
         const asked = request.query.all('item');
         const chosen = items.filter((item) => asked.length === 0 || asked.includes(item));
         const levels = new Map<Item, Levels>();
-        for (const { item, versions } of historiesOf(request, chosen, buckets)) {
+        for (const { item, versions } of historiesOf(request, links, chosen, buckets)) {
           levels.set(item, added(levels.get(item) ?? [], versions, buckets, request.now));
         }
         return json(buckets.map((bucket, i) => ({ from: bucket.from / second, to: bucket.to / second, ...valuesOf(levels, i) })));
@@ -71,21 +71,23 @@ export const quotaTimeline: Endpoint = {
 };
 
 function askedBuckets(request: Request): Bucket[] {
-  const interval = request.query.one('interval') ?? 'day';
-  if (!intervals.includes(interval as Interval)) throw invalid({ interval: [`"${interval}" is not a valid choice.`] });
-  const present = Math.floor(request.now / second) * second;
-  const from = request.query.timestamp('from') ?? present - day;
-  const to = request.query.timestamp('to') ?? present;
-  const buckets = bucketsOf(from, to, interval as Interval, mostBuckets);
+  const { now, query } = request;
+  const present = Math.floor(now / second) * second;
+  const [interval = 'day', from = present - day, to = present] = gather(
+    () => query.choice('interval', intervals),
+    () => query.timestamp('from'),
+    () => query.timestamp('to'),
+  );
+  const buckets = bucketsOf(from, to, interval, mostBuckets);
   if (!buckets) throw invalid({ interval: [`The range holds more than ${mostBuckets} intervals.`] });
   return buckets;
 }
 
-/** The histories of the chosen quotas, as far as they matter to the buckets. */
-function historiesOf(request: Request, chosen: readonly Item[], buckets: readonly Bucket[]): History[] {
+/** The histories of the chosen quotas of the links, as far as they matter to the buckets. */
+function historiesOf(request: Request, links: Sql, chosen: readonly Item[], buckets: readonly Bucket[]): History[] {
   const quotas = request.db.all<{ id: number; name: Item; first_at: number; first_limit: number; first_usage: number }>(sql`
     SELECT id, name, first_at, first_limit, first_usage FROM quota
-    WHERE scope_kind = 'link' AND scope_id IN (${chosenLinks(request)}) AND ${among('name', chosen)}`);
+    WHERE scope_kind = 'link' AND scope_id IN (${links}) AND ${among('name', chosen)}`);
   const [from, to] = [buckets[0]?.from ?? 0, buckets.at(-1)?.to ?? 0];
   return quotas.map(({ first_at: at, first_limit: limit, first_usage: usage, id, name }) => ({
     item: name,

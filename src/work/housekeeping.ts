@@ -10,11 +10,14 @@ import { expireRoles } from '../permissions/roles.ts';
 import { foldOldVersions } from '../quotas/usage.ts';
 import type { Task } from './timer.ts';
 
+/** A task whose run is one transaction. */
+const task = (name: string, every: number, run: Task['run']): Task => ({ name, every, run: (context) => context.deployment.db.write(() => run(context)) });
+
 /** What a deployment does by itself. */
 export const housekeeping: readonly Task[] = [
-  { name: 'expire roles', every: second, run: (context) => context.deployment.db.write(() => expireRoles(context)) },
-  { name: 'expire invitations', every: hour, run: (context) => context.deployment.db.write(() => expireInvitations(context)) },
-  { name: 'remove mails of deleted invitations', every: hour, run: (context) => context.deployment.db.write(() => removeLeftMails(context)) },
+  task('expire roles', second, expireRoles),
+  task('expire invitations', hour, expireInvitations),
+  task('remove mails of deleted invitations', hour, removeLeftMails),
   {
     name: 'save token use',
     every: second,
@@ -22,11 +25,11 @@ export const housekeeping: readonly Task[] = [
       if (tokenUse.isDue(now)) db.write(() => tokenUse.save(db, now));
     },
   },
-  { name: 'remove old login failures', every: minute, run: ({ deployment, now }) => deployment.db.write(() => removeOldFailures(deployment.db, now)) },
-  { name: 'remove closed alerts', every: hour, run: (context) => context.deployment.db.write(() => removeClosedAlerts(context)) },
-  { name: 'fold old quota versions', every: second, run: (context) => void context.deployment.db.write(() => foldOldVersions(context)) },
-  { name: 'remove old events', every: second, run: (context) => void context.deployment.db.write(() => removeOldEvents(context)) },
-  { name: 'remove old deliveries', every: second, run: (context) => context.deployment.db.write(() => removeOldDeliveries(context)) },
-  { name: 'remove deliveries of deleted hooks', every: second, run: (context) => context.deployment.db.write(() => removeLeftDeliveries(context)) },
-  { name: 'remove ended tokens', every: hour, run: (context) => void context.deployment.db.write(() => removeEndedTokens(context)) },
+  task('remove old login failures', minute, removeOldFailures),
+  task('remove ended tokens', hour, removeEndedTokens),
+  task('remove closed alerts', hour, removeClosedAlerts),
+  task('fold old quota versions', second, foldOldVersions),
+  task('remove old events', second, removeOldEvents),
+  task('remove old deliveries', second, removeOldDeliveries),
+  task('remove deliveries of deleted hooks', second, removeLeftDeliveries),
 ];

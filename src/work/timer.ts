@@ -1,5 +1,5 @@
-import { type Deployment, ownContext } from '../access/deployment.ts';
-import type { Context } from '../access/deployment.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Context, type Deployment, ownContext } from '../access/deployment.ts';
 import { second } from '../clock.ts';
 
 /** Work that comes due by time, not by a request. */
@@ -7,13 +7,22 @@ export interface Task {
   readonly name: string;
   /** Least time between two runs, in microseconds. */
   readonly every: number;
-  /** Does a bounded piece of it, inside a transaction of its own. */
-  readonly run: (context: Context) => void;
+  /** Does a bounded piece of it, inside a transaction of its own. Answers true when more of it is left to do. */
+  readonly run: (context: Context) => boolean | void;
 }
 
-/** Polls the tasks once a second; a failing task is logged and tried again, and stops nobody else. */
+/** Milliseconds between two pieces of work that is left, which are the requests' own. */
+const pause = 10;
+
+/**
+ * Polls the tasks once a second. What a task leaves to do is done in further pieces, one at a time and with pauses, so that
+ * the writer is never kept for long. A failing task is logged and tried again, and stops nobody else.
+ */
 export class Timer {
   readonly #last = new Map<Task, number>();
+  /** Tasks with more to do, the next one first. */
+  readonly #unfinished = new Set<Task>();
+  #finishing: Promise<void> | undefined;
   #interval: NodeJS.Timeout | undefined;
 
   constructor(
@@ -27,6 +36,7 @@ export class Timer {
 
   stop(): void {
     clearInterval(this.#interval);
+    this.#unfinished.clear();
   }
 
   /** Runs every task that is due at the deployment's present. */
@@ -36,11 +46,30 @@ export class Timer {
       const last = this.#last.get(task);
       if (last !== undefined && context.now >= last && context.now - last < task.every) continue;
       this.#last.set(task, context.now);
-      try {
-        task.run(context);
-      } catch (error) {
-        this.deployment.log.error({ task: task.name, err: error }, 'task failed');
-      }
+      if (!this.#unfinished.has(task)) this.#run(task, context);
+    }
+    if (this.#unfinished.size > 0) this.#finishing ??= this.#finish();
+  }
+
+  /** Resolves when no task has anything left to do. */
+  async idle(): Promise<void> {
+    await this.#finishing;
+  }
+
+  async #finish(): Promise<void> {
+    // A task that is put back comes last, and comes by again: the iteration of a set goes on with what is added to it.
+    for (const task of this.#unfinished) {
+      await sleep(pause, undefined, { ref: false });
+      if (this.#unfinished.delete(task)) this.#run(task, ownContext(this.deployment));
+    }
+    this.#finishing = undefined;
+  }
+
+  #run(task: Task, context: Context): void {
+    try {
+      if (task.run(context) === true) this.#unfinished.add(task);
+    } catch (error) {
+      this.deployment.log.error({ task: task.name, err: error }, 'task failed');
     }
   }
 }

@@ -319,6 +319,16 @@ test('a closed alert is deleted by an hourly timer when it has been closed for l
   assert.equal([(await fixture.staff.get(gone.url)).status, (await fixture.staff.get(kept.url)).status], [404, 200]);
 });
 
+test('closed alerts are deleted in small steps', async () => {
+  const { db } = fixture.server.deployment;
+  change(fixture, () => db.run(sql`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500)
+    INSERT INTO alert (uuid, scope_kind, scope_id, alert_type, message, severity, created, closed, context) SELECT i, 'customer', 0, i, 'x', 30, 0, i, '{}' FROM n`));
+  fixture.server.tick();
+  assert.is(count(), 300);
+  await fixture.server.settled();
+  assert.is(count(), 0);
+});
+
 test('closed_alerts_lifetime is a setting', async () => {
   await fixture.close();
   fixture = await Fixture.start({ closed_alerts_lifetime: 0 });

@@ -1,11 +1,11 @@
 /**
  * The benchmark: Tenantry as it is built, the peer (the plain way of doing it) and bare node:http answering the same bytes.
  *
- *   npm run bench                    every case in both worlds, about seven minutes; the large world is made once
- *   npm run bench -- --quick         the small world alone, short bursts
- *   npm run bench -- --only create   one case, or `start` for start-up time, memory and size
+ *   npm run bench                    everything, about ten minutes; the large world and the long log are made once
+ *   npm run bench -- --quick         the small world alone, short bursts, no log
+ *   npm run bench -- --only create   one case, or `start` for start-up time, memory and size, `hooks`, or `events`
  *
- * Prints two Markdown tables on stdout and what it is doing on stderr. Servers take turns within a round, so that ratios
+ * Prints Markdown tables on stdout and what it is doing on stderr. Servers take turns within a round, so that ratios
  * hold on a machine that does other things, too.
  */
 import { existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
@@ -16,6 +16,8 @@ import { parseArgs } from 'node:util';
 import SQLite from 'better-sqlite3';
 import { build } from 'esbuild';
 import { type Case, type World, agreed, cases } from './cases.ts';
+import { run as measureEvents } from './events.ts';
+import { run as measureHooks } from './hooks.ts';
 import type { Measured } from './load.ts';
 import { type Bare, type Load, type Running, dataFolder, measureStart, startBare, startLoad, startPeer, startTenantry } from './processes.ts';
 import { type Result, footprintTable, median, table } from './report.ts';
@@ -29,7 +31,7 @@ const connections = 64;
 const sampled = 2000;
 
 const { values: options } = parseArgs({ options: { quick: { type: 'boolean', default: false }, only: { type: 'string' } } });
-const names = [...cases.map(({ name }) => name), 'start'];
+const names = [...cases.map(({ name }) => name), 'start', 'hooks', 'events'];
 const pace = options.quick ? { rounds: 3, milliseconds: 500, warmup: 500 } : { rounds: 5, milliseconds: 1000, warmup: 1500 };
 const sizes = options.quick ? [small] : [small, large];
 
@@ -141,7 +143,11 @@ if (options.only !== undefined && !names.includes(options.only)) {
   process.exit(2);
 }
 mkdirSync(folder, { recursive: true });
-const chosen = cases.filter(({ name }) => options.only === undefined || options.only === name);
-process.stdout.write(`Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model}; ${connections} connections, ${pace.rounds} rounds of ${pace.milliseconds} ms.\n\n`);
-if (options.only === undefined || options.only === 'start') process.stdout.write(`${await measureFootprint()}\n\n`);
-if (chosen.length > 0) process.stdout.write(`${table(await measureCases(chosen))}\n`);
+const isAsked = (name: string): boolean => options.only === undefined || options.only === name;
+const print = (text: string): void => void process.stdout.write(`${text}\n\n`);
+const chosen = cases.filter(({ name }) => isAsked(name));
+print(`Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model}; ${connections} connections, ${pace.rounds} rounds of ${pace.milliseconds} ms.`);
+if (isAsked('start')) print(await measureFootprint());
+if (chosen.length > 0) print(table(await measureCases(chosen)));
+if (isAsked('hooks')) print(await measureHooks(folder, bundle, tell));
+if (isAsked('events') && !options.quick) print(await measureEvents(folder, tell));

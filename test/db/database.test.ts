@@ -1,5 +1,5 @@
 /** The one way to change anything: a savepoint a piece of work, one commit a turn of the event loop. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
@@ -159,6 +159,13 @@ database('a count is remembered until something is written, also by others', asy
   outside.prepare("INSERT INTO item (name) VALUES ('theirs')").run();
   db.catchUp();
   assert.is(count(), 2);
+});
+
+database('nobody else on the machine reads the file, nor the log beside it', async () => {
+  db.write(() => add('one'));
+  await settled();
+  const modes = readdirSync(folder).map((name) => [name, statSync(join(folder, name)).mode & 0o777]);
+  assert.equal(modes.sort(), [['test.db', 0o600], ['test.db-shm', 0o600], ['test.db-wal', 0o600]]);
 });
 
 database('update changes the named columns and does nothing for an empty change', async () => {

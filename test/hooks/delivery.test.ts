@@ -190,6 +190,21 @@ test('one delivery that fails touches no other: a dead receiver delays nobody', 
   assert.equal(messages(receiver.take().filter(({ path }) => path === '/alive')), ['1', '2', '3']);
 });
 
+test('hooks that fail wait for each other, not others for them', async () => {
+  const count = 105;
+  receiver.behaviour = ({ path }) => (path === '/alive' ? 200 : 500);
+  for (let i = 0; i < count; i++) await hook('/dead');
+  await emit('1');
+  await fixture.server.settled();
+  receiver.take();
+  receiver.behaviour = ({ path }) => (path === '/alive' ? 200 : 'silence');
+  await hook('/alive');
+  await emit('2');
+  while (receiver.requests.length < 101) await new Promise(setImmediate);
+  assert.is(receiver.requests.filter(({ path }) => path === '/dead').length, 100, 'at most so many attempts of failing hooks are under way');
+  assert.is(receiver.requests.filter(({ path }) => path === '/alive').length, 1);
+});
+
 test('after 410 the delivery failed, the hook is disabled and its pending deliveries are canceled', async () => {
   const created = await hook();
   receiver.behaviour = 500;

@@ -100,13 +100,13 @@ errors('JSON nested deeper than 64 levels is 400', async () => {
 
 errors('an internal fault is 500 with the request id and without internals; nothing is written and the process lives', async () => {
   const { db } = fixture.server.deployment;
-  const { insert } = db;
-  db.insert = (table, row) => {
-    if (table === 'event') throw new Error('secret of the inside');
-    return insert.call(db, table, row);
+  const { run } = db;
+  db.run = (change) => {
+    if (change.text.startsWith('INSERT INTO event ')) throw new Error('secret of the inside');
+    return run.call(db, change);
   };
   const answer = await fixture.staff.post('/api/customers/', { name: 'Half made' });
-  db.insert = insert;
+  db.run = run;
   assert.equal(told(answer), [500, { detail: 'Internal server error.', request_id: answer.headers.get('x-request-id') }]);
   assert.is(answer.headers.get('allow'), 'GET, POST, HEAD, OPTIONS');
   assert.equal((await fixture.staff.get('/api/customers/?name=half')).body, []);

@@ -138,6 +138,23 @@ filters('with no known name in them the whole representation comes', async () =>
   for (const query of ['field=nothing', 'field=', 'fields=__proto__']) assert.equal((await fixture.staff.get(`${alpha.url}?${query}`)).body, whole);
 });
 
+filters('all that is wrong with the parameters is told at once; about several of them together only when each is right', async () => {
+  const wrong = {
+    'users/?customer_uuid=x&is_active=x&o=x': { customer_uuid: ['"x" is not a valid UUID.'], is_active: ['"x" is not a valid boolean.'], o: ['"x" is not a valid choice.'] },
+    'alerts/?from=x&to=y&aggregate=z&uuid=z': { from: ['Value "x" should be valid UNIX timestamp.'], to: ['Value "y" should be valid UNIX timestamp.'], aggregate: ['"z" is not a valid choice.'], uuid: ['"z" is not a valid UUID.'] },
+    'alerts/?from=5&to=5&acknowledged=x': { acknowledged: ['"x" is not a valid boolean.'] },
+    'alerts/?from=5&to=5': { non_field_errors: ['End must occur after start.'] },
+    'events/count_history/?point=x&from=x': { point: ['Value "x" should be valid UNIX timestamp.'], from: ['Value "x" should be valid UNIX timestamp.'] },
+    'hooks/?author_uuid=x&is_active=x': { author_uuid: ['"x" is not a valid UUID.'], is_active: ['"x" is not a valid boolean.'] },
+    'stats/quota/?aggregate=x&uuid=x': { aggregate: ['"x" is not a valid choice.'], uuid: ['"x" is not a valid UUID.'] },
+    'stats/quota/timeline/?interval=x&from=x&uuid=x': { interval: ['"x" is not a valid choice.'], from: ['Value "x" should be valid UNIX timestamp.'], uuid: ['"x" is not a valid UUID.'] },
+  };
+  for (const [path, body] of Object.entries(wrong)) {
+    const answer = await fixture.staff.get(`/api/${path}`);
+    assert.equal([answer.status, answer.body], [400, body], path);
+  }
+});
+
 filters('field= does nothing to other lists, nor to the answers of writes', async () => {
   assert.is(Object.keys((await list('field=username&current', 'users')).body[0]).length > 5, true);
   const changed = await fixture.staff.patch(`${alpha.url}?field=name`, {});

@@ -1,0 +1,212 @@
+/**
+ * Kills the server without warning, again and again, while clients write and a receiver of web hooks fails at random, and
+ * checks that nothing was lost.
+ *
+ *   npm run chaos                   100 rounds, about three minutes
+ *   npm run chaos -- --rounds 10
+ *
+ * After every start each write that was acknowledged is there. In the end each has its event, each hook got each event at
+ * least once under one webhook-id, and the first attempts of a hook came in the order of the events. Prints the figures;
+ * ends with a sentence and exit code 1 when something is not as it must be.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { settableClock } from '../../src/clock.ts';
+import { sql } from '../../src/db/sql.ts';
+import { type Server, createServer } from '../../src/server.ts';
+import { type Behaviour, type Received, Receiver } from '../support/receiver.ts';
+
+/** What the rounds came to. */
+export interface Figures {
+  readonly rounds: number;
+  /** Writes that were acknowledged, and those that a kill left without an answer. */
+  readonly writes: number;
+  readonly unanswered: number;
+  readonly events: number;
+  readonly deliveries: number;
+  /** Requests that the receiver got; duplicates are those for what it had accepted before. */
+  readonly requests: number;
+  readonly duplicates: number;
+}
+
+const project = fileURLToPath(new URL('../..', import.meta.url));
+const hooks = 3;
+const writers = 4;
+/** A round lasts for a random time between these, in milliseconds. */
+const shortest = 50;
+const longest = 800;
+/** Share of requests that the receiver fails, and of those it answers late. */
+const failing = 0.15;
+const slow = 0.1;
+
+/** Runs the rounds with the program that these words start. Throws with a sentence when something was lost. */
+export async function chaos(rounds: number, program: readonly string[], tell: (text: string) => void = () => undefined): Promise<Figures> {
+  const folder = mkdtempSync(join(tmpdir(), 'tenantry-chaos-'));
+  const receiver = await Receiver.start();
+  const diary = new Diary();
+  receiver.behaviour = (received) => diary.note(received, moody());
+  const written: string[] = [];
+  let unanswered = 0;
+  let token = '';
+  try {
+    for (let round = 1; round <= rounds; round++) {
+      const server = await startServer(program, folder);
+      if (round === 1) {
+        token = await login(server.url, folder);
+        await createHooks(server.url, token, receiver.url);
+      }
+      await requirePresent(server.url, token, written.slice(-writers * 20));
+      unanswered += await writeUntilKilled(server, token, written);
+      tell(`round ${round}: ${written.length} writes acknowledged, ${diary.requests} requests received`);
+    }
+    receiver.behaviour = (received) => diary.note(received, 200);
+    const { deliveries, events } = await examine(folder, diary, written);
+    return { rounds, writes: written.length, unanswered, events, deliveries, requests: diary.requests, duplicates: diary.duplicates };
+  } finally {
+    await receiver.close();
+    rmSync(folder, { recursive: true });
+  }
+}
+
+async function moody(): Promise<Behaviour> {
+  if (Math.random() < slow) await pause(50 * Math.random());
+  return Math.random() >= failing ? 200 : Math.random() < 0.5 ? 500 : 'reset';
+}
+
+const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+/** What the receiver was sent. */
+class Diary {
+  /** By hook, the webhook-ids in the order in which they first came. */
+  readonly first = new Map<string, string[]>();
+  readonly accepted = new Set<string>();
+  requests = 0;
+  duplicates = 0;
+  readonly #seen = new Set<string>();
+
+  async note({ headers, path }: Received, answer: Behaviour | Promise<Behaviour>): Promise<Behaviour> {
+    const id = headers['webhook-id'] as string;
+    this.requests++;
+    if (!this.#seen.has(id)) {
+      this.#seen.add(id);
+      const ids = this.first.get(path);
+      if (ids) ids.push(id);
+      else this.first.set(path, [id]);
+    }
+    if (this.accepted.has(id)) this.duplicates++;
+    const behaviour = await answer;
+    if (behaviour === 200) this.accepted.add(id);
+    return behaviour;
+  }
+}
+
+interface Running {
+  readonly url: string;
+  readonly process: ChildProcess;
+}
+
+const network = '127.0.0.0/8';
+
+async function startServer(program: readonly string[], folder: string): Promise<Running> {
+  const options = ['--port', '0', '--data', folder, '--log-level', 'silent', '--hooks-allowed-networks', network];
+  const child = spawn(process.execPath, [...program, 'serve', ...options], { cwd: project, stdio: ['ignore', 'pipe', 'ignore'] });
+  for await (const line of createInterface({ input: child.stdout })) return { url: (JSON.parse(line) as { url: string }).url, process: child };
+  throw new Error(`The server does not start: exit code ${child.exitCode}`);
+}
+
+async function ask(url: string, token: string, method: string, path: string, body?: unknown): Promise<{ status: number; body: unknown }> {
+  const headers = { 'Content-Type': 'application/json', ...(token && { Authorization: `Token ${token}` }) };
+  const response = await fetch(url + path, { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) });
+  const text = await response.text();
+  return { status: response.status, body: text === '' ? undefined : JSON.parse(text) };
+}
+
+async function login(url: string, folder: string): Promise<string> {
+  const password = readFileSync(join(folder, 'initial-password'), 'utf8').trim();
+  const { body } = await ask(url, '', 'POST', '/api-auth/password/', { username: 'admin', password });
+  return (body as { token: string }).token;
+}
+
+async function createHooks(url: string, token: string, receiver: string): Promise<void> {
+  for (let i = 0; i < hooks; i++) {
+    const { status } = await ask(url, token, 'POST', '/api/hooks-web/', { destination_url: `${receiver}/${i}`, event_types: ['customer_creation_succeeded'] });
+    if (status !== 201) throw new Error(`A hook was answered ${status}`);
+  }
+}
+
+/** Every one of these customers is there. */
+async function requirePresent(url: string, token: string, customers: readonly string[]): Promise<void> {
+  for (const uuid of customers) {
+    const { status } = await ask(url, token, 'GET', `/api/customers/${uuid}/`);
+    if (status !== 200) throw new Error(`The customer ${uuid}, which was acknowledged, is answered ${status} after a restart`);
+  }
+}
+
+/** Clients create customers until the server is killed. Answers the number of writes that were not answered. */
+async function writeUntilKilled({ process: server, url }: Running, token: string, written: string[]): Promise<number> {
+  let isKilled = false;
+  const write = async (): Promise<void> => {
+    while (!isKilled) {
+      const { body, status } = await ask(url, token, 'POST', '/api/customers/', { name: 'Customer' });
+      if (status !== 201) throw new Error(`A write was answered ${status}: ${JSON.stringify(body)}`);
+      written.push((body as { uuid: string }).uuid);
+    }
+  };
+  const clients = Array.from({ length: writers }, () => write().then(() => 0, (error: Error) => {
+    if (!isKilled) throw error;
+    return 1;
+  }));
+  await pause(shortest + (longest - shortest) * Math.random());
+  isKilled = true;
+  server.kill('SIGKILL');
+  if (server.signalCode === null) await once(server, 'exit');
+  return (await Promise.all(clients)).reduce((sum, lost) => sum + lost, 0);
+}
+
+/** Lets everything be delivered on a clock that runs ahead, and compares what was recorded with what came. */
+async function examine(folder: string, diary: Diary, written: readonly string[]): Promise<{ events: number; deliveries: number }> {
+  const clock = settableClock();
+  const server = await createServer({ data: folder, port: 0, log_level: 'silent', hooks_allowed_networks: [network], clock });
+  try {
+    for (let hour = 0; hour < 36; hour++) {
+      clock.advance(3600);
+      server.tick();
+      await server.settled();
+    }
+    return compare(server, diary, written);
+  } finally {
+    await server.close();
+  }
+}
+
+function compare({ deployment: { db } }: Server, diary: Diary, written: readonly string[]): { events: number; deliveries: number } {
+  const customers = new Set(db.values<string>(sql`SELECT uuid FROM customer`));
+  const told = new Set(db.values<string>(sql`SELECT context ->> 'customer_uuid' FROM event WHERE type = 'customer_creation_succeeded'`));
+  for (const uuid of written) {
+    if (!customers.has(uuid)) throw new Error(`The customer ${uuid}, which was acknowledged, is lost`);
+    if (!told.has(uuid)) throw new Error(`The customer ${uuid} has no event`);
+  }
+  if (customers.size !== told.size) throw new Error(`${customers.size} customers have ${told.size} events`);
+  for (const [index, hook] of db.values<number>(sql`SELECT id FROM hook ORDER BY id`).entries()) {
+    const queued = db.all<{ uuid: string; status: string }>(sql`SELECT uuid, status FROM delivery WHERE hook_id = ${hook} ORDER BY id`);
+    if (queued.length !== told.size) throw new Error(`${told.size} events have ${queued.length} deliveries to the hook ${index}`);
+    const missing = queued.find(({ status, uuid }) => status !== 'delivered' || !diary.accepted.has(uuid));
+    if (missing) throw new Error(`The delivery ${missing.uuid} is ${missing.status}, and was ${diary.accepted.has(missing.uuid) ? '' : 'not '}accepted`);
+    const came = diary.first.get(`/${index}`) ?? [];
+    const astray = queued.findIndex(({ uuid }, i) => uuid !== came[i]);
+    if (astray >= 0 || came.length !== queued.length) throw new Error(`The first attempts of the hook ${index} are out of order at ${astray}`);
+  }
+  return { events: told.size, deliveries: told.size * hooks };
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const { values } = parseArgs({ options: { rounds: { type: 'string', default: '100' } } });
+  const figures = await chaos(Number(values.rounds), [join(project, 'dist/tenantry.mjs')], (text) => void process.stderr.write(`${text}\n`));
+  process.stdout.write(`${['| What | Count |', '|---|---|', ...Object.entries(figures).map(([name, count]) => `| ${name} | ${count} |`)].join('\n')}\n`);
+}
