@@ -13,6 +13,10 @@ import { hooks } from './hooks/hooks.ts';
 import { emailHooks } from './hooks/hooks-email.ts';
 import { pushHooks } from './hooks/hooks-push.ts';
 import { rotateSecret, webHooks } from './hooks/hooks-web.ts';
+import { accept } from './invitations/accept.ts';
+import { cancel, send } from './invitations/actions.ts';
+import { check } from './invitations/check.ts';
+import { invitations } from './invitations/invitations.ts';
 import { keys } from './keys/keys.ts';
 import { customerUsers, projectUsers } from './permissions/members.ts';
 import { customerPermissions, customerPermissionsLog, projectPermissions, projectPermissionsLog } from './permissions/permissions.ts';
@@ -48,6 +52,7 @@ const collections = [
   customerPermissions,
   customerPermissionsLog,
   emailHooks,
+  invitations,
   keys,
   projects,
   projectPermissions,
@@ -89,6 +94,10 @@ export const endpoints: readonly Endpoint[] = [
   ...providerTypes.flatMap(({ endpoints: own = [] }) => own),
   slaEndpoint,
   monitoringEndpoint,
+  accept,
+  cancel,
+  check,
+  send,
   ...userActions,
   ...counterEndpoints,
 ];

@@ -93,6 +93,12 @@ const duration = <T extends number | null>(fallback: T, help: string): Setting<n
   },
 });
 
+const hostName = (item: string): void => {
+  if (!/^[\w.:[\]-]+$/.test(item) || urlOf(`http://${item}`)?.host !== item) {
+    throw new Error(`must list hosts such as app.example.com or localhost:3000, but has "${item}"`);
+  }
+};
+
 const origin = (item: string): void => {
   if (urlOf(item)?.origin !== item) {
     throw new Error(`must list origins such as https://app.example.com, but has "${item}"`);
@@ -144,6 +150,9 @@ export const settings = {
   owners_can_manage_owners: flag(false, 'Owners may grant and revoke roles in their own customers.'),
   user_competences: list([], "Choices of a user's competence."),
   native_name_enabled: flag(false, 'Tells web clients to show native names.'),
+  link_template_hosts: list([], 'Hosts that the links in invitations may name, with a port only that one; default: any.', hostName),
+  invitation_mail_limit: integer(100, 'Invitation mails that a user other than staff may cause in an hour.'),
+  invitation_lifetime: duration<number>(7 * day, 'How long an invitation can be accepted.'),
   validate_invitation_email: flag(false, 'An invitation is accepted only by a user with its email address.'),
   authentication_methods: list(['LOCAL_SIGNIN'], 'Ways to log in: LOCAL_SIGNIN.', (item) => {
     if (item !== 'LOCAL_SIGNIN') throw new Error(`must list LOCAL_SIGNIN, but has "${item}"`);

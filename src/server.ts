@@ -1,12 +1,13 @@
 import { accessSync, constants, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { type Deployment, ownContext } from './access/deployment.ts';
+import { type Deployment, type OutboxName, ownContext } from './access/deployment.ts';
 import { PasswordHasher } from './access/passwords.ts';
+import { RateLimit } from './access/rate-limit.ts';
 import { Request } from './access/request.ts';
 import { openSecrets } from './access/secrets.ts';
 import { TokenUse, authenticate, issueToken } from './access/tokens.ts';
 import { endpoints } from './api.ts';
-import { type Clock, systemClock } from './clock.ts';
+import { type Clock, minute, systemClock } from './clock.ts';
 import { type Endpoint, type Operation, type Method, allowed, metadata } from './collection/endpoint.ts';
 import { type Config, loadConfig } from './config.ts';
 import { countryName } from './customers/countries.ts';
@@ -15,19 +16,21 @@ import { takeLock } from './db/lock.ts';
 import { Memo } from './db/memo.ts';
 import { migrate } from './db/migrate.ts';
 import { fold, sql } from './db/sql.ts';
-import { Deliverer } from './hooks/deliverer.ts';
+import { HookOutbox } from './hooks/outbox.ts';
 import { HttpError, notFound } from './http/error.ts';
 import { type Incoming, pathOf } from './http/incoming.ts';
 import { type Answer, Listener } from './http/listener.ts';
 import { type Reply, encoded, json } from './http/reply.ts';
 import { type Resolver, systemResolver } from './http/resolver.ts';
 import { Router } from './http/router.ts';
+import { InvitationOutbox } from './invitations/outbox.ts';
 import { openLog } from './log.ts';
 import { sqliteAddon } from './native.ts';
-import { expireRoles, nextExpiry } from './permissions/roles.ts';
+import { Deliverer } from './outbox/deliverer.ts';
 import { ensureGlobalQuotas } from './quotas/usage.ts';
 import { systemRandom } from './random.ts';
 import { createFirstUser, firstUser, forgetInitialPassword } from './session/initial-password.ts';
+import { dueExpiries } from './work/expiries.ts';
 import { housekeeping } from './work/housekeeping.ts';
 import { Timer } from './work/timer.ts';
 import { ProviderWorker } from './work/worker.ts';
@@ -35,6 +38,9 @@ import { ProviderWorker } from './work/worker.ts';
 /** How many presented tokens, and how many bytes of documents that callers were told, are kept in memory. */
 const knownTokens = 10_000;
 const documentBytes = 32 * 1024 * 1024;
+
+/** How often a minute an address may call the open check of invitations. */
+const checksPerMinute = 60;
 
 /** Name of the database in the data folder. */
 export const databaseFile = 'tenantry.db';
@@ -61,7 +67,7 @@ export interface Server {
   issueToken(username?: string): string;
   /** Does the work that has come due by the clock; by itself it happens every second. */
   tick(): void;
-  /** Resolves when nothing is left of what was due: no call of a provider, no delivery of an event, no housekeeping. */
+  /** Resolves when nothing is left of what was due: no call of a provider, nothing to send to hooks or by mail, no housekeeping. */
   settled(): Promise<void>;
   /** Finishes running requests, saves and closes everything. */
   close(): Promise<void>;
@@ -71,15 +77,19 @@ export interface Server {
 export async function createServer(options: ServerOptions = {}): Promise<Server> {
   const config = loadConfig({ given: options });
   const folder = options.ephemeral ? undefined : resolve(config.data);
-  const { deployment, router, issueToken, close } = openDeployment(config, { ...options, folder, serves: true, wakeOutbox: (hooks) => deliverer.wake(hooks) });
+  const { deployment, router, issueToken, close } = openDeployment(config, { ...options, folder, serves: true, wakeOutbox: (outbox, queues) => outboxes[outbox].wake(queues) });
   const { db, log } = deployment;
-  const deliverer = new Deliverer(deployment);
+  const outboxes = {
+    hooks: new Deliverer(deployment, new HookOutbox(deployment)),
+    invitations: new Deliverer(deployment, new InvitationOutbox(deployment)),
+  } satisfies Record<OutboxName, unknown>;
+  const deliverers = Object.values(outboxes);
   const worker = new ProviderWorker(deployment);
   worker.recover();
   const initialPassword = await createFirstUser(deployment, folder);
   const timer = new Timer(deployment, [
     ...housekeeping,
-    { name: 'take due deliveries', every: 0, run: () => deliverer.poll() },
+    { name: 'take due deliveries', every: 0, run: () => deliverers.forEach((deliverer) => deliverer.poll()) },
     { name: 'take due jobs', every: config.job_tick, run: () => worker.tick() },
   ]);
   const listener = new Listener({
@@ -100,7 +110,7 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
     await listener.close();
     timer.stop();
     await worker.stop();
-    await deliverer.close();
+    await Promise.all(deliverers.map((deliverer) => deliverer.close()));
     close();
   };
   timer.start();
@@ -113,7 +123,7 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
     settled: async () => {
       await worker.idle();
       await timer.idle();
-      await deliverer.idle();
+      await Promise.all(deliverers.map((deliverer) => deliverer.idle()));
     },
     close: () => (closing ??= closeAll()),
   };
@@ -156,6 +166,7 @@ export function openDeployment(config: Config, opening: Opening): Opened {
     isPath: (path) => router.find(path) !== undefined,
     isObject: (request, path) => showsObject(router, request, path),
     wakeOutbox,
+    invitationChecks: new RateLimit(checksPerMinute, minute),
     passwordChanged: (username) => db.settled((error) => error === undefined && forgetInitialPassword(folder, username)),
   };
   ensureGlobalQuotas(deployment);
@@ -226,7 +237,7 @@ function issueTokenTo(deployment: Deployment, username: string): string {
 function pipeline(deployment: Deployment, router: Router<Endpoint>): (incoming: Incoming) => Answer | Promise<Answer> {
   const { clock, db, log } = deployment;
   const allow = new Map(router.endpoints.map((endpoint) => [endpoint, allowed(endpoint)]));
-  const expireDue = dueRoles(deployment);
+  const expireDue = dueExpiries(deployment);
   const perform = performer(db);
 
   return (incoming) => {
@@ -288,20 +299,5 @@ function performer(db: Database): (operation: Operation, request: Request, prepa
     if (!reply.conditional || reply.headers.Vary !== undefined) return reply;
     const kept = encoded(reply);
     return documents.set(key, kept, key.length + kept.body.length);
-  };
-}
-
-/** Ends roles at their instant, before anything is served; costs one comparison while none is due. */
-function dueRoles(deployment: Deployment): (now: number) => void {
-  const { db } = deployment;
-  let next: number | undefined;
-  let seen = -1;
-  return (now) => {
-    if (db.writes !== seen) {
-      next = nextExpiry(db);
-      seen = db.writes;
-    }
-    if (next === undefined || now < next) return;
-    db.write(() => expireRoles({ deployment, actor: null, address: null, now }));
   };
 }

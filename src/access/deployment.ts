@@ -6,9 +6,13 @@ import type { Resolver } from '../http/resolver.ts';
 import type { Log } from '../log.ts';
 import type { Caller } from './caller.ts';
 import type { PasswordHasher } from './passwords.ts';
+import type { RateLimit } from './rate-limit.ts';
 import type { Request } from './request.ts';
 import type { Secrets } from './secrets.ts';
 import type { TokenRow, TokenUse } from './tokens.ts';
+
+/** What is sent from here: events to hooks, and mails of invitations. */
+export type OutboxName = 'hooks' | 'invitations';
 
 /** What one running Tenantry consists of; everything that would otherwise be a global. */
 export interface Deployment {
@@ -29,8 +33,10 @@ export interface Deployment {
   readonly isPath: (path: string) => boolean;
   /** Whether a path is that of an object, of whatever collection, that the caller of a request sees. */
   readonly isObject: (request: Request, path: string) => boolean;
-  /** Told when deliveries to these hooks have been committed to the outbox. */
-  readonly wakeOutbox: (hooks: readonly number[]) => void;
+  /** Told when something that these queues of an outbox are to send has been committed. */
+  readonly wakeOutbox: (outbox: OutboxName, queues: readonly number[]) => void;
+  /** How often the open check of invitations is called from an address. */
+  readonly invitationChecks: RateLimit;
   /** Told when a user's password has been changed. */
   readonly passwordChanged: (username: string) => void;
 }

@@ -200,18 +200,20 @@ export function nullableText(options: TextOptions): Field<string | null> {
   };
 }
 
-/** The same field where null is a value, too: nothing is known. */
+/** The same field where null is a value, too: nothing is known. An empty text counts as null, but in a field of text. */
 export function orNull<T>(field: Field<T>): Field<T | null> {
   const { parse, ...rest } = field.input as Input<T>;
+  const known = field.shape.enum as readonly unknown[] | undefined;
+  const isNothing = (value: unknown): boolean => value === null || (field.type !== 'string' && typeof value === 'string' && value.trim() === '');
   return {
     ...field,
-    shape: { ...field.shape, type: [field.shape.type, 'null'] },
+    shape: { ...field.shape, type: [field.shape.type, 'null'], ...(known && { enum: [...known, null] }) },
     input: {
       ...(rest as Omit<Input<T | null>, 'parse'>),
       schema: v.nullable(rest.schema),
       nullable: true,
       required: false,
-      parse: (value, request, form) => (value === null ? null : parse(value, request, form)),
+      parse: (value, request, form) => (isNothing(value) ? null : parse(value, request, form)),
     },
   };
 }

@@ -81,5 +81,5 @@ function limitPending({ deployment, now }: Context, { id, pending }: Receiver): 
 }
 
 function wake({ deployment }: Context, hooks: readonly Receiver[]): void {
-  deployment.db.settled((error) => error === undefined && deployment.wakeOutbox(hooks.map((hook) => hook.id)));
+  deployment.db.settled((error) => error === undefined && deployment.wakeOutbox('hooks', hooks.map((hook) => hook.id)));
 }

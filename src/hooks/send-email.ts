@@ -1,7 +1,8 @@
 import type { Context, Deployment } from '../access/deployment.ts';
+import { escaped } from '../mail/html.ts';
 import { Mailer } from '../mail/mail.ts';
+import type { Outcome } from '../outbox/outcome.ts';
 import type { DueDelivery } from './due.ts';
-import type { Outcome } from './outcome.ts';
 import type { Sender } from './sender.ts';
 
 /** Delivers to email hooks: one mail for each event. */
@@ -30,9 +31,6 @@ export class EmailSender implements Sender {
     this.#mailer.close();
   }
 }
-
-const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
-const escaped = (text: string): string => text.replace(/[&<>"]/g, (character) => escapes[character] as string);
 
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 

@@ -1,8 +1,8 @@
 import type { Context, Deployment } from '../access/deployment.ts';
 import { version } from '../docs/root.ts';
+import type { Outcome } from '../outbox/outcome.ts';
 import { addressRule } from './destination.ts';
 import type { DueDelivery } from './due.ts';
-import type { Outcome } from './outcome.ts';
 import { formOf, payloadOf } from './payload.ts';
 import { Poster } from './post.ts';
 import { type Sender, failureOf, outcomeOf } from './sender.ts';

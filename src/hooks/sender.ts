@@ -1,6 +1,7 @@
 import type { Context } from '../access/deployment.ts';
+import type { Outcome } from '../outbox/outcome.ts';
 import type { DueDelivery } from './due.ts';
-import { type Outcome, retryAfterOf } from './outcome.ts';
+import { retryAfterOf } from './outcome.ts';
 import { type PostAnswer, PostError } from './post.ts';
 
 /** Sends deliveries of one kind. */

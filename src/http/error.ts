@@ -1,3 +1,5 @@
+import { second } from '../clock.ts';
+
 /** Field or parameter name to its messages; items of lists may carry nested messages. */
 export type Messages = Readonly<Record<string, unknown>>;
 
@@ -49,6 +51,10 @@ export const forbidden = (detail = 'You do not have permission to perform this a
 
 /** 404: missing and invisible alike. */
 export const notFound = (detail = 'Not found.'): HttpError => new HttpError(404, { detail });
+
+/** 429: asked too often; `wait`, in microseconds, until it may be asked again. */
+export const tooMany = (detail: string, wait: number): HttpError =>
+  new HttpError(429, { detail }, { 'Retry-After': String(Math.max(1, Math.ceil(wait / second))) });
 
 /** 409: the state of the object, or a quota, does not allow it. */
 export const conflict = (detail: string): HttpError => new HttpError(409, { detail });

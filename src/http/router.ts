@@ -6,11 +6,11 @@ export interface Match<Endpoint> {
   readonly params: Readonly<Record<string, string>>;
 }
 
-/** What `:key` stands for in a path. */
-export type KeyKind = 'uuid' | 'pk';
+/** What `:key` stands for in a path; behind `text` the handler answers that there is no such object, to anybody. */
+export type KeyKind = 'uuid' | 'pk' | 'text';
 
 /** A path with anything else in the place of its key does not exist (core.md 1.1). */
-export const keyPatterns: Readonly<Record<KeyKind, RegExp>> = { uuid: /^[0-9a-f]{32}$/i, pk: /^\d{1,15}$/ };
+export const keyPatterns: Readonly<Record<KeyKind, RegExp>> = { uuid: /^[0-9a-f]{32}$/i, pk: /^\d{1,15}$/, text: /./ };
 
 type Compiled<Endpoint> = readonly [method: string, pattern: RegExp, handlers: readonly Endpoint[], path: string];
 

@@ -115,11 +115,12 @@ const orderings = (expiration: string): Record<string, string> => ({
 });
 
 /** Customers the caller owns, as a list of ids. */
-const ownedCustomers = (caller: Caller): Sql =>
+export const ownedCustomers = (caller: Caller): Sql =>
   sql`SELECT customer_id FROM customer_role WHERE user_id = ${caller.id} AND role = 'owner' AND ended IS NULL`;
 const memberCustomers = (caller: Caller): Sql =>
   sql`SELECT customer_id FROM customer_role WHERE user_id = ${caller.id} AND ended IS NULL`;
-const projectsOf = (customerIds: Sql): Sql => sql`SELECT id FROM project WHERE customer_id IN (${customerIds})`;
+/** Projects of these customers, as a list of ids. */
+export const projectsOf = (customerIds: Sql): Sql => sql`SELECT id FROM project WHERE customer_id IN (${customerIds})`;
 
 /** Who sees active and past roles, and which roles writes may address (core.md 8.2). */
 const sight: Readonly<Record<Structure, Readonly<Record<'active' | 'addressable' | 'past', (caller: Caller) => Sql>>>> = {
@@ -142,7 +143,7 @@ const isPast = (condition: Sql): Sql => (condition.text === 'TRUE' ? raw('r.ende
  * Whether the caller may grant, change or revoke a role that lasts until an instant: staff; an owner whose own role lasts
  * as long, of projects always and of the customer itself with the setting owners_can_manage_owners.
  */
-function mayManageUntil(request: Request, structure: Structure, scope: number, until: number | null): boolean {
+export function mayManageUntil(request: Request, structure: Structure, scope: number, until: number | null): boolean {
   const { caller, config, db } = request;
   if (caller.isStaff) return true;
   if (structure === 'customer' && !config.owners_can_manage_owners) return false;

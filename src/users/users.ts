@@ -200,6 +200,17 @@ function update(request: Request, row: UserRow, values: Values<typeof fields>): 
   if (Object.keys(changes).some((name) => name !== 'is_active')) record(request, 'user_update_succeeded', affected);
 }
 
+/** Gives a user another email address, which must not be somebody else's; does nothing when it is his already. */
+export function replaceEmail(request: Request, user: UserRow, address: string): void {
+  if (user.email === address) return;
+  request.db.update('user', user.id, { email: address, email_folded: fold(address) });
+  record(request, 'user_update_succeeded', affectedUser(user));
+}
+
+/** Whether an email address is that of a user other than this one. */
+export const isEmailTaken = ({ db }: Pick<Request, 'db'>, user: UserRow, address: string): boolean =>
+  db.value(sql`SELECT 1 FROM user WHERE email_folded = ${fold(address)} AND id <> ${user.id}`) !== undefined;
+
 /** Values of a body as columns, with the folded forms that uniqueness is judged by. */
 function columnsOf(values: Values<typeof fields>): Record<string, Value> {
   const columns = storedValues(values);

@@ -4,6 +4,8 @@ import { hour, minute, second } from '../clock.ts';
 import { removeClosedAlerts } from '../alerts/raise.ts';
 import { removeOldEvents } from '../events/retention.ts';
 import { removeLeftDeliveries, removeOldDeliveries } from '../hooks/retention.ts';
+import { expireInvitations } from '../invitations/expiry.ts';
+import { removeLeftMails } from '../invitations/mails.ts';
 import { expireRoles } from '../permissions/roles.ts';
 import { providerTypes } from '../providers/registry.ts';
 import { foldOldVersions } from '../quotas/usage.ts';
@@ -16,6 +18,8 @@ const task = (name: string, every: number, run: Task['run']): Task => ({ name, e
 /** What a deployment does by itself. */
 export const housekeeping: readonly Task[] = [
   task('expire roles', second, expireRoles),
+  task('expire invitations', hour, expireInvitations),
+  task('remove mails of deleted invitations', hour, removeLeftMails),
   {
     name: 'save token use',
     every: second,

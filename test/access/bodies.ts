@@ -1,4 +1,5 @@
 /** What the requests of the table of rights send: valid bodies, so that nothing but the right decides. */
+import { sql } from '../../src/db/sql.ts';
 import { type Situation, hooks, imageForm, newPublicKey } from './situation.ts';
 
 /** Makes the body of a request for an object at an address, and whatever else it needs. */
@@ -21,6 +22,16 @@ const claimed: Body = async ({ fixture }, _, url) => {
 /** No body, but another action on the same object before it. */
 const after = (action: string, body?: unknown): Body => async ({ fixture }, _, url) => {
   await fixture.staff.post(url.replace(/[^/]*\/$/, action), body);
+};
+const invitation: Body = ({ customers, projects }, object) => ({
+  link_template: 'https://app.example.com/{uuid}',
+  email: 'guest@example.com',
+  ...(object === 'customer' ? { customer: customers.own.url, customer_role: 'owner' } : { project: projects[object].url, project_role: 'admin' }),
+});
+/** Whatever was done with them before, invitations wait to be accepted. */
+const pending: Body = ({ fixture: { server } }) => {
+  const { db } = server.deployment;
+  db.write(() => db.run(sql`UPDATE invitation SET state = 'pending'`));
 };
 const account: Body = () => ({ agree_with_policy: true });
 
@@ -69,6 +80,9 @@ export const bodies: Readonly<Record<string, Body>> = {
   'PUT /api/hooks-push/:key/': () => hooks.push,
   'POST /api/hooks-email/': () => hooks.email,
   'PUT /api/hooks-email/:key/': () => hooks.email,
+  'POST /api/user-invitations/': invitation,
+  'POST /api/user-invitations/:key/cancel/': pending,
+  'POST /api/user-invitations/:key/send/': pending,
   'POST /api/service-certifications/': () => ({ name: unique('ISO ') }),
   'PUT /api/service-certifications/:key/': () => ({ name: 'ISO 27001' }),
 };

@@ -227,6 +227,25 @@ GET    /api/service-certifications/:key/                         any       200 2
 PUT    /api/service-certifications/:key/                         any       200 403 403 403 403 403 403 403 401 401
 PATCH  /api/service-certifications/:key/                         any       200 403 403 403 403 403 403 403 401 401
 DELETE /api/service-certifications/:key/                         any       204 403 403 403 403 403 403 403 401 401
+
+GET    /api/user-invitations/                                    -         200 200 200 200 200 200 200 200 401 401
+POST   /api/user-invitations/                                    own       201 403 201 403 403 403 403 400 401 401
+POST   /api/user-invitations/                                    customer  201 403 403 403 403 403 403 400 401 401
+POST   /api/user-invitations/                                    foreign   201 403 400 400 400 400 400 400 401 401
+GET    /api/user-invitations/:key/                               own       200 200 200 404 404 404 404 404 401 401
+GET    /api/user-invitations/:key/                               customer  200 200 200 404 404 404 404 404 401 401
+GET    /api/user-invitations/:key/                               foreign   200 200 404 404 404 404 404 404 401 401
+POST   /api/user-invitations/:key/cancel/                        own       200 403 200 404 404 404 404 404 401 401
+POST   /api/user-invitations/:key/cancel/                        customer  200 403 403 404 404 404 404 404 401 401
+POST   /api/user-invitations/:key/cancel/                        foreign   200 403 404 404 404 404 404 404 401 401
+POST   /api/user-invitations/:key/send/                          own       200 403 200 404 404 404 404 404 401 401
+POST   /api/user-invitations/:key/send/                          customer  200 403 403 404 404 404 404 404 401 401
+POST   /api/user-invitations/:key/send/                          foreign   200 403 404 404 404 404 404 404 401 401
+POST   /api/user-invitations/:key/accept/                        own       200 200 200 200 400 400 400 200 401 401
+POST   /api/user-invitations/:key/accept/                        customer  200 200 400 400 200 200 200 200 401 401
+POST   /api/user-invitations/:key/accept/                        foreign   200 200 200 200 200 200 200 200 401 401
+POST   /api/user-invitations/:key/check/                         own       200 200 200 200 200 200 200 200 200 200
+POST   /api/user-invitations/:key/check/                         foreign   200 200 200 200 200 200 200 200 200 200
 `;
 
 /** What owners may besides, with the settings owners_can_manage_customers and owners_can_manage_owners. */
@@ -248,6 +267,10 @@ DELETE /api/customer-permissions/:key/                           own       204 4
 DELETE /api/customer-permissions/:key/                           foreign   204 403 404 404 404 404 404 404 401 401
 DELETE /api/customer-permissions/:key/                           self      .   .   204 403 .   .   .   .   .   .
 PATCH  /api/quotas/:key/                                         customer  200 403 403 403 403 403 403 404 401 401
+POST   /api/user-invitations/                                    customer  201 403 201 403 403 403 403 400 401 401
+POST   /api/user-invitations/:key/cancel/                        customer  200 403 200 404 404 404 404 404 401 401
+POST   /api/user-invitations/:key/send/                          customer  200 403 200 404 404 404 404 404 401 401
+POST   /api/user-invitations/:key/send/                          foreign   200 403 404 404 404 404 404 404 401 401
 `;
 
 interface Row {
@@ -302,8 +325,9 @@ let place: Situation;
 /** Whether something is missing that requests to come may ask for. */
 let isSpoiled = false;
 
-/** What is deleted and whose session ended; an image and an open alert are there again before each request. */
-const spoils = ({ method, path }: Row): boolean => (method === 'DELETE' && !path.endsWith('/image/')) || path === '/api-auth/logout/';
+/** What is deleted, whose session ended and who got a role; an image and an open alert are there again before each request. */
+const spoils = ({ method, path }: Row): boolean =>
+  (method === 'DELETE' && !path.endsWith('/image/')) || path === '/api-auth/logout/' || path.endsWith('/accept/');
 
 async function renew(): Promise<void> {
   await place?.fixture.close();
@@ -337,7 +361,7 @@ async function check(row: Row): Promise<void> {
     if (status in refusals) assert.equal(answer.body, refusals[status], who);
     if (status >= 400) assert.equal(place.fixture.events(), [], `${who} leaves no event`);
     if (method === 'GET') await checkReading(column, url, status, who);
-    isSpoiled ||= status === 204 && spoils(row);
+    isSpoiled ||= status < 300 && spoils(row);
   }
 }
 
@@ -361,7 +385,8 @@ test('a missing object, and what is no key at all, is to everybody what an invis
     for (const key of [missingKey(row.path), 'nothing']) {
       for (const column of columns) {
         const answer = await place.clients[column].send(row.method, row.path.replace(':key', key).replace(':delivery', '0'.repeat(32)));
-        const expected = column === 'IN' ? [401, { detail: 'User inactive or deleted.' }]
+        const isOpen = endpoints.find(({ path }) => path === row.path)?.open;
+        const expected = isOpen ? [404, refusals[404]] : column === 'IN' ? [401, { detail: 'User inactive or deleted.' }]
           : column === 'AN' ? [401, { detail: 'Authentication credentials were not provided.' }] : [404, refusals[404]];
         assert.equal([answer.status, answer.body], expected, `${column} ${row.method} ${row.path} of ${key}`);
       }

@@ -68,6 +68,8 @@ export async function situation(options: ServerOptions = {}): Promise<Situation>
   const own = await estate(fixture, company.customer, company.project, guest, boss);
   const foreign = await estate(fixture, bob, boat, guest, boss);
   const globalQuota = (await fixture.staff.get('/api/quotas/?name=nc_global_customer_count')).body[0];
+  const invite = async (target: Json): Promise<string> =>
+    (await fixture.staff.post('/api/user-invitations/', { link_template: 'https://app.example.com/{uuid}', email: 'guest@example.com', ...target })).body.uuid;
   const certification = (await fixture.staff.post('/api/service-certifications/', { name: 'ISO 27001' })).body;
   return {
     fixture,
@@ -87,6 +89,11 @@ export async function situation(options: ServerOptions = {}): Promise<Situation>
       ...(await hookKeys(clients, fixture.as('guest'))),
       alerts: { own: own.alert, foreign: foreign.alert },
       'service-certifications': { any: certification.uuid },
+      'user-invitations': {
+        own: await invite({ project: company.project.url, project_role: 'admin' }),
+        customer: await invite({ customer: company.customer.url, customer_role: 'owner' }),
+        foreign: await invite({ project: boat.url, project_role: 'admin' }),
+      },
     },
   };
 }

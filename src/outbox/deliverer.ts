@@ -1,23 +1,36 @@
-import { type Deployment, ownContext } from '../access/deployment.ts';
-import { type DueDelivery, type HookKind, hooksWithDue, nextDelivery, readyDue } from './due.ts';
-import { type Outcome, settle } from './outcome.ts';
-import { EmailSender } from './send-email.ts';
-import { PushSender } from './send-push.ts';
-import { WebSender } from './send-web.ts';
-import type { Sender } from './sender.ts';
+import { type Context, type Deployment, ownContext } from '../access/deployment.ts';
+import type { Outcome } from './outcome.ts';
 
-/** A bound on attempts under way at once, and the hooks that wait for it. */
-interface Lane {
+/** A bound on attempts under way at once, and the queues that wait for it. */
+export interface Lane {
   readonly limit: number;
   running: number;
   readonly waiting: Set<number>;
 }
 
-const lane = (limit: number): Lane => ({ limit, running: 0, waiting: new Set() });
+export const lane = (limit: number): Lane => ({ limit, running: 0, waiting: new Set() });
+
+/** Rows that are to be sent: which, in what order, and how. Rows of one queue go one at a time. */
+export interface Outbox<Delivery extends { readonly uuid: string }> {
+  /** Queues that may have something due by then; `isMore`: asked again at once, there are others. */
+  due(now: number): { readonly queues: readonly number[]; readonly isMore: boolean };
+  /** What a queue sends now. */
+  next(queue: number, now: number): Delivery | undefined;
+  lane(delivery: Delivery): Lane;
+  /** The queues that wait for a lane are forgotten when the outbox is closed. */
+  readonly lanes: readonly Lane[];
+  /** One attempt. Rejects only on a fault of the program. */
+  send(delivery: Delivery, context: Context): Promise<Outcome>;
+  /** Writes down how an attempt ended. Runs inside a write. */
+  settle(context: Context, delivery: Delivery, outcome: Outcome): void;
+  /** Breaks off what is under way. */
+  close(): void;
+}
 
 /** An attempt that has ended; without an outcome it was broken off by the shutdown. */
-interface Finished {
-  readonly delivery: DueDelivery;
+interface Finished<Delivery> {
+  readonly queue: number;
+  readonly delivery: Delivery;
   readonly lane: Lane;
   readonly outcome: Outcome | undefined;
 }
@@ -28,38 +41,34 @@ const begunInTurn = 8;
 const shutdownPatience = 1000;
 
 /**
- * Takes deliveries from the outbox: those that have come due, when the timer polls, and new ones when their commit wakes
- * it. Of each hook one at a time, in the order of the events, and the next when the result of the last is on disk. Hooks
- * that fail have a lane of their own, so that however many of them time out, the others do not wait.
+ * Takes deliveries from an outbox: those that have come due, when the timer polls, and new ones when their commit wakes
+ * it. Of each queue one at a time, and the next when the result of the last is on disk.
  */
-export class Deliverer {
-  readonly #senders: Readonly<Record<HookKind, Sender>>;
-  readonly #lanes = { web: lane(500), push: lane(50), email: lane(8), failing: lane(100) };
-  /** Hooks that may have something to send, in the order they came. */
+export class Deliverer<Delivery extends { readonly uuid: string }> {
+  /** Queues that may have something to send, in the order they came. */
   readonly #ready = new Set<number>();
   readonly #busy = new Set<number>();
-  #finished: Finished[] = [];
+  #finished: Finished<Delivery>[] = [];
   #isScheduled = false;
   #isClosing = false;
   #isClosed = false;
   #idle: (() => void)[] = [];
 
-  /** Throws with a sentence when a setting is of no use. */
-  constructor(private readonly deployment: Deployment) {
-    this.#senders = { web: new WebSender(deployment), push: new PushSender(deployment), email: new EmailSender(deployment) };
-  }
+  constructor(
+    private readonly deployment: Deployment,
+    private readonly outbox: Outbox<Delivery>,
+  ) {}
 
-  /** Deliveries to these hooks have been committed. */
-  wake(hooks: readonly number[]): void {
-    for (const hook of hooks) this.#ready.add(hook);
+  /** Deliveries of these queues have been committed. */
+  wake(queues: readonly number[]): void {
+    for (const queue of queues) this.#ready.add(queue);
     this.#schedule();
   }
 
   /** Takes whatever is due by the clock. */
   poll(): void {
-    const { clock, db } = this.deployment;
-    const isMore = readyDue(db, clock.now());
-    this.wake(hooksWithDue(db));
+    const { isMore, queues } = this.outbox.due(this.deployment.clock.now());
+    this.wake(queues);
     if (isMore) setImmediate(() => this.#isClosing || this.poll());
   }
 
@@ -75,12 +84,12 @@ export class Deliverer {
   async close(): Promise<void> {
     this.#isClosing = true;
     this.#ready.clear();
-    for (const { waiting } of Object.values(this.#lanes)) waiting.clear();
+    for (const { waiting } of this.outbox.lanes) waiting.clear();
     let patience: NodeJS.Timeout | undefined;
     await Promise.race([this.idle(), new Promise((resolve) => (patience = setTimeout(resolve, shutdownPatience)))]);
     clearTimeout(patience);
     this.#isClosed = true;
-    for (const sender of Object.values(this.#senders)) sender.close();
+    this.outbox.close();
   }
 
   #schedule(): void {
@@ -110,15 +119,15 @@ export class Deliverer {
     });
   }
 
-  #settle(finished: readonly Finished[]): void {
+  #settle(finished: readonly Finished<Delivery>[]): void {
     const context = ownContext(this.deployment);
-    for (const { delivery, outcome } of finished) if (outcome) settle(context, delivery, outcome);
+    for (const { delivery, outcome } of finished) if (outcome) this.outbox.settle(context, delivery, outcome);
   }
 
-  /** Lets the hooks of attempts that have ended, and those that waited for their lanes, begin another. */
-  #release(finished: readonly Finished[], isSaved: boolean): void {
-    for (const { delivery, lane } of finished) {
-      this.#busy.delete(delivery.hook_id);
+  /** Lets the queues of attempts that have ended, and those that waited for their lanes, begin another. */
+  #release(finished: readonly Finished<Delivery>[], isSaved: boolean): void {
+    for (const { lane, queue } of finished) {
+      this.#busy.delete(queue);
       lane.running--;
       const [waiting] = lane.waiting;
       if (waiting !== undefined) {
@@ -126,24 +135,25 @@ export class Deliverer {
         this.#ready.add(waiting);
       }
       // An attempt whose result could not be saved is repeated, but not before the next poll.
-      if (isSaved && !this.#isClosing) this.#ready.add(delivery.hook_id);
+      if (isSaved && !this.#isClosing) this.#ready.add(queue);
     }
     if (this.#finished.length > 0) this.#schedule();
   }
 
   #begin(): void {
     let begun = 0;
-    for (const hook of this.#ready) {
+    const now = this.deployment.clock.now();
+    for (const queue of this.#ready) {
       if (begun === begunInTurn) return this.#schedule();
-      this.#ready.delete(hook);
-      if (this.#busy.has(hook) || this.#isClosing) continue;
-      const delivery = nextDelivery(this.deployment.db, hook);
+      this.#ready.delete(queue);
+      if (this.#busy.has(queue) || this.#isClosing) continue;
+      const delivery = this.outbox.next(queue, now);
       if (!delivery) continue;
-      const lane = this.#lanes[delivery.failing_since !== null && delivery.kind !== 'email' ? 'failing' : delivery.kind];
-      if (lane.running >= lane.limit) lane.waiting.add(hook);
+      const lane = this.outbox.lane(delivery);
+      if (lane.running >= lane.limit) lane.waiting.add(queue);
       else {
         begun++;
-        void this.#attempt(delivery, lane);
+        void this.#attempt(queue, delivery, lane);
       }
     }
     if (this.#busy.size > 0) return;
@@ -152,20 +162,19 @@ export class Deliverer {
     for (const resolve of idle) resolve();
   }
 
-  async #attempt(delivery: DueDelivery, lane: Lane): Promise<void> {
-    this.#busy.add(delivery.hook_id);
+  async #attempt(queue: number, delivery: Delivery, lane: Lane): Promise<void> {
+    this.#busy.add(queue);
     lane.running++;
     const outcome = await this.#send(delivery);
-    this.#finished.push({ delivery, lane, outcome });
+    this.#finished.push({ queue, delivery, lane, outcome });
     this.#schedule();
   }
 
   /** How an attempt ended; undefined when it was broken off by the shutdown. */
-  async #send(delivery: DueDelivery): Promise<Outcome | undefined> {
-    if (delivery.is_lost) return { status: 'failed', error: 'The event is no longer kept.', final: true };
+  async #send(delivery: Delivery): Promise<Outcome | undefined> {
     let outcome: Outcome;
     try {
-      outcome = await this.#senders[delivery.kind].send(delivery, ownContext(this.deployment));
+      outcome = await this.outbox.send(delivery, ownContext(this.deployment));
     } catch (error) {
       this.deployment.log.error({ delivery: delivery.uuid, err: error }, 'delivery failed');
       outcome = { status: 'failed', error: 'Internal error.' };

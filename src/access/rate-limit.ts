@@ -1,0 +1,31 @@
+/** Keys kept at most; beyond, those are forgotten first that came first. */
+const keptKeys = 10_000;
+
+/** Lets each key, such as a client's address, through so many times in a span of time that begins with the first. */
+export class RateLimit {
+  readonly #spans = new Map<string, { readonly since: number; count: number }>();
+
+  /** `span` is in microseconds. */
+  constructor(
+    private readonly limit: number,
+    private readonly span: number,
+  ) {}
+
+  /** Counts a call. Answers undefined when it is let through, otherwise how long, in microseconds, until the next one is. */
+  refusal(key: string, now: number): number | undefined {
+    const known = this.#spans.get(key);
+    if (!known || now < known.since || now >= known.since + this.span) {
+      this.#begin(key, now);
+      return undefined;
+    }
+    known.count++;
+    return known.count > this.limit ? known.since + this.span - now : undefined;
+  }
+
+  /** Spans stand in the order in which they began: the first ones end first. */
+  #begin(key: string, now: number): void {
+    this.#spans.delete(key);
+    if (this.#spans.size >= keptKeys) this.#spans.delete(this.#spans.keys().next().value as string);
+    this.#spans.set(key, { since: now, count: 1 });
+  }
+}

@@ -1,0 +1,57 @@
+import type { Context } from '../access/deployment.ts';
+import { day, hour, minute, second } from '../clock.ts';
+
+/** How an attempt ended. */
+export type Outcome =
+  | { readonly status: 'delivered'; readonly code?: number }
+  /** Nothing was attempted: there is nowhere to send to. */
+  | { readonly status: 'skipped'; readonly error: string }
+  | {
+      readonly status: 'failed';
+      /** A sentence for the delivery log. */
+      readonly error: string;
+      readonly code?: number | undefined;
+      /** Trying again is of no use. */
+      readonly final?: boolean;
+      /** The receiver wants nothing any more, now or later. */
+      readonly gone?: boolean;
+      /** Instant before which the receiver wants no other attempt. */
+      readonly retryAfter?: number | undefined;
+    };
+
+/** Time from a failed attempt to the next (events.md 5.5). */
+const retryDelays = [5 * second, 30 * second, 2 * minute, 10 * minute, hour, 6 * hour, day];
+const jitter = 0.2;
+const longestRetryAfter = day;
+
+/** The columns in which every outbox keeps what became of a row. */
+export interface Attempted {
+  readonly status: 'pending' | 'delivered' | 'failed' | 'skipped';
+  readonly attempts: number;
+  readonly error_message: string;
+  readonly response_code?: number | null;
+  readonly last_attempt?: number;
+  /** Null once finished. */
+  readonly next_attempt: number | null;
+  /** Instant at which it was no longer pending. */
+  readonly finished: number | null;
+}
+
+/** What an attempt leaves in its row; `before` counts the attempts before it: all, and those of an earlier schedule. */
+export function afterAttempt(context: Context, before: { readonly attempts: number; readonly schedule_from?: number }, outcome: Outcome): Attempted {
+  const { now } = context;
+  const finished = { next_attempt: null, finished: now };
+  if (outcome.status === 'skipped') return { status: 'skipped', attempts: before.attempts, error_message: outcome.error, ...finished };
+  const attempts = before.attempts + 1;
+  const made = { attempts, response_code: outcome.code ?? null, last_attempt: now };
+  if (outcome.status === 'delivered') return { status: 'delivered', error_message: '', ...made, ...finished };
+  const delay = outcome.final || outcome.gone ? undefined : retryDelays[attempts - (before.schedule_from ?? 0) - 1];
+  if (delay === undefined) return { status: 'failed', error_message: outcome.error, ...made, ...finished };
+  return { status: 'pending', error_message: outcome.error, ...made, next_attempt: nextAttempt(context, delay, outcome.retryAfter), finished: null };
+}
+
+function nextAttempt({ deployment, now }: Context, delay: number, retryAfter = now): number {
+  const chance = deployment.random(4).readUInt32BE() / 2 ** 32;
+  const scheduled = now + Math.round(delay * (1 - jitter + 2 * jitter * chance));
+  return Math.max(scheduled, Math.min(retryAfter, now + longestRetryAfter));
+}
