@@ -102,23 +102,27 @@ export const setOptions = (past: Past, { by, settings }: Account, body: Readonly
 /** The key in a link. */
 export const uuidIn = (link: string): string => link.split('/').at(-2) as string;
 
-/** The link that lets a project use an account. */
-export function linkOf(past: Past, { by, name, prefix }: Account, project: Project): string {
-  const links = past.list(`/api/${prefix}-service-project-link/?project_uuid=${uuidIn(project.url)}`, by);
-  return (links.find(({ service_name: service }) => service === name) as Answer).url;
-}
-
-/** Finds what an account's provider offers, by kind and name, and remembers it. */
+/** Finds what an account's provider offers, and what lets projects use it, and remembers it. */
 export class Offers {
   readonly #known = new Map<string, readonly Answer[]>();
+
+  /** The link of the service-project link that lets a project use an account. */
+  linkTo(past: Past, { by, name, prefix }: Account, project: Project): string {
+    const links = this.#list(past, `/api/${prefix}-service-project-link/?project_uuid=${uuidIn(project.url)}`, by);
+    return (links.find(({ service_name: service }) => service === name) as Answer).url;
+  }
 
   /** The link of the property with this name; `query` narrows the list. */
   find(past: Past, { by, settings }: Account, path: string, name: string, query = ''): string {
     const list = `/api/${path}/?settings_uuid=${uuidIn(settings)}${query}`;
-    const items = this.#known.get(list) ?? past.list(list, by);
-    this.#known.set(list, items);
-    const item = items.find((each) => each.name === name);
+    const item = this.#list(past, list, by).find((each) => each.name === name);
     if (!item) throw new Error(`There is no ${name} in ${list}`);
     return item.url;
+  }
+
+  #list(past: Past, path: string, by: Person): readonly Answer[] {
+    const items = this.#known.get(path) ?? past.list(path, by);
+    this.#known.set(path, items);
+    return items;
   }
 }

@@ -1,5 +1,5 @@
 import { day, hour } from '../clock.ts';
-import { type Account, type Accounts, Offers, linkOf } from './accounts.ts';
+import { type Account, type Accounts, Offers } from './accounts.ts';
 import type { Story } from './memberships.ts';
 import type { Past } from './past.ts';
 import { type Person, type Project, ownerOf } from './world.ts';
@@ -61,7 +61,7 @@ export class Estate {
     const thing: Thing = { account, project, path, name, isMachine, made: at, gone: Number.POSITIVE_INFINITY, rests: true, url: '' };
     const tags = [`env:${seed.pick(environments)}`, `team:${seed.pick(teams)}`, ...(seed.below(4) === 0 ? ['backup:daily'] : [])];
     plan.at(at, (past) => {
-      const body = { service_project_link: linkOf(past, account, project), name, tags: seed.below(10) === 0 ? [] : tags, ...fields(past) };
+      const body = { service_project_link: this.offers.linkTo(past, account, project), name, tags: seed.below(10) === 0 ? [] : tags, ...fields(past) };
       thing.url = past.send('POST', `/api/${path}/`, { by: by ?? ownerOf(project), body }).url;
     });
     this.things.push(thing);

@@ -2,7 +2,7 @@ import { type Deployment, ownContext } from '../access/deployment.ts';
 import { Request } from '../access/request.ts';
 import { TokenUse, authenticate, revokeTokensOf } from '../access/tokens.ts';
 import { endpoints } from '../api.ts';
-import { type SettableClock, minute, settableClock } from '../clock.ts';
+import { type SettableClock, hour, minute, settableClock } from '../clock.ts';
 import type { Endpoint, Method } from '../collection/endpoint.ts';
 import { sql } from '../db/sql.ts';
 import { HttpError } from '../http/error.ts';
@@ -45,6 +45,8 @@ export class Past {
   readonly #router = new Router<Endpoint>();
   readonly #timer: Timer;
   readonly #worker: ProviderWorker;
+  /** When the house was kept last. */
+  #kept = 0;
   readonly #sessions = new Map<Visitor, { token: string; last: number }>();
 
   constructor(present: Deployment, seed: Seed, start: number) {
@@ -81,6 +83,9 @@ export class Past {
       }
     }
     this.#clock.set(instant);
+    // Housekeeping every second of two years would do nothing but take its time.
+    if (instant - this.#kept < hour) return;
+    this.#kept = instant;
     this.#timer.tick();
   }
 

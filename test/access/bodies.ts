@@ -83,6 +83,10 @@ export const bodies: Readonly<Record<string, Body>> = {
   'POST /api/user-invitations/': invitation,
   'POST /api/user-invitations/:key/cancel/': pending,
   'POST /api/user-invitations/:key/send/': pending,
+  'POST /api/service-settings/': ({ customers }, object) => ({ name: 'Cloud', type: 'DigitalOcean', customer: customers[object].url }),
+  'PUT /api/service-settings/:key/': () => ({ name: 'Cloud' }),
+  'POST /api/service-settings/:key/update_certifications/': () => ({ certifications: [] }),
+  'POST /api/jira-webhook-receiver/': () => ({ webhookEvent: 'jira:issue_deleted' }),
   'POST /api/service-certifications/': () => ({ name: unique('ISO ') }),
   'PUT /api/service-certifications/:key/': () => ({ name: 'ISO 27001' }),
 };

@@ -71,6 +71,8 @@ export async function situation(options: ServerOptions = {}): Promise<Situation>
   const invite = async (target: Json): Promise<string> =>
     (await fixture.staff.post('/api/user-invitations/', { link_template: 'https://app.example.com/{uuid}', email: 'guest@example.com', ...target })).body.uuid;
   const certification = (await fixture.staff.post('/api/service-certifications/', { name: 'ISO 27001' })).body;
+  const settings = async (fields: Readonly<Record<string, unknown>>): Promise<string> =>
+    (await fixture.staff.post('/api/service-settings/', { name: 'Cloud', type: 'DigitalOcean', ...fields })).body.uuid;
   return {
     fixture,
     clients,
@@ -89,6 +91,7 @@ export async function situation(options: ServerOptions = {}): Promise<Situation>
       ...(await hookKeys(clients, fixture.as('guest'))),
       alerts: { own: own.alert, foreign: foreign.alert },
       'service-certifications': { any: certification.uuid },
+      'service-settings': { own: await settings({ customer: company.customer.url }), foreign: await settings({ customer: bob.url }), shared: await settings({ shared: true }) },
       'user-invitations': {
         own: await invite({ project: company.project.url, project_role: 'admin' }),
         customer: await invite({ customer: company.customer.url, customer_role: 'owner' }),

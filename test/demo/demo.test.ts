@@ -47,8 +47,8 @@ world('has 12 customers, 40 projects, 120 users and their keys', async () => {
 world('tells how much there is, and since when', () => {
   const events = fixture.server.deployment.db.value<number>(sql`SELECT count(*) FROM event`);
   const [first, second] = told.split('\n');
-  assert.match(first ?? '', /^The demonstration world is ready: 12 customers, 40 projects, 121 users, \d+ SSH keys$/);
-  assert.is(second, `and ${events} events since 2016-01-06.`);
+  assert.match(first ?? '', /^The demonstration world is ready: 12 customers, 40 projects, 121 users, \d+ SSH keys,$/);
+  assert.match(second ?? '', new RegExp(`^12 provider accounts, 3\\d\\d resources and ${events} events since 2016-01-06\\.$`));
 });
 
 world('has customers of several countries, companies with their VAT numbers and private persons', async () => {
@@ -202,6 +202,16 @@ function contents({ server }: Fixture): unknown {
     db.all(sql`SELECT * FROM ssh_key ORDER BY id`),
     db.all(sql`SELECT * FROM quota WHERE scope_kind <> 'global' ORDER BY id`),
     db.all(sql`SELECT * FROM event ORDER BY id`),
+    db.all(sql`SELECT id, uuid, name, type, state, options FROM service_settings ORDER BY id`),
+    db.all(sql`SELECT * FROM service ORDER BY id`),
+    db.all(sql`SELECT * FROM service_project_link ORDER BY id`),
+    db.all(sql`SELECT id, uuid, name, state, runtime_state, error_message, backend_id, created, external_ips, internal_ips, details FROM resource ORDER BY id`),
+    db.all(sql`SELECT * FROM resource_tag ORDER BY resource_id, tag`),
+    db.all(sql`SELECT * FROM resource_sla ORDER BY resource_id, period`),
+    db.all(sql`SELECT * FROM monitoring_item ORDER BY resource_id, name`),
+    db.all(sql`SELECT * FROM jira_issue ORDER BY id`),
+    db.all(sql`SELECT * FROM jira_comment ORDER BY id`),
+    db.all(sql`SELECT operation, parameters, memo, due FROM job ORDER BY id`),
   ];
 }
 
