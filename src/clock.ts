@@ -40,9 +40,9 @@ function instantOf(value: number | string | Date): number {
   return instant;
 }
 
-/** An instant as ISO 8601 in UTC: no fraction when it is zero, else six digits (core.md 1.6). */
+/** An instant as ISO 8601 in UTC, with as many fraction digits as it needs (core.md 1.6). */
 export function isoTime(instant: number): string {
   const micros = ((instant % second) + second) % second;
   const whole = new Date((instant - micros) / 1000).toISOString().slice(0, 19);
-  return micros === 0 ? `${whole}Z` : `${whole}.${String(micros).padStart(6, '0')}Z`;
+  return micros === 0 ? `${whole}Z` : `${whole}.${String(micros).padStart(6, '0').replace(/0+$/, '')}Z`;
 }

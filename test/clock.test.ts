@@ -29,13 +29,13 @@ clocks('what is no instant is refused', () => {
   for (const value of ['tomorrow', Number.NaN, 1.5, Number.POSITIVE_INFINITY]) assert.throws(() => settableClock(value), /^not an instant: /);
 });
 
-clocks('an instant is written in UTC, with six fraction digits or none', () => {
+clocks('an instant is written in UTC, with as many fraction digits as it needs', () => {
   const texts: [number, string][] = [
     [0, '1970-01-01T00:00:00Z'],
     [1, '1970-01-01T00:00:00.000001Z'],
     [-1, '1969-12-31T23:59:59.999999Z'],
     [Date.UTC(2017, 0, 19) * 1000, '2017-01-19T00:00:00Z'],
-    [Date.UTC(2017, 0, 19, 23, 59, 59) * 1000 + 500_000, '2017-01-19T23:59:59.500000Z'],
+    [Date.UTC(2017, 0, 19, 23, 59, 59) * 1000 + 500_000, '2017-01-19T23:59:59.5Z'],
   ];
   for (const [instant, text] of texts) assert.is(isoTime(instant), text);
 });

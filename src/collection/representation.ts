@@ -43,7 +43,7 @@ export const booleanValue = (column: string): Json => [expression(`iif(${column}
 /** An instant (microseconds), or null, as core.md 1.6 writes datetimes. */
 export const timeValue = (column: string): Json => [
   expression(
-    `iif(${column} IS NULL, 'null', concat('"', strftime('%Y-%m-%dT%H:%M:%S', ${column} / 1000000, 'unixepoch'), iif(${column} % 1000000, printf('.%06d', ${column} % 1000000), ''), 'Z"'))`,
+    `iif(${column} IS NULL, 'null', concat('"', strftime('%Y-%m-%dT%H:%M:%S', ${column} / 1000000, 'unixepoch'), iif(${column} % 1000000, rtrim(printf('.%06d', ${column} % 1000000), '0'), ''), 'Z"'))`,
   ),
 ];
 

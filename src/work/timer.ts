@@ -67,7 +67,10 @@ export class Timer {
 
   #run(task: Task, context: Context): void {
     try {
-      if (task.run(context) === true) this.#unfinished.add(task);
+      if (task.run(context) !== true) return;
+      this.#unfinished.add(task);
+      // A whole piece is as long as the writer may be kept: what the next task does is not added to it.
+      this.deployment.db.commit();
     } catch (error) {
       this.deployment.log.error({ task: task.name, err: error }, 'task failed');
     }

@@ -39,7 +39,7 @@ test('threshold_exceeded is raised when usage reaches the threshold, as events.m
     message: 'Threshold for Alice is exceeded.',
     severity: 'Warning',
     scope: customer.url,
-    created: '2018-01-05T04:47:04.982000Z',
+    created: '2018-01-05T04:47:04.982Z',
     closed: null,
     context: {
       scope_uuid: customer.uuid, scope_name: 'Alice', scope_abbreviation: 'ALC', scope_contact_details: 'Baker Street',

@@ -1,6 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Fixture, type Json, byStaff, start } from '../support/fixture.ts';
+import { inCustomer, told } from '../support/told.ts';
 
 const test = suite('customers (core.md 6.1)');
 let fixture: Fixture;
@@ -15,19 +16,7 @@ test.before.each(() => {
 });
 test.after(() => fixture.close());
 
-const contextOf = (customer: Json) => ({
-  ...actor,
-  customer_uuid: customer.uuid,
-  customer_name: customer.name,
-  customer_abbreviation: customer.abbreviation,
-  customer_contact_details: customer.contact_details,
-});
-const told = (type: string, verb: string, customer: Json) => ({
-  type,
-  level: 'info',
-  message: `Customer ${customer.name} has been ${verb}.`,
-  context: contextOf(customer),
-});
+const customerEvent = (type: string, verb: string, customer: Json) => told(type, `Customer ${customer.name} has been ${verb}.`, actor, inCustomer(customer));
 const whole = {
   name: 'Alice Ltd',
   native_name: 'Алиса',
@@ -71,7 +60,7 @@ test('a created customer is answered whole, its keys in order', async () => {
     is_company: true,
   }));
   assert.equal((await fixture.staff.get(body.url)).body, body);
-  assert.equal(fixture.events(), [told('customer_creation_succeeded', 'created', body)]);
+  assert.equal(fixture.events(), [customerEvent('customer_creation_succeeded', 'created', body)]);
 });
 
 test('only the name is required; the other texts are empty, agreement_number is null, is_company false', async () => {

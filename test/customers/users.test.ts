@@ -55,7 +55,7 @@ test('an item shows the customer role, its permission and end, and the roles in 
       role: 'owner',
       permission: owning.url,
       projects: [
-        { url: alpha.url, uuid: alpha.uuid, name: 'Alpha', role: 'support', permission: helping.url, expiration_time: '2018-06-01T12:30:00.500000Z' },
+        { url: alpha.url, uuid: alpha.uuid, name: 'Alpha', role: 'support', permission: helping.url, expiration_time: '2018-06-01T12:30:00.5Z' },
         { url: beta.url, uuid: beta.uuid, name: 'beta', role: 'manager', permission: managing.url, expiration_time: null },
       ],
       expiration_time: '2019-01-01T00:00:00Z',

@@ -148,9 +148,9 @@ test('test/ sends a synthetic custom_notification with the caller as context; no
     attempts: 0,
     response_code: null,
     error_message: '',
-    created: '2018-01-05T04:47:04.982000Z',
+    created: '2018-01-05T04:47:04.982Z',
     last_attempt: null,
-    next_attempt: '2018-01-05T04:47:04.982000Z',
+    next_attempt: '2018-01-05T04:47:04.982Z',
     delivered: null,
   };
   assert.equal(rest, queued);
@@ -159,7 +159,7 @@ test('test/ sends a synthetic custom_notification with the caller as context; no
   const sent = { timestamp: '2018-01-05T04:47:04.982000', message: 'Test delivery of the hook.', type: 'custom_notification', context: staff, levelname: 'INFO' };
   assert.equal(receiver.takeJson(), [sent]);
   assert.equal(fixture.events(), []);
-  const at = '2018-01-05T04:47:04.982000Z';
+  const at = '2018-01-05T04:47:04.982Z';
   const delivered = { url, uuid, ...queued, status: 'delivered', attempts: 1, response_code: 200, last_attempt: at, next_attempt: null, delivered: at };
   assert.equal((await alice.get(url)).body, delivered);
   await alice.patch(created.url, { is_active: false });

@@ -4,7 +4,7 @@ import { type Cast, cast } from '../support/cast.ts';
 import { Fixture, type Json, start } from '../support/fixture.ts';
 
 const test = suite('the representation of permissions and their logs (core.md 8.1)');
-const end = '2018-06-01T00:00:00.250000Z';
+const end = '2018-06-01T00:00:00.25Z';
 let fixture: Fixture;
 let people: Cast;
 let admin: Json;

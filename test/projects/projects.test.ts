@@ -2,6 +2,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { sql } from '../../src/db/sql.ts';
 import { Fixture, type Json, byStaff, start } from '../support/fixture.ts';
+import { inProject, told } from '../support/told.ts';
 
 const test = suite('projects (core.md 7.1, 7.3)');
 let fixture: Fixture;
@@ -18,16 +19,7 @@ test.before.each(() => {
 });
 test.after(() => fixture.close());
 
-const contextOf = (project: Json, owner = customer) => ({
-  ...actor,
-  project_uuid: project.uuid,
-  project_name: project.name,
-  customer_uuid: owner.uuid,
-  customer_name: owner.name,
-  customer_abbreviation: owner.abbreviation,
-  customer_contact_details: owner.contact_details,
-});
-const told = (type: string, message: string, project: Json, owner = customer) => ({ type, level: 'info', message, context: contextOf(project, owner) });
+const projectEvent = (type: string, message: string, project: Json) => told(type, message, actor, inProject(project, customer));
 
 test('a created project is answered whole, its keys in order', async () => {
   const { status, body, headers } = await fixture.staff.post('/api/projects/', { name: 'Rocket', customer: customer.url, description: 'To the moon' });
@@ -50,7 +42,7 @@ test('a created project is answered whole, its keys in order', async () => {
     certifications: [],
   }));
   assert.equal((await fixture.staff.get(body.url)).body, body);
-  assert.equal(fixture.events(), [told('project_creation_succeeded', 'Project Rocket has been created.', body)]);
+  assert.equal(fixture.events(), [projectEvent('project_creation_succeeded', 'Project Rocket has been created.', body)]);
 });
 
 test('a project is created with its ten quotas: unlimited, unused, by name; none is needed or read', async () => {
@@ -174,14 +166,14 @@ test('the event of an update tells every changed field with its old and new valu
   const project = await fixture.project('Old', customer);
   fixture.events();
   const renamed = (await fixture.staff.patch(project.url, { name: "New 'one'" })).body;
-  assert.equal(fixture.events(), [told('project_update_succeeded', "Project New 'one' has been updated. Name has been changed from 'Old' to 'New 'one''.", renamed)]);
+  assert.equal(fixture.events(), [projectEvent('project_update_succeeded', "Project New 'one' has been updated. Name has been changed from 'Old' to 'New 'one''.", renamed)]);
   await fixture.staff.patch(project.url, { description: 'said {project_name}' });
   assert.equal(fixture.events(), [
-    told('project_update_succeeded', "Project New 'one' has been updated. Description has been changed from '' to 'said {project_name}'.", renamed),
+    projectEvent('project_update_succeeded', "Project New 'one' has been updated. Description has been changed from '' to 'said {project_name}'.", renamed),
   ]);
   const both = (await fixture.staff.put(project.url, { description: '', name: 'Last', customer: customer.url })).body;
   assert.equal(fixture.events(), [
-    told(
+    projectEvent(
       'project_update_succeeded',
       "Project Last has been updated. Name has been changed from 'New 'one'' to 'Last'. Description has been changed from 'said {project_name}' to ''.",
       both,
@@ -202,7 +194,7 @@ test('DELETE answers 204, and the project is gone', async () => {
   fixture.events();
   const answer = await fixture.staff.delete(project.url);
   assert.equal([answer.status, answer.body], [204, undefined]);
-  assert.equal(fixture.events(), [told('project_deletion_succeeded', 'Project Passing has been deleted.', project)]);
+  assert.equal(fixture.events(), [projectEvent('project_deletion_succeeded', 'Project Passing has been deleted.', project)]);
   for (const method of ['GET', 'PUT', 'PATCH', 'DELETE']) {
     const { status, body } = await fixture.staff.send(method, project.url);
     assert.equal([status, body], [404, { detail: 'Not found.' }]);
@@ -225,7 +217,8 @@ test('roles with their history, and quotas, go with a deleted project; each acti
     level: 'info',
     message: `User ${user.username} has lost role of ${role_name} in project Ending.`,
     context: {
-      ...contextOf(project),
+      ...actor,
+      ...inProject(project, customer),
       affected_user_uuid: user.uuid,
       affected_user_username: user.username,
       affected_user_full_name: '',
@@ -238,7 +231,7 @@ test('roles with their history, and quotas, go with a deleted project; each acti
     lost(manager, 'Manager'),
     lost(admin, 'Administrator'),
     lost(support, 'Support'),
-    told('project_deletion_succeeded', 'Project Ending has been deleted.', project),
+    projectEvent('project_deletion_succeeded', 'Project Ending has been deleted.', project),
   ]);
   for (const path of ['project-permissions', 'project-permissions-log']) {
     for (const user of people) assert.equal((await fixture.staff.get(`/api/${path}/?user=${user.uuid}`)).body, []);

@@ -66,6 +66,20 @@ test('every piece is a transaction of its own, and the event loop has a turn bet
   assert.ok(turns >= 2);
 });
 
+test('pieces of two tasks are two transactions, also in one tick', async () => {
+  const { db } = fixture.server.deployment;
+  const piece = (name: string, pieces: number): Task => ({ name, every: 0, run: () => db.write(() => {
+    done.push(name);
+    db.run(sql`UPDATE user SET description = ${name}`);
+    db.settled(() => done.push(`${name} committed`));
+    return --pieces > 0;
+  }) });
+  const timer = timerOf(piece('events', 2), piece('versions', 2));
+  timer.tick();
+  assert.equal(done, ['events', 'events committed', 'versions', 'versions committed']);
+  await timer.idle();
+});
+
 test('a tick does not begin anew what is not finished', async () => {
   const timer = timerOf(work('events', 3));
   timer.tick();
