@@ -55,9 +55,11 @@ CREATE TABLE jira_attachment (
   backend_id TEXT NOT NULL DEFAULT '',
   created INTEGER NOT NULL
 ) STRICT;
+CREATE INDEX jira_attachment_settings ON jira_attachment (settings_id);
 CREATE INDEX jira_attachment_issue ON jira_attachment (issue_id);
 CREATE INDEX jira_attachment_user ON jira_attachment (user_id, created);
 CREATE INDEX jira_attachment_created ON jira_attachment (created);
+CREATE INDEX jira_attachment_backend ON jira_attachment (settings_id, backend_id);
 
 -- In a table of its own: lists and searches never read the bytes.
 CREATE TABLE jira_attachment_file (

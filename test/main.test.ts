@@ -194,7 +194,7 @@ cli('several commands may meet in a folder that none of them has used before', a
 cli('demo prints logins to try, and refuses a database with customers', async () => {
   const { code, stdout, stderr } = await run(['demo', '--seed', 'mine']);
   assert.equal([code, stderr], [0, '']);
-  assert.match(stdout, /^The demonstration world is ready: 12 customers, 40 projects, 120 users, \d+ SSH keys\nand \d+ events since \d{4}-\d\d-\d\d\.\n\nLogins to try, all with the password demo-world-1\n\n {2}helena\.kask +staff/);
+  assert.match(stdout, /^The demonstration world is ready: 12 customers, 40 projects, 120 users, \d+ SSH keys,\n\d+ provider accounts, \d+ resources and \d+ events since \d{4}-\d\d-\d\d\.\n\nLogins to try, all with the password demo-world-1\n\n {2}helena\.kask +staff/);
   assert.equal(await run(['demo']), failed('there are customers already; the demonstration world needs a database without any'));
 });
 

@@ -141,7 +141,8 @@ function life({ plan, seed, world }: Story, person: Person): void {
     const at = plan.between(from, until);
     if (seed.below(12) === 0) plan.at(at - minute, (past) => past.logIn(person, 'wrong'));
     plan.at(at, (past) => past.logIn(person));
-    if (seed.below(3) === 0) plan.at(at + 20 * minute, (past) => past.logOut(person));
+    // Whoever leaves meanwhile has been logged out by that.
+    if (seed.below(3) === 0 && at + 20 * minute < until) plan.at(at + 20 * minute, (past) => past.logOut(person));
   }
   const keys = [0, 1, 1, 1, 2][seed.below(5)] as number;
   for (let number = 1; number <= keys; number++) {

@@ -156,8 +156,8 @@ export class Past {
     const headers = { 'content-type': 'application/json', ...(call.token !== undefined && { authorization: `Token ${call.token}` }) };
     const incoming = new Incoming('', method, path, headers, call.address, base, Buffer.from(JSON.stringify(call.body)));
     const now = this.#clock.now();
-    const actor = match.endpoint.open ? null : authenticate(this.deployment, incoming, now);
     try {
+      const actor = match.endpoint.open ? null : authenticate(this.deployment, incoming, now);
       const reply = operation.handle(new Request(this.deployment, incoming, match.params, actor, now), call.prepared as never);
       return reply.body === '' ? {} : JSON.parse(reply.body.toString());
     } catch (error) {

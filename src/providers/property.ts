@@ -37,7 +37,7 @@ export const settingsOfProperty = (): Field<never> =>
 
 /** Condition: the set of properties that such settings (alias `st`) use holds the property in alias `d`. */
 export const inSetOf = (condition: Sql): Sql => sql`EXISTS (SELECT 1 FROM service_settings st WHERE ${condition}
-  AND (d.settings_id = st.id OR d.backend = iif(st.backend_url LIKE 'http%', st.backend_url, '')))`;
+  AND d.kind LIKE concat(st.type, '.%') AND (d.settings_id = st.id OR d.backend = iif(st.backend_url LIKE 'http%', st.backend_url, '')))`;
 
 /** Global properties everybody reads; those of settings whoever sees these or a service on them (providers.md 1.3). */
 export function visibleProperties(caller: Caller): Sql {

@@ -161,6 +161,41 @@ database('a count is remembered until something is written, also by others', asy
   assert.is(count(), 2);
 });
 
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+database('whole work is one transaction over many turns of the event loop', async () => {
+  const answer = await db.whole(async () => {
+    db.write(() => add('one'));
+    await turn();
+    await turn();
+    db.write(() => add('two'));
+    assert.equal(committed(), []);
+    return 'done';
+  });
+  assert.is(answer, 'done');
+  assert.equal(committed(), ['one', 'two']);
+});
+
+database('of whole work that rejects nothing is left, not even what others wrote meanwhile, and they hear of it', async () => {
+  db.write(() => add('before'));
+  const heard: unknown[] = [];
+  const failed = await db
+    .whole(async () => {
+      db.write(() => add('one'));
+      await turn();
+      db.write(() => add('others'));
+      db.settled((error) => heard.push(error));
+      throw new Error('no');
+    })
+    .catch((error: Error) => error.message);
+  assert.is(failed, 'no');
+  assert.equal(heard.map((error) => (error as Error).message), ['no']);
+  assert.equal(db.values(sql`SELECT name FROM item`), ['before']);
+  db.write(() => add('after'));
+  await settled();
+  assert.equal(committed(), ['before', 'after']);
+});
+
 database('nobody else on the machine reads the file, nor the log beside it', async () => {
   db.write(() => add('one'));
   await settled();

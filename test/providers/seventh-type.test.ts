@@ -22,7 +22,7 @@ test.before(async () => {
   symlinkSync(join(project, 'node_modules'), join(copy, 'node_modules'), 'dir');
   register(join(copy, 'src/providers/registry.ts'));
   const { Fixture } = (await import(pathToFileURL(join(copy, 'test/support/fixture.ts')).href)) as typeof import('../support/fixture.ts');
-  fixture = await Fixture.start({ log_level: 'error' });
+  fixture = await Fixture.start();
   const customer = await fixture.customer('Alice');
   people = { customer, project: await fixture.project('Rocket', customer) };
 });
