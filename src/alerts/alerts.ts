@@ -1,7 +1,9 @@
 import type { Request } from '../access/request.ts';
 import { type Row, collection } from '../collection/collection.ts';
 import { type Endpoint, type Operation, describeFields } from '../collection/endpoint.ts';
-import { type Field, FieldError, type Values, boolean, choice, linkPath, messages, selfLink, shown, shownTime, text, uuidField } from '../collection/field.ts';
+import { type Field, FieldError, type Values, messages, shown, shownTime, uuidField } from '../collection/field.ts';
+import { linkPath, selfLink } from '../collection/links.ts';
+import { boolean, choice, text } from '../collection/values.ts';
 import { computedValue } from '../collection/representation.ts';
 import { validate } from '../collection/validate.ts';
 import * as v from 'valibot';

@@ -5,7 +5,8 @@ import { forbidden, notFound } from '../http/error.ts';
 import { type Reply, changed, created, document, empty } from '../http/reply.ts';
 import type { KeyKind } from '../http/router.ts';
 import { type Endpoint, type Operation, describeFields } from './endpoint.ts';
-import type { Fields, LinkTarget, Shape, Values } from './field.ts';
+import type { Fields, Shape, Values } from './field.ts';
+import type { LinkTarget } from './links.ts';
 import { type ListSpec, Listing } from './listing.ts';
 import { type Purpose, validate } from './validate.ts';
 

@@ -1,7 +1,9 @@
 import type { Request } from '../access/request.ts';
 import { type Sql, among, contains, raw, sql } from '../db/sql.ts';
 import { invalid } from '../http/error.ts';
-import { FieldError, type LinkTarget, linkKey, messages, parseDatetime } from './field.ts';
+import { FieldError, messages } from './field.ts';
+import { parseDatetime } from './instants.ts';
+import { type LinkTarget, linkKey } from './links.ts';
 
 /** One query parameter of a list. */
 export interface Filter {

@@ -1,4 +1,5 @@
-import { type Field, FieldError, text } from './field.ts';
+import { type Field, FieldError } from './field.ts';
+import { text } from './values.ts';
 
 /** A pattern that a text must match, and what is told when it does not. */
 export type TextRule = readonly [RegExp, string];

@@ -6,7 +6,9 @@ import { connectedCustomers, connectedProjects, visibleCustomers } from '../acce
 import { adviseNewCustomer } from '../alerts/conditions.ts';
 import { changesOf, storedValues } from '../collection/changes.ts';
 import { type Row, collection } from '../collection/collection.ts';
-import { type Values, boolean, choice, email, integer, selfLink, shown, shownList, shownText, shownTime, text, uuidField } from '../collection/field.ts';
+import { type Values, shown, shownList, shownText, shownTime, uuidField } from '../collection/field.ts';
+import { selfLink } from '../collection/links.ts';
+import { boolean, choice, email, integer, text } from '../collection/values.ts';
 import { exact, only, partial, uuid } from '../collection/filter.ts';
 import { linkValue, listValue, objectValue, optionalLink, plainValue, textValue } from '../collection/representation.ts';
 import { raw, sql } from '../db/sql.ts';

@@ -1,7 +1,8 @@
 import * as v from 'valibot';
 import type { Request } from '../access/request.ts';
 import type { Operation } from '../collection/endpoint.ts';
-import { type Field, FieldError, choice, messages, text } from '../collection/field.ts';
+import { type Field, FieldError, messages } from '../collection/field.ts';
+import { choice, text } from '../collection/values.ts';
 import { validate } from '../collection/validate.ts';
 import { forbidden } from '../http/error.ts';
 import { json } from '../http/reply.ts';

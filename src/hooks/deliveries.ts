@@ -1,6 +1,7 @@
 import type { Request } from '../access/request.ts';
 import type { Endpoint } from '../collection/endpoint.ts';
-import { selfLink, shown, shownText, shownTime, uuidField } from '../collection/field.ts';
+import { shown, shownText, shownTime, uuidField } from '../collection/field.ts';
+import { selfLink } from '../collection/links.ts';
 import { oneOf } from '../collection/filter.ts';
 import { Listing } from '../collection/listing.ts';
 import { linkValue, numberValue, textValue, timeValue } from '../collection/representation.ts';

@@ -1,4 +1,4 @@
-import { email } from '../collection/field.ts';
+import { email } from '../collection/values.ts';
 import { exact } from '../collection/filter.ts';
 import { hookCollection } from './hook.ts';
 

@@ -1,4 +1,4 @@
-import { choice, orNull, text } from '../collection/field.ts';
+import { choice, orNull, text } from '../collection/values.ts';
 import { exact } from '../collection/filter.ts';
 import { hookCollection } from './hook.ts';
 

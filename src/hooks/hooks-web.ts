@@ -1,7 +1,8 @@
 import type { Request } from '../access/request.ts';
 import { day } from '../clock.ts';
 import type { Endpoint } from '../collection/endpoint.ts';
-import { type Field, FieldError, type Input, choice, messages, shownText, url } from '../collection/field.ts';
+import { type Field, FieldError, type Input, messages, shownText } from '../collection/field.ts';
+import { choice, url } from '../collection/values.ts';
 import { exact } from '../collection/filter.ts';
 import { textValue } from '../collection/representation.ts';
 import { forbidden } from '../http/error.ts';

@@ -1,6 +1,6 @@
 import type { Request } from '../access/request.ts';
 import { type Endpoint, describeFields } from '../collection/endpoint.ts';
-import { boolean, orNull } from '../collection/field.ts';
+import { boolean, orNull } from '../collection/values.ts';
 import { validate } from '../collection/validate.ts';
 import { fold, raw } from '../db/sql.ts';
 import { conflict, invalid } from '../http/error.ts';

@@ -1,5 +1,6 @@
 import type { Request } from '../access/request.ts';
-import { type Field, FieldError, messages, resolveLink, shownList } from '../collection/field.ts';
+import { type Field, FieldError, messages, shownList } from '../collection/field.ts';
+import { resolveLink } from '../collection/links.ts';
 import { type Json, linkValue, listValue, objectValue, plainValue, textValue } from '../collection/representation.ts';
 import * as v from 'valibot';
 import type { Database } from '../db/database.ts';

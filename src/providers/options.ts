@@ -1,4 +1,5 @@
-import { type Field, FieldError, type Fields, integer, number, text } from '../collection/field.ts';
+import { type Field, FieldError, type Fields } from '../collection/field.ts';
+import { integer, number, text } from '../collection/values.ts';
 
 /** `<name>=<value>` items of a comma list; a bare value stands under `*`, a bare name under itself. */
 function items(text: string): [string, string | undefined][] {

@@ -1,5 +1,6 @@
 import { RE2JS, RE2JSException } from 're2js';
-import { type Field, FieldError, text } from '../collection/field.ts';
+import { type Field, FieldError } from '../collection/field.ts';
+import { text } from '../collection/values.ts';
 
 /*
  * Regular expressions that users write. They run on an engine whose time grows with the text only (the syntax of RE2,

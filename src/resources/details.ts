@@ -1,5 +1,6 @@
 import type { Request } from '../access/request.ts';
-import { type Field, type LinkTarget, shown } from '../collection/field.ts';
+import { type Field, shown } from '../collection/field.ts';
+import type { LinkTarget } from '../collection/links.ts';
 import { type Json, computedValue, linkValue, listValue, objectValue, optionalLink, plainValue, textValue } from '../collection/representation.ts';
 import { sql } from '../db/sql.ts';
 import { visibleResources } from './rights.ts';

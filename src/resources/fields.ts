@@ -1,4 +1,6 @@
-import { type Fields, type LinkTarget, link, selfLink, shown, shownList, shownText, shownTime, text, uuidField } from '../collection/field.ts';
+import { type Fields, shown, shownList, shownText, shownTime, uuidField } from '../collection/field.ts';
+import { type LinkTarget, link, selfLink } from '../collection/links.ts';
+import { text } from '../collection/values.ts';
 import { type Json, booleanValue, computedValue, constant, linkValue, numberValue, plainValue, textValue, timeValue } from '../collection/representation.ts';
 import type { TypedKind } from '../providers/registry.ts';
 import { linksByType } from '../services/links.ts';

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import type { Request } from '../access/request.ts';
-import { type Field, FieldError, hidden, linkKey, resolveLink } from '../collection/field.ts';
+import { type Field, FieldError, hidden } from '../collection/field.ts';
+import { linkKey, resolveLink } from '../collection/links.ts';
 import { sql } from '../db/sql.ts';
 import { keys } from '../keys/keys.ts';
 

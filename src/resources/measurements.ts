@@ -1,7 +1,8 @@
 import type { Request } from '../access/request.ts';
 import type { Endpoint } from '../collection/endpoint.ts';
 import { describeFields } from '../collection/endpoint.ts';
-import { type Field, FieldError, type Fields, messages, number, shown, text } from '../collection/field.ts';
+import { type Field, FieldError, type Fields, messages, shown } from '../collection/field.ts';
+import { number, text } from '../collection/values.ts';
 import { type Filters, exact, parameter } from '../collection/filter.ts';
 import { validate } from '../collection/validate.ts';
 import * as v from 'valibot';

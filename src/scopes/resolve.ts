@@ -1,5 +1,6 @@
 import type { Request } from '../access/request.ts';
-import { FieldError, linkPath } from '../collection/field.ts';
+import { FieldError } from '../collection/field.ts';
+import { linkPath } from '../collection/links.ts';
 import { raw, sql } from '../db/sql.ts';
 import { invalid } from '../http/error.ts';
 import { keyPatterns } from '../http/router.ts';

@@ -4,7 +4,9 @@ import type { Request } from '../access/request.ts';
 import { type DescribedAction, describeList, describeObject, forbiddenText } from '../collection/actions.ts';
 import { changesOf } from '../collection/changes.ts';
 import { type Row, collection } from '../collection/collection.ts';
-import { selfLink, text, url, uuidField } from '../collection/field.ts';
+import { uuidField } from '../collection/field.ts';
+import { selfLink } from '../collection/links.ts';
+import { text, url } from '../collection/values.ts';
 import { partial } from '../collection/filter.ts';
 import { raw, sql } from '../db/sql.ts';
 

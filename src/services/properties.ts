@@ -1,7 +1,9 @@
 import type { Caller } from '../access/caller.ts';
 import type { Request } from '../access/request.ts';
 import { Collection } from '../collection/collection.ts';
-import { type Fields, selfLink, text, uuidField } from '../collection/field.ts';
+import { type Fields, uuidField } from '../collection/field.ts';
+import { selfLink } from '../collection/links.ts';
+import { text } from '../collection/values.ts';
 import { exact, linked, partial, uuid } from '../collection/filter.ts';
 import { type Sql, among, sql } from '../db/sql.ts';
 import { type PropertyRow, inSetOf, visibleProperties } from '../providers/property.ts';

@@ -1,6 +1,8 @@
 import type { Request } from '../access/request.ts';
 import { customersWithRole } from '../access/visibility.ts';
-import { type Field, FieldError, type Fields, choice, link, messages, nullableText, boolean, selfLink, shown, shownList, shownText, text, url, uuidField } from '../collection/field.ts';
+import { type Field, FieldError, type Fields, messages, shown, shownList, shownText, uuidField } from '../collection/field.ts';
+import { link, selfLink } from '../collection/links.ts';
+import { choice, nullableText, boolean, text, url } from '../collection/values.ts';
 import { booleanValue, computedValue, linkValue, listValue, objectValue, plainValue, textValue } from '../collection/representation.ts';
 import { properName } from '../collection/rules.ts';
 import * as v from 'valibot';

@@ -1,7 +1,8 @@
 import { revokeTokensOf } from '../access/tokens.ts';
 import type { Request } from '../access/request.ts';
 import { type Endpoint, type Operation, describeFields } from '../collection/endpoint.ts';
-import { type Field, FieldError, type Fields, check, messages, text } from '../collection/field.ts';
+import { type Field, FieldError, type Fields, check, messages } from '../collection/field.ts';
+import { text } from '../collection/values.ts';
 import { validate } from '../collection/validate.ts';
 import * as v from 'valibot';
 import { sql } from '../db/sql.ts';

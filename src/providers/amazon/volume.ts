@@ -1,5 +1,7 @@
 import type { Request } from '../../access/request.ts';
-import { type Fields, type Values, choice, integer, link, text } from '../../collection/field.ts';
+import type { Fields, Values } from '../../collection/field.ts';
+import { link } from '../../collection/links.ts';
+import { choice, integer, text } from '../../collection/values.ts';
 import { computedValue } from '../../collection/representation.ts';
 import { sql } from '../../db/sql.ts';
 import { conflict, invalid } from '../../http/error.ts';

@@ -1,5 +1,6 @@
 import type { Request } from '../../access/request.ts';
-import { type Fields, type Values, boolean } from '../../collection/field.ts';
+import type { Fields, Values } from '../../collection/field.ts';
+import { boolean } from '../../collection/values.ts';
 import { invalid } from '../../http/error.ts';
 import { shownDetail } from '../../resources/details.ts';
 import type { ResourceRow } from '../../resources/resource.ts';

@@ -1,5 +1,6 @@
 import type { Request } from '../../access/request.ts';
-import { type Fields, type Values, hidden, shown, shownList, text } from '../../collection/field.ts';
+import { type Fields, type Values, hidden, shown, shownList } from '../../collection/field.ts';
+import { text } from '../../collection/values.ts';
 import { linkValue, listValue, objectValue, plainValue, textValue } from '../../collection/representation.ts';
 import { type TextRule, keepingTo } from '../../collection/rules.ts';
 import { type Sql, raw, sql } from '../../db/sql.ts';

@@ -1,5 +1,7 @@
 import type { Request } from '../../access/request.ts';
-import { type Field, FieldError, type Fields, type Values, boolean, integer, link, messages, shown, shownList, shownText } from '../../collection/field.ts';
+import { type Field, FieldError, type Fields, type Values, messages, shown, shownList, shownText } from '../../collection/field.ts';
+import { link } from '../../collection/links.ts';
+import { boolean, integer } from '../../collection/values.ts';
 import { computedValue, optionalLink, textValue } from '../../collection/representation.ts';
 import type { TextRule } from '../../collection/rules.ts';
 import { sql } from '../../db/sql.ts';

@@ -1,4 +1,4 @@
-import { text } from '../../collection/field.ts';
+import { text } from '../../collection/values.ts';
 import type { ProviderType } from '../provider.ts';
 import { attachment, attachmentEndpoints } from './attachments.ts';
 import { comment, commentEndpoints } from './comments.ts';

@@ -1,5 +1,6 @@
 import type { Request } from '../../access/request.ts';
-import { type Field, FieldError, type Fields, type Values, hidden, shownList, text } from '../../collection/field.ts';
+import { type Field, FieldError, type Fields, type Values, hidden, shownList } from '../../collection/field.ts';
+import { text } from '../../collection/values.ts';
 import { computedValue, linkValue, listValue, objectValue, optionalLink, plainValue } from '../../collection/representation.ts';
 import { invalid } from '../../http/error.ts';
 import { detail, shownDetail } from '../../resources/details.ts';

@@ -1,6 +1,7 @@
 import { newUuid } from '../../access/deployment.ts';
 import type { Request } from '../../access/request.ts';
-import { type Field, FieldError, resolveLink } from '../../collection/field.ts';
+import { type Field, FieldError } from '../../collection/field.ts';
+import { resolveLink } from '../../collection/links.ts';
 import { type Json, computedValue, linkValue, listValue, objectValue, optionalLink, plainValue, textValue } from '../../collection/representation.ts';
 import { type Sql, sql } from '../../db/sql.ts';
 import { invalid } from '../../http/error.ts';

@@ -1,6 +1,7 @@
 import { type Context, newUuid } from '../../access/deployment.ts';
 import type { Request } from '../../access/request.ts';
-import { type Fields, type Values, hidden, integer, shownList } from '../../collection/field.ts';
+import { type Fields, type Values, hidden, shownList } from '../../collection/field.ts';
+import { integer } from '../../collection/values.ts';
 import type { Filter } from '../../collection/filter.ts';
 import { computedValue, linkValue, listValue, objectValue, plainValue, textValue, numberValue } from '../../collection/representation.ts';
 import { raw, sql } from '../../db/sql.ts';

@@ -1,5 +1,6 @@
 import type { Request } from '../../access/request.ts';
-import { type Field, type Fields, type Values, shown, shownList, text } from '../../collection/field.ts';
+import { type Field, type Fields, type Values, shown, shownList } from '../../collection/field.ts';
+import { text } from '../../collection/values.ts';
 import { computedValue, linkValue, listValue, objectValue, plainValue, textValue } from '../../collection/representation.ts';
 import { raw, sql } from '../../db/sql.ts';
 import { invalid } from '../../http/error.ts';

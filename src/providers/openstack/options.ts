@@ -1,5 +1,6 @@
 import ipaddr from 'ipaddr.js';
-import { type Field, FieldError, type Fields, boolean, text, url } from '../../collection/field.ts';
+import { type Field, FieldError, type Fields } from '../../collection/field.ts';
+import { boolean, text, url } from '../../collection/values.ts';
 import { degrees } from '../options.ts';
 import { pattern } from '../pattern.ts';
 

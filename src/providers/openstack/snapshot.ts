@@ -1,6 +1,7 @@
 import type { Context } from '../../access/deployment.ts';
 import type { Request } from '../../access/request.ts';
-import { type Fields, type Values, shown, text } from '../../collection/field.ts';
+import { type Fields, type Values, shown } from '../../collection/field.ts';
+import { text } from '../../collection/values.ts';
 import { properName } from '../../collection/rules.ts';
 import { listValue, numberValue, textValue, timeValue } from '../../collection/representation.ts';
 import { raw, sql } from '../../db/sql.ts';

@@ -1,5 +1,6 @@
 import type { Request } from '../../access/request.ts';
-import { type Field, link, shown, shownText } from '../../collection/field.ts';
+import { type Field, shown, shownText } from '../../collection/field.ts';
+import { link } from '../../collection/links.ts';
 import { type Filters, linked, uuidOf } from '../../collection/filter.ts';
 import { optionalLink, textValue } from '../../collection/representation.ts';
 import { type Sql, sql } from '../../db/sql.ts';

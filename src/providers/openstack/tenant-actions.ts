@@ -1,5 +1,6 @@
 import type { Request } from '../../access/request.ts';
-import { type Field, type Fields, type Values, hidden, integer, text } from '../../collection/field.ts';
+import { type Field, type Fields, type Values, hidden } from '../../collection/field.ts';
+import { integer, text } from '../../collection/values.ts';
 import { properName } from '../../collection/rules.ts';
 import { invalid } from '../../http/error.ts';
 import { makeResource } from '../../resources/creation.ts';

@@ -1,5 +1,8 @@
 import type { Request } from '../../access/request.ts';
-import { type Field, FieldError, type Fields, type Values, datetime, hidden, integer, link, text } from '../../collection/field.ts';
+import { type Field, FieldError, type Fields, type Values, hidden } from '../../collection/field.ts';
+import { datetime } from '../../collection/instants.ts';
+import { link } from '../../collection/links.ts';
+import { integer, text } from '../../collection/values.ts';
 import { properName } from '../../collection/rules.ts';
 import { conflict, invalid } from '../../http/error.ts';
 import { makeResource } from '../../resources/creation.ts';

@@ -1,5 +1,6 @@
 import type { Request } from '../../access/request.ts';
-import { type Fields, type Values, integer, shown } from '../../collection/field.ts';
+import { type Fields, type Values, shown } from '../../collection/field.ts';
+import { integer } from '../../collection/values.ts';
 import { linked, uuidOf } from '../../collection/filter.ts';
 import { booleanValue, numberValue, optionalLink, textValue } from '../../collection/representation.ts';
 import { raw, sql } from '../../db/sql.ts';

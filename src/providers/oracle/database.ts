@@ -1,5 +1,6 @@
 import type { Request } from '../../access/request.ts';
-import { type Field, type Fields, type Values, hidden, shown, text } from '../../collection/field.ts';
+import { type Field, type Fields, type Values, hidden, shown } from '../../collection/field.ts';
+import { text } from '../../collection/values.ts';
 import { computedValue, timeValue } from '../../collection/representation.ts';
 import { keepingTo } from '../../collection/rules.ts';
 import { invalid, invalidRequest } from '../../http/error.ts';

@@ -1,4 +1,4 @@
-import { integer, text } from '../../../src/collection/field.ts';
+import { integer, text } from '../../../src/collection/values.ts';
 import { exact } from '../../../src/collection/filter.ts';
 import { computedValue } from '../../../src/collection/representation.ts';
 import { invalid } from '../../../src/http/error.ts';
