@@ -17,7 +17,7 @@ const { values, positionals: filters } = parseArgs({
   options: {
     root: { type: 'string', default: join(project, 'test') },
     /** For one file; the slowest take some seconds. */
-    timeout: { type: 'string', default: '120' },
+    timeout: { type: 'string', default: '300' },
   },
 });
 const root = resolve(values.root);

@@ -13,36 +13,37 @@ import type { Situation } from './situation.ts';
  * Rows by the shape of paths: <service>, <link>, <kind>, <property> and <entity> stand for every collection of that sort,
  * a star for whatever follows or every other method. `ok` is any answer but a refusal of the right: what it is depends on
  * the kind. To create nothing at all is 400 for everybody, because the right depends on the body. `theirs` belongs to
- * somebody else in the own project; of properties some are everybody's (`any`), and some of the own and of foreign settings.
+ * somebody else in the own project; of properties some are everybody's (`any`), and some of the own and of foreign settings. What is
+ * foreign to one role is so to the others: one of them asks for all.
  */
 const shapes = `
                                                                            ST  GS  CO  CS  PM  PA  PS  UN  IN  AN
 GET    /api/<service>/                                           -         200 200 200 200 200 200 200 200 401 401
 POST   /api/<service>/                                           own       201 403 201 403 403 403 403 400 401 401
-POST   /api/<service>/                                           foreign   201 403 400 400 400 400 400 400 401 401
+POST   /api/<service>/                                           foreign   201 403 400 .   .   .   .   400 .   401
 GET    /api/<service>/:key/link/                                 own       200 403 200 403 403 403 403 404 401 401
-GET    /api/<service>/:key/link/                                 foreign   200 403 404 404 404 404 404 404 401 401
+GET    /api/<service>/:key/link/                                 foreign   200 403 404 .   .   .   .   404 .   401
 GET    /api/<service>/:key/*                                     own       200 200 200 200 200 200 200 404 401 401
-GET    /api/<service>/:key/*                                     foreign   200 200 404 404 404 404 404 404 401 401
+GET    /api/<service>/:key/*                                     foreign   200 200 404 .   .   .   .   404 .   401
 *      /api/<service>/:key/*                                     own       ok  403 ok  403 403 403 403 404 401 401
-*      /api/<service>/:key/*                                     foreign   ok  403 404 404 404 404 404 404 401 401
+*      /api/<service>/:key/*                                     foreign   ok  403 404 .   .   .   .   404 .   401
 GET    /api/<link>/                                              -         200 200 200 200 200 200 200 200 401 401
 POST   /api/<link>/                                              own       201 403 201 403 403 403 403 400 401 401
-POST   /api/<link>/                                              foreign   201 403 400 400 400 400 400 400 401 401
+POST   /api/<link>/                                              foreign   201 403 400 .   .   .   .   400 .   401
 GET    /api/<link>/:key/                                         own       200 200 200 200 200 200 200 404 401 401
-GET    /api/<link>/:key/                                         foreign   200 200 404 404 404 404 404 404 401 401
+GET    /api/<link>/:key/                                         foreign   200 200 404 .   .   .   .   404 .   401
 *      /api/<link>/:key/                                         own       ok  403 ok  403 403 403 403 404 401 401
-*      /api/<link>/:key/                                         foreign   ok  403 404 404 404 404 404 404 401 401
+*      /api/<link>/:key/                                         foreign   ok  403 404 .   .   .   .   404 .   401
 GET    /api/<property>/                                          -         200 200 200 200 200 200 200 200 401 401
 GET    /api/<property>/:key/                                     any       200 200 200 200 200 200 200 200 401 401
 GET    /api/<property>/:key/                                     own       200 200 200 200 200 200 200 404 401 401
-GET    /api/<property>/:key/                                     foreign   200 200 404 404 404 404 404 404 401 401
+GET    /api/<property>/:key/                                     foreign   200 200 404 .   .   .   .   404 .   401
 GET    /api/<kind>/                                              -         200 200 200 200 200 200 200 200 401 401
 POST   /api/<kind>/                                              -         400 400 400 400 400 400 400 400 401 401
 GET    /api/<kind>/:key/*                                        own       200 200 200 200 200 200 200 404 401 401
-GET    /api/<kind>/:key/*                                        foreign   200 200 404 404 404 404 404 404 401 401
+GET    /api/<kind>/:key/*                                        foreign   200 200 404 .   .   .   .   404 .   401
 *      /api/<kind>/:key/*                                        own       ok  403 ok  403 ok  ok  403 404 401 401
-*      /api/<kind>/:key/*                                        foreign   ok  403 404 404 404 404 404 404 401 401
+*      /api/<kind>/:key/*                                        foreign   ok  403 404 .   .   .   .   404 .   401
 GET    /api/<entity>/                                            -         200 200 200 200 200 200 200 200 401 401
 POST   /api/<entity>/                                            -         400 400 400 400 400 400 400 400 401 401
 GET    /api/<entity>/:key/*                                      theirs    200 200 404 404 404 404 404 404 401 401
@@ -50,7 +51,7 @@ GET    /api/<entity>/:key/*                                      theirs    200 2
 `;
 
 /** Collections of what resources hold and is none. */
-const entities: Readonly<Record<string, string>> = { 'jira-issues': 'jira_issue', 'jira-comments': 'jira_comment', 'jira-attachments': 'jira_attachment' };
+const entities = new Set(['jira-issues', 'jira-comments', 'jira-attachments']);
 
 const linkPaths = new Map(providerTypes.map((type) => [`${type.prefix}-service-project-link`, type]));
 const servicePaths = new Map(providerTypes.map((type) => [type.prefix, type]));
@@ -65,7 +66,7 @@ function sortOf(path: string): string | undefined {
   if (linkPaths.has(collection)) return '<link>';
   if (kindPaths.has(collection)) return '<kind>';
   if (propertyPaths.has(collection)) return '<property>';
-  return collection in entities ? '<entity>' : undefined;
+  return entities.has(collection) ? '<entity>' : undefined;
 }
 
 /** Whether rows of a provider's endpoints are meant. */
@@ -152,7 +153,7 @@ export function newKeyOf(place: Situation, path: string, object: string): string
     return uuid;
   }
   if (typed) return newResource(place, typed.name, connect(place, typed.type.name, whose));
-  if (collection in entities) return newEntity(place, collection);
+  if (entities.has(collection)) return newEntity(place, collection);
   const type = servicePaths.get(collection) ?? linkPaths.get(collection);
   const connection = connect(place, type?.name as string, whose);
   return servicePaths.has(collection) ? connection.service : connection.link;
