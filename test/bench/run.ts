@@ -3,7 +3,7 @@
  *
  *   npm run bench                    everything, about ten minutes; the large world and the long log are made once
  *   npm run bench -- --quick         the small world alone, short bursts, no log
- *   npm run bench -- --only create   one case, or `start` for start-up time, memory and size, `hooks`, or `events`
+ *   npm run bench -- --only create   one case, or `start` for start-up time, memory and size, `hooks`, `events` or `resources`
  *
  * Prints Markdown tables on stdout and what it is doing on stderr. Servers take turns within a round, so that ratios
  * hold on a machine that does other things, too.
@@ -18,6 +18,7 @@ import { build } from 'esbuild';
 import { type Case, type World, agreed, cases } from './cases.ts';
 import { run as measureEvents } from './events.ts';
 import { run as measureHooks } from './hooks.ts';
+import { run as measureResources } from './resources.ts';
 import type { Measured } from './load.ts';
 import { type Bare, type Load, type Running, dataFolder, measureStart, startBare, startLoad, startPeer, startTenantry } from './processes.ts';
 import { type Result, footprintTable, median, table } from './report.ts';
@@ -31,7 +32,7 @@ const connections = 64;
 const sampled = 2000;
 
 const { values: options } = parseArgs({ options: { quick: { type: 'boolean', default: false }, only: { type: 'string' } } });
-const names = [...cases.map(({ name }) => name), 'start', 'hooks', 'events'];
+const names = [...cases.map(({ name }) => name), 'start', 'hooks', 'events', 'resources'];
 const pace = options.quick ? { rounds: 3, milliseconds: 500, warmup: 500 } : { rounds: 5, milliseconds: 1000, warmup: 1500 };
 const sizes = options.quick ? [small] : [small, large];
 
@@ -151,3 +152,4 @@ if (isAsked('start')) print(await measureFootprint());
 if (chosen.length > 0) print(table(await measureCases(chosen)));
 if (isAsked('hooks')) print(await measureHooks(folder, bundle, tell));
 if (isAsked('events') && !options.quick) print(await measureEvents(folder, tell));
+if (isAsked('resources') && !options.quick) print(await measureResources(folder, tell));
