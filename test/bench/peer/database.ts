@@ -22,5 +22,5 @@ export const now = (): number => Date.now() * 1000;
 export function datetime(microseconds: number): string {
   const seconds = new Date(Math.floor(microseconds / 1000)).toISOString().slice(0, 19);
   const fraction = microseconds % 1_000_000;
-  return `${seconds}${fraction === 0 ? '' : `.${String(fraction).padStart(6, '0')}`}Z`;
+  return `${seconds}${fraction === 0 ? '' : `.${String(fraction).padStart(6, '0').replace(/0+$/, '')}`}Z`;
 }
