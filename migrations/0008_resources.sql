@@ -46,6 +46,7 @@ CREATE INDEX resource_service ON resource (service_id, kind);
 CREATE INDEX resource_settings ON resource (settings_id, kind, backend_id);
 CREATE INDEX resource_created ON resource (is_part, created, kind);
 CREATE INDEX resource_kind ON resource (kind, created);
+CREATE INDEX resource_counted ON resource (is_part, kind);
 CREATE INDEX resource_parent ON resource (parent_id) WHERE parent_id IS NOT NULL;
 CREATE INDEX resource_instance ON resource (instance_id) WHERE instance_id IS NOT NULL;
 

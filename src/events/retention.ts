@@ -3,7 +3,7 @@ import { sql } from '../db/sql.ts';
 import { removeSubjects } from './subjects.ts';
 
 /** So many events are removed at once. Most of the time goes into the pages of the indexes that the commit writes. */
-const removedAtOnce = 50;
+const removedAtOnce = 30;
 
 /** Removes the oldest events beyond the setting events_retention, a bounded number at a time. Answers whether it was that many. */
 export function removeOldEvents({ deployment: { config, db }, now }: Context): boolean {

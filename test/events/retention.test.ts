@@ -54,7 +54,7 @@ test('they are removed in steps of a bounded size, the oldest first, until none 
   const { db } = fixture.server.deployment;
   const oldest = (): string | undefined => db.value(sql`SELECT message FROM event ORDER BY at LIMIT 1`);
   fixture.server.tick();
-  assert.is(oldest(), 'Event 50');
+  assert.is(oldest(), 'Event 30');
   await fixture.server.settled();
   assert.is(oldest(), undefined);
   await fixture.close();
