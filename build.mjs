@@ -35,7 +35,7 @@ const commands = {
   },
   async test() {
     await install();
-    const types = run(process.execPath, [packageFile('typescript', 'bin/tsc'), '--project', root]);
+    const types = run(process.execPath, [packageFile('typescript-7', 'bin/tsc'), '--project', root]);
     const built = !isStale() || build().then(() => true, (error) => console.error(error.message));
     if ((await types) !== 0 || !(await built)) {
       console.error('The program does not compile; no test was run.');
