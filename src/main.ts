@@ -1,14 +1,15 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { sealAnew } from './access/rotation.ts';
 import { addKey } from './access/secrets.ts';
 import { type Config, ConfigError, environmentName, loadConfig, optionName, printSetting, settingNames, settings } from './config.ts';
+import { requireDatabase } from './data-folder.ts';
 import { demo } from './demo/demo.ts';
 import { version } from './docs/root.ts';
 import { examine } from './doctor/doctor.ts';
 import { isProgram } from './native.ts';
-import { type Opened, createServer, databaseFile, openDeployment } from './server.ts';
+import { type Opened, createServer, openDeployment } from './server.ts';
 import { firstUser, initialPasswordFile } from './session/initial-password.ts';
 import { addUser } from './users/add.ts';
 
@@ -149,6 +150,7 @@ async function addUserNamed({ config, flags, words }: Arguments): Promise<void> 
 }
 
 async function printToken({ config, words }: Arguments): Promise<void> {
+  requireDatabase(resolve(config.data));
   await withDeployment(config, ({ issueToken }) => void process.stdout.write(`${issueToken(words[0] as string)}\n`));
 }
 
@@ -159,8 +161,7 @@ async function fill({ config, flags }: Arguments): Promise<void> {
 }
 
 async function doctor({ config, flags }: Arguments): Promise<void> {
-  const folder = resolve(config.data);
-  if (!existsSync(join(folder, databaseFile))) throw new Error(`there is no database in ${folder}`);
+  requireDatabase(resolve(config.data));
   await withDeployment(config, ({ deployment }) => {
     const { isHealthy, problems } = examine(deployment, flags.repair === true);
     process.stdout.write(`${problems.length === 0 ? 'no problems' : problems.join('\n')}\n`);
@@ -180,6 +181,7 @@ async function withDeployment(config: Config, use: (opened: Opened) => void | Pr
 
 async function rotateKey({ config }: Arguments): Promise<void> {
   const folder = resolve(config.data);
+  requireDatabase(folder);
   await withDeployment(
     config,
     ({ deployment }) => {

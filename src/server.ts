@@ -1,5 +1,4 @@
-import { accessSync, constants, mkdirSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { type Deployment, type OutboxName, ownContext } from './access/deployment.ts';
 import { PasswordHasher } from './access/passwords.ts';
 import { RateLimit } from './access/rate-limit.ts';
@@ -10,11 +9,9 @@ import { endpoints } from './api.ts';
 import { type Clock, minute, systemClock } from './clock.ts';
 import { type Endpoint, type Operation, type Method, allowed, metadata } from './collection/endpoint.ts';
 import { type Config, loadConfig } from './config.ts';
-import { countryName } from './customers/countries.ts';
-import { Database } from './db/database.ts';
-import { takeLock } from './db/lock.ts';
+import { openData } from './data-folder.ts';
+import type { Database } from './db/database.ts';
 import { Memo } from './db/memo.ts';
-import { migrate } from './db/migrate.ts';
 import { fold, sql } from './db/sql.ts';
 import { HookOutbox } from './hooks/outbox.ts';
 import { HttpError, notFound } from './http/error.ts';
@@ -25,7 +22,6 @@ import { type Resolver, systemResolver } from './http/resolver.ts';
 import { Router } from './http/router.ts';
 import { InvitationOutbox } from './invitations/outbox.ts';
 import { openLog } from './log.ts';
-import { sqliteAddon } from './native.ts';
 import { Deliverer } from './outbox/deliverer.ts';
 import { ensureGlobalQuotas } from './quotas/usage.ts';
 import { systemRandom } from './random.ts';
@@ -41,9 +37,6 @@ const documentBytes = 32 * 1024 * 1024;
 
 /** How often a minute an address may call the open check of invitations. */
 const checksPerMinute = 60;
-
-/** Name of the database in the data folder. */
-export const databaseFile = 'tenantry.db';
 
 /** Settings by their names, and what an embedding program may replace. */
 export interface ServerOptions extends Partial<Config> {
@@ -180,35 +173,6 @@ export function openDeployment(config: Config, opening: Opening): Opened {
       close();
     },
   };
-}
-
-/** Creates the data folder where it is missing; answers the SQLite addon of the one-file build. Throws with a sentence. */
-function prepareFolder(config: Config, folder: string | undefined): object | undefined {
-  if (folder === undefined) return sqliteAddon(config.native_cache ?? undefined);
-  try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
-  } catch (error) {
-    throw new Error(`cannot use the data folder ${folder}: ${(error as Error).message}`, { cause: error });
-  }
-  return sqliteAddon(config.native_cache ?? join(folder, 'native'));
-}
-
-/** Opens the database, for a server behind the lock of its folder; `release` closes both. */
-function openData(config: Config, folder: string | undefined, serves: boolean): { db: Database; release: () => void } {
-  const addon = prepareFolder(config, folder);
-  const isLocked = serves && folder !== undefined;
-  const unlock = isLocked ? takeLock(join(folder, 'serve.lock'), `another server uses the data folder ${folder}`, addon) : undefined;
-  const file = folder === undefined ? ':memory:' : join(folder, databaseFile);
-  try {
-    const db = Database.open(file, addon);
-    db.define('country_name', countryName);
-    migrate(db);
-    return { db, release: () => (db.close(), unlock?.()) };
-  } catch (error) {
-    unlock?.();
-    throw new Error(`${file}: ${(error as Error).message}`, { cause: error });
-  }
 }
 
 /** Whether the detail path of a collection leads this caller to an object: OPTIONS would tell him. */

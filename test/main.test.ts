@@ -183,7 +183,15 @@ cli('a running server sees users and tokens of a second process at once', async 
 });
 
 cli('token refuses a name without an active user', async () => {
+  await run(['user', 'add', 'somebody']);
   assert.equal(await run(['token', 'nobody']), failed('There is no active user "nobody"'));
+});
+
+cli('a command that works on a database makes none where the name of the folder is wrong', async () => {
+  for (const words of [['token', 'admin'], ['doctor'], ['rotate-key']]) {
+    assert.equal(await run([...words, '--data', 'wrong']), failed(`there is no database in ${join(folder, 'wrong')}`), words[0]);
+  }
+  assert.equal(readdirSync(folder), []);
 });
 
 cli('several commands may meet in a folder that none of them has used before', async () => {
@@ -247,7 +255,7 @@ cli('one server at a time uses a data folder; the next may when it has ended, ho
 
 cli('a data folder that cannot be one is told in one line', async () => {
   writeFileSync(join(folder, 'file'), '');
-  const { code, stdout, stderr } = await run(['token', 'admin', '--data', 'file/data']);
+  const { code, stdout, stderr } = await run(['user', 'add', 'bob', '--data', 'file/data']);
   assert.equal([code, stdout], [1, '']);
   assert.match(stderr, /^tenantry: cannot use the data folder .*file\/data: ENOTDIR: .*\n$/);
   assert.is(stderr.split('\n').length, 2);

@@ -1,0 +1,49 @@
+import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Config } from './config.ts';
+import { countryName } from './customers/countries.ts';
+import { Database } from './db/database.ts';
+import { takeLock } from './db/lock.ts';
+import { migrate } from './db/migrate.ts';
+import { sqliteAddon } from './native.ts';
+
+/** Name of the database in the data folder. */
+export const databaseFile = 'tenantry.db';
+
+/** Throws with a sentence when the folder holds no database: a command that only reads one must not make one of a mistyped name. */
+export function requireDatabase(folder: string): void {
+  if (!existsSync(join(folder, databaseFile))) throw new Error(`there is no database in ${folder}`);
+}
+
+/** Creates the data folder where it is missing; answers the SQLite addon of the one-file build. Throws with a sentence. */
+export function prepareFolder(config: Config, folder: string | undefined): object | undefined {
+  if (folder === undefined) return sqliteAddon(config.native_cache ?? undefined);
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (error) {
+    throw new Error(`cannot use the data folder ${folder}: ${(error as Error).message}`, { cause: error });
+  }
+  return sqliteAddon(config.native_cache ?? join(folder, 'native'));
+}
+
+/** Keeps servers out of a prepared folder until the answer is called. Throws with a sentence when one is in it. */
+export function lockFolder(folder: string, addon: object | undefined): () => void {
+  return takeLock(join(folder, 'serve.lock'), `another server uses the data folder ${folder}`, addon);
+}
+
+/** Opens the database, for a server behind the lock of its folder; `release` closes both. Throws with a sentence. */
+export function openData(config: Config, folder: string | undefined, serves: boolean): { db: Database; release: () => void } {
+  const addon = prepareFolder(config, folder);
+  const unlock = serves && folder !== undefined ? lockFolder(folder, addon) : undefined;
+  const file = folder === undefined ? ':memory:' : join(folder, databaseFile);
+  try {
+    const db = Database.open(file, addon);
+    db.define('country_name', countryName);
+    migrate(db);
+    return { db, release: () => (db.close(), unlock?.()) };
+  } catch (error) {
+    unlock?.();
+    throw new Error(`${file}: ${(error as Error).message}`, { cause: error });
+  }
+}
