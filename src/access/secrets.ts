@@ -1,6 +1,9 @@
-import { createCipheriv, createDecipheriv } from 'node:crypto';
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { createCipheriv, createDecipheriv, randomUUID } from 'node:crypto';
+import { existsSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+
+/** The file of the data folder that holds the keys which the first start and `rotate-key` make. */
+export const keyFile = (folder: string): string => join(folder, 'secret.key');
 
 /** A key that secrets are encrypted with. */
 export interface EncryptionKey {
@@ -72,16 +75,29 @@ export function openSecrets(setting: readonly string[], folder: string | undefin
   if (setting.length > 0) return new Secrets(parseKeys(setting), random);
   const fresh = (): string => `1:${random(keyBytes).toString('base64')}`;
   if (folder === undefined) return new Secrets(parseKeys([fresh()]), random);
-  const file = join(folder, 'secret.key');
-  if (!existsSync(file)) writeFileSync(file, `${fresh()}\n`, { mode: 0o600, flag: 'wx', flush: true });
+  const file = keyFile(folder);
+  if (!existsSync(file)) createKeyFile(file, fresh());
   const keys = parseKeys(readFileSync(file, 'utf8').split('\n').filter((line) => line.trim() !== ''));
   if (keys.length === 0) throw new Error(`${file} holds no key`);
   return new Secrets(keys, random);
 }
 
+/** Commands that meet in a new folder agree on one key: the file gets its name when it is whole, and only once. */
+function createKeyFile(file: string, line: string): void {
+  const draft = `${file}.${randomUUID()}`;
+  writeFileSync(draft, `${line}\n`, { mode: 0o600, flag: 'wx', flush: true });
+  try {
+    linkSync(draft, file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    rmSync(draft);
+  }
+}
+
 /** Puts a fresh key before those of the key file; answers what opens and seals with them. */
 export function addKey(folder: string, random: (bytes: number) => Buffer): Secrets {
-  const file = join(folder, 'secret.key');
+  const file = keyFile(folder);
   const present = existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter((line) => line.trim() !== '') : [];
   const newest = Math.max(0, ...parseKeys(present).map(({ id }) => Number(id)).filter(Number.isSafeInteger));
   const lines = [`${newest + 1}:${random(keyBytes).toString('base64')}`, ...present];

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { openSecrets } from '../../src/access/secrets.ts';
+import { type Secrets, openSecrets } from '../../src/access/secrets.ts';
 import { loadConfig } from '../../src/config.ts';
 
 const test = suite('secrets');
@@ -51,6 +51,19 @@ test('the first start makes secret.key, which only its owner reads and later sta
   assert.throws(() => openSecrets([], folder, randomBytes), 'An encryption key must be an id, a colon and the base64 of 32 bytes');
   writeFileSync(file, '');
   assert.throws(() => openSecrets([], folder, randomBytes), /secret.key holds no key$/);
+});
+
+test('commands that meet at the first start agree on one key', () => {
+  const home = mkdtempSync(join(tmpdir(), 'tenantry-secrets-'));
+  let other: Secrets | undefined;
+  const mine = openSecrets([], home, (bytes) => {
+    // By now this one has seen that there is no key.
+    other = openSecrets([], home, randomBytes);
+    return randomBytes(bytes);
+  });
+  assert.is(mine.open((other as unknown as Secrets).seal('secret', 'uuid'), 'uuid'), 'secret');
+  assert.equal(readdirSync(home), ['secret.key']);
+  rmSync(home, { recursive: true });
 });
 
 test('the setting encryption_keys lists id:base64 of 32 bytes', () => {
