@@ -1,10 +1,14 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { constants, setPriority } from 'node:os';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { sealAnew } from './access/rotation.ts';
 import { addKey } from './access/secrets.ts';
+import { backUp } from './backup/backup.ts';
+import { restore } from './backup/restore.ts';
+import { isoTime } from './clock.ts';
 import { type Config, ConfigError, environmentName, loadConfig, optionName, printSetting, settingNames, settings } from './config.ts';
-import { requireDatabase } from './data-folder.ts';
+import { prepareFolder, requireDatabase } from './data-folder.ts';
 import { demo } from './demo/demo.ts';
 import { version } from './docs/root.ts';
 import { examine } from './doctor/doctor.ts';
@@ -35,6 +39,8 @@ const commands: Readonly<Record<string, Command>> = {
   token: { words: ['NAME'], help: 'print a fresh token of a user', run: printToken },
   demo: { flags: { seed: { type: 'string', value: 'TEXT' } }, help: 'fill a database without customers with a believable world', run: fill },
   doctor: { flags: { repair: { type: 'boolean' } }, help: 'examine the data; --repair counts usages of quotas anew and removes what belongs to nothing', run: doctor },
+  backup: { words: ['FILE'], help: 'write all data and the encryption keys into a new file, or to standard output (-); a server may be running', run: writeBackup },
+  restore: { words: ['FILE'], help: 'fill an empty data folder from a backup, or from standard input (-); no server may be running', run: readBackup },
   'rotate-key': { help: 'add an encryption key and encrypt every stored secret with it; no server may be running', run: rotateKey },
   config: { flags: { markdown: { type: 'boolean' } }, help: 'print every setting with its value', run: printConfig },
   version: { help: 'print the version', run: printVersion },
@@ -191,6 +197,25 @@ async function rotateKey({ config }: Arguments): Promise<void> {
     },
     { serves: true },
   );
+}
+
+async function writeBackup({ config, words }: Arguments): Promise<void> {
+  const [file = ''] = words;
+  const folder = resolve(config.data);
+  requireDatabase(folder);
+  if (file === '-' && process.stdout.isTTY) throw new UsageError('a backup is not for a terminal; name a file, or send standard output somewhere');
+  // A server that runs beside comes first.
+  setPriority(constants.priority.PRIORITY_LOW);
+  const { holdsKeys } = await backUp(folder, file === '-' ? process.stdout : resolve(file), prepareFolder(config, folder));
+  const keys = holdsKeys ? 'It holds the encryption keys: whoever reads it reads every secret.' : 'It does not hold the encryption keys, which the settings give: keep them, too.';
+  (file === '-' ? process.stderr : process.stdout).write(`Backup of ${folder} written${file === '-' ? '' : ` to ${resolve(file)}`}. ${keys}\n`);
+}
+
+async function readBackup({ config, words }: Arguments): Promise<void> {
+  const [file = ''] = words;
+  const folder = resolve(config.data);
+  const { keys, made } = await restore(file === '-' ? process.stdin : resolve(file), folder, config);
+  process.stdout.write(`The backup of ${isoTime(made)} is restored in ${folder}.${keys === null ? ' Its encryption keys are those of the settings then.' : ''}\n`);
 }
 
 function printConfig({ config, flags }: Arguments): void {

@@ -1,98 +1,42 @@
 /** The command line, as the operator meets it. `npm test` built the program before. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import packageJson from '../package.json' with { type: 'json' };
 import { settingNames } from '../src/config.ts';
 import { Database } from '../src/db/database.ts';
 import { sql } from '../src/db/sql.ts';
+import { Program, type Serving, failed } from './support/program.ts';
 
-const program = fileURLToPath(new URL('../dist/tenantry.mjs', import.meta.url));
 const native = mkdtempSync(join(tmpdir(), 'tenantry-native-'));
-const running = new Set<ChildProcess>();
+let program: Program;
 let folder: string;
 
 const cli = suite('command line');
 cli.before.each(() => {
-  folder = mkdtempSync(join(tmpdir(), 'tenantry-main-'));
+  program = new Program(native);
+  folder = program.folder;
 });
-cli.after.each(async () => {
-  for (const child of running) {
-    child.kill('SIGKILL');
-    await once(child, 'close');
-  }
-  rmSync(folder, { recursive: true });
-});
+cli.after.each(() => program.end());
 cli.after(() => rmSync(native, { recursive: true }));
 
-/** Starts the program in the folder; settings come from nowhere but the words and what is given. */
-function start(words: readonly string[], env: Record<string, string> = {}): ChildProcess {
-  const child = spawn(process.execPath, [program, ...words], { cwd: folder, env: { PATH: process.env['PATH'], TENANTRY_NATIVE_CACHE: native, ...env } });
-  running.add(child);
-  child.on('close', () => running.delete(child));
-  return child;
-}
-
-interface Ended {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-async function run(words: readonly string[], { env = {}, input = '' }: { env?: Record<string, string>; input?: string } = {}): Promise<Ended> {
-  const child = start(words, env);
-  const texts = { stdout: '', stderr: '' };
-  for (const stream of ['stdout', 'stderr'] as const) child[stream]?.on('data', (chunk: Buffer) => (texts[stream] += chunk.toString()));
-  child.stdin?.end(input);
-  const [code] = (await once(child, 'close')) as [number | null];
-  return { code, ...texts };
-}
-
-interface Serving {
-  readonly url: string;
-  /** The line it prints when it listens. */
-  readonly told: Readonly<Record<string, string>>;
-  /** What it has written to stderr. */
-  readonly errors: () => string;
-  readonly stop: () => Promise<number | null>;
-}
-
-async function serve(words: readonly string[] = []): Promise<Serving> {
-  const child = start(['serve', '--port', '0', '--log-level', 'warn', ...words]);
-  let errors = '';
-  child.stderr?.on('data', (chunk: Buffer) => (errors += chunk.toString()));
-  const [line] = (await Promise.race([once(createInterface(child.stdout as NodeJS.ReadableStream), 'line'), once(child, 'close')])) as [string | null];
-  if (typeof line !== 'string') throw new Error(`the server did not listen: ${errors}`);
-  const told = JSON.parse(line) as Record<string, string>;
-  return {
-    url: told.url as string,
-    told,
-    errors: () => errors,
-    stop: async () => {
-      child.kill('SIGTERM');
-      return ((await once(child, 'close')) as [number | null])[0];
-    },
-  };
-}
+const run: Program['run'] = (...given) => program.run(...given);
+const serve = (words?: readonly string[]): Promise<Serving> => program.serve(words);
 
 async function get(url: string, token: string): Promise<unknown> {
   return (await fetch(url, { headers: { Authorization: `Token ${token}` } })).json();
 }
 
-const failed = (line: string, code = 1): Ended => ({ code, stdout: '', stderr: `tenantry: ${line}\n` });
-
 cli('help tells every command and every setting; so does no command at all', async () => {
   const { code, stdout, stderr } = await run(['help']);
   assert.equal([code, stderr], [0, '']);
-  for (const command of ['serve', 'user add NAME', 'token NAME', 'demo', 'config', 'version']) assert.match(stdout, `\n  ${command}`);
+  for (const command of ['serve', 'user add NAME', 'token NAME', 'demo', 'backup FILE', 'restore FILE', 'config', 'version']) assert.match(stdout, `\n  ${command}`);
   for (const name of settingNames) assert.match(stdout, `--${name.replaceAll('_', '-')} `);
   for (const words of [[], ['--help'], ['-h'], ['serve', '--help'], ['user', '--help']]) {
     assert.equal(await run(words, { env: { TENANTRY_PORT: 'wrong' } }), { code, stdout, stderr }, words.join(' '));
@@ -188,7 +132,7 @@ cli('token refuses a name without an active user', async () => {
 });
 
 cli('a command that works on a database makes none where the name of the folder is wrong', async () => {
-  for (const words of [['token', 'admin'], ['doctor'], ['rotate-key']]) {
+  for (const words of [['token', 'admin'], ['doctor'], ['backup', 'b'], ['rotate-key']]) {
     assert.equal(await run([...words, '--data', 'wrong']), failed(`there is no database in ${join(folder, 'wrong')}`), words[0]);
   }
   assert.equal(readdirSync(folder), []);
@@ -247,7 +191,7 @@ cli('one server at a time uses a data folder; the next may when it has ended, ho
   const server = await serve();
   assert.equal(await run(['serve', '--port', '0']), failed(`another server uses the data folder ${join(folder, 'data')}`));
   assert.is((await fetch(`${server.url}/api/version/`)).status, 200);
-  const [child] = running;
+  const [child] = program.running;
   child?.kill('SIGKILL');
   await once(child as ChildProcess, 'close');
   assert.is(await (await serve()).stop(), 0);

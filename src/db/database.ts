@@ -1,5 +1,6 @@
 import { closeSync, openSync } from 'node:fs';
-import SQLite from 'better-sqlite3';
+import type SQLite from 'better-sqlite3';
+import { openHandle } from './handle.ts';
 import { Memo } from './memo.ts';
 import type { Sql, Value } from './sql.ts';
 import { fold } from './sql.ts';
@@ -38,7 +39,7 @@ export class Database {
   static open(file: string, addon?: object): Database {
     // What other users of the machine may read is decided here: the log beside the file gets the mode that the file has.
     if (file !== ':memory:') closeSync(openSync(file, 'a', 0o600));
-    const handle = new SQLite(file, addon ? { nativeBinding: addon as unknown as string } : {});
+    const handle = openHandle(file, addon);
     refuseOldSqlite(handle.prepare('SELECT sqlite_version()').pluck().get() as string);
     refuseForeignFile(handle);
     for (const pragma of [

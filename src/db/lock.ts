@@ -1,11 +1,11 @@
-import SQLite from 'better-sqlite3';
+import { openHandle } from './handle.ts';
 
 /**
  * Takes a lock file for this process and answers how to give it back. The operating system gives it back when the process
  * ends, however it ends. Throws, with the sentence given, when another process holds it.
  */
 export function takeLock(file: string, held: string, addon?: object): () => void {
-  const handle = new SQLite(file, { timeout: 0, ...(addon && { nativeBinding: addon as unknown as string }) });
+  const handle = openHandle(file, addon, { timeout: 0 });
   try {
     handle.exec('BEGIN EXCLUSIVE');
   } catch (error) {

@@ -10,12 +10,16 @@ export function migrate(db: Database): readonly string[] {
   const version = Number(db.pragma('user_version'));
   const owner = Number(db.pragma('application_id'));
   if (owner !== applicationId && (owner !== 0 || version !== 0)) throw new Error('The database belongs to another program');
-  if (version > migrations.length) {
-    throw new Error(`The database has schema ${version}, newer than this version's ${migrations.length}: use a newer Tenantry`);
-  }
+  refuseNewer(version);
   const applied: string[] = [];
   while (Number(db.pragma('user_version')) < migrations.length) applyNext(db, migrations, applied);
   return applied;
+}
+
+/** Throws with a sentence when a newer program wrote a database with this `user_version`. */
+export function refuseNewer(version: number): void {
+  const newest = embeddedMigrations().length;
+  if (version > newest) throw new Error(`The database has schema ${version}, newer than this version's ${newest}: use a newer Tenantry`);
 }
 
 function applyNext(db: Database, migrations: readonly Migration[], applied: string[]): void {

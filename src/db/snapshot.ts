@@ -1,0 +1,92 @@
+/**
+ * Copies of a database, and what makes a backup of one.
+ *
+ * A backup is a SQLite database, since whoever holds one should be able to look into it without this program. A table of
+ * its own carries what stands beside the database in the data folder, and another application id keeps a server from
+ * taking the file for its database, with a key missing.
+ */
+import type SQLite from 'better-sqlite3';
+import { applicationId } from './database.ts';
+import { openHandle } from './handle.ts';
+import { refuseNewer } from './migrate.ts';
+
+/** Marks a backup ("TNRB"). */
+const backupId = 0x544e5242;
+
+/** What a backup holds besides the database. */
+export interface Carried {
+  /** Instant at which it was made. */
+  readonly made: number;
+  /** Text of the key file; null where the keys stand in the settings. */
+  readonly keys: string | null;
+}
+
+/**
+ * Writes what a database holds at this moment into a new file. One reading transaction does it: it is neither torn nor
+ * begun anew by what a server writes meanwhile, and no write waits for it.
+ */
+export function takeSnapshot(file: string, copy: string, addon: object | undefined): void {
+  using(file, addon, (handle) => {
+    if (idOf(handle) !== applicationId) throw new Error('The database belongs to another program');
+    handle.prepare('VACUUM INTO ?').run(copy);
+  });
+}
+
+/** Makes a backup of a copy. Throws with a sentence when the copy is damaged. */
+export function packBackup(copy: string, { keys, made }: Carried, addon: object | undefined): void {
+  using(copy, addon, (handle) => {
+    handle.exec('CREATE TABLE tenantry_backup (made INTEGER NOT NULL, keys TEXT) STRICT');
+    handle.prepare('INSERT INTO tenantry_backup (made, keys) VALUES (?, ?)').run(made, keys);
+    handle.pragma(`application_id = ${backupId}`);
+    refuseDamaged(handle, 'The database');
+  });
+}
+
+/** Makes a database of a backup and answers what it carried. Throws with a sentence when it is none, damaged or of a newer version. */
+export function unpackBackup(copy: string, addon: object | undefined): Carried {
+  return using(copy, addon, (handle) => {
+    if (idOf(handle) !== backupId) throw new Error('The file is no backup');
+    refuseNewer(handle.pragma('user_version', { simple: true }) as number);
+    refuseDamaged(handle, 'The backup');
+    const carried = handle.prepare('SELECT made, keys FROM tenantry_backup').get() as Carried;
+    // The keys shall not stay behind in the free pages of the database that they guard.
+    handle.pragma('secure_delete = ON');
+    handle.exec('DROP TABLE tenantry_backup');
+    handle.pragma(`application_id = ${applicationId}`);
+    return carried;
+  });
+}
+
+function using<T>(file: string, addon: object | undefined, use: (handle: SQLite.Database) => T): T {
+  const handle = openHandle(file, addon, { fileMustExist: true });
+  try {
+    return use(handle);
+  } finally {
+    handle.close();
+  }
+}
+
+function idOf(handle: SQLite.Database): unknown {
+  try {
+    return handle.pragma('application_id', { simple: true });
+  } catch (error) {
+    if ((error as { code?: string }).code === 'SQLITE_NOTADB') return undefined;
+    throw error;
+  }
+}
+
+function refuseDamaged(handle: SQLite.Database, what: string): void {
+  const found = damage(handle);
+  if (found !== undefined) throw new Error(`${what} is damaged (${found})`);
+}
+
+/** The first thing that SQLite finds wrong, in a line; undefined when all is well. */
+function damage(handle: SQLite.Database): string | undefined {
+  try {
+    const told = handle.pragma('integrity_check(1)', { simple: true }) as string;
+    // The tree it speaks of is on a line of its own, above.
+    return told === 'ok' ? undefined : told.split('\n').at(-1);
+  } catch (error) {
+    return (error as Error).message;
+  }
+}

@@ -1,0 +1,96 @@
+/** The built program, as the operator runs it. `npm test` built it before. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+const file = fileURLToPath(new URL('../../dist/tenantry.mjs', import.meta.url));
+
+export interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface Serving {
+  readonly url: string;
+  /** The line it prints when it listens. */
+  readonly told: Readonly<Record<string, string>>;
+  /** What it has written to stderr. */
+  readonly errors: () => string;
+  readonly stop: () => Promise<number | null>;
+}
+
+/** How the program ends when it refuses. */
+export const failed = (line: string, code = 1): Ended => ({ code, stdout: '', stderr: `tenantry: ${line}\n` });
+
+interface Given {
+  readonly env?: Record<string, string>;
+  readonly input?: string | Buffer;
+  /** A line of shell before it, such as a limit. */
+  readonly shell?: string;
+}
+
+/** Runs the program in a temporary folder; settings come from nowhere but the words and what is given. */
+export class Program {
+  /** Where it runs, so that `data` in it is its data folder. */
+  readonly folder = mkdtempSync(join(tmpdir(), 'tenantry-program-'));
+  readonly running = new Set<ChildProcess>();
+
+  /** `native` is a folder for the unpacked addons, which several programs may share. */
+  constructor(private readonly native: string) {}
+
+  /** Runs the program to its end. */
+  async run(words: readonly string[], given: Given = {}): Promise<Ended> {
+    const child = this.start(words, given);
+    const texts = { stdout: '', stderr: '' };
+    for (const stream of ['stdout', 'stderr'] as const) child[stream]?.on('data', (chunk: Buffer) => (texts[stream] += chunk.toString()));
+    child.stdin?.end(given.input);
+    const [code] = (await once(child, 'close')) as [number | null];
+    return { code, ...texts };
+  }
+
+  /** Starts a server on a free port. */
+  async serve(words: readonly string[] = []): Promise<Serving> {
+    const child = this.start(['serve', '--port', '0', '--log-level', 'warn', ...words]);
+    let errors = '';
+    child.stderr?.on('data', (chunk: Buffer) => (errors += chunk.toString()));
+    const [line] = (await Promise.race([once(createInterface(child.stdout as NodeJS.ReadableStream), 'line'), once(child, 'close')])) as [string | null];
+    if (typeof line !== 'string') throw new Error(`the server did not listen: ${errors}`);
+    const told = JSON.parse(line) as Record<string, string>;
+    return {
+      url: told.url as string,
+      told,
+      errors: () => errors,
+      stop: async () => {
+        child.kill('SIGTERM');
+        return ((await once(child, 'close')) as [number | null])[0];
+      },
+    };
+  }
+
+  /** Starts the program, behind a line of shell if one is given. */
+  start(words: readonly string[], { env, shell }: Given = {}): ChildProcess {
+    const behind = shell === undefined ? [] : ['sh', '-c', `${shell}; exec "$@"`, 'sh'];
+    const [command = '', ...rest] = [...behind, process.execPath, file, ...words];
+    const child = spawn(command, rest, {
+      cwd: this.folder,
+      env: { PATH: process.env['PATH'], TENANTRY_NATIVE_CACHE: this.native, ...env },
+    });
+    this.running.add(child);
+    child.on('close', () => this.running.delete(child));
+    return child;
+  }
+
+  /** Kills what is left and removes the folder. */
+  async end(): Promise<void> {
+    for (const child of this.running) {
+      child.kill('SIGKILL');
+      await once(child, 'close');
+    }
+    rmSync(this.folder, { recursive: true });
+  }
+}
