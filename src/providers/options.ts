@@ -1,5 +1,6 @@
-import { type Field, FieldError, type Fields } from '../collection/field.ts';
-import { integer, number, text } from '../collection/values.ts';
+import type { Field, Fields } from '../collection/field.ts';
+import { checked, parsedText } from '../collection/rules.ts';
+import { integer, number } from '../collection/values.ts';
 
 /** `<name>=<value>` items of a comma list; a bare value stands under `*`, a bare name under itself. */
 function items(text: string): [string, string | undefined][] {
@@ -31,23 +32,6 @@ export function parseFailures(text: string): ReadonlyMap<string, number> | undef
   return new Map(parsed.map(([name, value]) => [name, value === undefined ? 1 : Number(value)]));
 }
 
-/** Text that a parser must understand. */
-function parsedText(parse: (text: string) => unknown, rule: string, help: string): Field<string> {
-  const field = text({ max: 1000, help });
-  const input = field.input as NonNullable<typeof field.input>;
-  return {
-    ...field,
-    input: {
-      ...input,
-      parse: (value, request, form) => {
-        const given = input.parse(value, request, form);
-        if (parse(given) === undefined) throw new FieldError([rule]);
-        return given;
-      },
-    },
-  };
-}
-
 /** Options that settings of every type have; a real driver keeps them unused (providers.md 3.2). */
 export const simulatorOptions: Fields = {
   simulator_seed: integer({ min: -2_147_483_648, max: 4_294_967_295, help: 'Seed of the simulated world.' }),
@@ -57,19 +41,7 @@ export const simulatorOptions: Fields = {
 };
 
 /** A latitude or longitude in degrees. */
-export const degrees = (most: number): Field<number> => {
-  const field = number({ min: -most });
-  const input = field.input as NonNullable<typeof field.input>;
-  return {
-    ...field,
-    facts: { min_value: -most, max_value: most },
-    input: {
-      ...input,
-      parse: (value, request, form) => {
-        const given = input.parse(value, request, form);
-        if (given > most) throw new FieldError([`Ensure this value is less than or equal to ${most}.`]);
-        return given;
-      },
-    },
-  };
-};
+export const degrees = (most: number): Field<number> => ({
+  ...checked(number({ min: -most }), (given) => (given > most ? [`Ensure this value is less than or equal to ${most}.`] : [])),
+  facts: { min_value: -most, max_value: most },
+});
