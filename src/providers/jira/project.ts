@@ -1,5 +1,6 @@
 import type { Request } from '../../access/request.ts';
-import { type Field, FieldError, type Fields, type Values, hidden, shownList } from '../../collection/field.ts';
+import { type Field, type Fields, type Values, hidden, shownList } from '../../collection/field.ts';
+import { checked } from '../../collection/rules.ts';
 import { text } from '../../collection/values.ts';
 import { computedValue, linkValue, listValue, objectValue, optionalLink, plainValue } from '../../collection/representation.ts';
 import { invalid } from '../../http/error.ts';
@@ -11,22 +12,11 @@ const keyRule = 'Project keys must start with an uppercase letter, followed by o
 const longestKey = 10;
 
 /** The key of a project: part of every issue's name, never changed. */
-const key: Field<string> = (() => {
-  const field = text({ max: 255, required: true, update: false, pattern: [/^[A-Z][A-Z0-9]+$/, keyRule] });
-  const input = field.input as NonNullable<typeof field.input>;
-  return hidden({
-    ...field,
-    facts: { max_length: longestKey },
-    input: {
-      ...input,
-      parse: (value: unknown, request: Request, form: boolean): string => {
-        const given = input.parse(value, request, form);
-        if (given.length > longestKey) throw new FieldError(['The project key must not exceed 10 characters in length.']);
-        return given;
-      },
-    },
-  });
-})();
+const key: Field<string> = hidden({
+  ...checked(text({ max: 255, required: true, update: false, pattern: [/^[A-Z][A-Z0-9]+$/, keyRule] }), (given) =>
+    given.length > longestKey ? ['The project key must not exceed 10 characters in length.'] : []),
+  facts: { max_length: longestKey },
+});
 
 /** Properties of a kind that the settings of the project have, described by their details. */
 const propertiesOfSettings = (kind: string, path: string, extra: Readonly<Record<string, ReturnType<typeof computedValue>>> = {}): Field<never> =>

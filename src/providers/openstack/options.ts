@@ -1,24 +1,9 @@
 import ipaddr from 'ipaddr.js';
-import { type Field, FieldError, type Fields } from '../../collection/field.ts';
+import type { Fields } from '../../collection/field.ts';
+import { checked } from '../../collection/rules.ts';
 import { boolean, text, url } from '../../collection/values.ts';
 import { degrees } from '../options.ts';
 import { pattern } from '../pattern.ts';
-
-/** Text that must satisfy a rule. */
-function ruled(field: Field<string>, isValid: (text: string) => boolean, rule: string): Field<string> {
-  const input = field.input as NonNullable<typeof field.input>;
-  return {
-    ...field,
-    input: {
-      ...input,
-      parse: (value, request, form) => {
-        const given = input.parse(value, request, form);
-        if (!isValid(given)) throw new FieldError([rule]);
-        return given;
-      },
-    },
-  };
-}
 
 const isAddress = (text: string): boolean => ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text);
 
@@ -34,7 +19,7 @@ export const options: Fields = {
   latitude: degrees(90),
   longitude: degrees(180),
   access_url: url({ max: 255, help: 'Dashboard that tenants point to.' }),
-  dns_nameservers: ruled(text({ max: 255, help: 'Comma list of IP addresses, for subnets.' }), (given) => addressList(given).every(isAddress), 'Enter a list of IP addresses.'),
+  dns_nameservers: checked(text({ max: 255, help: 'Comma list of IP addresses, for subnets.' }), (given) => (addressList(given).every(isAddress) ? [] : ['Enter a list of IP addresses.'])),
   flavor_exclude_regex: pattern('Flavors whose name matches are left out.'),
   create_ha_routers: boolean({ help: 'Whether routers are made highly available.' }),
 };
