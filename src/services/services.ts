@@ -8,7 +8,7 @@ import type { Endpoint, Operation } from '../collection/endpoint.ts';
 import { type Field, type Fields, type Values, shown, shownList, shownText, uuidField, FieldError } from '../collection/field.ts';
 import { link } from '../collection/links.ts';
 import { boolean, text, url as urlField } from '../collection/values.ts';
-import { type Filters, exact, oneOf, partial, truth, uuid, uuidOf, linked } from '../collection/filter.ts';
+import { oneOf } from '../collection/filter.ts';
 import { type Json, booleanValue, computedValue, linkValue, listValue, numberValue, objectValue, plainValue, render, textValue } from '../collection/representation.ts';
 import { validate } from '../collection/validate.ts';
 import { customers } from '../customers/customers.ts';
@@ -21,6 +21,7 @@ import type { ProviderType } from '../providers/provider.ts';
 import { embeddedQuotas } from '../quotas/embedded.ts';
 import { readableServices } from '../scopes/scopes.ts';
 import { createLink, createService, linkToProjects, refuseWithResources, removeService } from './linking.ts';
+import { filters, ofSettings, orderings } from './service-filters.ts';
 import { credentialFields, geolocations, optionFields, optionNames, settingsCertifications, settingsFields } from './settings-fields.ts';
 import { typedLink } from './paths.ts';
 import { pingSettings } from './ping.ts';
@@ -33,7 +34,6 @@ export interface ServiceRow extends Row {
   readonly available_for_all: number;
 }
 
-const ofSettings = (column: string): string => `(SELECT st.${column} FROM service_settings st WHERE st.id = v.settings_id)`;
 const fromSettings = (json: Json): Json => computedValue(`(SELECT ${render(json)} FROM service_settings st WHERE st.id = v.settings_id)`);
 const ofCustomer = (column: string): string => `(SELECT ${column} FROM customer WHERE id = v.customer_id)`;
 const visibleProject = `(@all OR p.id IN (${connectedProjects(raw('@caller')).text}))`;
@@ -96,28 +96,6 @@ const fields = {
 };
 
 type ServiceValues = Values<typeof fields> & Partial<SettingsValues>;
-
-const filters: Filters = {
-  customer: uuidOf('v.customer_id', 'customer'),
-  customer_uuid: uuidOf('v.customer_id', 'customer'),
-  project_uuid: uuid('Services linked to this project.', (key) => sql`v.id IN (SELECT l.service_id FROM service_project_link l JOIN project p ON p.id = l.project_id WHERE p.uuid = ${key})`),
-  settings_uuid: uuidOf('v.settings_id', 'service_settings'),
-  service_uuid: uuid('Uuid of the service.', (key) => sql`v.uuid = ${key}`),
-  project: {
-    ...linked('l.project_id', 'project', () => projects),
-    condition: (request, name) => {
-      const condition = linked('l.project_id', 'project', () => projects).condition(request, name);
-      return condition && sql`v.id IN (SELECT l.service_id FROM service_project_link l WHERE ${condition})`;
-    },
-  },
-  settings: linked('v.settings_id', 'service_settings', () => settings),
-  name: partial(ofSettings('name')),
-  name_exact: exact(ofSettings('name')),
-  shared: truth(ofSettings('shared')),
-  state: oneOf(ofSettings('state'), 'State of the settings.'),
-};
-
-const orderings = { name: `${ofSettings('name')} COLLATE NOCASE`, service_type: ofSettings('type'), state: ofSettings('state') };
 
 /** Condition: the caller sees the service in alias `v`. */
 export const visibleServices = (caller: Caller): Sql => (seesAll(caller) ? raw('TRUE') : sql`v.id IN (${readableServices(callerId(caller))})`);
