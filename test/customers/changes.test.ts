@@ -3,6 +3,7 @@ import * as assert from 'uvu/assert';
 import { sql } from '../../src/db/sql.ts';
 import { Fixture, type Json, byStaff } from '../support/fixture.ts';
 import { affecting, inCustomer, told } from '../support/told.ts';
+import { customerEvent, whole } from './customer.ts';
 
 const test = suite('changing and deleting customers (core.md 6.1, 6.3)');
 let fixture: Fixture;
@@ -16,17 +17,6 @@ test.before.each(() => {
   fixture.events();
 });
 test.after(() => fixture.close());
-
-const customerEvent = (type: string, verb: string, customer: Json) => told(type, `Customer ${customer.name} has been ${verb}.`, actor, inCustomer(customer));
-const whole = {
-  name: 'Alice Ltd',
-  abbreviation: 'ALC',
-  contact_details: 'Baker Street 221b',
-  email: 'office@alice.example',
-  country: 'EE',
-  vat_code: 'EE123456789',
-  is_company: true,
-};
 
 test('an update ignores agreement_number, even a wrong one', async () => {
   const customer = await fixture.customer('Agreed', { agreement_number: 8 });
@@ -42,7 +32,7 @@ test('PUT requires the name alone, and keeps what is absent', async () => {
   fixture.events();
   const { status, body } = await fixture.staff.put(customer.url, { name: 'Kept still' });
   assert.equal([status, body], [200, { ...customer, name: 'Kept still' }]);
-  assert.equal(fixture.events(), [customerEvent('customer_update_succeeded', 'updated', body)]);
+  assert.equal(fixture.events(), [customerEvent(actor, 'customer_update_succeeded', 'updated', body)]);
 });
 
 test('PATCH changes one field; every writable field can be changed and emptied', async () => {
@@ -55,7 +45,7 @@ test('PATCH changes one field; every writable field can be changed and emptied',
     const { status, body } = await fixture.staff.patch(url, { [field]: value });
     customer = { ...customer, [field]: value, ...(field === 'country' && { country_name: 'Finland' }) };
     assert.equal([status, body], [200, { url, ...customer }]);
-    assert.equal(fixture.events(), [customerEvent('customer_update_succeeded', 'updated', body)]);
+    assert.equal(fixture.events(), [customerEvent(actor, 'customer_update_succeeded', 'updated', body)]);
   }
   const emptied = { native_name: '', abbreviation: '', contact_details: '', email: '', phone_number: '', registration_code: '', country: '', vat_code: '', is_company: false };
   assert.equal((await fixture.staff.patch(url, emptied)).body, { url, ...customer, ...emptied, country_name: '' });
@@ -82,7 +72,7 @@ test('DELETE answers 204, and the customer is gone', async () => {
   fixture.events();
   const answer = await fixture.staff.delete(customer.url);
   assert.equal([answer.status, answer.body], [204, undefined]);
-  assert.equal(fixture.events(), [customerEvent('customer_deletion_succeeded', 'deleted', customer)]);
+  assert.equal(fixture.events(), [customerEvent(actor, 'customer_deletion_succeeded', 'deleted', customer)]);
   for (const method of ['GET', 'PUT', 'PATCH', 'DELETE']) {
     const { status, body } = await fixture.staff.send(method, customer.url);
     assert.equal([status, body], [404, { detail: 'Not found.' }]);
@@ -112,7 +102,7 @@ test('roles, their history, image and quotas go with a deleted customer; each ac
   assert.is((await fixture.staff.delete(customer.url)).status, 204);
   const lost = (user: Json, role_name: string) =>
     told('role_revoked', `User ${user.username} has lost role of ${role_name} in customer Ending.`, actor, inCustomer(customer), affecting(user), { structure_type: 'customer', role_name });
-  assert.equal(fixture.events(), [lost(first, 'Owner'), lost(second, 'Support'), customerEvent('customer_deletion_succeeded', 'deleted', customer)]);
+  assert.equal(fixture.events(), [lost(first, 'Owner'), lost(second, 'Support'), customerEvent(actor, 'customer_deletion_succeeded', 'deleted', customer)]);
   for (const path of ['customer-permissions', 'customer-permissions-log']) {
     for (const user of [first, second, past]) assert.equal((await fixture.staff.get(`/api/${path}/?user=${user.uuid}`)).body, []);
   }

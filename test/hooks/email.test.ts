@@ -16,15 +16,12 @@ test.before(async () => {
 
 test.after.each(async () => {
   await fixture.close();
-  mailbox.take();
-  mailbox.refusal = undefined;
+  mailbox.reset();
 });
 
 test.after(() => mailbox.close());
 
-const smtp = (): ServerOptions => ({ smtp_url: `smtp://127.0.0.1:${mailbox.port}`, email_from: 'Tenantry <noreply@tenantry.example.com>' });
-
-async function begin(options: ServerOptions = smtp()): Promise<Json> {
+async function begin(options: ServerOptions = mailbox.settings): Promise<Json> {
   fixture = await Fixture.start(options);
   return (await fixture.staff.post('/api/hooks-email/', { email: 'ops@example.com', event_types: ['custom_notification'] })).body;
 }
@@ -36,14 +33,8 @@ async function emit(message: string): Promise<void> {
 
 const outcomes = (): Json[] => fixture.server.deployment.db.all(sql`SELECT status, attempts, error_message, response_code FROM delivery ORDER BY id`);
 
-async function later(seconds: number): Promise<void> {
-  fixture.clock.advance(seconds);
-  fixture.server.tick();
-  await fixture.server.settled();
-}
-
 test('one mail for each event: From, Subject, a text part with the message, an HTML part with title, message and time', async () => {
-  await begin({ ...smtp(), product_name: 'Cloud & Co' });
+  await begin({ ...mailbox.settings, product_name: 'Cloud & Co' });
   await emit('Disk <b>full</b> & "hot"\nÕhtu');
   const [mail, ...others] = mailbox.take() as [ReceivedMail, ...ReceivedMail[]];
   assert.is(others.length, 0);
@@ -70,7 +61,7 @@ test('a refusal of 4xx is tried again', async () => {
   assert.equal([outcome.status, outcome.attempts, outcome.response_code], ['pending', 1, 451]);
   assert.match(outcome.error_message, /451 Try later/);
   mailbox.refusal = undefined;
-  await later(10);
+  await fixture.later(10);
   assert.is(mailbox.take().length, 1);
   assert.equal(outcomes(), [{ status: 'delivered', attempts: 2, error_message: '', response_code: null }]);
 });
@@ -83,18 +74,18 @@ test('a refusal of 5xx failed at once', async () => {
   assert.equal([outcome.status, outcome.attempts, outcome.response_code], ['failed', 1, 550]);
   assert.match(outcome.error_message, /550 No such user/);
   mailbox.refusal = undefined;
-  await later(3600);
+  await fixture.later(3600);
   assert.equal(mailbox.take(), []);
 });
 
 test('while the mail server is down the mails stay in the outbox, to be tried again', async () => {
   const down = await Mailbox.start();
   await down.close();
-  await begin({ ...smtp(), smtp_url: `smtp://127.0.0.1:${down.port}` });
+  await begin({ ...mailbox.settings, smtp_url: `smtp://127.0.0.1:${down.port}` });
   for (const message of ['1', '2', '3']) await emit(message);
   assert.equal(outcomes().map(({ attempts, status }) => [status, attempts]), [['pending', 1], ['pending', 1], ['pending', 1]]);
   assert.match(outcomes()[0].error_message, /ECONNREFUSED/);
-  await later(10);
+  await fixture.later(10);
   assert.equal(outcomes().map(({ attempts, status }) => [status, attempts]), [['pending', 2], ['pending', 2], ['pending', 2]]);
 });
 

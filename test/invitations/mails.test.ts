@@ -19,14 +19,11 @@ test.before(async () => {
 });
 test.after.each(async () => {
   await fixture.close();
-  mailbox.take();
-  mailbox.refusal = undefined;
+  mailbox.reset();
 });
 test.after(() => mailbox.close());
 
-const smtp = (): ServerOptions => ({ smtp_url: `smtp://127.0.0.1:${mailbox.port}`, email_from: 'Tenantry <noreply@tenantry.example.com>' });
-
-async function begin(options: ServerOptions = smtp()): Promise<void> {
+async function begin(options: ServerOptions = mailbox.settings): Promise<void> {
   fixture = await Fixture.start(options);
   people = await cast(fixture);
 }
@@ -43,12 +40,6 @@ const toCustomer = (role: string): Json => ({ project: null, project_role: null,
 const mails = (): Json[] => fixture.server.deployment.db.all(raw('SELECT status, attempts, error_message, response_code FROM invitation_mail ORDER BY id'));
 const statuses = (): unknown[] => mails().map(({ attempts, status }) => [status, attempts]);
 const errorOf = async ({ url }: Json): Promise<string> => (await fixture.staff.get(url)).body.error_message;
-
-async function later(seconds: number): Promise<void> {
-  fixture.clock.advance(seconds);
-  fixture.server.tick();
-  await fixture.server.settled();
-}
 
 test('one mail with a text and an HTML part, from the default sender, with the link made of link_template', async () => {
   await begin();
@@ -129,7 +120,7 @@ test('the request never waits for the mail server, and a failed request sends no
 });
 
 test('4xx and connection errors are tried again on the schedule of hooks; after the last retry error_message is set, the state stays pending', async () => {
-  await begin({ ...smtp(), invitation_lifetime: 30 * 86_400e6 });
+  await begin({ ...mailbox.settings, invitation_lifetime: 30 * 86_400e6 });
   mailbox.refusal = [451, 'Try later'];
   const invitation = await invite();
   // 20 % at random: each delay and a fifth of it is enough.
@@ -137,15 +128,15 @@ test('4xx and connection errors are tried again on the schedule of hooks; after 
   for (const [retry, delay] of delays.entries()) {
     assert.equal(statuses(), [['pending', retry + 1]]);
     assert.is(await errorOf(invitation), '');
-    await later(delay * 0.79);
+    await fixture.later(delay * 0.79);
     assert.equal(statuses(), [['pending', retry + 1]], 'not before its time');
-    await later(delay * 0.42);
+    await fixture.later(delay * 0.42);
   }
   assert.equal(statuses(), [['failed', 8]]);
   const { error_message, state } = (await fixture.staff.get(invitation.url)).body;
   assert.match(error_message, /451 Try later/);
   assert.is(state, 'pending');
-  await later(2 * 86_400);
+  await fixture.later(2 * 86_400);
   assert.equal(statuses(), [['failed', 8]]);
 });
 
@@ -190,7 +181,7 @@ test('what has not been sent when an invitation ends stays unsent', async () => 
   mailbox.refusal = undefined;
   fixture.clock.set(expired.expires);
   await fixture.staff.get(expired.url);
-  await later(3600);
+  await fixture.later(3600);
   assert.equal(mailbox.take(), []);
 });
 
@@ -201,7 +192,7 @@ test('send puts a new mail in the place of one that waits for its retry', async 
   mailbox.refusal = undefined;
   await fixture.staff.post(`${url}send/`);
   await fixture.server.settled();
-  await later(3600);
+  await fixture.later(3600);
   assert.is(mailbox.take().length, 1);
   assert.equal(statuses(), [['canceled', 1], ['delivered', 1]]);
 });
@@ -209,13 +200,13 @@ test('send puts a new mail in the place of one that waits for its retry', async 
 test('mails survive a restart', async () => {
   const data = mkdtempSync(join(tmpdir(), 'tenantry-invitations-'));
   mailbox.refusal = [451, 'Try later'];
-  await begin({ ...smtp(), ephemeral: false, data });
+  await begin({ ...mailbox.settings, ephemeral: false, data });
   const { uuid } = await invite();
   const messageId = fixture.server.deployment.db.value(raw('SELECT uuid FROM invitation_mail'));
   await fixture.close();
   mailbox.refusal = undefined;
-  fixture = await Fixture.start({ ...smtp(), ephemeral: false, data });
-  await later(10);
+  fixture = await Fixture.start({ ...mailbox.settings, ephemeral: false, data });
+  await fixture.later(10);
   const [mail, ...others] = mailbox.take() as [ReceivedMail, ...ReceivedMail[]];
   assert.is(others.length, 0);
   assert.ok(mail.text?.includes(uuid));
@@ -253,7 +244,7 @@ test('mails of invitations that were deleted with their project count, and are f
   const body = { link_template: 'https://app.example.com/{uuid}', email: 'new@example.com', project: people.project.url, project_role: 'admin' };
   assert.is((await owner.post('/api/user-invitations/', body)).status, 429);
   assert.is(mails().length, 1);
-  await later(3600);
+  await fixture.later(3600);
   assert.equal(mails(), []);
   assert.is((await owner.post('/api/user-invitations/', body)).status, 201);
 });

@@ -1,9 +1,9 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { resourceKinds } from '../../src/providers/registry.ts';
-import { type Cast, cast } from '../support/cast.ts';
-import { Fixture, type Json } from '../support/fixture.ts';
-import { type Droplets, dropletService } from '../support/droplets.ts';
+import type { Cast } from '../support/cast.ts';
+import type { Fixture, Json } from '../support/fixture.ts';
+import { type Droplets, dropletWorld } from '../support/droplets.ts';
 import { setOptions, simulatedService, step, work } from '../support/simulated.ts';
 
 const test = suite('OPTIONS of resources (services.md 9)');
@@ -13,10 +13,7 @@ let cloud: Droplets;
 let droplet: Json;
 
 test.before(async () => {
-  fixture = await Fixture.start();
-  people = await cast(fixture);
-  cloud = await dropletService(fixture, people);
-  droplet = await cloud.make();
+  ({ fixture, people, cloud, droplet } = await dropletWorld());
 });
 test.after(() => fixture.close());
 

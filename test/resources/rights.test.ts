@@ -1,8 +1,8 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Cast, type Part, cast, everybody } from '../support/cast.ts';
-import { type Client, Fixture, type Json } from '../support/fixture.ts';
-import { type Droplets, dropletService } from '../support/droplets.ts';
+import { type Cast, type Part, everybody } from '../support/cast.ts';
+import type { Client, Fixture, Json } from '../support/fixture.ts';
+import { type Droplets, dropletWorld } from '../support/droplets.ts';
 import { simulatedService, work } from '../support/simulated.ts';
 
 const test = suite('who sees and changes resources (services.md 8.7)');
@@ -12,10 +12,7 @@ let cloud: Droplets;
 let droplet: Json;
 
 test.before(async () => {
-  fixture = await Fixture.start();
-  people = await cast(fixture);
-  cloud = await dropletService(fixture, people);
-  droplet = await cloud.make();
+  ({ fixture, people, cloud, droplet } = await dropletWorld());
 });
 test.after(() => fixture.close());
 

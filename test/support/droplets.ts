@@ -1,4 +1,5 @@
-import type { Client, Fixture, Json } from './fixture.ts';
+import { type Cast, cast } from './cast.ts';
+import { type Client, Fixture, type Json } from './fixture.ts';
 import { type SimulatedService, simulatedService, work } from './simulated.ts';
 
 /** What a droplet is made of on the simulator, as links, by short names. */
@@ -59,4 +60,12 @@ export async function dropletService(
     return (await fixture.staff.get(url)).body;
   };
   return { ...cloud, catalogue, body, begin, make };
+}
+
+/** A new server with the cast, a DigitalOcean service of their project, and a droplet there. */
+export async function dropletWorld(): Promise<{ fixture: Fixture; people: Cast; cloud: Droplets; droplet: Json }> {
+  const fixture = await Fixture.start();
+  const people = await cast(fixture);
+  const cloud = await dropletService(fixture, people);
+  return { fixture, people, cloud, droplet: await cloud.make() };
 }

@@ -116,6 +116,13 @@ export class Fixture {
     return this.#made(await this.staff.post(`/api/${structure}-permissions/`, { [structure]: scope.url, user: user.url, role, expiration_time }));
   }
 
+  /** So many seconds on, when what has come due is done. */
+  async later(seconds: number): Promise<void> {
+    this.clock.advance(seconds);
+    this.server.tick();
+    await this.server.settled();
+  }
+
   /** The events recorded since the last call, oldest first. */
   events(): RecordedEvent[] {
     const { db } = this.server.deployment;

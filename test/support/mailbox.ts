@@ -49,6 +49,17 @@ export class Mailbox {
     return mailbox;
   }
 
+  /** Settings of a server that sends its mails here. */
+  get settings(): { readonly smtp_url: string; readonly email_from: string } {
+    return { smtp_url: `smtp://127.0.0.1:${this.port}`, email_from: 'Tenantry <noreply@tenantry.example.com>' };
+  }
+
+  /** Forgets the mails and takes what comes again. */
+  reset(): void {
+    this.take();
+    this.refusal = undefined;
+  }
+
   /** The mails since the last call. */
   take(): ReceivedMail[] {
     return this.mails.splice(0);
