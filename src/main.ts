@@ -3,9 +3,11 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { sealAnew } from './access/rotation.ts';
 import { addKey } from './access/secrets.ts';
+import { endpoints } from './api.ts';
 import { type Config, ConfigError, environmentName, loadConfig, optionName, printSetting, settingNames, settings } from './config.ts';
 import { demo } from './demo/demo.ts';
-import { version } from './docs/root.ts';
+import { openApi } from './docs/openapi.ts';
+import { version } from './docs/version.ts';
 import { examine } from './doctor/doctor.ts';
 import { isProgram } from './native.ts';
 import { type Opened, createServer, databaseFile, openDeployment } from './server.ts';
@@ -35,6 +37,7 @@ const commands: Readonly<Record<string, Command>> = {
   demo: { flags: { seed: { type: 'string', value: 'TEXT' } }, help: 'fill a database without customers with a believable world', run: fill },
   doctor: { flags: { repair: { type: 'boolean' } }, help: 'examine the data; --repair counts usages of quotas anew and removes what belongs to nothing', run: doctor },
   'rotate-key': { help: 'add an encryption key and encrypt every stored secret with it; no server may be running', run: rotateKey },
+  openapi: { help: 'print the OpenAPI document of the API', run: printOpenApi },
   config: { flags: { markdown: { type: 'boolean' } }, help: 'print every setting with its value', run: printConfig },
   version: { help: 'print the version', run: printVersion },
   help: { help: 'print this', run: printHelp },
@@ -199,6 +202,10 @@ function printConfig({ config, flags }: Arguments): void {
     return;
   }
   for (const { name, setting, value } of rows) process.stdout.write(`# ${setting.help}\n${environmentName(name)}=${value}\n`);
+}
+
+function printOpenApi(): void {
+  process.stdout.write(`${JSON.stringify(openApi(endpoints), null, 2)}\n`);
 }
 
 function printVersion(): void {
