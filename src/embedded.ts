@@ -1,8 +1,9 @@
 /**
  * What the one-file build carries inside itself. This module is its counterpart in development: migrations come from
- * their folder, native addons from node_modules. build.mjs replaces the whole module and keeps its exports.
+ * their folder, native addons and scripts from node_modules. build.mjs replaces the whole module and keeps its exports.
  */
 import { readdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 
 export interface Migration {
   /** File name without `.sql`, e.g. `0001_users`. */
@@ -34,6 +35,11 @@ export const builtFor: Platform | undefined = undefined;
 /** The addon inside the one-file build; undefined in development. */
 export function embeddedAddon(_name: AddonName): EmbeddedAddon | undefined {
   return undefined;
+}
+
+/** The text of a script that pages of this program carry. */
+export function embeddedScript(_name: 'rapidoc'): string {
+  return readFileSync(createRequire(import.meta.url).resolve('rapidoc'), 'utf8');
 }
 
 /** Every migration in the order of application, which is the order of the file names. */

@@ -4,13 +4,15 @@ import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { sealAnew } from './access/rotation.ts';
 import { addKey } from './access/secrets.ts';
+import { endpoints } from './api.ts';
 import { backUp } from './backup/backup.ts';
 import { restore } from './backup/restore.ts';
 import { isoTime } from './clock.ts';
 import { type Config, ConfigError, environmentName, loadConfig, optionName, printSetting, settingNames, settings } from './config.ts';
 import { prepareFolder, requireDatabase } from './data-folder.ts';
 import { demo } from './demo/demo.ts';
-import { version } from './docs/root.ts';
+import { openApi } from './docs/openapi.ts';
+import { version } from './docs/version.ts';
 import { examine } from './doctor/doctor.ts';
 import { isProgram } from './native.ts';
 import { type Opened, createServer, openDeployment } from './server.ts';
@@ -42,6 +44,7 @@ const commands: Readonly<Record<string, Command>> = {
   backup: { words: ['FILE'], help: 'write all data and the encryption keys into a new file, or to standard output (-); a server may be running', run: writeBackup },
   restore: { words: ['FILE'], help: 'fill an empty data folder from a backup, or from standard input (-); no server may be running', run: readBackup },
   'rotate-key': { help: 'add an encryption key and encrypt every stored secret with it; no server may be running', run: rotateKey },
+  openapi: { help: 'print the OpenAPI document of the API', run: printOpenApi },
   config: { flags: { markdown: { type: 'boolean' } }, help: 'print every setting with its value', run: printConfig },
   version: { help: 'print the version', run: printVersion },
   help: { help: 'print this', run: printHelp },
@@ -226,6 +229,10 @@ function printConfig({ config, flags }: Arguments): void {
     return;
   }
   for (const { name, setting, value } of rows) process.stdout.write(`# ${setting.help}\n${environmentName(name)}=${value}\n`);
+}
+
+function printOpenApi(): void {
+  process.stdout.write(`${JSON.stringify(openApi(endpoints), null, 2)}\n`);
 }
 
 function printVersion(): void {

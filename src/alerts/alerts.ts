@@ -1,7 +1,7 @@
 import type { Request } from '../access/request.ts';
 import { type Row, collection } from '../collection/collection.ts';
 import { type Endpoint, type Operation, describeFields } from '../collection/endpoint.ts';
-import { type Field, FieldError, type Values, messages, shown, shownTime, uuidField } from '../collection/field.ts';
+import { type Field, type Fields, type Values, FieldError, messages, objectShape, shown, shownTime, uuidField } from '../collection/field.ts';
 import { linkPath, selfLink } from '../collection/links.ts';
 import { boolean, choice, text } from '../collection/values.ts';
 import { computedValue } from '../collection/representation.ts';
@@ -54,6 +54,11 @@ const fields = {
   acknowledged: boolean(),
 };
 
+const optional = <T>(field: Field<T>): Field<T> => ({ ...field, input: { ...(field.input as NonNullable<typeof field.input>), required: false } });
+
+/** The fields of a body that speaks of a present alert, which need not name it. */
+const presentFields = { ...fields, alert_type: optional(fields.alert_type), scope: optional(scopeField) };
+
 export const alerts = collection<AlertObject>()({
   path: 'alerts',
   kind: 'Alert',
@@ -85,7 +90,7 @@ const post: Operation = {
   summary: 'Creates an alert, or updates the one with this scope and type.',
   who: 'Staff.',
   input: { fields, purpose: 'create' },
-  output: { status: 201, shape: alerts.shape },
+  output: { status: 201, others: [200], shape: alerts.shape },
   handle: (request) => {
     if (!isStaff(request)) throw forbidden();
     return put(request, validate(fields, request, 'create'));
@@ -96,7 +101,7 @@ const post: Operation = {
 const repost: Operation = {
   summary: 'Updates this alert.',
   who: 'Staff.',
-  input: { fields, purpose: 'create' },
+  input: { fields: presentFields, purpose: 'create' },
   output: { status: 200, shape: alerts.shape },
   handle: (request) => {
     const alert = alerts.find(request);
@@ -112,14 +117,12 @@ const repost: Operation = {
   },
 };
 
-/** The fields of a body that speaks of a present alert: its own scope is taken whatever its kind, and may be left out. */
+/** The fields of a body that speaks of this alert: its own scope is taken whatever its kind. */
 function ownFields(alert: AlertObject, link: string): typeof fields {
-  const optional = <T>(field: Field<T>): Field<T> => ({ ...field, input: { ...(field.input as NonNullable<typeof field.input>), required: false } });
-  const scope = optional(scopeField);
+  const { scope } = presentFields;
   const parse = scope.input?.parse as NonNullable<typeof scope.input>['parse'];
   return {
-    ...fields,
-    alert_type: optional(fields.alert_type),
+    ...presentFields,
     scope: {
       ...scope,
       input: {
@@ -213,8 +216,8 @@ function stats(request: Request): Reply {
 }
 
 const [list, detail] = alerts.endpoints() as [Endpoint, Endpoint];
-const describePost = (request: Request): Record<string, unknown> | undefined => (isStaff(request) ? { POST: describeFields(fields, request, 'create') } : undefined);
-const listed: Endpoint = { ...list, operations: { ...list.operations, POST: post }, actions: describePost };
+const describePost = (posted: Fields) => (request: Request): Record<string, unknown> | undefined => (isStaff(request) ? { POST: describeFields(posted, request, 'create') } : undefined);
+const listed: Endpoint = { ...list, operations: { ...list.operations, POST: post }, actions: describePost(fields) };
 
 /** Every path of alerts. */
 export const alertEndpoints: readonly Endpoint[] = [
@@ -229,7 +232,7 @@ export const alertEndpoints: readonly Endpoint[] = [
         summary: 'Counts the visible alerts by severity.',
         who: 'Everybody.',
         filters: alertFilters,
-        output: { status: 200, shape: { type: 'object', properties: Object.fromEntries(['debug', 'error', 'info', 'warning'].map((name) => [name, { type: 'integer' }])) } },
+        output: { status: 200, shape: objectShape(Object.fromEntries(['debug', 'error', 'info', 'warning'].map((name) => [name, { type: 'integer' }]))) },
         handle: stats,
       },
     },
@@ -252,7 +255,7 @@ export const alertEndpoints: readonly Endpoint[] = [
     operations: { ...detail.operations, POST: repost },
     actions: (request) => {
       alerts.find(request);
-      return describePost(request);
+      return describePost(presentFields)(request);
     },
   },
   ...actions.map(actionEndpoint),

@@ -4,7 +4,7 @@ import { type Sql, raw, sql } from '../db/sql.ts';
 import { forbidden, notFound } from '../http/error.ts';
 import { type Reply, changed, created, document, empty } from '../http/reply.ts';
 import type { KeyKind } from '../http/router.ts';
-import { type Endpoint, type Operation, describeFields } from './endpoint.ts';
+import { type BodySpec, type Endpoint, type Operation, describeFields } from './endpoint.ts';
 import type { Fields, Shape, Values } from './field.ts';
 import type { LinkTarget } from './links.ts';
 import { type ListSpec, Listing } from './listing.ts';
@@ -17,11 +17,13 @@ export interface Row {
 }
 
 /** The declaration of a collection: what it consists of, who sees it, who may do what, and what a change does. */
-export interface CollectionSpec<F extends Fields, R extends Row> extends Omit<ListSpec, 'fields'> {
+export interface CollectionSpec<F extends Fields, R extends Row> extends Omit<ListSpec, 'fields' | 'title'> {
   /** Segment behind /api/. */
   readonly path: string;
   /** Singular name, as OPTIONS shows it: `Customer`. */
   readonly kind: string;
+  /** Name of the schema of its objects; default: that of the kind. */
+  readonly title?: string;
   readonly description: string;
   readonly fields: F;
   /** What objects are addressed by; default: uuid. */
@@ -41,6 +43,8 @@ export interface CollectionSpec<F extends Fields, R extends Row> extends Omit<Li
   };
   /** Who may read, create, update and delete, in words for the documentation. */
   readonly who?: Readonly<Partial<Record<'read' | 'create' | 'update' | 'delete', string>>>;
+  /** Valid bodies for the documentation, where the required fields alone are none. */
+  readonly examples?: Readonly<Partial<Record<Purpose, Readonly<Record<string, unknown>>>>>;
   readonly create?: {
     /** The right as far as it does not depend on the body. */
     readonly may?: (request: Request) => boolean;
@@ -50,6 +54,8 @@ export interface CollectionSpec<F extends Fields, R extends Row> extends Omit<Li
     readonly mayWith?: (request: Request, values: Values<F>) => boolean;
     /** Creates the object and everything that goes with it; answers its id. */
     readonly run: (request: Request, values: Values<F>) => number;
+    /** Refusals besides those that every creation has, for the documentation. */
+    readonly refusals?: Operation['refusals'];
   };
   readonly update?: {
     readonly may: (request: Request, row: R) => boolean;
@@ -63,6 +69,9 @@ export interface CollectionSpec<F extends Fields, R extends Row> extends Omit<Li
   };
 }
 
+/** What the names of the schemas of bodies end with. */
+const titleEndings: Readonly<Record<Purpose, string>> = { create: 'Create', replace: 'Update', change: 'Patch' };
+
 /** A collection made from its declaration: list, retrieve, create, update, delete and OPTIONS. */
 export class Collection<F extends Fields, R extends Row> implements LinkTarget {
   readonly path: string;
@@ -70,7 +79,7 @@ export class Collection<F extends Fields, R extends Row> implements LinkTarget {
 
   constructor(readonly spec: CollectionSpec<F, R>) {
     this.path = spec.path;
-    this.listing = new Listing(spec);
+    this.listing = new Listing({ ...spec, title: spec.title ?? spec.kind.replaceAll(/[ .]/g, '') });
   }
 
   /** The row a path names, if the caller sees it. The only way from a uuid in a URL to a row. Throws 404. */
@@ -158,12 +167,11 @@ export class Collection<F extends Fields, R extends Row> implements LinkTarget {
   }
 
   #listOperations(): Endpoint['operations'] {
-    const { kind, fields, filters, orderings, who, create } = this.spec;
+    const { kind, who, create } = this.spec;
     const list: Operation = {
       summary: `Lists every ${kind.toLowerCase()} the caller sees.`,
       handle: (request) => this.list(request),
-      filters,
-      orderings: Object.keys(orderings),
+      ...this.listing.parameters,
       paginated: true,
       output: { status: 200, shape: { type: 'array', items: this.shape } },
       who: who?.read,
@@ -172,26 +180,28 @@ export class Collection<F extends Fields, R extends Row> implements LinkTarget {
     const post: Operation = {
       summary: `Creates a ${kind.toLowerCase()}.`,
       handle: (request) => this.create(request),
-      input: { fields, purpose: 'create' },
+      input: this.#body('create'),
       output: { status: 201, shape: this.shape },
+      refusals: create.refusals,
       who: who?.create,
     };
     return { GET: list, POST: post };
   }
 
   #detailOperations(): Endpoint['operations'] {
-    const { fields, who } = this.spec;
+    const { selectable, who } = this.spec;
     const kind = this.spec.kind.toLowerCase();
     const get: Operation = {
       summary: `Answers one ${kind}.`,
       handle: (request) => this.retrieve(request),
+      selectable,
       output: { status: 200, shape: this.shape },
       who: who?.read,
     };
     const update = (purpose: Purpose, summary: string): Operation => ({
       summary,
       handle: (request) => this.update(request, purpose),
-      input: { fields, purpose },
+      input: this.#body(purpose),
       output: { status: 200, shape: this.shape },
       who: who?.update,
     });
@@ -204,6 +214,12 @@ export class Collection<F extends Fields, R extends Row> implements LinkTarget {
         ? { DELETE: { summary: `Deletes a ${kind}.`, handle: (request: Request) => this.delete(request), output: { status: 204 }, who: who?.delete } }
         : {}),
     };
+  }
+
+  #body(purpose: Purpose): BodySpec {
+    const { examples, fields } = this.spec;
+    const example = examples?.[purpose];
+    return { fields, purpose, title: this.listing.spec.title + titleEndings[purpose], ...(example && { example }) };
   }
 
   #listActions(request: Request): Record<string, unknown> | undefined {

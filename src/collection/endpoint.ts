@@ -7,6 +7,31 @@ import { type Purpose, isWritable } from './validate.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
+/** The body of a request as the documentation describes it. */
+export interface BodySpec {
+  readonly fields: Fields;
+  readonly purpose: Purpose;
+  /** Name of its schema, where it is worth one. */
+  readonly title?: string;
+  /** A valid body; default: the required fields with their examples. */
+  readonly example?: Readonly<Record<string, unknown>>;
+  /** Content types that it may have; default: every one that bodies may have. */
+  readonly types?: readonly string[];
+}
+
+/** The answer to a request that succeeded. */
+export interface Output {
+  readonly status: number;
+  /** Further statuses that success may have, with the same body. */
+  readonly others?: readonly number[];
+  readonly shape?: Shape | undefined;
+  /** Content types, where the answer is no JSON. */
+  readonly types?: readonly string[];
+}
+
+/** Statuses of refusals. */
+export type Refusal = 400 | 401 | 403 | 404 | 409 | 413 | 415 | 429 | 503;
+
 /** One method of a path. */
 export interface Operation {
   /** One sentence for the documentation. */
@@ -16,12 +41,16 @@ export interface Operation {
   /** Slow work that must not happen inside a transaction; its result is given to `handle`. Writes nothing. */
   readonly prepare?: (request: Request) => Promise<unknown>;
   /** Fields of the body, for the documentation. */
-  readonly input?: { readonly fields: Fields; readonly purpose: Purpose } | undefined;
+  readonly input?: BodySpec | undefined;
   /** What a success answers. */
-  readonly output?: { readonly status: number; readonly shape?: Shape | undefined } | undefined;
+  readonly output: Output;
+  /** Statuses of refusals that its kind of operation does not suggest by itself; a status that never comes is `false`. */
+  readonly refusals?: Readonly<Partial<Record<Refusal, boolean>>> | undefined;
   readonly filters?: Filters | undefined;
   readonly orderings?: readonly string[] | undefined;
   readonly paginated?: boolean | undefined;
+  /** Whether `field=` chooses the keys of the answer. */
+  readonly selectable?: boolean | undefined;
   /** Who may call it, in words. */
   readonly who?: string | undefined;
 }

@@ -4,7 +4,7 @@ import type { Caller } from '../access/caller.ts';
 import type { Config } from '../config.ts';
 import type { Value } from '../db/sql.ts';
 import { UploadedFile } from '../http/body.ts';
-import { type Json, plainValue, textValue, timeValue } from './representation.ts';
+import { type Json, type Shape, plainValue, textValue, timeValue } from './representation.ts';
 
 /** The kinds of value that OPTIONS names (core.md 1.10). */
 export type FieldType =
@@ -18,8 +18,7 @@ export class FieldError extends Error {
   }
 }
 
-/** JSON Schema of a value as it stands in answers. */
-export type Shape = Readonly<Record<string, unknown>>;
+export type { Shape };
 
 /** How a value in a body becomes a value of the table. */
 export interface Input<T> {
@@ -27,6 +26,8 @@ export interface Input<T> {
   readonly parse: (value: unknown, request: Request, form: boolean) => T;
   /** JSON Schema source of the accepted value. */
   readonly schema: v.GenericSchema;
+  /** JSON Schema of the accepted value, where `schema` does not tell enough. */
+  readonly shape?: Shape;
   readonly nullable: boolean;
   readonly required: boolean;
   readonly create: boolean;
@@ -68,6 +69,8 @@ export interface Writing<T> {
   readonly shown?: string;
   readonly help?: string;
   readonly label?: string;
+  /** A value as the documentation shows it; default: one that its kind suggests. */
+  readonly example?: unknown;
 }
 
 export const messages = {
@@ -138,14 +141,25 @@ export const shown = (
   ...options,
 });
 
-export const uuidField = (): Field<never> => shown('string', { type: 'string', pattern: '^[0-9a-f]{32}$' }, plainValue, { label: 'UUID' });
+/** The uuid of an object, as answers write it. */
+export const uuidShape: Shape = { type: 'string', pattern: '^[0-9a-f]{32}$' };
 
-export const shownText = (json: Json | ((column: string) => Json) = textValue, options: { shown?: string } = {}): Field<never> =>
-  shown('string', { type: ['string', 'null'] }, json, options);
+/** An object with exactly these members. */
+export const objectShape = (properties: Readonly<Record<string, Shape>>): Shape => ({ type: 'object', properties, required: Object.keys(properties) });
+
+/** `{"detail": …}`: what happened, in words. */
+export const messageShape: Shape = { title: 'Message', ...objectShape({ detail: { type: 'string' } }) };
+
+export const uuidField = (): Field<never> => shown('string', uuidShape, plainValue, { label: 'UUID' });
+
+export const shownText = (json: Json | ((column: string) => Json) = textValue, options: { shown?: string } = {}): Field<never> => {
+  const { shape } = typeof json === 'function' ? json('') : json;
+  return shown('string', shape.type === undefined ? { type: ['string', 'null'] } : shape, json, options);
+};
 
 export const shownTime = (): Field<never> => shown('datetime', { type: ['string', 'null'], format: 'date-time' }, timeValue);
 
-export const shownList = (json: Json, items: Shape = { type: 'object' }): Field<never> => shown('list', { type: 'array', items }, json);
+export const shownList = (json: Json): Field<never> => shown('list', json.shape, json);
 
 /** A member that is accepted in a body but never shown. */
 export const hidden = <T>(field: Field<T>): Field<T> => ({ ...field, json: undefined });

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import type { Request } from '../access/request.ts';
 import { kindName } from '../http/body.ts';
-import { linkValue, optionalLink } from './representation.ts';
+import { linkShape, linkValue, optionalLink } from './representation.ts';
 import { urlOf } from '../url.ts';
 import { type Field, type Writing, FieldError, messages, inputOf, shown } from './field.ts';
 
@@ -69,4 +69,4 @@ export function linkPath(value: string, request: Request): string | undefined {
 
 /** The link of the object itself. */
 export const selfLink = (path: string, key: string): Field<never> =>
-  shown('field', { type: 'string', format: 'uri' }, linkValue(path, key), { label: 'URL' });
+  shown('field', linkShape(path), linkValue(path, key), { label: 'URL' });

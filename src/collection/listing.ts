@@ -17,6 +17,8 @@ const none: Parameters = {};
 export interface ListSpec {
   readonly table: string;
   readonly alias: string;
+  /** Name of its objects, by which the documentation calls their schema. */
+  readonly title: string;
   readonly fields: Fields;
   readonly filters: Filters;
   /** Name for `o=` to the column or expression it orders by. */
@@ -29,6 +31,13 @@ export interface ListSpec {
   readonly selectable?: boolean;
   /** Further parameters of the fields' expressions, besides those of the viewer. */
   readonly parameters?: (request: Request) => Parameters;
+}
+
+/** What the query of a list may ask for, as the documentation tells it. */
+export interface ListParameters {
+  readonly filters: Filters;
+  readonly orderings: readonly string[];
+  readonly selectable: boolean;
 }
 
 /** Turns rows of a table into pages of JSON, in two steps: a query that finds the ids, then one that represents them. */
@@ -67,14 +76,21 @@ export class Listing {
     return request.db.named<string>(text, { ...viewerOf(request), ...this.spec.parameters?.(request), ...parameters, ids: JSON.stringify(ids) });
   }
 
-  /** JSON Schema of an object of the list. */
+  /** JSON Schema of an object of the list, all of it: what `field=` of a request leaves out is not looked at. */
   get shape(): Shape {
     const shown = Object.entries(this.spec.fields).filter(([, field]) => field.json);
     return {
+      title: this.spec.title,
       type: 'object',
       properties: Object.fromEntries(shown.map(([name, field]) => [name, field.shape])),
-      required: this.spec.selectable ? [] : shown.filter(([, field]) => field.shown === undefined).map(([name]) => name),
+      required: shown.filter(([, field]) => field.shown === undefined).map(([name]) => name),
     };
+  }
+
+  /** The query parameters of the list, besides those of pages. */
+  get parameters(): ListParameters {
+    const { filters, orderings, privilegedOrderings = {}, selectable = false } = this.spec;
+    return { filters, orderings: Object.keys({ ...orderings, ...privilegedOrderings }), selectable };
   }
 
   #text(request: Request): string {

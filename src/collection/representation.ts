@@ -1,8 +1,13 @@
+import { exampleLink } from './example.ts';
+
 /*
  * Representations are built inside SQLite: one statement turns the ids of a page into JSON texts, which measured faster
- * than reading rows and building objects. A `Json` is a template: literal text and SQL expressions in turn, rendered into
- * one call of concat(). Expressions may use the parameters of `Viewer`.
+ * than reading rows and building objects. A `Json` is a template of literal text and SQL expressions in turn, rendered into one
+ * call of concat(), and tells the schema of what it makes. Expressions may use the parameters of `Viewer`.
  */
+
+/** JSON Schema of a value as it stands in answers; one with a title is written once in the documentation, under it. */
+export type Shape = Readonly<Record<string, unknown>>;
 
 /** The parameters of every representation: where links start, and for whom it is made. */
 export interface Viewer {
@@ -15,70 +20,89 @@ export interface Viewer {
   readonly staff: 0 | 1;
 }
 
-interface Piece {
+export interface Piece {
   readonly kind: 'literal' | 'expression';
   readonly text: string;
 }
 
-export type Json = readonly Piece[];
+/** A value as it stands in answers: how it is written, and its JSON Schema. */
+export interface Json {
+  readonly pieces: readonly Piece[];
+  readonly shape: Shape;
+}
 
 const literal = (text: string): Piece => ({ kind: 'literal', text });
 const expression = (text: string): Piece => ({ kind: 'expression', text });
+const value = (shape: Shape, ...pieces: readonly Piece[]): Json => ({ pieces, shape });
 
 /** A fixed JSON text. */
-export const constant = (json: string): Json => [literal(json)];
+export const constant = (json: string): Json => value({ const: JSON.parse(json) }, literal(json));
 
-/** A text column, or null. */
-export const textValue = (column: string): Json => [expression(`json_quote(${column})`)];
+/** A text column, or null where it may be. */
+export const textValue = (column: string, shape: Shape = { type: ['string', 'null'] }): Json => value(shape, expression(`json_quote(${column})`));
+
+/** A text column that is never null. */
+export const knownText = (column: string): Json => textValue(column, { type: 'string' });
 
 /** A text column that needs no escaping, such as a uuid; must not be null. */
-export const plainValue = (column: string): Json => [literal('"'), expression(column), literal('"')];
+export const plainValue = (column: string): Json => value({ type: 'string' }, literal('"'), expression(column), literal('"'));
 
-/** A number column, or null. */
-export const numberValue = (column: string): Json => [expression(`ifnull(${column}, 'null')`)];
+/** A number column, or null where it may be. */
+export const numberValue = (column: string, shape: Shape = { type: ['number', 'null'] }): Json => value(shape, expression(`ifnull(${column}, 'null')`));
 
 /** A column holding 0 or 1. */
-export const booleanValue = (column: string): Json => [expression(`iif(${column}, 'true', 'false')`)];
+export const booleanValue = (column: string): Json => value({ type: 'boolean' }, expression(`iif(${column}, 'true', 'false')`));
 
 /** An instant (microseconds), or null, as core.md 1.6 writes datetimes. */
-export const timeValue = (column: string): Json => [
-  expression(
-    `iif(${column} IS NULL, 'null', concat('"', strftime('%Y-%m-%dT%H:%M:%S', ${column} / 1000000, 'unixepoch'), iif(${column} % 1000000, rtrim(printf('.%06d', ${column} % 1000000), '0'), ''), 'Z"'))`,
-  ),
-];
+export const timeValue = (column: string): Json =>
+  value(
+    { type: ['string', 'null'], format: 'date-time' },
+    expression(
+      `iif(${column} IS NULL, 'null', concat('"', strftime('%Y-%m-%dT%H:%M:%S', ${column} / 1000000, 'unixepoch'), iif(${column} % 1000000, rtrim(printf('.%06d', ${column} % 1000000), '0'), ''), 'Z"'))`,
+    ),
+  );
+
+/** The shape of links to the objects of a collection. */
+export const linkShape = (path: string): Shape => ({ type: 'string', format: 'uri', examples: [exampleLink(path)] });
 
 /** The link of the object of a collection whose uuid (or pk) stands in `key`; must not be null. */
-export const linkValue = (path: string, key: string, tail = ''): Json => [
-  literal('"'),
-  expression('@base'),
-  literal(`/api/${path}/`),
-  expression(key),
-  literal(`/${tail}"`),
-];
+export const linkValue = (path: string, key: string, tail = ''): Json =>
+  value(linkShape(path), literal('"'), expression('@base'), literal(`/api/${path}/`), expression(key), literal(`/${tail}"`));
+
+/** A link whose path, behind `/api/`, is an expression, too. */
+export const linkOfPath = (path: string, key: string): Json =>
+  value({ type: 'string', format: 'uri' }, literal('"'), expression(`concat(@base, '/api/', ${path}, '/', ${key}, '/')`), literal('"'));
 
 /** The link of an object, or null when `key` is null. */
-export const optionalLink = (path: string, key: string, tail = ''): Json => [
-  expression(`iif(${key} IS NULL, 'null', ${render(linkValue(path, key, tail))})`),
-];
+export const optionalLink = (path: string, key: string, tail = ''): Json => {
+  const link = linkValue(path, key, tail);
+  return value(orNullShape(link.shape), expression(`iif(${key} IS NULL, 'null', ${render(link)})`));
+};
+
+/** The shape of a value that may be null, too. */
+export const orNullShape = (shape: Shape): Shape => ({ ...shape, type: [shape.type, 'null'].flat() });
 
 /** An object of the given members, in order. */
 export function objectValue(members: Readonly<Record<string, Json>>): Json {
   const pieces: Piece[] = [];
-  for (const [name, value] of Object.entries(members)) {
-    pieces.push(literal(`${pieces.length === 0 ? '{' : ','}${JSON.stringify(name)}:`), ...value);
+  for (const [name, member] of Object.entries(members)) {
+    pieces.push(literal(`${pieces.length === 0 ? '{' : ','}${JSON.stringify(name)}:`), ...member.pieces);
   }
-  return [...pieces, literal('}')];
+  const properties = Object.fromEntries(Object.entries(members).map(([name, { shape }]) => [name, shape]));
+  return value({ type: 'object', properties, required: Object.keys(members) }, ...pieces, literal('}'));
 }
 
 /** A list: one item for each row of `from` (tables, joins and conditions), in the order given. */
-export const listValue = (item: Json, from: string, order: string): Json => [
-  literal('['),
-  expression(`(SELECT group_concat(${render(item)}, ',' ORDER BY ${order}) FROM ${from})`),
-  literal(']'),
-];
+export const listValue = (item: Json, from: string, order: string): Json =>
+  value(
+    { type: 'array', items: item.shape },
+    literal('['),
+    expression(`(SELECT group_concat(${render(item)}, ',' ORDER BY ${order}) FROM ${from})`),
+    literal(']'),
+  );
 
-/** The value of a scalar sub-select that gives JSON text already, such as a count. */
-export const computedValue = (text: string): Json => [expression(text)];
+/** The value of a scalar sub-select that gives JSON text already, such as a count; a field that has it tells its shape. */
+export const computedValue = (text: string, shape: Shape = {}): Json => value(shape, expression(text));
 
 /** A member of an object that is present only where the condition holds. */
 export interface Member {
@@ -92,24 +116,27 @@ export function renderObject(members: readonly Member[]): string {
   const pieces: Piece[] = [literal('{')];
   let sure = false;
   for (const { name, value, shown } of members) {
-    const member: Json = [literal(`${sure ? ',' : ''}${JSON.stringify(name)}:`), ...value];
+    const member = [literal(`${sure ? ',' : ''}${JSON.stringify(name)}:`), ...value.pieces];
     if (shown !== undefined && !sure) throw new Error('The first member of a representation must be unconditional');
     if (shown === undefined) pieces.push(...member);
-    else pieces.push(expression(`iif(${shown}, ${render(member)}, '')`));
+    else pieces.push(expression(`iif(${shown}, ${renderPieces(member)}, '')`));
     sure = true;
   }
-  return render([...pieces, literal('}')]);
+  return renderPieces([...pieces, literal('}')]);
 }
 
-/** A template as one SQL expression; neighbouring literals become one. */
-export function render(json: Json): string {
+/** A value as one SQL expression. */
+export const render = ({ pieces }: Json): string => renderPieces(pieces);
+
+/** Pieces as one SQL expression; neighbouring literals become one. */
+export function renderPieces(pieces: readonly Piece[]): string {
   const parts: string[] = [];
   let text = '';
   const flush = (): void => {
     if (text !== '') parts.push(`'${text.replaceAll("'", "''")}'`);
     text = '';
   };
-  for (const piece of json) {
+  for (const piece of pieces) {
     if (piece.kind === 'literal') {
       text += piece.text;
       continue;

@@ -15,6 +15,7 @@ import { type CustomerRow, customers } from './customers.ts';
 import { imageType } from './image-type.ts';
 
 const largestImage = 2_097_152;
+const imageTypes = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
 const notAnImage = 'Upload a valid image. The file you uploaded was either not an image or a corrupted image.';
 
 interface Image {
@@ -29,7 +30,7 @@ const imageInput = (required: boolean) => ({
     input: {
       schema: v.string(),
       nullable: false,
-      required: false,
+      required,
       create: true,
       update: true,
       parse: (value: unknown): Image => {
@@ -66,7 +67,8 @@ function read(request: Request): Reply {
 
 function store(request: Request, required: boolean): Reply {
   const customer = find(request);
-  const { image } = validate(imageInput(required), request, 'create') as { image?: Image };
+  // Read as a partial update: what is said of a missing file is said here.
+  const { image } = validate(imageInput(required), request, 'change') as { image?: Image };
   if (!image && required) throw new HttpError(400, { image: ['No file was submitted.'] });
   if (image) {
     request.db.run(sql`INSERT INTO customer_image (customer_id, content_type, content) VALUES (${customer.id}, ${image.type}, ${image.content})
@@ -95,7 +97,7 @@ export const customerImage: Endpoint = {
   bodyLimit: largestImage + 65_536,
   actions: (request) => (mayChange(request, customers.find(request)) ? { PUT: describeFields(imageInput(true), request, 'replace') } : undefined),
   operations: {
-    GET: { summary: 'Answers the image itself.', who: 'Everybody who sees the customer.', handle: read },
+    GET: { summary: 'Answers the image itself.', who: 'Everybody who sees the customer.', output: { status: 200, types: imageTypes }, handle: read },
     PUT: { summary: 'Stores an image.', who, input: { fields: imageInput(true), purpose: 'replace' }, output: answer, handle: (request) => store(request, true) },
     PATCH: { summary: 'Stores an image if one is sent.', who, input: { fields: imageInput(false), purpose: 'change' }, output: answer, handle: (request) => store(request, false) },
     DELETE: { summary: 'Removes the image.', who, output: { status: 204 }, handle: remove },

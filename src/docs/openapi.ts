@@ -1,79 +1,96 @@
-import { toJsonSchema } from '@valibot/to-json-schema';
-import type { Endpoint, Method, Operation } from '../collection/endpoint.ts';
-import type { Field, Fields, Input } from '../collection/field.ts';
+import type { BodySpec, Endpoint, Method, Operation } from '../collection/endpoint.ts';
+import type { Shape } from '../collection/field.ts';
 import type { Filter } from '../collection/filter.ts';
-import type { Purpose } from '../collection/validate.ts';
-import { version } from './root.ts';
+import { exampleUuid } from '../collection/example.ts';
+import { refusalComponents, refusalSchemas, refusalsOf } from './refusals.ts';
+import { Schemas, bodyExample, bodyShape } from './schemas.ts';
+import { version } from './version.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
 /** The OpenAPI 3.1 document of these endpoints; the same for every caller. */
 export function openApi(endpoints: readonly Endpoint[]): Json {
-  const paths: Record<string, Json> = {};
-  for (const endpoint of endpoints) {
-    const parameters = [...endpoint.path.matchAll(/:(\w+)/g)].map(([, name]) => keyParameter(endpoint, name as string));
-    const operations = Object.entries(endpoint.operations).map(([method, operation]) => [method.toLowerCase(), describe(endpoint, method as Method, operation)]);
-    // A path that takes no method, such as the import of a type that imports nothing, is nothing to call.
-    if (operations.length === 0) continue;
-    paths[endpoint.path.replace(/:(\w+)/g, '{$1}')] = { ...(parameters.length > 0 && { parameters }), ...Object.fromEntries(operations) };
-  }
+  const schemas = new Schemas();
+  for (const shape of Object.values(refusalSchemas)) schemas.refer(shape as Shape);
+  // A path that takes no method, such as the import of a type that imports nothing, is nothing to call.
+  const served = endpoints.filter(({ operations }) => Object.keys(operations).length > 0);
+  const paths = served.map((endpoint): [string, Json] => {
+    const keys = [...endpoint.path.matchAll(/:(\w+)/g)].map(([, name]) => keyParameter(endpoint, name as string));
+    const operations = Object.entries(endpoint.operations).map(([method, operation]) => [method.toLowerCase(), describe(endpoint, method as Method, operation, schemas)]);
+    return [documentedPath(endpoint), { ...(keys.length > 0 && { parameters: keys }), ...Object.fromEntries(operations) }];
+  });
   return {
     openapi: '3.1.0',
     info: {
       title: 'Tenantry',
       version,
       summary: 'Organisations and the cloud resources they use.',
+      description: about,
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    servers: [{ url: '/' }],
+    servers: [{ url: '/', description: 'This server.' }],
     security: [{ token: [] }],
-    paths,
+    tags: tagsOf(served),
+    paths: Object.fromEntries(paths),
     components: {
       securitySchemes: {
         token: { type: 'apiKey', in: 'header', name: 'Authorization', description: 'The word Token, a blank, and a token from POST /api-auth/password/.' },
       },
-      schemas: {
-        Detail: { type: 'object', properties: { detail: { type: 'string' } }, required: ['detail'] },
-        Errors: { type: 'object', description: 'Messages by field or parameter; non_field_errors for the whole request.', additionalProperties: true },
-      },
+      parameters: Object.fromEntries(pageParameters.map((parameter) => [parameter.name, parameter])),
+      headers: listHeaders,
+      responses: refusalComponents,
+      schemas: Object.fromEntries(Object.entries(schemas.components).sort(([a], [b]) => (a < b ? -1 : 1))),
     },
   };
+}
+
+const about = [
+  'Answers are JSON; bodies may be JSON, forms or multipart forms. Log in with `POST /api-auth/password/` and send `Authorization: Token …` with every further request.',
+  'Objects are referred to by their `url`. Lists come in pages: the `Link` header leads to the others, `X-Result-Count` tells how many objects there are.',
+  'Every path answers `OPTIONS` with what it takes and which actions the caller may take, and every `GET` also `HEAD`. Details and lists carry an `ETag`.',
+].join('\n\n');
+
+/** The path of an endpoint as the document writes it. */
+export const documentedPath = ({ path }: Pick<Endpoint, 'path'>): string => path.replace(/:(\w+)/g, '{$1}');
+
+const tagOf = ({ path }: Endpoint): string => {
+  const [first = '', second = ''] = path.split('/').filter((segment) => segment !== '');
+  return first === 'api' && second !== '' ? second : first;
+};
+
+/** A tag for every collection, told by its first endpoint. */
+function tagsOf(endpoints: readonly Endpoint[]): readonly Json[] {
+  const descriptions = new Map([...endpoints].reverse().map((endpoint) => [tagOf(endpoint), endpoint.description]));
+  const own: Readonly<Record<string, string>> = { api: 'The API as a whole.', 'api-auth': 'Logging in and out.' };
+  return [...descriptions].map(([name, description]) => ({ name, description: own[name] ?? description })).sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 const keyParameter = ({ key }: Endpoint, name: string): Json => ({
   name,
   in: 'path',
   required: true,
-  schema: key === 'pk' ? { type: 'integer' } : { type: 'string', pattern: '^[0-9A-Fa-f]{32}$' },
+  schema: key === 'pk' ? { type: 'integer', examples: [1] } : { type: 'string', pattern: '^[0-9A-Fa-f]{32}$', examples: [exampleUuid(name)] },
 });
 
-function describe(endpoint: Endpoint, method: Method, operation: Operation): Json {
-  const { filters = {}, orderings = [], output = { status: 200 } } = operation;
+function describe(endpoint: Endpoint, method: Method, operation: Operation, schemas: Schemas): Json {
+  const { filters = {}, input, orderings = [], output, paginated, selectable, summary, who } = operation;
   const parameters = [
     ...Object.entries(filters).map(([name, filter]) => filterParameter(name, filter)),
-    ...(operation.paginated ? pageParameters : []),
     ...(orderings.length > 0 ? [orderParameter(orderings)] : []),
+    ...(selectable ? [fieldParameter] : []),
+    ...(paginated ? pageParameters.map(({ name }) => ({ $ref: `#/components/parameters/${name}` })) : []),
   ];
   return {
     operationId: operationId(endpoint, method),
-    summary: operation.summary,
-    ...(operation.who && { description: `Who may call it: ${operation.who}` }),
-    tags: [endpoint.path.split('/')[2] || 'docs'],
+    summary,
+    ...(who !== undefined && { description: `Who may call it: ${who}` }),
+    tags: [tagOf(endpoint)],
     ...(endpoint.open && { security: [] }),
     ...(parameters.length > 0 && { parameters }),
-    ...(operation.input && {
-      requestBody: {
-        content: Object.fromEntries(
-          ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data'].map((type) => [type, { schema: bodySchema(operation.input as NonNullable<Operation['input']>) }]),
-        ),
-      },
-    }),
+    ...(input && { requestBody: requestBody(input, schemas) }),
     responses: {
-      [String(output.status)]: {
-        description: output.status === 204 ? 'Done.' : 'Success.',
-        ...(output.shape && { content: { 'application/json': { schema: output.shape } } }),
-      },
-      ...failures(endpoint, method),
+      ...Object.fromEntries([output.status, ...(output.others ?? [])].map((status) => [status, success(operation, status, schemas)])),
+      ...refusalsOf(endpoint, method, operation),
     },
   };
 }
@@ -84,24 +101,51 @@ const operationId = (endpoint: Endpoint, method: Method): string => {
   return `${method.toLowerCase()}_${segments.map((segment) => segment.replace(/\W+/g, '_')).join('__') || 'root'}`;
 };
 
-const failure = (description: string, schema: string): Json => ({
-  description,
-  content: { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` } } },
-});
+/** The content types of bodies. */
+const bodyTypes = ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data'];
 
-function failures(endpoint: Endpoint, method: Method): Record<string, Json> {
+function requestBody(input: BodySpec, schemas: Schemas): Json {
+  const shape = bodyShape(input);
+  const schema = schemas.refer(shape);
+  const [first, ...others] = input.types ?? bodyTypes;
   return {
-    ...(method === 'GET' ? {} : { 400: failure('A field, or the request as a whole, is not valid.', 'Errors') }),
-    ...(endpoint.open && method === 'GET' ? {} : { 401: failure('No valid token, or a failed login.', 'Detail') }),
-    ...(method === 'GET' ? {} : { 403: failure('The caller may not do this.', 'Detail') }),
-    ...(endpoint.path.includes(':') ? { 404: failure('There is no such object, or the caller does not see it.', 'Detail') } : {}),
-    ...(method === 'GET' ? {} : { 409: failure('The state of the object or a quota does not allow it.', 'Detail') }),
+    ...(shape.required !== undefined && { required: true }),
+    content: {
+      [first as string]: { schema, ...(first === bodyTypes[0] && { example: bodyExample(input) }) },
+      ...Object.fromEntries(others.map((type) => [type, { schema }])),
+    },
   };
 }
 
-const typeOfFilter: Readonly<Record<Filter['type'], Json>> = {
+function success({ output, paginated, input }: Operation, status: number, schemas: Schemas): Json {
+  const { shape, types } = output;
+  const content = (shape || types) && {
+    ...(shape && { 'application/json': { schema: schemas.refer(shape) } }),
+    ...Object.fromEntries((types ?? []).map((type) => [type, { schema: { type: 'string', contentMediaType: type } }])),
+  };
+  const headers = {
+    ...(status === 302 && { Location: { $ref: '#/components/headers/Location' } }),
+    ...(status === 201 && input && { Location: { $ref: '#/components/headers/Location' } }),
+    ...(paginated && { Link: { $ref: '#/components/headers/Link' }, 'X-Result-Count': { $ref: '#/components/headers/X-Result-Count' } }),
+  };
+  return {
+    description: descriptions[status] ?? 'Success.',
+    ...(Object.keys(headers).length > 0 && { headers }),
+    ...(content && { content }),
+  };
+}
+
+const descriptions: Readonly<Record<number, string>> = { 201: 'Created.', 202: 'Accepted; it happens soon.', 204: 'Done.', 302: 'Continue there.' };
+
+const listHeaders: Json = {
+  Link: { description: 'The first, previous, next and last page (RFC 8288).', schema: { type: 'string' } },
+  Location: { description: 'Where to find it.', schema: { type: 'string', format: 'uri-reference' } },
+  'X-Result-Count': { description: 'Objects on all pages together.', schema: { type: 'integer', minimum: 0 } },
+};
+
+const typeOfFilter: Readonly<Record<Filter['type'], Shape>> = {
   string: { type: 'string' },
-  uuid: { type: 'string', format: 'uuid' },
+  uuid: { type: 'string', pattern: '^[0-9A-Fa-f-]{32,36}$' },
   boolean: { type: 'boolean' },
   flag: { type: 'string' },
   datetime: { type: 'string', format: 'date-time' },
@@ -109,12 +153,27 @@ const typeOfFilter: Readonly<Record<Filter['type'], Json>> = {
   integer: { type: 'integer' },
 };
 
-const filterParameter = (name: string, filter: Filter): Json => ({ name, in: 'query', description: filter.help, schema: typeOfFilter[filter.type] });
+const filterParameter = (name: string, { help, repeatable, type }: Filter): Json => ({
+  name,
+  in: 'query',
+  description: help,
+  ...(type === 'flag' && { allowEmptyValue: true }),
+  ...(repeatable ? { schema: { type: 'array', items: typeOfFilter[type] }, style: 'form', explode: true } : { schema: typeOfFilter[type] }),
+});
 
-const pageParameters: readonly Json[] = [
+const pageParameters = [
   { name: 'page', in: 'query', description: 'Number of the page, from 1, or `last`.', schema: { type: 'string', default: '1' } },
   { name: 'page_size', in: 'query', description: 'Objects a page.', schema: { type: 'integer', minimum: 1, maximum: 300, default: 10 } },
-];
+] as const;
+
+const fieldParameter: Json = {
+  name: 'field',
+  in: 'query',
+  description: 'A key of the answer that is wanted; with it, only those that are named are there, the required ones included.',
+  schema: { type: 'array', items: { type: 'string' } },
+  style: 'form',
+  explode: true,
+};
 
 const orderParameter = (orderings: readonly string[]): Json => ({
   name: 'o',
@@ -124,26 +183,3 @@ const orderParameter = (orderings: readonly string[]): Json => ({
   style: 'form',
   explode: false,
 });
-
-function bodySchema({ fields, purpose }: { fields: Fields; purpose: Purpose }): Json {
-  const accepted = Object.entries(fields).filter(([, { input }]) => input && (purpose === 'create' ? input.create : input.update !== false));
-  const required = accepted.filter(([, { input }]) => purpose !== 'change' && (input as Input<unknown>).required).map(([name]) => name);
-  return {
-    type: 'object',
-    properties: Object.fromEntries(accepted.map(([name, field]) => [name, inputSchema(field)])),
-    ...(required.length > 0 && { required }),
-  };
-}
-
-function inputSchema(field: Field): Json {
-  const { $schema: _, ...schema } = toJsonSchema((field.input as Input<unknown>).schema, {
-    errorMode: 'ignore',
-    target: 'draft-2020-12',
-  });
-  const choices = field.facts.choices as readonly { value: string }[] | undefined;
-  return {
-    ...schema,
-    ...(field.help && { description: field.help }),
-    ...(choices && choices.length > 0 && { enum: ['', ...choices.map(({ value }) => value)] }),
-  };
-}

@@ -1,9 +1,7 @@
-import packageJson from '../../package.json' with { type: 'json' };
 import type { Endpoint } from '../collection/endpoint.ts';
+import { objectShape } from '../collection/field.ts';
 import { json } from '../http/reply.ts';
-
-/** The version of the program. */
-export const { version } = packageJson;
+import { version } from './version.ts';
 
 /** GET /api/: every list path by its prefix (core.md 3). */
 export const root = (endpoints: () => readonly Endpoint[]): Endpoint => ({
@@ -42,6 +40,31 @@ export const versionEndpoint: Endpoint = {
   },
 };
 
+const flag = { type: 'boolean' };
+const configurationShape = {
+  type: 'object',
+  properties: {
+    WALDUR_CORE: objectShape({
+      AUTHENTICATION_METHODS: { type: 'array', items: { type: 'string' } },
+      INVITATIONS_ENABLED: flag,
+      ALLOW_SIGNUP_WITHOUT_INVITATION: flag,
+      VALIDATE_INVITATION_EMAIL: flag,
+      OWNER_CAN_MANAGE_CUSTOMER: flag,
+      OWNERS_CAN_MANAGE_OWNERS: flag,
+      NATIVE_NAME_ENABLED: flag,
+      COMPANY_TYPES: { type: 'array', items: { type: 'string' } },
+    }),
+    WALDUR_AUTH_SOCIAL: { type: 'object', maxProperties: 0 },
+    WALDUR_AUTH_SAML2: objectShape({
+      ENABLE_SINGLE_LOGOUT: flag,
+      ALLOW_TO_SELECT_IDENTITY_PROVIDER: flag,
+      IDENTITY_PROVIDER_URL: { type: 'string' },
+      IDENTITY_PROVIDER_LABEL: { type: 'string' },
+    }),
+  },
+  required: ['WALDUR_CORE', 'WALDUR_AUTH_SOCIAL'],
+};
+
 /** GET /api/configuration/: feature flags under the names existing web clients know. */
 export const configuration: Endpoint = {
   path: '/api/configuration/',
@@ -52,7 +75,7 @@ export const configuration: Endpoint = {
     GET: {
       summary: 'Answers the public feature flags.',
       who: 'Anybody.',
-      output: { status: 200, shape: { type: 'object', additionalProperties: { type: 'object' } } },
+      output: { status: 200, shape: configurationShape },
       handle: ({ config }) =>
         json({
           WALDUR_CORE: {

@@ -2,7 +2,7 @@ import type { Request } from '../access/request.ts';
 import { type Endpoint, type Operation, describeFields } from '../collection/endpoint.ts';
 import type { Shape } from '../collection/field.ts';
 import { historyParameters } from '../collection/filter.ts';
-import { computedValue, constant, objectValue, plainValue, render, textValue } from '../collection/representation.ts';
+import { computedValue, constant, objectValue, plainValue, renderPieces, textValue } from '../collection/representation.ts';
 import { invalid } from '../http/error.ts';
 import { pageHeaders, pageOf } from '../http/page.ts';
 import { Query } from '../http/query.ts';
@@ -33,7 +33,7 @@ const fixed = {
 };
 
 /** As in every list the ids of the page stand on the outer side of a join that SQLite never reorders. */
-const representation = `SELECT ${render([...objectValue(fixed).slice(0, -1), ...computedValue("iif(e.context = '{}', '}', ',' || substr(e.context, 2))")])}
+const representation = `SELECT ${renderPieces([...objectValue(fixed).pieces.slice(0, -1), ...computedValue("iif(e.context = '{}', '}', ',' || substr(e.context, 2))").pieces])}
   FROM json_each(@ids) AS page CROSS JOIN event e ON e.id = page.value`;
 
 const shape: Shape = {

@@ -11,9 +11,10 @@ import { queueAgain, queueTest } from '../events/outbox.ts';
 import { conflict, notFound } from '../http/error.ts';
 import { type Reply, document } from '../http/reply.ts';
 import type { HookRow } from './hook.ts';
-import { managedWebHook, webHooks } from './hooks-web.ts';
+import { hookActions, managedWebHook, webHooks } from './hooks-web.ts';
 
 const log = new Listing({
+  title: 'WebHookDelivery',
   table: 'delivery',
   alias: 'd',
   fields: {
@@ -68,7 +69,7 @@ export const deliveryEndpoints: readonly Endpoint[] = [
     path: '/api/hooks-web/:key/test/',
     name: 'Web Hook Test',
     description: 'Sends a synthetic event to a web hook.',
-    actions: (request) => void webHooks.find(request),
+    actions: hookActions,
     operations: {
       POST: {
         summary: 'Queues the delivery of a synthetic custom_notification.',
@@ -118,7 +119,10 @@ export const deliveryEndpoints: readonly Endpoint[] = [
     path: '/api/hooks-web/:key/deliveries/:delivery/redeliver/',
     name: 'Delivery Redeliver',
     description: 'Sends a finished delivery again.',
-    actions: (request) => void find(request, webHooks.find(request)),
+    actions: (request) => {
+      find(request, webHooks.find(request));
+      return hookActions(request);
+    },
     operations: {
       POST: {
         summary: 'Makes a finished delivery pending again, with the schedule from its start.',

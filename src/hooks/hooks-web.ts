@@ -59,6 +59,9 @@ export const webHooks = hookCollection({
   columns: (request, uuid) => ({ content_type: 'json', secret: makeSecret(request, uuid) }),
 });
 
+/** The `actions` of what is done with a web hook without a body. Throws 404. */
+export const hookActions = (request: Request): Record<string, unknown> | undefined => (mayManage(request, webHooks.find(request)) ? { POST: {} } : undefined);
+
 /** The web hook a path names, which the caller may manage. Throws 404, 403. */
 export function managedWebHook(request: Request): HookRow {
   const hook = webHooks.find(request);
@@ -73,7 +76,7 @@ export const rotateSecret: Endpoint = {
   path: '/api/hooks-web/:key/rotate_secret/',
   name: 'Web Hook Rotate Secret',
   description: 'Gives a web hook a new signing secret.',
-  actions: (request) => void webHooks.find(request),
+  actions: hookActions,
   operations: {
     POST: {
       summary: 'Makes a new signing secret; the old one signs along for 24 hours.',

@@ -1,5 +1,5 @@
 import type { Context, Deployment } from '../access/deployment.ts';
-import { version } from '../docs/root.ts';
+import { version } from '../docs/version.ts';
 import type { Outcome } from '../outbox/outcome.ts';
 import { addressRule } from './destination.ts';
 import type { DueDelivery } from './due.ts';

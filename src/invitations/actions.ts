@@ -4,9 +4,10 @@ import { conflict, forbidden } from '../http/error.ts';
 import { type Reply, json } from '../http/reply.ts';
 import { type InvitationRow, endInvitation, invitations, mayInvite, targetOf } from './invitations.ts';
 import { queueMail } from './mails.ts';
+import { messageShape } from '../collection/field.ts';
 
 /** What an action answers. */
-export const answer = { status: 200, shape: { type: 'object', properties: { detail: { type: 'string' } }, required: ['detail'] } };
+export const answer = { status: 200, shape: messageShape };
 
 const may = (request: Request, row: InvitationRow): boolean => {
   const { scope, structure } = targetOf(row);
@@ -26,7 +27,7 @@ const action = (name: string, label: string, summary: string, handle: (request: 
   name: `User Invitation ${label}`,
   description: summary,
   actions: (request) => (may(request, invitations.find(request)) ? { POST: {} } : undefined),
-  operations: { POST: { summary, who: 'Whoever may invite there.', output: answer, handle } },
+  operations: { POST: { summary, who: 'Whoever may invite there.', output: answer, ...(name === 'send' && { refusals: { 429: true } }), handle } },
 });
 
 /** POST /api/user-invitations/<uuid>/cancel/ */

@@ -20,6 +20,7 @@ export const check: Endpoint = {
         status: 200,
         shape: { type: 'object', properties: { email: { type: 'string', format: 'email' }, civil_number_required: { type: 'boolean' } }, required: ['email'] },
       },
+      refusals: { 429: true },
       handle: (request) => {
         const wait = request.deployment.invitationChecks.refusal(request.address, request.now);
         if (wait !== undefined) throw tooMany('Too many requests. Try again later.', wait);

@@ -1,6 +1,7 @@
-import { type Caller, seesAll } from '../access/caller.ts';
+import { type Caller, isStaff, seesAll } from '../access/caller.ts';
 import { newUuid } from '../access/deployment.ts';
 import type { Request } from '../access/request.ts';
+import { ownsSomeCustomer } from '../access/rights.ts';
 import { type Row, collection } from '../collection/collection.ts';
 import { type Values, shown, shownText, shownTime, uuidField } from '../collection/field.ts';
 import { link, selfLink } from '../collection/links.ts';
@@ -109,9 +110,11 @@ export const invitations = collection<InvitationRow>()({
     customer_role: exact('i.customer_role'),
     project_role: exact('i.project_role'),
   },
+  described: ({ caller, db }) => isStaff(caller) || ownsSomeCustomer(db, caller, { endless: true }),
   orderings: { email: 'i.email COLLATE NOCASE', state: 'i.state', created: 'i.created' },
   order: '-i.created',
   create: {
+    refusals: { 429: true },
     check: (request, values) => refuseWrong(request, values),
     mayWith: (request, values) =>
       values.project ? mayInvite(request, 'project', values.project) : mayInvite(request, 'customer', values.customer as number),

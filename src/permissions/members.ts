@@ -47,6 +47,7 @@ const projectRoles = listValue(
 
 const listing = (structure: Structure, between: Fields): Listing =>
   new Listing({
+    title: structure === 'customer' ? 'CustomerUser' : 'ProjectUser',
     table: 'user',
     alias: 'u',
     fields: fieldsOf(structure, between),

@@ -4,7 +4,7 @@ import { customersWithRole } from '../access/visibility.ts';
 import type { Row } from '../collection/collection.ts';
 import { type Field, type Fields, type Values, hidden, shown } from '../collection/field.ts';
 import { link } from '../collection/links.ts';
-import { computedValue, optionalLink } from '../collection/representation.ts';
+import { type Shape, computedValue, optionalLink } from '../collection/representation.ts';
 import { type Sql, raw, sql } from '../db/sql.ts';
 import { invalid } from '../http/error.ts';
 import { readableServices } from '../scopes/scopes.ts';
@@ -28,9 +28,15 @@ export interface Property extends PropertyRow {
 /** A detail of a property in alias `d`, as SQL. */
 export const propertyDetail = (name: string): string => `(d.details ->> '$.${name}')`;
 
+const shapes: Readonly<Record<'string' | 'integer' | 'datetime', Shape>> = {
+  string: { type: ['string', 'null'] },
+  integer: { type: ['integer', 'null'] },
+  datetime: { type: ['string', 'null'], format: 'date-time' },
+};
+
 /** A detail of a property as it is shown. */
-export const shownProperty = (name: string, type: 'string' | 'integer' | 'boolean' | 'list' | 'datetime' = 'string', empty = 'null'): Field<never> =>
-  shown(type, {}, computedValue(`ifnull(d.details -> '$.${name}', '${empty}')`));
+export const shownProperty = (name: string, type: 'string' | 'integer' | 'datetime' = 'string', empty = 'null'): Field<never> =>
+  shown(type, shapes[type], computedValue(`ifnull(d.details -> '$.${name}', '${empty}')`));
 
 /** The link of the settings a property belongs to. */
 export const settingsOfProperty = (): Field<never> =>
@@ -61,6 +67,8 @@ export const propertyLink = (kind: string, path: string, options: { required?: b
       }),
     }),
   ),
+  // Where it is shown, the property may be gone.
+  shape: { type: ['string', 'null'], format: 'uri' },
   select: () => ({ path, by: 'settings', ...(options.displayName !== undefined && { displayName: options.displayName }) }),
 });
 

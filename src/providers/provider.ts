@@ -249,6 +249,8 @@ export interface ResourceAction {
   readonly accept?: (request: Request, resource: ResourceRow, values: Values<Fields>) => ActionAcceptance;
   /** The body of the 202. */
   readonly answer: Readonly<Record<string, string>>;
+  /** The full name of the kind of which `make` makes a resource. */
+  readonly makes?: string;
   /** An action that makes another resource and answers 201 with it, leaving the state of its own alone. Throws 400 and 409. */
   readonly make?: (request: Request, resource: ResourceRow, values: Values<Fields>) => ResourceRow;
 }

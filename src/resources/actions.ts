@@ -1,6 +1,6 @@
 import type { Request } from '../access/request.ts';
-import { titleOf } from '../collection/actions.ts';
-import type { Endpoint } from '../collection/endpoint.ts';
+import { forbiddenText, titleOf } from '../collection/actions.ts';
+import { type Endpoint, describeFields } from '../collection/endpoint.ts';
 import { validate } from '../collection/validate.ts';
 import type { EventTypeName } from '../events/catalogue.ts';
 import { record } from '../events/record.ts';
@@ -17,6 +17,7 @@ import type { KindCollection } from './kinds.ts';
 import { type ResourceRow, resourceContext } from './resource.ts';
 import { mayChangeResources } from './rights.ts';
 import { changeResource, changeTogether, removeResource } from './rows.ts';
+import { type Shape, objectShape } from '../collection/field.ts';
 
 const scheduled: Readonly<Record<string, EventTypeName>> = {
   start: 'resource_start_scheduled',
@@ -41,9 +42,13 @@ const pull: ResourceAction = { name: 'pull', states: ['OK', 'Erred'], answer: { 
 /** The actions of a kind that are served under their names, with those every kind has. */
 export const actionsOf = ({ kind }: TypedKind): readonly ResourceAction[] => [...kind.actions, pull];
 
+/** The text of the 403 that an action would get whatever the state, or undefined. */
+export function banOfAction(request: Request, { forbid }: Pick<ResourceAction, 'name' | 'forbid'>, row: ResourceRow): string | undefined {
+  return mayChangeResources(request, row.project_id, row.customer_id) ? forbid?.(request, row) : forbiddenText;
+}
+
 function act(request: Request, action: ResourceAction, row: ResourceRow, objectsOf: (kind: string) => KindCollection): Reply {
-  if (!mayChangeResources(request, row.project_id, row.customer_id)) throw forbidden();
-  const ban = action.forbid?.(request, row);
+  const ban = banOfAction(request, action, row);
   if (ban !== undefined) throw forbidden(ban);
   const values = action.fields ? validate(action.fields, request, 'create') : {};
   // Rules of the kind's own come first, so that they speak before the common ones.
@@ -86,28 +91,30 @@ function unlink(request: Request, row: ResourceRow): Reply {
   return empty();
 }
 
+const answerShape = (answer: ResourceAction['answer']): Shape => objectShape(Object.fromEntries(Object.keys(answer).map((key) => [key, { type: 'string', examples: [answer[key]] }])));
+
 /** The paths of the actions of a kind. */
 export function actionEndpoints(typed: TypedKind, objects: KindCollection, objectsOf: (kind: string) => KindCollection): Endpoint[] {
-  const endpoint = (name: string, fields: ResourceAction['fields'], status: number, handle: (request: Request) => Reply): Endpoint => ({
-    path: `/api/${objects.path}/:key/${name}/`,
-    name: `${typed.name} ${titleOf(name)}`,
-    description: `${titleOf(name)} of a ${typed.name}.`,
-    actions: (request) => {
-      objects.find(request);
-      return undefined;
-    },
-    operations: {
-      POST: {
-        summary: `${titleOf(name)} of a ${typed.name}.`,
-        who: objects.spec.who?.update,
-        ...(fields && { input: { fields, purpose: 'create' as const } }),
-        output: { status, ...(status !== 204 && { shape: { type: 'object' } }) },
-        handle,
+  const endpoint = (action: Pick<ResourceAction, 'name' | 'fields' | 'forbid' | 'makes' | 'answer'>, status: number, handle: (request: Request) => Reply): Endpoint => {
+    const { fields, name } = action;
+    return {
+      path: `/api/${objects.path}/:key/${name}/`,
+      name: `${typed.name} ${titleOf(name)}`,
+      description: `${titleOf(name)} of a ${typed.name}.`,
+      actions: (request) => (banOfAction(request, action, objects.find(request)) === undefined ? { POST: describeFields(fields ?? {}, request, 'create') } : undefined),
+      operations: {
+        POST: {
+          summary: `${titleOf(name)} of a ${typed.name}.`,
+          who: objects.spec.who?.update,
+          ...(fields && { input: { fields, purpose: 'create' as const } }),
+          output: { status, ...(status !== 204 && { shape: action.makes === undefined ? answerShape(action.answer) : objectsOf(action.makes).shape }) },
+          handle,
+        },
       },
-    },
-  });
+    };
+  };
   return [
-    ...actionsOf(typed).map((action) => endpoint(action.name, action.fields, action.make ? 201 : 202, (request) => act(request, action, objects.find(request), objectsOf))),
-    endpoint('unlink', undefined, 204, (request) => unlink(request, objects.find(request))),
+    ...actionsOf(typed).map((action) => endpoint(action, action.make ? 201 : 202, (request) => act(request, action, objects.find(request), objectsOf))),
+    endpoint({ name: 'unlink', answer: {} }, 204, (request) => unlink(request, objects.find(request))),
   ];
 }

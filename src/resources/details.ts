@@ -1,7 +1,7 @@
 import type { Request } from '../access/request.ts';
 import { type Field, shown } from '../collection/field.ts';
 import type { LinkTarget } from '../collection/links.ts';
-import { type Json, computedValue, linkValue, listValue, objectValue, optionalLink, plainValue, textValue } from '../collection/representation.ts';
+import { type Json, computedValue, linkOfPath, linkValue, listValue, objectValue, optionalLink, plainValue, textValue } from '../collection/representation.ts';
 import { sql } from '../db/sql.ts';
 import { visibleResources } from './rights.ts';
 
@@ -11,6 +11,9 @@ export const detail = (name: string, alias = 'r'): string => `(${alias}.details 
 /** A detail as it is shown: any JSON value; `empty` is the JSON shown without one. */
 export const shownDetail = (name: string, shape: Readonly<Record<string, unknown>> = { type: ['string', 'null'] }, empty = 'null'): Field<never> =>
   shown('string', shape, computedValue(`ifnull(r.details -> '$.${name}', '${empty}')`));
+
+/** Any texts by name. */
+export const textMap = { type: 'object', additionalProperties: { type: 'string' } } as const;
 
 /** Where links to resources of a kind point. */
 export const resourceTarget = (kind: string, path: string) => (): LinkTarget => ({
@@ -34,11 +37,7 @@ export const relatedList = (kind: string, path: string, condition: string): Json
 export const relatedOfKinds = (paths: Readonly<Record<string, string>>, condition: string): Json =>
   listValue(
     objectValue({
-      url: [
-        { kind: 'literal', text: '"' },
-        { kind: 'expression', text: `concat(@base, '/api/', CASE x.kind ${Object.entries(paths).map(([kind, path]) => `WHEN '${kind}' THEN '${path}'`).join(' ')} END, '/', x.uuid, '/')` },
-        { kind: 'literal', text: '"' },
-      ],
+      url: linkOfPath(`CASE x.kind ${Object.entries(paths).map(([kind, path]) => `WHEN '${kind}' THEN '${path}'`).join(' ')} END`, 'x.uuid'),
       uuid: plainValue('x.uuid'),
       name: textValue('x.name'),
       resource_type: plainValue('x.kind'),

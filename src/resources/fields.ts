@@ -8,12 +8,20 @@ import { typedLink } from '../services/paths.ts';
 import { properName } from '../collection/rules.ts';
 import { keyToInject } from './injected-key.ts';
 import { tagsField } from './tags.ts';
+import { relatedItem } from './details.ts';
 
 const of = (table: string, column: string): string => `(SELECT ${column} FROM ${table} WHERE id = r.${table === 'service_settings' ? 'settings' : table}_id)`;
 const settingsName = of('service_settings', 'name');
 const settingsType = of('service_settings', 'type');
 
 const uri = { type: 'string', format: 'uri' };
+
+const slaShape = {
+  type: ['object', 'null'],
+  properties: { value: { type: ['number', 'null'] }, agreed_value: { type: ['number', 'null'] }, period: { type: 'string' } },
+  required: ['value', 'agreed_value', 'period'],
+};
+const relatedShape = { type: 'array', items: { title: 'RelatedResource', ...relatedItem('resources').shape } };
 
 /** The SLA row of the period the request asks for, or null. */
 const slaValue = computedValue(`ifnull((SELECT json_object('value', s.value, 'agreed_value', s.agreed_value, 'period', s.period)
@@ -57,14 +65,14 @@ function baseFields({ kind, name, type }: TypedKind) {
     error_message: shownText(),
     backend_id: shownText(),
     created: shownTime(),
-    access_url: shown('string', { type: ['string', 'array', 'null'] }, kind.accessUrl ?? (kind.isVirtualMachine ? addresses : constant('null'))),
+    access_url: shown('string', { type: ['string', 'array', 'null'], items: { type: 'string' } }, kind.accessUrl ?? (kind.isVirtualMachine ? addresses : constant('null'))),
     tags: tagsField,
-    sla: shown('nested object', { type: ['object', 'null'] }, slaValue),
+    sla: shown('nested object', slaShape, slaValue),
     monitoring_items: shown('nested object', { type: 'object', additionalProperties: { type: 'number' } }, monitoringValue),
     is_link_valid: shown('boolean', { type: 'boolean' }, booleanValue(isLinkValid)),
     action: shownText(),
-    action_details: shown('nested object', { type: 'object' }, computedValue('r.action_details')),
-    related_resources: shown('list', { type: 'array', items: { type: 'object' } }, kind.related ?? constant('[]'), { shown: '@detail' }),
+    action_details: shown('nested object', { type: 'object', additionalProperties: true }, computedValue('r.action_details')),
+    related_resources: shown('list', relatedShape, kind.related ?? constant('[]'), { shown: '@detail' }),
   };
 }
 
@@ -85,8 +93,8 @@ export const virtualMachineFields = {
   key_name: shownText(),
   key_fingerprint: shownText(),
   user_data: text({ max: 65_536, update: false, help: 'Data given to the machine at its first start.' }),
-  external_ips: shownList(computedValue('r.external_ips'), { type: 'string' }),
-  internal_ips: shownList(computedValue('r.internal_ips'), { type: 'string' }),
+  external_ips: shownList(computedValue('r.external_ips', { type: 'array', items: { type: 'string' } })),
+  internal_ips: shownList(computedValue('r.internal_ips', { type: 'array', items: { type: 'string' } })),
   latitude: shown('float', { type: ['number', 'null'] }, option('latitude')),
   longitude: shown('float', { type: ['number', 'null'] }, option('longitude')),
   ssh_public_key: keyToInject(),

@@ -1,6 +1,6 @@
 import { titleOf } from '../collection/actions.ts';
 import { Collection, type CollectionSpec } from '../collection/collection.ts';
-import type { Fields } from '../collection/field.ts';
+import { type Fields, messageShape } from '../collection/field.ts';
 import type { Endpoint, Operation } from '../collection/endpoint.ts';
 import type { Request } from '../access/request.ts';
 import { validate } from '../collection/validate.ts';
@@ -120,7 +120,7 @@ function kindEndpoints(typed: TypedKind): Endpoint[] {
   const remove: Operation = {
     summary: `Deletes a ${typed.name}.`,
     who: kindObjects.spec.who?.delete,
-    output: { status: 202, shape: { type: 'object', properties: { detail: { type: 'string' } } } },
+    output: { status: 202, shape: messageShape },
     handle: (request) => {
       const row = kindObjects.find(request);
       if (!mayChangeResources(request, row.project_id, row.customer_id)) throw forbidden();

@@ -10,7 +10,7 @@ import { type Sql, raw, sql } from '../db/sql.ts';
 import { forbidden, invalid, notFound } from '../http/error.ts';
 import { pageHeaders, pageOf } from '../http/page.ts';
 import { type Reply, document, empty, json } from '../http/reply.ts';
-import { constant, render, textValue, objectValue, numberValue } from '../collection/representation.ts';
+import { type Json, constant, knownText, numberValue, objectValue, render } from '../collection/representation.ts';
 import { type ResolvedScope, resolveScope, scopeParameter } from '../scopes/resolve.ts';
 import { resourceLink } from '../scopes/scopes.ts';
 import { periodPattern, periodRule } from './listing.ts';
@@ -116,7 +116,7 @@ function remove(request: Request, { key, table }: Measurement): Reply {
 
 function list(request: Request, measurement: Measurement): Reply {
   const { db, query } = request;
-  const { key, order, table, values } = measurement;
+  const { key, order, table } = measurement;
   const conditions: Sql[] = [sql`m.resource_id IN (SELECT r.id FROM resource r WHERE ${visibleResources(request.caller)})`];
   const scope = resourceParameter(request);
   if (scope) conditions.push(sql`m.resource_id = ${scope.id}`);
@@ -128,22 +128,24 @@ function list(request: Request, measurement: Measurement): Reply {
   const page = pageOf(query, total);
   const keys = db.all<{ id: number; key: string }>(sql`SELECT m.resource_id AS id, m.${raw(key)} AS key FROM ${raw(table)} m WHERE ${condition}
     ORDER BY ${raw(order)}, m.resource_id LIMIT ${page.size} OFFSET ${page.offset}`);
-  const shape = objectValue({
-    scope: resourceLink('m.resource_id'),
-    [key]: textValue(`m.${key}`),
-    ...Object.fromEntries(values.map((name) => [name, numberValue(`m.${name}`)])),
-  });
   const rows = db.named<string>(
-    `SELECT ${render(shape)} FROM json_each(@keys) k CROSS JOIN ${table} m ON m.resource_id = k.value ->> 'id' AND m.${key} = k.value ->> 'key'`,
+    `SELECT ${render(representation(measurement))} FROM json_each(@keys) k CROSS JOIN ${table} m ON m.resource_id = k.value ->> 'id' AND m.${key} = k.value ->> 'key'`,
     { base: request.base, keys: JSON.stringify(keys) },
   );
   return document(`[${rows.join(',')}]`, pageHeaders(page, total, request.url, query));
 }
 
+const representation = ({ key, values }: Measurement): Json =>
+  objectValue({
+    scope: resourceLink('m.resource_id'),
+    [key]: knownText(`m.${key}`),
+    ...Object.fromEntries(values.map((name) => [name, numberValue(`m.${name}`)])),
+  });
+
 function endpoint(measurement: Measurement): Endpoint {
   const { description, fields, key, kind, path } = measurement;
   const filters: Filters = { scope: parameter('link', 'Link of the resource.'), [key]: parameter('string', 'The exact value.') };
-  const shape = { type: 'object' };
+  const shape = { title: kind.replaceAll(' ', ''), ...representation(measurement).shape };
   return {
     path: `/api/${path}/`,
     name: `${kind} List`,
@@ -151,8 +153,8 @@ function endpoint(measurement: Measurement): Endpoint {
     actions: (request) => (request.caller.isStaff ? { PUT: describeFields(fields, request, 'create') } : undefined),
     operations: {
       GET: { summary: description, who: 'Everybody who sees the resource.', filters, paginated: true, output: { status: 200, shape: { type: 'array', items: shape } }, handle: (request) => list(request, measurement) },
-      PUT: { summary: `Stores a ${kind.toLowerCase()}.`, who: 'Staff.', input: { fields, purpose: 'create' }, output: { status: 200, shape }, handle: (request) => put(request, measurement) },
-      DELETE: { summary: `Removes a ${kind.toLowerCase()}.`, who: 'Staff.', filters, output: { status: 204 }, handle: (request) => remove(request, measurement) },
+      PUT: { summary: `Stores a ${kind.toLowerCase()}.`, who: 'Staff.', input: { fields, purpose: 'create' }, output: { status: 200, others: [201], shape }, handle: (request) => put(request, measurement) },
+      DELETE: { summary: `Removes a ${kind.toLowerCase()}.`, who: 'Staff.', filters, output: { status: 204 }, refusals: { 404: true }, handle: (request) => remove(request, measurement) },
     },
   };
 }

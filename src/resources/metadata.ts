@@ -3,7 +3,7 @@ import { type DescribedAction, describeList, describeObject, forbiddenText } fro
 import { sql } from '../db/sql.ts';
 import type { Reply } from '../http/reply.ts';
 import type { TypedKind } from '../providers/registry.ts';
-import { actionsOf, refusalOfAction } from './actions.ts';
+import { actionsOf, banOfAction, refusalOfAction } from './actions.ts';
 import { refusalAsHost, refusalOfDeletion } from './changes.ts';
 import type { KindCollection } from './kinds.ts';
 import type { ResourceRow } from './resource.ts';
@@ -26,7 +26,7 @@ function describedActions(typed: TypedKind, objects: KindCollection): DescribedA
     destructive: false,
     tail: `${action.name}/`,
     fields: action.fields,
-    refusal: forChangers((request, row) => action.forbid?.(request, row) ?? refusalOfAction(request, action, row)),
+    refusal: (request, row) => banOfAction(request, action, row) ?? refusalOfAction(request, action, row),
   }));
   const update: DescribedAction<ResourceRow> = {
     name: 'update',

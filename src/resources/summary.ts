@@ -4,7 +4,7 @@ import { type Filter, type Filters, parameter } from '../collection/filter.ts';
 import { type Sql, among, any, raw, sql } from '../db/sql.ts';
 import { json } from '../http/reply.ts';
 import { type TypedKind, resourceKinds } from '../providers/registry.ts';
-import { representResources } from './kinds.ts';
+import { collectionOf, representResources } from './kinds.ts';
 import { orderingNames, resourceCondition, resourceFilters, resourcePage } from './listing.ts';
 import { visibleResources } from './rights.ts';
 
@@ -61,7 +61,7 @@ export const resourceEndpoints: readonly Endpoint[] = [
         filters: { ...own, ...summaryFilters },
         orderings: orderingNames(kinds),
         paginated: true,
-        output: { status: 200, shape: { type: 'array', items: { type: 'object' } } },
+        output: { status: 200, shape: { type: 'array', items: { title: 'AnyResource', anyOf: kinds.map(({ name }) => collectionOf(name).shape) } } },
         handle: (request) =>
           resourcePage(request, {
             conditions: [ofKinds(chosenKinds(request)), visibleResources(request.caller)],

@@ -9,7 +9,7 @@ const longestTag = 255;
 
 /** The tags of a resource: a list, or a text holding a JSON list; the whole set is replaced (services.md 7.5). */
 export const tagsField: Field<readonly string[]> = {
-  ...shownList(computedValue('(SELECT json_group_array(t.tag ORDER BY t.tag) FROM resource_tag t WHERE t.resource_id = r.id)'), { type: 'string' }),
+  ...shownList(computedValue('(SELECT json_group_array(t.tag ORDER BY t.tag) FROM resource_tag t WHERE t.resource_id = r.id)', { type: 'array', items: { type: 'string' } })),
   input: {
     schema: v.array(v.string()),
     nullable: false,

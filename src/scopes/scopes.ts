@@ -3,7 +3,7 @@ import { connectedCustomers, connectedProjects, customersWithRole, projectsWithR
 import type { Database } from '../db/database.ts';
 import { type Sql, any, raw, sql } from '../db/sql.ts';
 import { type CustomerNames, type EventContext, type UserNames, customerContext, keyContext, projectContext, userContext } from '../events/context.ts';
-import { type Json, render } from '../collection/representation.ts';
+import { type Json, linkOfPath } from '../collection/representation.ts';
 import { providerTypes, resourceKinds } from '../providers/registry.ts';
 import { decimal } from '../quotas/usage.ts';
 import { plainName } from './types.ts';
@@ -236,11 +236,11 @@ function serviceContext(db: Database, id: number): EventContext {
 }
 
 /** The link of the resource whose id stands in a column; must not be null. */
-export const resourceLink = (id: string): Json => [
-  { kind: 'literal', text: '"' },
-  { kind: 'expression', text: `(SELECT ${render([{ kind: 'expression', text: '@base' }, { kind: 'literal', text: '/api/' }, { kind: 'expression', text: `CASE kind ${resourceKinds.map(({ kind, name }) => `WHEN '${name}' THEN '${kind.path}'`).join(' ')} END` }, { kind: 'literal', text: '/' }, { kind: 'expression', text: 'uuid' }, { kind: 'literal', text: '/' }])} FROM resource WHERE id = ${id})` },
-  { kind: 'literal', text: '"' },
-];
+export const resourceLink = (id: string): Json =>
+  linkOfPath(
+    `(SELECT CASE kind ${resourceKinds.map(({ kind, name }) => `WHEN '${name}' THEN '${kind.path}'`).join(' ')} END FROM resource WHERE id = ${id})`,
+    `(SELECT uuid FROM resource WHERE id = ${id})`,
+  );
 
 /** Ids of the services that a user reads. */
 export const readableServices = (user: Sql): Sql => sql`SELECT id FROM service WHERE customer_id IN (${customersWithRole(user)})

@@ -1,7 +1,14 @@
 import type { Endpoint } from '../collection/endpoint.ts';
+import { objectShape } from '../collection/field.ts';
 import { json } from '../http/reply.ts';
 import { providerTypes } from '../providers/registry.ts';
 import { linkPath } from './links.ts';
+
+const links = { type: 'object', additionalProperties: { type: 'string', format: 'uri' } };
+const serviceType = {
+  title: 'ServiceType',
+  ...objectShape({ url: { type: 'string', format: 'uri' }, service_project_link_url: { type: 'string', format: 'uri' }, resources: links, properties: links, is_public_service: { type: 'boolean' } }),
+};
 
 /** GET /api/service-metadata/: every type of service with its endpoints (services.md 6). */
 export const serviceMetadata: Endpoint = {
@@ -12,7 +19,7 @@ export const serviceMetadata: Endpoint = {
     GET: {
       summary: 'Lists the supported types of services.',
       who: 'Everybody.',
-      output: { status: 200, shape: { type: 'object', additionalProperties: { type: 'object' } } },
+      output: { status: 200, shape: { type: 'object', additionalProperties: serviceType } },
       handle: ({ base }) => {
         const url = (path: string): string => `${base}/api/${path}/`;
         const urls = (kinds: readonly { name: string; path: string }[]): Record<string, string> => Object.fromEntries(kinds.map(({ name, path }) => [name, url(path)]));

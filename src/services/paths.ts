@@ -1,4 +1,4 @@
-import { type Json, booleanValue, linkValue, listValue, objectValue, plainValue, textValue, computedValue } from '../collection/representation.ts';
+import { type Json, booleanValue, linkOfPath, linkValue, listValue, objectValue, plainValue, textValue, computedValue } from '../collection/representation.ts';
 import { providerTypes } from '../providers/registry.ts';
 
 /** Segment of a service's path, by the type of its settings: SQL. */
@@ -6,11 +6,7 @@ export const servicePath = (type: string): string =>
   `CASE ${type} ${providerTypes.map(({ name, prefix }) => `WHEN '${name}' THEN '${prefix}'`).join(' ')} END`;
 
 /** A link whose path depends on a type: of a service, or with the tail of its links. */
-export const typedLink = (type: string, tail: string, uuid: string): Json => [
-  { kind: 'literal', text: '"' },
-  { kind: 'expression', text: `concat(@base, '/api/', ${servicePath(type)}, '${tail}/', ${uuid}, '/')` },
-  { kind: 'literal', text: '"' },
-];
+export const typedLink = (type: string, tail: string, uuid: string): Json => linkOfPath(`concat(${servicePath(type)}, '${tail}')`, uuid);
 
 /** Names of the certifications that a project demands and settings lack, in order; null when none: SQL. */
 const missing = `(SELECT group_concat(s.name, ', ' ORDER BY s.name) FROM project_certification pc JOIN service_certification s ON s.id = pc.certification_id
@@ -28,9 +24,10 @@ export const projectServices: Json = listValue(
     shared: booleanValue('st.shared'),
     settings_uuid: plainValue('st.uuid'),
     settings: linkValue('service-settings', 'st.uuid'),
-    validation_state: computedValue(`iif(${missing} IS NULL, '"OK"', '"ERRED"')`),
+    validation_state: computedValue(`iif(${missing} IS NULL, '"OK"', '"ERRED"')`, { type: 'string', enum: ['OK', 'ERRED'] }),
     validation_message: computedValue(
       `iif(${missing} IS NULL, '""', json_quote(concat('Provider does not match with project''s security policy. Certifications are missing: "', ${missing}, '"')))`,
+      { type: 'string' },
     ),
   }),
   'service_project_link l JOIN service v ON v.id = l.service_id JOIN service_settings st ON st.id = v.settings_id WHERE l.project_id = p.id',

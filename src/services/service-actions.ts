@@ -1,8 +1,9 @@
 import type { Request } from '../access/request.ts';
-import type { Endpoint } from '../collection/endpoint.ts';
+import { refusalOf } from '../collection/actions.ts';
+import { type Endpoint, describeFields } from '../collection/endpoint.ts';
+import { type Fields, objectShape, uuidShape } from '../collection/field.ts';
 import { parameter } from '../collection/filter.ts';
 import { validate } from '../collection/validate.ts';
-import { describeFields } from '../collection/endpoint.ts';
 import { sql } from '../db/sql.ts';
 import { record } from '../events/record.ts';
 import { conflict, forbidden, invalid } from '../http/error.ts';
@@ -21,6 +22,7 @@ import { insertResource, removeResource } from '../resources/rows.ts';
 import { removeService } from './linking.ts';
 import { type ServiceRow, importFields, mayWriteService, refuseShared, servicesByType } from './services.ts';
 import { isImportable, judgeImports } from './sync.ts';
+import { type Shape } from '../collection/representation.ts';
 
 /* What one does with a service besides writing it: unlink it, and import objects of its provider (services.md 4.2). */
 
@@ -47,6 +49,12 @@ function unlink(request: Request, service: ServiceRow): Reply {
   return empty();
 }
 
+const text = { type: 'string' };
+const managedShape = {
+  title: 'ManagedResource',
+  ...objectShape({ uuid: uuidShape, name: text, resource_type: text, project_name: text, project_uuid: uuidShape, customer_uuid: uuidShape, customer_name: text }),
+};
+
 /** Visible resources of a service that the last synchronisation found at the provider. */
 function managed(request: Request, service: ServiceRow): Reply {
   const { db, query } = request;
@@ -70,6 +78,15 @@ interface InventoryRow {
 const importableKinds = (type: ProviderType): TypedKind[] =>
   type.kinds.filter(({ isImportable }) => isImportable).map(({ name }) => resourceKind(`${type.name}.${name}`));
 
+const told = { type: ['string', 'number', 'boolean', 'array', 'null'], items: text };
+
+/** What is told of an object that can be imported; kinds add members of their own. */
+const candidateShape = (type: ProviderType): Shape => {
+  const own = importableKinds(type).flatMap((typed) => (typed.kind.importFields ?? []).map((name) => [name, told]));
+  const known = { backend_id: text, name: text, resource_type: text, created: { type: ['string', 'null'] } };
+  return { ...objectShape(known), properties: { ...known, ...Object.fromEntries(own) } };
+};
+
 /** Objects of the provider that are not resources here. */
 function candidates(request: Request, type: ProviderType, service: ServiceRow): Reply {
   const { db, query } = request;
@@ -89,6 +106,8 @@ function candidates(request: Request, type: ProviderType, service: ServiceRow): 
   });
   return document(JSON.stringify(items), pageHeaders(page, total, request.url, query));
 }
+
+const importedShape = { title: 'ImportedResource', ...objectShape({ url: { type: 'string', format: 'uri' }, uuid: uuidShape, name: text, state: text, created: { type: 'string', format: 'date-time' } }) };
 
 function importObject(request: Request, type: ProviderType, service: ServiceRow): Reply {
   const { db } = request;
@@ -128,39 +147,42 @@ function store(request: Request, typed: TypedKind, object: BackendObject, linkId
 function endpointsOf(type: ProviderType, services: Services): Endpoint[] {
   const base = `/api/${type.prefix}/:key`;
   const seen = (request: Request): undefined => void services.find(request);
+  /** The `actions` for who may import and unlink. Throws 404. */
+  const forImporters = (fields: Fields) => (request: Request): Record<string, unknown> | undefined => {
+    services.find(request);
+    return refusalOf(() => found(request, services)) === undefined ? { POST: describeFields(fields, request, 'create') } : undefined;
+  };
   const importer: Endpoint = {
     path: `${base}/link/`,
     name: `${type.name} Service Link`,
     description: 'Objects of the provider that can be imported.',
-    actions: (request) => {
-      services.find(request);
-      return { POST: describeFields(importFields, request, 'create') };
-    },
+    actions: forImporters(importFields),
     operations: {
       GET: {
         summary: 'Lists objects of the provider that can be imported.',
         who: 'Staff; owners of the customer for private settings.',
         filters: { resource_type: parameter('string', 'Type of the resource.', true) },
         paginated: true,
-        output: { status: 200, shape: { type: 'array', items: { type: 'object' } } },
+        output: { status: 200, shape: { type: 'array', items: candidateShape(type) } },
+        refusals: { 403: true },
         handle: (request) => candidates(request, type, found(request, services)),
       },
       POST: {
         summary: 'Imports an object of the provider.',
         who: 'Staff; owners of the customer for private settings.',
         input: { fields: importFields, purpose: 'create' },
-        output: { status: 200, shape: { type: 'object' } },
+        output: { status: 200, shape: importedShape },
         handle: (request) => importObject(request, type, found(request, services)),
       },
     },
   };
-  const unsupported: Endpoint = { ...importer, operations: {} };
+  const unsupported: Endpoint = { ...importer, actions: seen, operations: {} };
   return [
     {
       path: `${base}/unlink/`,
       name: `${type.name} Service Unlink`,
       description: 'Removes a service with its resources here only.',
-      actions: seen,
+      actions: forImporters({}),
       operations: {
         POST: { summary: 'Removes a service with its resources here only.', who: 'Staff; owners of the customer for private settings.', output: { status: 204 }, handle: (request) => unlink(request, found(request, services)) },
       },
@@ -171,7 +193,7 @@ function endpointsOf(type: ProviderType, services: Services): Endpoint[] {
       description: 'Resources of the service that its provider has.',
       actions: seen,
       operations: {
-        GET: { summary: 'Lists resources of the service that its provider has.', who: 'Everybody who sees the service.', paginated: true, output: { status: 200, shape: { type: 'array', items: { type: 'object' } } }, handle: (request) => managed(request, services.find(request)) },
+        GET: { summary: 'Lists resources of the service that its provider has.', who: 'Everybody who sees the service.', paginated: true, output: { status: 200, shape: { type: 'array', items: managedShape } }, handle: (request) => managed(request, services.find(request)) },
       },
     },
     importableKinds(type).length > 0 ? importer : unsupported,

@@ -34,7 +34,7 @@ export interface ServiceRow extends Row {
   readonly available_for_all: number;
 }
 
-const fromSettings = (json: Json): Json => computedValue(`(SELECT ${render(json)} FROM service_settings st WHERE st.id = v.settings_id)`);
+const fromSettings = (json: Json): Json => computedValue(`(SELECT ${render(json)} FROM service_settings st WHERE st.id = v.settings_id)`, json.shape);
 const ofCustomer = (column: string): string => `(SELECT ${column} FROM customer WHERE id = v.customer_id)`;
 const visibleProject = `(@all OR p.id IN (${connectedProjects(raw('@caller')).text}))`;
 

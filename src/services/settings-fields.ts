@@ -1,6 +1,6 @@
 import type { Request } from '../access/request.ts';
 import { customersWithRole } from '../access/visibility.ts';
-import { type Field, FieldError, type Fields, messages, shown, shownList, shownText, uuidField } from '../collection/field.ts';
+import { type Field, type Fields, FieldError, messages, objectShape, shown, shownList, shownText, uuidField } from '../collection/field.ts';
 import { link, selfLink } from '../collection/links.ts';
 import { choice, nullableText, boolean, text, url } from '../collection/values.ts';
 import { booleanValue, computedValue, linkValue, listValue, objectValue, plainValue, textValue } from '../collection/representation.ts';
@@ -90,6 +90,7 @@ function backendUrl(): Field<string | null> {
 /** The resource that hosts the backend. */
 const scope: Field<ResolvedScope | null> = {
   ...shown('field', { type: ['string', 'null'], format: 'uri' }, scopeLink("iif(st.scope_id IS NULL, NULL, 'resource')", 'st.scope_id')),
+  select: () => ({ path: 'resources' }),
   input: {
     schema: v.nullable(v.string()),
     nullable: true,
@@ -115,7 +116,10 @@ export const settingsCertifications = listValue(
 
 /** Where the provider is, from the options of these names. */
 export const geolocations = computedValue(`iif(st.options ->> '$.latitude' IS NULL OR st.options ->> '$.longitude' IS NULL, '[]',
-  concat('[{"latitude":', st.options -> '$.latitude', ',"longitude":', st.options -> '$.longitude', '}]'))`);
+  concat('[{"latitude":', st.options -> '$.latitude', ',"longitude":', st.options -> '$.longitude', '}]'))`, {
+  type: 'array',
+  items: objectShape({ latitude: { type: 'number' }, longitude: { type: 'number' } }),
+});
 
 /** An option, shown at the level of the settings where it is set. Null removes it, and so does an empty text, which leaves a secret. */
 function option(name: string, field: Field): Field {

@@ -1,7 +1,7 @@
-import { type Caller, callerId, seesAll } from '../access/caller.ts';
+import { type Caller, callerId, isStaff, seesAll } from '../access/caller.ts';
 import { type Context, newUuid } from '../access/deployment.ts';
 import type { Request } from '../access/request.ts';
-import { ownsCustomer } from '../access/rights.ts';
+import { ownsCustomer, ownsSomeCustomer } from '../access/rights.ts';
 import { type Row, collection } from '../collection/collection.ts';
 import { type Values, messages } from '../collection/field.ts';
 import { exact, oneOf, partial, truth, uuidOf } from '../collection/filter.ts';
@@ -84,6 +84,7 @@ export const settings = collection<SettingsRow>()({
   orderings: { name: 'st.name COLLATE NOCASE', type: 'st.type', state: 'st.state' },
   order: 'st.type, st.name COLLATE NOCASE',
   parameters: (request) => ({ detail: isDetail(request) ? 1 : 0 }),
+  described: (request, row) => (row ? mayWriteSettings(request, row) : mayManageServices(request) && (isStaff(request.caller) || ownsSomeCustomer(request.db, request.caller))),
   accepts: (request, name, row) => !(name in optionFields) || optionNames(row?.type ?? String(request.body().values.type)).includes(name),
   create: {
     may: mayManageServices,

@@ -95,6 +95,7 @@ export const login: Endpoint = {
       who: 'Anybody.',
       input: { fields: credentials, purpose: 'create' },
       output: { status: 200, shape: { type: 'object', properties: { token: { type: 'string', pattern: '^[0-9a-f]{40}$' } }, required: ['token'] } },
+      refusals: { 401: true, 503: true },
       prepare: attempt,
       handle: logIn,
     },
@@ -106,6 +107,7 @@ export const logout: Endpoint = {
   path: '/api-auth/logout/',
   name: 'Logout',
   description: 'Revokes the token of the request.',
+  actions: () => ({ POST: {} }),
   operations: {
     POST: {
       summary: 'Revokes the token that the request presents.',

@@ -1,7 +1,7 @@
 import { revokeTokensOf } from '../access/tokens.ts';
 import type { Request } from '../access/request.ts';
 import { type Endpoint, type Operation, describeFields } from '../collection/endpoint.ts';
-import { type Field, FieldError, type Fields, check, messages } from '../collection/field.ts';
+import { type Field, type Fields, FieldError, check, messageShape, messages } from '../collection/field.ts';
 import { text } from '../collection/values.ts';
 import { validate } from '../collection/validate.ts';
 import * as v from 'valibot';
@@ -66,7 +66,7 @@ function target(request: Request, may: Right): UserRow {
   return row;
 }
 
-const answer = { status: 200, shape: { type: 'object', properties: { detail: { type: 'string' } } } };
+const answer = { status: 200, shape: messageShape };
 
 function action(name: string, summary: string, who: string, may: Right, fields: Fields | undefined, operation: Pick<Operation, 'handle' | 'prepare'>): Endpoint {
   return {

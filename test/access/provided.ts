@@ -72,6 +72,12 @@ function sortOf(path: string): string | undefined {
 /** Whether rows of a provider's endpoints are meant. */
 export const isProvided = (path: string): boolean => sortOf(path) !== undefined;
 
+export const isEntity = (path: string): boolean => sortOf(path) === '<entity>';
+
+/** The words for the objects that a path of a provider may be asked about. */
+export const wordsOf = (path: string): readonly string[] =>
+  isEntity(path) ? ['theirs'] : ['any', 'own', 'foreign'].filter((word) => (sortOf(path) === '<property>' ? isOfSort(path, word) : word !== 'any'));
+
 /** The lines of the table for every endpoint of every provider, but those that have lines of their own in `table`. */
 export function providedLines(table: string): string {
   const own = new Set(table.split('\n').map((line) => line.trim().split(/\s+/).slice(0, 2).join(' ')));
@@ -187,6 +193,29 @@ function newEntity(place: Situation, collection: string): string {
     db.insert('jira_attachment_file', { attachment_id, content: Buffer.from('One') });
     return keys[collection as keyof typeof keys];
   });
+}
+
+/** A valid body of what creates an entity in the own project, for a user who sees what it belongs to if he sees the project. */
+export function entityBody(place: Situation, path: string, user: string | undefined): unknown {
+  const collection = collectionOf(path);
+  const { db } = place.fixture.server.deployment;
+  const key = newEntity(place, 'jira-issues');
+  const issue = `/api/jira-issues/${key}/`;
+  inserted(place, () => db.run(sql`UPDATE jira_issue SET user_id = (SELECT id FROM user WHERE uuid = ${user ?? null}) WHERE uuid = ${key}`));
+  if (collection === 'jira-comments') return { issue, message: 'One' };
+  if (collection === 'jira-attachments') {
+    const form = new FormData();
+    form.set('issue', issue);
+    form.set('file', new Blob(['One']), 'one.txt');
+    return form;
+  }
+  const project = db.get<{ uuid: string; settings_id: number }>(sql`SELECT r.uuid, r.settings_id FROM jira_issue i JOIN resource r ON r.id = i.jira_project_id WHERE i.uuid = ${key}`);
+  const property = (kind: string, path: string): string => {
+    const uuid = newUuid(place.fixture.server.deployment);
+    inserted(place, () => db.insert('property', { uuid, kind, settings_id: project?.settings_id as number, backend: null, backend_id: uuid, name: 'One' }));
+    return `/api/${path}/${uuid}/`;
+  };
+  return { jira_project: `/api/jira-projects/${project?.uuid}/`, type: property('JIRA.IssueType', 'jira-issue-types'), priority: property('JIRA.Priority', 'jira-priorities'), summary: 'One' };
 }
 
 /** Valid bodies of what creates services and links; undefined for whatever else. */

@@ -1,6 +1,9 @@
 /** core.md 3: /docs/. */
+import { createHash } from 'node:crypto';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import addFormats from 'ajv-formats';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { endpoints } from '../../src/api.ts';
 import { Fixture, type Json } from '../support/fixture.ts';
 
@@ -28,6 +31,9 @@ docs('it is the same for every caller', async () => {
   await fixture.user('alice');
   for (const client of [fixture.staff, fixture.as('alice')]) assert.equal((await client.get('/docs/')).body, document);
 });
+
+/** A schema or response, or what it refers to. */
+const resolved = (node: Json): Json => (node.$ref ? node.$ref.slice(2).split('/').reduce((found: Json, name: string) => found[name], document) : node);
 
 docs('it has every endpoint with every method', () => {
   const expected = endpoints.flatMap(({ path, operations }) => Object.keys(operations).map((method) => `${method.toLowerCase()} ${path.replace(/:(\w+)/g, '{$1}')}`));
@@ -62,12 +68,51 @@ docs('every reference resolves', () => {
 });
 
 docs('bodies name the fields that are accepted and those that are required', () => {
-  const schema = document.paths['/api/customers/'].post.requestBody.content['application/json'].schema;
+  const schema = resolved(document.paths['/api/customers/'].post.requestBody.content['application/json'].schema);
   assert.equal(schema.required, ['name']);
   assert.is(schema.properties.name.maxLength, 150);
   assert.ok('agreement_number' in schema.properties);
   assert.not.ok('url' in schema.properties);
-  assert.not.ok('agreement_number' in document.paths['/api/customers/{key}/'].put.requestBody.content['application/json'].schema.properties);
+  assert.not.ok('agreement_number' in resolved(document.paths['/api/customers/{key}/'].put.requestBody.content['application/json'].schema).properties);
+});
+
+docs('every operation tells who may call it, and its refusals with a body', () => {
+  for (const [path, method, { description, responses }] of operations()) {
+    const what = `${method} ${path}`;
+    assert.match(description, /^Who may call it: [A-Z].*\.$/, what);
+    for (const [status, refusal] of Object.entries<Json>(responses)) {
+      if (/^[23]/.test(status)) continue;
+      const { content } = resolved(refusal)['content'] ? resolved(refusal) : { content: undefined };
+      assert.ok(content?.['application/json'].example, `${what} ${status}`);
+    }
+  }
+});
+
+docs('every parameter of a list is there: filters, orderings, pages, keys', () => {
+  const { parameters } = document.paths['/api/customers/'].get;
+  const names = parameters.map((parameter: Json) => resolved(parameter).name);
+  for (const name of ['name', 'native_name', 'abbreviation', 'o', 'field', 'page', 'page_size']) assert.ok(names.includes(name), name);
+  for (const { operations: declared, path } of endpoints) {
+    for (const [method, { filters = {}, orderings = [] }] of Object.entries(declared)) {
+      const written = (document.paths[path.replace(/:(\w+)/g, '{$1}')][method.toLowerCase()].parameters ?? []).map(resolved);
+      for (const name of Object.keys(filters)) assert.ok(written.some((parameter: Json) => parameter.name === name && parameter.in === 'query'), `${method} ${path} ${name}`);
+      const order = written.find(({ name }: Json) => name === 'o')?.schema.items.enum ?? [];
+      assert.equal(order, orderings.flatMap((name) => [name, `-${name}`]), `${method} ${path}`);
+    }
+  }
+});
+
+docs('every JSON body has an example that keeps to its schema', () => {
+  const ajv = new Ajv2020({ strict: false, validateSchema: false });
+  addFormats.default(ajv);
+  ajv.addSchema({ $id: 'document', ...document });
+  for (const [path, method, { requestBody }] of operations()) {
+    const json = requestBody?.content['application/json'];
+    if (!json) continue;
+    const { $ref } = json.schema;
+    const validate = ajv.compile($ref ? { $ref: `document${$ref}` } : json.schema);
+    assert.ok(validate(json.example), `${method} ${path}: ${JSON.stringify(json.example)} ${ajv.errorsText(validate.errors)}`);
+  }
 });
 
 docs('open endpoints need no token, all others do', () => {
@@ -82,7 +127,8 @@ docs('an Accept header that names text/html gets a page of the same content', as
   for (const Accept of ['text/html', 'text/html,application/xhtml+xml,*/*;q=0.8', 'TEXT/HTML']) {
     const { status, headers, body } = await fixture.anonymous.get('/docs/', { Accept });
     assert.equal([status, headers.get('content-type')], [200, 'text/html; charset=utf-8']);
-    for (const path of Object.keys(document.paths)) assert.ok(body.includes(`<code>${path}</code>`), path);
+    // The document is written into the page, where nothing may look like the end of a script.
+    assert.ok(body.includes(`loadSpec(${JSON.stringify(document).replaceAll('<', '\\u003c')})`));
   }
 });
 
@@ -91,10 +137,12 @@ docs('unless ?format=openapi asks for the document', async () => {
   assert.equal([answer.headers.get('content-type'), answer.body], ['application/json', document]);
 });
 
-docs('the page is self-contained: it loads nothing and runs nothing', async () => {
+docs('the page is self-contained: it may run its own two scripts only, and ask this server only', async () => {
   const { body, headers } = await fixture.anonymous.get('/docs/', { Accept: 'text/html' });
-  assert.not.match(body, /<(script|link|img|iframe|object)\b|@import|url\(/i);
-  assert.match(headers.get('content-security-policy') as string, /^default-src 'none'/);
+  const scripts = [...body.matchAll(/<script>(.*?)<\/script>/gs)].map(([, script]) => `'sha256-${createHash('sha256').update(script as string).digest('base64')}'`);
+  const policy = `default-src 'none'; script-src ${scripts.join(' ')}; style-src 'unsafe-inline'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
+  assert.equal([scripts.length, headers.get('content-security-policy')], [2, policy]);
+  assert.not.match(body.replace(/<script>.*?<\/script>/gs, ''), /<(script|link|img|iframe|object)\b|@import|url\(/i);
 });
 
 docs('caches are told that the answer depends on Accept', async () => {

@@ -1,5 +1,6 @@
 import { type SettableClock, settableClock } from '../../src/clock.ts';
 import { raw, sql } from '../../src/db/sql.ts';
+import { checkAnswer } from './contract.ts';
 import { type Server, type ServerOptions, createServer } from '../../src/server.ts';
 
 /** The instant at which every fixture starts. */
@@ -47,7 +48,9 @@ export class Client {
     });
     const text = await response.text();
     const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false;
-    return { status: response.status, headers: response.headers, body: text === '' ? undefined : isJson ? JSON.parse(text) : text };
+    const answered = text === '' ? undefined : isJson ? JSON.parse(text) : text;
+    checkAnswer(method, response.url.slice(this.fixture.url.length), response.status, response.headers.get('content-type') ?? '', answered);
+    return { status: response.status, headers: response.headers, body: answered };
   }
 
   get = (path: string, headers?: Readonly<Record<string, string>>): Promise<Answer<Json>> => this.send('GET', path, undefined, headers);

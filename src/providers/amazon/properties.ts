@@ -1,6 +1,6 @@
 import { shown, shownList } from '../../collection/field.ts';
 import { type Filter, uuid } from '../../collection/filter.ts';
-import { computedValue, linkValue, listValue, objectValue, plainValue, render, textValue } from '../../collection/representation.ts';
+import { computedValue, linkValue, listValue, objectValue, orNullShape, plainValue, render, textValue } from '../../collection/representation.ts';
 import { raw, sql } from '../../db/sql.ts';
 import { matches } from '../pattern.ts';
 import { propertyDetail, shownProperty } from '../property.ts';
@@ -26,7 +26,7 @@ export const image: PropertyKind = {
   name: 'Image',
   path: 'aws-images',
   fields: {
-    region: shown('nested object', { type: ['object', 'null'] }, computedValue(`ifnull((SELECT ${render(regionItem)} FROM ${regionsWhere(isRegion)}), 'null')`)),
+    region: shown('nested object', orNullShape(regionItem.shape), computedValue(`ifnull((SELECT ${render(regionItem)} FROM ${regionsWhere(isRegion)}), 'null')`)),
   },
   filters: { region: inRegion(isRegion) },
   orderings: {},

@@ -1,4 +1,4 @@
-import { computedValue, linkValue, listValue, objectValue, plainValue, textValue } from '../../collection/representation.ts';
+import { booleanValue, linkValue, listValue, objectValue, plainValue, textValue } from '../../collection/representation.ts';
 import { shown, shownList } from '../../collection/field.ts';
 import { exact } from '../../collection/filter.ts';
 import { propertyDetail, shownProperty } from '../property.ts';
@@ -22,7 +22,7 @@ export const image: PropertyKind = {
     distribution: shownProperty('distribution'),
     type: shownProperty('type'),
     regions,
-    is_official: shown('boolean', { type: 'boolean' }, computedValue(`iif(${propertyDetail('is_official')}, 'true', 'false')`)),
+    is_official: shown('boolean', { type: 'boolean' }, booleanValue(propertyDetail('is_official'))),
     created_at: shownProperty('created_at', 'datetime'),
     min_disk_size: shownProperty('min_disk_size', 'integer'),
   },

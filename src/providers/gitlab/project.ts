@@ -2,7 +2,7 @@ import type { Request } from '../../access/request.ts';
 import { type Field, FieldError, type Fields, type Values, messages, shown, shownList, shownText } from '../../collection/field.ts';
 import { link } from '../../collection/links.ts';
 import { boolean, integer } from '../../collection/values.ts';
-import { computedValue, optionalLink, textValue } from '../../collection/representation.ts';
+import { booleanValue, computedValue, optionalLink, textValue } from '../../collection/representation.ts';
 import type { TextRule } from '../../collection/rules.ts';
 import { sql } from '../../db/sql.ts';
 import { invalid } from '../../http/error.ts';
@@ -44,7 +44,7 @@ function visibilityLevel(): Field<number> {
 /** A feature that is off unless asked for. */
 const feature = (name: string): Field<boolean> => ({
   ...boolean({ update: false }),
-  json: () => computedValue(`iif(${detail(name)}, 'true', 'false')`),
+  json: () => booleanValue(detail(name)),
 });
 
 const groupColumn = (column: string): string => `(SELECT ${column} FROM resource WHERE id = r.parent_id)`;

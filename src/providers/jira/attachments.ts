@@ -15,7 +15,7 @@ import type { EntityKind } from '../provider.ts';
 import { issueOf } from './comments.ts';
 import { type MadeRow, entityEndpoints } from './endpoints.ts';
 import { issues } from './issues.ts';
-import { madeBy, mayAddTo, who } from './rights.ts';
+import { isDescribed, madeBy, mayAddTo, who } from './rights.ts';
 
 interface AttachmentRow extends MadeRow {
   readonly issue_id: number;
@@ -66,6 +66,7 @@ const attachments = collection<AttachmentRow>()({
   },
   visible: (caller) => madeBy(caller, 'a.user_id'),
   who,
+  described: isDescribed,
   filters: { issue: linked('a.issue_id', 'jira_issue', () => issues), issue_uuid: uuidOf('a.issue_id', 'jira_issue') },
   orderings: {},
   order: '-a.created',
@@ -118,6 +119,6 @@ export const attachmentEndpoints: readonly Endpoint[] = [
       attachments.find(request);
       return undefined;
     },
-    operations: { GET: { summary: 'Answers the file itself.', who: who.read, handle: download } },
+    operations: { GET: { summary: 'Answers the file itself.', who: who.read, output: { status: 200, types: ['application/octet-stream'] }, handle: download } },
   },
 ];

@@ -14,7 +14,7 @@ import { createEntity, updateEntity } from '../entities.ts';
 import type { EntityKind } from '../provider.ts';
 import { type MadeRow, entityEndpoints } from './endpoints.ts';
 import { type IssueRow, issues } from './issues.ts';
-import { mayAddTo, mayChange, who } from './rights.ts';
+import { isDescribed, mayAddTo, mayChange, who } from './rights.ts';
 
 interface CommentRow extends MadeRow {
   readonly issue_id: number;
@@ -49,6 +49,7 @@ const comments = collection<CommentRow>()({
       ? raw('TRUE')
       : sql`c.user_id = ${caller.id} OR (c.user_id IS NULL AND c.issue_id IN (SELECT id FROM jira_issue WHERE user_id = ${caller.id}))`,
   who: { ...who, read: 'Staff and global support; others what they made, and answers from JIRA to their issues.' },
+  described: isDescribed,
   filters: { issue: linked('c.issue_id', 'jira_issue', () => issues), issue_uuid: uuidOf('c.issue_id', 'jira_issue') },
   orderings: {},
   order: '-c.created',

@@ -1,6 +1,6 @@
 import type { Collection } from '../../collection/collection.ts';
 import type { Endpoint } from '../../collection/endpoint.ts';
-import type { Fields } from '../../collection/field.ts';
+import { type Fields, messageShape } from '../../collection/field.ts';
 import { forbidden } from '../../http/error.ts';
 import { type EntityRow, deleteEntity } from '../entities.ts';
 import type { EntityKind } from '../provider.ts';
@@ -18,7 +18,7 @@ export function entityEndpoints<F extends Fields, R extends MadeRow>(objects: Co
   const remove = {
     summary: `Deletes a ${objects.spec.kind.toLowerCase()}.`,
     who: who.delete,
-    output: { status: 202, shape: { type: 'object', properties: { detail: { type: 'string' } } } },
+    output: { status: 202, shape: messageShape },
     handle: (request: Request) => {
       const row = objects.find(request);
       if (!mayChange(request, row)) throw forbidden();

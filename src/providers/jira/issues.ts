@@ -16,7 +16,7 @@ import { createEntity, updateEntity } from '../entities.ts';
 import { propertyInSet, propertyLink } from '../property.ts';
 import type { EntityKind, PlainValues } from '../provider.ts';
 import { type MadeRow, entityEndpoints } from './endpoints.ts';
-import { madeBy, mayAddTo, mayChange, who } from './rights.ts';
+import { isDescribed, madeBy, mayAddTo, mayChange, who } from './rights.ts';
 
 export interface IssueRow extends MadeRow {
   readonly jira_project_id: number;
@@ -124,6 +124,7 @@ export const issues = collection<IssueRow>()({
   fields,
   visible: (caller) => madeBy(caller, 'i.user_id'),
   who,
+  described: isDescribed,
   filters: {
     summary: partial('i.summary'),
     description: partial('i.description'),

@@ -2,7 +2,7 @@ import type { Request } from '../../access/request.ts';
 import { type Field, type Fields, type Values, hidden, shownList } from '../../collection/field.ts';
 import { checked } from '../../collection/rules.ts';
 import { text } from '../../collection/values.ts';
-import { computedValue, linkValue, listValue, objectValue, optionalLink, plainValue } from '../../collection/representation.ts';
+import { booleanValue, computedValue, knownText, linkValue, listValue, objectValue, optionalLink, plainValue } from '../../collection/representation.ts';
 import { invalid } from '../../http/error.ts';
 import { detail, shownDetail } from '../../resources/details.ts';
 import { propertyInSet, propertyLink } from '../property.ts';
@@ -25,9 +25,9 @@ const propertiesOfSettings = (kind: string, path: string, extra: Readonly<Record
       objectValue({
         url: linkValue(path, 'd.uuid'),
         uuid: plainValue('d.uuid'),
-        name: computedValue('json_quote(d.name)'),
-        description: computedValue(`ifnull(d.details -> '$.description', '""')`),
-        icon_url: computedValue(`ifnull(d.details -> '$.icon_url', '""')`),
+        name: knownText('d.name'),
+        description: computedValue(`ifnull(d.details -> '$.description', '""')`, { type: 'string' }),
+        icon_url: computedValue(`ifnull(d.details -> '$.icon_url', '""')`, { type: 'string' }),
         ...extra,
       }),
       `property d WHERE d.kind = '${kind}' AND d.settings_id = r.settings_id`,
@@ -61,7 +61,7 @@ export const project: ResourceKind = {
     template,
     template_name: shownDetail('template_name', { type: 'string' }, '""'),
     template_description: shownDetail('template_description', { type: 'string' }, '""'),
-    issue_types: propertiesOfSettings('JIRA.IssueType', 'jira-issue-types', { subtask: computedValue(`iif(d.details ->> '$.subtask', 'true', 'false')`) }),
+    issue_types: propertiesOfSettings('JIRA.IssueType', 'jira-issue-types', { subtask: booleanValue(`d.details ->> '$.subtask'`) }),
     priorities: propertiesOfSettings('JIRA.Priority', 'jira-priorities'),
   },
   accessUrl: computedValue(`(SELECT iif(st.backend_url LIKE 'http%' AND r.backend_id <> '', json_quote(concat(rtrim(st.backend_url, '/'), '/projects/', r.backend_id)), 'null')

@@ -1,7 +1,7 @@
 import { shown } from '../../collection/field.ts';
-import { computedValue } from '../../collection/representation.ts';
 import { propertyDetail, shownProperty } from '../property.ts';
 import type { PropertyKind } from '../provider.ts';
+import { booleanValue } from '../../collection/representation.ts';
 
 const described = { description: shownProperty('description', 'string', '""'), icon_url: shownProperty('icon_url', 'string', '""') };
 
@@ -10,7 +10,7 @@ export const projectTemplate: PropertyKind = { name: 'ProjectTemplate', path: 'j
 export const issueType: PropertyKind = {
   name: 'IssueType',
   path: 'jira-issue-types',
-  fields: { ...described, subtask: shown('boolean', { type: 'boolean' }, computedValue(`iif(${propertyDetail('subtask')}, 'true', 'false')`)) },
+  fields: { ...described, subtask: shown('boolean', { type: 'boolean' }, booleanValue(propertyDetail('subtask'))) },
   filters: {},
   orderings: {},
 };

@@ -1,7 +1,7 @@
 import { type Caller, seesAll } from '../../access/caller.ts';
 import type { Request } from '../../access/request.ts';
 import { type Sql, raw, sql } from '../../db/sql.ts';
-import { mayChangeResources } from '../../resources/rights.ts';
+import { mayChangeResources, mayChangeSomeResources } from '../../resources/rights.ts';
 
 /* Rights of issues, comments and attachments (providers.md 7.4). */
 
@@ -18,6 +18,10 @@ export const madeBy = (caller: Caller, column: string): Sql => (seesAll(caller) 
 
 /** Whether the caller may change what this user made. */
 export const mayChange = ({ caller }: Request, { user_id: user }: { readonly user_id: number | null }): boolean => caller.isStaff || user === caller.id;
+
+/** Whether OPTIONS describes the fields: of what is there to who may change it, and of creation to who may add somewhere. */
+export const isDescribed = (request: Request, row: { readonly user_id: number | null } | undefined): boolean =>
+  row ? mayChange(request, row) : mayChangeSomeResources(request);
 
 /** Whether the caller may add to a JIRA project. */
 export function mayAddTo(request: Request, jiraProject: number): boolean {

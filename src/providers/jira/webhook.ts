@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import * as v from 'valibot';
 import type { Request } from '../../access/request.ts';
 import type { Endpoint } from '../../collection/endpoint.ts';
-import { type Field, FieldError, messages, shown } from '../../collection/field.ts';
+import { type Field, FieldError, messageShape, messages, shown } from '../../collection/field.ts';
 import { choice } from '../../collection/values.ts';
 import { parameter } from '../../collection/filter.ts';
 import { constant } from '../../collection/representation.ts';
@@ -95,7 +95,8 @@ export const webhookReceiver: Endpoint = {
       who: 'Whoever knows the webhook_secret of JIRA settings, given as ?secret=.',
       filters: { secret: parameter('string', 'The webhook_secret of the settings.') },
       input: { fields, purpose: 'create' },
-      output: { status: 201, shape: { type: 'object', properties: { detail: { type: 'string' } } } },
+      output: { status: 201, shape: messageShape },
+      refusals: { 403: true },
       handle: receive,
     },
   },

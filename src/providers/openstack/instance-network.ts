@@ -1,8 +1,8 @@
 import { newUuid } from '../../access/deployment.ts';
 import type { Request } from '../../access/request.ts';
-import { type Field, FieldError } from '../../collection/field.ts';
+import { type Field, FieldError, objectShape } from '../../collection/field.ts';
 import { resolveLink } from '../../collection/links.ts';
-import { type Json, computedValue, linkValue, listValue, objectValue, optionalLink, plainValue, textValue } from '../../collection/representation.ts';
+import { type Json, computedValue, linkShape, linkValue, listValue, objectValue, optionalLink, plainValue, textValue } from '../../collection/representation.ts';
 import { type Sql, sql } from '../../db/sql.ts';
 import { invalid } from '../../http/error.ts';
 import { detail, resourceTarget } from '../../resources/details.ts';
@@ -12,6 +12,7 @@ import { freeAddresses, unbornAddress } from './floating-ip.ts';
 import { itemError, itemList } from './item-list.ts';
 import { internalSubnet } from './network.ts';
 import { valueOf } from './tenancy.ts';
+import { rulesShape } from './security-group.ts';
 
 /*
  * How an instance is connected: security groups, addresses in subnets, floating IPs. The row keeps the provider's ids of
@@ -58,13 +59,14 @@ export const securityGroupsField = (required = false): Field<readonly ResourceRo
       objectValue({
         url: linkValue(groupPath, 'n.uuid'),
         name: textValue('n.name'),
-        rules: computedValue(`ifnull(n.details -> '$.rules', '[]')`),
+        rules: computedValue(`ifnull(n.details -> '$.rules', '[]')`, rulesShape),
         description: textValue('n.description'),
         state: plainValue('n.state'),
       }),
       `json_each(r.details, '$.security_groups') g JOIN resource n ON n.settings_id = r.settings_id AND n.kind = 'OpenStack.SecurityGroup' AND n.backend_id = g.value AND n.backend_id <> ''`,
       'g.key',
     ),
+    accepts: objectShape({ url: linkShape(groupPath) }),
     item: (item, request) => {
       if (item.url === undefined) throw new FieldError(['URL has to be defined for related object.']);
       return linked(item.url, 'OpenStack.SecurityGroup', groupPath, request);
@@ -78,13 +80,14 @@ export const internalIpsField = (required = false): Field<readonly ResourceRow[]
     required,
     json: listValue(
       objectValue({
-        ip4_address: computedValue(`ifnull(ip.value -> '$.ip4_address', 'null')`),
-        mac_address: computedValue(`ifnull(ip.value -> '$.mac_address', 'null')`),
+        ip4_address: computedValue(`ifnull(ip.value -> '$.ip4_address', 'null')`, { type: ['string', 'null'] }),
+        mac_address: computedValue(`ifnull(ip.value -> '$.mac_address', 'null')`, { type: ['string', 'null'] }),
         ...subnetMembers(`(ip.value ->> 'subnet')`),
       }),
       `json_each(r.details, '$.internal_ips_set') ip`,
       'ip.key',
     ),
+    accepts: objectShape({ subnet: linkShape(subnetPath) }),
     item: (item, request) => linkedMember(item, 'subnet', 'OpenStack.SubNet', subnetPath, request),
     help: 'Subnets that the instance is connected to; default: the internal one of the tenant.',
   });
@@ -103,14 +106,15 @@ export const floatingIpsField = (required = false): Field<readonly AskedAddress[
       objectValue({
         url: linkValue(floatingPath, 'f.uuid'),
         uuid: plainValue('f.uuid'),
-        address: computedValue(`ifnull(f.details -> '$.address', '""')`),
+        address: computedValue(`ifnull(f.details -> '$.address', '""')`, { type: 'string' }),
         internal_ip_address: computedValue(`ifnull((SELECT ip.value -> '$.ip4_address' FROM json_each(r.details, '$.internal_ips_set') ip
-          WHERE ip.value ->> 'subnet' = ${detail('subnet', 'f')}), 'null')`),
+          WHERE ip.value ->> 'subnet' = ${detail('subnet', 'f')}), 'null')`, { type: ['string', 'null'] }),
         ...subnetMembers(detail('subnet', 'f')),
       }),
       `resource f WHERE f.kind = 'OpenStack.FloatingIP' AND f.instance_id = r.id`,
       'f.id',
     ),
+    accepts: { type: 'object', properties: { subnet: linkShape(subnetPath), url: linkShape(floatingPath) }, required: ['subnet'] },
     item: (item, request) => ({
       subnet: linkedMember(item, 'subnet', 'OpenStack.SubNet', subnetPath, request),
       address: item.url === undefined || item.url === null ? undefined : linkedMember(item, 'url', 'OpenStack.FloatingIP', floatingPath, request),

@@ -1,25 +1,28 @@
 import * as v from 'valibot';
 import type { Request } from '../../access/request.ts';
 import { type Field, FieldError, messages, shownList } from '../../collection/field.ts';
-import type { Json } from '../../collection/representation.ts';
+import type { Json, Shape } from '../../collection/representation.ts';
 import { kindName } from '../../http/body.ts';
 
 interface Options<T> {
   /** How answers show the list. */
   readonly json: Json;
   readonly required?: boolean;
+  /** JSON Schema of an item as a body brings it. */
+  readonly accepts: Shape;
   /** Reads one item; throws FieldError. */
   readonly item: (value: Readonly<Record<string, unknown>>, request: Request) => T;
   readonly help?: string;
 }
 
 /** A list of objects. Errors stand at the place of their item, `{}` at that of good ones. */
-export const itemList = <T>({ help, item, json, required = false }: Options<T>): Field<readonly T[]> => ({
+export const itemList = <T>({ accepts, help, item, json, required = false }: Options<T>): Field<readonly T[]> => ({
   ...shownList(json),
   facts: { child: { type: 'nested object', required: true, read_only: false } },
   help,
   input: {
     schema: v.array(v.object({})),
+    shape: { type: 'array', items: accepts },
     nullable: false,
     required,
     create: true,

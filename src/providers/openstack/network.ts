@@ -1,5 +1,5 @@
 import type { Request } from '../../access/request.ts';
-import { type Field, type Fields, type Values, shown, shownList } from '../../collection/field.ts';
+import { type Field, type Fields, type Values, objectShape, shown, shownList } from '../../collection/field.ts';
 import { text } from '../../collection/values.ts';
 import { computedValue, linkValue, listValue, objectValue, plainValue, textValue } from '../../collection/representation.ts';
 import { raw, sql } from '../../db/sql.ts';
@@ -89,8 +89,8 @@ export const network: ResourceKind = {
           url: linkValue('openstack-subnets', 'x.uuid'),
           uuid: plainValue('x.uuid'),
           name: textValue('x.name'),
-          cidr: computedValue(`ifnull(x.details -> '$.cidr', 'null')`),
-          gateway_ip: computedValue(`ifnull(x.details -> '$.gateway_ip', 'null')`),
+          cidr: computedValue(`ifnull(x.details -> '$.cidr', 'null')`, { type: ['string', 'null'] }),
+          gateway_ip: computedValue(`ifnull(x.details -> '$.gateway_ip', 'null')`, { type: ['string', 'null'] }),
         }),
         `resource x WHERE x.kind = 'OpenStack.SubNet' AND x.parent_id = r.parent_id AND ${detail('network', 'x')} = r.backend_id`,
         'x.id',
@@ -108,6 +108,7 @@ export const network: ResourceKind = {
       fields: createSubnetFields,
       refuse: (request, row) => (subnetsOf(request, row).length > 0 ? 'Internal network cannot have more than one subnet.' : undefined),
       make: makeSubnet,
+      makes: 'OpenStack.SubNet',
       answer: {},
     },
   ],
@@ -128,7 +129,7 @@ export const subnet: ResourceKind = {
     network_uuid: shown('string', { type: ['string', 'null'] }, textValue(related('OpenStack.Network', 'network', 'uuid'))),
     cidr: shownDetail('cidr', { type: 'string' }, '""'),
     gateway_ip: shownDetail('gateway_ip'),
-    allocation_pools: shownDetail('allocation_pools', { type: 'array', items: { type: 'object' } }, '[]'),
+    allocation_pools: shownDetail('allocation_pools', { type: 'array', items: objectShape({ start: { type: 'string' }, end: { type: 'string' } }) }, '[]'),
     ip_version: shownDetail('ip_version', { type: 'integer' }, '4'),
     enable_dhcp: shownDetail('enable_dhcp', { type: 'boolean' }, 'true'),
     dns_nameservers: shownDetail('dns_nameservers', { type: 'array', items: { type: 'string' } }, '[]'),

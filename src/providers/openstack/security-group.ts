@@ -1,4 +1,4 @@
-import { type Fields, type Values, FieldError } from '../../collection/field.ts';
+import { type Fields, type Shape, type Values, FieldError, objectShape } from '../../collection/field.ts';
 import type { Request } from '../../access/request.ts';
 import { computedValue } from '../../collection/representation.ts';
 import { invalid } from '../../http/error.ts';
@@ -53,9 +53,19 @@ function parseRule(item: Readonly<Record<string, unknown>>): Omit<Rule, 'id'> {
   return { protocol: protocol as Rule['protocol'], from_port: from, to_port: to, cidr: cidr || anywhere };
 }
 
+const ruleMembers: Readonly<Record<string, Shape>> = {
+  protocol: { type: 'string', enum: protocols },
+  from_port: { type: 'integer', examples: [443] },
+  to_port: { type: 'integer', examples: [443] },
+  cidr: { type: 'string', examples: [anywhere] },
+};
+
+/** The rules of a security group as answers show them. */
+export const rulesShape: Shape = { type: 'array', items: { title: 'SecurityGroupRule', ...objectShape({ id: { type: 'integer' }, ...ruleMembers }) } };
+
 /** The rules of a security group; a list replaces all. */
 export const rulesField = (required = false) =>
-  itemList({ json: computedValue(`ifnull(r.details -> '$.rules', '[]')`), required, item: parseRule, help: 'What is let in.' });
+  itemList({ json: computedValue(`ifnull(r.details -> '$.rules', '[]')`, rulesShape), accepts: { type: 'object', properties: ruleMembers, examples: [{ protocol: 'tcp', from_port: 443, to_port: 443, cidr: anywhere }] }, required, item: parseRule, help: 'What is let in.' });
 
 /** Rules with their numbers. */
 export const numbered = (rules: readonly Omit<Rule, 'id'>[]): Rule[] => rules.map((rule, i) => ({ id: i + 1, ...rule }));

@@ -1,6 +1,6 @@
 import type { Context } from '../../access/deployment.ts';
 import type { Request } from '../../access/request.ts';
-import { type Fields, type Values, shown } from '../../collection/field.ts';
+import { type Fields, type Values, shown, shownList } from '../../collection/field.ts';
 import { text } from '../../collection/values.ts';
 import { properName } from '../../collection/rules.ts';
 import { listValue, numberValue, textValue, timeValue } from '../../collection/representation.ts';
@@ -8,7 +8,7 @@ import { raw, sql } from '../../db/sql.ts';
 import { minute } from '../../clock.ts';
 import { scheduleDeletion } from '../../resources/changes.ts';
 import { makeResource } from '../../resources/creation.ts';
-import { detail, relatedItem, relatedList, shownDetail } from '../../resources/details.ts';
+import { detail, relatedItem, relatedList, shownDetail, textMap } from '../../resources/details.ts';
 import type { ResourceRow } from '../../resources/resource.ts';
 import type { Task } from '../../work/timer.ts';
 import type { ResourceKind } from '../provider.ts';
@@ -22,10 +22,8 @@ const fields: Fields = {
   source_volume: relatedLink('OpenStack.Volume', volumePath, 'source_volume'),
   source_volume_name: shown('string', { type: ['string', 'null'] }, textValue(volumeName)),
   size: shown('integer', { type: 'integer' }, numberValue('r.size')),
-  metadata: shownDetail('metadata', { type: 'object' }, '{}'),
-  restorations: shown(
-    'list',
-    { type: 'array', items: { type: 'object' } },
+  metadata: shownDetail('metadata', textMap, '{}'),
+  restorations: shownList(
     listValue(relatedItem(volumePath), `resource x WHERE x.kind = 'OpenStack.Volume' AND x.settings_id = r.settings_id AND ${detail('source_snapshot', 'x')} = r.backend_id AND r.backend_id <> ''`, 'x.id'),
   ),
   kept_until: shown('datetime', { type: ['string', 'null'], format: 'date-time' }, timeValue(detail('kept_until'))),
@@ -86,5 +84,5 @@ export const snapshot: ResourceKind = {
     link: { storage: size },
     parent: { snapshots: 1, storage: size, snapshots_size: size },
   }),
-  actions: [{ name: 'restore', fields: restoreFields, make: restore, answer: {} }],
+  actions: [{ name: 'restore', fields: restoreFields, make: restore, makes: 'OpenStack.Volume', answer: {} }],
 };

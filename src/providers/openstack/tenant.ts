@@ -56,7 +56,7 @@ const fields: Fields = {
   user_password: shown('string', { type: 'string' }, constant('""'), { shown: toCredentialReaders }),
   subnet_cidr: { ...cidrField, json: undefined },
   quotas: shownList(embeddedQuotas('resource', 'r.id')),
-  extra_configuration: shown('nested object', { type: 'object' }, constant('{}')),
+  extra_configuration: shown('nested object', { type: 'object', maxProperties: 0 }, constant('{}')),
 };
 
 interface Settings {

@@ -105,7 +105,7 @@ function makeSnapshot(request: Request, volume: ResourceRow, values: Values<Fiel
 /** Actions of a volume (providers.md 4.6). */
 export const volumeActions: readonly ResourceAction[] = [
   { name: 'extend', fields: extendFields, refuse: refuseExtension, accept: acceptExtension, answer: { status: 'extend was scheduled' } },
-  { name: 'snapshot', fields: snapshotFields, make: makeSnapshot, answer: {} },
+  { name: 'snapshot', fields: snapshotFields, make: makeSnapshot, makes: 'OpenStack.Snapshot', answer: {} },
   { name: 'attach', fields: attachFields, runtimeStates: ['available'], accept: acceptAttachment, answer: { status: 'attach was scheduled' } },
   {
     name: 'detach',

@@ -5,7 +5,7 @@ import { linked, uuidOf } from '../../collection/filter.ts';
 import { booleanValue, numberValue, optionalLink, textValue } from '../../collection/representation.ts';
 import { raw, sql } from '../../db/sql.ts';
 import { invalid } from '../../http/error.ts';
-import { detail, linkOfResource, relatedOfKinds, shownDetail } from '../../resources/details.ts';
+import { detail, linkOfResource, relatedOfKinds, shownDetail, textMap } from '../../resources/details.ts';
 import type { ResourceRow } from '../../resources/resource.ts';
 import { propertyInSet, propertyLink } from '../property.ts';
 import type { Acceptance, Place, ResourceKind } from '../provider.ts';
@@ -21,10 +21,10 @@ const fields: Fields = {
   ...chosenTenantFields,
   size: { ...integer({ min: smallestVolume, max: largestVolume, required: true, update: false, help: 'In MiB.' }), json: numberValue },
   bootable: shown('boolean', { type: 'boolean' }, booleanValue(`ifnull(${detail('bootable')}, 0)`)),
-  metadata: shownDetail('metadata', { type: 'object' }, '{}'),
+  metadata: shownDetail('metadata', textMap, '{}'),
   image: { ...propertyLink('OpenStack.Image', 'openstack-images'), json: () => optionalLink('openstack-images', imageOfVolume) },
   image_name: shown('string', { type: 'string' }, textValue('r.image_name')),
-  image_metadata: shownDetail('image_metadata', { type: 'object' }, '{}'),
+  image_metadata: shownDetail('image_metadata', textMap, '{}'),
   type: shownDetail('type', { type: 'string' }, '""'),
   device: shownDetail('device', { type: 'string' }, '""'),
   instance: linkOfResource('openstack-instances', 'r.instance_id'),

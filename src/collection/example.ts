@@ -1,0 +1,66 @@
+import { createHash } from 'node:crypto';
+import type { Shape } from './representation.ts';
+
+/** Where the links of examples start. */
+const exampleBase = 'https://tenantry.example.com';
+
+/** A uuid that stands for the objects of a collection in every example. */
+export const exampleUuid = (collection: string): string => createHash('sha256').update(collection).digest('hex').slice(0, 32);
+
+/** The link of an object of a collection in examples. */
+export const exampleLink = (collection: string): string => `${exampleBase}/api/${collection}/${exampleUuid(collection)}/`;
+
+const texts: Readonly<Record<string, string>> = {
+  'date-time': '2026-01-05T09:00:00Z',
+  email: 'alice@example.com',
+  uri: `${exampleBase}/`,
+};
+
+/**
+ * A value that keeps to a JSON Schema: its first example, or one that its kind suggests. `name` is the member that has it.
+ * References are not followed.
+ */
+export function exampleOf(shape: Shape, name = ''): unknown {
+  const { additionalProperties, anyOf, enum: choices, examples, items, maxLength, minimum, oneOf, properties, type } = shape as Schema;
+  if (examples?.[0] !== undefined) return examples[0];
+  if ('const' in shape) return shape['const'];
+  if (choices) return choices.find((choice) => choice !== '') ?? choices[0];
+  const [alternative] = oneOf ?? anyOf ?? [];
+  if (alternative) return exampleOf(alternative, name);
+  const kind = Array.isArray(type) ? type.find((one) => one !== 'null') : type;
+  switch (kind) {
+    case 'object': {
+      if (properties) return Object.fromEntries(Object.entries(properties).map(([key, value]) => [key, exampleOf(value, key)]));
+      return additionalProperties && typeof additionalProperties === 'object' ? { name: exampleOf(additionalProperties) } : {};
+    }
+    case 'array':
+      return items ? [exampleOf(items, name)] : [];
+    case 'integer':
+    case 'number':
+      return Math.max(1, minimum ?? 1);
+    case 'boolean':
+      return true;
+    case 'string':
+      return textExample(shape, name).slice(0, maxLength ?? 200);
+    default:
+      return null;
+  }
+}
+
+interface Schema {
+  readonly type?: string | readonly string[];
+  readonly enum?: readonly unknown[];
+  readonly examples?: readonly unknown[];
+  readonly properties?: Readonly<Record<string, Shape>>;
+  readonly additionalProperties?: boolean | Shape;
+  readonly items?: Shape;
+  readonly oneOf?: readonly Shape[];
+  readonly anyOf?: readonly Shape[];
+  readonly minimum?: number;
+  readonly maxLength?: number;
+}
+
+function textExample({ format, pattern }: Shape, name: string): string {
+  if (typeof pattern === 'string' && pattern.includes('{32}')) return exampleUuid(name);
+  return texts[String(format)] ?? (name.charAt(0).toUpperCase() + name.slice(1)).replaceAll('_', ' ');
+}

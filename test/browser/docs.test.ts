@@ -1,0 +1,72 @@
+/** The page of /docs/ in a real browser: it is drawn, asks nobody but its server, and requests can be tried. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type BrowserContext, type Page, chromium } from 'playwright-core';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Fixture } from '../support/fixture.ts';
+
+const browser = suite('the page of the documentation in a browser');
+const patience = { timeout: 60_000 };
+let fixture: Fixture;
+let folder: string;
+let context: BrowserContext;
+let page: Page;
+const asked: string[] = [];
+const complaints: string[] = [];
+
+browser.before(async () => {
+  fixture = await Fixture.start();
+  folder = mkdtempSync(join(tmpdir(), 'tenantry-browser-'));
+  context = await chromium.launchPersistentContext(folder, {
+    executablePath: '/usr/bin/chromium',
+    args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+    viewport: { width: 1300, height: 900 },
+  });
+  page = await context.newPage();
+  page.on('request', (request) => asked.push(`${request.method()} ${request.url()}`));
+  page.on('console', (message) => complaints.push(message.text()));
+  page.on('pageerror', (error) => complaints.push(error.message));
+  await page.goto(`${fixture.url}/docs/`, patience);
+  await page.locator('rapi-doc .nav-bar-path').first().waitFor(patience);
+});
+browser.after(async () => {
+  await context?.close();
+  rmSync(folder, { recursive: true, force: true });
+  await fixture.close();
+});
+
+browser('lists every operation', async () => {
+  const { paths } = (await fixture.anonymous.get('/docs/?format=openapi')).body;
+  const expected = Object.values<object>(paths).flatMap((path) => Object.keys(path).filter((key) => key !== 'parameters')).length;
+  assert.is(await page.locator('rapi-doc .nav-bar-path').count(), expected);
+});
+
+browser('one page was asked for, nothing else, and the browser complained of nothing', () => {
+  assert.equal(asked, [`GET ${fixture.url}/docs/`]);
+  assert.equal(complaints, []);
+});
+
+browser('tells of an operation who may call it, what it takes and what it answers', async () => {
+  await page.evaluate("location.hash = '#post-/api/customers/'");
+  const operation = page.locator('rapi-doc #post-\\/api\\/customers\\/');
+  await operation.waitFor(patience);
+  for (const words of ['Creates a customer.', 'Who may call it: Staff.', 'native_name', 'contact_details', '201', '409']) {
+    await operation.getByText(words, { exact: true }).first().waitFor(patience);
+  }
+});
+
+browser('a request can be tried with a token', async () => {
+  await page.evaluate(`document.querySelector('rapi-doc').setApiKey('token', 'Token ${fixture.server.issueToken()}'); location.hash = '#get-/api/users/'`);
+  const operation = page.locator('rapi-doc #get-\\/api\\/users\\/');
+  await operation.waitFor(patience);
+  const answered = page.waitForResponse((response) => response.url().includes('/api/users/'), patience);
+  await operation.getByRole('button', { name: 'TRY' }).click();
+  const response = await answered;
+  assert.is(response.status(), 200);
+  assert.is((await response.json())[0].username, 'admin');
+  assert.equal(complaints, []);
+});
+
+browser.run();

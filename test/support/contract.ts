@@ -1,0 +1,77 @@
+/** Compares answers with the OpenAPI document: what a schema does not allow, or does not know, fails the test that got it. */
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { endpoints } from '../../src/api.ts';
+import { openApi } from '../../src/docs/openapi.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: a document is any JSON
+type Node = any;
+
+const document: Node = openApi(endpoints);
+
+/** Paths by their number of segments, with patterns that match them. */
+const paths = Object.keys(document.paths).map((path) => ({ path, pattern: new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`) }));
+
+/**
+ * The document with every object closed: a member that no schema names is a mistake, too. `partial` leaves out what is
+ * required, for answers of which the request chose the keys.
+ */
+function closed(node: Node, partial: boolean): Node {
+  if (Array.isArray(node)) return node.map((item) => closed(item, partial));
+  if (node === null || typeof node !== 'object') return node;
+  const copy = Object.fromEntries(Object.entries(node).map(([key, value]) => [key, closed(value, partial)]));
+  const isObject = typeof copy.properties === 'object' && copy.type === 'object';
+  if (isObject && copy.additionalProperties === undefined) copy.additionalProperties = false;
+  if (isObject && partial) delete copy.required;
+  return copy;
+}
+
+/** Compiled schemas by their place in the document, whole or partial. */
+class Schemas {
+  readonly #ajv = new Ajv2020({ strict: false, allErrors: false, validateSchema: false });
+  readonly #compiled = new Map<string, ValidateFunction>();
+
+  constructor(partial: boolean) {
+    addFormats.default(this.#ajv);
+    this.#ajv.addSchema({ $id: 'document', ...closed(document, partial) });
+  }
+
+  at(place: string): ValidateFunction {
+    const known = this.#compiled.get(place);
+    if (known) return known;
+    const compiled = this.#ajv.compile({ $ref: `document#${place}` });
+    this.#compiled.set(place, compiled);
+    return compiled;
+  }
+}
+
+const whole = new Schemas(false);
+let partial: Schemas | undefined;
+
+const pointer = (...keys: readonly string[]): string => keys.map((key) => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+
+/** Throws when an answer is not one that the document describes. `address` has the path, and the query if there was one. */
+export function checkAnswer(method: string, address: string, status: number, type: string, body: unknown): void {
+  const [path = '', query = ''] = address.split('?');
+  const described = paths.find(({ pattern }) => pattern.test(path))?.path;
+  const operation = described && document.paths[described][method.toLowerCase()];
+  // What is no operation is refused, and 304 has no body.
+  if (!operation || status === 304) return;
+  const known = operation.responses[status] ?? (status >= 500 ? operation.responses.default : undefined);
+  const what = `${method} ${described} ${status}`;
+  if (!known) throw new Error(`${what}: the document knows no such status; the answer was ${JSON.stringify(body)}`);
+  const place = known.$ref ? known.$ref.slice(1) : pointer('paths', described, method.toLowerCase(), 'responses', String(status));
+  const { content } = known.$ref ? document.components.responses[known.$ref.split('/').at(-1)] : known;
+  if (!content) {
+    if (body !== undefined) throw new Error(`${what}: the document knows of no body, and there was ${JSON.stringify(body)}`);
+    return;
+  }
+  const media = type.split(';')[0] as string;
+  if (!content[media]) throw new Error(`${what}: the document knows of no ${media}`);
+  if (!content[media].schema) return;
+  const schemas = /(^|&)fields?=/.test(query) ? (partial ??= new Schemas(true)) : whole;
+  const validate = schemas.at(place + pointer('content', media, 'schema'));
+  if (validate(body)) return;
+  const { instancePath, message, params } = validate.errors?.[0] ?? {};
+  throw new Error(`${what}: the body ${instancePath} ${message} (${JSON.stringify(params)}), but was ${JSON.stringify(body)?.slice(0, 600)}`);
+}
