@@ -12,7 +12,7 @@ import { createHash } from 'node:crypto';
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readSync } from 'node:fs';
 import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { basename, dirname, join, relative } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { brotliCompressSync, constants } from 'node:zlib';
 
@@ -151,10 +151,11 @@ async function build() {
       ].join('\n'),
     },
     plugins: [replacements],
+    metafile: true,
     write: false,
     logLevel: 'warning',
   });
-  const text = result.outputFiles[0].text + (await carriedComments(esbuild));
+  const text = result.outputFiles[0].text + (await carriedComments(esbuild, result.metafile));
   await esbuild.stop();
   writeAtomically(bundle, text);
   const milliseconds = Math.round(performance.now() - started);
@@ -215,6 +216,7 @@ function embedded() {
     const digests = ${JSON.stringify(Object.fromEntries(digests))};
     export const embeddedAddon = (name) => ({ sha256: digests[name], bytes: () => carried(name) });
     export const embeddedScript = (name) => carried(name).toString();
+    export const embeddedLicenses = () => carried('licenses').toString();
     export function embeddedModule(name) {
       const module = { exports: {} };
       compileFunction(carried(name).toString(), ['module', 'exports', 'require'], { filename: 'tenantry:' + name })(module, module.exports, createRequire(import.meta.url));
@@ -231,14 +233,31 @@ function embedded() {
 const lateModules = ['nodemailer', '@fastify/busboy', '@node-saml/node-saml'];
 
 // Comments at the end of the file: as strings, two million characters would cost 15 ms at every start.
-async function carriedComments(esbuild) {
-  const scripts = { rapidoc: packageFile('rapidoc', 'dist/rapidoc-min.js') };
-  const files = Object.entries({ ...addonFiles(), ...scripts }).map(([name, file]) => [name, readFileSync(file)]);
-  const modules = lateModules.map(async (name) => {
-    const { outputFiles } = await esbuild.build({ absWorkingDir: root, entryPoints: [name], bundle: true, platform: 'node', format: 'cjs', target: 'node20', minify: true, keepNames: true, legalComments: 'none', write: false });
-    return [name, outputFiles[0].contents];
+async function carriedComments(esbuild, metafile) {
+  const files = Object.entries({ ...addonFiles(), rapidoc: packageFile('rapidoc', 'dist/rapidoc-min.js') }).map(([name, file]) => [name, readFileSync(file)]);
+  const late = lateModules.map((name) =>
+    esbuild.build({ absWorkingDir: root, entryPoints: [name], bundle: true, platform: 'node', format: 'cjs', target: 'node20', minify: true, keepNames: true, legalComments: 'none', metafile: true, write: false }));
+  const built = await Promise.all(late);
+  const modules = built.map(({ outputFiles }, i) => [lateModules[i], outputFiles[0].contents]);
+  const sources = [metafile, ...built.map((result) => result.metafile)].flatMap(({ inputs }) => Object.keys(inputs));
+  return [...files, ...modules, ['licenses', licenses(sources)]].map(([name, bytes]) => `//${name}:${compressed(bytes)}\n`).join('');
+}
+
+/** Our licence, and those of all whose code is in the bundle, made from these files: they ask to go where the code goes. */
+function licenses(sources) {
+  const bundled = sources.map((file) => /^.*node_modules\/(@[^/]+\/)?[^/]+(?=\/)/.exec(file)?.[0]).filter((folder) => folder !== undefined);
+  const whole = ['better-sqlite3', '@node-rs/argon2', 'rapidoc'].map((name) => packageFile(name, ''));
+  const folders = new Set([...bundled, ...whole].map((folder) => resolve(root, folder)));
+  const parts = [...folders].map((folder) => {
+    const { name, version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+    // A file that was made of several packages has their notices beside itself.
+    const files = ['.', 'dist'].flatMap((part) => (existsSync(join(folder, part)) ? readdirSync(join(folder, part)).map((file) => join(folder, part, file)) : []));
+    const texts = files.filter((file) => /(^|[/\\])(licen[cs]e|copying|notice)[^/\\]*$|\.LICENSE\.txt$/i.test(file)).map((file) => readFileSync(file, 'utf8').trim());
+    if (texts.length === 0) fail(`${name} ${version} is bundled and has no file with its licence.`);
+    return [`${name} ${version}`, ...texts].join('\n\n');
   });
-  return [...files, ...(await Promise.all(modules))].map(([name, bytes]) => `//${name}:${compressed(bytes)}\n`).join('');
+  const own = readFileSync(join(root, 'LICENSE'), 'utf8').trim();
+  return [own, 'This file contains SQLite, which is in the public domain, and what follows.', ...parts.sort()].join(`\n\n${'-'.repeat(80)}\n\n`) + '\n';
 }
 
 // The best quality takes ten times as long for a tenth of the size.

@@ -42,6 +42,11 @@ export function embeddedScript(_name: 'rapidoc'): string {
   return readFileSync(createRequire(import.meta.url).resolve('rapidoc'), 'utf8');
 }
 
+/** The licences of this program and of all that it is made of; in development of the program alone, the packages have theirs beside them. */
+export function embeddedLicenses(): string {
+  return readFileSync(new URL('../LICENSE', import.meta.url), 'utf8');
+}
+
 /** Every migration in the order of application, which is the order of the file names. */
 export function embeddedMigrations(): readonly Migration[] {
   const folder = new URL('../migrations/', import.meta.url);

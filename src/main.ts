@@ -14,6 +14,7 @@ import { demo } from './demo/demo.ts';
 import { openApi } from './docs/openapi.ts';
 import { version } from './docs/version.ts';
 import { examine } from './doctor/doctor.ts';
+import { embeddedLicenses } from './embedded.ts';
 import { isProgram } from './native.ts';
 import { type Opened, createServer, openDeployment } from './server.ts';
 import { firstUser, initialPasswordFile } from './session/initial-password.ts';
@@ -46,6 +47,7 @@ const commands: Readonly<Record<string, Command>> = {
   'rotate-key': { help: 'add an encryption key and encrypt every stored secret with it; no server may be running', run: rotateKey },
   openapi: { help: 'print the OpenAPI document of the API', run: printOpenApi },
   config: { flags: { markdown: { type: 'boolean' } }, help: 'print every setting with its value', run: printConfig },
+  licenses: { help: 'print the licences of the program and of everything in it', run: printLicenses },
   version: { help: 'print the version', run: printVersion },
   help: { help: 'print this', run: printHelp },
 };
@@ -237,6 +239,10 @@ function printOpenApi(): void {
 
 function printVersion(): void {
   process.stdout.write(`${version}\n`);
+}
+
+function printLicenses(): void {
+  process.stdout.write(embeddedLicenses());
 }
 
 function printHelp(): void {

@@ -47,6 +47,21 @@ cli('version prints the version', async () => {
   for (const word of ['version', '--version']) assert.equal(await run([word]), { code: 0, stdout: `${packageJson.version}\n`, stderr: '' });
 });
 
+cli('licenses prints the licence of the program and of every package in it', async () => {
+  const { code, stdout, stderr } = await run(['licenses']);
+  assert.equal([code, stderr], [0, '']);
+  const [own, ...others] = stdout.split(`\n\n${'-'.repeat(80)}\n\n`);
+  assert.is(own, readFileSync(new URL('../LICENSE', import.meta.url), 'utf8').trim());
+  assert.match(others[0] as string, /SQLite, which is in the public domain/);
+  for (const [name, version] of Object.entries(packageJson.dependencies)) {
+    const text = others.find((other) => other.startsWith(`${name} ${version}\n\n`));
+    assert.match(text ?? '', /Copyright|public domain/i, name);
+  }
+  // Packages that packages bring with them, and the notices of a script that was made of several.
+  for (const name of ['sonic-boom', 'xml-crypto']) assert.ok(others.some((other) => other.startsWith(`${name} `)), name);
+  assert.ok(others.some((other) => other.startsWith('rapidoc ') && other.includes('Google LLC')));
+});
+
 cli('what is not understood is told in one line, with exit code 2, and nothing happens', async () => {
   const userAdd = 'usage: tenantry user add NAME [--staff] [--support] [--email E] [--password-stdin]';
   const mistakes: [words: string[], line: string][] = [
