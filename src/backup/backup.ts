@@ -21,8 +21,8 @@ export async function backUp(folder: string, target: string | Writable, addon: o
   if (typeof target === 'string') refuseExisting(target);
   try {
     // Beside the file it becomes: a disk that is full of backups shall not be the one that the server writes to.
-    const scratch = mkdtempSync(typeof target === 'string' ? `${target}.partial-` : join(tmpdir(), 'tenantry-backup-'));
-    return await withScratch(scratch, async () => {
+    const make = (): string => mkdtempSync(typeof target === 'string' ? `${target}.partial-` : join(tmpdir(), 'tenantry-backup-'));
+    return await withScratch(make, async (scratch) => {
       const copy = join(scratch, databaseFile);
       const holdsKeys = copyData(folder, copy, addon);
       if (typeof target !== 'string') await compress(copy, target);

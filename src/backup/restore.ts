@@ -24,11 +24,7 @@ export async function restore(source: string | Readable, folder: string, config:
   const unlock = lockFolder(folder, addon);
   try {
     refuseData(folder);
-    const scratch = join(folder, 'restoring');
-    // What a killed command left behind; the lock says that it is nobody's.
-    rmSync(scratch, { recursive: true, force: true });
-    mkdirSync(scratch, { mode: 0o700 });
-    return await withScratch(scratch, async () => {
+    return await withScratch(() => makeScratch(folder), async (scratch) => {
       const copy = join(scratch, databaseFile);
       const carried = await unpack(stream, copy, addon).catch((error: unknown) => {
         throw new Error(`cannot restore ${typeof source === 'string' ? source : 'standard input'}: ${sentence(error)}`, { cause: error });
@@ -40,6 +36,14 @@ export async function restore(source: string | Readable, folder: string, config:
   } finally {
     unlock();
   }
+}
+
+/** In place of what a killed command has left behind: the lock says that it is nobody's. */
+function makeScratch(folder: string): string {
+  const scratch = join(folder, 'restoring');
+  rmSync(scratch, { recursive: true, force: true });
+  mkdirSync(scratch, { mode: 0o700 });
+  return scratch;
 }
 
 async function opened(file: string): Promise<Readable> {
