@@ -37,6 +37,7 @@ const representation = `SELECT ${renderPieces([...objectValue(fixed).pieces.slic
   FROM json_each(@ids) AS page CROSS JOIN event e ON e.id = page.value`;
 
 const shape: Shape = {
+  title: 'Event',
   type: 'object',
   properties: {
     '@timestamp': { type: 'string', format: 'date-time' },

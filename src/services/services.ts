@@ -278,7 +278,7 @@ const anyServices = servicesByType.values().next().value as Collection<typeof fi
 /** GET /api/services/: services of all types. */
 const summary: Endpoint = {
   path: '/api/services/',
-  name: 'Services List',
+  name: 'Service List',
   description: 'Services of all types.',
   operations: {
     GET: {
@@ -286,6 +286,7 @@ const summary: Endpoint = {
       who: 'Everybody, those he sees.',
       filters: { service_type: oneOf(ofSettings('type'), 'Type of the service.'), ...filters },
       orderings: Object.keys(orderings),
+      selectable: true,
       paginated: true,
       output: { status: 200, shape: { type: 'array', items: anyServices.shape } },
       handle: (request): Reply => {
