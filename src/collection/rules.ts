@@ -21,9 +21,9 @@ export function keepingTo(rules: readonly TextRule[], field: Field<string>): Fie
   };
 }
 
-/** A name that is not blank (services.md 1 "Names") and keeps to further rules, each with the message of its breach. */
-export function properName(rules: readonly TextRule[] = []): Field<string> {
-  const field = keepingTo(rules, text({ max: 150, required: true }));
+/** A name that is not blank (services.md 1 "Names") and keeps to further rules, each with the message of its breach; `example` is one. */
+export function properName(example: string | undefined, rules: readonly TextRule[] = []): Field<string> {
+  const field = keepingTo(rules, text({ max: 150, required: true, example }));
   const input = field.input as NonNullable<typeof field.input>;
   return {
     ...field,

@@ -2,6 +2,7 @@ import { titleOf } from '../collection/actions.ts';
 import { Collection, type CollectionSpec } from '../collection/collection.ts';
 import { type Fields, messageShape } from '../collection/field.ts';
 import type { Endpoint, Operation } from '../collection/endpoint.ts';
+import { exampleLink } from '../collection/example.ts';
 import { parameter } from '../collection/filter.ts';
 import type { Request } from '../access/request.ts';
 import { validate } from '../collection/validate.ts';
@@ -108,10 +109,12 @@ function kindEndpoints(typed: TypedKind): Endpoint[] {
         represent: (ids) => kindObjects.listing.represent(request, ids),
       }),
   };
+  const { create, name } = typed.kind.examples ?? {};
+  const example = create && { name, service_project_link: exampleLink(`${typed.type.prefix}-service-project-link`), ...create };
   const post: Operation = {
     summary: `Creates a ${typed.name}.`,
     who: kindObjects.spec.who?.create,
-    input: { fields: kindObjects.spec.fields, purpose: 'create' },
+    input: { fields: kindObjects.spec.fields, purpose: 'create', ...(example && { example }) },
     output: { status: 201, shape: kindObjects.shape },
     handle: (request) => {
       const row = createResource(request, typed, validate(kindObjects.spec.fields, request, 'create'));

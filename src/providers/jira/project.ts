@@ -12,7 +12,7 @@ const longestKey = 10;
 
 /** The key of a project: part of every issue's name, never changed. */
 const key: Field<string> = (() => {
-  const field = text({ max: 255, required: true, update: false, pattern: [/^[A-Z][A-Z0-9]+$/, keyRule] });
+  const field = text({ max: 255, required: true, update: false, example: 'WEB', pattern: [/^[A-Z][A-Z0-9]+$/, keyRule] });
   const input = field.input as NonNullable<typeof field.input>;
   return hidden({
     ...field,
@@ -64,6 +64,7 @@ function accept(request: Request, values: Values<Fields>, place: Place): Accepta
 export const project: ResourceKind = {
   name: 'Project',
   path: 'jira-projects',
+  examples: { name: 'Website' },
   plural: 'jira projects',
   category: 'apps',
   fields: {
