@@ -2,9 +2,10 @@ import type { Request } from '../access/request.ts';
 import { type Row, collection } from '../collection/collection.ts';
 import { type Endpoint, type Operation, describeFields } from '../collection/endpoint.ts';
 import { type Field, type Fields, type Values, FieldError, messages, objectShape, shown, shownTime, uuidField } from '../collection/field.ts';
+import { exampleLink } from '../collection/example.ts';
 import { linkPath, selfLink } from '../collection/links.ts';
 import { boolean, choice, text } from '../collection/values.ts';
-import { computedValue } from '../collection/representation.ts';
+import { computedValue, timeValue } from '../collection/representation.ts';
 import { validate } from '../collection/validate.ts';
 import * as v from 'valibot';
 import { sql } from '../db/sql.ts';
@@ -22,7 +23,7 @@ const severityNames = Object.keys(severities).map((name) => [name, name] as cons
 
 /** The link of the object an alert is about. */
 const scopeField: Field<ResolvedScope> = {
-  ...shown('field', { type: 'string', format: 'uri' }, scopeLink('a.scope_kind', 'a.scope_id')),
+  ...shown('field', { type: 'string', format: 'uri', examples: [exampleLink('digitalocean-droplets')] }, scopeLink('a.scope_kind', 'a.scope_id')),
   input: {
     schema: v.string(),
     nullable: false,
@@ -41,15 +42,15 @@ const scopeField: Field<ResolvedScope> = {
 const fields = {
   url: selfLink('alerts', 'a.uuid'),
   uuid: uuidField(),
-  alert_type: text({ max: 50, required: true }),
-  message: text({ max: 255, required: true }),
+  alert_type: text({ max: 50, required: true, example: 'disk_nearly_full' }),
+  message: text({ max: 255, required: true, example: 'The disk is 95 % full.' }),
   severity: {
-    ...choice({ required: true, choices: () => severityNames }),
+    ...choice({ required: true, choices: () => severityNames, example: 'Warning' }),
     json: () => computedValue(`CASE a.severity ${Object.entries(severities).map(([name, code]) => `WHEN ${code} THEN '"${name}"'`).join(' ')} END`),
   },
   scope: scopeField,
   created: shownTime(),
-  closed: shownTime(),
+  closed: shownTime(timeValue),
   context: shown('nested object', { type: 'object', additionalProperties: { type: 'string' } }, computedValue('a.context')),
   acknowledged: boolean(),
 };

@@ -219,7 +219,9 @@ export class Collection<F extends Fields, R extends Row> implements LinkTarget {
   #body(purpose: Purpose): BodySpec {
     const { examples, fields } = this.spec;
     const example = examples?.[purpose];
-    return { fields, purpose, title: this.listing.spec.title + titleEndings[purpose], ...(example && { example }) };
+    // What must be uploaded is no JSON.
+    const isUpload = purpose === 'create' && Object.values(fields).some(({ input, type }) => type === 'file upload' && input?.required);
+    return { fields, purpose, title: this.listing.spec.title + titleEndings[purpose], ...(example && { example }), ...(isUpload && { types: ['multipart/form-data'] }) };
   }
 
   #listActions(request: Request): Record<string, unknown> | undefined {

@@ -4,7 +4,7 @@ import type { Caller } from '../access/caller.ts';
 import type { Config } from '../config.ts';
 import type { Value } from '../db/sql.ts';
 import { UploadedFile } from '../http/body.ts';
-import { type Json, type Shape, plainValue, textValue, timeValue } from './representation.ts';
+import { type Json, type Shape, knownText, knownTime, plainValue } from './representation.ts';
 
 /** The kinds of value that OPTIONS names (core.md 1.10). */
 export type FieldType =
@@ -72,6 +72,9 @@ export interface Writing<T> {
   /** A value as the documentation shows it; default: one that its kind suggests. */
   readonly example?: unknown;
 }
+
+/** The part of a shape that tells the example of a field, where it has one of its own. */
+export const exampleShape = ({ example }: Pick<Writing<never>, 'example'>): Shape => (example === undefined ? {} : { examples: [example] });
 
 export const messages = {
   required: 'This field is required.',
@@ -152,12 +155,12 @@ export const messageShape: Shape = { title: 'Message', ...objectShape({ detail: 
 
 export const uuidField = (): Field<never> => shown('string', uuidShape, plainValue, { label: 'UUID' });
 
-export const shownText = (json: Json | ((column: string) => Json) = textValue, options: { shown?: string } = {}): Field<never> => {
+export const shownText = (json: Json | ((column: string) => Json) = knownText, options: { shown?: string } = {}): Field<never> => {
   const { shape } = typeof json === 'function' ? json('') : json;
   return shown('string', shape.type === undefined ? { type: ['string', 'null'] } : shape, json, options);
 };
 
-export const shownTime = (): Field<never> => shown('datetime', { type: ['string', 'null'], format: 'date-time' }, timeValue);
+export const shownTime = (json: (column: string) => Json = knownTime): Field<never> => shown('datetime', json('').shape, json);
 
 export const shownList = (json: Json): Field<never> => shown('list', json.shape, json);
 

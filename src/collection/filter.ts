@@ -7,7 +7,8 @@ import { type LinkTarget, linkKey } from './links.ts';
 
 /** One query parameter of a list. */
 export interface Filter {
-  readonly type: 'string' | 'uuid' | 'boolean' | 'flag' | 'datetime' | 'link' | 'integer';
+  /** `named`: whatever parameters have names of a form that the help tells. */
+  readonly type: 'string' | 'uuid' | 'boolean' | 'flag' | 'datetime' | 'link' | 'integer' | 'named';
   readonly help: string;
   readonly repeatable?: boolean;
   /** The condition it stands for; undefined when the parameter is not given or does not apply. Throws 400. */

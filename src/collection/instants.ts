@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { timeValue } from './representation.ts';
-import { type Field, type Writing, FieldError, messages, inputOf } from './field.ts';
+import { type Field, type Writing, FieldError, exampleShape, messages, inputOf } from './field.ts';
 
 /** An instant, or null. */
 export function datetime(options: Writing<number | null> = {}): Field<number | null> {
@@ -11,7 +11,7 @@ export function datetime(options: Writing<number | null> = {}): Field<number | n
     facts: {},
     json: timeValue,
     shown: options.shown,
-    shape: { type: ['string', 'null'], format: 'date-time' },
+    shape: { type: ['string', 'null'], format: 'date-time', ...exampleShape(options) },
     input: inputOf(options, {
       schema: v.nullable(v.pipe(v.string(), v.isoTimestamp())),
       nullable: true,

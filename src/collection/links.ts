@@ -3,7 +3,7 @@ import type { Request } from '../access/request.ts';
 import { kindName } from '../http/body.ts';
 import { linkShape, linkValue, optionalLink } from './representation.ts';
 import { urlOf } from '../url.ts';
-import { type Field, type Writing, FieldError, messages, inputOf, shown } from './field.ts';
+import { type Field, type Writing, FieldError, exampleShape, messages, inputOf, shown } from './field.ts';
 
 /** What a link field needs to know of the collection it points to. */
 export interface LinkTarget {
@@ -25,7 +25,7 @@ export function link(options: Writing<never> & { to: () => LinkTarget; key: stri
     facts: {},
     json: () => (nullable ? optionalLink : linkValue)(options.to().path, options.key),
     shown: options.shown,
-    shape: { type: nullable ? ['string', 'null'] : 'string', format: 'uri' },
+    shape: { type: nullable ? ['string', 'null'] : 'string', format: 'uri', ...exampleShape(options) },
     input: inputOf<never>(options, {
       schema: v.string(),
       nullable,

@@ -54,9 +54,9 @@ export const numberValue = (column: string, shape: Shape = { type: ['number', 'n
 export const booleanValue = (column: string): Json => value({ type: 'boolean' }, expression(`iif(${column}, 'true', 'false')`));
 
 /** An instant (microseconds), or null, as core.md 1.6 writes datetimes. */
-export const timeValue = (column: string): Json =>
+export const timeValue = (column: string, shape: Shape = { type: ['string', 'null'], format: 'date-time' }): Json =>
   value(
-    { type: ['string', 'null'], format: 'date-time' },
+    shape,
     expression(
       `iif(${column} IS NULL, 'null', concat('"', strftime('%Y-%m-%dT%H:%M:%S', ${column} / 1000000, 'unixepoch'), iif(${column} % 1000000, rtrim(printf('.%06d', ${column} % 1000000), '0'), ''), 'Z"'))`,
     ),
@@ -64,6 +64,9 @@ export const timeValue = (column: string): Json =>
 
 /** The shape of links to the objects of a collection. */
 export const linkShape = (path: string): Shape => ({ type: 'string', format: 'uri', examples: [exampleLink(path)] });
+
+/** An instant that is never null. */
+export const knownTime = (column: string): Json => timeValue(column, { type: 'string', format: 'date-time' });
 
 /** The link of the object of a collection whose uuid (or pk) stands in `key`; must not be null. */
 export const linkValue = (path: string, key: string, tail = ''): Json =>

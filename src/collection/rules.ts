@@ -31,9 +31,9 @@ export function parsedText(parse: (text: string) => unknown, rule: string, help:
   return checked(text({ max: 1000, help }), (given) => (parse(given) === undefined ? [rule] : []));
 }
 
-/** A name that is not blank (services.md 1 "Names") and keeps to further rules, each with the message of its breach. */
-export function properName(rules: readonly TextRule[] = []): Field<string> {
-  const field = keepingTo(rules, text({ max: 150, required: true }));
+/** A name that is not blank (services.md 1 "Names") and keeps to further rules, each with the message of its breach; `example` is one. */
+export function properName(example: string | undefined, rules: readonly TextRule[] = []): Field<string> {
+  const field = keepingTo(rules, text({ max: 150, required: true, example }));
   const input = field.input as NonNullable<typeof field.input>;
   return {
     ...field,

@@ -3,7 +3,7 @@ import type { Config } from '../config.ts';
 import { booleanWord } from '../http/query.ts';
 import { booleanValue, numberValue, textValue } from './representation.ts';
 import { urlOf } from '../url.ts';
-import { type Field, type Input, type FieldType, type Writing, FieldError, messages, check, inputOf } from './field.ts';
+import { type Field, type Input, type FieldType, type Writing, FieldError, messages, check, exampleShape, inputOf } from './field.ts';
 
 /** Whether a text has at most so many characters, which are never more than its UTF-16 units. */
 const isWithin = (text: string, max: number): boolean => text.length <= max || [...text].length <= max;
@@ -59,7 +59,7 @@ export function text(options: TextOptions): Field<string> {
     facts: max === undefined ? {} : { max_length: max },
     json: textValue,
     shown: options.shown,
-    shape: { type: 'string' },
+    shape: { type: 'string', ...exampleShape(options) },
     input: inputOf(options, { schema: bounded(max), parse: (value) => check(schema, textOf(value)) }),
   };
 }
@@ -70,7 +70,7 @@ export function nullableText(options: TextOptions): Field<string | null> {
   const parse = base.input?.parse as Input<string>['parse'];
   return {
     ...base,
-    shape: { type: ['string', 'null'] },
+    shape: { type: ['string', 'null'], ...exampleShape(options) },
     input: inputOf(options as Writing<string | null>, {
       schema: v.nullable(bounded(options.max)),
       nullable: true,
@@ -138,7 +138,7 @@ export function integer<N extends boolean = false>(
     facts: { min_value: options.min, max_value: options.max },
     json: numberValue,
     shown: options.shown,
-    shape: { type: nullable ? ['integer', 'null'] : 'integer' },
+    shape: { type: nullable ? ['integer', 'null'] : 'integer', ...exampleShape(options) },
     input: inputOf<number | null>(options, {
       schema: nullable ? v.nullable(bounded) : bounded,
       nullable,
@@ -165,7 +165,7 @@ export function number(options: Writing<number> & { min?: number; column?: strin
     facts: min === undefined ? {} : { min_value: min },
     json: (column) => numberValue(options.column === undefined ? column : column.replace(/[^.]+$/, options.column)),
     shown: options.shown,
-    shape: { type: 'number' },
+    shape: { type: 'number', ...exampleShape(options) },
     input: inputOf(options, {
       schema: min === undefined ? v.number() : v.pipe(v.number(), v.minValue(min)),
       parse: (value) => {
@@ -186,7 +186,7 @@ export function boolean(options: Writing<boolean> = {}): Field<boolean> {
     facts: {},
     json: booleanValue,
     shown: options.shown,
-    shape: { type: 'boolean' },
+    shape: { type: 'boolean', ...exampleShape(options) },
     input: inputOf(options, {
       schema: v.boolean(),
       parse: (value) => {
@@ -213,7 +213,8 @@ export function choice(
     json: textValue,
     shown: options.shown,
     get shape() {
-      return options.chosenBy ? { type: 'string' } : { type: 'string', enum: [...(options.blank ? [''] : []), ...options.choices().map(([value]) => value)] };
+      const known = options.chosenBy ? {} : { enum: [...(options.blank ? [''] : []), ...options.choices().map(([value]) => value)] };
+      return { type: 'string', ...known, ...exampleShape(options) };
     },
     input: inputOf(options, {
       schema: v.string(),

@@ -1,6 +1,7 @@
 import type { Request } from '../access/request.ts';
 import { visibleProjects } from '../access/visibility.ts';
 import { typesOfGroups } from '../alerts/catalogue.ts';
+import { parameter } from '../collection/filter.ts';
 import { aboutCustomer, aboutProject, visibleAlerts } from '../alerts/filters.ts';
 import type { Collection, Row } from '../collection/collection.ts';
 import type { Endpoint } from '../collection/endpoint.ts';
@@ -76,6 +77,10 @@ function countersEndpoint(path: string, name: string, counters: Counters, find: 
       GET: {
         summary: 'Counts related objects.',
         who: 'Everybody who sees the object.',
+        filters: {
+          fields: parameter('string', 'A key of the answer that is wanted.', true),
+          ...(path !== '/api/user-counters/' && { exclude_features: parameter('string', 'A group of types of alerts that is left out.', true) }),
+        },
         output: {
           status: 200,
           shape: { type: 'object', properties: Object.fromEntries(Object.entries(counters).map(([key, { help }]) => [key, { type: 'integer', description: help }])) },

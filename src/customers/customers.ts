@@ -10,7 +10,7 @@ import { type Values, shown, shownList, shownText, shownTime, uuidField } from '
 import { selfLink } from '../collection/links.ts';
 import { boolean, choice, email, integer, text } from '../collection/values.ts';
 import { exact, only, partial, uuid } from '../collection/filter.ts';
-import { linkValue, listValue, objectValue, optionalLink, plainValue, textValue } from '../collection/representation.ts';
+import { knownText, linkValue, listValue, objectValue, optionalLink, plainValue } from '../collection/representation.ts';
 import { raw, sql } from '../db/sql.ts';
 import { customerContext } from '../events/context.ts';
 import { record } from '../events/record.ts';
@@ -42,9 +42,9 @@ const members = (role: 'owner' | 'support') =>
       objectValue({
         url: linkValue('users', 'm.uuid'),
         uuid: plainValue('m.uuid'),
-        username: textValue('m.username'),
-        full_name: textValue('m.full_name'),
-        native_name: textValue('m.native_name'),
+        username: knownText('m.username'),
+        full_name: knownText('m.full_name'),
+        native_name: knownText('m.native_name'),
       }),
       `customer_role r JOIN user m ON m.id = r.user_id WHERE r.customer_id = c.id AND r.role = '${role}' AND r.ended IS NULL`,
       'm.username COLLATE NOCASE, m.id',
@@ -55,7 +55,7 @@ const fields = {
   url: selfLink('customers', 'c.uuid'),
   uuid: uuidField(),
   created: shownTime(),
-  name: text({ max: 150, required: true }),
+  name: text({ max: 150, required: true, example: 'Alice and Partners' }),
   native_name: text({ max: 160 }),
   abbreviation: text({ max: 12 }),
   contact_details: text({ max: 500 }),
@@ -70,7 +70,7 @@ const fields = {
   phone_number: text({ max: 255 }),
   projects: shownList(
     listValue(
-      objectValue({ url: linkValue('projects', 'p.uuid'), uuid: plainValue('p.uuid'), name: textValue('p.name') }),
+      objectValue({ url: linkValue('projects', 'p.uuid'), uuid: plainValue('p.uuid'), name: knownText('p.name') }),
       `project p WHERE p.customer_id = c.id AND (@all OR p.id IN (${connectedProjects(raw('@caller')).text}))`,
       'p.name COLLATE NOCASE, p.id',
     ),
@@ -82,9 +82,23 @@ const fields = {
   image: shown('image upload', { type: ['string', 'null'], format: 'uri' },
     optionalLink('customers', '(SELECT c.uuid FROM customer_image WHERE customer_id = c.id)', 'image/')),
   country: choice({ blank: true, choices: () => countries }),
-  country_name: shownText(textValue('country_name(c.country)')),
+  country_name: shownText(knownText('country_name(c.country)')),
   vat_code: text({ max: 20 }),
   is_company: boolean({ help: 'Company or private person.' }),
+};
+
+/** A valid body for the documentation. */
+const example = {
+  name: 'Alice and Partners',
+  native_name: 'Alice ja partnerid',
+  abbreviation: 'ALC',
+  contact_details: 'Pikk 1, 10123 Tallinn',
+  email: 'office@example.com',
+  phone_number: '+372 600 0000',
+  registration_code: '12345678',
+  country: 'EE',
+  vat_code: 'EE123456789',
+  is_company: true,
 };
 
 export const customers = collection<CustomerRow>()({
@@ -123,6 +137,7 @@ export const customers = collection<CustomerRow>()({
     registration_code: 'c.registration_code',
   },
   order: 'c.name COLLATE NOCASE',
+  examples: { create: example, replace: example, change: { phone_number: '+372 600 0001' } },
   create: {
     may: ({ caller }) => caller.isStaff,
     check: (_, values) => refuseWrongVat(values),

@@ -87,6 +87,7 @@ function remove(request: Request): Reply {
 }
 
 const who = 'Staff; owners of the customer.';
+const types = ['multipart/form-data'];
 const answer = { status: 200, shape: { type: 'object', properties: { image: { type: ['string', 'null'], format: 'uri' } } } };
 
 /** /api/customers/<uuid>/image/ (core.md 6.6) */
@@ -98,8 +99,8 @@ export const customerImage: Endpoint = {
   actions: (request) => (mayChange(request, customers.find(request)) ? { PUT: describeFields(imageInput(true), request, 'replace') } : undefined),
   operations: {
     GET: { summary: 'Answers the image itself.', who: 'Everybody who sees the customer.', output: { status: 200, types: imageTypes }, handle: read },
-    PUT: { summary: 'Stores an image.', who, input: { fields: imageInput(true), purpose: 'replace' }, output: answer, handle: (request) => store(request, true) },
-    PATCH: { summary: 'Stores an image if one is sent.', who, input: { fields: imageInput(false), purpose: 'change' }, output: answer, handle: (request) => store(request, false) },
+    PUT: { summary: 'Stores an image.', who, input: { fields: imageInput(true), purpose: 'replace', types }, output: answer, handle: (request) => store(request, true) },
+    PATCH: { summary: 'Stores an image if one is sent.', who, input: { fields: imageInput(false), purpose: 'change', types }, output: answer, handle: (request) => store(request, false) },
     DELETE: { summary: 'Removes the image.', who, output: { status: 204 }, handle: remove },
   },
 };

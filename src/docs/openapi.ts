@@ -77,7 +77,7 @@ function describe(endpoint: Endpoint, method: Method, operation: Operation, sche
   const parameters = [
     ...Object.entries(filters).map(([name, filter]) => filterParameter(name, filter)),
     ...(orderings.length > 0 ? [orderParameter(orderings)] : []),
-    ...(selectable ? [fieldParameter] : []),
+    ...(selectable ? fieldParameters : []),
     ...(paginated ? pageParameters.map(({ name }) => ({ $ref: `#/components/parameters/${name}` })) : []),
   ];
   return {
@@ -151,6 +151,7 @@ const typeOfFilter: Readonly<Record<Filter['type'], Shape>> = {
   datetime: { type: 'string', format: 'date-time' },
   link: { type: 'string', format: 'uri-reference' },
   integer: { type: 'integer' },
+  named: { type: 'object', additionalProperties: { type: 'string' } },
 };
 
 const filterParameter = (name: string, { help, repeatable, type }: Filter): Json => ({
@@ -166,20 +167,28 @@ const pageParameters = [
   { name: 'page_size', in: 'query', description: 'Objects a page.', schema: { type: 'integer', minimum: 1, maximum: 300, default: 10 } },
 ] as const;
 
-const fieldParameter: Json = {
-  name: 'field',
+const fieldParameters: readonly Json[] = ['field', 'fields'].map((name) => ({
+  name,
   in: 'query',
-  description: 'A key of the answer that is wanted; with it, only those that are named are there, the required ones included.',
+  description: 'A key of the answer that is wanted; with one, only those that are named are there, also of the required ones.',
   schema: { type: 'array', items: { type: 'string' } },
   style: 'form',
   explode: true,
-};
+}));
+
+/** A star at the end of an ordering stands for any name. */
+function orderItem(orderings: readonly string[]): Shape {
+  const known = orderings.filter((name) => !name.endsWith('*'));
+  const prefixes = orderings.filter((name) => name.endsWith('*')).map((name) => name.slice(0, -1));
+  const names = { type: 'string', enum: known.flatMap((name) => [name, `-${name}`]) };
+  return prefixes.length === 0 ? names : { anyOf: [names, { type: 'string', pattern: `^-?(${prefixes.join('|')})` }] };
+}
 
 const orderParameter = (orderings: readonly string[]): Json => ({
   name: 'o',
   in: 'query',
   description: `Order: a list of ${orderings.join(', ')}; a leading minus turns it around.`,
-  schema: { type: 'array', items: { type: 'string', enum: orderings.flatMap((name) => [name, `-${name}`]) } },
+  schema: { type: 'array', items: orderItem(orderings) },
   style: 'form',
   explode: false,
 });

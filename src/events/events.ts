@@ -1,7 +1,8 @@
+import * as v from 'valibot';
 import type { Request } from '../access/request.ts';
 import { type Endpoint, type Operation, describeFields } from '../collection/endpoint.ts';
-import type { Shape } from '../collection/field.ts';
-import { historyParameters } from '../collection/filter.ts';
+import { type Field, type Shape, inputOf } from '../collection/field.ts';
+import { type Filter, historyParameters } from '../collection/filter.ts';
 import { computedValue, constant, objectValue, plainValue, renderPieces, textValue } from '../collection/representation.ts';
 import { invalid } from '../http/error.ts';
 import { pageHeaders, pageOf } from '../http/page.ts';
@@ -37,6 +38,7 @@ const representation = `SELECT ${renderPieces([...objectValue(fixed).pieces.slic
   FROM json_each(@ids) AS page CROSS JOIN event e ON e.id = page.value`;
 
 const shape: Shape = {
+  title: 'Event',
   type: 'object',
   properties: {
     '@timestamp': { type: 'string', format: 'date-time' },
@@ -83,18 +85,39 @@ const histories: Shape = {
   },
 };
 
+const historyFilters = { ...eventParameters, ...historyParameters };
+
 const history: Operation = {
   summary: 'Counts the events before points of time.',
   who: 'Everybody, over the events he sees.',
-  filters: { ...eventParameters, ...historyParameters },
+  filters: historyFilters,
   output: { status: 200, shape: histories },
   handle: (request) => json(countHistory(request)),
 };
+
+const scalar = ['string', 'integer', 'boolean'];
+
+/** A parameter as the documentation describes it as a member of a body. */
+const memberOf = ({ help, repeatable }: Filter): Field => ({
+  type: 'field',
+  help,
+  facts: {},
+  shape: {},
+  input: {
+    ...inputOf({}, { schema: v.unknown(), parse: (value) => value }),
+    shape: repeatable ? { type: [...scalar, 'array'], items: { type: scalar } } : { type: scalar },
+  },
+});
 
 /** The same with the parameters as members of the body. */
 const historyByBody: Operation = {
   summary: 'Counts the events before points of time; takes the parameters of GET as members of the body.',
   who: 'Everybody, over the events he sees.',
+  input: {
+    fields: Object.fromEntries(Object.entries(historyFilters).map(([name, filter]) => [name, memberOf(filter)])),
+    purpose: 'create',
+    example: { event_type: ['project_creation_succeeded'], point: [1_767_225_600, 1_769_904_000] },
+  },
   output: { status: 200, shape: histories },
   handle: (request) => {
     const asked = request.asking(Query.of(request.body().values));

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import type { Request } from '../access/request.ts';
 import type { Operation } from '../collection/endpoint.ts';
+import { exampleLink } from '../collection/example.ts';
 import { type Field, FieldError, messages } from '../collection/field.ts';
 import { choice, text } from '../collection/values.ts';
 import { validate } from '../collection/validate.ts';
@@ -46,7 +47,7 @@ export const mayNotify = ({ caller }: Request): boolean => caller.isStaff;
 export const postNotification: Operation = {
   summary: 'Records a notification with a message of your own.',
   who: 'Staff.',
-  input: { fields: notificationFields, purpose: 'create' },
+  input: { fields: notificationFields, purpose: 'create', example: { level: 'info', message: 'Maintenance starts at 22:00.', scope: exampleLink('projects') } },
   output: { status: 201, shape: { type: 'object', properties: { level: { type: 'string' }, message: { type: 'string' }, scope: { type: 'string', format: 'uri' } }, required: ['level', 'message'] } },
   handle: (request) => {
     if (!mayNotify(request)) throw forbidden();

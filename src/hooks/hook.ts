@@ -39,6 +39,8 @@ interface HookKindSpec<F extends Fields> {
   readonly description: string;
   readonly fields: F;
   readonly filters: Filters;
+  /** A valid body for the documentation. */
+  readonly example: Readonly<Record<string, unknown>>;
   /** Columns of a new hook that the body does not bring. */
   readonly columns?: (request: Request, uuid: string) => Readonly<Record<string, Value>>;
   readonly parameters?: (request: Request) => Readonly<Record<string, Value>>;
@@ -56,6 +58,7 @@ export function hookCollection<F extends Fields>(own: HookKindSpec<F>): Collecti
     fields,
     visible: (caller) => sql`h.kind = ${own.kind} AND ${visibleHooks(caller)}`,
     who: { read: 'The author; staff and global support.', create: 'Everybody, for himself.', update: 'The author, and staff.', delete: 'The author, and staff.' },
+    examples: { create: own.example, replace: own.example, change: { is_active: false } },
     filters: { author_uuid: uuidOf('h.user_id', 'user', 'Uuid of the author.'), is_active: truth('h.is_active'), ...own.filters },
     orderings: {},
     order: 'h.id',

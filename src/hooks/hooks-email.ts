@@ -9,5 +9,6 @@ export const emailHooks = hookCollection({
   name: 'Email Hook',
   description: 'Hooks that send a mail for each event.',
   fields: { email: email({ required: true, help: 'Where mails are sent to.' }) },
+  example: { email: 'alice@example.com', event_groups: ['customers', 'projects'] },
   filters: { email: exact('h.email') },
 });

@@ -19,6 +19,7 @@ export const pushHooks = hookCollection({
     device_manufacturer: orNull(text({ max: 255 })),
     device_model: orNull(text({ max: 255 })),
   },
+  example: { type: 'Android', device_id: '9774d56d682e549c', token: 'registration-token-of-the-device', device_model: 'Pixel 9', event_groups: ['resources'] },
   filters: {
     type: exact('h.type'),
     device_id: exact('h.device_id'),

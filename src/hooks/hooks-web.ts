@@ -54,6 +54,7 @@ export const webHooks = hookCollection({
     content_type: choice({ choices: () => [['json', 'json'], ['form', 'form']], help: 'Form of the body; default: json.' }),
     secret: shownText(textValue('@secret'), { shown: '@secret IS NOT NULL' }),
   },
+  example: { destination_url: 'https://hooks.example.com/tenantry', event_types: ['project_creation_succeeded', 'project_deletion_succeeded'], event_groups: ['resources'] },
   filters: { destination_url: exact('h.destination_url'), content_type: exact('h.content_type') },
   parameters: (request) => ({ secret: newSecrets.get(request) ?? null }),
   columns: (request, uuid) => ({ content_type: 'json', secret: makeSecret(request, uuid) }),

@@ -4,6 +4,7 @@ import type { Request } from '../access/request.ts';
 import { ownsSomeCustomer } from '../access/rights.ts';
 import { type Row, collection } from '../collection/collection.ts';
 import { type Values, shown, shownText, shownTime, uuidField } from '../collection/field.ts';
+import { exampleLink } from '../collection/example.ts';
 import { link, selfLink } from '../collection/links.ts';
 import { choice, email, orNull, text } from '../collection/values.ts';
 import { type Filter, exact, exactUuid, linked, oneOf, uuidOf } from '../collection/filter.ts';
@@ -109,6 +110,9 @@ export const invitations = collection<InvitationRow>()({
     civil_number: exact('i.civil_number'),
     customer_role: exact('i.customer_role'),
     project_role: exact('i.project_role'),
+  },
+  examples: {
+    create: { link_template: 'https://app.example.com/invitations/{uuid}/', email: 'dave@example.com', project: exampleLink('projects'), project_role: 'manager' },
   },
   described: ({ caller, db }) => isStaff(caller) || ownsSomeCustomer(db, caller, { endless: true }),
   orderings: { email: 'i.email COLLATE NOCASE', state: 'i.state', created: 'i.created' },

@@ -26,7 +26,12 @@ const nameLength = 150;
 /** Keys of a user; staff and global support see everybody's (core.md 5). */
 const visibleKeys = (caller: Caller): Sql => (seesAll(caller) ? raw('TRUE') : sql`k.user_id = ${caller.id}`);
 
-const publicKey = text({ max: 2000, required: true, update: false, help: 'SSH public key in one line.' });
+const example = {
+  name: 'alice@laptop',
+  public_key: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAIuZSCpkcDwdAZdkw3TSIQSHxoD4lHapeUVfXFlwMnz alice@laptop',
+};
+
+const publicKey = text({ max: 2000, required: true, update: false, help: 'SSH public key in one line.', example: example.public_key });
 
 const fields = {
   url: selfLink('keys', 'k.uuid'),
@@ -60,6 +65,7 @@ export const keys = collection<KeyRow>()({
   alias: 'k',
   fields,
   visible: visibleKeys,
+  examples: { create: example },
   who: { read: 'The owner; staff and global support.', create: 'Everybody, for himself.', delete: 'The owner, and staff.' },
   filters: {
     name: partial('k.name'),

@@ -7,7 +7,7 @@ import { type Fields, shown, shownList, shownText, uuidField } from '../collecti
 import { selfLink } from '../collection/links.ts';
 import { exact, only, partial, truth } from '../collection/filter.ts';
 import { Listing } from '../collection/listing.ts';
-import { linkValue, listValue, objectValue, optionalLink, plainValue, textValue, timeValue } from '../collection/representation.ts';
+import { knownText, linkValue, listValue, objectValue, optionalLink, plainValue, textValue, timeValue } from '../collection/representation.ts';
 import { customers } from '../customers/customers.ts';
 import { type Sql, raw, sql } from '../db/sql.ts';
 import { projects } from '../projects/projects.ts';
@@ -35,7 +35,7 @@ const projectRoles = listValue(
   objectValue({
     url: linkValue('projects', 'p.uuid'),
     uuid: plainValue('p.uuid'),
-    name: textValue('p.name'),
+    name: knownText('p.name'),
     role: textValue('r.role'),
     permission: linkValue('project-permissions', 'r.id'),
     expiration_time: timeValue('r.expires'),

@@ -47,7 +47,7 @@ const structureFields = {
   },
 } as const;
 
-const end = datetime({ help: 'When the role ends by itself; null: never.' });
+const end = datetime({ help: 'When the role ends by itself; null: never.', example: '2030-12-31T23:59:59Z' });
 
 /** An instant that is still to come, or null. */
 const future: Field<number | null> = {

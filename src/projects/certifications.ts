@@ -1,7 +1,7 @@
 import type { Request } from '../access/request.ts';
-import { type Field, FieldError, messages, shownList } from '../collection/field.ts';
+import { type Field, FieldError, messages, objectShape, shownList } from '../collection/field.ts';
 import { resolveLink } from '../collection/links.ts';
-import { type Json, linkValue, listValue, objectValue, plainValue, textValue } from '../collection/representation.ts';
+import { type Json, knownText, linkShape, linkValue, listValue, objectValue, plainValue, textValue } from '../collection/representation.ts';
 import * as v from 'valibot';
 import type { Database } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
@@ -12,8 +12,8 @@ const certificationList: Json = listValue(
   objectValue({
     uuid: plainValue('s.uuid'),
     url: linkValue('service-certifications', 's.uuid'),
-    name: textValue('s.name'),
-    description: textValue('s.description'),
+    name: knownText('s.name'),
+    description: knownText('s.description'),
     link: textValue('s.link'),
   }),
   'project_certification pc JOIN service_certification s ON s.id = pc.certification_id WHERE pc.project_id = p.id',
@@ -26,6 +26,7 @@ export const certificationsField = (required: boolean): Field<readonly number[]>
   facts: { child: { type: 'nested object', required: true, read_only: false } },
   input: {
     schema: v.array(v.object({ url: v.string() })),
+    shape: { type: 'array', items: objectShape({ url: linkShape('service-certifications') }) },
     nullable: false,
     required,
     create: true,

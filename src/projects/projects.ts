@@ -7,10 +7,11 @@ import { type Row, collection } from '../collection/collection.ts';
 import type { Endpoint } from '../collection/endpoint.ts';
 import { describeFields } from '../collection/endpoint.ts';
 import { type Values, shownList, shownText, shownTime, uuidField } from '../collection/field.ts';
+import { exampleLink } from '../collection/example.ts';
 import { link, selfLink } from '../collection/links.ts';
 import { text } from '../collection/values.ts';
 import { instant, partial, presence, uuidOf } from '../collection/filter.ts';
-import { plainValue, textValue } from '../collection/representation.ts';
+import { knownText, plainValue, textValue } from '../collection/representation.ts';
 import { validate } from '../collection/validate.ts';
 import { type CustomerRow, customerOf, customers } from '../customers/customers.ts';
 import { contains, sql } from '../db/sql.ts';
@@ -37,11 +38,11 @@ const ofCustomer = (column: string): string => `(SELECT ${column} FROM customer 
 const fields = {
   url: selfLink('projects', 'p.uuid'),
   uuid: uuidField(),
-  name: text({ max: 150, required: true }),
+  name: text({ max: 150, required: true, example: 'Website' }),
   customer: link({ required: true, to: () => customers, key: ofCustomer('uuid') }),
   customer_uuid: shownText(plainValue(ofCustomer('uuid'))),
-  customer_name: shownText(textValue(ofCustomer('name'))),
-  customer_native_name: shownText(textValue(ofCustomer('native_name'))),
+  customer_name: shownText(knownText(ofCustomer('name'))),
+  customer_native_name: shownText(knownText(ofCustomer('native_name'))),
   customer_abbreviation: shownText(textValue(ofCustomer('abbreviation'))),
   description: text({ max: 500 }),
   quotas: shownList(embeddedQuotas('project', 'p.id')),
@@ -59,6 +60,9 @@ const partialOfCustomer = (column: string): ReturnType<typeof partial> => ({
   },
 });
 
+/** A valid body for the documentation. */
+const example = { name: 'Website', customer: exampleLink('customers'), description: 'The public website and its shop.' };
+
 export const projects = collection<ProjectRow>()({
   path: 'projects',
   kind: 'Project',
@@ -69,6 +73,7 @@ export const projects = collection<ProjectRow>()({
   visible: (caller) => visibleProjects(caller, 'p.id'),
   described: () => true,
   selectable: true,
+  examples: { create: example, replace: example, change: { description: 'The public website.' } },
   who: {
     read: 'Users with a role in the project or its customer; staff and global support.',
     create: 'Staff; owners of the customer.',

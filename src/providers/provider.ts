@@ -105,6 +105,8 @@ export interface ResourceKind {
   readonly pushes?: readonly ('name' | 'description')[];
   /** Whether PUT and PATCH are served; floating IPs have none. */
   readonly isUpdatable?: boolean;
+  /** For the documentation: a name, and what a valid body of creation has besides it and the link; default: the required fields with their examples. */
+  readonly examples?: { readonly name: string; readonly create?: PlainValues };
   /** What names must match, and the message when they do not. */
   readonly nameRules?: readonly TextRule[];
   /** Columns that follow from a value that names another object of the same link by its id at the provider. */
@@ -237,6 +239,8 @@ export interface ResourceAction {
   readonly name: string;
   /** Fields of the body; absent: a button. */
   readonly fields?: Fields;
+  /** A valid body for the documentation; default: the required fields with their examples. */
+  readonly example?: PlainValues;
   /** Needed states; default OK. */
   readonly states?: readonly string[];
   /** Needed runtime states; default any. */

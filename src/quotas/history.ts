@@ -1,3 +1,4 @@
+import { historyParameters } from '../collection/filter.ts';
 import { second } from '../clock.ts';
 import type { Endpoint } from '../collection/endpoint.ts';
 import type { Database } from '../db/database.ts';
@@ -20,6 +21,7 @@ export const quotaHistory: Endpoint = {
     GET: {
       summary: 'Answers limit and usage of a quota at points of time.',
       who: 'Everybody who sees the quota.',
+      filters: historyParameters,
       output: {
         status: 200,
         shape: { type: 'array', items: { type: 'object', properties: { point: { type: 'integer' }, object: quotas.shape }, required: ['point'] } },

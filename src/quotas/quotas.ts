@@ -31,7 +31,7 @@ const fields = {
   url: selfLink('quotas', 'q.uuid'),
   uuid: uuidField(),
   name: shownText(),
-  limit: number({ column: '"limit"', help: 'Largest usage allowed; -1: unlimited.' }),
+  limit: number({ column: '"limit"', help: 'Largest usage allowed; -1: unlimited.', example: 20 }),
   usage: shown('float', { type: 'number' }, numberValue),
   scope: shown('field', { type: ['string', 'null'], format: 'uri' }, scopeLink('q.scope_kind', 'q.scope_id')),
   threshold: number({ min: 0, help: 'Usage from which an alert is raised; 0: off.' }),
@@ -49,6 +49,7 @@ export const quotas = collection<QuotaObject>()({
   filters: { name: partial('q.name') },
   orderings: {},
   order: 'q.id',
+  examples: { replace: { limit: 20, threshold: 16 } },
   update: {
     may: mayEdit,
     check: (_, values, quota) => {

@@ -95,8 +95,8 @@ const answerShape = (answer: ResourceAction['answer']): Shape => objectShape(Obj
 
 /** The paths of the actions of a kind. */
 export function actionEndpoints(typed: TypedKind, objects: KindCollection, objectsOf: (kind: string) => KindCollection): Endpoint[] {
-  const endpoint = (action: Pick<ResourceAction, 'name' | 'fields' | 'forbid' | 'makes' | 'answer'>, status: number, handle: (request: Request) => Reply): Endpoint => {
-    const { fields, name } = action;
+  const endpoint = (action: Pick<ResourceAction, 'name' | 'fields' | 'example' | 'forbid' | 'makes' | 'answer'>, status: number, handle: (request: Request) => Reply): Endpoint => {
+    const { example, fields, name } = action;
     return {
       path: `/api/${objects.path}/:key/${name}/`,
       name: `${typed.name} ${titleOf(name)}`,
@@ -106,7 +106,7 @@ export function actionEndpoints(typed: TypedKind, objects: KindCollection, objec
         POST: {
           summary: `${titleOf(name)} of a ${typed.name}.`,
           who: objects.spec.who?.update,
-          ...(fields && { input: { fields, purpose: 'create' as const } }),
+          ...(fields && { input: { fields, purpose: 'create' as const, ...(example && { example }) } }),
           output: { status, ...(status !== 204 && { shape: action.makes === undefined ? answerShape(action.answer) : objectsOf(action.makes).shape }) },
           handle,
         },

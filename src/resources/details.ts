@@ -1,7 +1,7 @@
 import type { Request } from '../access/request.ts';
 import { type Field, shown } from '../collection/field.ts';
 import type { LinkTarget } from '../collection/links.ts';
-import { type Json, computedValue, linkOfPath, linkValue, listValue, objectValue, optionalLink, plainValue, textValue } from '../collection/representation.ts';
+import { type Json, computedValue, knownText, linkOfPath, linkValue, listValue, objectValue, optionalLink, plainValue } from '../collection/representation.ts';
 import { sql } from '../db/sql.ts';
 import { visibleResources } from './rights.ts';
 
@@ -27,7 +27,7 @@ export const linkOfResource = (path: string, column: string): Field<never> =>
 
 /** An item of related_resources in alias `x` (services.md 7.1). */
 export const relatedItem = (path: string): Json =>
-  objectValue({ url: linkValue(path, 'x.uuid'), uuid: plainValue('x.uuid'), name: textValue('x.name'), resource_type: plainValue('x.kind'), state: plainValue('x.state') });
+  objectValue({ url: linkValue(path, 'x.uuid'), uuid: plainValue('x.uuid'), name: knownText('x.name'), resource_type: plainValue('x.kind'), state: plainValue('x.state') });
 
 /** Related resources of one kind that satisfy a condition on alias `x`. */
 export const relatedList = (kind: string, path: string, condition: string): Json =>
@@ -39,7 +39,7 @@ export const relatedOfKinds = (paths: Readonly<Record<string, string>>, conditio
     objectValue({
       url: linkOfPath(`CASE x.kind ${Object.entries(paths).map(([kind, path]) => `WHEN '${kind}' THEN '${path}'`).join(' ')} END`, 'x.uuid'),
       uuid: plainValue('x.uuid'),
-      name: textValue('x.name'),
+      name: knownText('x.name'),
       resource_type: plainValue('x.kind'),
       state: plainValue('x.state'),
     }),

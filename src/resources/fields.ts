@@ -1,7 +1,7 @@
 import { type Fields, shown, shownList, shownText, shownTime, uuidField } from '../collection/field.ts';
 import { type LinkTarget, link, selfLink } from '../collection/links.ts';
 import { text } from '../collection/values.ts';
-import { type Json, booleanValue, computedValue, constant, linkValue, numberValue, plainValue, textValue, timeValue } from '../collection/representation.ts';
+import { type Json, booleanValue, computedValue, constant, knownText, linkValue, numberValue, plainValue, timeValue } from '../collection/representation.ts';
 import type { TypedKind } from '../providers/registry.ts';
 import { linksByType } from '../services/links.ts';
 import { typedLink } from '../services/paths.ts';
@@ -38,23 +38,23 @@ function baseFields({ kind, name, type }: TypedKind) {
   return {
     url: selfLink(kind.path, 'r.uuid'),
     uuid: uuidField(),
-    name: properName(kind.nameRules),
+    name: properName(kind.examples?.name, kind.nameRules),
     description: text({ max: 500 }),
     service: shown('field', uri, typedLink(settingsType, '', of('service', 'uuid'))),
-    service_name: shownText(textValue(settingsName)),
+    service_name: shownText(knownText(settingsName)),
     service_uuid: shownText(plainValue(of('service', 'uuid'))),
     service_settings: shown('field', uri, linkValue('service-settings', of('service_settings', 'uuid'))),
     service_settings_uuid: shownText(plainValue(of('service_settings', 'uuid'))),
-    service_settings_state: shownText(textValue(of('service_settings', 'state'))),
-    service_settings_error_message: shownText(textValue(of('service_settings', 'error_message'))),
+    service_settings_state: shownText(knownText(of('service_settings', 'state'))),
+    service_settings_error_message: shownText(knownText(of('service_settings', 'error_message'))),
     project: shown('field', uri, linkValue('projects', of('project', 'uuid'))),
-    project_name: shownText(textValue(of('project', 'name'))),
+    project_name: shownText(knownText(of('project', 'name'))),
     project_uuid: shownText(plainValue(of('project', 'uuid'))),
     customer: shown('field', uri, linkValue('customers', of('customer', 'uuid'))),
     customer_uuid: shownText(plainValue(of('customer', 'uuid'))),
-    customer_name: shownText(textValue(of('customer', 'name'))),
-    customer_native_name: shownText(textValue(of('customer', 'native_name'))),
-    customer_abbreviation: shownText(textValue(of('customer', 'abbreviation'))),
+    customer_name: shownText(knownText(of('customer', 'name'))),
+    customer_native_name: shownText(knownText(of('customer', 'native_name'))),
+    customer_abbreviation: shownText(knownText(of('customer', 'abbreviation'))),
     service_project_link: {
       ...link({ required: true, update: false, to: () => linksByType.get(type.name) as LinkTarget, key: "''" }),
       json: () => typedLink(settingsType, '-service-project-link', '(SELECT uuid FROM service_project_link WHERE id = r.link_id)'),

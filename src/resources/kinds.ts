@@ -2,6 +2,8 @@ import { titleOf } from '../collection/actions.ts';
 import { Collection, type CollectionSpec } from '../collection/collection.ts';
 import { type Fields, messageShape } from '../collection/field.ts';
 import type { Endpoint, Operation } from '../collection/endpoint.ts';
+import { exampleLink } from '../collection/example.ts';
+import { parameter } from '../collection/filter.ts';
 import type { Request } from '../access/request.ts';
 import { validate } from '../collection/validate.ts';
 import { sql } from '../db/sql.ts';
@@ -13,7 +15,7 @@ import { actionEndpoints } from './actions.ts';
 import { createResource } from './creation.ts';
 import { deleteResource, updateResource } from './changes.ts';
 import { fieldsOfKind } from './fields.ts';
-import { orderingNames, periodEnd, periodOf, resourceFilters, resourcePage } from './listing.ts';
+import { listParameters, orderingNames, periodEnd, periodOf, periodParameter, resourceFilters, resourcePage } from './listing.ts';
 import { describeKind, describeResource } from './metadata.ts';
 import { type ResourceRow, resourceOf } from './resource.ts';
 import { mayChangeResources, visibleResources } from './rights.ts';
@@ -97,6 +99,7 @@ function kindEndpoints(typed: TypedKind): Endpoint[] {
   const filters = kindObjects.spec.filters;
   const get: Operation = {
     ...(list.operations.GET as Operation),
+    filters: { ...listParameters, ...filters },
     orderings: orderingNames([typed]),
     handle: (request) =>
       resourcePage(request, {
@@ -106,10 +109,12 @@ function kindEndpoints(typed: TypedKind): Endpoint[] {
         represent: (ids) => kindObjects.listing.represent(request, ids),
       }),
   };
+  const { create, name } = typed.kind.examples ?? {};
+  const example = create && { name, service_project_link: exampleLink(`${typed.type.prefix}-service-project-link`), ...create };
   const post: Operation = {
     summary: `Creates a ${typed.name}.`,
     who: kindObjects.spec.who?.create,
-    input: { fields: kindObjects.spec.fields, purpose: 'create' },
+    input: { fields: kindObjects.spec.fields, purpose: 'create', ...(example && { example }) },
     output: { status: 201, shape: kindObjects.shape },
     handle: (request) => {
       const row = createResource(request, typed, validate(kindObjects.spec.fields, request, 'create'));
@@ -120,6 +125,7 @@ function kindEndpoints(typed: TypedKind): Endpoint[] {
   const remove: Operation = {
     summary: `Deletes a ${typed.name}.`,
     who: kindObjects.spec.who?.delete,
+    filters: Object.fromEntries(Object.entries(typed.kind.deletionFlags ?? {}).map(([name, fallback]) => [name, parameter('boolean', `Default: ${fallback}.`)])),
     output: { status: 202, shape: messageShape },
     handle: (request) => {
       const row = kindObjects.find(request);
@@ -133,7 +139,7 @@ function kindEndpoints(typed: TypedKind): Endpoint[] {
     { ...list, operations: { GET: get, ...(typed.kind.isCreatable && { POST: post }) }, metadata: (request) => describeKind(request, typed, kindObjects) },
     {
       ...detail,
-      operations: { GET: { ...(detail.operations.GET as Operation), handle: (request) => document(kindObjects.represent(request, kindObjects.find(request).id), {}, periodEnd(request)) }, ...updates, DELETE: remove },
+      operations: { GET: { ...(detail.operations.GET as Operation), filters: { period: periodParameter }, handle: (request) => document(kindObjects.represent(request, kindObjects.find(request).id), {}, periodEnd(request)) }, ...updates, DELETE: remove },
       metadata: (request) => describeResource(request, typed, kindObjects),
     },
     ...actionEndpoints(typed, kindObjects, collectionOf),
@@ -154,6 +160,9 @@ function listEndpoint(typed: TypedKind, objects: KindCollection, { condition, ki
       GET: {
         summary,
         who: objects.spec.who?.read,
+        filters: listParameters,
+        orderings: orderingNames([resourceKind(kind)]),
+        selectable: true,
         paginated: true,
         output: { status: 200, shape: { type: 'array', items: items.shape } },
         handle: (request) =>

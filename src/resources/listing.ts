@@ -1,5 +1,5 @@
 import type { Request } from '../access/request.ts';
-import { type Filters, exact, oneOf, partial, uuidOf, exactUuid } from '../collection/filter.ts';
+import { type Filters, exact, exactUuid, oneOf, parameter, partial, uuidOf } from '../collection/filter.ts';
 import { type Sql, all, any, join, raw, sql } from '../db/sql.ts';
 import { invalid } from '../http/error.ts';
 import { pageHeaders, pageOf } from '../http/page.ts';
@@ -79,6 +79,14 @@ function namedFilters(request: Request): Sql[] {
     return [sql`r.id IN (SELECT resource_id FROM monitoring_item WHERE name = ${item} AND value = ${numberParameter(request, name) as number})`];
   });
 }
+
+export const periodParameter = parameter('string', 'SLA period, YYYY-MM or YYYY; default: the present month.');
+
+/** Parameters of lists of resources besides the filters of their kinds. */
+export const listParameters: Filters = {
+  period: periodParameter,
+  named: parameter('named', 'tag__<prefix>=<value>: having the tag prefix:value; monitoring__<item>=<number>: where the item has this value.'),
+};
 
 /** How a period of SLA is written. */
 export const periodPattern = /^\d{4}(-(0[1-9]|1[0-2]))?$/;
@@ -173,6 +181,8 @@ function kindOrder(name: string, direction: Sql, kinds: readonly TypedKind[]): S
 /** Names of the orderings of these kinds, for the documentation. */
 export const orderingNames = (kinds: readonly TypedKind[]): string[] => [
   ...new Set([...Object.keys(common), 'actual_sla', ...kinds.flatMap(({ kind }) => [...(kind.isVirtualMachine ? Object.keys(virtualMachine) : []), ...(kind.hasRuntimeState ? ['runtime_state'] : []), ...Object.keys(kind.orderings ?? {})])]),
+  'tag__*',
+  'monitoring__*',
 ];
 
 /** The condition of a request on resources: these conditions, its filters, and those named after tags and items. */

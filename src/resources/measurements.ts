@@ -3,6 +3,7 @@ import type { Endpoint } from '../collection/endpoint.ts';
 import { describeFields } from '../collection/endpoint.ts';
 import { type Field, FieldError, type Fields, messages, shown } from '../collection/field.ts';
 import { number, text } from '../collection/values.ts';
+import { exampleLink } from '../collection/example.ts';
 import { type Filters, exact, parameter } from '../collection/filter.ts';
 import { validate } from '../collection/validate.ts';
 import * as v from 'valibot';
@@ -68,6 +69,8 @@ interface Measurement {
   /** The column that, with the resource, names a row. */
   readonly key: 'period' | 'name';
   readonly fields: Fields;
+  /** A valid body for the documentation. */
+  readonly example: Readonly<Record<string, unknown>>;
   /** Columns after the key that are written and shown. */
   readonly values: readonly string[];
   readonly order: string;
@@ -143,7 +146,7 @@ const representation = ({ key, values }: Measurement): Json =>
   });
 
 function endpoint(measurement: Measurement): Endpoint {
-  const { description, fields, key, kind, path } = measurement;
+  const { description, example, fields, key, kind, path } = measurement;
   const filters: Filters = { scope: parameter('link', 'Link of the resource.'), [key]: parameter('string', 'The exact value.') };
   const shape = { title: kind.replaceAll(' ', ''), ...representation(measurement).shape };
   return {
@@ -153,7 +156,7 @@ function endpoint(measurement: Measurement): Endpoint {
     actions: (request) => (request.caller.isStaff ? { PUT: describeFields(fields, request, 'create') } : undefined),
     operations: {
       GET: { summary: description, who: 'Everybody who sees the resource.', filters, paginated: true, output: { status: 200, shape: { type: 'array', items: shape } }, handle: (request) => list(request, measurement) },
-      PUT: { summary: `Stores a ${kind.toLowerCase()}.`, who: 'Staff.', input: { fields, purpose: 'create' }, output: { status: 200, others: [201], shape }, handle: (request) => put(request, measurement) },
+      PUT: { summary: `Stores a ${kind.toLowerCase()}.`, who: 'Staff.', input: { fields, purpose: 'create', example }, output: { status: 200, others: [201], shape }, handle: (request) => put(request, measurement) },
       DELETE: { summary: `Removes a ${kind.toLowerCase()}.`, who: 'Staff.', filters, output: { status: 204 }, refusals: { 404: true }, handle: (request) => remove(request, measurement) },
     },
   };
@@ -166,6 +169,7 @@ export const slaEndpoint = endpoint({
   table: 'resource_sla',
   key: 'period',
   fields: { scope: scopeField, period, value: percentage(), agreed_value: percentage() },
+  example: { scope: exampleLink('digitalocean-droplets'), period: '2026-01', value: 99.95, agreed_value: 99.9 },
   values: ['value', 'agreed_value'],
   order: 'm.period DESC',
 });
@@ -177,6 +181,7 @@ export const monitoringEndpoint = endpoint({
   table: 'monitoring_item',
   key: 'name',
   fields: { scope: scopeField, name: itemName, value: number({ required: true }) },
+  example: { scope: exampleLink('digitalocean-droplets'), name: 'response_time', value: 120 },
   values: ['value'],
   order: 'm.name',
 });

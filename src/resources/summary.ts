@@ -5,7 +5,7 @@ import { type Sql, among, any, raw, sql } from '../db/sql.ts';
 import { json } from '../http/reply.ts';
 import { type TypedKind, resourceKinds } from '../providers/registry.ts';
 import { collectionOf, representResources } from './kinds.ts';
-import { orderingNames, resourceCondition, resourceFilters, resourcePage } from './listing.ts';
+import { listParameters, orderingNames, resourceCondition, resourceFilters, resourcePage } from './listing.ts';
 import { visibleResources } from './rights.ts';
 
 const kinds = resourceKinds.filter(({ kind }) => !kind.isPart);
@@ -23,7 +23,8 @@ const ofKinds = (chosen: readonly TypedKind[]): Sql =>
 const own = {
   resource_type: parameter('string', 'Type of the resource, such as DigitalOcean.Droplet.', true),
   category: parameter('string', 'vms, apps, private_clouds, storages.'),
-  period: parameter('string', 'SLA period, YYYY-MM or YYYY; default: the present month.'),
+  resource_category: parameter('string', 'The same.'),
+  ...listParameters,
 };
 
 /** Filters of single kinds; kinds without the field ignore them. */
@@ -60,6 +61,7 @@ export const resourceEndpoints: readonly Endpoint[] = [
         who: 'Everybody, those of projects he sees.',
         filters: { ...own, ...summaryFilters },
         orderings: orderingNames(kinds),
+        selectable: true,
         paginated: true,
         output: { status: 200, shape: { type: 'array', items: { title: 'AnyResource', anyOf: kinds.map(({ name }) => collectionOf(name).shape) } } },
         handle: (request) =>

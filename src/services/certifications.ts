@@ -13,10 +13,13 @@ import { raw, sql } from '../db/sql.ts';
 const fields = {
   url: selfLink('service-certifications', 's.uuid'),
   uuid: uuidField(),
-  name: text({ max: 150, required: true, unique: { column: 'name', message: () => 'Service Certification with this name already exists.' } }),
+  name: text({ max: 150, required: true, example: 'ISO 27001', unique: { column: 'name', message: () => 'Service Certification with this name already exists.' } }),
   description: text({ max: 500 }),
   link: url({ max: 255 }),
 };
+
+/** A valid body for the documentation. */
+const example = { name: 'ISO 27001', description: 'Information security management.', link: 'https://www.iso.org/standard/27001' };
 
 const forStaff = ({ caller }: Request): string | undefined => (isStaff(caller) ? undefined : forbiddenText);
 
@@ -34,6 +37,7 @@ export const certifications = collection<Row>()({
   alias: 's',
   fields,
   visible: () => raw('TRUE'),
+  examples: { create: example, replace: example, change: { description: 'Management of information security.' } },
   who: { read: 'Everybody.', create: 'Staff.', update: 'Staff.', delete: 'Staff.' },
   describe: {
     list: (request) => describeList(request, isStaff(request.caller) ? fields : undefined),

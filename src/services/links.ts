@@ -5,7 +5,7 @@ import { Collection, type Row } from '../collection/collection.ts';
 import { shownList, shownText, uuidField } from '../collection/field.ts';
 import { type LinkTarget, link, selfLink } from '../collection/links.ts';
 import { linked, uuidOf } from '../collection/filter.ts';
-import { plainValue, textValue } from '../collection/representation.ts';
+import { knownText, plainValue } from '../collection/representation.ts';
 import { raw, sql } from '../db/sql.ts';
 import { invalidRequest } from '../http/error.ts';
 import { projects } from '../projects/projects.ts';
@@ -33,10 +33,10 @@ const fieldsOf = (type: ProviderType) => ({
   url: selfLink(linkPath(type), 'l.uuid'),
   uuid: uuidField(),
   project: link({ required: true, to: () => projects, key: ofProject('uuid') }),
-  project_name: shownText(textValue(ofProject('name'))),
+  project_name: shownText(knownText(ofProject('name'))),
   project_uuid: shownText(plainValue(ofProject('uuid'))),
   service: link({ required: true, to: () => servicesByType.get(type.name) as LinkTarget, key: ofService('uuid') }),
-  service_name: shownText(textValue(ofSettings('name'))),
+  service_name: shownText(knownText(ofSettings('name'))),
   service_uuid: shownText(plainValue(ofService('uuid'))),
   quotas: shownList(embeddedQuotas('link', 'l.id')),
 });

@@ -1,4 +1,4 @@
-import { type Json, booleanValue, linkOfPath, linkValue, listValue, objectValue, plainValue, textValue, computedValue } from '../collection/representation.ts';
+import { type Json, booleanValue, computedValue, knownText, linkOfPath, linkValue, listValue, objectValue, plainValue } from '../collection/representation.ts';
 import { providerTypes } from '../providers/registry.ts';
 
 /** Segment of a service's path, by the type of its settings: SQL. */
@@ -18,7 +18,7 @@ export const projectServices: Json = listValue(
     uuid: plainValue('v.uuid'),
     url: typedLink('st.type', '', 'v.uuid'),
     service_project_link_url: typedLink('st.type', '-service-project-link', 'l.uuid'),
-    name: textValue('st.name'),
+    name: knownText('st.name'),
     type: plainValue('st.type'),
     state: plainValue('st.state'),
     shared: booleanValue('st.shared'),

@@ -1,6 +1,7 @@
 import type { Request } from '../access/request.ts';
 import { refusalOf } from '../collection/actions.ts';
 import { type Endpoint, describeFields } from '../collection/endpoint.ts';
+import { exampleLink } from '../collection/example.ts';
 import { type Fields, objectShape, uuidShape } from '../collection/field.ts';
 import { parameter } from '../collection/filter.ts';
 import { validate } from '../collection/validate.ts';
@@ -170,7 +171,7 @@ function endpointsOf(type: ProviderType, services: Services): Endpoint[] {
       POST: {
         summary: 'Imports an object of the provider.',
         who: 'Staff; owners of the customer for private settings.',
-        input: { fields: importFields, purpose: 'create' },
+        input: { fields: importFields, purpose: 'create', example: { backend_id: '1000001', project: exampleLink('projects'), resource_type: importableKinds(type)[0]?.name } },
         output: { status: 200, shape: importedShape },
         handle: (request) => importObject(request, type, found(request, services)),
       },

@@ -6,10 +6,11 @@ import { type DescribedAction, describeList, describeObject, forbiddenText, refu
 import { Collection, type Row } from '../collection/collection.ts';
 import type { Endpoint, Operation } from '../collection/endpoint.ts';
 import { type Field, type Fields, type Values, shown, shownList, shownText, uuidField, FieldError } from '../collection/field.ts';
+import { exampleLink } from '../collection/example.ts';
 import { link } from '../collection/links.ts';
 import { boolean, text, url as urlField } from '../collection/values.ts';
 import { oneOf } from '../collection/filter.ts';
-import { type Json, booleanValue, computedValue, linkValue, listValue, numberValue, objectValue, plainValue, render, textValue } from '../collection/representation.ts';
+import { type Json, booleanValue, computedValue, knownText, linkValue, listValue, numberValue, objectValue, plainValue, render, textValue } from '../collection/representation.ts';
 import { validate } from '../collection/validate.ts';
 import { customers } from '../customers/customers.ts';
 import { type Sql, any, raw, sql } from '../db/sql.ts';
@@ -42,7 +43,7 @@ const visibleProject = `(@all OR p.id IN (${connectedProjects(raw('@caller')).te
 const serviceLink = typedLink(ofSettings('type'), '', 'v.uuid');
 
 const serviceName: Field<string> = (() => {
-  const field = text({ max: 150, required: true });
+  const field = text({ max: 150, required: true, example: 'Cloud of Alice' });
   const input = field.input as NonNullable<typeof field.input>;
   return {
     ...field,
@@ -71,15 +72,15 @@ const fields = {
   shared: shown('boolean', { type: 'boolean' }, booleanValue(ofSettings('shared'))),
   projects: shownList(
     listValue(
-      objectValue({ url: linkValue('projects', 'p.uuid'), uuid: plainValue('p.uuid'), name: textValue('p.name') }),
+      objectValue({ url: linkValue('projects', 'p.uuid'), uuid: plainValue('p.uuid'), name: knownText('p.name') }),
       `service_project_link l JOIN project p ON p.id = l.project_id WHERE l.service_id = v.id AND ${visibleProject}`,
       'p.name COLLATE NOCASE, p.id',
     ),
   ),
   customer: link({ required: true, update: false, to: () => customers, key: ofCustomer('uuid') }),
   customer_uuid: shownText(plainValue(ofCustomer('uuid'))),
-  customer_name: shownText(textValue(ofCustomer('name'))),
-  customer_native_name: shownText(textValue(ofCustomer('native_name'))),
+  customer_name: shownText(knownText(ofCustomer('name'))),
+  customer_native_name: shownText(knownText(ofCustomer('native_name'))),
   settings: link({ update: false, to: () => settings, key: ofSettings('uuid') }),
   settings_uuid: shownText(plainValue(ofSettings('uuid'))),
   resources_count: shown('integer', { type: 'integer' }, numberValue(
@@ -104,6 +105,12 @@ export const visibleServices = (caller: Caller): Sql => (seesAll(caller) ? raw('
 export const mayWriteService = ({ caller, config, db }: Request, customer: number): boolean =>
   caller.isStaff || (!config.only_staff_manages_services && ownsCustomer(db, caller, customer));
 
+/** Credentials that a type of provider is content with, for the documentation: the fewest. */
+function exampleCredentials({ missingCredentials }: ProviderType): Readonly<Record<string, string>> {
+  const sets = [{ token: 'token-of-the-account' }, { username: 'tenantry', password: 'password-of-the-account' }, { username: 'tenantry', token: 'token-of-the-account' }];
+  return sets.find((set) => Object.keys(missingCredentials(set)).length === 0) ?? {};
+}
+
 /** The services of one type, under its own path. */
 function typedServices(type: ProviderType): Collection<typeof fields, ServiceRow> {
   return new Collection<typeof fields, ServiceRow>({
@@ -116,6 +123,7 @@ function typedServices(type: ProviderType): Collection<typeof fields, ServiceRow
     visible: (caller) => sql`${raw(ofSettings('type'))} = ${type.name} AND (${visibleServices(caller)})`,
     selectable: true,
     accepts: (_, name) => !(name in optionFields) || optionNames(type.name).includes(name),
+    examples: { create: { name: `${type.name} of Alice`, customer: exampleLink('customers'), ...exampleCredentials(type) } },
     who: {
       read: 'Everybody with a role in the customer or a linked project; staff and global support.',
       create: 'Staff; owners of the customer.',
@@ -256,7 +264,7 @@ const anyServices = servicesByType.values().next().value as Collection<typeof fi
 /** GET /api/services/: services of all types. */
 const summary: Endpoint = {
   path: '/api/services/',
-  name: 'Services List',
+  name: 'Service List',
   description: 'Services of all types.',
   operations: {
     GET: {
@@ -264,6 +272,7 @@ const summary: Endpoint = {
       who: 'Everybody, those he sees.',
       filters: { service_type: oneOf(ofSettings('type'), 'Type of the service.'), ...filters },
       orderings: Object.keys(orderings),
+      selectable: true,
       paginated: true,
       output: { status: 200, shape: { type: 'array', items: anyServices.shape } },
       handle: (request): Reply => {

@@ -3,7 +3,7 @@ import { customersWithRole } from '../access/visibility.ts';
 import { type Field, type Fields, FieldError, messages, objectShape, shown, shownList, shownText, uuidField } from '../collection/field.ts';
 import { link, selfLink } from '../collection/links.ts';
 import { choice, nullableText, boolean, text, url } from '../collection/values.ts';
-import { booleanValue, computedValue, linkValue, listValue, objectValue, plainValue, textValue } from '../collection/representation.ts';
+import { booleanValue, computedValue, knownText, linkValue, listValue, objectValue, plainValue, textValue } from '../collection/representation.ts';
 import { properName } from '../collection/rules.ts';
 import * as v from 'valibot';
 import { customers } from '../customers/customers.ts';
@@ -109,7 +109,7 @@ const scope: Field<ResolvedScope | null> = {
 
 /** Certifications that settings hold, name descending. */
 export const settingsCertifications = listValue(
-  objectValue({ uuid: plainValue('s.uuid'), url: linkValue('service-certifications', 's.uuid'), name: textValue('s.name'), description: textValue('s.description'), link: textValue('s.link') }),
+  objectValue({ uuid: plainValue('s.uuid'), url: linkValue('service-certifications', 's.uuid'), name: knownText('s.name'), description: knownText('s.description'), link: textValue('s.link') }),
   'settings_certification sc JOIN service_certification s ON s.id = sc.certification_id WHERE sc.settings_id = st.id',
   's.name DESC',
 );
@@ -149,7 +149,7 @@ export const optionNames = (type: string): readonly string[] => [
 ];
 
 const typeField: Field<string> = (() => {
-  const field = choice({ required: true, update: false, choices: () => providerTypes.map(({ name }) => [name, name] as const) });
+  const field = choice({ required: true, update: false, example: 'DigitalOcean', choices: () => providerTypes.map(({ name }) => [name, name] as const) });
   const input = field.input as NonNullable<typeof field.input>;
   return {
     ...field,
@@ -182,7 +182,7 @@ export const optionFields: Fields = allOptions;
 export const settingsFields = {
   url: selfLink('service-settings', 'st.uuid'),
   uuid: uuidField(),
-  name: properName(),
+  name: properName('Droplets of Alice'),
   type: typeField,
   state: shownText(),
   error_message: shownText(),

@@ -4,6 +4,7 @@ import type { Request } from '../access/request.ts';
 import { ownsCustomer, ownsSomeCustomer } from '../access/rights.ts';
 import { type Row, collection } from '../collection/collection.ts';
 import { type Values, messages } from '../collection/field.ts';
+import { exampleLink } from '../collection/example.ts';
 import { exact, oneOf, partial, truth, uuidOf } from '../collection/filter.ts';
 import { type Sql, type Value, raw, sql } from '../db/sql.ts';
 import { UploadedFile } from '../http/body.ts';
@@ -83,6 +84,7 @@ export const settings = collection<SettingsRow>()({
   },
   orderings: { name: 'st.name COLLATE NOCASE', type: 'st.type', state: 'st.state' },
   order: 'st.type, st.name COLLATE NOCASE',
+  examples: { create: { name: 'Droplets of Alice', type: 'DigitalOcean', customer: exampleLink('customers'), token: 'token-of-the-account' } },
   parameters: (request) => ({ detail: isDetail(request) ? 1 : 0 }),
   described: (request, row) => (row ? mayWriteSettings(request, row) : mayManageServices(request) && (isStaff(request.caller) || ownsSomeCustomer(request.db, request.caller))),
   accepts: (request, name, row) => !(name in optionFields) || optionNames(row?.type ?? String(request.body().values.type)).includes(name),

@@ -16,7 +16,7 @@ const longestUsername = 150;
 
 /** Text that is taken as it is, for a password. */
 const secret = (): Field<string> => {
-  const field = text({ max: 4096, required: true });
+  const field = text({ max: 4096, required: true, example: 'correct-horse-1' });
   return {
     ...field,
     facts: {},
@@ -32,7 +32,7 @@ const secret = (): Field<string> => {
   };
 };
 
-const credentials = { username: text({ max: 4096, required: true }), password: secret() };
+const credentials = { username: text({ max: 4096, required: true, example: 'alice' }), password: secret() };
 
 interface Attempt {
   readonly username: string;

@@ -25,7 +25,7 @@ export const passwordField: Field<string> = {
   type: 'string',
   help: 'At least 7 characters, with a digit and a latin letter.',
   facts: { min_length: 7 },
-  shape: { type: 'string' },
+  shape: { type: 'string', examples: ['correct-horse-1'] },
   input: {
     schema: v.pipe(v.string(), v.minLength(7)),
     nullable: false,
@@ -41,7 +41,7 @@ export const passwordField: Field<string> = {
 };
 
 const passwordInput = { password: passwordField };
-const claimInput = { organization: text({ max: 80, required: true }) };
+const claimInput = { organization: text({ max: 80, required: true, example: 'ALC' }) };
 
 const isSelfOrStaff = ({ caller }: Request, target: UserRow): boolean => caller.isStaff || caller.id === target.id;
 

@@ -9,7 +9,7 @@ import { type Input, type Values, hidden, shown, shownText, shownTime, uuidField
 import { selfLink } from '../collection/links.ts';
 import { boolean, choice, email, integer, nullableText, text } from '../collection/values.ts';
 import { type Filter, exact, only, partial, presence, truth, uuid } from '../collection/filter.ts';
-import { booleanValue, textValue } from '../collection/representation.ts';
+import { booleanValue, textValue, timeValue } from '../collection/representation.ts';
 import { type Sql, type Value, any, fold, raw, sql } from '../db/sql.ts';
 import { affectedUser } from '../events/context.ts';
 import { cancelDeliveries } from '../events/outbox.ts';
@@ -56,6 +56,7 @@ const fields = {
   username: text({
     max: 30,
     required: true,
+    example: 'carol',
     update: false,
     type: 'regex',
     normalize: (name) => name.normalize('NFKC'),
@@ -63,7 +64,7 @@ const fields = {
     help: 'Required. 30 characters or fewer. Letters, digits and @/./+/-/_ only.',
     unique: { column: 'username_folded', of: fold, message: () => 'user with this username already exists.' },
   }),
-  full_name: text({ max: 100 }),
+  full_name: text({ max: 100, example: 'Carol Jones' }),
   native_name: text({ max: 100 }),
   job_title: text({ max: 40 }),
   email: email({ unique: { column: 'email_folded', of: fold, message: (address) => `User with email "${address}" already exists.` } }),
@@ -85,7 +86,7 @@ const fields = {
   registration_method: shownText(),
   date_joined: shownTime(),
   agree_with_policy: hidden({ ...agreement, input: { ...(agreement.input as Input<boolean>), parse: isYes } }),
-  agreement_date: shownTime(),
+  agreement_date: shownTime(timeValue),
   preferred_language: choice({ blank: true, choices: () => [['en', 'English'], ['et', 'Eesti']] }),
   competence: choice({ blank: true, choices: () => [], chosenBy: (config) => config.user_competences }),
 };
@@ -108,6 +109,11 @@ export const users = collection<UserRow>()({
   fields,
   visible: visibleUsers,
   described: (request, row) => request.caller.isStaff || row?.id === request.caller.id,
+  examples: {
+    create: { username: 'carol', full_name: 'Carol Jones', email: 'carol@example.com', job_title: 'Engineer' },
+    replace: { full_name: 'Carol Jones', email: 'carol@example.com', job_title: 'Head of engineering', phone_number: '+372 600 0002', agree_with_policy: true },
+    change: { preferred_language: 'et' },
+  },
   who: { read: 'Everybody.', create: 'Staff.', update: 'The user himself, and staff.', delete: 'Staff.' },
   filters: {
     username: partial('u.username'),

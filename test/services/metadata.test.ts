@@ -94,7 +94,7 @@ test('OPTIONS needs a token, and a service that is seen', async () => {
 
 test('the summary of services has the plain metadata', async () => {
   const { body } = await fixture.staff.options('/api/services/');
-  assert.equal([body.name, body.actions], ['Services List', undefined]);
+  assert.equal([body.name, body.actions], ['Service List', undefined]);
 });
 
 test('the registry has six types', () => {

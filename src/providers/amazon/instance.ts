@@ -1,4 +1,5 @@
 import type { Request } from '../../access/request.ts';
+import { exampleLink } from '../../collection/example.ts';
 import type { Fields, Values } from '../../collection/field.ts';
 import { sql } from '../../db/sql.ts';
 import { invalid, invalidRequest } from '../../http/error.ts';
@@ -71,6 +72,10 @@ const importItem = (request: Request, { values }: BackendObject, settings: numbe
 export const instance: ResourceKind = {
   name: 'Instance',
   path: 'aws-instances',
+  examples: {
+    name: 'web-1',
+    create: { region: exampleLink('aws-regions'), image: exampleLink('aws-images'), size: exampleLink('aws-sizes'), ssh_public_key: exampleLink('keys') },
+  },
   plural: 'instances',
   category: 'vms',
   isVirtualMachine: true,

@@ -1,13 +1,13 @@
 import { shown, shownList } from '../../collection/field.ts';
 import { type Filter, uuid } from '../../collection/filter.ts';
-import { computedValue, linkValue, listValue, objectValue, orNullShape, plainValue, render, textValue } from '../../collection/representation.ts';
+import { computedValue, knownText, linkValue, listValue, objectValue, orNullShape, plainValue, render } from '../../collection/representation.ts';
 import { raw, sql } from '../../db/sql.ts';
 import { matches } from '../pattern.ts';
 import { propertyDetail, shownProperty } from '../property.ts';
 import type { PropertyKind } from '../provider.ts';
 
 /** A region in alias `x`. */
-const regionItem = objectValue({ url: linkValue('aws-regions', 'x.uuid'), uuid: plainValue('x.uuid'), name: textValue('x.name') });
+const regionItem = objectValue({ url: linkValue('aws-regions', 'x.uuid'), uuid: plainValue('x.uuid'), name: knownText('x.name') });
 
 /** Regions, by a condition on alias `x`, of the set that the property in alias `d` belongs to. */
 const regionsWhere = (condition: string): string => `property x WHERE x.kind = 'Amazon.Region' AND x.backend IS d.backend AND ${condition}`;

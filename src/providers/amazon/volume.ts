@@ -18,13 +18,13 @@ const largest = 2 ** 31 - 1;
 const volumeTypes = ['gp2', 'io1', 'standard'];
 
 const fields = {
-  size: integer({ min: smallest, max: largest, required: true, update: false, help: 'In MiB.' }),
+  size: integer({ min: smallest, max: largest, required: true, update: false, help: 'In MiB.', example: 10_240 }),
   region: propertyLink('Amazon.Region', 'aws-regions', { required: true }),
   volume_type: {
     ...choice({ required: true, update: false, choices: () => volumeTypes.map((type) => [type, type] as const) }),
     json: () => computedValue(`ifnull(r.details -> '$.volume_type', '""')`),
     // Imported volumes may be of any type.
-    shape: { type: 'string' },
+    shape: { type: 'string', examples: [volumeTypes[0]] },
   },
   region_name: shownDetail('region_name', { type: 'string' }, '""'),
   device: shownDetail('device', { type: 'string' }, '""'),
@@ -33,7 +33,7 @@ const fields = {
 
 const attachFields = {
   instance: link({ required: true, to: resourceTarget('Amazon.Instance', 'aws-instances'), key: "''" }),
-  device: text({ max: 128, required: true, help: 'Name of the device, such as /dev/sdf.' }),
+  device: text({ max: 128, required: true, help: 'Name of the device, such as /dev/sdf.', example: '/dev/sdf' }),
 };
 
 function accept(request: Request, values: Values<Fields>, { settings }: Place): Acceptance {
@@ -73,6 +73,7 @@ function acceptImport({ db }: Request, { values }: BackendObject, { settings }: 
 export const volume: ResourceKind = {
   name: 'Volume',
   path: 'aws-volumes',
+  examples: { name: 'data-1' },
   plural: 'volumes',
   category: 'storages',
   hasRuntimeState: true,

@@ -1,4 +1,5 @@
 import type { Request } from '../../access/request.ts';
+import { exampleLink } from '../../collection/example.ts';
 import type { Fields, Values } from '../../collection/field.ts';
 import { boolean } from '../../collection/values.ts';
 import { invalid } from '../../http/error.ts';
@@ -81,6 +82,15 @@ function acceptResize(request: Request, droplet: ResourceRow, values: Values<Fie
 export const droplet: ResourceKind = {
   name: 'Droplet',
   path: 'digitalocean-droplets',
+  examples: {
+    name: 'web-1.example.com',
+    create: {
+      region: exampleLink('digitalocean-regions'),
+      image: exampleLink('digitalocean-images'),
+      size: exampleLink('digitalocean-sizes'),
+      ssh_public_key: exampleLink('keys'),
+    },
+  },
   plural: 'droplets',
   category: 'vms',
   isVirtualMachine: true,

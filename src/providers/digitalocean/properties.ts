@@ -1,4 +1,4 @@
-import { booleanValue, linkValue, listValue, objectValue, plainValue, textValue } from '../../collection/representation.ts';
+import { booleanValue, knownText, linkValue, listValue, objectValue, plainValue } from '../../collection/representation.ts';
 import { shown, shownList } from '../../collection/field.ts';
 import { exact } from '../../collection/filter.ts';
 import { propertyDetail, shownProperty } from '../property.ts';
@@ -7,7 +7,7 @@ import type { PropertyKind } from '../provider.ts';
 /** The regions, by slug, that an image or size is available in. */
 const regions = shownList(
   listValue(
-    objectValue({ url: linkValue('digitalocean-regions', 'x.uuid'), uuid: plainValue('x.uuid'), name: textValue('x.name') }),
+    objectValue({ url: linkValue('digitalocean-regions', 'x.uuid'), uuid: plainValue('x.uuid'), name: knownText('x.name') }),
     `json_each(d.details -> '$.regions') slug JOIN property x ON x.kind = 'DigitalOcean.Region' AND x.backend_id = slug.value AND x.backend IS d.backend`,
     'x.name',
   ),

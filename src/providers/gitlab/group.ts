@@ -1,7 +1,7 @@
 import type { Request } from '../../access/request.ts';
 import { type Fields, type Values, hidden, shown, shownList } from '../../collection/field.ts';
 import { text } from '../../collection/values.ts';
-import { linkValue, listValue, objectValue, plainValue, textValue } from '../../collection/representation.ts';
+import { knownText, linkValue, listValue, objectValue, plainValue, textValue } from '../../collection/representation.ts';
 import { type TextRule, keepingTo } from '../../collection/rules.ts';
 import { type Sql, raw, sql } from '../../db/sql.ts';
 import { invalid } from '../../http/error.ts';
@@ -17,10 +17,10 @@ const pathRules: readonly TextRule[] = [
 ];
 
 const webUrl = textValue(detail('web_url'));
-const project = objectValue({ url: linkValue('gitlab-projects', 'x.uuid'), uuid: plainValue('x.uuid'), name: textValue('x.name'), web_url: textValue(detail('web_url', 'x')) });
+const project = objectValue({ url: linkValue('gitlab-projects', 'x.uuid'), uuid: plainValue('x.uuid'), name: knownText('x.name'), web_url: textValue(detail('web_url', 'x')) });
 
 const fields = {
-  path: hidden(keepingTo(pathRules, text({ max: 100, required: true, update: false, help: 'Where the group is at GitLab.' }))),
+  path: hidden(keepingTo(pathRules, text({ max: 100, required: true, update: false, help: 'Where the group is at GitLab.', example: 'alice' }))),
   web_url: shown('url', { type: ['string', 'null'] }, webUrl),
   projects: shownList(listValue(project, `resource x WHERE x.kind = 'GitLab.Project' AND x.parent_id = r.id`, 'x.id')),
 };
@@ -53,6 +53,7 @@ const refuseDeletion = ({ db }: Request, { id }: ResourceRow): string | undefine
 export const group: ResourceKind = {
   name: 'Group',
   path: 'gitlab-groups',
+  examples: { name: 'Alice and Partners' },
   plural: 'gitlab groups',
   category: 'apps',
   nameRules,

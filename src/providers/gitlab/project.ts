@@ -91,6 +91,7 @@ function acceptImport({ db }: Request, { values }: BackendObject, { link: linkId
 export const project: ResourceKind = {
   name: 'Project',
   path: 'gitlab-projects',
+  examples: { name: 'website' },
   plural: 'gitlab projects',
   category: 'apps',
   nameRules,

@@ -25,7 +25,7 @@ const fields = {
   url: selfLink('jira-comments', 'c.uuid'),
   uuid: uuidField(),
   issue: link({ required: true, update: false, to: () => issues, key: '(SELECT uuid FROM jira_issue WHERE id = c.issue_id)' }),
-  message: text({ required: true }),
+  message: text({ required: true, example: 'Fixed by the last release.' }),
   user: shown('field', { type: ['string', 'null'], format: 'uri' }, optionalLink('users', '(SELECT uuid FROM user WHERE id = c.user_id)')),
   author_username: shownText(),
   created: shownTime(),

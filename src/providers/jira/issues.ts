@@ -7,7 +7,7 @@ import { type Field, type Values, shown, shownText, shownTime, uuidField } from 
 import { type LinkTarget, link, selfLink } from '../../collection/links.ts';
 import { text } from '../../collection/values.ts';
 import { exact, exactUuid, instant, linked, oneOf, partial, uuidOf } from '../../collection/filter.ts';
-import { computedValue, linkValue, optionalLink, plainValue, textValue } from '../../collection/representation.ts';
+import { computedValue, knownText, linkValue, optionalLink, plainValue, textValue } from '../../collection/representation.ts';
 import type { Database } from '../../db/database.ts';
 import { type Value, raw, sql } from '../../db/sql.ts';
 import { conflict, invalid } from '../../http/error.ts';
@@ -59,17 +59,17 @@ const fields = {
   uuid: uuidField(),
   jira_project: link({ required: true, update: false, to: resourceTarget('JIRA.Project', 'jira-projects'), key: ofJiraProject('uuid') }),
   type: named('JIRA.IssueType', 'jira-issue-types', 'i.type_name'),
-  summary: text({ max: 255, required: true }),
+  summary: text({ max: 255, required: true, example: 'The shop does not open' }),
   priority: named('JIRA.Priority', 'jira-priorities', 'i.priority_name'),
   description: text({}),
   parent: link({ nullable: true, to: () => ownKind, key: ofParent('uuid') }),
   key: shownText(() => textValue('i.backend_id')),
   ...Object.fromEntries(told.map((name) => [name, fromJira(name)])),
   jira_project_uuid: shownText(plainValue(ofJiraProject('uuid'))),
-  jira_project_name: shownText(textValue(ofJiraProject('name'))),
+  jira_project_name: shownText(knownText(ofJiraProject('name'))),
   project: shown('field', { type: 'string', format: 'uri' }, linkValue('projects', ofProject('uuid'))),
   project_uuid: shownText(plainValue(ofProject('uuid'))),
-  project_name: shownText(textValue(ofProject('name'))),
+  project_name: shownText(knownText(ofProject('name'))),
   type_name: shownText(),
   priority_name: shownText(),
   parent_uuid: shownText(textValue(ofParent('uuid'))),

@@ -13,7 +13,7 @@ const longestKey = 10;
 
 /** The key of a project: part of every issue's name, never changed. */
 const key: Field<string> = hidden({
-  ...checked(text({ max: 255, required: true, update: false, pattern: [/^[A-Z][A-Z0-9]+$/, keyRule] }), (given) =>
+  ...checked(text({ max: 255, required: true, update: false, example: 'WEB', pattern: [/^[A-Z][A-Z0-9]+$/, keyRule] }), (given) =>
     given.length > longestKey ? ['The project key must not exceed 10 characters in length.'] : []),
   facts: { max_length: longestKey },
 });
@@ -54,6 +54,7 @@ function accept(request: Request, values: Values<Fields>, place: Place): Accepta
 export const project: ResourceKind = {
   name: 'Project',
   path: 'jira-projects',
+  examples: { name: 'Website' },
   plural: 'jira projects',
   category: 'apps',
   fields: {

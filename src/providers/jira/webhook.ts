@@ -94,7 +94,7 @@ export const webhookReceiver: Endpoint = {
       summary: 'Receives a webhook of JIRA.',
       who: 'Whoever knows the webhook_secret of JIRA settings, given as ?secret=.',
       filters: { secret: parameter('string', 'The webhook_secret of the settings.') },
-      input: { fields, purpose: 'create' },
+      input: { fields, purpose: 'create', example: { webhookEvent: 'jira:issue_updated', issue: { key: 'WEB-1' } } },
       output: { status: 201, shape: messageShape },
       refusals: { 403: true },
       handle: receive,

@@ -2,7 +2,7 @@ import { newUuid } from '../../access/deployment.ts';
 import type { Request } from '../../access/request.ts';
 import { type Field, FieldError, objectShape } from '../../collection/field.ts';
 import { resolveLink } from '../../collection/links.ts';
-import { type Json, computedValue, linkShape, linkValue, listValue, objectValue, optionalLink, plainValue, textValue } from '../../collection/representation.ts';
+import { type Json, computedValue, knownText, linkShape, linkValue, listValue, objectValue, optionalLink, plainValue, textValue } from '../../collection/representation.ts';
 import { type Sql, sql } from '../../db/sql.ts';
 import { invalid } from '../../http/error.ts';
 import { detail, resourceTarget } from '../../resources/details.ts';
@@ -58,9 +58,9 @@ export const securityGroupsField = (required = false): Field<readonly ResourceRo
     json: listValue(
       objectValue({
         url: linkValue(groupPath, 'n.uuid'),
-        name: textValue('n.name'),
+        name: knownText('n.name'),
         rules: computedValue(`ifnull(n.details -> '$.rules', '[]')`, rulesShape),
-        description: textValue('n.description'),
+        description: knownText('n.description'),
         state: plainValue('n.state'),
       }),
       `json_each(r.details, '$.security_groups') g JOIN resource n ON n.settings_id = r.settings_id AND n.kind = 'OpenStack.SecurityGroup' AND n.backend_id = g.value AND n.backend_id <> ''`,

@@ -1,9 +1,10 @@
 import { type Context, newUuid } from '../../access/deployment.ts';
 import type { Request } from '../../access/request.ts';
+import { exampleLink } from '../../collection/example.ts';
 import { type Fields, type Values, hidden, shownList } from '../../collection/field.ts';
 import { integer } from '../../collection/values.ts';
 import type { Filter } from '../../collection/filter.ts';
-import { computedValue, linkValue, listValue, objectValue, plainValue, textValue, numberValue } from '../../collection/representation.ts';
+import { computedValue, knownText, linkValue, listValue, numberValue, objectValue, plainValue, textValue } from '../../collection/representation.ts';
 import { raw, sql } from '../../db/sql.ts';
 import { invalid, invalidRequest } from '../../http/error.ts';
 import { detail, relatedList, shownDetail } from '../../resources/details.ts';
@@ -31,7 +32,7 @@ const fields: Fields = {
       objectValue({
         url: linkValue('openstack-volumes', 'x.uuid'),
         uuid: plainValue('x.uuid'),
-        name: textValue('x.name'),
+        name: knownText('x.name'),
         image_name: textValue('x.image_name'),
         state: plainValue('x.state'),
         bootable: computedValue(`ifnull(x.details -> '$.bootable', 'false')`, { type: 'boolean' }),
@@ -180,6 +181,18 @@ export const instance: ResourceKind = {
   ...belowTenant,
   name: 'Instance',
   path: 'openstack-instances',
+  examples: {
+    name: 'web-1',
+    create: {
+      tenant: exampleLink('openstack-tenants'),
+      flavor: exampleLink('openstack-flavors'),
+      image: exampleLink('openstack-images'),
+      system_volume_size: 20_480,
+      data_volume_size: 51_200,
+      security_groups: [{ url: exampleLink('openstack-security-groups') }],
+      ssh_public_key: exampleLink('keys'),
+    },
+  },
   plural: 'instances',
   category: 'vms',
   isVirtualMachine: true,

@@ -1,7 +1,7 @@
 import type { Request } from '../../access/request.ts';
 import { type Field, type Fields, type Values, objectShape, shown, shownList } from '../../collection/field.ts';
 import { text } from '../../collection/values.ts';
-import { computedValue, linkValue, listValue, objectValue, plainValue, textValue } from '../../collection/representation.ts';
+import { computedValue, knownText, linkValue, listValue, objectValue, plainValue, textValue } from '../../collection/representation.ts';
 import { raw, sql } from '../../db/sql.ts';
 import { invalid } from '../../http/error.ts';
 import { makeResource } from '../../resources/creation.ts';
@@ -51,7 +51,7 @@ function instancesIn(request: Pick<Request, 'db'>, network: ResourceRow): Resour
     WHERE ip.value ->> 'subnet' IN (SELECT value FROM json_each(${subnets})))`);
 }
 
-const createSubnetFields: Fields = { name: properName(), description: text({ max: 500 }), cidr: cidrField };
+const createSubnetFields: Fields = { name: properName('backend-subnet'), description: text({ max: 500 }), cidr: cidrField };
 
 function makeSubnet(request: Request, network: ResourceRow, values: Values<Fields>): ResourceRow {
   const given = values as { name: string; description?: string; cidr?: string };
@@ -75,6 +75,7 @@ export const network: ResourceKind = {
   ...belowTenant,
   name: 'Network',
   path: networkPath,
+  examples: { name: 'backend' },
   plural: 'networks',
   category: undefined,
   isPart: true,
@@ -88,7 +89,7 @@ export const network: ResourceKind = {
         objectValue({
           url: linkValue('openstack-subnets', 'x.uuid'),
           uuid: plainValue('x.uuid'),
-          name: textValue('x.name'),
+          name: knownText('x.name'),
           cidr: computedValue(`ifnull(x.details -> '$.cidr', 'null')`, { type: ['string', 'null'] }),
           gateway_ip: computedValue(`ifnull(x.details -> '$.gateway_ip', 'null')`, { type: ['string', 'null'] }),
         }),
@@ -106,6 +107,7 @@ export const network: ResourceKind = {
     {
       name: 'create_subnet',
       fields: createSubnetFields,
+      example: { name: 'backend-subnet', description: 'Database servers.', cidr: '192.168.43.0/24' },
       refuse: (request, row) => (subnetsOf(request, row).length > 0 ? 'Internal network cannot have more than one subnet.' : undefined),
       make: makeSubnet,
       makes: 'OpenStack.SubNet',
@@ -119,6 +121,7 @@ export const subnet: ResourceKind = {
   ...belowTenant,
   name: 'SubNet',
   path: 'openstack-subnets',
+  examples: { name: 'backend-subnet' },
   plural: 'subnets',
   category: undefined,
   isPart: true,

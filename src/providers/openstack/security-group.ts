@@ -100,6 +100,7 @@ export const securityGroup: ResourceKind = {
   ...belowTenant,
   name: 'SecurityGroup',
   path: 'openstack-security-groups',
+  examples: { name: 'https' },
   plural: 'security groups',
   category: undefined,
   isPart: true,

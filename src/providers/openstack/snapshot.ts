@@ -29,7 +29,7 @@ const fields: Fields = {
   kept_until: shown('datetime', { type: ['string', 'null'], format: 'date-time' }, timeValue(detail('kept_until'))),
 };
 
-const restoreFields: Fields = { name: properName(), description: text({ max: 500 }) };
+const restoreFields: Fields = { name: properName('database-restored'), description: text({ max: 500 }) };
 
 function restore(request: Request, snapshot: ResourceRow, values: Values<Fields>): ResourceRow {
   const { description, name } = values as unknown as { name: string; description?: string };
@@ -68,6 +68,7 @@ export const snapshot: ResourceKind = {
   ...belowTenant,
   name: 'Snapshot',
   path: 'openstack-snapshots',
+  examples: { name: 'database-before-upgrade' },
   plural: 'snapshots',
   category: 'storages',
   hasRuntimeState: true,

@@ -2,7 +2,7 @@ import type { Request } from '../../access/request.ts';
 import { type Field, shown, shownText } from '../../collection/field.ts';
 import { link } from '../../collection/links.ts';
 import { type Filters, linked, uuidOf } from '../../collection/filter.ts';
-import { optionalLink, textValue } from '../../collection/representation.ts';
+import { knownText, optionalLink, textValue } from '../../collection/representation.ts';
 import { type Sql, sql } from '../../db/sql.ts';
 import { invalid } from '../../http/error.ts';
 import { detail, resourceTarget } from '../../resources/details.ts';
@@ -20,7 +20,7 @@ const tenantPath = 'openstack-tenants';
 /** Members about the tenant. */
 export const tenantFields = {
   tenant: shown('field', { type: ['string', 'null'], format: 'uri' }, optionalLink(tenantPath, ofTenant('uuid'))),
-  tenant_name: shownText(textValue(ofTenant('name'))),
+  tenant_name: shownText(knownText(ofTenant('name'))),
   tenant_uuid: shownText(textValue(ofTenant('uuid'))),
 };
 

@@ -14,7 +14,7 @@ const settable = ['instances', 'volumes', 'snapshots', 'ram', 'vcpu', 'storage',
 const quotaFields: Fields = Object.fromEntries(settable.map((name) => [name, integer({ min: 1, max: 2_147_483_647 })]));
 
 /** Name and description of what an action makes. */
-const namingFields = { name: properName(), description: text({ max: 500 }) };
+const namingFields = { name: properName('backend'), description: text({ max: 500 }) };
 
 interface Naming {
   readonly name: string;
@@ -38,7 +38,7 @@ function makeSecurityGroup(request: Request, tenant: ResourceRow, values: Values
 const makeFloatingIp = (request: Request, tenant: ResourceRow): ResourceRow =>
   makeResource(request, 'OpenStack.FloatingIP', tenant, { row: unbornAddress(tenant) });
 
-const passwordField: Field<string> = hidden(text({ max: 50, required: true, help: 'New password of the tenant user.' }));
+const passwordField: Field<string> = hidden(text({ max: 50, required: true, help: 'New password of the tenant user.', example: 'correct-horse-1' }));
 
 function acceptPassword({ deployment }: Request, tenant: ResourceRow, values: Values<Fields>): ActionAcceptance {
   const { user_password: given } = values as unknown as { user_password: string };
@@ -52,10 +52,11 @@ export const tenantActions: readonly ResourceAction[] = [
   {
     name: 'set_quotas',
     fields: quotaFields,
+    example: { instances: 40, vcpu: 80, ram: 163_840, storage: 2_048_000 },
     forbid: ({ caller }) => (caller.isStaff ? undefined : 'You do not have permission to perform this action.'),
     answer: { detail: 'Quota update has been scheduled' },
   },
-  { name: 'create_network', fields: namingFields, make: makeNetwork, makes: 'OpenStack.Network', answer: {} },
+  { name: 'create_network', fields: namingFields, example: { name: 'backend', description: 'Database servers.' }, make: makeNetwork, makes: 'OpenStack.Network', answer: {} },
   {
     name: 'create_floating_ip',
     refuse: (_request, tenant) => (valueOf<string>(tenant, 'external_network_id') ? undefined : 'Cannot create floating IP if tenant external network is not defined.'),
@@ -63,7 +64,14 @@ export const tenantActions: readonly ResourceAction[] = [
     makes: 'OpenStack.FloatingIP',
     answer: {},
   },
-  { name: 'create_security_group', fields: { ...namingFields, rules: rulesField() }, make: makeSecurityGroup, makes: 'OpenStack.SecurityGroup', answer: {} },
+  {
+    name: 'create_security_group',
+    fields: { ...namingFields, rules: rulesField() },
+    example: { name: 'https', description: 'Secure web servers.', rules: [{ protocol: 'tcp', from_port: 443, to_port: 443, cidr: '0.0.0.0/0' }] },
+    make: makeSecurityGroup,
+    makes: 'OpenStack.SecurityGroup',
+    answer: {},
+  },
   { name: 'pull_floating_ips', answer: { status: 'Floating IPs pull has been scheduled.' } },
   { name: 'pull_security_groups', answer: { status: 'Security groups pull has been scheduled.' } },
   { name: 'pull_quotas', answer: { status: 'Quotas pull has been scheduled.' } },

@@ -138,6 +138,7 @@ function refuseDeletion({ db }: Request, tenant: ResourceRow): string | undefine
 export const tenant: ResourceKind = {
   name: 'Tenant',
   path: 'openstack-tenants',
+  examples: { name: 'Production of Alice' },
   plural: 'tenants',
   category: 'private_clouds',
   hasRuntimeState: true,

@@ -1,4 +1,5 @@
 import type { Request } from '../../access/request.ts';
+import { exampleLink } from '../../collection/example.ts';
 import { type Field, FieldError, type Fields, type Values, hidden } from '../../collection/field.ts';
 import { datetime } from '../../collection/instants.ts';
 import { link } from '../../collection/links.ts';
@@ -21,7 +22,7 @@ function refuseExtension({ db }: Request, volume: ResourceRow): string | undefin
   return bootable(volume) ?? (isReady ? undefined : 'Volume instance should be in shutoff state.');
 }
 
-const extendFields: Fields = { disk_size: integer({ min: 1, max: largestVolume, required: true, help: 'New size in MiB.' }) };
+const extendFields: Fields = { disk_size: integer({ min: 1, max: largestVolume, required: true, help: 'New size in MiB.', example: 102_400 }) };
 
 /** An attached volume grows together with its instance, which is busy meanwhile. */
 function acceptExtension(_request: Request, volume: ResourceRow, values: Values<Fields>): ActionAcceptance {
@@ -45,7 +46,7 @@ const attachFields: Fields = {
     ...hidden(link({ required: true, key: "''", to: resourceTarget('OpenStack.Instance', 'openstack-instances') })),
     select: () => ({ path: 'openstack-instances', by: 'tenant' }),
   },
-  device: text({ max: 255, pattern: [/^\/dev\/[A-Za-z0-9]+$/, 'Enter a device path such as /dev/vdb.'], help: 'Device path such as /dev/vdb; default: the next free one.' }),
+  device: text({ max: 255, pattern: [/^\/dev\/[A-Za-z0-9]+$/, 'Enter a device path such as /dev/vdb.'], help: 'Device path such as /dev/vdb; default: the next free one.', example: '/dev/vdc' }),
 };
 
 const devicesOf = (request: Request, instance: ResourceRow): string[] =>
@@ -70,7 +71,7 @@ function acceptAttachment(request: Request, volume: ResourceRow, values: Values<
 
 /** An instant that is still to come, or null. */
 const future: Field<number | null> = (() => {
-  const field = datetime({ help: 'When the snapshot is deleted; null: never.' });
+  const field = datetime({ help: 'When the snapshot is deleted; null: never.', example: '2030-01-31T00:00:00Z' });
   const input = field.input as NonNullable<typeof field.input>;
   return {
     ...field,
@@ -85,7 +86,7 @@ const future: Field<number | null> = (() => {
   };
 })();
 
-const snapshotFields: Fields = { name: properName(), description: text({ max: 500 }), kept_until: future };
+const snapshotFields: Fields = { name: properName('database-before-upgrade'), description: text({ max: 500 }), kept_until: future };
 
 function makeSnapshot(request: Request, volume: ResourceRow, values: Values<Fields>): ResourceRow {
   const { description, kept_until: keptUntil = null, name } = values as unknown as { name: string; description?: string; kept_until?: number | null };
@@ -105,8 +106,8 @@ function makeSnapshot(request: Request, volume: ResourceRow, values: Values<Fiel
 /** Actions of a volume (providers.md 4.6). */
 export const volumeActions: readonly ResourceAction[] = [
   { name: 'extend', fields: extendFields, refuse: refuseExtension, accept: acceptExtension, answer: { status: 'extend was scheduled' } },
-  { name: 'snapshot', fields: snapshotFields, make: makeSnapshot, makes: 'OpenStack.Snapshot', answer: {} },
-  { name: 'attach', fields: attachFields, runtimeStates: ['available'], accept: acceptAttachment, answer: { status: 'attach was scheduled' } },
+  { name: 'snapshot', fields: snapshotFields, example: { name: 'database-before-upgrade', kept_until: '2030-01-31T00:00:00Z' }, make: makeSnapshot, makes: 'OpenStack.Snapshot', answer: {} },
+  { name: 'attach', fields: attachFields, example: { instance: exampleLink('openstack-instances'), device: '/dev/vdc' }, runtimeStates: ['available'], accept: acceptAttachment, answer: { status: 'attach was scheduled' } },
   {
     name: 'detach',
     runtimeStates: ['in-use'],

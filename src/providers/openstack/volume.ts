@@ -19,7 +19,7 @@ const instanceName = '(SELECT name FROM resource WHERE id = r.instance_id)';
 
 const fields: Fields = {
   ...chosenTenantFields,
-  size: { ...integer({ min: smallestVolume, max: largestVolume, required: true, update: false, help: 'In MiB.' }), json: numberValue },
+  size: { ...integer({ min: smallestVolume, max: largestVolume, required: true, update: false, help: 'In MiB.', example: 51_200 }), json: numberValue },
   bootable: shown('boolean', { type: 'boolean' }, booleanValue(`ifnull(${detail('bootable')}, 0)`)),
   metadata: shownDetail('metadata', textMap, '{}'),
   image: { ...propertyLink('OpenStack.Image', 'openstack-images'), json: () => optionalLink('openstack-images', imageOfVolume) },
@@ -66,6 +66,7 @@ export const volume: ResourceKind = {
   ...attachable,
   name: 'Volume',
   path: 'openstack-volumes',
+  examples: { name: 'database' },
   plural: 'volumes',
   category: 'storages',
   hasRuntimeState: true,

@@ -22,8 +22,8 @@ const fields = {
   zone_name: shownDetail('zone_name', { type: 'string' }, '""'),
   template: propertyLink('Oracle.Template', 'oracle-templates', { required: true }),
   template_name: shownDetail('template_name', { type: 'string' }, '""'),
-  username: hidden(text({ max: 255, required: true, update: false, help: 'User of the database.' })),
-  password: hidden(text({ max: 255, required: true, update: false, help: 'Password of the database.' })),
+  username: hidden(text({ max: 255, required: true, update: false, help: 'User of the database.', example: 'accounting' })),
+  password: hidden(text({ max: 255, required: true, update: false, help: 'Password of the database.', example: 'password-of-the-user' })),
   backend_database_sid: oracleName('backend_database_sid', 8, 'database_sid must be less than 8 chars and contain only latin letters and digits'),
   backend_service_name: oracleName('backend_service_name', 28, 'service_name must be less than 28 chars and contain only latin letters and digits'),
   ssh_public_key: keyToInject(),
@@ -48,6 +48,7 @@ function accept(request: Request, values: Values<Fields>, { settings }: Place): 
 export const database: ResourceKind = {
   name: 'Database',
   path: 'oracle-databases',
+  examples: { name: 'Accounting' },
   plural: 'databases',
   category: 'apps',
   hasRuntimeState: true,
