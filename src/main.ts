@@ -212,7 +212,9 @@ async function writeBackup({ config, words }: Arguments): Promise<void> {
   // A server that runs beside comes first.
   setPriority(constants.priority.PRIORITY_LOW);
   const { holdsKeys } = await backUp(folder, file === '-' ? process.stdout : resolve(file), prepareFolder(config, folder));
-  const keys = holdsKeys ? 'It holds the encryption keys: whoever reads it reads every secret.' : 'It does not hold the encryption keys, which the settings give: keep them, too.';
+  // A key file from before the setting was given does not open what was sealed since.
+  const isWhole = holdsKeys && config.encryption_keys.length === 0;
+  const keys = isWhole ? 'It holds the encryption keys: whoever reads it reads every secret.' : 'It does not hold the encryption keys, which the settings give: keep them, too.';
   (file === '-' ? process.stderr : process.stdout).write(`Backup of ${folder} written${file === '-' ? '' : ` to ${resolve(file)}`}. ${keys}\n`);
 }
 

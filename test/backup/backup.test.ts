@@ -132,6 +132,8 @@ test('keys that the settings give are not in a backup, which says so', async () 
   const { stdout } = await run(['restore', 'b', '--data', 'c'], { env });
   assert.match(stdout, / Its encryption keys are those of the settings then\.\n$/);
   assert.not(existsSync(path('c/secret.key')));
+  writeFileSync(path('data/secret.key'), `1:${Buffer.alloc(32).toString('base64')}\n`);
+  assert.ok((await run(['backup', 'd'], { env })).stdout.endsWith(`${withoutKeys}\n`), 'nor does an older key file make up for them');
 });
 
 test('a backup is of a database that is there, overwrites nothing, and changes nothing', async () => {
