@@ -285,8 +285,11 @@ function platformHere() {
 }
 
 function libc() {
-  process.report.excludeNetwork = true;
-  return process.report.getReport().header.glibcVersionRuntime ? 'glibc' : 'musl';
+  const start = Buffer.alloc(4096);
+  const file = openSync(process.execPath, 'r');
+  readSync(file, start);
+  closeSync(file);
+  return start.includes('/ld-musl-') ? 'musl' : 'glibc';
 }
 
 function fail(message) {

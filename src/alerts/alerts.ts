@@ -23,7 +23,7 @@ const severityNames = Object.keys(severities).map((name) => [name, name] as cons
 
 /** The link of the object an alert is about. */
 const scopeField: Field<ResolvedScope> = {
-  ...shown('field', { type: 'string', format: 'uri', examples: [exampleLink('digitalocean-droplets')] }, scopeLink('a.scope_kind', 'a.scope_id')),
+  ...shown('field', { type: 'string', format: 'uri', examples: [exampleLink('projects')] }, scopeLink('a.scope_kind', 'a.scope_id')),
   input: {
     schema: v.string(),
     nullable: false,
@@ -42,8 +42,8 @@ const scopeField: Field<ResolvedScope> = {
 const fields = {
   url: selfLink('alerts', 'a.uuid'),
   uuid: uuidField(),
-  alert_type: text({ max: 50, required: true, example: 'disk_nearly_full' }),
-  message: text({ max: 255, required: true, example: 'The disk is 95 % full.' }),
+  alert_type: text({ max: 50, required: true, example: 'budget_nearly_spent' }),
+  message: text({ max: 255, required: true, example: '95 % of the budget are spent.' }),
   severity: {
     ...choice({ required: true, choices: () => severityNames, example: 'Warning' }),
     json: () => computedValue(`CASE a.severity ${Object.entries(severities).map(([name, code]) => `WHEN ${code} THEN '"${name}"'`).join(' ')} END`),

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { timeValue } from './representation.ts';
 import { type Field, type Writing, FieldError, exampleShape, messages, inputOf } from './field.ts';
+import { timeValue } from './representation.ts';
 
 /** An instant, or null. */
 export function datetime(options: Writing<number | null> = {}): Field<number | null> {

@@ -1,9 +1,9 @@
 import { toJsonSchema } from '@valibot/to-json-schema';
 import { isDeepStrictEqual } from 'node:util';
 import type { BodySpec } from '../collection/endpoint.ts';
+import { exampleLink, exampleOf } from '../collection/example.ts';
 import type { Field, Input, Shape } from '../collection/field.ts';
 import { orNullShape } from '../collection/representation.ts';
-import { exampleLink, exampleOf } from '../collection/example.ts';
 
 /** The schemas of a document: each with a title stands once among its components, and everything else refers to it. */
 export class Schemas {

@@ -1,10 +1,10 @@
 import type { Request } from '../access/request.ts';
 import type { Endpoint } from '../collection/endpoint.ts';
+import { messageShape } from '../collection/field.ts';
 import { conflict, forbidden } from '../http/error.ts';
 import { type Reply, json } from '../http/reply.ts';
 import { type InvitationRow, endInvitation, invitations, mayInvite, targetOf } from './invitations.ts';
 import { queueMail } from './mails.ts';
-import { messageShape } from '../collection/field.ts';
 
 /** What an action answers. */
 export const answer = { status: 200, shape: messageShape };

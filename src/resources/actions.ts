@@ -1,6 +1,7 @@
 import type { Request } from '../access/request.ts';
 import { forbiddenText, titleOf } from '../collection/actions.ts';
 import { type Endpoint, describeFields } from '../collection/endpoint.ts';
+import { type Shape, objectShape } from '../collection/field.ts';
 import { validate } from '../collection/validate.ts';
 import type { EventTypeName } from '../events/catalogue.ts';
 import { record } from '../events/record.ts';
@@ -17,7 +18,6 @@ import type { KindCollection } from './kinds.ts';
 import { type ResourceRow, resourceContext } from './resource.ts';
 import { mayChangeResources } from './rights.ts';
 import { changeResource, changeTogether, removeResource } from './rows.ts';
-import { type Shape, objectShape } from '../collection/field.ts';
 
 const scheduled: Readonly<Record<string, EventTypeName>> = {
   start: 'resource_start_scheduled',

@@ -6,9 +6,9 @@ import type { TypedKind } from '../providers/registry.ts';
 import { linksByType } from '../services/links.ts';
 import { typedLink } from '../services/paths.ts';
 import { properName } from '../collection/rules.ts';
+import { relatedItem } from './details.ts';
 import { keyToInject } from './injected-key.ts';
 import { tagsField } from './tags.ts';
-import { relatedItem } from './details.ts';
 
 const of = (table: string, column: string): string => `(SELECT ${column} FROM ${table} WHERE id = r.${table === 'service_settings' ? 'settings' : table}_id)`;
 const settingsName = of('service_settings', 'name');

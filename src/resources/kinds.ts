@@ -62,6 +62,10 @@ function kindCollection(typed: TypedKind): KindCollection {
       update: 'Staff; owners of the customer; managers and administrators of the project.',
       delete: 'Staff; owners of the customer; managers and administrators of the project.',
     },
+    examples: {
+      ...(kind.examples && { replace: { name: kind.examples.name, description: 'Used by the shop.' } }),
+      change: { tags: ['environment:production'] },
+    },
     filters: { ...resourceFilters, ...kind.filters },
     orderings: {},
     order: '-r.created',

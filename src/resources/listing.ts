@@ -1,11 +1,11 @@
 import type { Request } from '../access/request.ts';
+import { messages } from '../collection/field.ts';
 import { type Filters, exact, exactUuid, oneOf, parameter, partial, uuidOf } from '../collection/filter.ts';
 import { type Sql, all, any, join, raw, sql } from '../db/sql.ts';
 import { invalid } from '../http/error.ts';
 import { pageHeaders, pageOf } from '../http/page.ts';
 import { type Reply, document } from '../http/reply.ts';
 import type { TypedKind } from '../providers/registry.ts';
-import { messages } from '../collection/field.ts';
 
 /*
  * Filters and orderings that all lists of resources share, the summary of all kinds and those of one kind

@@ -4,6 +4,7 @@ import { type Endpoint, describeFields } from '../collection/endpoint.ts';
 import { exampleLink } from '../collection/example.ts';
 import { type Fields, objectShape, uuidShape } from '../collection/field.ts';
 import { parameter } from '../collection/filter.ts';
+import { type Shape } from '../collection/representation.ts';
 import { validate } from '../collection/validate.ts';
 import { sql } from '../db/sql.ts';
 import { record } from '../events/record.ts';
@@ -23,7 +24,6 @@ import { insertResource, removeResource } from '../resources/rows.ts';
 import { removeService } from './linking.ts';
 import { type ServiceRow, importFields, mayWriteService, refuseShared, servicesByType } from './services.ts';
 import { isImportable, judgeImports } from './sync.ts';
-import { type Shape } from '../collection/representation.ts';
 
 /* What one does with a service besides writing it: unlink it, and import objects of its provider (services.md 4.2). */
 

@@ -22,12 +22,12 @@ import type { ProviderType } from '../providers/provider.ts';
 import { embeddedQuotas } from '../quotas/embedded.ts';
 import { readableServices } from '../scopes/scopes.ts';
 import { createLink, createService, linkToProjects, refuseWithResources, removeService } from './linking.ts';
+import { secretChange } from './secrets.ts';
 import { filters, ofSettings, orderings } from './service-filters.ts';
 import { credentialFields, geolocations, optionFields, optionNames, settingsCertifications, settingsFields } from './settings-fields.ts';
 import { typedLink } from './paths.ts';
 import { pingSettings } from './ping.ts';
 import { type SettingsValues, createSettings, mayManageServices, refuseMissingCredentials, settings } from './settings.ts';
-import { secretChange } from './secrets.ts';
 
 export interface ServiceRow extends Row {
   readonly customer_id: number;

@@ -14,8 +14,8 @@ import { providerTypes } from '../providers/registry.ts';
 import { embeddedQuotas } from '../quotas/embedded.ts';
 import { scopeLink } from '../quotas/quotas.ts';
 import { type ResolvedScope, resolveScope } from '../scopes/resolve.ts';
-import { masked } from './secrets.ts';
 import { urlOf } from '../url.ts';
+import { masked } from './secrets.ts';
 
 const largestCertificate = 65_536;
 const certificateTypes = ['application/x-pem-file', 'application/x-x509-ca-cert', 'text/plain'];

@@ -4,6 +4,7 @@ import type { Request } from '../access/request.ts';
 import { revokeTokensOf } from '../access/tokens.ts';
 import { callerId } from '../access/caller.ts';
 import { connectedCustomers, visibleCustomers, visibleProjects, visibleUsers } from '../access/visibility.ts';
+import { changesOf, storedValues } from '../collection/changes.ts';
 import { type Row, collection } from '../collection/collection.ts';
 import { type Input, type Values, hidden, shown, shownText, shownTime, uuidField } from '../collection/field.ts';
 import { selfLink } from '../collection/links.ts';
@@ -18,7 +19,6 @@ import { invalid } from '../http/error.ts';
 import { booleanWord } from '../http/query.ts';
 import { deleteKeysOf } from '../keys/keys.ts';
 import { revokeRolesOf } from '../permissions/roles.ts';
-import { changesOf, storedValues } from '../collection/changes.ts';
 
 export interface UserRow extends Row {
   readonly username: string;

@@ -2,8 +2,8 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { providerTypes } from '../../src/providers/registry.ts';
 import { type Cast, cast } from '../support/cast.ts';
-import { Fixture, type Json } from '../support/fixture.ts';
 import { type Droplets, dropletService } from '../support/droplets.ts';
+import { Fixture, type Json } from '../support/fixture.ts';
 
 const test = suite('service metadata and OPTIONS of services (services.md 6, 9)');
 let fixture: Fixture;

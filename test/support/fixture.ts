@@ -1,7 +1,7 @@
 import { type SettableClock, settableClock } from '../../src/clock.ts';
 import { raw, sql } from '../../src/db/sql.ts';
-import { checkAnswer } from './contract.ts';
 import { type Server, type ServerOptions, createServer } from '../../src/server.ts';
+import { checkAnswer } from './contract.ts';
 
 /** The instant at which every fixture starts. */
 export const start = '2018-01-05T04:47:04Z';

@@ -1,3 +1,4 @@
+import type { Request } from '../../access/request.ts';
 import type { Collection } from '../../collection/collection.ts';
 import type { Endpoint } from '../../collection/endpoint.ts';
 import { type Fields, messageShape } from '../../collection/field.ts';
@@ -5,7 +6,6 @@ import { forbidden } from '../../http/error.ts';
 import { type EntityRow, deleteEntity } from '../entities.ts';
 import type { EntityKind } from '../provider.ts';
 import { mayChange, who } from './rights.ts';
-import type { Request } from '../../access/request.ts';
 
 /** A row with who made it. */
 export interface MadeRow extends EntityRow {

@@ -125,6 +125,7 @@ export const issues = collection<IssueRow>()({
   visible: (caller) => madeBy(caller, 'i.user_id'),
   who,
   described: isDescribed,
+  examples: { change: { summary: 'The shop does not open on phones' } },
   filters: {
     summary: partial('i.summary'),
     description: partial('i.description'),

@@ -1,7 +1,7 @@
 import { shown } from '../../collection/field.ts';
+import { booleanValue } from '../../collection/representation.ts';
 import { propertyDetail, shownProperty } from '../property.ts';
 import type { PropertyKind } from '../provider.ts';
-import { booleanValue } from '../../collection/representation.ts';
 
 const described = { description: shownProperty('description', 'string', '""'), icon_url: shownProperty('icon_url', 'string', '""') };
 

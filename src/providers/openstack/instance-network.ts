@@ -11,8 +11,8 @@ import type { Attached, PlainValues } from '../provider.ts';
 import { freeAddresses, unbornAddress } from './floating-ip.ts';
 import { itemError, itemList } from './item-list.ts';
 import { internalSubnet } from './network.ts';
-import { valueOf } from './tenancy.ts';
 import { rulesShape } from './security-group.ts';
+import { valueOf } from './tenancy.ts';
 
 /*
  * How an instance is connected: security groups, addresses in subnets, floating IPs. The row keeps the provider's ids of

@@ -5,6 +5,7 @@ import { datetime } from '../../collection/instants.ts';
 import { link } from '../../collection/links.ts';
 import { integer, text } from '../../collection/values.ts';
 import { properName } from '../../collection/rules.ts';
+import { sql } from '../../db/sql.ts';
 import { conflict, invalid } from '../../http/error.ts';
 import { makeResource } from '../../resources/creation.ts';
 import { resourceTarget } from '../../resources/details.ts';
@@ -12,7 +13,6 @@ import { type ResourceRow, resourceOf } from '../../resources/resource.ts';
 import type { ActionAcceptance, ResourceAction } from '../provider.ts';
 import { largestVolume, smallestVolume } from './sizes.ts';
 import { rowsWhere, valueOf } from './tenancy.ts';
-import { sql } from '../../db/sql.ts';
 
 const bootable = (volume: ResourceRow): string | undefined => (valueOf<boolean>(volume, 'bootable') ? 'Volume cannot be bootable.' : undefined);
 
