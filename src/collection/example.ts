@@ -5,7 +5,13 @@ import type { Shape } from './representation.ts';
 const exampleBase = 'https://tenantry.example.com';
 
 /** A uuid that stands for the objects of a collection in every example. */
-export const exampleUuid = (collection: string): string => createHash('sha256').update(collection).digest('hex').slice(0, 32);
+export function exampleUuid(collection: string): string {
+  const known = uuids.get(collection) ?? createHash('sha256').update(collection).digest('hex').slice(0, 32);
+  uuids.set(collection, known);
+  return known;
+}
+
+const uuids = new Map<string, string>();
 
 /** The link of an object of a collection in examples. */
 export const exampleLink = (collection: string): string => `${exampleBase}/api/${collection}/${exampleUuid(collection)}/`;

@@ -44,6 +44,7 @@ export interface ListParameters {
 export class Listing {
   readonly #members: readonly Member[];
   readonly #texts = new Map<string, string>();
+  #shape: Shape | undefined;
 
   constructor(readonly spec: ListSpec) {
     this.#members = Object.entries(spec.fields).flatMap(([name, field]) =>
@@ -78,6 +79,10 @@ export class Listing {
 
   /** JSON Schema of an object of the list, all of it: what `field=` of a request leaves out is not looked at. */
   get shape(): Shape {
+    return (this.#shape ??= this.#makeShape());
+  }
+
+  #makeShape(): Shape {
     const shown = Object.entries(this.spec.fields).filter(([, field]) => field.json);
     return {
       title: this.spec.title,

@@ -36,7 +36,7 @@ export function openApi(endpoints: readonly Endpoint[]): Json {
       securitySchemes: {
         token: { type: 'apiKey', in: 'header', name: 'Authorization', description: 'The word Token, a blank, and a token from POST /api-auth/password/.' },
       },
-      parameters: Object.fromEntries(pageParameters.map((parameter) => [parameter.name, parameter])),
+      parameters: Object.fromEntries([...fieldParameters, ...pageParameters].map((parameter) => [parameter.name, parameter])),
       headers: listHeaders,
       responses: refusalComponents,
       schemas: Object.fromEntries(Object.entries(schemas.components).sort(([a], [b]) => (a < b ? -1 : 1))),
@@ -77,8 +77,8 @@ function describe(endpoint: Endpoint, method: Method, operation: Operation, sche
   const parameters = [
     ...Object.entries(filters).map(([name, filter]) => filterParameter(name, filter)),
     ...(orderings.length > 0 ? [orderParameter(orderings)] : []),
-    ...(selectable ? fieldParameters : []),
-    ...(paginated ? pageParameters.map(({ name }) => ({ $ref: `#/components/parameters/${name}` })) : []),
+    ...(selectable ? fieldParameters.map(referred) : []),
+    ...(paginated ? pageParameters.map(referred) : []),
   ];
   return {
     operationId: operationId(endpoint, method),
@@ -167,7 +167,9 @@ const pageParameters = [
   { name: 'page_size', in: 'query', description: 'Objects a page.', schema: { type: 'integer', minimum: 1, maximum: 300, default: 10 } },
 ] as const;
 
-const fieldParameters: readonly Json[] = ['field', 'fields'].map((name) => ({
+const referred = ({ name }: { readonly name: string }): Json => ({ $ref: `#/components/parameters/${name}` });
+
+const fieldParameters = ['field', 'fields'].map((name) => ({
   name,
   in: 'query',
   description: 'A key of the answer that is wanted; with one, only those that are named are there, also of the required ones.',
