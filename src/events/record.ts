@@ -4,7 +4,6 @@ import { type EventTypeName, type Level, catalogue, messageOf } from './catalogu
 import type { EventContext } from './context.ts';
 import { queueDeliveries } from './outbox.ts';
 import { enterSubjects } from './subjects.ts';
-import { searchableWords } from './words.ts';
 
 interface Particulars {
   /** Appended to the message: what was changed. */
@@ -18,7 +17,7 @@ interface Particulars {
 
 /**
  * Records an event in the transaction of the change that causes it, with the deliveries to its hooks. The context is what
- * the request knows (client address and actor) with `details` laid over it.
+ * the request knows (client address and actor) with `details` laid over it. The index of words follows later (search.ts).
  */
 export function record(context: Context, type: EventTypeName, details: EventContext, particulars: Particulars = {}): void {
   const { db } = context.deployment;
@@ -32,7 +31,6 @@ export function record(context: Context, type: EventTypeName, details: EventCont
   const { id } = db.run(sql`INSERT INTO event (uuid, at, type, level, message, context, actor, resource_type)
     VALUES (${uuid}, ${context.now}, ${type}, ${level}, ${message}, ${JSON.stringify(kept)}, ${actor}, ${kept.resource_type ?? null})`);
   enterSubjects(db, kept, context.now, id);
-  db.run(sql`INSERT INTO event_words (rowid, words) VALUES (${id}, ${searchableWords(message, level, kept)})`);
   queueDeliveries(context, { id, type, context: kept, witnesses: particulars.witnesses ?? [] });
 }
 
