@@ -16,7 +16,7 @@ import { takeLock } from './db/lock.ts';
 import { Memo } from './db/memo.ts';
 import { migrate } from './db/migrate.ts';
 import { fold, sql } from './db/sql.ts';
-import { indexAll } from './events/search.ts';
+import { indexAll, indexSome } from './events/search.ts';
 import { HookOutbox } from './hooks/outbox.ts';
 import { HttpError, notFound } from './http/error.ts';
 import { type Incoming, pathOf } from './http/incoming.ts';
@@ -87,7 +87,10 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
   const deliverers = Object.values(outboxes);
   const worker = new ProviderWorker(deployment);
   worker.recover();
-  indexAll(db);
+  if (indexSome(db)) {
+    log.info('entering the words of events into the index');
+    indexAll(db);
+  }
   const initialPassword = await createFirstUser(deployment, folder);
   const timer = new Timer(deployment, [
     ...housekeeping,

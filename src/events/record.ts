@@ -21,10 +21,10 @@ interface Particulars {
  */
 export function record(context: Context, type: EventTypeName, details: EventContext, particulars: Particulars = {}): void {
   const { db } = context.deployment;
-  const values = asStrings({ ...requestContext(context), ...details });
-  const message = (particulars.message ?? messageOf(type, values)) + (particulars.changes ?? '');
+  const kept = asStrings({ ...requestContext(context), ...details });
+  const message = (particulars.message ?? messageOf(type, kept)) + (particulars.changes ?? '');
   // What the message alone needs does not stay in the context.
-  const { structure_name: _, ...kept } = values;
+  delete kept.structure_name;
   const level = particulars.level ?? catalogue[type].level;
   const [uuid] = newOrderedUuids(context, 1) as [string];
   const actor = kept.user_username === undefined ? null : fold(kept.user_username);

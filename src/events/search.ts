@@ -25,8 +25,8 @@ const mergedPages = 16;
 /** Milliseconds after which no further step of a merge is begun. */
 const mergingAtMost = 3;
 const stepsPerCommit = 64;
-/** The words of a longer phrase are looked for only where so many of them, its first, are found. */
-const headLength = 16;
+/** So many words are looked for in every volume; four times as many only in those where they are found, and so on. */
+const wordsEverywhere = 4;
 
 interface Unindexed {
   readonly id: number;
@@ -79,14 +79,15 @@ function merge(db: Database): boolean {
 /** What finds the events of whose texts one holds these words next to each other, in this order: a phrase for each volume, as FTS5 writes it. */
 export function phrasesOf(db: Database, words: readonly string[]): string[] {
   while (indexSome(db));
-  const first = db.value<number>(sql`SELECT min(id) FROM event`) ?? 1;
-  const last = db.value<number>(sql`SELECT max(id) FROM event`) ?? 0;
-  const phrases: [number, string][] = [];
-  const head = words.slice(0, headLength);
-  for (let volume = volumeOf(first); volume <= volumeOf(last); volume++) phrases.push([volume, phrase(volume, head)]);
-  if (words.length === head.length) return phrases.map(([, text]) => text);
-  return db.values<number>(sql`SELECT value ->> 0 FROM json_each(${JSON.stringify(phrases)})
-    WHERE EXISTS (SELECT 1 FROM event_words WHERE event_words MATCH value ->> 1)`).map((volume) => phrase(volume, words));
+  const first = volumeOf(db.value<number>(sql`SELECT min(id) FROM event`) ?? 0);
+  const last = volumeOf(db.value<number>(sql`SELECT max(id) FROM event`) ?? 0);
+  let volumes = Array.from({ length: last - first + 1 }, (_, i) => first + i);
+  for (let length = wordsEverywhere; length < words.length; length *= 4) {
+    const heads = volumes.map((volume) => [volume, phrase(volume, words.slice(0, length))]);
+    volumes = db.values<number>(sql`SELECT value ->> 0 FROM json_each(${JSON.stringify(heads)})
+      WHERE EXISTS (SELECT 1 FROM event_words WHERE event_words MATCH value ->> 1)`);
+  }
+  return volumes.map((volume) => phrase(volume, words));
 }
 
 const phrase = (volume: number, words: readonly string[]): string => `"${inVolume(volume, words)}"`;
