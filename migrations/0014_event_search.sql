@@ -1,5 +1,5 @@
 -- The index of words is made anew: the program enters events some time after they were recorded, all those of before at its
--- next start. A word stands behind the number of its volume of events, as in '7|zircon' (src/events/search.ts); '7|' stands
+-- next start. A word is followed by the number of its volume of events, as in 'zircon|7' (src/events/search.ts); '|7' stands
 -- between texts, so that no phrase is found across two of them.
 
 DROP TABLE event_words;

@@ -2,9 +2,10 @@
  * The index of words. It follows the log instead of being written with it: an event that has just been recorded is entered
  * by a timer, together with others at a tenth of the cost, or by the first search that could find it.
  *
- * Eight thousand successive events form a volume, and a word is entered with the number of its volume before it. When FTS5
+ * Eight thousand successive events form a volume, and a word is entered with the number of its volume behind it. When FTS5
  * merges its segments it cannot stop in the middle of a word, and "has" stands in nearly every event: without volumes one
- * step of a merge would keep the writer for half a second in a log of two million events.
+ * step of a merge would keep the writer for half a second in a log of two million events. The word comes first, so that
+ * volumes of which everything was removed, for which a step writes no page and hence does not end, lie among others.
  */
 import type { Database } from '../db/database.ts';
 import { raw, sql } from '../db/sql.ts';
@@ -16,7 +17,7 @@ const volumeBits = 13;
 const volumeOf = (event: number): number => Math.floor(event / 2 ** volumeBits);
 
 /** No word holds a bar. Between two texts stands the bar alone, so that no phrase is found across them. */
-const inVolume = (volume: number, words: readonly string[]): string => words.map((word) => `${volume}|${word}`).join(' ');
+const inVolume = (volume: number, words: readonly string[]): string => words.map((word) => `${word}|${volume}`).join(' ');
 
 const indexedAtOnce = 128;
 /** For so many events entered one step of a merge is made, which writes so many pages before it stops at the next word. */
