@@ -13,6 +13,7 @@ import { openData } from './data-folder.ts';
 import type { Database } from './db/database.ts';
 import { Memo } from './db/memo.ts';
 import { fold, sql } from './db/sql.ts';
+import { indexAll, indexSome } from './events/search.ts';
 import { HookOutbox } from './hooks/outbox.ts';
 import { HttpError, notFound } from './http/error.ts';
 import { type Incoming, pathOf } from './http/incoming.ts';
@@ -79,6 +80,10 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
   const deliverers = Object.values(outboxes);
   const worker = new ProviderWorker(deployment);
   worker.recover();
+  if (indexSome(db)) {
+    log.info('entering the words of events into the index');
+    indexAll(db);
+  }
   const initialPassword = await createFirstUser(deployment, folder);
   const timer = new Timer(deployment, [
     ...housekeeping,

@@ -71,10 +71,9 @@ export function newUuid(deployment: Deployment): string {
 export function newOrderedUuids({ deployment, now }: Context, count: number): string[] {
   const random = deployment.random(10 * count);
   const time = Math.floor(now / 1000).toString(16).padStart(12, '0');
-  return Array.from({ length: count }, (_, i) => {
-    const bytes = random.subarray(10 * i, 10 * i + 10);
-    bytes[0] = ((bytes[0] as number) & 0x0f) | 0x70;
-    bytes[2] = ((bytes[2] as number) & 0x3f) | 0x80;
-    return time + bytes.toString('hex');
-  });
+  for (let i = 0; i < random.length; i += 10) {
+    random[i] = ((random[i] as number) & 0x0f) | 0x70;
+    random[i + 2] = ((random[i + 2] as number) & 0x3f) | 0x80;
+  }
+  return Array.from({ length: count }, (_, i) => time + random.toString('hex', 10 * i, 10 * i + 10));
 }

@@ -1,11 +1,13 @@
 import { minute } from '../clock.ts';
 import type { Context } from './deployment.ts';
 import type { Database } from '../db/database.ts';
+import { Pace } from '../db/pace.ts';
 import { sql } from '../db/sql.ts';
 
 const lockedAtFailures = 4;
 const lockedFor = 10 * minute;
 const addressLimit = 50;
+const pace = new Pace();
 
 /** Whether logins of a username from an address are locked (core.md 2.1 "Lock", "Address"). */
 export function isLocked(db: Database, username: string, address: string, now: number): boolean {
@@ -28,8 +30,13 @@ export function forgetFailures(db: Database, username: string, address: string):
   db.run(sql`DELETE FROM login_failure WHERE username_folded = ${username} AND address = ${address}`);
 }
 
-/** Removes counters that have run out. */
-export function removeOldFailures({ deployment: { db }, now }: Context): void {
-  db.run(sql`DELETE FROM login_failure WHERE expires <= ${now}`);
-  db.run(sql`DELETE FROM address_failure WHERE at <= ${now - lockedFor}`);
+/** Removes counters that have run out, a bounded number at a time. Answers whether it was that many. */
+export function removeOldFailures({ deployment: { db }, now }: Context): boolean {
+  return pace.step(db, (atMost) => {
+    const pairs = db.run(sql`DELETE FROM login_failure WHERE (username_folded, address) IN
+      (SELECT username_folded, address FROM login_failure WHERE expires <= ${now} ORDER BY expires LIMIT ${atMost})`).changes;
+    const addresses = db.run(sql`DELETE FROM address_failure WHERE id IN
+      (SELECT id FROM address_failure WHERE at <= ${now - lockedFor} ORDER BY at LIMIT ${atMost})`).changes;
+    return Math.max(pairs, addresses);
+  });
 }

@@ -7,6 +7,7 @@ import { scopeParameter } from '../scopes/resolve.ts';
 import { kindsNamed } from '../scopes/scopes.ts';
 import { plainName, resourceTypes, serviceTypes } from '../scopes/types.ts';
 import { eventTypes, typesOfGroups } from './catalogue.ts';
+import { phrasesOf } from './search.ts';
 import { type SubjectKind, subjectKeys } from './subjects.ts';
 import { namesCaller, ofHeldCustomer, ofReadProject, visibleTo } from './visibility.ts';
 import { type Criterion, type Selection, aboutKind, aboutObject, byColumn, byWords, select } from './ways.ts';
@@ -35,13 +36,13 @@ const ofResourceType = (type: string): Criterion => ({
 });
 
 /** Whole words, adjacent and in order, in one of the searched texts. */
-function found(text: string): Criterion[] {
+function found({ db }: Request, text: string): Criterion[] {
   if (text.trim() === '') return [];
   const words = wordsOf(text);
   if (words.length === 0) return [nothing];
-  const phrase = `"${words.join(' ')}"`;
+  const way = byWords(phrasesOf(db, words));
   // The plus keeps SQLite from turning the reading around.
-  return [{ condition: sql`+e.id IN (SELECT rowid FROM event_words WHERE event_words MATCH ${phrase})`, isPrepared: true, ways: [byWords(phrase)] }];
+  return [{ condition: sql`+e.id IN (SELECT ${raw(way.id)} FROM ${way.table} WHERE ${way.where})`, isPrepared: true, ways: [way] }];
 }
 
 /** `event_type`, `feature` and `exclude_features` together: the types that are left. */
@@ -118,7 +119,7 @@ const filters: Readonly<Record<string, EventFilter>> = {
   event_type: { type: 'string', repeatable: true, help: 'Types of events.', criteria: ofTypes },
   feature: { type: 'string', repeatable: true, help: 'Groups of event_groups/ whose types are listed; replaces event_type.', criteria: together },
   exclude_features: { type: 'string', repeatable: true, help: 'Groups of event_groups/ whose types are left out.', criteria: together },
-  ...byText('search', 'Words that follow each other in a text of the event.', found),
+  ...byText('search', 'Words that follow each other in a text of the event.', (value, request) => found(request, value)),
   scope: { type: 'link', help: 'Link of the object the events are about.', criteria: ofScope },
   ...byText('scope_type', 'Type of scope_types/ of an object the events are about.', (value, request) => ofScopeType(request, value)),
   ...byText('user_username', 'Username of the actor, without case.', (value) => {

@@ -1,5 +1,5 @@
 import { type Context, newOrderedUuids } from '../access/deployment.ts';
-import { type Sql, among, sql } from '../db/sql.ts';
+import { type Sql, sql } from '../db/sql.ts';
 import type { EventTypeName } from './catalogue.ts';
 
 export interface QueuedEvent {
@@ -28,7 +28,7 @@ export function queueDeliveries(context: Context, event: QueuedEvent): void {
   const receivers = db.all<Receiver>(sql`
     SELECT h.id, h.pending FROM hook_event_type t JOIN hook h ON h.id = t.hook_id JOIN user u ON u.id = h.user_id
     WHERE t.type = ${event.type} AND h.is_active AND u.is_active AND (
-      u.is_staff OR u.is_support OR u.uuid = ${user} OR u.uuid = ${affected} OR ${among('u.id', event.witnesses)}
+      u.is_staff OR u.is_support OR u.uuid = ${user} OR u.uuid = ${affected} OR u.id IN (SELECT value FROM json_each(${JSON.stringify(event.witnesses)}))
       OR EXISTS (SELECT 1 FROM customer_role r WHERE r.user_id = u.id AND r.ended IS NULL AND r.customer_id = (SELECT id FROM customer WHERE uuid = ${customer}))
       OR EXISTS (SELECT 1 FROM project p JOIN project_role r ON r.project_id = p.id WHERE p.uuid = ${project} AND r.user_id = u.id AND r.ended IS NULL)
       OR EXISTS (SELECT 1 FROM project p JOIN customer_role r ON r.customer_id = p.customer_id WHERE p.uuid = ${project} AND r.user_id = u.id AND r.ended IS NULL))

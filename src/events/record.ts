@@ -4,7 +4,6 @@ import { type EventTypeName, type Level, catalogue, messageOf } from './catalogu
 import type { EventContext } from './context.ts';
 import { queueDeliveries } from './outbox.ts';
 import { enterSubjects } from './subjects.ts';
-import { searchableWords } from './words.ts';
 
 interface Particulars {
   /** Appended to the message: what was changed. */
@@ -18,21 +17,20 @@ interface Particulars {
 
 /**
  * Records an event in the transaction of the change that causes it, with the deliveries to its hooks. The context is what
- * the request knows (client address and actor) with `details` laid over it.
+ * the request knows (client address and actor) with `details` laid over it. The index of words follows later (search.ts).
  */
 export function record(context: Context, type: EventTypeName, details: EventContext, particulars: Particulars = {}): void {
   const { db } = context.deployment;
-  const values = asStrings({ ...requestContext(context), ...details });
-  const message = (particulars.message ?? messageOf(type, values)) + (particulars.changes ?? '');
+  const kept = asStrings({ ...requestContext(context), ...details });
+  const message = (particulars.message ?? messageOf(type, kept)) + (particulars.changes ?? '');
   // What the message alone needs does not stay in the context.
-  const { structure_name: _, ...kept } = values;
+  delete kept.structure_name;
   const level = particulars.level ?? catalogue[type].level;
   const [uuid] = newOrderedUuids(context, 1) as [string];
   const actor = kept.user_username === undefined ? null : fold(kept.user_username);
   const { id } = db.run(sql`INSERT INTO event (uuid, at, type, level, message, context, actor, resource_type)
     VALUES (${uuid}, ${context.now}, ${type}, ${level}, ${message}, ${JSON.stringify(kept)}, ${actor}, ${kept.resource_type ?? null})`);
   enterSubjects(db, kept, context.now, id);
-  db.run(sql`INSERT INTO event_words (rowid, words) VALUES (${id}, ${searchableWords(message, level, kept)})`);
   queueDeliveries(context, { id, type, context: kept, witnesses: particulars.witnesses ?? [] });
 }
 

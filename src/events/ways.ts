@@ -12,7 +12,7 @@ import type { SubjectKind } from './subjects.ts';
 /** An index that leads to events. */
 export interface Way {
   /** What is read, with its alias. */
-  readonly table: string;
+  readonly table: Sql;
   /** The index to be used where time matters; SQLite might prefer one for a condition, and sort. */
   readonly index?: string;
   /** Columns of the event's time and id. */
@@ -50,7 +50,8 @@ export interface Selection {
 
 type Range = Pick<Selection, 'from' | 'to'>;
 
-const log: Way = { table: 'event e', index: 'event_at', at: 'e.at', id: 'e.id', where: raw('TRUE'), parts: [raw('TRUE')] };
+const events = raw('event e');
+const log: Way = { table: events, index: 'event_at', at: 'e.at', id: 'e.id', where: raw('TRUE'), parts: [raw('TRUE')] };
 
 /** The events about any of these subjects. */
 export const aboutSubjects = (ids: readonly number[], except?: Sql): Way => ({
@@ -68,11 +69,11 @@ export function aboutObject(kind: SubjectKind, uuid: string): Way {
 /** The events about any object of a kind of which an event names at most one. */
 export const aboutKind = (kind: Exclude<SubjectKind, 'user'>): Way => about(sql`a.subject_id IN (SELECT id FROM event_subject WHERE kind = ${kind})`);
 
-const about = (where: Sql): Way => ({ table: 'event_about a', at: 'a.at', id: 'a.event_id', where });
+const about = (where: Sql): Way => ({ table: raw('event_about a'), at: 'a.at', id: 'a.event_id', where });
 
 /** The events with one of some values in the column that an index of the log starts with. */
 export const byColumn = (index: string, column: string, values: readonly string[]): Way => ({
-  table: 'event e',
+  table: events,
   index,
   at: 'e.at',
   id: 'e.id',
@@ -80,8 +81,13 @@ export const byColumn = (index: string, column: string, values: readonly string[
   parts: values.map((value) => sql`${raw(column)} = ${value}`),
 });
 
-/** The events whose words hold a phrase, as FTS5 writes it. */
-export const byWords = (phrase: string): Way => ({ table: 'event_words', at: 'e.at', id: 'event_words.rowid', where: sql`event_words MATCH ${phrase}` });
+/** The events whose words hold one of these phrases, as FTS5 writes them; none holds two. */
+export const byWords = (phrases: readonly string[]): Way => ({
+  table: sql`json_each(${JSON.stringify(phrases)}) phrase CROSS JOIN event_words`,
+  at: 'e.at',
+  id: 'event_words.rowid',
+  where: raw('event_words MATCH phrase.value'),
+});
 
 /** Chooses what leads. */
 export function select(db: Database, criteria: readonly Criterion[], { from, to }: Range): Selection {
@@ -162,7 +168,7 @@ const counted = (way: Way, conditions: readonly Sql[], range: Partial<Range>): S
 /** FROM and WHERE of a way; the event is joined only where something of it is asked for. */
 function entries(way: Way, conditions: readonly Sql[], { from, to }: Partial<Range>, showsTime: boolean): Sql {
   const needsTime = showsTime || from !== undefined || to !== undefined;
-  const isJoined = way.table !== 'event e' && (conditions.length > 0 || (needsTime && way.at === 'e.at'));
+  const isJoined = way.table !== events && (conditions.length > 0 || (needsTime && way.at === 'e.at'));
   const where = [
     way.where,
     ...(from === undefined ? [] : [sql`${raw(way.at)} >= ${from}`]),
@@ -172,5 +178,5 @@ function entries(way: Way, conditions: readonly Sql[], { from, to }: Partial<Ran
   ].filter(({ text }) => text !== 'TRUE');
   const hint = way.index && needsTime ? ` INDEXED BY ${way.index}` : '';
   const join = isJoined ? ` CROSS JOIN event e ON e.id = ${way.id}` : '';
-  return sql`FROM ${raw(way.table + hint + join)}${where.length === 0 ? raw('') : sql` WHERE ${all(where)}`}`;
+  return sql`FROM ${way.table}${raw(hint + join)}${where.length === 0 ? raw('') : sql` WHERE ${all(where)}`}`;
 }

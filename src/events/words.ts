@@ -8,10 +8,10 @@ export const wordsOf = (text: string): string[] => normalized(text).match(/[\p{L
 /** Context keys whose texts are searched, besides the message and the importance. */
 const searchedKeys = ['customer_abbreviation', 'project_name', 'user_full_name', 'user_native_name'] as const;
 
-/** What the index holds of an event: the words of each searched text, with bars between texts. */
-export function searchableWords(message: string, level: Level, context: Readonly<Record<string, string>>): string {
+/** The searched texts of an event one after the other, each cut into words; what stands between two texts is the word ''. */
+export function searchableWords(message: string, level: Level, context: Readonly<Record<string, string>>): string[] {
   let texts = `${message}\0${importances[level].name}`;
   for (const key of searchedKeys) if (context[key]) texts += `\0${context[key]}`;
   // All texts are cut at once, which is cheaper; none of them can hold a NUL.
-  return normalized(texts).match(/[\p{L}\p{M}\p{Nd}_]+|\0/gu)?.join(' ').replaceAll('\0', '|') ?? '';
+  return (normalized(texts).match(/[\p{L}\p{M}\p{Nd}_]+|\0/gu) ?? []).map((word) => (word === '\0' ? '' : word));
 }

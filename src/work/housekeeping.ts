@@ -3,6 +3,7 @@ import { removeEndedTokens } from '../access/tokens.ts';
 import { hour, minute, second } from '../clock.ts';
 import { removeClosedAlerts } from '../alerts/raise.ts';
 import { removeOldEvents } from '../events/retention.ts';
+import { indexSome } from '../events/search.ts';
 import { removeLeftDeliveries, removeOldDeliveries } from '../hooks/retention.ts';
 import { expireInvitations } from '../invitations/expiry.ts';
 import { removeLeftMails } from '../invitations/mails.ts';
@@ -32,6 +33,7 @@ export const housekeeping: readonly Task[] = [
   task('remove closed alerts', hour, removeClosedAlerts),
   task('fold old quota versions', second, foldOldVersions),
   task('schedule synchronisations', second, scheduleSyncs),
+  { name: 'index events', every: second, run: ({ deployment: { db } }) => indexSome(db) },
   task('remove old events', second, removeOldEvents),
   task('remove old deliveries', second, removeOldDeliveries),
   task('remove deliveries of deleted hooks', second, removeLeftDeliveries),

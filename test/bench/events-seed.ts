@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { countryName } from '../../src/customers/countries.ts';
 import { Database } from '../../src/db/database.ts';
-import { wordsOf } from '../../src/events/words.ts';
+import { indexAll } from '../../src/events/search.ts';
 import { type Size, seed, seedDigest } from './seed.ts';
 
 /** So many events of so many customers: what the targets are set for. */
@@ -33,10 +33,10 @@ export async function seedLog(file: string): Promise<void> {
   rmSync(world);
   const db = Database.open(partial);
   db.define('country_name', countryName);
-  db.define('words', (text) => wordsOf(text).join(' '));
   // Nobody needs a half-written log: it is renamed when it is whole.
   for (const pragma of ['synchronous = OFF', 'cache_size = -1048576']) db.pragma(pragma);
   db.script(script);
+  indexAll(db);
   db.close();
   renameSync(partial, file);
 }
@@ -54,7 +54,7 @@ const told = [
 ] as const;
 const ofType = (part: 0 | 1): string => `CASE i % ${told.length} ${told.map((pair, i) => `WHEN ${i} THEN '${pair[part]}'`).join(' ')} END`;
 
-/** Events a second apart, of all customers and users in turn, with the rows and words that recording writes. A merge patch drops what is null. */
+/** Events a second apart, of all customers and users in turn, with the rows that recording writes. A merge patch drops what is null. */
 const script = `BEGIN;
 CREATE TEMP TABLE told (id INTEGER PRIMARY KEY, customer INTEGER, project INTEGER, actor INTEGER, message TEXT);
 INSERT INTO told
@@ -78,8 +78,5 @@ INSERT INTO event_about (subject_id, at, event_id, customer, project)
   SELECT j.value, 1577836800000000 + t.id * 1000000, t.id, ${size.users} + t.customer, ${size.users + size.customers} + t.project
   FROM told t, json_each(json_array(t.actor, ${size.users} + t.customer, ${size.users + size.customers} + t.project)) j
   WHERE j.value IS NOT NULL ORDER BY 1, 2, 3;
-INSERT INTO event_words (rowid, words)
-  SELECT t.id, concat_ws(' | ', words(t.message), 'normal', words(c.abbreviation), words(p.name), words(u.full_name))
-  FROM told t JOIN user u ON u.id = t.actor JOIN customer c ON c.id = t.customer LEFT JOIN project p ON p.id = t.project ORDER BY t.id;
 DROP TABLE told;
 COMMIT;`;

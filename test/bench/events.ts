@@ -16,6 +16,7 @@ import { sql } from '../../src/db/sql.ts';
 import { customerContext } from '../../src/events/context.ts';
 import { record } from '../../src/events/record.ts';
 import { removeOldEvents } from '../../src/events/retention.ts';
+import { indexSome } from '../../src/events/search.ts';
 import { createServer } from '../../src/server.ts';
 import { ask } from './ask.ts';
 import { events, logFile, rareWord, seedLog, size } from './events-seed.ts';
@@ -61,6 +62,7 @@ export async function run(folder: string, tell: (text: string) => void): Promise
     }
     tell('Recording …');
     figures.push(...recording(server.deployment));
+    figures.push(...indexing(server.deployment));
     tell('Removing …');
     figures.push(removing(server.deployment));
     return table(figures);
@@ -119,11 +121,29 @@ function recording(deployment: Deployment): Figure[] {
   ];
 }
 
+/** What entering the words of those events costs later, and the longest time that a step of it keeps the writer. */
+function indexing({ db }: Deployment): Figure[] {
+  const missing = (): number => db.value<number>(sql`SELECT (SELECT max(id) FROM event) - (SELECT max(rowid) FROM event_words)`) as number;
+  const events = missing();
+  const milliseconds: number[] = [];
+  for (let isMore = true; isMore;) {
+    const started = performance.now();
+    isMore = indexSome(db);
+    db.commit();
+    milliseconds.push(performance.now() - started);
+  }
+  const sum = milliseconds.reduce((total, time) => total + time, 0);
+  return [
+    { what: 'Entering the words of an event, with the commit', value: (1000 * sum) / events, unit: 'µs', atMost: 40 },
+    { what: 'A step of entering words, the longest', value: Math.max(...milliseconds), median: quantile(milliseconds, 0.5), unit: 'ms', atMost: 20 },
+  ];
+}
+
 /** The longest time that a step of the removal of old events keeps the writer. */
 function removing(deployment: Deployment): Figure {
   const context = { ...ownContext({ ...deployment, config: { ...deployment.config, events_retention: day } }), now: deployment.clock.now() };
   const milliseconds: number[] = [];
-  for (let i = 0; i < 300; i++) {
+  for (let i = 0; i < 2000; i++) {
     const started = performance.now();
     if (!deployment.db.write(() => removeOldEvents(context))) throw new Error('There was nothing left to remove');
     deployment.db.commit();

@@ -44,6 +44,8 @@ const longest = 800;
 /** Share of requests that the receiver fails, and of those it answers late. */
 const failing = 0.15;
 const slow = 0.1;
+/** Share of writes that a search follows. */
+const searching = 0.2;
 
 /** Runs the rounds with the program that these words start. Throws with a sentence when something was lost. */
 export async function chaos(rounds: number, program: readonly string[], tell: (text: string) => void = () => undefined): Promise<Figures> {
@@ -140,13 +142,20 @@ async function createHooks(url: string, token: string, receiver: string): Promis
   }
 }
 
-/** Every one of these customers is there. */
+/** Every one of these customers is there, and every event is found by its words. */
 async function requirePresent(url: string, token: string, customers: readonly string[]): Promise<void> {
   for (const uuid of customers) {
     const { status } = await ask(url, token, 'GET', `/api/customers/${uuid}/`);
     if (status !== 200) throw new Error(`The customer ${uuid}, which was acknowledged, is answered ${status} after a restart`);
   }
+  const count = async (search: string): Promise<number> =>
+    ((await ask(url, token, 'GET', `/api/events/count/?event_type=customer_creation_succeeded&search=${search}`)).body as { count: number }).count;
+  const [recorded, found] = [await count(''), await count(words)];
+  if (recorded < customers.length || recorded !== found) throw new Error(`Of ${recorded} events a search finds ${found} after a restart`);
 }
+
+/** What every event of the customers says. */
+const words = 'customer+customer+has+been+created';
 
 /** Clients create customers until the server is killed. Answers the number of writes that were not answered. */
 async function writeUntilKilled({ process: server, url }: Running, token: string, written: string[]): Promise<number> {
@@ -156,6 +165,8 @@ async function writeUntilKilled({ process: server, url }: Running, token: string
       const { body, status } = await ask(url, token, 'POST', '/api/customers/', { name: 'Customer' });
       if (status !== 201) throw new Error(`A write was answered ${status}: ${JSON.stringify(body)}`);
       written.push((body as { uuid: string }).uuid);
+      // A search enters words into the index, which may be what the server is killed at.
+      if (Math.random() < searching) await ask(url, token, 'GET', `/api/events/count/?search=${words}`);
     }
   };
   const clients = Array.from({ length: writers }, () => write().then(() => 0, (error: Error) => {

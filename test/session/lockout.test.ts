@@ -1,6 +1,7 @@
 /** core.md 2.1: the lock after failed logins. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { countFailure } from '../../src/access/lockout.ts';
 import { sql } from '../../src/db/sql.ts';
 import { Fixture } from '../support/fixture.ts';
 
@@ -137,6 +138,22 @@ lockout('counters that have run out are removed', async () => {
   fixture.clock.advance(10 * minute);
   fixture.server.tick();
   assert.equal(kept(), [0, 0]);
+});
+
+lockout('they are removed in steps of a bounded size, those that ran out first before the others', async () => {
+  const own = await Fixture.start();
+  const { clock, db } = own.server.deployment;
+  const kept = () => [db.value(sql`SELECT min(username_folded) FROM login_failure`), db.value(sql`SELECT count(*) FROM login_failure`), db.value(sql`SELECT count(*) FROM address_failure`)];
+  db.write(() => {
+    for (let i = 0; i < 12; i++) countFailure(db, `guess${i}`, '192.0.2.1', clock.now() + i);
+    countFailure(db, 'young', '192.0.2.1', clock.now() + 60 * 1_000_000);
+  });
+  own.clock.advance(10.5 * minute);
+  own.server.tick();
+  assert.equal(kept(), ['guess10', 8, 8]);
+  await own.server.settled();
+  assert.equal(kept(), ['young', 1, 1]);
+  await own.close();
 });
 
 lockout.run();
