@@ -230,7 +230,7 @@ function embedded() {
 }
 
 /** Packages that few servers use: they are read when they are first asked for, by `import('…')`. */
-const lateModules = ['nodemailer', '@fastify/busboy', '@node-saml/node-saml'];
+const lateModules = ['nodemailer', '@fastify/busboy', '@node-saml/node-saml', '@xmldom/xmldom', 'xml-crypto', 'xml-encryption'];
 
 // Comments at the end of the file: as strings, two million characters would cost 15 ms at every start.
 async function carriedComments(esbuild, metafile) {

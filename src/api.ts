@@ -25,6 +25,7 @@ import { providerTypes } from './providers/registry.ts';
 import { quotaHistory } from './quotas/history.ts';
 import { quotas } from './quotas/quotas.ts';
 import { login, logout } from './session/login.ts';
+import { samlEndpoints } from './session/saml/saml.ts';
 import { kindsEndpoints } from './resources/kinds.ts';
 import { monitoringEndpoint, slaEndpoint } from './resources/measurements.ts';
 import { resourceEndpoints } from './resources/summary.ts';
@@ -67,6 +68,7 @@ const collections = [
 export const endpoints: readonly Endpoint[] = [
   login,
   logout,
+  ...samlEndpoints,
   root(() => endpoints),
   versionEndpoint,
   configuration,

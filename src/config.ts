@@ -1,5 +1,6 @@
 import ipaddr from 'ipaddr.js';
 import { day, hour, minute, second } from './clock.ts';
+import { attributeMapping, checkSaml, metadataUrls, redirectAddress } from './saml-settings.ts';
 import { urlOf } from './url.ts';
 
 /**
@@ -7,7 +8,7 @@ import { urlOf } from './url.ts';
  * read from `settings`. A setting `some_name` is `TENANTRY_SOME_NAME` in the environment and `--some-name` on the
  * command line.
  */
-interface Setting<T> {
+export interface Setting<T> {
   readonly kind: string;
   readonly fallback: T;
   readonly help: string;
@@ -154,9 +155,24 @@ export const settings = {
   invitation_mail_limit: integer(100, 'Invitation mails that a user other than staff may cause in an hour.'),
   invitation_lifetime: duration<number>(7 * day, 'How long an invitation can be accepted.'),
   validate_invitation_email: flag(false, 'An invitation is accepted only by a user with its email address.'),
-  authentication_methods: list(['LOCAL_SIGNIN'], 'Ways to log in: LOCAL_SIGNIN.', (item) => {
-    if (item !== 'LOCAL_SIGNIN') throw new Error(`must list LOCAL_SIGNIN, but has "${item}"`);
+  authentication_methods: list(['LOCAL_SIGNIN'], 'Ways to log in: LOCAL_SIGNIN, SAML2.', (item) => {
+    if (item !== 'LOCAL_SIGNIN' && item !== 'SAML2') throw new Error(`must list LOCAL_SIGNIN or SAML2, but has "${item}"`);
   }),
+  saml_cert_file: text(null, 'PEM certificate that identity providers know the service by; required with SAML2.'),
+  saml_key_file: text(null, 'PEM key of that certificate, RSA; signs requests and decrypts assertions. Required with SAML2.'),
+  saml_idp_metadata_files: list([], 'Metadata files of identity providers.'),
+  saml_idp_metadata_urls: metadataUrls('Metadata of identity providers on the web: of each its URL, a vertical bar, and the file of the PEM certificate that signs it.'),
+  saml_attribute_mapping: attributeMapping('Fields of users that attributes of identity providers fill, JSON such as {"mail": ["email"]}; one must fill username. Required with SAML2.'),
+  saml_create_unknown_user: flag(true, 'A SAML login creates the user it does not find.'),
+  saml_link_existing_users: flag(false, 'A SAML login may enter accounts that it did not create.'),
+  saml_enable_single_logout: flag(false, 'Tells web clients to log out at the identity provider, too.'),
+  saml_allow_to_select_identity_provider: flag(true, 'Tells web clients to let users choose their identity provider.'),
+  saml_identity_provider_url: text(null, 'Entity id of the identity provider that web clients use where users do not choose.'),
+  saml_identity_provider_label: text(null, 'Name of that identity provider in web clients.'),
+  login_completed_url: redirectAddress('Where a SAML login ends; holds {token} and {method}. Required with SAML2.', ['token', 'method']),
+  login_failed_url: redirectAddress('Where a failed SAML login ends; gets the parameter message. Required with SAML2.'),
+  logout_completed_url: redirectAddress('Where a SAML logout ends. Required with SAML2.'),
+  logout_failed_url: redirectAddress('Where a failed SAML logout ends; gets the parameter message. Required with SAML2.'),
   product_name: requiredText('Tenantry', 'Name of the service in mails and requests it sends.'),
   advisory_alerts: flag(false, 'Raises alerts about customers without projects, services or resources.'),
   closed_alerts_lifetime: duration<number>(7 * day, 'How long closed alerts are kept.'),
@@ -213,6 +229,9 @@ export function loadConfig(
     else config[name] = setting.fallback;
   }
   if (config.smtp_url && !config.email_from) throw new ConfigError(`${environmentName('email_from')} must be set with ${environmentName('smtp_url')}`);
+  checkSaml(config as Config, (name, rule) => {
+    throw new ConfigError(`${environmentName(name)} ${rule}`);
+  });
   return config as Config;
 }
 
@@ -237,7 +256,8 @@ export function printSetting(name: SettingName, value: unknown): string {
   if (value === null || (Array.isArray(value) && value.length === 0)) return '';
   if (secretSettings.has(name)) return '********';
   if (name === 'smtp_url') return String(value).replace(/^(\w+:\/\/[^:@/]*):[^@/]*@/, '$1:********@');
-  if (Array.isArray(value)) return value.join(',');
+  if (Array.isArray(value)) return value.map((item) => (typeof item === 'object' ? `${item.url}|${item.cert_file}` : item)).join(',');
+  if (typeof value === 'object') return JSON.stringify(value);
   if (settings[name].kind === 'duration' && typeof value === 'number') {
     const unit = Object.entries(durationUnits).reverse().find(([, size]) => value % size === 0);
     return unit ? `${value / unit[1]}${unit[0]}` : `${value / second}s`;

@@ -4,9 +4,10 @@ import { PasswordHasher } from './access/passwords.ts';
 import { RateLimit } from './access/rate-limit.ts';
 import { Request } from './access/request.ts';
 import { openSecrets } from './access/secrets.ts';
+import { openServiceKeys } from './access/service-keys.ts';
 import { TokenUse, authenticate, issueToken } from './access/tokens.ts';
 import { endpoints } from './api.ts';
-import { type Clock, minute, systemClock } from './clock.ts';
+import { type Clock, hour, minute, systemClock } from './clock.ts';
 import { type Endpoint, type Operation, type Method, allowed, metadata } from './collection/endpoint.ts';
 import { type Config, loadConfig } from './config.ts';
 import { openData } from './data-folder.ts';
@@ -27,6 +28,7 @@ import { Deliverer } from './outbox/deliverer.ts';
 import { ensureGlobalQuotas } from './quotas/usage.ts';
 import { systemRandom } from './random.ts';
 import { createFirstUser, firstUser, forgetInitialPassword } from './session/initial-password.ts';
+import { MetadataRefresher } from './session/saml/refresh.ts';
 import { dueExpiries } from './work/expiries.ts';
 import { housekeeping } from './work/housekeeping.ts';
 import { Timer } from './work/timer.ts';
@@ -38,6 +40,9 @@ const documentBytes = 32 * 1024 * 1024;
 
 /** How often a minute an address may call the open check of invitations. */
 const checksPerMinute = 60;
+
+/** How often a minute an address may start to log in by single sign-on; a whole organisation may share one. */
+const samlLoginsPerMinute = 120;
 
 /** Settings by their names, and what an embedding program may replace. */
 export interface ServerOptions extends Partial<Config> {
@@ -85,10 +90,15 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
     indexAll(db);
   }
   const initialPassword = await createFirstUser(deployment, folder);
+  const refresher = await startRefresher(deployment).catch((error: unknown) => {
+    close();
+    throw error;
+  });
   const timer = new Timer(deployment, [
     ...housekeeping,
     { name: 'take due deliveries', every: 0, run: () => deliverers.forEach((deliverer) => deliverer.poll()) },
     { name: 'take due jobs', every: config.job_tick, run: () => worker.tick() },
+    { name: 'refresh identity providers', every: hour, run: () => refresher.poll() },
   ]);
   const listener = new Listener({
     answer: pipeline(deployment, router),
@@ -107,6 +117,7 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
   const closeAll = async (): Promise<void> => {
     await listener.close();
     timer.stop();
+    refresher.close();
     await worker.stop();
     await Promise.all(deliverers.map((deliverer) => deliverer.close()));
     close();
@@ -121,10 +132,18 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
     settled: async () => {
       await worker.idle();
       await timer.idle();
+      await refresher.idle();
       await Promise.all(deliverers.map((deliverer) => deliverer.idle()));
     },
     close: () => (closing ??= closeAll()),
   };
+}
+
+/** The identity providers of the settings, those of files read. Rejects with ConfigError. */
+async function startRefresher(deployment: Deployment): Promise<MetadataRefresher> {
+  const refresher = new MetadataRefresher(deployment);
+  await refresher.start();
+  return refresher;
 }
 
 interface Opening extends Pick<ServerOptions, 'clock' | 'random' | 'resolve'> {
@@ -146,6 +165,7 @@ export interface Opened {
 /** Opens the database and everything that works on it. Throws with a sentence when the data is unusable. */
 export function openDeployment(config: Config, opening: Opening): Opened {
   const { clock = systemClock, folder, random = systemRandom(), wakeOutbox = () => undefined } = opening;
+  const samlKeys = openServiceKeys(config);
   const { log, close } = openLog(config.log_level);
   const { db, release } = openData(config, folder, opening.serves ?? false);
   const router = new Router<Endpoint>();
@@ -165,6 +185,8 @@ export function openDeployment(config: Config, opening: Opening): Opened {
     isObject: (request, path) => showsObject(router, request, path),
     wakeOutbox,
     invitationChecks: new RateLimit(checksPerMinute, minute),
+    samlKeys,
+    samlLogins: new RateLimit(samlLoginsPerMinute, minute),
     passwordChanged: (username) => db.settled((error) => error === undefined && forgetInitialPassword(folder, username)),
   };
   ensureGlobalQuotas(deployment);

@@ -1,13 +1,17 @@
 import type { Sql } from '../db/sql.ts';
 import { sql } from '../db/sql.ts';
 
-/** An authenticated user, as far as rights and events need to know him. */
-export interface Caller {
-  readonly id: number;
+/** Who does something, as events tell it. */
+export interface Actor {
   readonly uuid: string;
   readonly username: string;
   readonly fullName: string;
   readonly nativeName: string;
+}
+
+/** An authenticated user, as far as rights and events need to know him. */
+export interface Caller extends Actor {
+  readonly id: number;
   readonly isStaff: boolean;
   readonly isSupport: boolean;
   /** The token of this request: its row, and the text presented. */

@@ -4,11 +4,12 @@ import type { Database } from '../db/database.ts';
 import type { Memo } from '../db/memo.ts';
 import type { Resolver } from '../http/resolver.ts';
 import type { Log } from '../log.ts';
-import type { Caller } from './caller.ts';
+import type { Actor } from './caller.ts';
 import type { PasswordHasher } from './passwords.ts';
 import type { RateLimit } from './rate-limit.ts';
 import type { Request } from './request.ts';
 import type { Secrets } from './secrets.ts';
+import type { ServiceKeys } from './service-keys.ts';
 import type { TokenRow, TokenUse } from './tokens.ts';
 
 /** What is sent from here: events to hooks, and mails of invitations. */
@@ -37,6 +38,10 @@ export interface Deployment {
   readonly wakeOutbox: (outbox: OutboxName, queues: readonly number[]) => void;
   /** How often the open check of invitations is called from an address. */
   readonly invitationChecks: RateLimit;
+  /** What the service signs and decrypts with in single sign-on; undefined where that is not set up. */
+  readonly samlKeys: ServiceKeys | undefined;
+  /** How often logins by single sign-on are started from an address. */
+  readonly samlLogins: RateLimit;
   /** Told when a user's password has been changed. */
   readonly passwordChanged: (username: string) => void;
 }
@@ -44,7 +49,7 @@ export interface Deployment {
 /** On whose behalf something is changed: a caller's request, or, with nobody, a timer or the command line. */
 export interface Context {
   readonly deployment: Deployment;
-  readonly actor: Caller | null;
+  readonly actor: Actor | null;
   /** The client's address; null outside of a request. */
   readonly address: string | null;
   /** The instant at which all of it happens, in microseconds. */

@@ -65,8 +65,7 @@ export function authenticate(deployment: Deployment, incoming: Incoming, now: nu
   const row = deployment.knownTokens.get(token) ?? findToken(deployment, token);
   if (!row.is_active) throw refusal('User inactive or deleted.');
   if (row.revoked !== null) throw refusal('Invalid token.');
-  const lastUse = deployment.tokenUse.lastUse(row.token_id, row.last_used);
-  if (row.token_lifetime !== null && now >= lastUse + row.token_lifetime * second) throw refusal('Token has expired.');
+  if (hasExpired(deployment, row.token_id, row, now)) throw refusal('Token has expired.');
   deployment.tokenUse.note(row.token_id, now);
   return {
     id: row.id,
@@ -108,12 +107,24 @@ const refusal = (detail: string): Error => unauthenticated({ detail });
 const digest = (token: string): Buffer => hash('sha256', token, 'buffer');
 
 /** Creates a token for a user and answers its text, which is kept nowhere. */
-export function issueToken(context: Context, user: number): string {
-  const token = context.deployment.random(20).toString('hex');
+export const issueToken = (context: Context, user: number): string => createToken(context, user).text;
+
+/** The same, with the id of the token's row. */
+export function createToken(context: Context, user: number): { readonly id: number; readonly text: string } {
+  const text = context.deployment.random(20).toString('hex');
   const { db } = context.deployment;
-  db.insert('token', { digest: digest(token), user_id: user, created: context.now, last_used: context.now });
-  return token;
+  return { id: db.insert('token', { digest: digest(text), user_id: user, created: context.now, last_used: context.now }), text };
 }
+
+/** Whether a token would still be taken. */
+export function isLiveToken({ deployment, now }: Context, token: number): boolean {
+  const row = deployment.db.get<Pick<TokenRow, 'last_used' | 'token_lifetime'>>(sql`
+    SELECT t.last_used, u.token_lifetime FROM token t JOIN user u ON u.id = t.user_id WHERE t.id = ${token} AND t.revoked IS NULL AND u.is_active`);
+  return row !== undefined && !hasExpired(deployment, token, row, now);
+}
+
+const hasExpired = (deployment: Deployment, token: number, row: Pick<TokenRow, 'last_used' | 'token_lifetime'>, now: number): boolean =>
+  row.token_lifetime !== null && now >= deployment.tokenUse.lastUse(token, row.last_used) + row.token_lifetime * second;
 
 /** Ends one token. */
 export function revokeToken(context: Context, token: number): void {

@@ -69,7 +69,7 @@ export interface Endpoint {
   /** Largest body in bytes, where it is not the setting's. */
   readonly bodyLimit?: number;
   readonly operations: Readonly<Partial<Record<Method, Operation>>>;
-  /** The `actions` of OPTIONS; also checks that the addressed object is visible. Throws 404. */
+  /** The `actions` of OPTIONS; also checks that the addressed object is visible. Throws 404, and 401 where the path is switched off. */
   readonly actions?: (request: Request) => Readonly<Record<string, unknown>> | undefined;
   /** The whole answer to OPTIONS, where it has a format of its own. Throws 404. */
   readonly metadata?: (request: Request) => Reply;

@@ -54,7 +54,8 @@ function formValue(field: Field, value: unknown, form: boolean): unknown {
   return form && Array.isArray(value) && field.type !== 'list' ? value.at(-1) : value;
 }
 
-function refuseTaken(field: Field, value: unknown, request: Request, object: { table: string; current?: number | undefined }): void {
+/** Throws FieldError when the value of a unique field is another object's. */
+export function refuseTaken(field: Field, value: unknown, request: Request, object: { table: string; current?: number | undefined }): void {
   const unique = (field.input as Input<unknown>).unique;
   if (!unique || value === null || value === '') return;
   const stored = unique.of ? unique.of(value) : (value as Value);

@@ -89,6 +89,14 @@ export const configuration: Endpoint = {
             COMPANY_TYPES: [],
           },
           WALDUR_AUTH_SOCIAL: {},
+          ...(config.authentication_methods.includes('SAML2') && {
+            WALDUR_AUTH_SAML2: {
+              ENABLE_SINGLE_LOGOUT: config.saml_enable_single_logout,
+              ALLOW_TO_SELECT_IDENTITY_PROVIDER: config.saml_allow_to_select_identity_provider,
+              IDENTITY_PROVIDER_URL: config.saml_identity_provider_url ?? '',
+              IDENTITY_PROVIDER_LABEL: config.saml_identity_provider_label ?? '',
+            },
+          }),
         }),
     },
   },

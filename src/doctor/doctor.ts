@@ -3,6 +3,7 @@ import type { Database } from '../db/database.ts';
 import { type Sql, raw, sql } from '../db/sql.ts';
 import { createMissing, findDrift, findMissing, repairDrift } from '../quotas/recount.ts';
 import { scopes } from '../scopes/scopes.ts';
+import { failedSources } from '../session/saml/identity-providers.ts';
 
 /** What an examination found. */
 export interface Diagnosis {
@@ -17,7 +18,8 @@ const mostLines = 20;
 /**
  * Examines the database file, its references, quotas and alerts of objects that are gone, and the counted quotas. With
  * `repair` removes what is left of lost objects, creates missing quotas and sets drifted ones right; a damaged file and
- * dangling references are only told, and a damaged file is not touched.
+ * dangling references are only told, as is metadata of identity providers that could not be read; a damaged file is not
+ * touched.
  */
 export function examine(deployment: Deployment, repair: boolean): Diagnosis {
   const { db } = deployment;
@@ -26,6 +28,7 @@ export function examine(deployment: Deployment, repair: boolean): Diagnosis {
   const leftovers = findLeftovers(db);
   const missing = findMissing(deployment);
   const drifts = findDrift(deployment);
+  const unread = failedSources(db);
   const isRepaired = repair && damage.length === 0;
   if (isRepaired) {
     db.write(() => {
@@ -43,8 +46,9 @@ export function examine(deployment: Deployment, repair: boolean): Diagnosis {
     ...shortened(leftovers.map(({ kind, name, scope, table }) => `${table} ${name} of ${kind} ${scope}, which does not exist${mended}`)),
     ...missing.map(({ id, name, scope }) => `quota ${name} of ${scope} ${id} is missing${mended}`),
     ...drifts.map(({ counted, quota }) => `quota ${quota.name} of ${quota.scope_kind} ${quota.scope_id}: usage ${quota.usage}, counted ${counted}${mended}`),
+    ...unread.map(({ error, name }) => `metadata of identity providers ${name} could not be read: ${error}`),
   ];
-  return { problems, isHealthy: problems.length === 0 || (isRepaired && dangling.length === 0) };
+  return { problems, isHealthy: problems.length === 0 || (isRepaired && dangling.length + unread.length === 0) };
 }
 
 /** A quota or alert of an object that does not exist. */

@@ -51,5 +51,14 @@ export const created = (text: string, location: string): Reply => ({
 /** 204 without a body. */
 export const empty = (status = 204): Reply => ({ status, body: '', type: jsonType, headers: none, conditional: false });
 
+/** 302: sends the browser on, which does not tell there where it comes from. */
+export const redirect = (location: string, headers: Readonly<Record<string, string>> = none): Reply => ({
+  status: 302,
+  body: '',
+  type: 'text/plain; charset=utf-8',
+  headers: { Location: location, 'Referrer-Policy': 'no-referrer', ...headers },
+  conditional: false,
+});
+
 /** The same reply with the bytes of its body. */
 export const encoded = (reply: Reply): Reply => (typeof reply.body === 'string' ? { ...reply, body: Buffer.from(reply.body) } : reply);

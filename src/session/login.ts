@@ -40,11 +40,15 @@ interface Attempt {
   readonly user: number | undefined;
 }
 
+/** Throws 401 unless the setting authentication_methods has this way to log in. */
+export function requireMethod({ config }: Request, method: 'LOCAL_SIGNIN' | 'SAML2'): void {
+  if (config.authentication_methods.includes(method)) return;
+  throw unauthenticated({ detail: 'Authentication method is disabled. Please use another authentication method or contact staff.' });
+}
+
 /** The user's name and password from the body. Throws 401 with the messages of its fields. */
 function readCredentials(request: Request): { username: string; password: string } {
-  if (!request.config.authentication_methods.includes('LOCAL_SIGNIN')) {
-    throw unauthenticated({ detail: 'Authentication method is disabled. Please use another authentication method or contact staff.' });
-  }
+  requireMethod(request, 'LOCAL_SIGNIN');
   request.body();
   try {
     return validate(credentials, request, 'create') as { username: string; password: string };

@@ -1,16 +1,17 @@
 import { isStaff, seesAll } from '../access/caller.ts';
-import { newUuid } from '../access/deployment.ts';
+import { type Context, newUuid } from '../access/deployment.ts';
 import type { Request } from '../access/request.ts';
 import { revokeTokensOf } from '../access/tokens.ts';
 import { callerId } from '../access/caller.ts';
 import { connectedCustomers, visibleCustomers, visibleProjects, visibleUsers } from '../access/visibility.ts';
 import { changesOf, storedValues } from '../collection/changes.ts';
 import { type Row, collection } from '../collection/collection.ts';
-import { type Input, type Values, hidden, shown, shownText, shownTime, uuidField } from '../collection/field.ts';
+import { type Field, FieldError, type Input, type Values, hidden, shown, shownText, shownTime, uuidField } from '../collection/field.ts';
 import { selfLink } from '../collection/links.ts';
 import { boolean, choice, email, integer, nullableText, text } from '../collection/values.ts';
 import { type Filter, exact, only, partial, presence, truth, uuid } from '../collection/filter.ts';
 import { booleanValue, textValue, timeValue } from '../collection/representation.ts';
+import { refuseTaken } from '../collection/validate.ts';
 import { type Sql, type Value, any, fold, raw, sql } from '../db/sql.ts';
 import { affectedUser } from '../events/context.ts';
 import { cancelDeliveries } from '../events/outbox.ts';
@@ -35,6 +36,7 @@ export interface UserRow extends Row {
   readonly is_active: number;
   readonly is_support: number;
   readonly token_lifetime: number | null;
+  readonly registration_method: string;
   readonly agreement_date: number | null;
   readonly preferred_language: string;
   readonly competence: string;
@@ -156,10 +158,9 @@ export const users = collection<UserRow>()({
   create: {
     may: ({ caller }) => caller.isStaff,
     run: (request, values) => {
-      const { agree_with_policy: _, ...columns } = columnsOf(values);
-      const id = request.db.insert('user', { uuid: newUuid(request.deployment), date_joined: request.now, ...columns });
-      record(request, 'user_creation_succeeded', affectedUser(userOf(request, id)));
-      return id;
+      const user = insertUser(request, values);
+      record(request, 'user_creation_succeeded', affectedUser(user));
+      return user.id;
     },
   },
   update: {
@@ -169,7 +170,7 @@ export const users = collection<UserRow>()({
         throw invalid({ agree_with_policy: ['User must agree with the policy.'] });
       }
     },
-    run: update,
+    run: updateUser,
   },
   delete: {
     may: ({ caller }) => caller.isStaff,
@@ -187,25 +188,56 @@ function showsToken(request: Request): boolean {
   return request.params.key !== undefined ? true : request.query.flag('current');
 }
 
-function update(request: Request, row: UserRow, values: Values<typeof fields>): void {
+/** Values of a user's fields, as their rules accept them. */
+export type UserValues = Values<typeof fields>;
+
+/** Adds a user without a password; the event is the caller's. */
+export function insertUser({ deployment, now }: Context, values: UserValues, registration = 'default'): UserRow {
+  const { agree_with_policy: _, ...columns } = columnsOf(values);
+  const { db } = deployment;
+  return userOf({ db }, db.insert('user', { uuid: newUuid(deployment), date_joined: now, registration_method: registration, ...columns }));
+}
+
+/** Stores the values that differ, with the events of the change. */
+export function updateUser(context: Context, row: UserRow, values: UserValues): void {
+  const { db } = context.deployment;
   const { agree_with_policy: agrees, ...columns } = columnsOf(values);
   const changes = changesOf(row, columns);
   if (changes.organization !== undefined && row.organization_approved) changes.organization_approved = 0;
-  if (agrees && row.agreement_date === null) changes.agreement_date = request.now;
+  if (agrees && row.agreement_date === null) changes.agreement_date = context.now;
   if (Object.keys(changes).length === 0) return;
-  request.db.update('user', row.id, changes);
-  const affected = affectedUser(userOf(request, row.id));
+  db.update('user', row.id, changes);
+  const affected = affectedUser(userOf({ db }, row.id));
   if (changes.token_lifetime !== undefined) {
-    record(request, 'user_token_lifetime_updated', { ...affected, affected_user_token_lifetime: values.token_lifetime ?? 'unlimited' });
+    record(context, 'user_token_lifetime_updated', { ...affected, affected_user_token_lifetime: values.token_lifetime ?? 'unlimited' });
   }
   if (changes.is_active !== undefined) {
     if (!changes.is_active) {
-      revokeTokensOf(request, row.id);
-      cancelDeliveries(request, sql`user_id = ${row.id}`, 'The author of the hook was deactivated.');
+      revokeTokensOf(context, row.id);
+      cancelDeliveries(context, sql`user_id = ${row.id}`, 'The author of the hook was deactivated.');
     }
-    record(request, changes.is_active ? 'user_activated' : 'user_deactivated', affected);
+    record(context, changes.is_active ? 'user_activated' : 'user_deactivated', affected);
   }
-  if (Object.keys(changes).some((name) => name !== 'is_active')) record(request, 'user_update_succeeded', affected);
+  if (Object.keys(changes).some((name) => name !== 'is_active')) record(context, 'user_update_succeeded', affected);
+}
+
+/**
+ * What the rules of POST /api/users/ accept of these texts, fields by name; the rest is left out. `current` is the user whom
+ * they are about, who may keep what is unique to him.
+ */
+export function acceptableValues(request: Request, texts: Readonly<Partial<Record<keyof typeof fields, string>>>, current?: number): UserValues {
+  const accepted = Object.entries(texts).flatMap(([name, text]) => {
+    const field = fields[name as keyof typeof fields] as Field;
+    try {
+      const value = field.input?.parse(text, request, false);
+      refuseTaken(field, value, request, { table: 'user', current });
+      return [[name, value]];
+    } catch (error) {
+      if (error instanceof FieldError) return [];
+      throw error;
+    }
+  });
+  return Object.fromEntries(accepted) as UserValues;
 }
 
 /** Gives a user another email address, which must not be somebody else's; does nothing when it is his already. */
@@ -220,7 +252,7 @@ export const isEmailTaken = ({ db }: Pick<Request, 'db'>, user: UserRow, address
   db.value(sql`SELECT 1 FROM user WHERE email_folded = ${fold(address)} AND id <> ${user.id}`) !== undefined;
 
 /** Values of a body as columns, with the folded forms that uniqueness is judged by. */
-function columnsOf(values: Values<typeof fields>): Record<string, Value> {
+function columnsOf(values: UserValues): Record<string, Value> {
   const columns = storedValues(values);
   if (values.username !== undefined) columns.username_folded = fold(values.username);
   if (values.email !== undefined) columns.email_folded = fold(values.email);

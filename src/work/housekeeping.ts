@@ -11,6 +11,7 @@ import { expireRoles } from '../permissions/roles.ts';
 import { providerTypes } from '../providers/registry.ts';
 import { foldOldVersions } from '../quotas/usage.ts';
 import { scheduleSyncs } from '../services/sync.ts';
+import { removeOldMessages } from '../session/saml/requests.ts';
 import type { Task } from './timer.ts';
 
 /** A task whose run is one transaction. */
@@ -29,6 +30,7 @@ export const housekeeping: readonly Task[] = [
     },
   },
   task('remove old login failures', minute, removeOldFailures),
+  task('remove old SAML messages', minute, removeOldMessages),
   task('remove ended tokens', hour, removeEndedTokens),
   task('remove closed alerts', hour, removeClosedAlerts),
   task('fold old quota versions', second, foldOldVersions),

@@ -19,6 +19,13 @@ const table = `
                                                                            ST  GS  CO  CS  PM  PA  PS  UN  IN  AN
 POST   /api-auth/password/                                       -         200 200 200 200 200 200 200 200 200 200
 POST   /api-auth/logout/                                         -         204 204 204 204 204 204 204 204 401 401
+POST   /api-auth/saml2/login/                                    -         401 401 401 401 401 401 401 401 401 401
+POST   /api-auth/saml2/login/complete/                           -         401 401 401 401 401 401 401 401 401 401
+GET    /api-auth/saml2/logout/                                   -         401 401 401 401 401 401 401 401 401 401
+GET    /api-auth/saml2/logout/complete/                          -         401 401 401 401 401 401 401 401 401 401
+POST   /api-auth/saml2/logout/complete/                          -         401 401 401 401 401 401 401 401 401 401
+GET    /api-auth/saml2/metadata/                                 -         200 200 200 200 200 200 200 200 200 200
+GET    /api-auth/saml2/providers/                                -         200 200 200 200 200 200 200 200 200 200
 GET    /api/                                                     -         200 200 200 200 200 200 200 200 401 401
 GET    /api/version/                                             -         200 200 200 200 200 200 200 200 200 200
 GET    /api/configuration/                                       -         200 200 200 200 200 200 200 200 200 200

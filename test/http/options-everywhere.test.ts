@@ -67,8 +67,9 @@ const isConsent = (status: number, path: string): boolean => ![401, 403, 404, 40
 const measurements: Readonly<Record<string, true>> = { '/api/resource-sla/': true, '/api/monitoring-items/': true };
 
 /** The status that OPTIONS must have: that of GET, but what is seen is told of even where reading is denied. */
-function statusOf(reading: number | undefined, writing: number | undefined, { open, path }: Endpoint): number {
-  if (open) return 200;
+function statusOf(reading: number | undefined, writing: number | undefined, { open, operations, path }: Endpoint): number {
+  // An open path may be switched off.
+  if (open) return (operations.GET ? reading : writing) === 401 ? 401 : 200;
   const status = reading ?? writing;
   return status === 401 || (status === 404 && path.includes(':key')) ? status : 200;
 }

@@ -1,0 +1,22 @@
+import { FieldError, type Field } from '../../collection/field.ts';
+import { text } from '../../collection/values.ts';
+
+const notBase64 = 'This field should be a valid Base64 encoded string.';
+const longest = 256 * 1024;
+
+/** A message of SAML in base64, as text; the lines it may be broken into are joined. */
+export function messageField(required: boolean): Field<string> {
+  const field = text({ max: longest, required });
+  const input = field.input as NonNullable<typeof field.input>;
+  return {
+    ...field,
+    input: {
+      ...input,
+      parse: (value, request, form) => {
+        const joined = input.parse(value, request, form).replace(/\s+/g, '');
+        if (joined.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(joined)) throw new FieldError([notBase64]);
+        return joined;
+      },
+    },
+  };
+}

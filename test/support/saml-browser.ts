@@ -1,0 +1,64 @@
+import type { Answer, Fixture, Json } from './fixture.ts';
+
+/** A form that an identity provider answers, to be posted to the service. */
+export interface Form {
+  readonly action: string;
+  readonly SAMLResponse: string;
+  readonly RelayState: string;
+}
+
+const hidden = (page: string, name: string): string => new RegExp(`name="${name}"\\s+value="([^"]*)"`).exec(page)?.[1] ?? '';
+
+/** A browser that walks through logins: it keeps the cookie and follows what it is told, a step at a time. */
+export class SamlBrowser {
+  cookie: string | undefined;
+
+  constructor(private readonly fixture: Fixture) {}
+
+  /** Sends a request with the cookie, and keeps the one that is set. */
+  async send(method: string, path: string, form?: Readonly<Record<string, string>>): Promise<Answer<Json>> {
+    const answer = await this.fixture.anonymous.send(method, path.replace(this.fixture.url, ''), form && new URLSearchParams(form).toString(), {
+      ...(form && { 'Content-Type': 'application/x-www-form-urlencoded' }),
+      ...(this.cookie !== undefined && { Cookie: this.cookie }),
+    });
+    const set = answer.headers.get('set-cookie');
+    if (set) this.cookie = set.split(';', 1)[0] as string;
+    return answer;
+  }
+
+  /** Starts a login; answers where the browser is sent. */
+  async start(idp: string): Promise<string> {
+    const answer = await this.send('POST', '/api-auth/saml2/login/', { idp });
+    if (answer.status !== 302) throw new Error(`expected 302, got ${answer.status}: ${JSON.stringify(answer.body)}`);
+    return answer.headers.get('location') as string;
+  }
+
+  /** Starts a login and goes to the identity provider; answers the form that it gives. */
+  async form(idp: string): Promise<Form> {
+    return this.formAt(await this.start(idp));
+  }
+
+  /** The form that an identity provider gives at an address of its own. */
+  async formAt(address: string): Promise<Form> {
+    const response = await fetch(address);
+    const page = await response.text();
+    if (response.status !== 200) throw new Error(`the identity provider answered ${response.status}: ${page}`);
+    return { action: /action="([^"]*)"/.exec(page)?.[1] as string, SAMLResponse: hidden(page, 'SAMLResponse'), RelayState: hidden(page, 'RelayState') };
+  }
+
+  /** Posts a response to the service; answers where the browser is sent. */
+  async post(response: string): Promise<string> {
+    const answer = await this.send('POST', '/api-auth/saml2/login/complete/', { SAMLResponse: response, RelayState: '' });
+    if (answer.status !== 302) throw new Error(`expected 302, got ${answer.status}: ${JSON.stringify(answer.body)}`);
+    return answer.headers.get('location') as string;
+  }
+
+  /** A whole login; answers where it ends. */
+  async logIn(idp: string): Promise<string> {
+    return this.post((await this.form(idp)).SAMLResponse);
+  }
+}
+
+/** The message in a response, and a response with a changed one. */
+export const decoded = (base64: string): string => Buffer.from(base64, 'base64').toString();
+export const encoded = (xml: string): string => Buffer.from(xml).toString('base64');

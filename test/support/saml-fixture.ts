@@ -1,0 +1,101 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ServerOptions } from '../../src/server.ts';
+import { Fixture } from './fixture.ts';
+import { IdentityProvider, entityDescriptor } from './identity-provider.ts';
+import { SamlBrowser } from './saml-browser.ts';
+import { serviceKeys } from './saml-keys.ts';
+
+export const completed = 'https://app.example.com/#/login/';
+
+/** Files that settings name, in a folder of their own. */
+export class Files {
+  readonly folder = mkdtempSync(join(tmpdir(), 'saml-'));
+
+  /** Writes a file and answers its path. */
+  write(name: string, content: string): string {
+    const path = join(this.folder, name);
+    writeFileSync(path, content);
+    return path;
+  }
+
+  remove(): void {
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+/** The settings of single sign-on, but for the identity providers. */
+export const samlSettings = (files: Files): ServerOptions => ({
+  authentication_methods: ['LOCAL_SIGNIN', 'SAML2'],
+  saml_cert_file: files.write('service.crt', serviceKeys.cert),
+  saml_key_file: files.write('service.key', serviceKeys.key),
+  saml_attribute_mapping: { uid: ['username'], cn: ['full_name'], mail: ['email'], job: ['job_title'], unit: ['organization'], pid: ['civil_number'] },
+  login_completed_url: `${completed}{token}/{method}/`,
+  login_failed_url: 'https://app.example.com/login-failed',
+  logout_completed_url: 'https://app.example.com/logged-out',
+  logout_failed_url: 'https://app.example.com/logout-failed?from=saml',
+});
+
+/** A port that nobody uses now. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** A service that people log in to at an identity provider of the name `idp`, at the machine's present. */
+export class SamlFixture {
+  /** What the log said of messages that were not taken, since it was last emptied. */
+  readonly reasons: string[] = [];
+
+  private constructor(
+    readonly fixture: Fixture,
+    readonly idp: IdentityProvider,
+    readonly files: Files,
+  ) {
+    Object.assign(fixture.server.deployment.log, { warn: ({ reason }: { reason: string }) => this.reasons.push(reason) });
+  }
+
+  /** Further metadata is read from files beside that of the identity provider. */
+  static async start(options: ServerOptions = {}, furtherMetadata: readonly string[] = []): Promise<SamlFixture> {
+    const files = new Files();
+    const port = await freePort();
+    const idp = await IdentityProvider.start(`http://127.0.0.1:${port}`, 'https://idp.example.com/metadata');
+    const metadata = [entityDescriptor({ ...idp, name: 'Example University' }), ...furtherMetadata].map((text, i) => files.write(`idp-${i}.xml`, text));
+    const fixture = await Fixture.start({ ...samlSettings(files), saml_idp_metadata_files: metadata, port, ...options });
+    fixture.clock.set(new Date());
+    return new SamlFixture(fixture, idp, files);
+  }
+
+  get browser(): SamlBrowser {
+    return new SamlBrowser(this.fixture);
+  }
+
+  /** Logs a user in in a browser of his own; answers where that ends. */
+  async logIn(attributes: Readonly<Record<string, string | readonly string[]>>, browser = this.browser): Promise<string> {
+    await this.idp.next({ user: { attributes } });
+    return browser.logIn(this.idp.entityId);
+  }
+
+  async close(): Promise<void> {
+    await this.fixture.close();
+    await this.idp.close();
+    this.files.remove();
+  }
+}
+
+/** The token in the address that a login ends at. */
+export function tokenIn(location: string): string {
+  const token = /^https:\/\/app\.example\.com\/#\/login\/([0-9a-f]{40})\/saml2\/$/.exec(location)?.[1];
+  if (token === undefined) throw new Error(`no login: ${location}`);
+  return token;
+}
+
+/** Where a failed login ends. */
+export const failedLogin = (message: string): string => `https://app.example.com/login-failed?message=${encodeURIComponent(message)}`;
+export const failedLogout = (message: string): string => `https://app.example.com/logout-failed?from=saml&message=${encodeURIComponent(message)}`;
