@@ -6,7 +6,7 @@ const longest = 256 * 1024;
 
 /** A message of SAML in base64, as text; the lines it may be broken into are joined. */
 export function messageField(required: boolean): Field<string> {
-  const field = text({ max: longest, required });
+  const field = text({ max: longest, required, example: 'PHNhbWxwOlJlc3BvbnNlLz4=' });
   const input = field.input as NonNullable<typeof field.input>;
   return {
     ...field,
