@@ -95,7 +95,9 @@ const duration = <T extends number | null>(fallback: T, help: string): Setting<n
 });
 
 const hostName = (item: string): void => {
-  if (!/^[\w.:[\]-]+$/.test(item) || urlOf(`http://${item}`)?.host !== item) {
+  // Each scheme drops the port that goes without saying in it.
+  const isHost = ['http', 'https'].some((scheme) => urlOf(`${scheme}://${item}`)?.host === item);
+  if (!/^[\w.:[\]-]+$/.test(item) || !isHost) {
     throw new Error(`must list hosts such as app.example.com or localhost:3000, but has "${item}"`);
   }
 };

@@ -11,7 +11,7 @@ import { isoTime } from './clock.ts';
 import { type Config, ConfigError, environmentName, loadConfig, optionName, printSetting, settingNames, settings } from './config.ts';
 import { prepareFolder, requireDatabase } from './data-folder.ts';
 import { demo } from './demo/demo.ts';
-import { openApi } from './docs/openapi.ts';
+import { openApi, serverPath } from './docs/openapi.ts';
 import { version } from './docs/version.ts';
 import { examine } from './doctor/doctor.ts';
 import { embeddedLicenses } from './embedded.ts';
@@ -235,8 +235,8 @@ function printConfig({ config, flags }: Arguments): void {
   for (const { name, setting, value } of rows) process.stdout.write(`# ${setting.help}\n${environmentName(name)}=${value}\n`);
 }
 
-function printOpenApi(): void {
-  process.stdout.write(`${JSON.stringify(openApi(endpoints), null, 2)}\n`);
+function printOpenApi({ config }: Arguments): void {
+  process.stdout.write(`${JSON.stringify(openApi(endpoints, serverPath(config)), null, 2)}\n`);
 }
 
 function printVersion(): void {

@@ -99,8 +99,8 @@ config('trusted_proxies lists addresses and networks', () => {
 });
 
 config('link_template_hosts lists hosts, with a port or without', () => {
-  assert.equal(read('link_template_hosts', 'app.example.com, localhost:3000, [::1]'), ['app.example.com', 'localhost:3000', '[::1]']);
-  for (const text of ['https://app.example.com', 'app.example.com/', 'App.example.com', '*', 'app.example.com:80', 'me@app.example.com', 'a b', '::1']) {
+  assert.equal(read('link_template_hosts', 'app.example.com, localhost:3000, app.example.com:80, app.example.com:443, [::1]'), ['app.example.com', 'localhost:3000', 'app.example.com:80', 'app.example.com:443', '[::1]']);
+  for (const text of ['https://app.example.com', 'app.example.com/', 'App.example.com', '*', 'app.example.com:0080', 'me@app.example.com', 'a b', '::1']) {
     assert.is(refusal('link_template_hosts', text), `--link-template-hosts must list hosts such as app.example.com or localhost:3000, but has "${text}"`);
   }
 });

@@ -97,7 +97,7 @@ export function orNull<T>(field: Field<T>): Field<T | null> {
   };
 }
 
-const emailPattern = /^[^\s@"(),:;<>[\\\]]+@(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?\.)+[\p{L}][\p{L}\p{N}-]{0,61}[\p{L}\p{N}]$/u;
+const emailPattern = /^[^\s\p{Cc}\p{Cf}@"(),:;<>[\\\]]+@(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?\.)+[\p{L}][\p{L}\p{N}-]{0,61}[\p{L}\p{N}]$/u;
 
 /** An email address of at most 254 characters, or empty. */
 export const email = (options: Writing<string> = {}): Field<string> =>

@@ -1,13 +1,17 @@
 import type { Endpoint } from '../collection/endpoint.ts';
-import type { Reply } from '../http/reply.ts';
-import { openApi } from './openapi.ts';
-import { type Page, page } from './page.ts';
+import { type Reply, encoded } from '../http/reply.ts';
+import { openApi, serverPath } from './openapi.ts';
+import { page } from './page.ts';
+
+const vary = { Vary: 'Accept' };
 
 /** GET /docs/: the OpenAPI document, or for browsers the same as a page (core.md 3). */
 export function docs(endpoints: () => readonly Endpoint[]): Endpoint {
-  let document: string | undefined;
-  let shown: Page | undefined;
-  const json = (): string => (document ??= JSON.stringify(openApi(endpoints())));
+  const document = once((server) => ({ status: 200, body: JSON.stringify(openApi(endpoints(), server)), type: 'application/json', headers: vary, conditional: true }));
+  const shown = once((server) => {
+    const { html, policy } = page(openApi(endpoints(), server));
+    return { status: 200, body: html, type: 'text/html; charset=utf-8', headers: { ...vary, 'Content-Security-Policy': policy }, conditional: true };
+  });
   return {
     path: '/docs/',
     name: 'Documentation',
@@ -18,13 +22,21 @@ export function docs(endpoints: () => readonly Endpoint[]): Endpoint {
         summary: 'Answers the OpenAPI description of this API.',
         who: 'Anybody.',
         output: { status: 200, shape: { type: 'object', additionalProperties: true }, types: ['text/html'] },
-        handle: ({ incoming, query }): Reply => {
+        handle: ({ config, incoming, query }) => {
           const isBrowser = /text\/html/i.test(incoming.headers.accept ?? '') && query.one('format') !== 'openapi';
-          if (!isBrowser) return { status: 200, body: json(), type: 'application/json', headers: { Vary: 'Accept' }, conditional: true };
-          shown ??= page(openApi(endpoints()));
-          return { status: 200, body: shown.html, type: 'text/html; charset=utf-8', headers: { Vary: 'Accept', 'Content-Security-Policy': shown.policy }, conditional: true };
+          return (isBrowser ? shown : document)(serverPath(config));
         },
       },
     },
+  };
+}
+
+/** Makes the reply of each server path once: neither it nor its ETag is worked out again. */
+function once(make: (server: string) => Reply): (server: string) => Reply {
+  const made = new Map<string, Reply>();
+  return (server) => {
+    const reply = made.get(server) ?? encoded(make(server));
+    made.set(server, reply);
+    return reply;
   };
 }

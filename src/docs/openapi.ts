@@ -2,14 +2,18 @@ import type { BodySpec, Endpoint, Method, Operation } from '../collection/endpoi
 import type { Shape } from '../collection/field.ts';
 import type { Filter } from '../collection/filter.ts';
 import { exampleUuid } from '../collection/example.ts';
+import type { Config } from '../config.ts';
 import { refusalComponents, refusalSchemas, refusalsOf } from './refusals.ts';
 import { Schemas, bodyExample, bodyShape } from './schemas.ts';
 import { version } from './version.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** The OpenAPI 3.1 document of these endpoints; the same for every caller. */
-export function openApi(endpoints: readonly Endpoint[]): Json {
+/** Where the paths of the document begin: at the path of base_url, at which a proxy may serve the API. */
+export const serverPath = ({ base_url: base }: Pick<Config, 'base_url'>): string => (base === null ? '/' : new URL(base).pathname);
+
+/** The OpenAPI 3.1 document of these endpoints; the same for every caller. Their paths begin at `server`. */
+export function openApi(endpoints: readonly Endpoint[], server = '/'): Json {
   const schemas = new Schemas();
   for (const shape of Object.values(refusalSchemas)) schemas.refer(shape as Shape);
   // A path that takes no method, such as the import of a type that imports nothing, is nothing to call.
@@ -28,7 +32,7 @@ export function openApi(endpoints: readonly Endpoint[]): Json {
       description: about,
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    servers: [{ url: '/', description: 'This server.' }],
+    servers: [{ url: server, description: 'This server.' }],
     security: [{ token: [] }],
     tags: tagsOf(served),
     paths: Object.fromEntries(paths),
@@ -111,7 +115,7 @@ function requestBody(input: BodySpec, schemas: Schemas): Json {
   return {
     ...(shape.required !== undefined && { required: true }),
     content: {
-      [first as string]: { schema, ...(first === bodyTypes[0] && { example: bodyExample(input) }) },
+      [first as string]: { schema, ...(first === bodyTypes[0] && { examples: { example: { value: bodyExample(input) } } }) },
       ...Object.fromEntries(others.map((type) => [type, { schema }])),
     },
   };

@@ -43,7 +43,8 @@ export function page(document: Json): Page {
   const html = `<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title} API</title>
-<style>html,body{margin:0;height:100%}rapi-doc{width:100%;height:100%}noscript{display:block;padding:1rem;font:15px/1.5 system-ui,sans-serif}</style></head>
+<style>html,body{margin:0;height:100%}rapi-doc{width:100%;height:100%}noscript{display:block;padding:1rem;font:15px/1.5 system-ui,sans-serif}
+${narrow}</style></head>
 <body><noscript>This page needs scripts. The same for programs: <a href="?format=openapi">OpenAPI document</a>.</noscript>
 <rapi-doc ${attributes}><p slot="nav-logo"></p></rapi-doc>
 <script>${viewer}</script>
@@ -51,6 +52,10 @@ export function page(document: Json): Page {
 </html>`;
   return { html, policy };
 }
+
+/** Where there is no room for the list of operations beside them, the viewer hides it: there it stands above them. */
+const narrow = `@media(max-width:767px){rapi-doc::part(section-navbar){display:flex;position:fixed;inset:0 0 auto;z-index:1;width:100%;height:35vh}
+rapi-doc::part(section-main-content){margin-top:35vh}rapi-doc::part(wrap-request-btn){flex-wrap:wrap;gap:8px}}`;
 
 /** How the viewer shows the document: everything at hand, nothing fetched, a token kept nowhere. */
 const attributes = Object.entries({
@@ -67,7 +72,7 @@ const attributes = Object.entries({
   'allow-spec-file-load': 'false',
   'allow-server-selection': 'false',
   'allow-spec-file-download': 'false',
-  'default-schema-tab': 'schema',
+  'default-schema-tab': 'example',
   'persist-auth': 'false',
 })
   .map(([name, value]) => `${name}="${value}"`)

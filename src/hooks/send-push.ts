@@ -10,11 +10,12 @@ import { type Sender, failureOf, outcomeOf } from './sender.ts';
 
 /** Delivers to push hooks through a gateway that the operator names. */
 export class PushSender implements Sender {
-  readonly #poster = new Poster();
+  readonly #poster: Poster;
   readonly #account: ServiceAccount | undefined;
 
   /** Throws with a sentence when the service account's file is of no use. */
   constructor(private readonly deployment: Deployment) {
+    this.#poster = new Poster({ resolve: deployment.resolve });
     const file = deployment.config.push_service_account;
     if (file) this.#account = new ServiceAccount(file, this.#poster);
   }

@@ -67,7 +67,9 @@ export class Mailer {
       }));
       return { status: 'sent' };
     } catch (error) {
-      return failure(error as SmtpError);
+      const outcome = failure(error as SmtpError);
+      this.#log.warn({ mail: mail.id, code: outcome.code, reason: outcome.error }, 'mail could not be sent');
+      return outcome;
     }
   }
 
@@ -101,7 +103,7 @@ interface SmtpError extends Error {
 }
 
 /** 5xx is the mail server's last word; 4xx and a lost connection are not. */
-function failure({ message, responseCode: code }: SmtpError): MailOutcome {
+function failure({ message, responseCode: code }: SmtpError): Extract<MailOutcome, { status: 'failed' }> {
   return { status: 'failed', error: message, code, final: code !== undefined && code >= 500 };
 }
 

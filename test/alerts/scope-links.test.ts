@@ -59,6 +59,18 @@ test('no such route or object, an unreadable object, and price estimates cannot 
   assert.is(await asked(key.url, fixture.as('stranger')), `Can't restore object from url: ${key.url}`);
 });
 
+test('users are read while they are active and no staff; others by staff, global support and themselves', async () => {
+  const inactive = await fixture.user('inactive', { is_active: false });
+  const colleague = await fixture.user('colleague', { is_staff: true });
+  const plain = await fixture.user('plain');
+  await fixture.user('support', { is_support: true });
+  const found = async (username: string): Promise<(number | string)[]> =>
+    Promise.all([plain, inactive, colleague].map(async ({ url }) => ((await asked(url, fixture.as(username))) === 0 ? 0 : 'no such')));
+  assert.equal(await found('stranger'), [0, 'no such', 'no such']);
+  assert.equal(await found('colleague'), [0, 0, 0]);
+  assert.equal(await found('support'), [0, 0, 0]);
+});
+
 test('an object of a kind that is not accepted does not support such relationship', async () => {
   const certification = (await fixture.staff.post('/api/service-certifications/', { name: 'ISO' })).body;
   const permission = await fixture.grant(customer, await fixture.user('owner'), 'owner');

@@ -48,13 +48,36 @@ browser('one page was asked for, nothing else, and the browser complained of not
   assert.equal(complaints, []);
 });
 
+browser('the example of a body stands there to be sent, and is accepted', async () => {
+  await page.evaluate(`document.querySelector('rapi-doc').setApiKey('token', 'Token ${fixture.server.issueToken()}'); location.hash = '#post-/api/customers/'`);
+  const operation = page.locator('rapi-doc #post-\\/api\\/customers\\/');
+  await operation.locator('textarea').first().waitFor(patience);
+  const answered = page.waitForResponse((response) => response.url().includes('/api/customers/'), patience);
+  await operation.getByRole('button', { name: 'TRY' }).click();
+  const response = await answered;
+  const { email, name } = await response.json();
+  assert.equal([response.status(), name, email], [201, 'Alice and Partners', 'office@example.com']);
+  await operation.getByRole('button', { name: '409', exact: true }).click();
+  await operation.getByText(/One or more quotas were exceeded/).first().waitFor(patience);
+});
+
 browser('tells of an operation who may call it, what it takes and what it answers', async () => {
   await page.evaluate("location.hash = '#post-/api/customers/'");
   const operation = page.locator('rapi-doc #post-\\/api\\/customers\\/');
   await operation.waitFor(patience);
-  for (const words of ['Creates a customer.', 'Who may call it: Staff.', 'native_name', 'contact_details', '201', '409']) {
-    await operation.getByText(words, { exact: true }).first().waitFor(patience);
-  }
+  for (const words of ['Creates a customer.', 'Who may call it: Staff.', '201', '409']) await operation.getByText(words, { exact: true }).first().waitFor(patience);
+  await operation.locator('button', { hasText: 'SCHEMA' }).first().click();
+  for (const words of ['native_name', 'contact_details']) await operation.getByText(words, { exact: true }).first().waitFor(patience);
+});
+
+browser('on a narrow screen the operations are listed and can be tried, too', async () => {
+  await page.setViewportSize({ width: 390, height: 800 });
+  await page.locator('rapi-doc .nav-bar-path', { hasText: '/api/alerts/' }).first().click();
+  const button = page.locator('rapi-doc').getByRole('button', { name: 'TRY' }).first();
+  await button.waitFor(patience);
+  const { width, x } = (await button.boundingBox()) as { width: number; x: number };
+  assert.ok(x >= 0 && x + width <= 390, `${x} + ${width}`);
+  await page.setViewportSize({ width: 1300, height: 900 });
 });
 
 browser('a request can be tried with a token', async () => {

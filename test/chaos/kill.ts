@@ -198,7 +198,9 @@ async function examine(folder: string, diary: Diary, written: readonly string[])
 
 function compare({ deployment: { db } }: Server, diary: Diary, written: readonly string[]): { events: number; deliveries: number } {
   const customers = new Set(db.values<string>(sql`SELECT uuid FROM customer`));
-  const told = new Set(db.values<string>(sql`SELECT context ->> 'customer_uuid' FROM event WHERE type = 'customer_creation_succeeded'`));
+  const log = db.values<string>(sql`SELECT context ->> 'customer_uuid' FROM event WHERE type = 'customer_creation_succeeded'`);
+  const told = new Set(log);
+  if (log.length !== told.size) throw new Error(`${told.size} customers were created by ${log.length} events`);
   for (const uuid of written) {
     if (!customers.has(uuid)) throw new Error(`The customer ${uuid}, which was acknowledged, is lost`);
     if (!told.has(uuid)) throw new Error(`The customer ${uuid} has no event`);

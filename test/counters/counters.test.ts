@@ -1,7 +1,9 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Cast, cast, everybody } from '../support/cast.ts';
-import { Fixture, start } from '../support/fixture.ts';
+import { dropletService } from '../support/droplets.ts';
+import { Fixture, type Json, start } from '../support/fixture.ts';
+import { simulatedService, work } from '../support/simulated.ts';
 
 const test = suite('counters (core.md 9)');
 let fixture: Fixture;
@@ -82,6 +84,29 @@ test('alerts are the open ones about the object and what belongs to it, without 
   await fixture.staff.delete(hidden.url);
   await fixture.staff.post(`${alerts[0].url}close/`);
   assert.equal(await counts(), [0, 0]);
+});
+
+test('services, apps, vms, private clouds and storages count what the project and its customer have', async () => {
+  const customer = await fixture.customer('Busy');
+  const project = await fixture.project('Rocket', customer);
+  const [cloud, droplets, forge] = [await simulatedService(fixture, 'openstack', { customer, project }), await dropletService(fixture, { customer, project }), await simulatedService(fixture, 'gitlab', { customer, project })];
+  const make = async (path: string, body: Json): Promise<Json> => {
+    const answer = await fixture.staff.post(path, body);
+    assert.is(answer.status, 201, JSON.stringify(answer.body));
+    await work(fixture);
+    return answer.body;
+  };
+  for (const name of ['one', 'two', 'three', 'four']) await droplets.make({ name });
+  for (const name of ['a', 'b', 'c']) await make('/api/gitlab-groups/', { service_project_link: forge.link.url, name, path: name });
+  const tenant = await make('/api/openstack-tenants/', { service_project_link: cloud.link.url, name: 'Lab' });
+  for (const name of ['data', 'logs']) await make('/api/openstack-volumes/', { service_project_link: cloud.link.url, tenant: tenant.url, name, size: 1024 });
+  const user = await fixture.user('clerk');
+  await fixture.grant(project, user, 'support');
+  for (const client of [fixture.staff, fixture.as('clerk')]) {
+    assert.equal((await client.get(`${project.url}counters/`)).body, { users: 1, alerts: 0, apps: 3, vms: 4, private_clouds: 1, storages: 2 });
+    assert.equal((await client.get(`${customer.url}counters/`)).body, { alerts: 0, services: 3, projects: 1, users: 1 });
+  }
+  fixture.clock.set(start);
 });
 
 test("of the caller: his own keys and hooks, not anybody else's", async () => {

@@ -38,7 +38,7 @@ const requests: readonly Request[] = Object.entries<Json>(document.paths).flatMa
     const upload = requestBody?.content['multipart/form-data'];
     const json = requestBody?.content['application/json'];
     const statuses = Object.keys(responses).map(Number).filter((status) => status >= 200 && status < 400);
-    return { name: `${method} ${path}`, method, path, body: json?.example, form: json ? undefined : upload && resolved(upload.schema).properties, statuses };
+    return { name: `${method} ${path}`, method, path, body: json?.examples.example.value, form: json ? undefined : upload && resolved(upload.schema).properties, statuses };
   }),
 );
 

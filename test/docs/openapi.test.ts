@@ -32,6 +32,16 @@ docs('it is the same for every caller', async () => {
   for (const client of [fixture.staff, fixture.as('alice')]) assert.equal((await client.get('/docs/')).body, document);
 });
 
+docs('its paths begin at the path of base_url', async () => {
+  assert.equal(document.servers, [{ url: '/', description: 'This server.' }]);
+  for (const [base_url, path] of [['https://example.com', '/'], ['https://example.com/tenantry', '/tenantry']] as const) {
+    const other = await Fixture.start({ base_url });
+    assert.is((await other.anonymous.get('/docs/')).body.servers[0].url, path);
+    assert.match((await other.anonymous.get('/docs/', { Accept: 'text/html' })).body, new RegExp(`"servers":\\[{"url":"${path}"`));
+    await other.close();
+  }
+});
+
 /** A schema or response, or what it refers to. */
 const resolved = (node: Json): Json => (node.$ref ? node.$ref.slice(2).split('/').reduce((found: Json, name: string) => found[name], document) : node);
 
@@ -83,7 +93,7 @@ docs('every operation tells who may call it, and its refusals with a body', () =
     for (const [status, refusal] of Object.entries<Json>(responses)) {
       if (/^[23]/.test(status)) continue;
       const { content } = resolved(refusal)['content'] ? resolved(refusal) : { content: undefined };
-      assert.ok(content?.['application/json'].example, `${what} ${status}`);
+      assert.ok(content?.['application/json'].examples.example.value, `${what} ${status}`);
     }
   }
 });
@@ -114,7 +124,7 @@ docs('every JSON body has an example that keeps to its schema', () => {
     if (!json) continue;
     const { $ref } = json.schema;
     const validate = ajv.compile($ref ? { $ref: `document${$ref}` } : json.schema);
-    assert.ok(validate(json.example), `${method} ${path}: ${JSON.stringify(json.example)} ${ajv.errorsText(validate.errors)}`);
+    assert.ok(validate(json.examples.example.value), `${method} ${path}: ${JSON.stringify(json.examples.example.value)} ${ajv.errorsText(validate.errors)}`);
   }
 });
 

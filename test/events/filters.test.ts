@@ -200,6 +200,14 @@ test('unknown parameters and empty values are as not given; of a repeated single
   ]);
 });
 
+test('scope_type=core.user finds also what nobody did to a user: the expiry of his role', async () => {
+  await fixture.grant(world.project, world.users.stranger, 'support', '2018-04-01T00:00:00Z');
+  fixture.clock.set('2018-04-01T00:00:00Z');
+  for (const client of [fixture.staff, world.clients.stranger]) {
+    assert.equal(await found('scope_type=core.user&event_type=role_revoked', client), ['User stranger has lost role of Support in project Rocket.']);
+  }
+});
+
 test('every type of the catalogue is accepted, also those never recorded', async () => {
   for (const type of Object.keys(catalogue)) assert.is((await fixture.staff.get(`/api/events/count/?event_type=${type}`)).status, 200);
 });

@@ -79,14 +79,18 @@ test('a login records token_created and auth_logged_in_with_username with the on
   ]);
 });
 
-test('wrong credentials record auth_login_failed_with_username with the name as sent, cut to 150, and no user; missing fields and a locked pair nothing', async () => {
+test('wrong credentials and an inactive user record auth_login_failed_with_username with the name as sent, cut to 150, and no user; missing fields and a locked pair nothing', async () => {
   const long = `Alice ${'x'.repeat(200)}`;
+  await fixture.staff.patch(bob.url, { is_active: false });
+  recorded();
+  await fixture.anonymous.post('/api-auth/password/', { username: 'Bob', password: 'correct horse 7' });
   await fixture.anonymous.post('/api-auth/password/', { username: 'ALICE', password: 'wrong' });
   await fixture.anonymous.post('/api-auth/password/', { username: long, password: 'wrong' });
   await fixture.anonymous.post('/api-auth/password/', { username: 'alice' });
   const failed = (username: string) =>
     told('auth_login_failed_with_username', `User ${username} failed to authenticate with username and password.`, { ip_address: '127.0.0.1', username });
-  assert.equal(recorded(), [failed('ALICE'), failed(long.slice(0, 150))]);
+  assert.equal(recorded(), [failed('Bob'), failed('ALICE'), failed(long.slice(0, 150))]);
+  await fixture.staff.patch(bob.url, { is_active: true });
   for (let i = 0; i < 20; i++) await fixture.anonymous.post('/api-auth/password/', { username: 'nobody', password: 'wrong' });
   const before = recorded().length;
   assert.ok(before < 20, 'the pair is locked by now');

@@ -1,7 +1,11 @@
 import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { raw, sql } from '../../src/db/sql.ts';
+import { createServer } from '../../src/server.ts';
 import { Fixture, type Json, start } from '../support/fixture.ts';
 import { type Received, Receiver } from '../support/receiver.ts';
 
@@ -70,6 +74,44 @@ test('the request that causes an event never waits for its delivery', async () =
   await emit('Nobody answers');
   assert.ok(performance.now() - before < 1000);
   assert.is((await only(created)).status, 'pending');
+});
+
+test('by itself the server takes every second what has come due', async () => {
+  const created = await hook();
+  receiver.behaviour = 500;
+  await emit('Again');
+  await fixture.server.settled();
+  receiver.behaviour = 200;
+  fixture.clock.advance(5);
+  const before = performance.now();
+  while (receiver.requests.length < 2 && performance.now() - before < 3000) await new Promise((resolve) => setTimeout(resolve, 20));
+  await fixture.server.settled();
+  assert.equal([messages(receiver.take()), (await only(created)).status], [['Again', 'Again'], 'delivered']);
+});
+
+test('an attempt that the end of the server interrupts is sent again by the next start, under the same webhook-id', async () => {
+  await fixture.close();
+  const data = mkdtempSync(join(tmpdir(), 'tenantry-delivery-'));
+  try {
+    const settings = { ephemeral: false, data, hooks_allowed_networks: ['127.0.0.0/8'] };
+    fixture = await Fixture.start(settings);
+    await hook();
+    receiver.behaviour = 'silence';
+    await emit('first', 'second');
+    while (receiver.requests.length < 1) await new Promise(setImmediate);
+    await fixture.close();
+    const [interrupted] = receiver.take() as [Received];
+    receiver.behaviour = 200;
+    const again = await createServer({ ...settings, port: 0, log_level: 'silent', clock: fixture.clock });
+    again.tick();
+    await again.settled();
+    const requests = receiver.take();
+    assert.equal([messages(requests), requests[0]?.headers['webhook-id']], [['first', 'second'], interrupted.headers['webhook-id']]);
+    assert.equal(again.deployment.db.all(raw('SELECT status, attempts FROM delivery')), [{ status: 'delivered', attempts: 1 }, { status: 'delivered', attempts: 1 }]);
+    await again.close();
+  } finally {
+    rmSync(data, { recursive: true });
+  }
 });
 
 test('at most one delivery of a hook is in flight, and due ones go in the order of the events', async () => {
@@ -296,6 +338,27 @@ test('when a hook is disabled its pending deliveries are canceled; nothing is qu
   await emit('3');
   await fixture.server.settled();
   assert.equal(messages(receiver.take()), ['3']);
+});
+
+test('a delivery that is canceled or deleted while it is under way stays so, whatever becomes of the attempt', async () => {
+  for (const status of [200, 500, 410]) {
+    const [disabled, deleted, other] = [await hook('/disabled'), await hook('/deleted'), await hook('/other')] as [Json, Json, Json];
+    let answer = (): void => undefined;
+    const later = new Promise<number>((resolve) => (answer = () => resolve(status)));
+    receiver.behaviour = ({ path }) => (path === '/other' ? 200 : later);
+    await emit('1', '2');
+    while (receiver.requests.length < 4) await new Promise(setImmediate);
+    await fixture.staff.patch(disabled.url, { is_active: false });
+    await fixture.staff.delete(deleted.url);
+    answer();
+    await fixture.server.settled();
+    assert.equal((await log(disabled)).map((each) => [each.status, each.error_message, each.next_attempt]), Array(2).fill(['canceled', 'The hook was disabled.', null]));
+    assert.equal((await log(other)).map((each) => each.status), ['delivered', 'delivered']);
+    await fixture.staff.patch(disabled.url, { is_active: true });
+    await fixture.later(60);
+    assert.equal(receiver.take().map(({ path }) => path).sort(), ['/deleted', '/disabled', '/other', '/other'], 'nothing is sent again');
+    for (const { url } of [disabled, other]) await fixture.staff.delete(url);
+  }
 });
 
 test('when the author is deactivated his pending deliveries are canceled; reactivated, his hooks work again', async () => {

@@ -1,3 +1,4 @@
+import { type AddressInfo, type Socket, createServer } from 'node:net';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ConfigError, loadConfig } from '../../src/config.ts';
@@ -5,6 +6,7 @@ import { sql } from '../../src/db/sql.ts';
 import type { ServerOptions } from '../../src/server.ts';
 import { Fixture, type Json } from '../support/fixture.ts';
 import { Mailbox, type ReceivedMail } from '../support/mailbox.ts';
+import { Receiver } from '../support/receiver.ts';
 
 const test = suite('email hooks');
 let mailbox: Mailbox;
@@ -87,6 +89,54 @@ test('while the mail server is down the mails stay in the outbox, to be tried ag
   assert.match(outcomes()[0].error_message, /ECONNREFUSED/);
   await fixture.later(10);
   assert.equal(outcomes().map(({ attempts, status }) => [status, attempts]), [['pending', 2], ['pending', 2], ['pending', 2]]);
+});
+
+test('a mail server that is full is tried again on the schedule of web hooks; after 8 attempts the delivery failed', async () => {
+  await begin();
+  mailbox.refusal = [452, 'Insufficient system storage'];
+  await emit('Full');
+  for (let attempts = 1; attempts < 8; attempts++) {
+    assert.equal(outcomes().map(({ attempts, status }) => [status, attempts]), [['pending', attempts]]);
+    fixture.clock.set(fixture.server.deployment.db.value<number>(sql`SELECT next_attempt FROM delivery`) as number);
+    await fixture.later(0);
+  }
+  const [outcome] = outcomes();
+  assert.equal([outcome.status, outcome.attempts, outcome.response_code], ['failed', 8, 452]);
+  assert.match(outcome.error_message, /452 Insufficient system storage/);
+  assert.equal(mailbox.take(), []);
+});
+
+test('when every attempt failed for 5 days the hook is disabled', async () => {
+  const { url } = await begin();
+  mailbox.refusal = [550, 'No such user'];
+  await emit('First');
+  fixture.clock.advance(5 * 24 * 3600);
+  await emit('Last');
+  assert.is((await fixture.staff.get(url)).body.is_active, false);
+  assert.match(outcomes().at(-1).error_message, /550 No such user The hook was disabled: every attempt has failed for 5 days\.$/);
+});
+
+test('a mail server that says nothing holds eight mails; the others stay in the outbox, and neither requests nor web hooks wait', async () => {
+  const connections = new Set<Socket>();
+  const mute = createServer((socket) => connections.add(socket.on('error', () => undefined)));
+  await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve));
+  const receiver = await Receiver.start();
+  await begin({ ...mailbox.settings, smtp_url: `smtp://127.0.0.1:${(mute.address() as AddressInfo).port}`, hooks_allowed_networks: ['127.0.0.1'] });
+  for (let i = 1; i < 30; i++) await fixture.staff.post('/api/hooks-email/', { email: `${i}@example.com`, event_types: ['custom_notification'] });
+  await fixture.staff.post('/api/hooks-web/', { destination_url: receiver.url, event_types: ['custom_notification'] });
+  for (const message of ['1', '2', '3']) {
+    assert.is((await fixture.staff.post('/api/events/', { level: 'info', message })).status, 201);
+    while (receiver.requests.length < Number(message)) await new Promise(setImmediate);
+  }
+  while (connections.size < 8) await new Promise(setImmediate);
+  for (let i = 0; i < 100; i++) await new Promise(setImmediate);
+  assert.is(connections.size, 8);
+  assert.equal(receiver.takeJson().map(({ message }) => message), ['1', '2', '3']);
+  const waiting = outcomes().filter(({ status }) => status === 'pending');
+  assert.equal([waiting.length, new Set(waiting.map(({ attempts }) => attempts))], [90, new Set([0])]);
+  for (const socket of connections) socket.destroy();
+  mute.close();
+  await receiver.close();
 });
 
 test('without SMTP settings the mail is written to the log and its delivery kept as skipped', async () => {

@@ -233,6 +233,7 @@ test('/api/hooks/ lists web, then push, then email hooks, each in order of creat
   assert.equal((await alice.get('/api/hooks/?token=nothing&email=alice@example.com')).body, [web, other, email]);
   assert.equal((await fixture.staff.get(`/api/hooks/?author_uuid=${bobs.author_uuid}`)).body, [bobs]);
   assert.equal((await alice.get('/api/hooks/?is_active=false')).body, []);
+  for (const path of ['/api/hooks/', '/api/hooks-web/']) assert.equal((await alice.get(`${path}?o=-created`)).body, (await alice.get(path)).body, 'there are no orderings to ask for');
   assert.is((await alice.post('/api/hooks/', {})).status, 405);
   assert.is((await alice.get(`/api/hooks/${web.uuid}/`)).status, 404);
   assert.is((await fixture.anonymous.get('/api/hooks/')).status, 401);

@@ -59,6 +59,62 @@ test('a removed user gets the role_revoked that takes his sight', async () => {
   assert.equal((await told()).project_update_succeeded?.includes('stranger'), false);
 });
 
+test('who was removed from a customer is told that, and nothing more of it and its projects', async () => {
+  const permission = await fixture.grant(people.customer, people.users.stranger, 'owner');
+  const readers = ['staff', 'support', 'owner', 'helper', 'stranger'];
+  await told();
+  await fixture.staff.patch(people.project.url, { description: 'Seen by the customer' });
+  assert.equal((await told()).project_update_succeeded?.includes('stranger'), true);
+  await fixture.staff.delete(permission.url);
+  assert.equal(await told(), { role_revoked: readers });
+  await fixture.staff.patch(people.customer.url, { native_name: 'Changed for others' });
+  await fixture.staff.patch(people.project.url, { description: 'Changed for others' });
+  assert.equal(await told(), {
+    customer_update_succeeded: ['staff', 'support', 'owner', 'helper'],
+    project_update_succeeded: ['staff', 'support', 'owner', 'helper', 'manager', 'admin', 'observer'],
+  });
+});
+
+test('a role that expires is told to who held it and to the readers of its project', async () => {
+  await fixture.grant(people.project, people.users.stranger, 'support', '2018-01-05T05:00:00Z');
+  await told();
+  fixture.clock.set('2018-01-05T05:00:00Z');
+  fixture.server.tick();
+  assert.equal(await told(), { role_revoked: ['staff', 'support', 'owner', 'helper', 'manager', 'admin', 'observer', 'stranger'] });
+});
+
+test('a project that moves is told to the people of the customer it leaves and of the one it joins', async () => {
+  const target = await fixture.customer('Bob');
+  await fixture.grant(target, people.users.stranger, 'owner');
+  await told();
+  const everybody = ['staff', 'support', 'owner', 'helper', 'manager', 'admin', 'observer', 'stranger'];
+  await fixture.staff.patch(people.project.url, { customer: target.url });
+  assert.equal(await told(), { project_update_succeeded: everybody });
+  await fixture.staff.patch(people.project.url, { description: 'Here' });
+  assert.equal(await told(), { project_update_succeeded: ['staff', 'support', 'manager', 'admin', 'observer', 'stranger'] });
+  await fixture.staff.patch(people.project.url, { customer: people.customer.url });
+  assert.equal(await told(), { project_update_succeeded: everybody });
+  await fixture.staff.delete(target.url);
+  await told();
+});
+
+test('with a project or customer goes every role in it, and everybody who had one is told of each', async () => {
+  const customer = await fixture.customer('Doomed');
+  const project = await fixture.project('Doomed', customer);
+  await fixture.grant(customer, people.users.owner, 'owner');
+  for (const [part, role] of [['manager', 'manager'], ['admin', 'admin'], ['observer', 'support']] as const) await fixture.grant(project, people.users[part], role);
+  await fixture.grant(customer, people.users.helper, 'support');
+  await told();
+  const times = async (url: string): Promise<Record<string, number>> => {
+    await fixture.staff.delete(url);
+    await fixture.server.settled();
+    const paths = receiver.take().filter(({ body }) => JSON.parse(body).type === 'role_revoked').map(({ path }) => path.slice(1));
+    return Object.fromEntries(parts.filter((part) => paths.includes(part)).map((part) => [part, paths.filter((path) => path === part).length]));
+  };
+  assert.equal(await times(project.url), { staff: 3, support: 3, owner: 3, helper: 3, manager: 3, admin: 3, observer: 3 });
+  assert.equal(await times(customer.url), { staff: 2, support: 2, owner: 2, helper: 2 });
+});
+
 test('types of no group reach only hooks that name them', async () => {
   await fixture.staff.post('/api/events/', { level: 'info', message: 'To nobody' });
   assert.equal(await told(), {});

@@ -3,6 +3,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Poster } from '../../src/hooks/post.ts';
 import { certificate } from '../support/certificate.ts';
+import { hurried } from '../support/hurried.ts';
 import { Receiver } from '../support/receiver.ts';
 
 const test = suite('sending a POST');
@@ -29,16 +30,21 @@ const failure = (promise: Promise<unknown>): Promise<string> => promise.then(() 
 
 const event = (url: string) => ({ url, headers: { 'X-Name': 'value' }, body: 'body' });
 
-test('there are 10 seconds for the whole exchange, whichever part of it is slow', async () => {
-  const hurried = poster({ patience: 50 });
+test('there are 10 seconds for the whole exchange', async () => {
+  receiver.behaviour = 'silence';
+  await hurried(async () => assert.is(await failure(poster().post(event(receiver.url))), 'No answer within 10 seconds.'));
+});
+
+test('they are for the whole of it, whichever part is slow', async () => {
+  const impatient = poster({ patience: 50 });
   const late = 'No answer within 0.05 seconds.';
   receiver.behaviour = 'silence';
-  assert.is(await failure(hurried.post(event(receiver.url))), late);
+  assert.is(await failure(impatient.post(event(receiver.url))), late);
   const resolving = poster({ patience: 50, resolve: () => undefined });
   assert.is(await failure(resolving.post(event('http://example.com/'))), late);
   const mute = createServer();
   await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve));
-  assert.is(await failure(hurried.post(event(`https://127.0.0.1:${(mute.address() as AddressInfo).port}/`))), late, 'a TLS handshake that never ends');
+  assert.is(await failure(impatient.post(event(`https://127.0.0.1:${(mute.address() as AddressInfo).port}/`))), late, 'a TLS handshake that never ends');
   mute.close();
 });
 

@@ -183,6 +183,37 @@ test('with a service account the event goes to the messages of its project, with
   assert.equal(gateway.take().map(({ headers, path }) => [path, headers.authorization]), [['/token', undefined], ['/v1/projects/rocket/messages:send', 'Bearer access-2']]);
 });
 
+test('an access token that the gateway does not take any longer is asked for anew by the next attempt', async () => {
+  await begin({ push_service_account: keyFile, push_gateway_url: `${gateway.url}/send` });
+  let tokens = 0;
+  gateway.behaviour = ({ headers, path }) =>
+    path === '/token' ? { status: 200, body: JSON.stringify({ access_token: `access-${++tokens}`, expires_in: 3600 }) } : headers.authorization === 'Bearer access-1' ? 401 : 200;
+  await hook({ type: 'Android', token: 'token' });
+  await emit('Hello');
+  assert.equal(outcomes(), [{ status: 'pending', attempts: 1, error_message: 'The receiver answered 401.' }]);
+  await fixture.later(10);
+  assert.equal(gateway.take().map(({ path }) => path), ['/token', '/send', '/token', '/send']);
+  assert.equal(outcomes(), [{ status: 'delivered', attempts: 2, error_message: '' }]);
+});
+
+test('without push_gateway_url a service account sends to fcm.googleapis.com, and server keys send nothing', async () => {
+  const asked: string[] = [];
+  const resolve: NonNullable<ServerOptions['resolve']> = (hostname, callback) => {
+    asked.push(hostname);
+    callback(Object.assign(new Error('no such name'), { code: 'ENOTFOUND' }), []);
+  };
+  gateway.behaviour = { status: 200, body: '{"access_token":"access"}' };
+  await begin({ push_service_account: keyFile, resolve });
+  await hook({ type: 'Android', token: 'token' });
+  await emit('Hello');
+  assert.equal([asked, outcomes()], [['fcm.googleapis.com'], [{ status: 'pending', attempts: 1, error_message: 'The host name does not exist.' }]]);
+  await fixture.close();
+  await begin({ ...serverKeys(), push_gateway_url: null, resolve });
+  await hook({ type: 'Android', token: 'token' });
+  await emit('Hello');
+  assert.equal(outcomes(), [{ status: 'skipped', attempts: 0, error_message: 'Push to Android is not set up.' }]);
+});
+
 test('for Android a service account sends no apns part; a token endpoint that refuses is a failed attempt', async () => {
   await begin({ push_service_account: keyFile, push_gateway_url: gateway.url });
   await hook({ type: 'Android', token: 'token' });

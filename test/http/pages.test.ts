@@ -128,4 +128,41 @@ pages('counters are never paginated', async () => {
   }
 });
 
+pages('quotas, alerts, events, hooks of each kind and their deliveries are lists of pages, too (events.md 1.1)', async () => {
+  const hook = (await fixture.staff.post('/api/hooks-web/', { destination_url: 'https://example.com/', event_types: ['user_activated'], is_active: false })).body;
+  for (const path of ['/api/quotas/', '/api/alerts/', '/api/stats/alerts/', '/api/events/', '/api/hooks/', '/api/hooks-web/', '/api/hooks-push/', '/api/hooks-email/', `${hook.url}deliveries/`]) {
+    for (const method of ['GET', 'HEAD']) {
+      const { headers, status } = await fixture.staff.send(method, `${path}?page_size=1`);
+      assert.equal([status, /^\d+$/.test(headers.get('x-result-count') ?? ''), /rel="first".*rel="last"$/.test(headers.get('link') ?? '')], [200, true, true], path);
+    }
+    const beyond = await fixture.staff.get(`${path}?page=9999`);
+    assert.equal([beyond.status, beyond.body], [404, { detail: 'Invalid page.' }], path);
+  }
+  await fixture.staff.delete(hook.url);
+});
+
+pages('histories, counts, groups and statistics have no pages and are never cut (events.md 1.1)', async () => {
+  const [customer] = (await list('')).body;
+  const points = Array.from({ length: 12 }, (_, i) => `point=${i}`).join('&');
+  const paths: [string, number | undefined][] = [
+    [`${customer.quotas[0].url}history/?${points}`, 12],
+    ['/api/events/count/?', undefined],
+    [`/api/events/count_history/?${points}`, 12],
+    [`/api/events/count/history/?${points}`, 12],
+    ['/api/events/event_groups/?', undefined],
+    ['/api/events/scope_types/?', 23],
+    ['/api/alerts/alert_groups/?', undefined],
+    ['/api/alerts/stats/?', undefined],
+    ['/api/stats/creation-time/?type=customer&datapoints=12', 12],
+    ['/api/stats/quota/?', undefined],
+    ['/api/stats/quota/timeline/?interval=day&from=0&to=1036800', 12],
+  ];
+  for (const [path, length] of paths) {
+    for (const page of ['', '&page=7&page_size=2', '&page=last']) {
+      const { body, headers, status } = await fixture.staff.get(path + page);
+      assert.equal([status, body.length, headers.get('x-result-count'), headers.get('link')], [200, length, null, null], path + page);
+    }
+  }
+});
+
 pages.run();

@@ -158,10 +158,12 @@ test('a link_template leads to a web page: http or https, without a user or anyt
     'javascript:alert("{uuid}")', 'ftp://app.example.com/{uuid}', 'data:text/html,{uuid}', '//app.example.com/{uuid}', '/invitation/{uuid}', 'app.example.com/{uuid}', '{uuid}',
     'https://{uuid}@evil.example/', 'https://app.example.com@evil.example/{uuid}', 'https://app.example.com\\@evil.example/{uuid}',
     'https://app.example.com/ {uuid}', 'https://app.example.com/\n{uuid}', 'https://app.example.com/"{uuid}', 'https://app.example.com/<b>{uuid}', 'https://:80/{uuid}',
+    'https:///app.example.com/{uuid}', 'https:////app.example.com/{uuid}', 'https://@app.example.com/{uuid}', 'https://:@app.example.com/{uuid}', 'https://app.example.com:{uuid}/',
+    'https://app.example.com/\u0007{uuid}', 'https://app.example.com/\u007f{uuid}', 'https://app.example.com/\u202e{uuid}', 'https://app\u00ad.example.com/{uuid}',
   ]) {
     assert.equal(await refused(toProject({ link_template: template })), { link_template: ['Enter a valid URL.'] }, template);
   }
-  for (const template of ['http://localhost:3000/#/invitation/{uuid}/', 'HTTPS://app.example.com/?invitation={uuid}&again={uuid}', 'https://bücher.example/{uuid}']) {
+  for (const template of ['http://localhost:3000/#/invitation/{uuid}/', 'HTTPS://app.example.com/?invitation={uuid}&again={uuid}', 'https://bücher.example/{uuid}', 'https://app.example.com/@new/{uuid}', 'https://app.example.com?{uuid}']) {
     assert.is((await invite(toProject({ link_template: template }))).link_template, template);
   }
 });
@@ -179,6 +181,23 @@ test('with the setting link_template_hosts a template names one of these hosts; 
   ]) {
     assert.equal(await refused(toProject({ link_template: template })), { link_template: ['Host is not allowed.'] }, template);
   }
+});
+
+test('a port in link_template_hosts that goes without saying in a link is that of the link', async () => {
+  await fixture.close();
+  fixture = await Fixture.start({ link_template_hosts: ['app.example.com:443'] });
+  people = await cast(fixture);
+  for (const template of ['https://app.example.com/{uuid}', 'https://app.example.com:443/{uuid}']) await invite(toProject({ link_template: template }));
+  for (const template of ['http://app.example.com/{uuid}', 'https://app.example.com:8443/{uuid}']) {
+    assert.equal(await refused(toProject({ link_template: template })), { link_template: ['Host is not allowed.'] }, template);
+  }
+});
+
+test('an email holds no character that is not seen', async () => {
+  for (const hidden of ['\u0001', '\u007f', '\u0085', '\u200b', '\u202e']) {
+    assert.equal(await refused(toProject({ email: `a${hidden}b@example.com` })), { email: ['Enter a valid email address.'] }, JSON.stringify(hidden));
+  }
+  await invite(toProject({ email: 'jürgen@bücher.example' }));
 });
 
 test('an invitation leads to a project or to a customer, with a role of that kind', async () => {

@@ -153,6 +153,18 @@ test('5xx failed at once; a mail that goes through takes the error away', async 
   assert.is(await errorOf(invitation), '');
 });
 
+test('every failed attempt is in the log, where the operator sees it', async () => {
+  await begin();
+  const warnings: Json[] = [];
+  const { db, log } = fixture.server.deployment;
+  log.warn = ((values: unknown, text?: string) => warnings.push([values, text])) as typeof log.warn;
+  mailbox.refusal = [451, 'Try later'];
+  await invite();
+  await fixture.later(10);
+  const warning = [{ mail: db.value(raw('SELECT uuid FROM invitation_mail')), code: 451, reason: "Can't send mail - all recipients were rejected: 451 Try later" }, 'mail could not be sent'];
+  assert.equal(warnings, [warning, warning]);
+});
+
 test('without SMTP the mail is written to the log and kept as skipped', async () => {
   await begin({});
   const lines: Json[] = [];

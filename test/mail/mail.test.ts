@@ -6,6 +6,7 @@ import * as assert from 'uvu/assert';
 import { openLog } from '../../src/log.ts';
 import { type Mail, type MailOutcome, Mailer } from '../../src/mail/mail.ts';
 import { certificate } from '../support/certificate.ts';
+import { hurried } from '../support/hurried.ts';
 import { Mailbox } from '../support/mailbox.ts';
 
 const test = suite('mail');
@@ -64,6 +65,19 @@ test('a server that is no mail server, or hangs up, is a failure that may pass',
   const outcome = (await mailer.send(mail)) as Extract<MailOutcome, { status: 'failed' }>;
   assert.equal([outcome.status, outcome.code, outcome.final], ['failed', undefined, false]);
   rude.close();
+});
+
+test('a mail server that says nothing is given 10 seconds; then it is a failure that may pass', async () => {
+  const mute = createServer();
+  await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve));
+  const mailer = new Mailer({ smtp_url: `smtp://127.0.0.1:${(mute.address() as AddressInfo).port}`, email_from: 'a@example.com', log });
+  const waits = await hurried(async () => {
+    const { code, final, status } = (await mailer.send(mail)) as Extract<MailOutcome, { status: 'failed' }>;
+    assert.equal([status, code, final], ['failed', undefined, false]);
+  });
+  assert.is(Math.max(...waits), 10_000);
+  mailer.close();
+  mute.close();
 });
 
 test('what stands in the mail can not add headers or recipients', async () => {
