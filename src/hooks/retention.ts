@@ -1,28 +1,30 @@
 import type { Context } from '../access/deployment.ts';
 import type { Database } from '../db/database.ts';
+import { Pace } from '../db/pace.ts';
 import { among, sql } from '../db/sql.ts';
 
-/** So many rows are removed in one step, which takes a few milliseconds. */
-const removedAtOnce = 500;
+const pace = new Pace();
 
 /**
  * Removes the deliveries that finished longer ago than the setting hook_delivery_retention, a bounded number at a time.
  * Answers whether it was that many.
  */
 export function removeOldDeliveries({ deployment: { config, db }, now }: Context): boolean {
-  return remove(db, db.values(sql`SELECT id FROM delivery WHERE finished < ${now - config.hook_delivery_retention} ORDER BY finished LIMIT ${removedAtOnce}`));
+  return pace.step(db, (atMost) =>
+    remove(db, db.values(sql`SELECT id FROM delivery WHERE finished < ${now - config.hook_delivery_retention} ORDER BY finished LIMIT ${atMost}`)));
 }
 
 /** Removes the deliveries that deleted hooks have left behind, a bounded number at a time. Answers whether there may be more. */
 export function removeLeftDeliveries({ deployment: { db } }: Context): boolean {
   const hook = db.value<number>(sql`SELECT id FROM removed_hook LIMIT 1`);
   if (hook === undefined) return false;
-  const isMore = remove(db, db.values(sql`SELECT id FROM delivery WHERE hook_id = ${hook} LIMIT ${removedAtOnce}`));
+  const isMore = pace.step(db, (atMost) => remove(db, db.values(sql`SELECT id FROM delivery WHERE hook_id = ${hook} LIMIT ${atMost}`)));
   if (!isMore) db.run(sql`DELETE FROM removed_hook WHERE id = ${hook}`);
   return true;
 }
 
-function remove(db: Database, deliveries: readonly number[]): boolean {
+/** Answers how many there were. */
+function remove(db: Database, deliveries: readonly number[]): number {
   if (deliveries.length > 0) db.run(sql`DELETE FROM delivery WHERE ${among('id', deliveries)}`);
-  return deliveries.length === removedAtOnce;
+  return deliveries.length;
 }

@@ -36,7 +36,7 @@ interface Finished<Delivery> {
 }
 
 /** Attempts begun in one turn of the event loop: under load, requests get the greater part of it. */
-const begunInTurn = 8;
+const begunInTurn = 5;
 /** How long, in milliseconds, a shutdown waits for attempts under way; what is broken off is sent again by the next start. */
 const shutdownPatience = 1000;
 

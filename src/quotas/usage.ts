@@ -1,6 +1,7 @@
 import { type Context, type Deployment, newOrderedUuids, ownContext } from '../access/deployment.ts';
 import { judgeQuota } from '../alerts/conditions.ts';
 import type { Database } from '../db/database.ts';
+import { Pace } from '../db/pace.ts';
 import { sql } from '../db/sql.ts';
 import { conflict } from '../http/error.ts';
 import { type ScopeKind, scopes } from '../scopes/scopes.ts';
@@ -116,8 +117,7 @@ export function changeQuota(context: Context, quota: QuotaRow, change: Partial<P
   judgeQuota(context, quota, after);
 }
 
-/** So many versions are folded at once: a few milliseconds of the writer. */
-const foldedAtOnce = 200;
+const pace = new Pace();
 
 /**
  * Forgets versions older than the setting quota_history_retention, a bounded number at a time: of each quota the newest of
@@ -126,13 +126,16 @@ const foldedAtOnce = 200;
 export function foldOldVersions({ deployment, now }: Context): boolean {
   const { config, db } = deployment;
   if (config.quota_history_retention === null) return false;
-  const old = db.all<{ quota_id: number; at: number; limit: number; usage: number }>(sql`SELECT * FROM quota_version
-    WHERE at < ${now - config.quota_history_retention} ORDER BY at, quota_id LIMIT ${foldedAtOnce}`);
-  for (const { at, limit, quota_id: quota, usage } of old) {
-    db.run(sql`UPDATE quota SET first_at = ${at}, first_limit = ${limit}, first_usage = ${usage} WHERE id = ${quota}`);
-    db.run(sql`DELETE FROM quota_version WHERE quota_id = ${quota} AND at = ${at}`);
-  }
-  return old.length === foldedAtOnce;
+  const end = now - config.quota_history_retention;
+  return pace.step(db, (atMost) => {
+    const old = db.all<{ quota_id: number; at: number; limit: number; usage: number }>(sql`SELECT * FROM quota_version
+      WHERE at < ${end} ORDER BY at, quota_id LIMIT ${atMost}`);
+    for (const { at, limit, quota_id: quota, usage } of old) {
+      db.run(sql`UPDATE quota SET first_at = ${at}, first_limit = ${limit}, first_usage = ${usage} WHERE id = ${quota}`);
+      db.run(sql`DELETE FROM quota_version WHERE quota_id = ${quota} AND at = ${at}`);
+    }
+    return old.length;
+  });
 }
 
 /** Usages of an object by name. */

@@ -17,7 +17,7 @@ import { seed, seedDigest, small, tokenOf } from './seed.ts';
 
 const hooks = 20;
 const connections = 16;
-const rounds = 3;
+const rounds = 5;
 const roundMilliseconds = 2000;
 /** Events a second in the measurement of latency; each goes to every hook. */
 const steadyRate = 60;
