@@ -209,6 +209,7 @@ forgotten('what was forgotten has no values, what remains its right ones', async
     setQuota(fixture, 'link', id, 'vcpu', { usage: 2 });
     at('2018-01-09T00:00:00Z');
     fixture.server.tick();
+    await fixture.server.settled();
     const rows = await between('2018-01-06T00:00:00Z', '2018-01-08T00:00:00Z');
     assert.equal(rows.map(({ vcpu_usage }: Json) => vcpu_usage), [undefined, 2]);
   } finally {
