@@ -72,12 +72,14 @@ export async function run(folder: string, tell: (text: string) => void): Promise
   }
 }
 
-/** Copies a file and waits until it is on disk: else the commits that are measured would wait for it. */
+/** Copies a file and waits until both are on disk: else the commits that are measured would wait for them. */
 function copyToDisk(from: string, to: string): void {
   copyFileSync(from, to, constants.COPYFILE_FICLONE);
-  const copy = openSync(to, 'r+');
-  fsyncSync(copy);
-  closeSync(copy);
+  for (const path of [from, to]) {
+    const file = openSync(path, 'r+');
+    fsyncSync(file);
+    closeSync(file);
+  }
 }
 
 /** The 99th percentile of a question's answers. */

@@ -13,6 +13,7 @@ import type { Fixture as FixtureOf, Json } from '../support/fixture.ts';
 const test = suite('a seventh type of provider (providers.md 2)');
 const project = fileURLToPath(new URL('../../', import.meta.url));
 let copy: string;
+let usual: typeof fetch;
 let fixture: FixtureOf;
 let people: { customer: Json; project: Json };
 
@@ -22,11 +23,15 @@ test.before(async () => {
   symlinkSync(join(project, 'node_modules'), join(copy, 'node_modules'), 'dir');
   register(join(copy, 'src/providers/registry.ts'));
   const { Fixture } = (await import(pathToFileURL(join(copy, 'test/support/fixture.ts')).href)) as typeof import('../support/fixture.ts');
+  // Answers of the copy are compared with the document of the copy.
+  const { checkedFetch } = (await import(pathToFileURL(join(copy, 'test/support/runner/fetch.ts')).href)) as typeof import('../support/runner/fetch.ts');
+  [usual, globalThis.fetch] = [fetch, checkedFetch];
   fixture = await Fixture.start();
   const customer = await fixture.customer('Alice');
   people = { customer, project: await fixture.project('Rocket', customer) };
 });
 test.after(async () => {
+  globalThis.fetch = usual;
   await fixture.close();
   rmSync(copy, { recursive: true });
 });

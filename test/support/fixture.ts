@@ -1,7 +1,6 @@
 import { type SettableClock, settableClock } from '../../src/clock.ts';
 import { raw, sql } from '../../src/db/sql.ts';
 import { type Server, type ServerOptions, createServer } from '../../src/server.ts';
-import { checkAnswer } from './contract.ts';
 
 /** The instant at which every fixture starts. */
 export const start = '2018-01-05T04:47:04Z';
@@ -48,9 +47,7 @@ export class Client {
     });
     const text = await response.text();
     const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false;
-    const answered = text === '' ? undefined : isJson ? JSON.parse(text) : text;
-    checkAnswer(method, response.url.slice(this.fixture.url.length), response.status, response.headers.get('content-type') ?? '', answered);
-    return { status: response.status, headers: response.headers, body: answered };
+    return { status: response.status, headers: response.headers, body: text === '' ? undefined : isJson ? JSON.parse(text) : text };
   }
 
   get = (path: string, headers?: Readonly<Record<string, string>>): Promise<Answer<Json>> => this.send('GET', path, undefined, headers);

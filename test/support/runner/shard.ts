@@ -23,6 +23,8 @@ uvu.UVU_DEFER = 1;
 uvu.UVU_INDEX = 0;
 register('./hook.mjs', import.meta.url);
 const { asError, takeProblems } = await import('./uvu.ts');
+const { checkedFetch } = await import('./fetch.ts');
+globalThis.fetch = checkedFetch;
 
 const strays: string[] = [];
 process.on('unhandledRejection', (reason) => strays.push(`unhandled rejection: ${asError(reason).stack}`));
