@@ -1,7 +1,7 @@
 import type { Database } from './database.ts';
 
 const least = 5;
-const most = 80;
+const most = 40;
 /** Milliseconds of a step, its commit included: after a shorter one the next may be larger, after a longer one it is smaller. */
 const short = 4;
 const long = 8;
