@@ -18,8 +18,9 @@ export async function withScratch<T>(make: () => string, work: (folder: string) 
     folder = make();
     return await work(folder);
   } finally {
-    for (const signal of signals) process.off(signal, stop);
+    // In this order: between the two a signal would end the command and leave the folder.
     discard();
+    for (const signal of signals) process.off(signal, stop);
   }
 }
 
