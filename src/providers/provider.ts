@@ -1,3 +1,4 @@
+// Longer than others: the whole of what a type of provider has to know, in one piece to be read before writing one.
 import type { Fields, Values } from '../collection/field.ts';
 import type { Filters } from '../collection/filter.ts';
 import type { Json } from '../collection/representation.ts';

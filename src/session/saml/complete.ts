@@ -1,12 +1,13 @@
 import type { Request } from '../../access/request.ts';
 import { createToken } from '../../access/tokens.ts';
-import { type Endpoint, describeFields } from '../../collection/endpoint.ts';
+import type { Endpoint } from '../../collection/endpoint.ts';
 import { validate } from '../../collection/validate.ts';
 import { affectedUser, userContext } from '../../events/context.ts';
 import { record } from '../../events/record.ts';
 import { HttpError } from '../../http/error.ts';
 import { type Reply, redirect } from '../../http/reply.ts';
 import { requireMethod } from '../login.ts';
+import { samlActions } from './actions.ts';
 import { samlPath } from './addresses.ts';
 import type { Assertion } from './assertion.ts';
 import { type Browser, browserOf } from './browser.ts';
@@ -66,10 +67,7 @@ export const samlLoginComplete: Endpoint = {
   name: 'SAML Login Complete',
   description: 'Takes the response of an identity provider to a login.',
   open: true,
-  actions: (request) => {
-    requireMethod(request, 'SAML2');
-    return { POST: describeFields(fields, request, 'create') };
-  },
+  actions: samlActions(fields),
   operations: {
     POST: {
       summary: 'Takes the response of an identity provider, and redirects to the web client with a token.',

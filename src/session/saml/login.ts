@@ -1,10 +1,11 @@
 import type { Request } from '../../access/request.ts';
-import { type Endpoint, describeFields } from '../../collection/endpoint.ts';
+import type { Endpoint } from '../../collection/endpoint.ts';
 import { validate } from '../../collection/validate.ts';
 import { text } from '../../collection/values.ts';
 import { invalid, tooMany } from '../../http/error.ts';
 import { type Reply, redirect } from '../../http/reply.ts';
 import { requireMethod } from '../login.ts';
+import { samlActions } from './actions.ts';
 import { samlPath } from './addresses.ts';
 import { browserOf, recognise } from './browser.ts';
 import { findIdentityProvider } from './identity-providers.ts';
@@ -45,10 +46,7 @@ export const samlLogin: Endpoint = {
   name: 'SAML Login',
   description: 'Sends the browser to an identity provider to log in.',
   open: true,
-  actions: (request) => {
-    requireMethod(request, 'SAML2');
-    return { POST: describeFields(fields, request, 'create') };
-  },
+  actions: samlActions(fields),
   operations: {
     POST: {
       summary: 'Redirects to an identity provider, with a request to log in.',

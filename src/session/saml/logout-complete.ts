@@ -1,5 +1,5 @@
 import type { Request } from '../../access/request.ts';
-import { type Endpoint, describeFields } from '../../collection/endpoint.ts';
+import type { Endpoint } from '../../collection/endpoint.ts';
 import { type Field, FieldError } from '../../collection/field.ts';
 import { parameter } from '../../collection/filter.ts';
 import { validate } from '../../collection/validate.ts';
@@ -7,6 +7,7 @@ import { text } from '../../collection/values.ts';
 import { HttpError, invalid, invalidRequest } from '../../http/error.ts';
 import { type Reply, redirect } from '../../http/reply.ts';
 import { requireMethod } from '../login.ts';
+import { samlActions } from './actions.ts';
 import { samlPath } from './addresses.ts';
 import { browserOf } from './browser.ts';
 import { samlOf } from './library.ts';
@@ -118,10 +119,7 @@ export const samlLogoutComplete: Endpoint = {
   name: 'SAML Logout Complete',
   description: 'Takes messages of identity providers about logouts.',
   open: true,
-  actions: (request) => {
-    requireMethod(request, 'SAML2');
-    return { POST: describeFields(fields, request, 'create') };
-  },
+  actions: samlActions(fields),
   operations: {
     GET: {
       ...operation,
