@@ -215,6 +215,7 @@ function embedded() {
     export const embeddedMigrations = () => (${JSON.stringify(migrations)});
     const digests = ${JSON.stringify(Object.fromEntries(digests))};
     export const embeddedAddon = (name) => ({ sha256: digests[name], bytes: () => carried(name) });
+    export const embeddedCheckpointThread = () => carried('checkpoints').toString();
     export const embeddedScript = (name) => carried(name).toString();
     export const embeddedLicenses = () => carried('licenses').toString();
     export function embeddedModule(name) {
@@ -235,10 +236,11 @@ const lateModules = ['nodemailer', '@fastify/busboy', '@node-saml/node-saml', '@
 // Comments at the end of the file: as strings, two million characters would cost 15 ms at every start.
 async function carriedComments(esbuild, metafile) {
   const files = Object.entries({ ...addonFiles(), rapidoc: packageFile('rapidoc', 'dist/rapidoc-min.js') }).map(([name, file]) => [name, readFileSync(file)]);
-  const late = lateModules.map((name) =>
-    esbuild.build({ absWorkingDir: root, entryPoints: [name], bundle: true, platform: 'node', format: 'cjs', target: 'node20', minify: true, keepNames: true, legalComments: 'none', metafile: true, write: false }));
-  const built = await Promise.all(late);
-  const modules = built.map(({ outputFiles }, i) => [lateModules[i], outputFiles[0].contents]);
+  // The addon of SQLite is given to the thread, too.
+  const late = [...lateModules.map((name) => ({ name, entry: name, plugins: [] })), { name: 'checkpoints', entry: 'src/db/checkpoint-thread.ts', plugins: [replacements] }];
+  const built = await Promise.all(late.map(({ entry, plugins }) =>
+    esbuild.build({ absWorkingDir: root, entryPoints: [entry], bundle: true, platform: 'node', format: 'cjs', target: 'node20', plugins, minify: true, keepNames: true, legalComments: 'none', metafile: true, write: false })));
+  const modules = built.map(({ outputFiles }, i) => [late[i].name, outputFiles[0].contents]);
   const sources = [metafile, ...built.map((result) => result.metafile)].flatMap(({ inputs }) => Object.keys(inputs));
   return [...files, ...modules, ['licenses', licenses(sources)]].map(([name, bytes]) => `//${name}:${compressed(bytes)}\n`).join('');
 }

@@ -3,8 +3,10 @@ import { join } from 'node:path';
 import type { Config } from './config.ts';
 import { countryName } from './customers/countries.ts';
 import { Database } from './db/database.ts';
+import type { Addon } from './db/handle.ts';
 import { takeLock } from './db/lock.ts';
 import { migrate } from './db/migrate.ts';
+import type { Log } from './log.ts';
 import { sqliteAddon } from './native.ts';
 
 /** Name of the database in the data folder. */
@@ -16,7 +18,7 @@ export function requireDatabase(folder: string): void {
 }
 
 /** Creates the data folder where it is missing; answers the SQLite addon of the one-file build. Throws with a sentence. */
-export function prepareFolder(config: Config, folder: string | undefined): object | undefined {
+export function prepareFolder(config: Config, folder: string | undefined): Addon | undefined {
   if (folder === undefined) return sqliteAddon(config.native_cache ?? undefined);
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -28,12 +30,12 @@ export function prepareFolder(config: Config, folder: string | undefined): objec
 }
 
 /** Keeps servers out of a prepared folder until the answer is called. Throws with a sentence when one is in it. */
-export function lockFolder(folder: string, addon: object | undefined): () => void {
+export function lockFolder(folder: string, addon: Addon | undefined): () => void {
   return takeLock(join(folder, 'serve.lock'), `another server uses the data folder ${folder}`, addon);
 }
 
 /** Opens the database, for a server behind the lock of its folder; `release` closes both. Throws with a sentence. */
-export function openData(config: Config, folder: string | undefined, serves: boolean): { db: Database; release: () => void } {
+export function openData(config: Config, folder: string | undefined, serves: boolean, log: Log): { db: Database; release: () => void } {
   const addon = prepareFolder(config, folder);
   const unlock = serves && folder !== undefined ? lockFolder(folder, addon) : undefined;
   const file = folder === undefined ? ':memory:' : join(folder, databaseFile);
@@ -41,6 +43,7 @@ export function openData(config: Config, folder: string | undefined, serves: boo
     const db = Database.open(file, addon);
     db.define('country_name', countryName);
     migrate(db);
+    if (serves && folder !== undefined) db.checkpointInThread(addon, (error) => log.warn({ err: error }, 'no thread moves the write-ahead log: commits do it'));
     return { db, release: () => (db.close(), unlock?.()) };
   } catch (error) {
     unlock?.();

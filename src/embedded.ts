@@ -37,6 +37,12 @@ export function embeddedAddon(_name: AddonName): EmbeddedAddon | undefined {
   return undefined;
 }
 
+/** The program of the thread of src/db/checkpoint-thread.ts. */
+export function embeddedCheckpointThread(): string {
+  const { resolve } = createRequire(import.meta.url);
+  return `require(${JSON.stringify(resolve('tsx/cjs'))}); require(${JSON.stringify(resolve('./db/checkpoint-thread.ts'))});`;
+}
+
 /** The text of a script that pages of this program carry. */
 export function embeddedScript(_name: 'rapidoc'): string {
   return readFileSync(createRequire(import.meta.url).resolve('rapidoc'), 'utf8');

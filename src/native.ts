@@ -5,11 +5,12 @@
  * The bundle evaluates this module before any other, so that a wrong platform is refused before anything else happens.
  */
 import { createHash, randomUUID } from 'node:crypto';
-import { closeSync, lstatSync, mkdirSync, openSync, readFileSync, readSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, lstatSync, mkdirSync, openSync, readFileSync, readSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isMainThread } from 'node:worker_threads';
+import type { Addon } from './db/handle.ts';
 import { type AddonName, builtFor, type EmbeddedAddon, embeddedAddon, type Platform } from './embedded.ts';
 
 /** Native code cannot run here. The message is one line for the operator; a stack would not help him. */
@@ -22,14 +23,14 @@ type Argon2 = Pick<typeof import('@node-rs/argon2'), 'hash' | 'verify'>;
 
 // An addon is loaded once per process, so the folder of the first caller is the folder of the process.
 let folderOfThisProcess: string | undefined;
-const loaded = new Map<AddonName, object>();
+const loaded = new Map<AddonName, Addon>();
 
 /**
  * The SQLite addon for better-sqlite3's `nativeBinding`; undefined in development.
  * `cacheFolder` is the setting `native_cache`; without it a folder of the user under the temporary folder serves.
  * Throws NativeAddonError.
  */
-export function sqliteAddon(cacheFolder?: string): object | undefined {
+export function sqliteAddon(cacheFolder?: string): Addon | undefined {
   if (!builtFor) return undefined;
   if (cacheFolder) folderOfThisProcess ??= resolve(cacheFolder);
   return load('better_sqlite3');
@@ -37,7 +38,7 @@ export function sqliteAddon(cacheFolder?: string): object | undefined {
 
 /** The argon2 addon, for the module that stands in for `@node-rs/argon2` in the bundle. Throws NativeAddonError. */
 export function argon2Addon(): Argon2 {
-  return load('argon2') as Argon2;
+  return load('argon2').exports as Argon2;
 }
 
 /** Whether the module with this `import.meta.url` is the program that Node was started with, symbolic links followed. */
@@ -79,7 +80,7 @@ function libc(): string {
   return start.includes('/ld-musl-') ? 'musl' : 'glibc';
 }
 
-function load(name: AddonName): object {
+function load(name: AddonName): Addon {
   const known = loaded.get(name);
   if (known) return known;
   const addon = embeddedAddon(name);
@@ -95,8 +96,9 @@ function load(name: AddonName): object {
     const noexec = /failed to map segment|operation not permitted/i.test(String(error));
     throw noexec ? unusable(`${folder} forbids execution (noexec)`) : unusable(`cannot load ${file}`, error);
   }
-  loaded.set(name, holder.exports);
-  return holder.exports;
+  const result = { exports: holder.exports, file, inode: statSync(file).ino };
+  loaded.set(name, result);
+  return result;
 }
 
 /**

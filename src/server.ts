@@ -120,6 +120,7 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
     refresher.close();
     await worker.stop();
     await Promise.all(deliverers.map((deliverer) => deliverer.close()));
+    await db.stopCheckpoints();
     close();
   };
   timer.start();
@@ -167,7 +168,7 @@ export function openDeployment(config: Config, opening: Opening): Opened {
   const { clock = systemClock, folder, random = systemRandom(), wakeOutbox = () => undefined } = opening;
   const samlKeys = openServiceKeys(config);
   const { log, close } = openLog(config.log_level);
-  const { db, release } = openData(config, folder, opening.serves ?? false);
+  const { db, release } = openData(config, folder, opening.serves ?? false, log);
   const router = new Router<Endpoint>();
   for (const endpoint of endpoints) router.add(endpoint);
   const deployment: Deployment = {

@@ -9,7 +9,9 @@ import type { Context, Deployment } from './deployment.ts';
 
 const savedEvery = minute;
 const keptAfterEnd = 7 * day;
-const removedAtOnce = 500;
+const examinedAtOnce = 200;
+/** Up to which token the present removal has come. */
+const examined = new WeakMap<Database, number>();
 
 /** The last use of every token, exact in memory and written now and then, so that reading requests write nothing. */
 export class TokenUse {
@@ -138,12 +140,17 @@ export function revokeTokensOf(context: Context, user: number, except?: number):
 }
 
 /**
- * Removes tokens that ended a week ago, revoked ones and those expired after their owner's lifetime, a bounded number at a
- * time. Answers whether it was that many.
+ * Removes tokens that ended a week ago, revoked ones and those expired after their owner's lifetime, among the next of all
+ * tokens. Answers whether there are more to look at: an index of their ends would cost every use more than looking.
  */
-export function removeEndedTokens({ deployment, now }: Context): boolean {
+export function removeEndedTokens({ deployment: { db }, now }: Context): boolean {
   const horizon = now - keptAfterEnd;
-  return deployment.db.run(sql`DELETE FROM token WHERE id IN (
-    SELECT t.id FROM token t JOIN user u ON u.id = t.user_id
-    WHERE t.revoked < ${horizon} OR t.last_used + u.token_lifetime * ${second} < ${horizon} LIMIT ${removedAtOnce})`).changes === removedAtOnce;
+  const from = examined.get(db) ?? 0;
+  const ids = db.values<number>(sql`SELECT id FROM token WHERE id > ${from} ORDER BY id LIMIT ${examinedAtOnce}`);
+  const to = ids.at(-1) ?? from;
+  db.run(sql`DELETE FROM token WHERE id > ${from} AND id <= ${to}
+    AND (revoked < ${horizon} OR last_used + (SELECT token_lifetime FROM user WHERE id = user_id) * ${second} < ${horizon})`);
+  const isMore = ids.length === examinedAtOnce;
+  examined.set(db, isMore ? to : 0);
+  return isMore;
 }

@@ -1,5 +1,6 @@
 import { type Context, newUuid } from '../access/deployment.ts';
 import type { Database } from '../db/database.ts';
+import { Pace } from '../db/pace.ts';
 import { sql } from '../db/sql.ts';
 import type { EventContext } from '../events/context.ts';
 import { type ScopeKind, scopes } from '../scopes/scopes.ts';
@@ -77,16 +78,15 @@ export function closeAlert(context: Context, kind: ScopeKind, scope: number, typ
     WHERE scope_kind = ${kind} AND scope_id = ${scope} AND alert_type = ${type} AND closed IS NULL`);
 }
 
-/** So many alerts are deleted at once. */
-const deletedAtOnce = 200;
+const pace = new Pace();
 
 /**
  * Deletes alerts that have been closed for longer than the setting closed_alerts_lifetime, a bounded number at a time.
  * Answers whether it was that many.
  */
 export function removeClosedAlerts({ deployment: { config, db }, now }: Context): boolean {
-  const old = sql`SELECT id FROM alert WHERE closed < ${now - config.closed_alerts_lifetime} ORDER BY closed LIMIT ${deletedAtOnce}`;
-  return db.run(sql`DELETE FROM alert WHERE id IN (${old})`).changes === deletedAtOnce;
+  return pace.step(db, (atMost) => db.run(sql`DELETE FROM alert WHERE id IN
+    (SELECT id FROM alert WHERE closed < ${now - config.closed_alerts_lifetime} ORDER BY closed LIMIT ${atMost})`).changes);
 }
 
 /** SCOPE and OWN keys of the scope with the extra ones; strings, without what is unknown. */

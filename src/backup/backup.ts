@@ -7,6 +7,7 @@ import { constants, createGzip } from 'node:zlib';
 import { keyFile } from '../access/secrets.ts';
 import { systemClock } from '../clock.ts';
 import { databaseFile } from '../data-folder.ts';
+import type { Addon } from '../db/handle.ts';
 import { packBackup, takeSnapshot } from '../db/snapshot.ts';
 import { place, withScratch } from './scratch.ts';
 
@@ -17,7 +18,7 @@ import { place, withScratch } from './scratch.ts';
  * The format is a SQLite database in gzip: both are opened by tools that every machine has, and gzip checks every byte,
  * where SQLite would only notice damage to the structure of its pages.
  */
-export async function backUp(folder: string, target: string | Writable, addon: object | undefined): Promise<{ holdsKeys: boolean }> {
+export async function backUp(folder: string, target: string | Writable, addon: Addon | undefined): Promise<{ holdsKeys: boolean }> {
   if (typeof target === 'string') refuseExisting(target);
   try {
     // Beside the file it becomes: a disk that is full of backups shall not be the one that the server writes to.
@@ -44,7 +45,7 @@ function refuseExisting(file: string): void {
 }
 
 /** Copies the database and the keys; answers whether there are any. */
-function copyData(folder: string, copy: string, addon: object | undefined): boolean {
+function copyData(folder: string, copy: string, addon: Addon | undefined): boolean {
   takeSnapshot(join(folder, databaseFile), copy, addon);
   // The keys after the rows: a rotation adds its key to the file before it encrypts with it, and takes none away.
   const file = keyFile(folder);

@@ -7,6 +7,7 @@ import { createGunzip } from 'node:zlib';
 import { keyFile } from '../access/secrets.ts';
 import type { Config } from '../config.ts';
 import { databaseFile, lockFolder, prepareFolder } from '../data-folder.ts';
+import type { Addon } from '../db/handle.ts';
 import { type Carried, unpackBackup } from '../db/snapshot.ts';
 import { initialPasswordFile } from '../session/initial-password.ts';
 import { place, withScratch } from './scratch.ts';
@@ -61,7 +62,7 @@ function refuseData(folder: string): void {
   if (present !== undefined) throw new Error(`${present} exists already: move it away, or restore into another folder`);
 }
 
-async function unpack(stream: Readable, copy: string, addon: object | undefined): Promise<Carried> {
+async function unpack(stream: Readable, copy: string, addon: Addon | undefined): Promise<Carried> {
   await pipeline(stream, createGunzip(), createWriteStream(copy, { mode: 0o600 }));
   return unpackBackup(copy, addon);
 }

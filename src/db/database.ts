@@ -1,6 +1,7 @@
 import { closeSync, openSync } from 'node:fs';
 import type SQLite from 'better-sqlite3';
-import { openHandle } from './handle.ts';
+import { Checkpoints } from './checkpoints.ts';
+import { type Addon, openHandle } from './handle.ts';
 import { Memo } from './memo.ts';
 import type { Sql, Value } from './sql.ts';
 import { fold } from './sql.ts';
@@ -10,6 +11,10 @@ type Named = Readonly<Record<string, Value>>;
 
 /** The oldest SQLite whose write-ahead log is known not to corrupt under checkpoints. */
 const oldestSqlite = [3, 51, 3];
+/** In pages of the log: what a commit now and then has to move into the file. SQLite's default, 1,000, took up to 30 ms. */
+const checkpointPages = 300;
+/** Where a thread does that, the writer helps when the log has become so long. */
+const longestLog = 16000;
 const keptStatements = 500;
 const keptCounts = 5000;
 
@@ -23,20 +28,24 @@ const keptCounts = 5000;
 export class Database {
   /** Grows with every committed or pending change, those of other processes included as far as `catchUp` has noticed them. */
   writes = 0;
+  /** Grows whenever rows that were read in a transaction may be gone: after a rollback, and after writes of other processes. */
+  setbacks = 0;
   readonly #raw: SQLite.Database;
   readonly #statements = { rows: new Map<string, Statement>(), value: new Map<string, Statement>() };
   readonly #counts = new Memo<number>(this, keptCounts);
-  #versionSeen: number | undefined;
+  #versionSeen: number;
   #isCurrent = false;
   #depth = 0;
   #batch: Batch | undefined;
+  #checkpoints: Checkpoints | undefined;
 
   private constructor(handle: SQLite.Database) {
     this.#raw = handle;
+    this.#versionSeen = this.#version();
   }
 
   /** Opens (and creates) the file, or an in-memory database for `:memory:`. Throws when SQLite is too old or the file another program's. */
-  static open(file: string, addon?: object): Database {
+  static open(file: string, addon?: Addon): Database {
     // What other users of the machine may read is decided here: the log beside the file gets the mode that the file has.
     if (file !== ':memory:') closeSync(openSync(file, 'a', 0o600));
     const handle = openHandle(file, addon);
@@ -44,8 +53,7 @@ export class Database {
     refuseForeignFile(handle);
     for (const pragma of [
       'journal_mode = WAL',
-      // In pages: what a commit now and then has to write besides its own. The default, 1,000, took up to 30 ms.
-      'wal_autocheckpoint = 300',
+      `wal_autocheckpoint = ${checkpointPages}`,
       'synchronous = FULL',
       'foreign_keys = ON',
       'busy_timeout = 5000',
@@ -59,6 +67,30 @@ export class Database {
     const db = new Database(handle);
     db.define('fold', fold);
     return db;
+  }
+
+  /**
+   * From now on a thread moves the log into the file: for a database that stays open, to be ended with `stopCheckpoints`.
+   * `failed` is told when no thread can, and commits do it as before.
+   */
+  checkpointInThread(addon: Addon | undefined, failed: (error: unknown) => void): void {
+    this.#raw.pragma(`wal_autocheckpoint = ${longestLog}`);
+    this.#checkpoints = new Checkpoints({ file: this.#raw.name, addon: addon && { file: addon.file, inode: addon.inode } }, (error) => {
+      this.#checkpoints = undefined;
+      if (this.#raw.open) this.#raw.pragma(`wal_autocheckpoint = ${checkpointPages}`);
+      failed(error);
+    });
+  }
+
+  /** Resolves when the thread has moved what it was asked to: whoever writes much, without haste, waits so that the log does not grow. */
+  async checkpointed(): Promise<void> {
+    await this.#checkpoints?.idle();
+  }
+
+  /** Resolves when the thread has ended; what is written afterwards, SQLite moves. */
+  async stopCheckpoints(): Promise<void> {
+    await this.#checkpoints?.stop();
+    this.#checkpoints = undefined;
   }
 
   /** Makes a pure function of one text available in SQL; null stays null. */
@@ -107,9 +139,19 @@ export class Database {
     setImmediate(() => {
       this.#isCurrent = false;
     });
-    const version = this.#prepare('PRAGMA data_version', 'value').get() as number;
-    if (version !== this.#versionSeen) this.writes++;
+    this.#noticeOthers();
+  }
+
+  #noticeOthers(): void {
+    const version = this.#version();
+    if (version === this.#versionSeen) return;
     this.#versionSeen = version;
+    this.writes++;
+    this.setbacks++;
+  }
+
+  #version(): number {
+    return this.#prepare('PRAGMA data_version', 'value').get() as number;
   }
 
   /** Makes a change; only inside `write`. Answers the new row's id and the number of changed rows. */
@@ -118,6 +160,7 @@ export class Database {
     if (this.#batch?.failure !== undefined) throw this.#batch.failure;
     const result = this.#prepare(change.text, 'rows').run(change.values);
     if (result.changes > 0) this.writes++;
+    if (this.#batch) this.#batch.rows += result.changes;
     return { id: Number(result.lastInsertRowid), changes: result.changes };
   }
 
@@ -140,6 +183,7 @@ export class Database {
   /** Runs a piece of work in a savepoint of the batch: all of its changes happen, or, when it throws, none. */
   write<T>(work: () => T): T {
     const batch = this.#begin();
+    const before = this.writes;
     this.#exec('SAVEPOINT work');
     this.#depth++;
     try {
@@ -147,11 +191,33 @@ export class Database {
       this.#exec('RELEASE work');
       return result;
     } catch (error) {
-      this.#rollBack(batch, error);
+      this.#rollBack(batch, error, this.writes !== before);
       throw error;
     } finally {
       this.#depth--;
       if (this.#depth === 0 && batch.failure !== undefined) this.commit();
+    }
+  }
+
+  /**
+   * Runs work as a transaction of its own, and does not wait until it is on the disk. For work that is done again when a
+   * power failure has undone it, such as removing what is old: nobody else's change is made less safe, and the writer is kept
+   * for as long as the work takes, not for as long as the disk does. Throws, too, when it cannot be committed.
+   */
+  writeUnsynced<T>(work: () => T): T {
+    if (this.#batch?.isWhole) return this.write(work);
+    this.commit();
+    this.#raw.pragma('synchronous = NORMAL');
+    let failure: unknown;
+    try {
+      const result = this.write(work);
+      this.settled((error) => (failure = error));
+      this.commit();
+      if (failure !== undefined) throw failure;
+      return result;
+    } finally {
+      this.commit();
+      this.#raw.pragma('synchronous = FULL');
     }
   }
 
@@ -162,11 +228,13 @@ export class Database {
   async whole<T>(work: () => Promise<T>): Promise<T> {
     this.commit();
     const batch = this.#begin();
+    batch.isWhole = true;
     clearImmediate(batch.timer);
     const committed = new Promise<void>((resolve, reject) => batch.waiting.push((error) => (error === undefined ? resolve() : reject(error))));
     committed.catch(() => undefined);
     try {
       const result = await work();
+      batch.isWhole = false;
       this.commit();
       await committed;
       return result;
@@ -182,10 +250,10 @@ export class Database {
     else callback();
   }
 
-  /** Commits the batch now instead of at the end of the turn. */
+  /** Commits the batch now instead of at the end of the turn; not in the middle of whole work. */
   commit(): void {
     const batch = this.#batch;
-    if (!batch) return;
+    if (!batch || batch.isWhole) return;
     if (this.#depth > 0) throw new Error('A commit inside Database.write');
     this.#batch = undefined;
     clearImmediate(batch.timer);
@@ -196,16 +264,19 @@ export class Database {
       } catch (error) {
         failure = error ?? new Error('COMMIT failed');
         this.writes++;
+        this.setbacks++;
         if (this.#raw.inTransaction) this.#exec('ROLLBACK');
       }
     }
     for (const callback of batch.waiting) callback(failure);
+    if (failure === undefined) this.#checkpoints?.committed(batch.rows);
   }
 
   /** Runs a script of statements, such as a migration. Not part of any batch. */
   script(text: string): void {
     this.#raw.exec(text);
     this.writes++;
+    this.setbacks++;
   }
 
   /** Reads or sets a pragma that answers one value. */
@@ -219,18 +290,20 @@ export class Database {
     return this.#raw.serialize();
   }
 
-  /** Commits what is pending, moves the log into the file and closes. */
+  /** Commits what is pending, moves the log into the file and closes. Whoever is the last to close removes the log; others may be writing to it. */
   close(): void {
     if (!this.#raw.open) return;
     this.commit();
-    if (!this.#raw.memory) this.#raw.pragma('wal_checkpoint(TRUNCATE)');
+    if (!this.#raw.memory) this.#raw.pragma('wal_checkpoint(PASSIVE)');
     this.#raw.close();
   }
 
   #begin(): Batch {
     if (this.#batch) return this.#batch;
     this.#exec('BEGIN IMMEDIATE');
-    this.#batch = { waiting: [], failure: undefined, timer: setImmediate(() => this.commit()) };
+    // From here on nobody else writes.
+    this.#noticeOthers();
+    this.#batch = { waiting: [], rows: 0, isWhole: false, failure: undefined, timer: setImmediate(() => this.commit()) };
     return this.#batch;
   }
 
@@ -238,12 +311,14 @@ export class Database {
     if (this.#batch !== batch) return;
     this.#batch = undefined;
     this.writes++;
+    this.setbacks++;
     if (this.#raw.inTransaction) this.#exec('ROLLBACK');
     for (const callback of batch.waiting) callback(error);
   }
 
-  #rollBack(batch: Batch, error: unknown): void {
+  #rollBack(batch: Batch, error: unknown, hasChanged: boolean): void {
     this.writes++;
+    if (hasChanged || !this.#raw.inTransaction) this.setbacks++;
     if (this.#raw.inTransaction) {
       this.#exec('ROLLBACK TO work');
       this.#exec('RELEASE work');
@@ -271,6 +346,10 @@ export class Database {
 
 interface Batch {
   readonly waiting: ((error?: unknown) => void)[];
+  /** How many were changed. */
+  rows: number;
+  /** Whether it goes on over turns of the event loop. */
+  isWhole: boolean;
   failure: unknown;
   readonly timer: NodeJS.Immediate;
 }

@@ -3,8 +3,8 @@ import type { Database } from './database.ts';
 const least = 5;
 const most = 40;
 /** Milliseconds of a step, its commit included: after a shorter one the next may be larger, after a longer one it is smaller. */
-const short = 4;
-const long = 8;
+const short = 2;
+const long = 4;
 
 /**
  * How many rows a step of a long removal takes: as many as the machine removes without keeping the writer for long. Most of the

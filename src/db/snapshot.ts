@@ -7,7 +7,7 @@
  */
 import type SQLite from 'better-sqlite3';
 import { applicationId } from './database.ts';
-import { openHandle } from './handle.ts';
+import { type Addon, openHandle } from './handle.ts';
 import { refuseNewer } from './migrate.ts';
 
 /** Marks a backup ("TNRB"). */
@@ -25,7 +25,7 @@ export interface Carried {
  * Writes what a database holds at this moment into a new file. One reading transaction does it: it is neither torn nor
  * begun anew by what a server writes meanwhile, and no write waits for it.
  */
-export function takeSnapshot(file: string, copy: string, addon: object | undefined): void {
+export function takeSnapshot(file: string, copy: string, addon: Addon | undefined): void {
   using(file, addon, (handle) => {
     if (idOf(handle) !== applicationId) throw new Error('The database belongs to another program');
     handle.prepare('VACUUM INTO ?').run(copy);
@@ -33,7 +33,7 @@ export function takeSnapshot(file: string, copy: string, addon: object | undefin
 }
 
 /** Makes a backup of a copy. Throws with a sentence when the copy is damaged. */
-export function packBackup(copy: string, { keys, made }: Carried, addon: object | undefined): void {
+export function packBackup(copy: string, { keys, made }: Carried, addon: Addon | undefined): void {
   using(copy, addon, (handle) => {
     handle.exec('CREATE TABLE tenantry_backup (made INTEGER NOT NULL, keys TEXT) STRICT');
     handle.prepare('INSERT INTO tenantry_backup (made, keys) VALUES (?, ?)').run(made, keys);
@@ -43,7 +43,7 @@ export function packBackup(copy: string, { keys, made }: Carried, addon: object 
 }
 
 /** Makes a database of a backup and answers what it carried. Throws with a sentence when it is none, damaged or of a newer version. */
-export function unpackBackup(copy: string, addon: object | undefined): Carried {
+export function unpackBackup(copy: string, addon: Addon | undefined): Carried {
   return using(copy, addon, (handle) => {
     if (idOf(handle) !== backupId) throw new Error('The file is no backup');
     refuseNewer(handle.pragma('user_version', { simple: true }) as number);
@@ -57,7 +57,7 @@ export function unpackBackup(copy: string, addon: object | undefined): Carried {
   });
 }
 
-function using<T>(file: string, addon: object | undefined, use: (handle: SQLite.Database) => T): T {
+function using<T>(file: string, addon: Addon | undefined, use: (handle: SQLite.Database) => T): T {
   const handle = openHandle(file, addon, { fileMustExist: true });
   try {
     return use(handle);

@@ -21,7 +21,8 @@ interface Particulars {
  */
 export function record(context: Context, type: EventTypeName, details: EventContext, particulars: Particulars = {}): void {
   const { db } = context.deployment;
-  const kept = asStrings({ ...requestContext(context), ...details });
+  const kept = requestContext(context);
+  add(kept, details);
   const message = (particulars.message ?? messageOf(type, kept)) + (particulars.changes ?? '');
   // What the message alone needs does not stay in the context.
   delete kept.structure_name;
@@ -35,24 +36,23 @@ export function record(context: Context, type: EventTypeName, details: EventCont
 }
 
 /** REQ: the client's address and the actor; nothing for timers. */
-function requestContext(context: Context): EventContext {
-  const { actor } = context;
-  return {
-    ip_address: context.address,
-    ...(actor && {
-      user_uuid: actor.uuid,
-      user_username: actor.username,
-      user_full_name: actor.fullName,
-      user_native_name: actor.nativeName,
-    }),
-  };
+function requestContext({ actor, address }: Context): Record<string, string> {
+  const kept: Record<string, string> = {};
+  if (address !== null) kept.ip_address = address;
+  if (actor) {
+    kept.user_uuid = actor.uuid;
+    kept.user_username = actor.username;
+    kept.user_full_name = actor.fullName;
+    kept.user_native_name = actor.nativeName;
+  }
+  return kept;
 }
 
-function asStrings(values: EventContext): Record<string, string> {
-  const texts: Record<string, string> = {};
+/** Lays values over those that are kept, as strings; null and undefined leave their key out. */
+function add(kept: Record<string, string>, values: EventContext): void {
   for (const key in values) {
     const value = values[key];
-    if (value !== null && value !== undefined) texts[key] = String(value);
+    if (value === null || value === undefined) delete kept[key];
+    else kept[key] = String(value);
   }
-  return texts;
 }

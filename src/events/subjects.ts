@@ -19,13 +19,9 @@ export type SubjectKind = (typeof subjectKeys)[keyof typeof subjectKeys];
 type Context = Readonly<Record<string, string>>;
 
 /** A statement for each number of rows, so that its text is the same every time. */
-const forRows = (row: string, text: (rows: string) => string): ((count: number) => string) => {
-  const kept: string[] = [];
-  return (count) => (kept[count] ??= text(Array(count).fill(row).join(', ')));
-};
-const find = forRows('(?, ?)', (rows) => `SELECT s.kind, s.uuid, s.id FROM (VALUES ${rows}) AS named
-  CROSS JOIN event_subject s ON s.kind = named.column1 AND s.uuid = named.column2`);
-const enter = forRows('(?, ?, ?, ?, ?)', (rows) => `INSERT INTO event_about (subject_id, at, event_id, customer, project) VALUES ${rows}`);
+const entering: string[] = [];
+const enter = (rows: number): string =>
+  (entering[rows] ??= `INSERT INTO event_about (subject_id, at, event_id, customer, project) VALUES ${Array(rows).fill('(?, ?, ?, ?, ?)').join(', ')}`);
 
 /** Enters an event under every object that its context names. */
 export function enterSubjects(db: Database, context: Context, at: number, event: number): void {
@@ -46,18 +42,31 @@ export function removeSubjects(db: Database, context: Context, at: number, event
 
 /** Ids of the subjects that a context names, by kind and uuid; unknown ones are created. */
 function subjectIds(db: Database, context: Context): Map<string, number> {
-  const named = new Map<string, readonly [SubjectKind, string]>();
+  const known = knownIds(db);
+  const ids = new Map<string, number>();
   for (const key in subjectKeys) {
     const uuid = context[key];
     if (!uuid) continue;
     const kind = subjectKeys[key as keyof typeof subjectKeys];
-    named.set(`${kind} ${uuid}`, [kind, uuid]);
-  }
-  const ids = new Map<string, number>();
-  if (named.size === 0) return ids;
-  for (const { id, kind, uuid } of db.all<{ id: number; kind: string; uuid: string }>(new Sql(find(named.size), [...named.values()].flat()))) ids.set(`${kind} ${uuid}`, id);
-  for (const [name, [kind, uuid]] of named) {
-    if (!ids.has(name)) ids.set(name, db.run(sql`INSERT INTO event_subject (kind, uuid) VALUES (${kind}, ${uuid})`).id);
+    const name = `${kind} ${uuid}`;
+    let id = known.get(name);
+    if (id === undefined) known.set(name, (id = idOf(db, kind, uuid)));
+    ids.set(name, id);
   }
   return ids;
+}
+
+function idOf(db: Database, kind: SubjectKind, uuid: string): number {
+  return db.value<number>(sql`SELECT id FROM event_subject WHERE kind = ${kind} AND uuid = ${uuid}`)
+    ?? db.run(sql`INSERT INTO event_subject (kind, uuid) VALUES (${kind}, ${uuid})`).id;
+}
+
+const kept = new WeakMap<Database, { readonly ids: Map<string, number>; readonly asOf: number }>();
+const keptAtMost = 20_000;
+
+/** Ids by kind and uuid, to be added to: they stay what they are, but for rows that were never committed or that others removed. */
+function knownIds(db: Database): Map<string, number> {
+  let known = kept.get(db);
+  if (!known || known.asOf !== db.setbacks || known.ids.size > keptAtMost) kept.set(db, (known = { ids: new Map(), asOf: db.setbacks }));
+  return known.ids;
 }

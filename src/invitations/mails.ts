@@ -1,6 +1,7 @@
 import { type Context, newOrderedUuids } from '../access/deployment.ts';
 import type { Request } from '../access/request.ts';
 import { hour } from '../clock.ts';
+import { Pace } from '../db/pace.ts';
 import { sql } from '../db/sql.ts';
 import { tooMany } from '../http/error.ts';
 
@@ -33,7 +34,10 @@ function refuseTooMany({ caller, config, db, now }: Request): void {
   throw tooMany('Too many invitations. Try again later.', (recent.at(-1) ?? now) - since);
 }
 
-/** Removes the mails of deleted invitations, which were kept to be counted for the limit. */
-export function removeLeftMails({ deployment: { db }, now }: Context): void {
-  db.run(sql`DELETE FROM invitation_mail WHERE invitation_id IS NULL AND created <= ${now - limitSpan}`);
+const pace = new Pace();
+
+/** Removes the mails of deleted invitations, which were kept to be counted for the limit, a bounded number at a time. Answers whether it was that many. */
+export function removeLeftMails({ deployment: { db }, now }: Context): boolean {
+  return pace.step(db, (atMost) => db.run(sql`DELETE FROM invitation_mail WHERE id IN
+    (SELECT id FROM invitation_mail WHERE invitation_id IS NULL AND created <= ${now - limitSpan} LIMIT ${atMost})`).changes);
 }

@@ -17,11 +17,14 @@ import type { Task } from './timer.ts';
 /** A task whose run is one transaction. */
 const task = (name: string, every: number, run: Task['run']): Task => ({ name, every, run: (context) => context.deployment.db.write(() => run(context)) });
 
+/** A task that does again what a power failure has undone: its run is a transaction that does not wait for the disk. */
+const repeatable = (name: string, every: number, run: Task['run']): Task => ({ name, every, run: (context) => context.deployment.db.writeUnsynced(() => run(context)) });
+
 /** What a deployment does by itself. */
 export const housekeeping: readonly Task[] = [
   task('expire roles', second, expireRoles),
   task('expire invitations', hour, expireInvitations),
-  task('remove mails of deleted invitations', hour, removeLeftMails),
+  repeatable('remove mails of deleted invitations', hour, removeLeftMails),
   {
     name: 'save token use',
     every: second,
@@ -29,15 +32,15 @@ export const housekeeping: readonly Task[] = [
       if (tokenUse.isDue(now)) db.write(() => tokenUse.save(db, now));
     },
   },
-  task('remove old login failures', minute, removeOldFailures),
-  task('remove old SAML messages', minute, removeOldMessages),
-  task('remove ended tokens', hour, removeEndedTokens),
-  task('remove closed alerts', hour, removeClosedAlerts),
-  task('fold old quota versions', second, foldOldVersions),
+  repeatable('remove old login failures', minute, removeOldFailures),
+  repeatable('remove old SAML messages', minute, removeOldMessages),
+  repeatable('remove ended tokens', hour, removeEndedTokens),
+  repeatable('remove closed alerts', hour, removeClosedAlerts),
+  repeatable('fold old quota versions', second, foldOldVersions),
   task('schedule synchronisations', second, scheduleSyncs),
-  { name: 'index events', every: second, run: ({ deployment: { db } }) => indexSome(db) },
-  task('remove old events', second, removeOldEvents),
-  task('remove old deliveries', second, removeOldDeliveries),
-  task('remove deliveries of deleted hooks', second, removeLeftDeliveries),
+  repeatable('index events', second, ({ deployment: { db } }) => indexSome(db)),
+  repeatable('remove old events', second, removeOldEvents),
+  repeatable('remove old deliveries', second, removeOldDeliveries),
+  repeatable('remove deliveries of deleted hooks', second, removeLeftDeliveries),
   ...providerTypes.flatMap(({ tasks = [] }) => tasks),
 ];

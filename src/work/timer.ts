@@ -60,6 +60,7 @@ export class Timer {
     // A task that is put back comes last, and comes by again: the iteration of a set goes on with what is added to it.
     for (const task of this.#unfinished) {
       await sleep(pause, undefined, { ref: false });
+      await this.deployment.db.checkpointed();
       if (this.#unfinished.delete(task)) this.#run(task, ownContext(this.deployment));
     }
     this.#finishing = undefined;

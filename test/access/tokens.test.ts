@@ -200,6 +200,22 @@ tokens('revoked and expired tokens are removed 7 days after their end, then they
   assert.equal([count(), await use(expiring), await use(revoked)], [0, invalid, invalid]);
 });
 
+tokens('however many tokens have ended, all of them are removed and no others', async () => {
+  const { db } = fixture.server.deployment;
+  await fixture.user('many', { token_lifetime: 100 });
+  await fixture.user('stays', { token_lifetime: null });
+  const [ended, staying] = [Array.from({ length: 450 }, () => fixture.as('many')), fixture.as('stays')];
+  const count = () => db.value(sql`SELECT count(*) FROM token WHERE user_id = (SELECT id FROM user WHERE username = 'many')`);
+  assert.is(count(), ended.length);
+  for (let hour = 0; hour < 2; hour++) {
+    fixture.clock.advance(8 * day);
+    fixture.server.tick();
+    await fixture.server.settled();
+    assert.equal([count(), (await staying.get('/api/users/?current')).status], [0, 200]);
+    fixture.as('many');
+  }
+});
+
 tokens("the token key is in the caller's own user object alone, and holds the token of this very request", async () => {
   const user = await fixture.user('viewer', { is_support: true });
   const clients = [fixture.as('viewer'), fixture.as('viewer')];

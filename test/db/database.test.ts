@@ -161,6 +161,65 @@ database('a count is remembered until something is written, also by others', asy
   assert.is(count(), 2);
 });
 
+database('unsynced work is committed by itself and at once, and whoever writes before or after it waits for the disk as ever', async () => {
+  const modes: unknown[] = [];
+  const mode = () => modes.push(db.pragma('synchronous'));
+  db.write(() => add('before'));
+  db.settled(mode);
+  assert.is(db.writeUnsynced(() => (mode(), add('old'))), 2);
+  assert.equal(committed(), ['before', 'old']);
+  db.write(() => (mode(), add('after')));
+  await settled();
+  assert.equal(modes, [2, 1, 2]);
+  assert.equal(committed(), ['before', 'old', 'after']);
+});
+
+database('of unsynced work that fails nothing is left, and the next write waits for the disk', () => {
+  const fail = (message: string) => db.writeUnsynced(() => {
+    add('half');
+    throw new Error(message);
+  });
+  assert.throws(() => fail('no'), /^no$/);
+  assert.is(db.pragma('synchronous'), 2);
+  db.script('CREATE TABLE child (item INTEGER REFERENCES item DEFERRABLE INITIALLY DEFERRED) STRICT');
+  assert.throws(() => db.writeUnsynced(() => db.insert('child', { item: 99 })), /FOREIGN KEY/);
+  assert.is(db.pragma('synchronous'), 2);
+  assert.throws(() => db.write(() => db.writeUnsynced(() => add('inside'))), /A commit inside Database.write/);
+  assert.is(db.pragma('synchronous'), 2);
+  assert.equal(committed(), []);
+});
+
+database('what is undone and what others write is a setback to whoever remembers rows, a failure that changed nothing is none', async () => {
+  const setbacks = (): number => {
+    const before = last;
+    return (last = db.setbacks) - before;
+  };
+  let last = db.setbacks;
+  const fails = (work: () => void) => assert.throws(() => db.write(() => {
+    work();
+    throw new Error('no');
+  }), /^no$/);
+  db.write(() => add('one'));
+  await settled();
+  setbacks();
+  fails(() => undefined);
+  assert.is(setbacks(), 0, 'nothing was changed');
+  fails(() => add('two'));
+  assert.is(setbacks(), 1, 'rolled back');
+  await settled();
+  outside.prepare("INSERT INTO item (name) VALUES ('theirs')").run();
+  db.write(() => assert.is(setbacks(), 1, 'written by others'));
+  await settled();
+  db.write(() => add('three'));
+  await settled();
+  assert.is(setbacks(), 0, 'written here');
+  db.script('CREATE TABLE child (item INTEGER REFERENCES item DEFERRABLE INITIALLY DEFERRED) STRICT');
+  assert.is(setbacks(), 1, 'a script may do anything');
+  db.write(() => db.insert('child', { item: 99 }));
+  await settled();
+  assert.is(setbacks(), 1, 'not committed');
+});
+
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 database('whole work is one transaction over many turns of the event loop', async () => {
@@ -194,6 +253,21 @@ database('of whole work that rejects nothing is left, not even what others wrote
   db.write(() => add('after'));
   await settled();
   assert.equal(committed(), ['before', 'after']);
+});
+
+database('nobody commits in the middle of whole work, nor writes past it', async () => {
+  await db
+    .whole(async () => {
+      db.write(() => add('one'));
+      db.commit();
+      db.writeUnsynced(() => add('two'));
+      await turn();
+      assert.equal(committed(), []);
+      throw new Error('no');
+    })
+    .catch(() => undefined);
+  assert.equal(db.values(sql`SELECT name FROM item`), []);
+  assert.equal([db.writeUnsynced(() => add('three')), committed()], [1, ['three']]);
 });
 
 database('nobody else on the machine reads the file, nor the log beside it', async () => {

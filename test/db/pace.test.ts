@@ -22,7 +22,7 @@ function sizes(milliseconds: readonly number[], removes: (atMost: number) => num
 }
 
 test('a step takes more after short ones, fewer after long ones, and neither too many nor none', () => {
-  assert.equal(sizes([1, 3, 3.9, 4, 8, 8.1, 100, 100, 100, 1, 1]), [5, 10, 15, 20, 20, 20, 10, 5, 5, 5, 10]);
+  assert.equal(sizes([1, 1.5, 1.9, 2, 4, 4.1, 100, 100, 100, 1, 1]), [5, 10, 15, 20, 20, 20, 10, 5, 5, 5, 10]);
   assert.is(Math.max(...sizes(Array(100).fill(1))), 40);
 });
 

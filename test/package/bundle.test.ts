@@ -169,6 +169,25 @@ bundle('is a library too: importing it starts nothing, createServer does', async
   assert.equal(await end(['embedding.mjs', 'listen']), { code: 0, stdout: '200\n', stderr: '' });
 });
 
+bundle('moves the log of its database into the file on a thread, which it carries as well', async () => {
+  writeFileSync(
+    join(folder, 'embedding.mjs'),
+    `import { createServer } from './tenantry.mjs';
+     const server = await createServer({ data: './d', port: 0, log_level: 'silent' });
+     const { db } = server.deployment;
+     db.write(() => {
+       for (let i = 0; i < 3000; i++) db.insert('address_failure', { address: '192.0.2.' + i, at: i });
+     });
+     db.commit();
+     await db.checkpointed();
+     const { checkpointed, log } = db.get({ text: 'PRAGMA wal_checkpoint(NOOP)', values: [] });
+     console.log(log > 0 && checkpointed === log, db.pragma('wal_autocheckpoint'));
+     await server.close();`,
+  );
+  assert.equal(await end(['embedding.mjs']), { code: 0, stdout: 'true 16000\n', stderr: '' });
+  assert.equal(readdirSync(join(folder, 'd')).filter((file) => file.startsWith('tenantry.db')), ['tenantry.db']);
+});
+
 bundle('unpacks its addons into a private folder inside the data folder', async () => {
   const server = await serve();
   await logIn(server.url);

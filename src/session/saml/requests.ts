@@ -1,6 +1,7 @@
 import type { Context } from '../../access/deployment.ts';
 import { minute } from '../../clock.ts';
-import { type Database } from '../../db/database.ts';
+import type { Database } from '../../db/database.ts';
+import { Pace } from '../../db/pace.ts';
 import { sql } from '../../db/sql.ts';
 import type { Browser } from './browser.ts';
 
@@ -34,8 +35,15 @@ export const takeRequest = (db: Database, id: string): boolean => db.run(sql`DEL
 export const useOnce = (db: Database, entityId: string, id: string, expires: number): boolean =>
   db.run(sql`INSERT INTO saml_used_message (entity_id, message_id, expires) VALUES (${entityId}, ${id}, ${expires}) ON CONFLICT DO NOTHING`).changes > 0;
 
-/** Removes what nobody will ask for again. */
-export function removeOldMessages({ deployment: { db }, now }: Context): void {
-  db.run(sql`DELETE FROM saml_request WHERE expires <= ${now}`);
-  db.run(sql`DELETE FROM saml_used_message WHERE expires <= ${now}`);
+const pace = new Pace();
+
+/** Removes what nobody will ask for again, a bounded number at a time. Answers whether it was that many. */
+export function removeOldMessages({ deployment: { db }, now }: Context): boolean {
+  return pace.step(db, (atMost) => {
+    const requests = db.run(sql`DELETE FROM saml_request WHERE request_id IN
+      (SELECT request_id FROM saml_request WHERE expires <= ${now} ORDER BY expires LIMIT ${atMost})`).changes;
+    const used = db.run(sql`DELETE FROM saml_used_message WHERE (entity_id, message_id) IN
+      (SELECT entity_id, message_id FROM saml_used_message WHERE expires <= ${now} ORDER BY expires LIMIT ${atMost})`).changes;
+    return Math.max(requests, used);
+  });
 }

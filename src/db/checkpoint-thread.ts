@@ -1,0 +1,47 @@
+/** The program of the thread that moves the write-ahead log into the file: see checkpoints.ts. */
+import { statSync } from 'node:fs';
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import type { CheckpointOrder, CheckpointResult } from './checkpoints.ts';
+import { type Addon, openHandle } from './handle.ts';
+
+/** Milliseconds without work after which the thread ends. */
+const patience = 10_000;
+
+const port = parentPort as MessagePort;
+const { addon, file } = workerData as CheckpointOrder;
+const handle = openHandle(file, addon && load(addon), { fileMustExist: true });
+// The log is on disk before its pages go into the file, and these are before the log begins anew.
+handle.pragma('synchronous = FULL');
+const ending = setTimeout(end, patience);
+
+port.on('message', (message: 'checkpoint' | 'end') => {
+  if (message === 'end') return end();
+  port.postMessage(checkpoint());
+  ending.refresh();
+});
+
+function checkpoint(): CheckpointResult {
+  try {
+    return (handle.pragma('wal_checkpoint(PASSIVE)') as [CheckpointResult])[0];
+  } catch {
+    // A full or failing disk: the log stays as it is, grows, and is tried again; who writes hears of it.
+    return { log: 0, checkpointed: 0 };
+  }
+}
+
+function end(): void {
+  clearTimeout(ending);
+  handle.close();
+  port.close();
+}
+
+/**
+ * Loads the addon that the process has loaded already. It must be the very same file: two copies of SQLite in one process do
+ * not know of each other's locks, and would give up those of the other.
+ */
+function load({ file, inode }: Omit<Addon, 'exports'>): Pick<Addon, 'exports'> {
+  if (statSync(file).ino !== inode) throw new Error(`${file} is not what was loaded before`);
+  const holder: { exports: object } = { exports: {} };
+  process.dlopen(holder, file);
+  return holder;
+}

@@ -1,0 +1,122 @@
+/** The thread that moves the write-ahead log into the file. */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import SQLite from 'better-sqlite3';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Database } from '../../src/db/database.ts';
+import { sql } from '../../src/db/sql.ts';
+
+const checkpoints = suite('checkpoints');
+let folder: string;
+let db: Database;
+
+checkpoints.before.each(() => {
+  folder = mkdtempSync(join(tmpdir(), 'tenantry-checkpoints-'));
+  db = Database.open(join(folder, 'test.db'));
+  db.script('CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT');
+});
+checkpoints.after.each(async () => {
+  await db.stopCheckpoints();
+  db.close();
+  rmSync(folder, { recursive: true });
+});
+
+const fail = (error: unknown): never => {
+  throw error;
+};
+
+/** Adds as many items, in one commit. */
+function add(items: number): void {
+  db.write(() => {
+    for (let i = 0; i < items; i++) db.insert('item', { name: 'x'.repeat(200) });
+  });
+  db.commit();
+}
+
+/** Pages of the log, and those of them that are in the file. */
+const log = (): { log: number; checkpointed: number } =>
+  db.get<{ log: number; checkpointed: number }>(sql`PRAGMA wal_checkpoint(NOOP)`) as { log: number; checkpointed: number };
+
+checkpoints('after enough rows the thread moves the log, which then begins anew', async () => {
+  db.checkpointInThread(undefined, fail);
+  add(1000);
+  await db.checkpointed();
+  assert.is(log().checkpointed, 0, 'too few rows');
+  add(1000);
+  await db.checkpointed();
+  const moved = log();
+  assert.ok(moved.log > 90, `${moved.log} pages`);
+  assert.is(moved.checkpointed, moved.log);
+  add(1);
+  assert.ok(log().log < 10);
+});
+
+checkpoints('what is written while the thread works is moved the next time', async () => {
+  db.checkpointInThread(undefined, fail);
+  for (let i = 0; i < 9; i++) add(1000);
+  await db.checkpointed();
+  add(1000);
+  await db.checkpointed();
+  assert.is(log().checkpointed, log().log);
+  assert.is(db.value(sql`SELECT count(*) FROM item`), 10_000);
+  assert.is(db.pragma('integrity_check'), 'ok');
+});
+
+checkpoints('what the thread does is no setback: nothing that is remembered is forgotten', async () => {
+  db.checkpointInThread(undefined, fail);
+  add(2000);
+  const { setbacks, writes } = db;
+  await db.checkpointed();
+  db.catchUp();
+  add(0);
+  assert.equal([db.setbacks, db.writes], [setbacks, writes]);
+});
+
+checkpoints('when it is stopped the log is moved by commits and by closing, and nothing stays beside the file', async () => {
+  db.checkpointInThread(undefined, fail);
+  add(2000);
+  await db.stopCheckpoints();
+  add(2000);
+  db.close();
+  assert.equal(readdirSync(folder), ['test.db']);
+  const outside = new SQLite(join(folder, 'test.db'), { readonly: true });
+  assert.is(outside.prepare('SELECT count(*) FROM item').pluck().get(), 4000);
+  outside.close();
+});
+
+checkpoints('where the thread cannot load what the process has loaded, commits move the log', async () => {
+  const told: unknown[] = [];
+  db.checkpointInThread({ exports: {}, file: fileURLToPath(import.meta.url), inode: -1 }, (error) => told.push((error as Error).message));
+  add(2000);
+  await db.checkpointed();
+  assert.equal(told, [`${fileURLToPath(import.meta.url)} is not what was loaded before`]);
+  assert.equal([db.pragma('wal_autocheckpoint'), log().checkpointed], [300, 0]);
+  for (let i = 0; i < 10; i++) add(2000);
+  assert.ok(log().log < 500, 'it began anew');
+});
+
+checkpoints('the thread keeps no process alive that has nothing else to do, and a stop is waited for', () => {
+  const program = `
+    import { Database } from ${JSON.stringify(fileURLToPath(new URL('../../src/db/database.ts', import.meta.url)))};
+    const db = Database.open(process.argv[1]);
+    db.script('CREATE TABLE thing (id INTEGER PRIMARY KEY)');
+    db.checkpointInThread(undefined, console.error);
+    db.write(() => { for (let i = 0; i < 2000; i++) db.run({ text: 'INSERT INTO thing DEFAULT VALUES', values: [] }); });
+    db.commit();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    if (process.argv[2] === 'stop') await db.stopCheckpoints().then(() => console.log('stopped'));
+    console.log('end');
+  `;
+  const run = (...words: string[]) => {
+    const { status, stderr, stdout } = spawnSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', program, ...words], { encoding: 'utf8', timeout: 20_000 });
+    return [status, stdout.trim().split('\n'), stderr];
+  };
+  assert.equal(run(join(folder, 'one.db')), [0, ['end'], '']);
+  assert.equal(run(join(folder, 'two.db'), 'stop'), [0, ['stopped', 'end'], '']);
+});
+
+checkpoints.run();
