@@ -14,6 +14,8 @@ export interface DueDelivery extends SentEvent {
   readonly kind: HookKind;
   /** Whether its event has been removed meanwhile. */
   readonly is_lost: number;
+  /** Another one when it has been queued again since. */
+  readonly next_attempt: number;
   /** First failed attempt of the hook since its last success; null: none. */
   readonly failing_since: number | null;
   readonly destination_url: string | null;
@@ -30,7 +32,7 @@ export interface DueDelivery extends SentEvent {
 /** The first delivery of a hook that is due, in the order of the events. */
 export const nextDelivery = (db: Database, hook: number): DueDelivery | undefined =>
   db.get<DueDelivery>(sql`SELECT d.id, d.uuid, d.hook_id, h.uuid AS hook_uuid, h.kind, h.failing_since, h.destination_url, h.content_type,
-      h.secret, h.old_secret, h.old_secret_ends, h.type AS platform, h.token, h.email, d.event_type AS type, d.event_id IS NOT e.id AS is_lost,
+      h.secret, h.old_secret, h.old_secret_ends, h.type AS platform, h.token, h.email, d.event_type AS type, d.event_id IS NOT e.id AS is_lost, d.next_attempt,
       ifnull(e.at, d.created) AS at, ifnull(e.level, ifnull(d.payload ->> 'level', 'info')) AS level,
       ifnull(e.message, ifnull(d.payload ->> 'message', '')) AS message, ifnull(e.context, ifnull(d.payload -> 'context', '{}')) AS context
     FROM delivery d JOIN hook h ON h.id = d.hook_id LEFT JOIN event e ON e.id = d.event_id

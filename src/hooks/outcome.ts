@@ -1,5 +1,6 @@
 import type { Context } from '../access/deployment.ts';
 import { day, second } from '../clock.ts';
+import type { Database } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { cancelDeliveries } from '../events/outbox.ts';
 import { type Outcome, afterAttempt } from '../outbox/outcome.ts';
@@ -7,24 +8,33 @@ import type { DueDelivery } from './due.ts';
 
 const deadAfter = 5 * day;
 
-type Settled = Pick<DueDelivery, 'id' | 'hook_id' | 'failing_since'>;
+type Settled = Pick<DueDelivery, 'id' | 'hook_id' | 'failing_since' | 'is_lost' | 'next_attempt' | 'destination_url' | 'platform' | 'token' | 'email'>;
 
 /** Writes down how an attempt ended: the delivery's new state, and what follows for its hook. Must run inside a write. */
 export function settle(context: Context, delivery: Settled, outcome: Outcome): void {
   const { db } = context.deployment;
   if (outcome.status === 'delivered' && delivery.failing_since !== null) db.update('hook', delivery.hook_id, { failing_since: null });
   const before = db.get<{ attempts: number; schedule_from: number }>(
-    sql`SELECT attempts, schedule_from FROM delivery WHERE id = ${delivery.id} AND status = 'pending'`,
+    sql`SELECT attempts, schedule_from FROM delivery WHERE id = ${delivery.id} AND status = 'pending' AND next_attempt = ${delivery.next_attempt}`,
   );
-  // Canceled while it was under way: that stands.
+  // Canceled while it was under way, and perhaps queued again since: that stands.
   if (!before) return;
-  db.update('delivery', delivery.id, { ready: 0, ...afterAttempt(context, before, outcome) });
-  if (outcome.status === 'failed') judgeHook(context, delivery, outcome.gone ?? false);
+  // For an event that is lost nothing was attempted.
+  const failure = outcome.status === 'failed' && !delivery.is_lost ? outcome : undefined;
+  const isElsewhere = failure !== undefined && isPointedElsewhere(db, delivery);
+  db.update('delivery', delivery.id, { ready: 0, ...afterAttempt(context, before, isElsewhere ? { ...failure, final: false, gone: false } : outcome) });
+  if (failure && !isElsewhere) judgeHook(context, delivery, failure.gone ?? false);
 }
 
+/** Whether the hook has got another receiver since: what the last one answered is not about that. */
+const isPointedElsewhere = (db: Database, { destination_url: url, email, hook_id: hook, platform, token }: Settled): boolean =>
+  db.value(sql`SELECT 1 FROM hook WHERE id = ${hook} AND destination_url IS ${url} AND type IS ${platform} AND token IS ${token} AND email IS ${email}`) === undefined;
+
 /** Notes that a hook's attempts fail; disables it when its receiver is gone, or when all have failed for days. */
-function judgeHook(context: Context, { failing_since: since, hook_id: hook, id }: Settled, gone: boolean): void {
+function judgeHook(context: Context, { hook_id: hook, id }: Settled, gone: boolean): void {
   const { db } = context.deployment;
+  // As it is now: a change of the hook since the attempt began has cleared it.
+  const since = db.value<number | null>(sql`SELECT failing_since FROM hook WHERE id = ${hook}`) ?? null;
   const isDead = since !== null && context.now - since >= deadAfter;
   if (since === null) db.update('hook', hook, { failing_since: context.now });
   if (!gone && !isDead) return;

@@ -361,6 +361,69 @@ test('a delivery that is canceled or deleted while it is under way stays so, wha
   }
 });
 
+/** The receiver keeps its next answer until it is told. */
+function heldAnswer(): (status: number) => void {
+  let answer: (status: number) => void = () => undefined;
+  receiver.behaviour = ({ path }) => (path === '/old' ? new Promise((resolve) => (answer = resolve)) : 200);
+  return (status) => answer(status);
+}
+
+test('what the receiver of before answers is not about the one that the hook was pointed to meanwhile', async () => {
+  for (const status of [410, 500]) {
+    const created = await hook('/old');
+    receiver.behaviour = 500;
+    await emit('first');
+    await fixture.server.settled();
+    fixture.clock.advance(5 * 24 * 3600);
+    receiver.take();
+    const answer = heldAnswer();
+    await emit('second');
+    while (receiver.requests.length < 1) await new Promise(setImmediate);
+    await fixture.staff.patch(created.url, { destination_url: `${receiver.url}/new` });
+    answer(status);
+    await fixture.server.settled();
+    assert.is((await fixture.staff.get(created.url)).body.is_active, true, String(status));
+    assert.equal([(await only(created)).status, (await only(created)).response_code], ['pending', status]);
+    await fixture.later(10);
+    assert.equal((await log(created)).map((each) => each.status), ['delivered', 'delivered']);
+    await fixture.staff.delete(created.url);
+  }
+});
+
+test('a change of the hook clears its failures for attempts that are under way, too', async () => {
+  const created = await hook('/old');
+  receiver.behaviour = 500;
+  await emit('first');
+  await fixture.server.settled();
+  fixture.clock.advance(5 * 24 * 3600);
+  receiver.take();
+  const answer = heldAnswer();
+  await emit('second');
+  while (receiver.requests.length < 1) await new Promise(setImmediate);
+  await fixture.staff.patch(created.url, { content_type: 'form' });
+  answer(500);
+  await fixture.server.settled();
+  assert.is((await fixture.staff.get(created.url)).body.is_active, true);
+});
+
+test('what is canceled and queued again while it is under way is sent again, whatever becomes of the attempt', async () => {
+  for (const status of [200, 500, 410]) {
+    const created = await hook('/old');
+    const answer = heldAnswer();
+    await emit('Moved');
+    while (receiver.requests.length < 1) await new Promise(setImmediate);
+    fixture.clock.advance(1);
+    await fixture.staff.patch(created.url, { is_active: false });
+    await fixture.staff.patch(created.url, { is_active: true, destination_url: `${receiver.url}/new` });
+    assert.is((await fixture.staff.post(`${(await only(created)).url}redeliver/`)).status, 202);
+    answer(status);
+    await fixture.server.settled();
+    assert.equal(receiver.take().map(({ path }) => path), ['/old', '/new']);
+    assert.equal([(await only(created)).status, (await only(created)).attempts], ['delivered', 1]);
+    await fixture.staff.delete(created.url);
+  }
+});
+
 test('when the author is deactivated his pending deliveries are canceled; reactivated, his hooks work again', async () => {
   const user = await fixture.user('alice', { is_staff: true });
   const created = await hook('/', {}, fixture.as('alice'));
@@ -427,6 +490,22 @@ test('a delivery whose event was removed meanwhile failed and says so', async ()
   await work();
   const { error_message, status } = await only(created);
   assert.equal([status, error_message], ['failed', 'The event is no longer kept.']);
+});
+
+test('a lost event is no failure of the receiver', async () => {
+  const created = await hook();
+  await emit('Forgotten');
+  await fixture.server.settled();
+  const { db } = fixture.server.deployment;
+  db.write(() => db.run(raw('DELETE FROM event')));
+  await fixture.staff.post(`${(await only(created)).url}redeliver/`);
+  await fixture.server.settled();
+  assert.is((await only(created)).error_message, 'The event is no longer kept.');
+  fixture.clock.advance(5 * 24 * 3600);
+  receiver.behaviour = 503;
+  await emit('Kept');
+  await fixture.server.settled();
+  assert.equal([(await only(created)).status, (await fixture.staff.get(created.url)).body.is_active], ['pending', true]);
 });
 
 test.run();

@@ -145,6 +145,22 @@ test('an unregistered token disables the hook, in either form of the answer', as
   }
 });
 
+test('that a token is no longer registered says nothing of the one the device has got meanwhile', async () => {
+  await begin(serverKeys());
+  const made = await hook({ type: 'Android', token: 'old' });
+  let answer = (): void => undefined;
+  gateway.behaviour = ({ body }) =>
+    JSON.parse(body).to === 'old' ? new Promise((resolve) => (answer = () => resolve({ status: 200, body: '{"results":[{"error":"NotRegistered"}]}' }))) : 200;
+  await fixture.staff.post('/api/events/', { level: 'info', message: 'Hello' });
+  while (gateway.requests.length < 1) await new Promise(setImmediate);
+  await fixture.staff.patch(made.url, { token: 'new' });
+  answer();
+  await fixture.server.settled();
+  assert.is(await isActive(made), true);
+  await fixture.later(10);
+  assert.equal(outcomes(), [{ status: 'delivered', attempts: 2, error_message: '' }]);
+});
+
 test('with a service account the event goes to the messages of its project, with an access token that is kept until it expires', async () => {
   await begin({ push_service_account: keyFile, push_gateway_url: `${gateway.url}/v1/projects/rocket/messages:send` });
   let tokens = 0;
