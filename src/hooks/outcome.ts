@@ -44,10 +44,12 @@ function judgeHook(context: Context, { hook_id: hook, id }: Settled, gone: boole
   cancelDeliveries(context, sql`id = ${hook}`, reason);
 }
 
-/** The instant a Retry-After header names: seconds from now, or a date. */
+/** The instant a Retry-After header names: seconds from now, or a date in any of the forms of RFC 9110 5.6.7. */
 export function retryAfterOf(header: string | undefined, now: number): number | undefined {
   const text = header?.trim() ?? '';
-  if (/^\d{1,9}$/.test(text)) return now + Number(text) * second;
-  const date = /[a-z]/i.test(text) ? Date.parse(text) : Number.NaN;
+  if (/^\d+$/.test(text)) return now + Number(text) * second;
+  // The oldest form names no zone: it is UTC, not that of this machine.
+  const isWithoutZone = /^[a-z]{3} [a-z]{3} [ \d]\d \d\d:\d\d:\d\d \d{4}$/i.test(text);
+  const date = /[a-z]/i.test(text) ? Date.parse(isWithoutZone ? `${text} GMT` : text) : Number.NaN;
   return Number.isNaN(date) ? undefined : date * 1000;
 }

@@ -25,6 +25,8 @@ export class PostError extends Error {
     message: string,
     /** Whether trying again is of no use. */
     readonly final = false,
+    /** The header of an answer, where it was one that went before the request. */
+    readonly retryAfter?: string,
   ) {
     super(message);
   }

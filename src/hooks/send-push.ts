@@ -4,6 +4,7 @@ import type { Context, Deployment } from '../access/deployment.ts';
 import { hour, minute, second } from '../clock.ts';
 import type { Outcome } from '../outbox/outcome.ts';
 import type { DueDelivery } from './due.ts';
+import { retryAfterOf } from './outcome.ts';
 import { type EventPayload, payloadOf } from './payload.ts';
 import { type Post, type PostAnswer, PostError, Poster } from './post.ts';
 import { type Sender, failureOf, outcomeOf } from './sender.ts';
@@ -29,7 +30,7 @@ export class PushSender implements Sender {
       if (answer.status === 401) this.#account?.forgetToken();
       return gatewayOutcome(answer, this.deployment.clock.now());
     } catch (error) {
-      return failureOf(error);
+      return failureOf(error, this.deployment.clock.now());
     }
   }
 
@@ -71,7 +72,8 @@ function gatewayOutcome(answer: PostAnswer, now: number): Outcome {
   const outcome = outcomeOf(answer, now);
   const gone = (outcome.status === 'failed' && outcome.gone) || /^(NotRegistered|UNREGISTERED)$/.test(error ?? '');
   if (error === undefined) return outcome;
-  return { ...outcome, status: 'failed', code: answer.status, gone, error: `The gateway answered ${answer.status}: ${error}.` };
+  const retryAfter = retryAfterOf(answer.headers['retry-after'], now);
+  return { status: 'failed', code: answer.status, gone, retryAfter, error: `The gateway answered ${answer.status}: ${error}.` };
 }
 
 /** The error an answer of the gateway tells, in either of its forms. */
@@ -123,7 +125,7 @@ class ServiceAccount {
       readsAnswer: true,
     });
     const { access_token: text, expires_in: seconds } = tokenAnswer(answer);
-    if (typeof text !== 'string') throw new PostError(`The token endpoint of the push gateway answered ${answer.status}.`);
+    if (typeof text !== 'string') throw new PostError(`The token endpoint of the push gateway answered ${answer.status}.`, false, answer.headers['retry-after']);
     this.#token = { text, expires: now + (typeof seconds === 'number' ? seconds * second : hour) };
     return text;
   }

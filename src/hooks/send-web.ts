@@ -31,7 +31,7 @@ export class WebSender implements Sender {
     try {
       return outcomeOf(await this.#poster.post({ url: delivery.destination_url as string, headers, body }), this.deployment.clock.now());
     } catch (error) {
-      return failureOf(error);
+      return failureOf(error, this.deployment.clock.now());
     }
   }
 

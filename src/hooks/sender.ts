@@ -20,8 +20,8 @@ export function outcomeOf({ headers, status }: PostAnswer, now: number): Outcome
   return { status: 'failed', error, code: status, gone: status === 410, retryAfter: retryAfterOf(headers['retry-after'], now) };
 }
 
-/** A failed attempt that got no answer. Throws what is not about the network. */
-export function failureOf(error: unknown): Outcome {
+/** A failed attempt that got no answer of the receiver's. Throws what is not about the network. */
+export function failureOf(error: unknown, now: number): Outcome {
   if (!(error instanceof PostError)) throw error;
-  return { status: 'failed', error: error.message, final: error.final };
+  return { status: 'failed', error: error.message, final: error.final, retryAfter: retryAfterOf(error.retryAfter, now) };
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { raw, sql } from '../../src/db/sql.ts';
+import { retryAfterOf } from '../../src/hooks/outcome.ts';
 import { createServer } from '../../src/server.ts';
 import { Fixture, type Json, start } from '../support/fixture.ts';
 import { type Received, Receiver } from '../support/receiver.ts';
@@ -214,11 +215,23 @@ test('one waiting for its retry does not hold back later ones, and goes before t
 test('Retry-After, in seconds or as a date, on any failed attempt: the next one is not before it, at most 24 h later', async () => {
   const created = await hook();
   const at = new Date(Date.parse(start) + 90_000).toUTCString();
-  for (const [status, header, delay] of [[503, '60', 60], [429, at, 90], [400, '3', 5], [503, '1000000', 24 * 3600], [503, 'soon', 5]] as const) {
+  for (const [status, header, delay] of [[503, '60', 60], [429, at, 90], [400, '3', 5], [503, '1000000', 24 * 3600], [503, '99999999999', 24 * 3600], [503, 'soon', 5]] as const) {
     receiver.behaviour = { status, headers: { 'Retry-After': header } };
     await emit('Busy');
     await fixture.server.settled();
     assert.is(seconds((await only(created)).next_attempt), delay, header);
+  }
+});
+
+test('a date of Retry-After may have any of the three forms; the one without a zone is UTC', () => {
+  const { TZ: zone } = process.env;
+  process.env.TZ = 'America/New_York';
+  try {
+    const dates = ['Sun, 06 Nov 1994 08:49:37 GMT', 'Sunday, 06-Nov-94 08:49:37 GMT', 'Sun Nov  6 08:49:37 1994'];
+    assert.equal(dates.map((date) => retryAfterOf(date, 0)), Array(3).fill(784_111_777_000_000));
+  } finally {
+    if (zone === undefined) delete process.env.TZ;
+    else process.env.TZ = zone;
   }
 });
 

@@ -130,6 +130,21 @@ test('an error in an answer of 2xx is a failed attempt', async () => {
   assert.equal(outcomes(), [{ status: 'delivered', attempts: 2, error_message: '' }]);
 });
 
+test('Retry-After counts with an error in an answer of 2xx, and when the token endpoint is busy', async () => {
+  const next = (): unknown => fixture.server.deployment.db.value(sql`SELECT next_attempt - created FROM delivery`);
+  gateway.behaviour = { status: 200, headers: { 'Retry-After': '3600' }, body: '{"results":[{"error":"Unavailable"}]}' };
+  await begin(serverKeys());
+  await hook({ type: 'Android', token: 'token' });
+  await emit('Hello');
+  assert.is(next(), 3_600_000_000);
+  await fixture.close();
+  gateway.behaviour = { status: 503, headers: { 'Retry-After': '60' } };
+  await begin({ push_service_account: keyFile, push_gateway_url: gateway.url });
+  await hook({ type: 'Android', token: 'token' });
+  await emit('Hello');
+  assert.is(next(), 60_000_000);
+});
+
 test('an unregistered token disables the hook, in either form of the answer', async () => {
   await begin(serverKeys());
   for (const [index, behaviour] of [
