@@ -90,7 +90,13 @@ export class Poster {
         });
         request.end(post.body);
       };
-      send();
+      try {
+        send();
+      } catch (error) {
+        // Node refuses at once what can not be sent, such as a line break in a header.
+        clearTimeout(deadline);
+        reject(error as Error);
+      }
     });
   }
 

@@ -69,6 +69,18 @@ test('TLS certificates are verified', async () => {
   await secure.close();
 });
 
+test('a header that can not be sent is a fault that is told at once, and nothing is left to run', async () => {
+  await hurried(async () => {
+    assert.match(await failure(poster().post({ ...event(receiver.url), headers: { Authorization: 'key=line\nline' } })), /^Invalid character in header content/);
+    const faults: unknown[] = [];
+    const note = (fault: unknown): unknown => faults.push(fault);
+    process.on('uncaughtException', note);
+    await new Promise((resolve) => setTimeout(resolve, 15_000));
+    process.off('uncaughtException', note);
+    assert.equal(faults, []);
+  });
+});
+
 test('what is no HTTP is a failure', async () => {
   const other = createServer((socket) => socket.end('220 mail.example.com ESMTP\r\n'));
   await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
