@@ -35,6 +35,8 @@ interface MailerOptions {
 export class Mailer {
   /** Made with the first mail: what it needs takes longer to load than the rest of the program. */
   #transport: Promise<Transporter> | undefined;
+  /** What breaks off the mails that are being sent. */
+  readonly #underWay = new Set<AbortController>();
   readonly #options: MailerOptions;
   readonly #from: string;
   readonly #log: Log;
@@ -52,10 +54,13 @@ export class Mailer {
       this.#log.info({ to: mail.to, subject: mail.subject, text: mail.text }, 'mail is not sent: smtp_url is not set');
       return { status: 'skipped', error: 'No mail server is set up.' };
     }
+    const breaker = new AbortController();
+    this.#underWay.add(breaker);
+    const deadline = setTimeout(() => breaker.abort(new Error(`The mail server took longer than ${patience / 1000} seconds.`)), patience);
     try {
       this.#transport ??= openTransport(address, this.#options.authority);
       const transport = await this.#transport;
-      await inTime(transport.sendMail({
+      await transport.sendMail({
         from: this.#from,
         to: { name: '', address: mail.to },
         subject: mail.subject,
@@ -64,17 +69,22 @@ export class Mailer {
         messageId: `<${mail.id}@${this.#from.match(/@([\w.-]+)/)?.[1] ?? 'localhost'}>`,
         date: new Date(mail.at / 1000),
         headers: { 'Auto-Submitted': 'auto-generated' },
-      }));
+        signal: breaker.signal,
+      });
       return { status: 'sent' };
     } catch (error) {
-      const outcome = failure(error as SmtpError);
+      const outcome = failure((breaker.signal.aborted ? breaker.signal.reason : error) as SmtpError);
       this.#log.warn({ mail: mail.id, code: outcome.code, reason: outcome.error }, 'mail could not be sent');
       return outcome;
+    } finally {
+      clearTimeout(deadline);
+      this.#underWay.delete(breaker);
     }
   }
 
+  /** Ends all connections. */
   close(): void {
-    void this.#transport?.then((transport) => transport.close());
+    for (const breaker of this.#underWay) breaker.abort(new Error('The server was stopped.'));
   }
 }
 
@@ -105,11 +115,4 @@ interface SmtpError extends Error {
 /** 5xx is the mail server's last word; 4xx and a lost connection are not. */
 function failure({ message, responseCode: code }: SmtpError): Extract<MailOutcome, { status: 'failed' }> {
   return { status: 'failed', error: message, code, final: code !== undefined && code >= 500 };
-}
-
-function inTime<T>(work: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const deadline = setTimeout(() => reject(new Error(`The mail server took longer than ${patience / 1000} seconds.`)), patience);
-    work.then(resolve, reject).finally(() => clearTimeout(deadline));
-  });
 }

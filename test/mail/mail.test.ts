@@ -1,5 +1,4 @@
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, type Socket, createServer } from 'node:net';
 import type { SMTPServerAuthentication, SMTPServerAuthenticationResponse, SMTPServerOptions } from 'smtp-server';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -78,6 +77,40 @@ test('a mail server that says nothing is given 10 seconds; then it is a failure 
   assert.is(Math.max(...waits), 10_000);
   mailer.close();
   mute.close();
+});
+
+/** A mail server whose answer to the first command never ends; `closed` resolves when its client is gone. */
+async function endless(): Promise<{ mailer: Mailer; connected: Promise<void>; closed: Promise<void>; close: () => void }> {
+  const server = createServer();
+  const connection = new Promise<Socket>((resolve) => server.on('connection', resolve));
+  const closed = connection.then((socket) => new Promise<void>((resolve) => {
+    const line = setInterval(() => socket.write('250-wait\r\n'), 5);
+    socket.on('error', () => undefined).on('close', () => resolve(clearInterval(line)));
+    socket.resume().write('220 mail.example.com\r\n');
+  }));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const mailer = new Mailer({ smtp_url: `smtp://127.0.0.1:${(server.address() as AddressInfo).port}`, email_from: 'a@example.com', log });
+  return { mailer, connected: connection.then(() => undefined), closed, close: () => server.close() };
+}
+
+test('an exchange that is not over after 10 seconds is broken off, however busy it is: the mail does not go out after all', async () => {
+  const { close, closed, mailer } = await endless();
+  await hurried(async () => {
+    const { error, final } = (await mailer.send(mail)) as Extract<MailOutcome, { status: 'failed' }>;
+    assert.equal([error, final], ['The mail server took longer than 10 seconds.', false]);
+  });
+  await closed;
+  close();
+});
+
+test('a mailer that is closed breaks off what it is sending', async () => {
+  const { close, closed, connected, mailer } = await endless();
+  const sending = mailer.send(mail);
+  await connected;
+  mailer.close();
+  assert.equal(await sending, { status: 'failed', error: 'The server was stopped.', code: undefined, final: false });
+  await closed;
+  close();
 });
 
 test('what stands in the mail can not add headers or recipients', async () => {
