@@ -122,6 +122,15 @@ const webAddress = (fallback: null, help: string): Setting<string | null> => ({
   },
 });
 
+function isPercentEncoded(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** The URL of another service, as it stands. */
 const remoteAddress = (help: string, schemes: readonly string[]): Setting<string | null> => ({
   kind: 'URL',
@@ -131,6 +140,7 @@ const remoteAddress = (help: string, schemes: readonly string[]): Setting<string
     if (value === '') return null;
     const parsed = urlOf(value);
     if (!parsed?.hostname || !schemes.includes(parsed.protocol)) throw new Error(`must be a URL that starts with ${schemes.map((scheme) => `${scheme}//`).join(' or ')}`);
+    if (!isPercentEncoded(parsed.username + parsed.password)) throw new Error('must write a percent sign in its user or password as %25');
     return value;
   },
 });

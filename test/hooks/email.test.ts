@@ -162,6 +162,8 @@ test('email_from is required with smtp_url, which is smtp:// or smtps://', async
   };
   assert.is(problem({ TENANTRY_SMTP_URL: 'smtp://localhost' }), 'TENANTRY_EMAIL_FROM must be set with TENANTRY_SMTP_URL');
   assert.is(problem({ TENANTRY_SMTP_URL: 'localhost:25', TENANTRY_EMAIL_FROM: 'a@example.com' }), 'TENANTRY_SMTP_URL must be a URL that starts with smtp:// or smtps://');
+  assert.is(problem({ TENANTRY_SMTP_URL: 'smtp://user:100%@localhost', TENANTRY_EMAIL_FROM: 'a@example.com' }), 'TENANTRY_SMTP_URL must write a percent sign in its user or password as %25');
+  assert.is(problem({ TENANTRY_SMTP_URL: 'smtp://user:100%25@localhost', TENANTRY_EMAIL_FROM: 'a@example.com' }), 'none');
   assert.is(problem({ TENANTRY_SMTP_URL: 'smtps://user:word@mail.example.com:465', TENANTRY_EMAIL_FROM: 'a@example.com' }), 'none');
 });
 
