@@ -1,11 +1,61 @@
-import { type LookupAddress, lookup } from 'node:dns';
+import { type LookupAddress, Resolver as NameServers, lookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 
 /** Finds all addresses of a host name. */
 export type Resolver = (hostname: string, callback: (error: Error | null, addresses: readonly LookupAddress[]) => void) => void;
 
+/** Whether the name servers say anything about a name, be it that it does not exist. */
+type Probe = (hostname: string, callback: (isAnswered: boolean) => void) => void;
+
+/** In milliseconds. */
+const probePatience = 2500;
+/** After so long, in milliseconds, whoever asked for a name has given up. */
+const waitingAtMost = 10_000;
+
+const askNameServers: Probe = (hostname, callback) => {
+  // One label is a name of the machine or of its own network.
+  if (!hostname.includes('.')) return callback(true);
+  const servers = new NameServers({ timeout: probePatience, tries: 1 });
+  let isAnswered = true;
+  let open = 2;
+  const note = (error: NodeJS.ErrnoException | null): void => {
+    isAnswered &&= error?.code !== 'ETIMEOUT';
+    if (--open === 0) callback(isAnswered);
+  };
+  servers.resolve4(hostname, note);
+  servers.resolve6(hostname, note);
+};
+
+/**
+ * Looks names up so that none waits for one whose name servers are silent. The machine looks up two names at a time, and
+ * is not to be stopped once it does: a probe, which keeps nobody waiting, tells the silent ones, and they wait for each other.
+ */
+export function fairResolver(look: Resolver, probe: Probe): Resolver {
+  const waiting: { readonly since: number; readonly begin: () => void; readonly giveUp: () => void }[] = [];
+  let isBusy = false;
+  const next = (): void => {
+    for (let first = waiting.shift(); first; first = waiting.shift()) {
+      if (performance.now() - first.since < waitingAtMost) return first.begin();
+      first.giveUp();
+    }
+    isBusy = false;
+  };
+  const line = (hostname: string, callback: Parameters<Resolver>[1]): void => {
+    const begin = (): void =>
+      look(hostname, (error, addresses) => {
+        next();
+        callback(error, addresses);
+      });
+    waiting.push({ since: performance.now(), begin, giveUp: () => callback(Object.assign(new Error('no answer'), { code: 'EAI_AGAIN' }), []) });
+    if (isBusy) return;
+    isBusy = true;
+    next();
+  };
+  return (hostname, callback) => probe(hostname, (isAnswered) => (isAnswered ? look : line)(hostname, callback));
+}
+
 /** Asks the machine, as other programs on it do. */
-export const systemResolver: Resolver = (hostname, callback) => lookup(hostname, { all: true }, callback);
+export const systemResolver = fairResolver((hostname, callback) => lookup(hostname, { all: true }, callback), askNameServers);
 
 /** How a connection finds its address: the ones of the name, unless `refuse` answers an error about them. The connection goes to what was judged. */
 export const judgedLookup =
