@@ -4,6 +4,7 @@ import { type Endpoint, type Operation, describeFields } from '../collection/end
 import { type Field, type Shape, inputOf } from '../collection/field.ts';
 import { type Filter, historyParameters } from '../collection/filter.ts';
 import { computedValue, constant, objectValue, plainValue, renderPieces, textValue } from '../collection/representation.ts';
+import type { Body } from '../http/body.ts';
 import { invalid } from '../http/error.ts';
 import { pageHeaders, pageOf } from '../http/page.ts';
 import { Query } from '../http/query.ts';
@@ -109,6 +110,21 @@ const memberOf = ({ help, repeatable }: Filter): Field => ({
   },
 });
 
+/** The members of a body; a form writes a list as JSON text, or repeats its field. */
+function membersOf({ form, values }: Body): Readonly<Record<string, unknown>> {
+  if (!form) return values;
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, historyFilters[name]?.repeatable ? listOfForm(value) : value]));
+}
+
+function listOfForm(value: unknown): unknown {
+  if (typeof value !== 'string' || !/^\s*\[/.test(value)) return value;
+  try {
+    return JSON.parse(value);
+  } catch {
+    return value;
+  }
+}
+
 /** The same with the parameters as members of the body. */
 const historyByBody: Operation = {
   summary: 'Counts the events before points of time; takes the parameters of GET as members of the body.',
@@ -120,7 +136,7 @@ const historyByBody: Operation = {
   },
   output: { status: 200, shape: histories },
   handle: (request) => {
-    const asked = request.asking(Query.of(request.body().values));
+    const asked = request.asking(Query.of(membersOf(request.body())));
     return json(countHistory(asked));
   },
 };

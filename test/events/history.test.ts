@@ -105,6 +105,21 @@ test('POST takes the parameters as members of the body: lists or single values, 
   assert.equal((await world.clients.manager.post('/api/events/count/history/', { point: begin + 99, event_type: 'custom_notification' })).body, history([begin + 99, 0]));
 });
 
+test('a form writes a list as JSON text or repeats its field', async () => {
+  const post = async (body: string): Promise<unknown> => {
+    const answer = await fixture.staff.send('POST', '/api/events/count/history/', body, { 'Content-Type': 'application/x-www-form-urlencoded' });
+    return [answer.status, answer.body];
+  };
+  const list = (...items: unknown[]): string => encodeURIComponent(JSON.stringify(items));
+  const answer = [200, history([begin + 11, 2], [begin, 0])];
+  assert.equal(await post(`point=${list(begin + 11, String(begin))}&event_type=${list('custom_notification')}`), answer);
+  assert.equal(await post(`point=${list(begin + 11, begin)}&event_type=custom_notification&event_type=role_updated`), answer);
+  assert.equal(await post(`point=${begin + 11}&point=${begin}&exclude_features=${list('users', 'customers', 'projects', 'ssh')}&${only}`), answer);
+  assert.equal(await post(`point=${list()}`), await post(''));
+  assert.equal(await post(`point=${encodeURIComponent('[1')}`), [400, { point: ['Value "[1" should be valid UNIX timestamp.'] }]);
+  assert.equal(await post(`point=${begin + 11}&search=${list('tick')}&${only}`), [200, history([begin + 11, 2])], 'a single value is never a list');
+});
+
 test('POST refuses what GET refuses', async () => {
   const refused = async (body: unknown, errors: unknown): Promise<void> => {
     const answer = await fixture.staff.post('/api/events/count/history/', body);
