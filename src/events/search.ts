@@ -7,6 +7,7 @@
  * step of a merge would keep the writer for half a second in a log of two million events. The word comes first, so that
  * volumes of which everything was removed, for which a step writes no page and hence does not end, lie among others.
  */
+import { createHash } from 'node:crypto';
 import type { Database } from '../db/database.ts';
 import { raw, sql } from '../db/sql.ts';
 import type { Level } from './catalogue.ts';
@@ -17,7 +18,14 @@ const volumeBits = 13;
 const volumeOf = (event: number): number => Math.floor(event / 2 ** volumeBits);
 
 /** No word holds a bar. Between two texts stands the bar alone, so that no phrase is found across them. */
-const inVolume = (volume: number, words: readonly string[]): string => words.map((word) => `${word}|${volume}`).join(' ');
+const inVolume = (volume: number, words: readonly string[]): string => words.map((word) => `${entered(word)}|${volume}`).join(' ');
+
+/** Bytes. FTS5 cuts what is longer than 32,768, the number of the volume first. */
+const longestWord = 32_000;
+
+/** A word as it is entered: a longer one by its digest, behind a bar, so that no word is equal to it. */
+const entered = (word: string): string =>
+  word.length * 3 <= longestWord || Buffer.byteLength(word) <= longestWord ? word : `|${createHash('sha256').update(word).digest('hex')}`;
 
 const indexedAtOnce = 128;
 /** For so many events entered one step of a merge is made, which writes so many pages before it stops at the next word. */

@@ -86,6 +86,21 @@ test('a phrase is found in every volume, however long it is, and never across tw
   assert.equal([page.body.length, page.headers.get('x-result-count')], [2, '3']);
 });
 
+test('a word is found as a whole and once, however long it is', async () => {
+  const { db } = fixture.server.deployment;
+  const searched = async (search: string): Promise<number> => (await fixture.staff.post('/api/events/count/history/', { point: 253_402_300_799, search })).body[0].object.count;
+  for (const last of [100, 9000]) {
+    db.write(() => db.run(sql`UPDATE sqlite_sequence SET seq = ${last} WHERE name = 'event'`));
+    for (const length of [10_000, 32_766, 40_000]) await notify(`before ${'a'.repeat(length)} after`);
+    await notify(`${'ж'.repeat(20_000)} end`);
+  }
+  for (const length of [10_000, 32_766, 40_000]) {
+    assert.is(await searched(`before ${'A'.repeat(length)} after`), 2, `${length}`);
+    assert.is(await searched(`${'a'.repeat(length)}b`), 0, `${length} and another`);
+  }
+  assert.equal([await searched('a'.repeat(32_768)), await searched('ж'.repeat(20_000)), await searched('ж'.repeat(20_001))], [0, 2, 0]);
+});
+
 test('what had not been entered is at the next start', async () => {
   const data = mkdtempSync(join(tmpdir(), 'tenantry-words-'));
   const before = await Fixture.start({ ephemeral: false, data });
