@@ -129,13 +129,16 @@ function ownFields(alert: AlertObject, link: string): typeof fields {
       input: {
         ...(scope.input as NonNullable<typeof scope.input>),
         parse: (value, request, form) => {
-          const isOwn = typeof value === 'string' && linkPath(value.trim(), request) === linkPath(link, request);
+          const isOwn = typeof value === 'string' && objectPath(value.trim(), request) === objectPath(link, request);
           return isOwn ? ({ kind: alert.scope_kind, id: alert.scope_id } as ResolvedScope) : parse(value, request, form);
         },
       },
     },
   };
 }
+
+/** The path in the link of an object, whose key may be written in either case. */
+const objectPath = (link: string, request: Request): string | undefined => linkPath(link, request)?.replace(/[^/]+\/$/, (key) => key.toLowerCase());
 
 interface Action {
   readonly name: string;
