@@ -155,9 +155,10 @@ function pullResources(context: Context, settings: SettingsState, objects: reado
       const state = failure === undefined ? { state: 'OK', error_message: '' } : { state: 'Erred', error_message: failure };
       changeResource(context, row, differing(row, { ...values, ...state }));
       closeAlert(context, 'resource', row.id, 'resource_disappeared_from_backend');
-    } else if (row.state === 'OK') {
-      const erred = changeResource(context, row, { state: 'Erred', runtime_state: '', error_message: missingAtBackend });
-      raiseAlert(context, 'resource', erred.id, 'resource_disappeared_from_backend');
+    } else {
+      if (row.state === 'OK') changeResource(context, row, { state: 'Erred', runtime_state: '', error_message: missingAtBackend });
+      // Also where it was missing before: the alert may have been closed by hand.
+      raiseAlert(context, 'resource', row.id, 'resource_disappeared_from_backend');
     }
   }
 }

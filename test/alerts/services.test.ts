@@ -131,6 +131,24 @@ test('a service that does not respond any longer keeps its alert acknowledged; o
   assert.equal(await present(), [false, false]);
 });
 
+test('so does a resource that is still missing; one that staff closed is reopened by the next pull that misses it', async () => {
+  await setOptions(fixture, cloud.settings, { simulator_failures: null });
+  const present = async (): Promise<unknown[]> => {
+    const { acknowledged, closed, context, created } = (await fixture.staff.get(ofResource.url)).body;
+    return [closed === null, acknowledged, context.project_name, created === ofResource.created];
+  };
+  await people.clients.observer.post(`${ofResource.url}acknowledge/`);
+  await fixture.staff.patch(people.project.url, { name: 'Comet' });
+  await synchronise();
+  assert.equal(await present(), [true, true, 'Comet', true]);
+  await fixture.staff.post(`${ofResource.url}close/`);
+  assert.equal(await present(), [false, true, 'Comet', true]);
+  await synchronise();
+  assert.equal(await present(), [true, false, 'Comet', true]);
+  const { error_message, state } = (await fixture.staff.get(droplet.url)).body;
+  assert.equal([state, error_message], ['Erred', 'Does not exist at backend.']);
+});
+
 test('every service on the settings has its own alert', async () => {
   await fixture.customer('Bob');
   const common = (await fixture.staff.post('/api/service-settings/', { name: 'Common', type: 'DigitalOcean', shared: true, simulator_latency: '0' })).body;
