@@ -18,12 +18,14 @@ interface SettingsState {
   readonly id: number;
   readonly type: string;
   readonly state: string;
+  /** Why the last synchronisation failed; empty when it did not. */
+  readonly error_message: string;
   readonly shared: number;
   readonly backend_url: string | null;
 }
 
 const settingsOf = ({ deployment }: Context, id: number): SettingsState | undefined =>
-  deployment.db.get<SettingsState>(sql`SELECT id, type, state, shared, backend_url FROM service_settings WHERE id = ${id}`);
+  deployment.db.get<SettingsState>(sql`SELECT id, type, state, error_message, shared, backend_url FROM service_settings WHERE id = ${id}`);
 
 /** Queues settings whose time has come, and those that were written by an import (services.md 2.3). */
 export function scheduleSyncs(context: Context): void {
@@ -78,14 +80,17 @@ export function judgeImports(context: Context, settings: number): void {
   }
 }
 
-/** Raises and closes the alerts of the services on settings. */
-function judgeServices(context: Context, settings: Pick<SettingsState, 'id' | 'shared'>, responds: boolean): void {
+/** Raises and closes the alerts of the services on settings, as they were before the synchronisation. */
+function judgeServices(context: Context, settings: Pick<SettingsState, 'id' | 'shared' | 'error_message'>, responds: boolean): void {
   const { db } = context.deployment;
   const unmanaged = responds && !settings.shared && hasImportable(context, settings.id);
   for (const service of db.values<number>(sql`SELECT id FROM service WHERE settings_id = ${settings.id}`)) {
-    if (responds) closeAlert(context, 'service', service, 'service_unavailable');
-    else raiseAlert(context, 'service', service, 'service_unavailable');
-    if (!responds) continue;
+    if (!responds) {
+      raiseAlert(context, 'service', service, 'service_unavailable');
+      continue;
+    }
+    // What staff posted about a provider that responded all the time is left alone.
+    if (settings.error_message !== '') closeAlert(context, 'service', service, 'service_unavailable');
     if (unmanaged) raiseAlert(context, 'service', service, 'service_has_unmanaged_resources');
     else closeAlert(context, 'service', service, 'service_has_unmanaged_resources');
   }
@@ -154,7 +159,7 @@ function pullResources(context: Context, settings: SettingsState, objects: reado
       const failure = failureOfState(row.kind, values.runtime_state);
       const state = failure === undefined ? { state: 'OK', error_message: '' } : { state: 'Erred', error_message: failure };
       changeResource(context, row, differing(row, { ...values, ...state }));
-      closeAlert(context, 'resource', row.id, 'resource_disappeared_from_backend');
+      if (row.state === 'Erred') closeAlert(context, 'resource', row.id, 'resource_disappeared_from_backend');
     } else {
       if (row.state === 'OK') changeResource(context, row, { state: 'Erred', runtime_state: '', error_message: missingAtBackend });
       // Also where it was missing before: the alert may have been closed by hand.

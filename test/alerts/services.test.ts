@@ -149,6 +149,25 @@ test('so does a resource that is still missing; one that staff closed is reopene
   assert.equal([state, error_message], ['Erred', 'Does not exist at backend.']);
 });
 
+test('what staff posts there while all is well is left alone by the synchronisations that find it so', async () => {
+  const { db } = fixture.server.deployment;
+  await setOptions(fixture, cloud.settings, { simulator_failures: null });
+  await synchronise();
+  const healthy = await cloud.make({ name: 'healthy' });
+  db.script(`UPDATE simulated_object SET backend_id = '${droplet.backend_id}' WHERE backend_id = '${healthy.backend_id}'`);
+  db.script(`DELETE FROM resource WHERE uuid = '${healthy.uuid}'`);
+  await synchronise();
+  assert.equal(await kinds('closed'), ['resource_disappeared_from_backend', 'service_unavailable'], 'both are back');
+  for (const { url } of [ofResource, ofService]) assert.is((await fixture.staff.post(url, { message: 'Maintenance is near.', severity: 'Info' })).status, 200);
+  await synchronise();
+  assert.equal(await kinds('opened&severity=Info'), ['resource_disappeared_from_backend', 'service_unavailable']);
+  await setOptions(fixture, cloud.settings, { simulator_failures: 'ping' });
+  await synchronise();
+  await setOptions(fixture, cloud.settings, { simulator_failures: null });
+  await synchronise();
+  assert.equal(await kinds('opened&severity=Info'), ['resource_disappeared_from_backend']);
+});
+
 test('every service on the settings has its own alert', async () => {
   await fixture.customer('Bob');
   const common = (await fixture.staff.post('/api/service-settings/', { name: 'Common', type: 'DigitalOcean', shared: true, simulator_latency: '0' })).body;
