@@ -18,11 +18,16 @@ export interface CheckpointResult {
 const rowsBetween = 2000;
 /** Pages of the log from which on it is moved after every commit, until a moment without writes lets it begin anew. */
 const longLog = 6000;
+/** Pages from which on the writer moves what the thread has left, for under writes without end that moment never comes. */
+const longestLog = 16_000;
 
 /**
  * Has a thread move the write-ahead log into the file of the database. That takes 10 ms and more, and as long as the disk
  * likes; a checkpoint keeps no writer out, but the thread that makes it. The thread starts when it is first needed, and ends
  * after some seconds without writes.
+ *
+ * Whoever reads for long, such as a backup, keeps what is written meanwhile in the log. When he goes it is the thread that
+ * moves all of it, however long the log is.
  */
 export class Checkpoints {
   #thread: Worker | undefined;
@@ -30,21 +35,46 @@ export class Checkpoints {
   #isBusy = false;
   #waiting: (() => void)[] = [];
   #rows = 0;
+  /** Pages of the log when it was last to be moved, how many of them are in the file since, and how many of these were new. */
+  #asked = 0;
+  #done = 0;
+  #moved = Number.POSITIVE_INFINITY;
+  #isHeld = false;
 
-  /** `failed` is told once when no thread can do it. */
+  /** `move` makes a checkpoint in the thread of the caller; `failed` is told once when no other thread can do it. */
   constructor(
     private readonly order: CheckpointOrder,
+    private readonly move: () => CheckpointResult,
     private readonly failed: (error: unknown) => void,
   ) {}
 
-  /** To be told after every commit how many rows it changed. */
-  committed(rows: number): void {
+  /** To be told after every commit how many rows it changed, and the pages of the log: few rows may be long. */
+  committed(rows: number, log: number): void {
     this.#rows += rows;
-    if (this.#isBusy || this.#rows < rowsBetween) return;
+    if (this.#rows >= rowsBetween || log >= longLog) this.#moveLog(log);
+  }
+
+  /** To be told after a commit that failed: on a full disk the next one has room where the log begins anew. */
+  refused(log: number): void {
+    this.#moveLog(log);
+  }
+
+  #moveLog(log: number): void {
+    if (this.#isBusy) return;
     this.#rows = 0;
+    this.#asked = log;
+    // As long as much less was written meanwhile than it moved, the thread comes close to the end, and little is left to wait for.
+    if (log >= longestLog && !this.#isHeld && log - this.#done >= this.#moved / 2) return this.#note(this.move());
     this.#isBusy = true;
     this.#thread ??= this.#start();
     this.#thread?.postMessage('checkpoint');
+  }
+
+  #note({ checkpointed, log }: CheckpointResult): void {
+    // What somebody reads nobody can move. A checkpoint that failed does not tell how long the log is.
+    this.#isHeld = log >= this.#asked && checkpointed < this.#asked;
+    this.#moved = checkpointed - this.#done;
+    this.#done = checkpointed;
   }
 
   /** Resolves when the thread has done what it was asked for so far. */
@@ -68,9 +98,9 @@ export class Checkpoints {
   #start(): Worker | undefined {
     try {
       const thread = new Worker(embeddedCheckpointThread(), { eval: true, execArgv: [], workerData: this.order });
-      thread.on('message', ({ checkpointed, log }: CheckpointResult) => {
+      thread.on('message', (result: CheckpointResult) => {
+        this.#note(result);
         this.#rest();
-        if (log >= longLog && checkpointed > 0) this.#rows = rowsBetween;
       });
       thread.on('error', (error) => this.failed(error));
       this.#ended = new Promise((resolve) => {

@@ -1,10 +1,10 @@
 import { closeSync, openSync } from 'node:fs';
 import type SQLite from 'better-sqlite3';
-import { Checkpoints } from './checkpoints.ts';
+import { type CheckpointResult, Checkpoints } from './checkpoints.ts';
 import { type Addon, openHandle } from './handle.ts';
 import { Memo } from './memo.ts';
 import type { Sql, Value } from './sql.ts';
-import { fold } from './sql.ts';
+import { fold, raw } from './sql.ts';
 
 type Statement = SQLite.Statement;
 type Named = Readonly<Record<string, Value>>;
@@ -13,8 +13,8 @@ type Named = Readonly<Record<string, Value>>;
 const oldestSqlite = [3, 51, 3];
 /** In pages of the log: what a commit now and then has to move into the file. SQLite's default, 1,000, took up to 30 ms. */
 const checkpointPages = 300;
-/** Where a thread does that, the writer helps when the log has become so long. */
-const longestLog = 16000;
+/** Bytes of the log that stay when it begins anew, more than it grows to by itself: what a long reader made of it is given back. */
+const keptLog = 80_000_000;
 const keptStatements = 500;
 const keptCounts = 5000;
 
@@ -54,6 +54,7 @@ export class Database {
     for (const pragma of [
       'journal_mode = WAL',
       `wal_autocheckpoint = ${checkpointPages}`,
+      `journal_size_limit = ${keptLog}`,
       'synchronous = FULL',
       'foreign_keys = ON',
       'busy_timeout = 5000',
@@ -74,10 +75,10 @@ export class Database {
    * `failed` is told when no thread can, and commits do it as before.
    */
   checkpointInThread(addon: Addon | undefined, failed: (error: unknown) => void): void {
-    this.#raw.pragma(`wal_autocheckpoint = ${longestLog}`);
-    this.#checkpoints = new Checkpoints({ file: this.#raw.name, addon: addon && { file: addon.file, inode: addon.inode } }, (error) => {
-      this.#checkpoints = undefined;
-      if (this.#raw.open) this.#raw.pragma(`wal_autocheckpoint = ${checkpointPages}`);
+    this.#raw.pragma('wal_autocheckpoint = 0');
+    const order = { file: this.#raw.name, addon: addon && { file: addon.file, inode: addon.inode } };
+    this.#checkpoints = new Checkpoints(order, () => this.#checkpoint('PASSIVE'), (error) => {
+      this.#checkpointInCommits();
       failed(error);
     });
   }
@@ -89,8 +90,18 @@ export class Database {
 
   /** Resolves when the thread has ended; what is written afterwards, SQLite moves. */
   async stopCheckpoints(): Promise<void> {
-    await this.#checkpoints?.stop();
+    if (!this.#checkpoints) return;
+    await this.#checkpoints.stop();
+    this.#checkpointInCommits();
+  }
+
+  #checkpointInCommits(): void {
     this.#checkpoints = undefined;
+    if (this.#raw.open) this.#raw.pragma(`wal_autocheckpoint = ${checkpointPages}`);
+  }
+
+  #checkpoint(mode: 'NOOP' | 'PASSIVE'): CheckpointResult {
+    return this.get<CheckpointResult>(raw(`PRAGMA wal_checkpoint(${mode})`)) as CheckpointResult;
   }
 
   /** Makes a pure function of one text available in SQL; null stays null. */
@@ -269,7 +280,19 @@ export class Database {
       }
     }
     for (const callback of batch.waiting) callback(failure);
-    if (failure === undefined) this.#checkpoints?.committed(batch.rows);
+    this.#moveLog(batch.rows, failure);
+  }
+
+  #moveLog(rows: number, failure: unknown): void {
+    const checkpoints = this.#checkpoints;
+    if (!checkpoints) return;
+    try {
+      const { log } = this.#checkpoint('NOOP');
+      if (failure === undefined) checkpoints.committed(rows, log);
+      else checkpoints.refused(log);
+    } catch {
+      // The disk cannot do it now. What was committed is, and the next commit tries again.
+    }
   }
 
   /** Runs a script of statements, such as a migration. Not part of any batch. */

@@ -1,6 +1,6 @@
 /** The thread that moves the write-ahead log into the file. */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -64,6 +64,76 @@ checkpoints('what is written while the thread works is moved the next time', asy
   assert.is(log().checkpointed, log().log);
   assert.is(db.value(sql`SELECT count(*) FROM item`), 10_000);
   assert.is(db.pragma('integrity_check'), 'ok');
+});
+
+/** Adds items of a million bytes, in one commit: few rows, 245 pages each. */
+function addLong(items: number): void {
+  db.write(() => {
+    for (let i = 0; i < items; i++) db.insert('item', { name: 'x'.repeat(1_000_000) });
+  });
+  db.commit();
+}
+
+/** Begins to read what is there now; answers how to end. */
+function read(): () => void {
+  const outside = new SQLite(join(folder, 'test.db'), { readonly: true });
+  outside.exec('BEGIN');
+  outside.prepare('SELECT max(id) FROM item').get();
+  return () => outside.close();
+}
+
+checkpoints('of few rows that are long the thread moves the log, too', async () => {
+  db.checkpointInThread(undefined, fail);
+  addLong(30);
+  await db.checkpointed();
+  assert.ok(log().log > 6000);
+  assert.is(log().checkpointed, log().log);
+});
+
+checkpoints('what a long reader has kept in the log the thread moves when he goes, not the writer, and the room is given back', async () => {
+  db.checkpointInThread(undefined, fail);
+  const end = read();
+  for (let i = 0; i < 2; i++) {
+    addLong(50);
+    await db.checkpointed();
+  }
+  const { checkpointed } = log();
+  assert.ok(checkpointed < 10, `${checkpointed} pages were moved in spite of the reader`);
+  end();
+  add(1);
+  assert.is(log().checkpointed, checkpointed, 'the writer has not waited for it');
+  await db.checkpointed();
+  assert.ok(log().log > 24_000);
+  assert.is(log().checkpointed, log().log);
+  assert.ok(statSync(join(folder, 'test.db-wal')).size > 100_000_000);
+  add(1);
+  assert.ok(log().log < 10);
+  assert.ok(statSync(join(folder, 'test.db-wal')).size <= 80_000_000);
+});
+
+checkpoints('of a log that becomes very long though nobody reads, the writer moves what the thread leaves', async () => {
+  db.checkpointInThread(undefined, fail);
+  addLong(50);
+  const end = read();
+  addLong(30);
+  await db.checkpointed();
+  assert.ok(log().log > 16_000);
+  assert.ok(log().checkpointed < log().log, 'written while the thread worked');
+  end();
+  add(1);
+  assert.is(log().checkpointed, log().log);
+});
+
+checkpoints('when a commit fails the log is moved, however short: on a full disk that makes room', async () => {
+  db.script('CREATE TABLE child (item INTEGER REFERENCES item DEFERRABLE INITIALLY DEFERRED) STRICT');
+  db.checkpointInThread(undefined, fail);
+  add(1);
+  await db.checkpointed();
+  assert.ok(log().checkpointed < log().log);
+  db.write(() => db.insert('child', { item: 99 }));
+  db.commit();
+  await db.checkpointed();
+  assert.is(log().checkpointed, log().log);
 });
 
 checkpoints('what the thread does is no setback: nothing that is remembered is forgotten', async () => {
