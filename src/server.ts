@@ -90,8 +90,12 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
     indexAll(db);
   }
   const initialPassword = await createFirstUser(deployment, folder);
-  const refresher = await startRefresher(deployment).catch((error: unknown) => {
+  const closeData = async (): Promise<void> => {
+    await db.stopCheckpoints();
     close();
+  };
+  const refresher = await startRefresher(deployment).catch(async (error: unknown) => {
+    await closeData();
     throw error;
   });
   const timer = new Timer(deployment, [
@@ -109,8 +113,8 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
     allowedOrigins: config.allowed_origins,
     log,
   });
-  const port = await listener.listen(config.host, config.port).catch((error: unknown) => {
-    close();
+  const port = await listener.listen(config.host, config.port).catch(async (error: unknown) => {
+    await closeData();
     throw error;
   });
   let closing: Promise<void> | undefined;
@@ -120,8 +124,7 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
     refresher.close();
     await worker.stop();
     await Promise.all(deliverers.map((deliverer) => deliverer.close()));
-    await db.stopCheckpoints();
-    close();
+    await closeData();
   };
   timer.start();
   return {
@@ -196,9 +199,12 @@ export function openDeployment(config: Config, opening: Opening): Opened {
     router,
     issueToken: (username) => issueTokenTo(deployment, username),
     close: () => {
-      db.write(() => deployment.tokenUse.save(db));
-      release();
-      close();
+      try {
+        db.write(() => deployment.tokenUse.save(db));
+      } finally {
+        release();
+        close();
+      }
     },
   };
 }

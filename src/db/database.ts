@@ -313,11 +313,13 @@ export class Database {
     return this.#raw.serialize();
   }
 
-  /** Commits what is pending, moves the log into the file and closes. Whoever is the last to close removes the log; others may be writing to it. */
+  /**
+   * Commits what is pending and closes. Whoever is the last to close moves the log into the file and removes it, if the disk
+   * lets him; others may be writing to it.
+   */
   close(): void {
     if (!this.#raw.open) return;
     this.commit();
-    if (!this.#raw.memory) this.#raw.pragma('wal_checkpoint(PASSIVE)');
     this.#raw.close();
   }
 

@@ -169,6 +169,26 @@ checkpoints('where the thread cannot load what the process has loaded, commits m
   assert.ok(log().log < 500, 'it began anew');
 });
 
+checkpoints('a disk that is too full for the log to be moved keeps no database from being closed, and nothing is lost', () => {
+  const program = `
+    import { Database } from ${JSON.stringify(fileURLToPath(new URL('../../src/db/database.ts', import.meta.url)))};
+    const db = Database.open(process.argv[1]);
+    db.script('CREATE TABLE thing (text TEXT)');
+    const add = () => (db.write(() => db.run({ text: 'INSERT INTO thing VALUES (?)', values: ['x'.repeat(900_000)] })), db.commit());
+    add();
+    db.pragma('wal_checkpoint(PASSIVE)');
+    add();
+    db.close();
+  `;
+  // A file may have half a million bytes more than one of the texts: there is room for the log, not for both of them in the file.
+  const limited = ['-c', 'ulimit -f 2800; exec "$0" "$@"', process.execPath, '--import', 'tsx', '--input-type=module', '-e', program, join(folder, 'full.db')];
+  const { status, stderr } = spawnSync('sh', limited, { encoding: 'utf8', timeout: 20_000, env: { ...process.env, TSX_DISABLE_CACHE: '1' } });
+  assert.equal([status, stderr], [0, '']);
+  const outside = new SQLite(join(folder, 'full.db'));
+  assert.equal(outside.prepare('SELECT length(text) FROM thing').pluck().all(), [900_000, 900_000]);
+  outside.close();
+});
+
 checkpoints('the thread keeps no process alive that has nothing else to do, and a stop is waited for', () => {
   const program = `
     import { Database } from ${JSON.stringify(fileURLToPath(new URL('../../src/db/database.ts', import.meta.url)))};
