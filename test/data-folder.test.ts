@@ -22,10 +22,10 @@ const files = (): string[] => readdirSync(data).filter((name) => name.startsWith
 
 test('a server that cannot listen leaves no thread that has the database open', async () => {
   const first = await serve();
-  // As many events without their words as make the next start change rows enough to wake the thread.
+  // As many events without their words, and words so long, that the next start writes enough to wake the thread.
   first.deployment.db.script(`WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 3000)
     INSERT INTO event (uuid, at, type, level, message, context)
-    SELECT printf('%032x', n), n, 'user_creation_succeeded', 'info', 'One of many', '{}' FROM number`);
+    SELECT printf('%032x', n), n, 'user_creation_succeeded', 'info', hex(randomblob(2000)), '{}' FROM number`);
   await first.close();
   const taken = createHttpServer();
   await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));

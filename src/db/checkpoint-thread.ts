@@ -1,7 +1,7 @@
 /** The program of the thread that moves the write-ahead log into the file: see checkpoints.ts. */
 import { statSync } from 'node:fs';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
-import type { CheckpointOrder, CheckpointResult } from './checkpoints.ts';
+import type { CheckpointOrder, LogState } from './checkpoints.ts';
 import { type Addon, openHandle } from './handle.ts';
 
 /** Milliseconds without work after which the thread ends. */
@@ -20,9 +20,9 @@ port.on('message', (message: 'checkpoint' | 'end') => {
   ending.refresh();
 });
 
-function checkpoint(): CheckpointResult {
+function checkpoint(): LogState {
   try {
-    return (handle.pragma('wal_checkpoint(PASSIVE)') as [CheckpointResult])[0];
+    return (handle.pragma('wal_checkpoint(PASSIVE)') as [LogState])[0];
   } catch {
     // A full or failing disk: the log stays as it is, grows, and is tried again; who writes hears of it.
     return { log: 0, checkpointed: 0 };

@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads';
+import type SQLite from 'better-sqlite3';
 import { embeddedCheckpointThread } from '../embedded.ts';
-import type { Addon } from './handle.ts';
+import { type Addon, checkpointPages } from './handle.ts';
 
 /** What the thread is given. */
 export interface CheckpointOrder {
@@ -9,13 +10,13 @@ export interface CheckpointOrder {
 }
 
 /** Pages of the log, and how many of them are in the file. */
-export interface CheckpointResult {
+export interface LogState {
   readonly log: number;
   readonly checkpointed: number;
 }
 
-/** Changed rows after which the log is moved, some megabytes of it: the fewer the oftener a page is written that changes again. */
-const rowsBetween = 2000;
+/** Pages that are in the log alone from which on they are moved, 8 MB: the more, the rarer a page is written that changes again. */
+const longLag = 2000;
 /** Pages of the log from which on it is moved after every commit, until a moment without writes lets it begin anew. */
 const longLog = 6000;
 /** Pages from which on the writer moves what the thread has left, for under writes without end that moment never comes. */
@@ -30,51 +31,40 @@ const longestLog = 16_000;
  * moves all of it, however long the log is.
  */
 export class Checkpoints {
+  readonly #order: CheckpointOrder;
+  readonly #look: SQLite.Statement<[], LogState>;
+  readonly #move: SQLite.Statement<[], LogState>;
   #thread: Worker | undefined;
   #ended: Promise<void> | undefined;
+  #isOver = false;
   #isBusy = false;
   #waiting: (() => void)[] = [];
-  #rows = 0;
-  /** Pages of the log when it was last to be moved, how many of them are in the file since, and how many of these were new. */
-  #asked = 0;
-  #done = 0;
-  #moved = Number.POSITIVE_INFINITY;
+  /** Pages of the log when it was last to be moved, and how many of them were not in the file. */
+  #asked = { log: 0, lag: Number.POSITIVE_INFINITY };
+  /** Whether somebody was reading what was to be moved. */
   #isHeld = false;
 
-  /** `move` makes a checkpoint in the thread of the caller; `failed` is told once when no other thread can do it. */
+  /** From now on no commit of this handle moves the log. `failed` is told once when no thread can, and commits do it again. */
   constructor(
-    private readonly order: CheckpointOrder,
-    private readonly move: () => CheckpointResult,
+    private readonly handle: SQLite.Database,
+    addon: Addon | undefined,
     private readonly failed: (error: unknown) => void,
-  ) {}
-
-  /** To be told after every commit how many rows it changed, and the pages of the log: few rows may be long. */
-  committed(rows: number, log: number): void {
-    this.#rows += rows;
-    if (this.#rows >= rowsBetween || log >= longLog) this.#moveLog(log);
+  ) {
+    this.#order = { file: handle.name, addon: addon && { file: addon.file, inode: addon.inode } };
+    this.#look = handle.prepare('PRAGMA wal_checkpoint(NOOP)');
+    this.#move = handle.prepare('PRAGMA wal_checkpoint(PASSIVE)');
+    handle.pragma('wal_autocheckpoint = 0');
   }
 
-  /** To be told after a commit that failed: on a full disk the next one has room where the log begins anew. */
-  refused(log: number): void {
-    this.#moveLog(log);
-  }
-
-  #moveLog(log: number): void {
-    if (this.#isBusy) return;
-    this.#rows = 0;
-    this.#asked = log;
-    // As long as much less was written meanwhile than it moved, the thread comes close to the end, and little is left to wait for.
-    if (log >= longestLog && !this.#isHeld && log - this.#done >= this.#moved / 2) return this.#note(this.move());
-    this.#isBusy = true;
-    this.#thread ??= this.#start();
-    this.#thread?.postMessage('checkpoint');
-  }
-
-  #note({ checkpointed, log }: CheckpointResult): void {
-    // What somebody reads nobody can move. A checkpoint that failed does not tell how long the log is.
-    this.#isHeld = log >= this.#asked && checkpointed < this.#asked;
-    this.#moved = checkpointed - this.#done;
-    this.#done = checkpointed;
+  /** To be told after every commit, also one that failed: on a full disk the next one has room where the log begins anew. */
+  committed(isDone: boolean): void {
+    if (this.#isOver || this.#isBusy) return;
+    try {
+      const { checkpointed, log } = this.#look.get() as LogState;
+      if (!isDone || log - checkpointed >= longLag || log >= longLog) this.#moveLog(log, log - checkpointed);
+    } catch {
+      // The disk cannot do it now. What was committed is, and the next commit tries again.
+    }
   }
 
   /** Resolves when the thread has done what it was asked for so far. */
@@ -82,29 +72,39 @@ export class Checkpoints {
     if (this.#isBusy) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 
-  /** Ends the thread, after the checkpoint that it is making; it starts again when it is needed. */
+  /** Resolves when the thread has ended, after the checkpoint that it is making; what is written afterwards, commits move. */
   async stop(): Promise<void> {
     // The process stays for it, though nothing else may keep it.
     this.#thread?.ref();
     this.#thread?.postMessage('end');
     await this.#ended;
+    this.#leaveToCommits();
   }
 
-  #rest(): void {
-    this.#isBusy = false;
-    for (const resolve of this.#waiting.splice(0)) resolve();
+  #moveLog(log: number, lag: number): void {
+    // As long as it is less than half of what the last time began with, the thread comes closer, and little is left to wait for.
+    if (log >= longestLog && !this.#isHeld && lag >= this.#asked.lag / 2) {
+      this.#asked.lag = Number.POSITIVE_INFINITY;
+      this.#move.get();
+      return;
+    }
+    this.#asked = { log, lag };
+    this.#isBusy = true;
+    this.#thread ??= this.#start();
+    this.#thread?.postMessage('checkpoint');
   }
 
   #start(): Worker | undefined {
     try {
-      const thread = new Worker(embeddedCheckpointThread(), { eval: true, execArgv: [], workerData: this.order });
-      thread.on('message', (result: CheckpointResult) => {
-        this.#note(result);
+      const thread = new Worker(embeddedCheckpointThread(), { eval: true, execArgv: [], workerData: this.#order });
+      thread.on('message', ({ checkpointed, log }: LogState) => {
+        // A checkpoint that failed does not tell how long the log is.
+        this.#isHeld = log >= this.#asked.log && checkpointed < this.#asked.log;
         this.#rest();
       });
-      thread.on('error', (error) => this.failed(error));
+      thread.on('error', (error) => this.#giveUp(error));
       this.#ended = new Promise((resolve) => {
-        // What it was asked for while it ended is done after the next rows.
+        // What it was asked for while it ended is done after the next commit.
         thread.on('exit', () => {
           this.#thread = undefined;
           this.#rest();
@@ -115,8 +115,24 @@ export class Checkpoints {
       thread.unref();
       return thread;
     } catch (error) {
-      this.failed(error);
+      this.#giveUp(error);
       return undefined;
     }
+  }
+
+  #giveUp(error: unknown): void {
+    this.#leaveToCommits();
+    this.#rest();
+    this.failed(error);
+  }
+
+  #leaveToCommits(): void {
+    this.#isOver = true;
+    if (this.handle.open) this.handle.pragma(`wal_autocheckpoint = ${checkpointPages}`);
+  }
+
+  #rest(): void {
+    this.#isBusy = false;
+    for (const resolve of this.#waiting.splice(0)) resolve();
   }
 }

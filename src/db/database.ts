@@ -1,21 +1,13 @@
-import { closeSync, openSync } from 'node:fs';
 import type SQLite from 'better-sqlite3';
-import { type CheckpointResult, Checkpoints } from './checkpoints.ts';
-import { type Addon, openHandle } from './handle.ts';
+import { Checkpoints } from './checkpoints.ts';
+import { type Addon, openOwnHandle } from './handle.ts';
 import { Memo } from './memo.ts';
 import type { Sql, Value } from './sql.ts';
-import { fold, raw } from './sql.ts';
+import { fold } from './sql.ts';
+import { Statements } from './statements.ts';
 
-type Statement = SQLite.Statement;
 type Named = Readonly<Record<string, Value>>;
 
-/** The oldest SQLite whose write-ahead log is known not to corrupt under checkpoints. */
-const oldestSqlite = [3, 51, 3];
-/** In pages of the log: what a commit now and then has to move into the file. SQLite's default, 1,000, took up to 30 ms. */
-const checkpointPages = 300;
-/** Bytes of the log that stay when it begins anew, more than it grows to by itself: what a long reader made of it is given back. */
-const keptLog = 80_000_000;
-const keptStatements = 500;
 const keptCounts = 5000;
 
 /**
@@ -31,7 +23,7 @@ export class Database {
   /** Grows whenever rows that were read in a transaction may be gone: after a rollback, and after writes of other processes. */
   setbacks = 0;
   readonly #raw: SQLite.Database;
-  readonly #statements = { rows: new Map<string, Statement>(), value: new Map<string, Statement>() };
+  readonly #statements: Statements;
   readonly #counts = new Memo<number>(this, keptCounts);
   #versionSeen: number;
   #isCurrent = false;
@@ -41,31 +33,13 @@ export class Database {
 
   private constructor(handle: SQLite.Database) {
     this.#raw = handle;
+    this.#statements = new Statements(handle);
     this.#versionSeen = this.#version();
   }
 
   /** Opens (and creates) the file, or an in-memory database for `:memory:`. Throws when SQLite is too old or the file another program's. */
   static open(file: string, addon?: Addon): Database {
-    // What other users of the machine may read is decided here: the log beside the file gets the mode that the file has.
-    if (file !== ':memory:') closeSync(openSync(file, 'a', 0o600));
-    const handle = openHandle(file, addon);
-    refuseOldSqlite(handle.prepare('SELECT sqlite_version()').pluck().get() as string);
-    refuseForeignFile(handle);
-    for (const pragma of [
-      'journal_mode = WAL',
-      `wal_autocheckpoint = ${checkpointPages}`,
-      `journal_size_limit = ${keptLog}`,
-      'synchronous = FULL',
-      'foreign_keys = ON',
-      'busy_timeout = 5000',
-      'temp_store = MEMORY',
-      'cache_size = -65536',
-      'mmap_size = 1073741824',
-      'trusted_schema = OFF',
-    ]) {
-      handle.pragma(pragma);
-    }
-    const db = new Database(handle);
+    const db = new Database(openOwnHandle(file, addon));
     db.define('fold', fold);
     return db;
   }
@@ -75,12 +49,7 @@ export class Database {
    * `failed` is told when no thread can, and commits do it as before.
    */
   checkpointInThread(addon: Addon | undefined, failed: (error: unknown) => void): void {
-    this.#raw.pragma('wal_autocheckpoint = 0');
-    const order = { file: this.#raw.name, addon: addon && { file: addon.file, inode: addon.inode } };
-    this.#checkpoints = new Checkpoints(order, () => this.#checkpoint('PASSIVE'), (error) => {
-      this.#checkpointInCommits();
-      failed(error);
-    });
+    this.#checkpoints = new Checkpoints(this.#raw, addon, failed);
   }
 
   /** Resolves when the thread has moved what it was asked to: whoever writes much, without haste, waits so that the log does not grow. */
@@ -88,20 +57,9 @@ export class Database {
     await this.#checkpoints?.idle();
   }
 
-  /** Resolves when the thread has ended; what is written afterwards, SQLite moves. */
+  /** Resolves when the thread has ended; what is written afterwards, commits move. */
   async stopCheckpoints(): Promise<void> {
-    if (!this.#checkpoints) return;
-    await this.#checkpoints.stop();
-    this.#checkpointInCommits();
-  }
-
-  #checkpointInCommits(): void {
-    this.#checkpoints = undefined;
-    if (this.#raw.open) this.#raw.pragma(`wal_autocheckpoint = ${checkpointPages}`);
-  }
-
-  #checkpoint(mode: 'NOOP' | 'PASSIVE'): CheckpointResult {
-    return this.get<CheckpointResult>(raw(`PRAGMA wal_checkpoint(${mode})`)) as CheckpointResult;
+    await this.#checkpoints?.stop();
   }
 
   /** Makes a pure function of one text available in SQL; null stays null. */
@@ -111,27 +69,27 @@ export class Database {
 
   /** All rows of a query. */
   all<Row = Record<string, Value>>(query: Sql): Row[] {
-    return this.#prepare(query.text, 'rows').all(query.values) as Row[];
+    return this.#statements.rows(query.text).all(query.values) as Row[];
   }
 
   /** The first row of a query, or undefined. */
   get<Row = Record<string, Value>>(query: Sql): Row | undefined {
-    return this.#prepare(query.text, 'rows').get(query.values) as Row | undefined;
+    return this.#statements.rows(query.text).get(query.values) as Row | undefined;
   }
 
   /** The first column of the first row, or undefined. */
   value<T = Value>(query: Sql): T | undefined {
-    return this.#prepare(query.text, 'value').get(query.values) as T | undefined;
+    return this.#statements.values(query.text).get(query.values) as T | undefined;
   }
 
   /** The first column of every row. */
   values<T = Value>(query: Sql): T[] {
-    return this.#prepare(query.text, 'value').all(query.values) as T[];
+    return this.#statements.values(query.text).all(query.values) as T[];
   }
 
   /** The first column of every row of a fixed text with `@name` parameters; for texts built once and kept. */
   named<T = Value>(text: string, values: Named): T[] {
-    return this.#prepare(text, 'value').all(values) as T[];
+    return this.#statements.values(text).all(values) as T[];
   }
 
   /**
@@ -162,16 +120,15 @@ export class Database {
   }
 
   #version(): number {
-    return this.#prepare('PRAGMA data_version', 'value').get() as number;
+    return this.#statements.values('PRAGMA data_version').get() as number;
   }
 
   /** Makes a change; only inside `write`. Answers the new row's id and the number of changed rows. */
   run(change: Sql): { id: number; changes: number } {
     if (this.#depth === 0) throw new Error('A change outside Database.write');
     if (this.#batch?.failure !== undefined) throw this.#batch.failure;
-    const result = this.#prepare(change.text, 'rows').run(change.values);
+    const result = this.#statements.rows(change.text).run(change.values);
     if (result.changes > 0) this.writes++;
-    if (this.#batch) this.#batch.rows += result.changes;
     return { id: Number(result.lastInsertRowid), changes: result.changes };
   }
 
@@ -280,19 +237,7 @@ export class Database {
       }
     }
     for (const callback of batch.waiting) callback(failure);
-    this.#moveLog(batch.rows, failure);
-  }
-
-  #moveLog(rows: number, failure: unknown): void {
-    const checkpoints = this.#checkpoints;
-    if (!checkpoints) return;
-    try {
-      const { log } = this.#checkpoint('NOOP');
-      if (failure === undefined) checkpoints.committed(rows, log);
-      else checkpoints.refused(log);
-    } catch {
-      // The disk cannot do it now. What was committed is, and the next commit tries again.
-    }
+    this.#checkpoints?.committed(failure === undefined);
   }
 
   /** Runs a script of statements, such as a migration. Not part of any batch. */
@@ -328,7 +273,7 @@ export class Database {
     this.#exec('BEGIN IMMEDIATE');
     // From here on nobody else writes.
     this.#noticeOthers();
-    this.#batch = { waiting: [], rows: 0, isWhole: false, failure: undefined, timer: setImmediate(() => this.commit()) };
+    this.#batch = { waiting: [], isWhole: false, failure: undefined, timer: setImmediate(() => this.commit()) };
     return this.#batch;
   }
 
@@ -354,49 +299,14 @@ export class Database {
   }
 
   #exec(text: string): void {
-    this.#prepare(text, 'rows').run();
-  }
-
-  #prepare(text: string, kind: 'rows' | 'value'): Statement {
-    const kept = this.#statements[kind];
-    let statement = kept.get(text);
-    if (statement) return statement;
-    statement = this.#raw.prepare(text);
-    if (kind === 'value') statement.pluck();
-    if (kept.size >= keptStatements) kept.delete(kept.keys().next().value as string);
-    kept.set(text, statement);
-    return statement;
+    this.#statements.rows(text).run();
   }
 }
 
 interface Batch {
   readonly waiting: ((error?: unknown) => void)[];
-  /** How many were changed. */
-  rows: number;
   /** Whether it goes on over turns of the event loop. */
   isWhole: boolean;
   failure: unknown;
   readonly timer: NodeJS.Immediate;
-}
-
-/** Marks a file as ours ("TNRY"), so that no other program's database is taken for one. */
-export const applicationId = 0x544e5259;
-
-/** Looks before anything is changed: to open with a write-ahead log is a change to the file already. */
-function refuseForeignFile(handle: SQLite.Database): void {
-  // In this order: meanwhile another process may fill an empty file, and marks it as it does.
-  const isEmpty = handle.prepare('SELECT 1 FROM sqlite_schema').get() === undefined;
-  const owner = handle.pragma('application_id', { simple: true });
-  if (owner === applicationId || (owner === 0 && isEmpty)) return;
-  handle.close();
-  throw new Error('The database belongs to another program');
-}
-
-function refuseOldSqlite(version: string): void {
-  const parts = version.split('.').map(Number);
-  for (let i = 0; i < oldestSqlite.length; i++) {
-    const difference = (parts[i] ?? 0) - (oldestSqlite[i] as number);
-    if (difference > 0) return;
-    if (difference < 0) throw new Error(`SQLite ${version} is too old: ${oldestSqlite.join('.')} or newer is needed`);
-  }
 }

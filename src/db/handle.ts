@@ -1,4 +1,12 @@
+import { closeSync, openSync } from 'node:fs';
 import SQLite from 'better-sqlite3';
+
+/** The oldest SQLite whose write-ahead log is known not to corrupt under checkpoints. */
+const oldestSqlite = [3, 51, 3];
+/** In pages of the log: what a commit now and then has to move into the file. SQLite's default, 1,000, took up to 30 ms. */
+export const checkpointPages = 300;
+/** Bytes of the log that stay when it begins anew, more than it grows to by itself: what a long reader made of it is given back. */
+const keptLog = 80_000_000;
 
 /** The SQLite addon of the one-file build: what loading it gave, and the file it came from, for threads that load it again. */
 export interface Addon {
@@ -10,4 +18,53 @@ export interface Addon {
 /** Opens a file with SQLite; `addon` is that of the one-file build. */
 export function openHandle(file: string, addon: Pick<Addon, 'exports'> | undefined, options: SQLite.Options = {}): SQLite.Database {
   return new SQLite(file, { ...options, ...(addon && { nativeBinding: addon.exports as unknown as string }) });
+}
+
+/** Marks a file as ours ("TNRY"), so that no other program's database is taken for one. */
+export const applicationId = 0x544e5259;
+
+/**
+ * Opens (and creates) the file of our own database, or one in memory for `:memory:`, set up as this program needs it. Throws
+ * when SQLite is too old or the file another program's.
+ */
+export function openOwnHandle(file: string, addon?: Addon): SQLite.Database {
+  // What other users of the machine may read is decided here: the log beside the file gets the mode that the file has.
+  if (file !== ':memory:') closeSync(openSync(file, 'a', 0o600));
+  const handle = openHandle(file, addon);
+  refuseOldSqlite(handle.prepare('SELECT sqlite_version()').pluck().get() as string);
+  refuseForeignFile(handle);
+  for (const pragma of [
+    'journal_mode = WAL',
+    `wal_autocheckpoint = ${checkpointPages}`,
+    `journal_size_limit = ${keptLog}`,
+    'synchronous = FULL',
+    'foreign_keys = ON',
+    'busy_timeout = 5000',
+    'temp_store = MEMORY',
+    'cache_size = -65536',
+    'mmap_size = 1073741824',
+    'trusted_schema = OFF',
+  ]) {
+    handle.pragma(pragma);
+  }
+  return handle;
+}
+
+/** Looks before anything is changed: to open with a write-ahead log is a change to the file already. */
+function refuseForeignFile(handle: SQLite.Database): void {
+  // In this order: meanwhile another process may fill an empty file, and marks it as it does.
+  const isEmpty = handle.prepare('SELECT 1 FROM sqlite_schema').get() === undefined;
+  const owner = handle.pragma('application_id', { simple: true });
+  if (owner === applicationId || (owner === 0 && isEmpty)) return;
+  handle.close();
+  throw new Error('The database belongs to another program');
+}
+
+function refuseOldSqlite(version: string): void {
+  const parts = version.split('.').map(Number);
+  for (let i = 0; i < oldestSqlite.length; i++) {
+    const difference = (parts[i] ?? 0) - (oldestSqlite[i] as number);
+    if (difference > 0) return;
+    if (difference < 0) throw new Error(`SQLite ${version} is too old: ${oldestSqlite.join('.')} or newer is needed`);
+  }
 }

@@ -1,5 +1,6 @@
 import { type Migration, embeddedMigrations } from '../embedded.ts';
-import { type Database, applicationId } from './database.ts';
+import type { Database } from './database.ts';
+import { applicationId } from './handle.ts';
 
 /**
  * Brings the schema up to date: each migration newer than `user_version` runs in a transaction of its own. Refuses a

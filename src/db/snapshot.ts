@@ -6,8 +6,7 @@
  * taking the file for its database, with a key missing.
  */
 import type SQLite from 'better-sqlite3';
-import { applicationId } from './database.ts';
-import { type Addon, openHandle } from './handle.ts';
+import { type Addon, applicationId, openHandle } from './handle.ts';
 import { refuseNewer } from './migrate.ts';
 
 /** Marks a backup ("TNRB"). */

@@ -9,7 +9,7 @@ import SQLite from 'better-sqlite3';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { openSecrets } from '../../src/access/secrets.ts';
-import { applicationId } from '../../src/db/database.ts';
+import { applicationId } from '../../src/db/handle.ts';
 import { embeddedMigrations } from '../../src/embedded.ts';
 import { Program, failed } from '../support/program.ts';
 

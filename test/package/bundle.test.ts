@@ -176,7 +176,7 @@ bundle('moves the log of its database into the file on a thread, which it carrie
      const server = await createServer({ data: './d', port: 0, log_level: 'silent' });
      const { db } = server.deployment;
      db.write(() => {
-       for (let i = 0; i < 3000; i++) db.insert('address_failure', { address: '192.0.2.' + i, at: i });
+       for (let i = 0; i < 3000; i++) db.insert('address_failure', { address: i + 'x'.repeat(4000), at: i });
      });
      db.commit();
      await db.checkpointed();
