@@ -1,20 +1,30 @@
 import type { Context } from '../access/deployment.ts';
 import { Pace } from '../db/pace.ts';
 import { sql } from '../db/sql.ts';
+import type { Level } from './catalogue.ts';
+import { removeWords } from './search.ts';
 import { removeSubjects } from './subjects.ts';
 
 const pace = new Pace();
+
+interface OldEvent {
+  readonly id: number;
+  readonly at: number;
+  readonly message: string;
+  readonly level: Level;
+  readonly context: string;
+}
 
 /** Removes the oldest events beyond the setting events_retention, a bounded number at a time. Answers whether it was that many. */
 export function removeOldEvents({ deployment: { config, db }, now }: Context): boolean {
   const { events_retention: retention } = config;
   if (retention === null) return false;
   return pace.step(db, (atMost) => {
-    const old = db.all<{ id: number; at: number; context: string }>(sql`SELECT id, at, context FROM event
+    const old = db.all<OldEvent>(sql`SELECT id, at, message, level, context FROM event
       WHERE at < ${now - retention} ORDER BY at, id LIMIT ${atMost}`);
+    removeWords(db, old);
     for (const { at, context, id } of old) {
       removeSubjects(db, JSON.parse(context), at, id);
-      db.run(sql`DELETE FROM event_words WHERE rowid = ${id}`);
       db.run(sql`DELETE FROM event WHERE id = ${id}`);
     }
     return old.length;

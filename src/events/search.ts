@@ -37,7 +37,8 @@ const stepsPerCommit = 64;
 /** So many words are looked for in every volume; four times as many only in those where they are found, and so on. */
 const wordsEverywhere = 4;
 
-interface Unindexed {
+/** What an event is found by. */
+interface Searched {
   readonly id: number;
   readonly message: string;
   readonly level: Level;
@@ -52,14 +53,29 @@ export function indexSome(db: Database): boolean {
   const last = indexedTo(db);
   if (isUpTo(db, last)) return false;
   db.write(() => {
-    const events = db.all<Unindexed>(sql`SELECT id, message, level, context FROM event WHERE id > ${last} ORDER BY id LIMIT ${indexedAtOnce}`);
-    for (const { context, id, level, message } of events) {
-      db.run(sql`INSERT INTO event_words (rowid, words) VALUES (${id}, ${inVolume(volumeOf(id), searchableWords(message, level, JSON.parse(context)))})`);
-    }
-    const started = performance.now();
-    for (let i = 0; i < events.length && performance.now() - started < mergingAtMost; i += eventsPerMerge) if (!merge(db)) break;
+    const events = db.all<Searched>(sql`SELECT id, message, level, context FROM event WHERE id > ${last} ORDER BY id LIMIT ${indexedAtOnce}`);
+    for (const event of events) db.run(sql`INSERT INTO event_words (rowid, words) VALUES (${event.id}, ${textOf(event)})`);
+    mergeFor(db, events.length);
   });
   return !isUpTo(db, indexedTo(db));
+}
+
+/** Removes the words of events from the index, as far as they are in it. Must run inside a write. */
+export function removeWords(db: Database, events: readonly Searched[]): void {
+  const last = indexedTo(db);
+  for (const event of events) {
+    if (event.id <= last) db.run(sql`INSERT INTO event_words (event_words, rowid, words) VALUES ('delete', ${event.id}, ${textOf(event)})`);
+  }
+  mergeFor(db, events.length);
+}
+
+/** The words of an event as they are entered, and given back when they are removed. */
+const textOf = ({ context, id, level, message }: Searched): string => inVolume(volumeOf(id), searchableWords(message, level, JSON.parse(context)));
+
+/** Joins segments in proportion to so many events entered or removed. */
+function mergeFor(db: Database, events: number): void {
+  const started = performance.now();
+  for (let i = 0; i < events && performance.now() - started < mergingAtMost; i += eventsPerMerge) if (!merge(db)) break;
 }
 
 /** Enters everything that is missing, before there is anybody to be kept waiting; what is interrupted goes on from where it was. */

@@ -4,6 +4,7 @@ import { ownContext } from '../../src/access/deployment.ts';
 import { day } from '../../src/clock.ts';
 import { raw, sql } from '../../src/db/sql.ts';
 import { removeOldEvents } from '../../src/events/retention.ts';
+import { indexAll } from '../../src/events/search.ts';
 import { Fixture, type Json } from '../support/fixture.ts';
 
 const test = suite('retention of events (events.md 7)');
@@ -72,6 +73,29 @@ test('an event may be removed before its words are in the index', async () => {
   await fixture.staff.post('/api/events/', { level: 'info', message: 'Third zircon' });
   assert.equal((await fixture.staff.get('/api/events/count/?search=zircon')).body, { count: 1 });
   assert.equal(rows(fixture), [1, 1, 1]);
+  await fixture.close();
+});
+
+test('of removed events no word stays in the index, and all words of the others do', async () => {
+  const fixture = await Fixture.start({ events_retention: 7 * day });
+  const { clock, db } = fixture.server.deployment;
+  const kept = 500;
+  db.script(`WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 9000)
+    INSERT INTO event (uuid, at, type, level, message, context)
+    SELECT i, ${clock.now() - 8 * day} + iif(i > ${9000 - kept}, 2 * ${day}, i), 'custom_notification', 'info', 'Zircon number ' || i,
+      json_object('project_name', 'Deep Sea', 'user_full_name', 'Jürgen ' || i) FROM n`);
+  indexAll(db);
+  const holds = (word: string): number =>
+    db.value<number>(sql`SELECT count(*) FROM event_words WHERE event_words MATCH ${`"${word}|0" OR "${word}|1"`}`) as number;
+  const words = ['zircon', 'normal', 'sea', 'jürgen'];
+  assert.equal(words.map(holds), [9000, 9000, 9000, 9000]);
+  fixture.server.tick();
+  await fixture.server.settled();
+  assert.equal(rows(fixture)[2], kept);
+  assert.equal(words.map(holds), [kept, kept, kept, kept]);
+  assert.equal(['8500', '8501'].map(holds), [0, 1]);
+  assert.equal((await fixture.staff.get('/api/events/count/?search=deep+sea')).body, { count: kept });
+  db.script(`INSERT INTO event_words (event_words) VALUES ('integrity-check')`);
   await fixture.close();
 });
 

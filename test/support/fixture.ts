@@ -76,7 +76,8 @@ export class Fixture {
     await staff.patch((await staff.get('/api/users/?current')).body[0].url, { agree_with_policy: true, token_lifetime: null });
     const { db } = server.deployment;
     db.write(() => {
-      for (const table of ['event', 'event_about', 'event_words']) db.run(raw(`DELETE FROM ${table}`));
+      for (const table of ['event', 'event_about']) db.run(raw(`DELETE FROM ${table}`));
+      db.run(raw(`INSERT INTO event_words (event_words) VALUES ('delete-all')`));
     });
     db.commit();
     return Object.assign(fixture, { staff, anonymous: new Client(fixture, undefined) });
