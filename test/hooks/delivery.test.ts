@@ -381,17 +381,23 @@ function heldAnswer(): (status: number) => void {
   return (status) => answer(status);
 }
 
+/** A hook that has failed for five days, with an attempt under way whose answer is still to be told. */
+async function failingForDays(): Promise<{ created: Json; answer: (status: number) => void }> {
+  const created = await hook('/old');
+  receiver.behaviour = 500;
+  await emit('first');
+  await fixture.server.settled();
+  fixture.clock.advance(5 * 24 * 3600);
+  receiver.take();
+  const answer = heldAnswer();
+  await emit('second');
+  while (receiver.requests.length < 1) await new Promise(setImmediate);
+  return { created, answer };
+}
+
 test('what the receiver of before answers is not about the one that the hook was pointed to meanwhile', async () => {
   for (const status of [410, 500]) {
-    const created = await hook('/old');
-    receiver.behaviour = 500;
-    await emit('first');
-    await fixture.server.settled();
-    fixture.clock.advance(5 * 24 * 3600);
-    receiver.take();
-    const answer = heldAnswer();
-    await emit('second');
-    while (receiver.requests.length < 1) await new Promise(setImmediate);
+    const { answer, created } = await failingForDays();
     await fixture.staff.patch(created.url, { destination_url: `${receiver.url}/new` });
     answer(status);
     await fixture.server.settled();
@@ -404,15 +410,7 @@ test('what the receiver of before answers is not about the one that the hook was
 });
 
 test('a change of the hook clears its failures for attempts that are under way, too', async () => {
-  const created = await hook('/old');
-  receiver.behaviour = 500;
-  await emit('first');
-  await fixture.server.settled();
-  fixture.clock.advance(5 * 24 * 3600);
-  receiver.take();
-  const answer = heldAnswer();
-  await emit('second');
-  while (receiver.requests.length < 1) await new Promise(setImmediate);
+  const { answer, created } = await failingForDays();
   await fixture.staff.patch(created.url, { content_type: 'form' });
   answer(500);
   await fixture.server.settled();
