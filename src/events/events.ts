@@ -3,6 +3,7 @@ import type { Request } from '../access/request.ts';
 import { type Endpoint, type Operation, describeFields } from '../collection/endpoint.ts';
 import { type Field, type Shape, inputOf } from '../collection/field.ts';
 import { type Filter, historyParameters } from '../collection/filter.ts';
+import { jsonOrText } from '../collection/form.ts';
 import { computedValue, constant, objectValue, plainValue, renderPieces, textValue } from '../collection/representation.ts';
 import type { Body } from '../http/body.ts';
 import { invalid } from '../http/error.ts';
@@ -113,17 +114,10 @@ const memberOf = ({ help, repeatable }: Filter): Field => ({
 /** The members of a body; a form writes a list as JSON text, or repeats its field. */
 function membersOf({ form, values }: Body): Readonly<Record<string, unknown>> {
   if (!form) return values;
-  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, historyFilters[name]?.repeatable ? listOfForm(value) : value]));
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, historyFilters[name]?.repeatable ? itemsOfForm(value) : value]));
 }
 
-function listOfForm(value: unknown): unknown {
-  if (typeof value !== 'string' || !/^\s*\[/.test(value)) return value;
-  try {
-    return JSON.parse(value);
-  } catch {
-    return value;
-  }
-}
+const itemsOfForm = (value: unknown): unknown => (typeof value === 'string' && /^\s*\[/.test(value) ? jsonOrText(value) : value);
 
 /** The same with the parameters as members of the body. */
 const historyByBody: Operation = {

@@ -4,6 +4,7 @@ import type { Request } from '../access/request.ts';
 import { changesOf, storedValues } from '../collection/changes.ts';
 import { type Collection, type Row, collection } from '../collection/collection.ts';
 import { type Field, FieldError, type Fields, type Values, messages, shown, shownText, shownTime, uuidField } from '../collection/field.ts';
+import { jsonOrText } from '../collection/form.ts';
 import { selfLink } from '../collection/links.ts';
 import { boolean } from '../collection/values.ts';
 import { type Filters, truth, uuidOf } from '../collection/filter.ts';
@@ -97,7 +98,7 @@ const choices = (known: readonly string[], help: string): Field<readonly string[
     update: true,
     parse: (value, _, form) => {
       if (value === null) throw new FieldError([messages.null]);
-      const items = form ? listOfForm(value) : value;
+      const items = form ? choicesOfForm(value) : value;
       if (!Array.isArray(items)) throw new FieldError([`Expected a list of items but got type "${kindName(items)}".`]);
       const unknown = items.filter((item) => !known.includes(item as string));
       if (unknown.length > 0) throw new FieldError([...new Set(unknown.map(messages.choice))]);
@@ -107,15 +108,11 @@ const choices = (known: readonly string[], help: string): Field<readonly string[
 });
 
 /** The items of a list in a form: JSON text of the list, or the values of the repeated field. */
-function listOfForm(value: unknown): unknown {
+function choicesOfForm(value: unknown): unknown {
   if (Array.isArray(value)) return value.filter((item) => item !== '');
   if (typeof value !== 'string' || value.trim() === '') return [];
   if (!/^\s*[[{"]/.test(value)) return [value.trim()];
-  try {
-    return JSON.parse(value);
-  } catch {
-    return value;
-  }
+  return jsonOrText(value);
 }
 
 interface Subscription {

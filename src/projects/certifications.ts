@@ -1,5 +1,6 @@
 import type { Request } from '../access/request.ts';
 import { type Field, FieldError, messages, objectShape, shownList } from '../collection/field.ts';
+import { listOfForm } from '../collection/form.ts';
 import { resolveLink } from '../collection/links.ts';
 import { type Json, knownText, linkShape, linkValue, listValue, objectValue, plainValue, textValue } from '../collection/representation.ts';
 import * as v from 'valibot';
@@ -33,21 +34,10 @@ export const certificationsField = (required: boolean): Field<readonly number[]>
     update: false,
     parse: (value, request, form) => {
       if (value === null) throw new FieldError([messages.null]);
-      return parseList(form ? fromForm(value) : value, request);
+      return parseList(form ? listOfForm(value) : value, request);
     },
   },
 });
-
-/** In a form a list is JSON text. */
-function fromForm(value: unknown): unknown {
-  const text = Array.isArray(value) ? value.at(-1) : value;
-  if (typeof text !== 'string' || text.trim() === '') return [];
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
-}
 
 function parseList(value: unknown, request: Request): readonly number[] {
   if (!Array.isArray(value)) throw new FieldError([`Expected a list of items but got type "${kindName(value)}".`]);

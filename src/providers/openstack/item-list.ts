@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import type { Request } from '../../access/request.ts';
 import { type Field, FieldError, messages, shownList } from '../../collection/field.ts';
+import { listOfForm } from '../../collection/form.ts';
 import type { Json, Shape } from '../../collection/representation.ts';
 import { kindName } from '../../http/body.ts';
 
@@ -29,21 +30,10 @@ export const itemList = <T>({ accepts, help, item, json, required = false }: Opt
     update: false,
     parse: (value, request, form) => {
       if (value === null) throw new FieldError([messages.null]);
-      return parseItems(form ? fromForm(value) : value, request, item);
+      return parseItems(form ? listOfForm(value) : value, request, item);
     },
   },
 });
-
-/** In a form a list is JSON text. */
-function fromForm(value: unknown): unknown {
-  const text = Array.isArray(value) ? value.at(-1) : value;
-  if (typeof text !== 'string' || text.trim() === '') return [];
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
-}
 
 function parseItems<T>(value: unknown, request: Request, parse: Options<T>['item']): readonly T[] {
   if (!Array.isArray(value)) throw new FieldError([`Expected a list of items but got type "${kindName(value)}".`]);
