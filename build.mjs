@@ -9,8 +9,18 @@
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readSync } from 'node:fs';
-import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -36,7 +46,12 @@ const commands = {
   async test() {
     await install();
     const types = run(process.execPath, [packageFile('typescript-7', 'bin/tsc'), '--project', root]);
-    const built = !isStale() || build().then(() => true, (error) => console.error(error.message));
+    const built =
+      !isStale() ||
+      build().then(
+        () => true,
+        (error) => console.error(error.message),
+      );
     if ((await types) !== 0 || !(await built)) {
       console.error('The program does not compile; no test was run.');
       console.log('0 passed, 1 failed');
@@ -190,7 +205,8 @@ const replacements = {
       // pino's transports start a worker from a file of their own.
       'thread-stream': "module.exports = () => { throw new Error('Log transports are not part of this build.'); };",
     };
-    for (const name of lateModules) replaced[name] = `module.exports = require('./src/embedded.ts').embeddedModule(${JSON.stringify(name)});`;
+    for (const name of lateModules)
+      replaced[name] = `module.exports = require('./src/embedded.ts').embeddedModule(${JSON.stringify(name)});`;
     const filter = new RegExp(`^(${Object.keys(replaced).join('|')})$`);
     onResolve({ filter }, ({ path }) => ({ path, namespace: 'replaced' }));
     onLoad({ filter: /.*/, namespace: 'replaced' }, ({ path }) => ({ contents: replaced[path], resolveDir: root }));
@@ -231,39 +247,80 @@ function embedded() {
 }
 
 /** Packages that few servers use: they are read when they are first asked for, by `import('…')`. */
-const lateModules = ['nodemailer', '@fastify/busboy', '@node-saml/node-saml', '@xmldom/xmldom', 'xml-crypto', 'xml-encryption'];
+const lateModules = [
+  'nodemailer',
+  '@fastify/busboy',
+  '@node-saml/node-saml',
+  '@xmldom/xmldom',
+  'xml-crypto',
+  'xml-encryption',
+];
 
 // Comments at the end of the file: as strings, two million characters would cost 15 ms at every start.
 async function carriedComments(esbuild, metafile) {
-  const files = Object.entries({ ...addonFiles(), rapidoc: packageFile('rapidoc', 'dist/rapidoc-min.js') }).map(([name, file]) => [name, readFileSync(file)]);
+  const files = Object.entries({ ...addonFiles(), rapidoc: packageFile('rapidoc', 'dist/rapidoc-min.js') }).map(
+    ([name, file]) => [name, readFileSync(file)],
+  );
   // The addon of SQLite is given to the thread, too.
-  const late = [...lateModules.map((name) => ({ name, entry: name, plugins: [] })), { name: 'checkpoints', entry: 'src/db/checkpoint-thread.ts', plugins: [replacements] }];
-  const built = await Promise.all(late.map(({ entry, plugins }) =>
-    esbuild.build({ absWorkingDir: root, entryPoints: [entry], bundle: true, platform: 'node', format: 'cjs', target: 'node20', plugins, minify: true, keepNames: true, legalComments: 'none', metafile: true, write: false })));
+  const late = [
+    ...lateModules.map((name) => ({ name, entry: name, plugins: [] })),
+    { name: 'checkpoints', entry: 'src/db/checkpoint-thread.ts', plugins: [replacements] },
+  ];
+  const built = await Promise.all(
+    late.map(({ entry, plugins }) =>
+      esbuild.build({
+        absWorkingDir: root,
+        entryPoints: [entry],
+        bundle: true,
+        platform: 'node',
+        format: 'cjs',
+        target: 'node20',
+        plugins,
+        minify: true,
+        keepNames: true,
+        legalComments: 'none',
+        metafile: true,
+        write: false,
+      }),
+    ),
+  );
   const modules = built.map(({ outputFiles }, i) => [late[i].name, outputFiles[0].contents]);
   const sources = [metafile, ...built.map((result) => result.metafile)].flatMap(({ inputs }) => Object.keys(inputs));
-  return [...files, ...modules, ['licenses', licenses(sources)]].map(([name, bytes]) => `//${name}:${compressed(bytes)}\n`).join('');
+  return [...files, ...modules, ['licenses', licenses(sources)]]
+    .map(([name, bytes]) => `//${name}:${compressed(bytes)}\n`)
+    .join('');
 }
 
 /** Our licence, and those of all whose code is in the bundle, made from these files: they ask to go where the code goes. */
 function licenses(sources) {
-  const bundled = sources.map((file) => /^.*node_modules\/(@[^/]+\/)?[^/]+(?=\/)/.exec(file)?.[0]).filter((folder) => folder !== undefined);
+  const bundled = sources
+    .map((file) => /^.*node_modules\/(@[^/]+\/)?[^/]+(?=\/)/.exec(file)?.[0])
+    .filter((folder) => folder !== undefined);
   const whole = ['better-sqlite3', '@node-rs/argon2', 'rapidoc'].map((name) => packageFile(name, ''));
   const folders = new Set([...bundled, ...whole].map((folder) => resolve(root, folder)));
   const parts = [...folders].map((folder) => {
     const { name, version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
     // A file that was made of several packages has their notices beside itself.
-    const files = ['.', 'dist'].flatMap((part) => (existsSync(join(folder, part)) ? readdirSync(join(folder, part)).map((file) => join(folder, part, file)) : []));
-    const texts = files.filter((file) => /(^|[/\\])(licen[cs]e|copying|notice)[^/\\]*$|\.LICENSE\.txt$/i.test(file)).map((file) => readFileSync(file, 'utf8').trim());
+    const files = ['.', 'dist'].flatMap((part) =>
+      existsSync(join(folder, part)) ? readdirSync(join(folder, part)).map((file) => join(folder, part, file)) : [],
+    );
+    const texts = files
+      .filter((file) => /(^|[/\\])(licen[cs]e|copying|notice)[^/\\]*$|\.LICENSE\.txt$/i.test(file))
+      .map((file) => readFileSync(file, 'utf8').trim());
     if (texts.length === 0) fail(`${name} ${version} is bundled and has no file with its licence.`);
     return [`${name} ${version}`, ...texts].join('\n\n');
   });
   const own = readFileSync(join(root, 'LICENSE'), 'utf8').trim();
-  return [own, 'This file contains SQLite, which is in the public domain, and what follows.', ...parts.sort()].join(`\n\n${'-'.repeat(80)}\n\n`) + '\n';
+  return `${[own, 'This file contains SQLite, which is in the public domain, and what follows.', ...parts.sort()].join(
+    `\n\n${'-'.repeat(80)}\n\n`,
+  )}\n`;
 }
 
 // The best quality takes ten times as long for a tenth of the size.
-const compressed = (bytes) => brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 9, [constants.BROTLI_PARAM_LGWIN]: 24 } }).toString('base64');
+const compressed = (bytes) =>
+  brotliCompressSync(bytes, {
+    params: { [constants.BROTLI_PARAM_QUALITY]: 9, [constants.BROTLI_PARAM_LGWIN]: 24 },
+  }).toString('base64');
 
 function addonFiles() {
   const { os, arch, libc } = platformHere();
@@ -283,7 +340,13 @@ function packageFile(name, path) {
 /** The same facts that src/native.ts compares with when the bundle starts. */
 function platformHere() {
   const { platform, arch, version, versions } = process;
-  return { node: version.slice(1), abi: versions.modules, os: platform, arch, libc: platform === 'linux' ? libc() : '' };
+  return {
+    node: version.slice(1),
+    abi: versions.modules,
+    os: platform,
+    arch,
+    libc: platform === 'linux' ? libc() : '',
+  };
 }
 
 function libc() {
@@ -299,5 +362,6 @@ function fail(message) {
   process.exit(1);
 }
 
-if (!Object.hasOwn(commands, command)) fail(`Unknown command "${command}"; known: ${Object.keys(commands).join(', ')}.`);
+if (!Object.hasOwn(commands, command))
+  fail(`Unknown command "${command}"; known: ${Object.keys(commands).join(', ')}.`);
 await commands[command]();

@@ -19,13 +19,16 @@ import { check } from './invitations/check.ts';
 import { invitations } from './invitations/invitations.ts';
 import { keys } from './keys/keys.ts';
 import { customerUsers, projectUsers } from './permissions/members.ts';
-import { customerPermissions, customerPermissionsLog, projectPermissions, projectPermissionsLog } from './permissions/permissions.ts';
+import {
+  customerPermissions,
+  customerPermissionsLog,
+  projectPermissions,
+  projectPermissionsLog,
+} from './permissions/permissions.ts';
 import { projects, updateCertifications } from './projects/projects.ts';
 import { providerTypes } from './providers/registry.ts';
 import { quotaHistory } from './quotas/history.ts';
 import { quotas } from './quotas/quotas.ts';
-import { login, logout } from './session/login.ts';
-import { samlEndpoints } from './session/saml/saml.ts';
 import { kindsEndpoints } from './resources/kinds.ts';
 import { monitoringEndpoint, slaEndpoint } from './resources/measurements.ts';
 import { resourceEndpoints } from './resources/summary.ts';
@@ -37,6 +40,8 @@ import { serviceActionEndpoints } from './services/service-actions.ts';
 import { serviceEndpoints } from './services/services.ts';
 import { settings } from './services/settings.ts';
 import { settingsActions } from './services/settings-actions.ts';
+import { login, logout } from './session/login.ts';
+import { samlEndpoints } from './session/saml/saml.ts';
 import { creationTime } from './stats/creation-time.ts';
 import { quotaStatistics } from './stats/quota.ts';
 import { quotaTimeline } from './stats/timeline.ts';

@@ -57,12 +57,19 @@ const flag = (fallback: boolean, help: string): Setting<boolean> => ({
   },
 });
 
-const list = (fallback: readonly string[], help: string, check?: (item: string) => void): Setting<readonly string[]> => ({
+const list = (
+  fallback: readonly string[],
+  help: string,
+  check?: (item: string) => void,
+): Setting<readonly string[]> => ({
   kind: 'list',
   fallback,
   help,
   read: (value) => {
-    const items = value.split(',').map((item) => item.trim()).filter((item) => item !== '');
+    const items = value
+      .split(',')
+      .map((item) => item.trim())
+      .filter((item) => item !== '');
     for (const item of items) check?.(item);
     return items;
   },
@@ -139,8 +146,10 @@ const remoteAddress = (help: string, schemes: readonly string[]): Setting<string
   read: (value) => {
     if (value === '') return null;
     const parsed = urlOf(value);
-    if (!parsed?.hostname || !schemes.includes(parsed.protocol)) throw new Error(`must be a URL that starts with ${schemes.map((scheme) => `${scheme}//`).join(' or ')}`);
-    if (!isPercentEncoded(parsed.username + parsed.password)) throw new Error('must write a percent sign in its user or password as %25');
+    if (!parsed?.hostname || !schemes.includes(parsed.protocol))
+      throw new Error(`must be a URL that starts with ${schemes.map((scheme) => `${scheme}//`).join(' or ')}`);
+    if (!isPercentEncoded(parsed.username + parsed.password))
+      throw new Error('must write a percent sign in its user or password as %25');
     return value;
   },
 });
@@ -163,28 +172,48 @@ export const settings = {
   owners_can_manage_owners: flag(false, 'Owners may grant and revoke roles in their own customers.'),
   user_competences: list([], "Choices of a user's competence."),
   native_name_enabled: flag(false, 'Tells web clients to show native names.'),
-  link_template_hosts: list([], 'Hosts that the links in invitations may name, with a port only that one; default: any.', hostName),
+  link_template_hosts: list(
+    [],
+    'Hosts that the links in invitations may name, with a port only that one; default: any.',
+    hostName,
+  ),
   invitation_mail_limit: integer(100, 'Invitation mails that a user other than staff may cause in an hour.'),
   invitation_lifetime: duration<number>(7 * day, 'How long an invitation can be accepted.'),
   validate_invitation_email: flag(false, 'An invitation is accepted only by a user with its email address.'),
   authentication_methods: list(['LOCAL_SIGNIN'], 'Ways to log in: LOCAL_SIGNIN, SAML2.', (item) => {
-    if (item !== 'LOCAL_SIGNIN' && item !== 'SAML2') throw new Error(`must list LOCAL_SIGNIN or SAML2, but has "${item}"`);
+    if (item !== 'LOCAL_SIGNIN' && item !== 'SAML2')
+      throw new Error(`must list LOCAL_SIGNIN or SAML2, but has "${item}"`);
   }),
   saml_cert_file: text(null, 'PEM certificate that identity providers know the service by; required with SAML2.'),
-  saml_key_file: text(null, 'PEM key of that certificate, RSA; signs requests and decrypts assertions. Required with SAML2.'),
+  saml_key_file: text(
+    null,
+    'PEM key of that certificate, RSA; signs requests and decrypts assertions. Required with SAML2.',
+  ),
   saml_idp_metadata_files: list([], 'Metadata files of identity providers.'),
-  saml_idp_metadata_urls: metadataUrls('Metadata of identity providers on the web: of each its URL, a vertical bar, and the file of the PEM certificate that signs it.'),
-  saml_attribute_mapping: attributeMapping('Fields of users that attributes of identity providers fill, JSON such as {"mail": ["email"]}; one must fill username. Required with SAML2.'),
+  saml_idp_metadata_urls: metadataUrls(
+    'Metadata of identity providers on the web: of each its URL, a vertical bar, and the file of the PEM certificate that signs it.',
+  ),
+  saml_attribute_mapping: attributeMapping(
+    'Fields of users that attributes of identity providers fill, JSON such as {"mail": ["email"]}; one must fill username. Required with SAML2.',
+  ),
   saml_create_unknown_user: flag(true, 'A SAML login creates the user it does not find.'),
   saml_link_existing_users: flag(false, 'A SAML login may enter accounts that it did not create.'),
   saml_enable_single_logout: flag(false, 'Tells web clients to log out at the identity provider, too.'),
   saml_allow_to_select_identity_provider: flag(true, 'Tells web clients to let users choose their identity provider.'),
-  saml_identity_provider_url: text(null, 'Entity id of the identity provider that web clients use where users do not choose.'),
+  saml_identity_provider_url: text(
+    null,
+    'Entity id of the identity provider that web clients use where users do not choose.',
+  ),
   saml_identity_provider_label: text(null, 'Name of that identity provider in web clients.'),
-  login_completed_url: redirectAddress('Where a SAML login ends; holds {token} and {method}. Required with SAML2.', ['token', 'method']),
+  login_completed_url: redirectAddress('Where a SAML login ends; holds {token} and {method}. Required with SAML2.', [
+    'token',
+    'method',
+  ]),
   login_failed_url: redirectAddress('Where a failed SAML login ends; gets the parameter message. Required with SAML2.'),
   logout_completed_url: redirectAddress('Where a SAML logout ends. Required with SAML2.'),
-  logout_failed_url: redirectAddress('Where a failed SAML logout ends; gets the parameter message. Required with SAML2.'),
+  logout_failed_url: redirectAddress(
+    'Where a failed SAML logout ends; gets the parameter message. Required with SAML2.',
+  ),
   product_name: requiredText('Tenantry', 'Name of the service in mails and requests it sends.'),
   advisory_alerts: flag(false, 'Raises alerts about customers without projects, services or resources.'),
   closed_alerts_lifetime: duration<number>(7 * day, 'How long closed alerts are kept.'),
@@ -192,17 +221,33 @@ export const settings = {
   quota_history_retention: duration<null>(null, 'How long the history of quotas is kept; default: for ever.'),
   hook_delivery_retention: duration<number>(30 * day, 'How long finished deliveries of hooks are kept.'),
   hooks_allowed_networks: networks('Private and local networks that hooks may send to all the same.'),
-  smtp_url: remoteAddress('Mail server: smtp:// (encrypted where it offers STARTTLS) or smtps://, [user:password@]host[:port]; default: mails are only logged.', ['smtp:', 'smtps:']),
+  smtp_url: remoteAddress(
+    'Mail server: smtp:// (encrypted where it offers STARTTLS) or smtps://, [user:password@]host[:port]; default: mails are only logged.',
+    ['smtp:', 'smtps:'],
+  ),
   email_from: text(null, 'Sender of mails; required with smtp_url.'),
-  push_gateway_url: remoteAddress('Where push notifications are posted to; default: with a service account, that of Firebase.', ['http:', 'https:']),
+  push_gateway_url: remoteAddress(
+    'Where push notifications are posted to; default: with a service account, that of Firebase.',
+    ['http:', 'https:'],
+  ),
   push_server_key_android: text(null, 'Server key for Android devices at the push gateway.'),
   push_server_key_ios: text(null, 'Server key for iOS devices at the push gateway.'),
   push_service_account: text(null, 'JSON key file of a service account; used instead of server keys.'),
   push_title: text(null, 'Title of push notifications; default: the product name and "notification".'),
-  encryption_keys: list([], 'Keys that stored secrets are encrypted with, id:base64 of 32 bytes each; the first encrypts, all decrypt. Default: one is made in secret.key of the data folder.', encryptionKey),
+  encryption_keys: list(
+    [],
+    'Keys that stored secrets are encrypted with, id:base64 of 32 bytes each; the first encrypts, all decrypt. Default: one is made in secret.key of the data folder.',
+    encryptionKey,
+  ),
   only_staff_manages_services: flag(false, 'Only staff write settings, services and links.'),
-  manager_can_manage_tenants: flag(false, 'Project managers and administrators may delete private clouds on shared settings.'),
-  tenant_credentials_visible: flag(false, 'Shows the user and password of private clouds to those who may change them.'),
+  manager_can_manage_tenants: flag(
+    false,
+    'Project managers and administrators may delete private clouds on shared settings.',
+  ),
+  tenant_credentials_visible: flag(
+    false,
+    'Shows the user and password of private clouds to those who may change them.',
+  ),
   simulator_enabled: flag(true, 'Settings without a backend_url run on the built-in simulator.'),
   provider_allowed_networks: networks('Networks that providers may be called in although they are refused otherwise.'),
   settings_sync_interval: duration<number>(30 * minute, 'Time between two synchronisations with a provider.'),
@@ -213,7 +258,8 @@ export const settings = {
     fallback: 'info' as string,
     help: 'How much is logged: debug, info, warn, error or silent.',
     read: (value: string) => {
-      if (!/^(debug|info|warn|error|silent)$/.test(value)) throw new Error('must be debug, info, warn, error or silent');
+      if (!/^(debug|info|warn|error|silent)$/.test(value))
+        throw new Error('must be debug, info, warn, error or silent');
       return value;
     },
   },
@@ -221,14 +267,20 @@ export const settings = {
 } satisfies Record<string, Setting<unknown>>;
 
 export type SettingName = keyof typeof settings;
-export type Config = { readonly [K in SettingName]: ReturnType<(typeof settings)[K]['read']> | (typeof settings)[K]['fallback'] };
+export type Config = {
+  readonly [K in SettingName]: ReturnType<(typeof settings)[K]['read']> | (typeof settings)[K]['fallback'];
+};
 
 /** A setting that cannot be read; `message` names the setting and the rule. */
 export class ConfigError extends Error {}
 
 /** All settings: given values first, then option texts, then environment texts, then defaults. Throws ConfigError. */
 export function loadConfig(
-  sources: { given?: Partial<Config>; options?: Readonly<Record<string, string>>; env?: Readonly<Record<string, string | undefined>> } = {},
+  sources: {
+    given?: Partial<Config>;
+    options?: Readonly<Record<string, string>>;
+    env?: Readonly<Record<string, string | undefined>>;
+  } = {},
 ): Config {
   const config: Record<string, unknown> = {};
   for (const name of settingNames) {
@@ -240,7 +292,8 @@ export function loadConfig(
     else if (env !== undefined && env !== '') config[name] = readSetting(setting, env, environmentName(name));
     else config[name] = setting.fallback;
   }
-  if (config.smtp_url && !config.email_from) throw new ConfigError(`${environmentName('email_from')} must be set with ${environmentName('smtp_url')}`);
+  if (config.smtp_url && !config.email_from)
+    throw new ConfigError(`${environmentName('email_from')} must be set with ${environmentName('smtp_url')}`);
   checkSaml(config as Config, (name, rule) => {
     throw new ConfigError(`${environmentName(name)} ${rule}`);
   });
@@ -261,17 +314,24 @@ function readSetting(setting: Setting<unknown>, value: string, shownAs: string):
 }
 
 /** Settings that hold credentials: what is printed of them is whether they are set. */
-const secretSettings: ReadonlySet<SettingName> = new Set(['encryption_keys', 'push_server_key_android', 'push_server_key_ios']);
+const secretSettings: ReadonlySet<SettingName> = new Set([
+  'encryption_keys',
+  'push_server_key_android',
+  'push_server_key_ios',
+]);
 
 /** A setting's value as one would write it on the command line; credentials are stars. */
 export function printSetting(name: SettingName, value: unknown): string {
   if (value === null || (Array.isArray(value) && value.length === 0)) return '';
   if (secretSettings.has(name)) return '********';
   if (name === 'smtp_url') return String(value).replace(/^(\w+:\/\/[^:@/]*):[^@/]*@/, '$1:********@');
-  if (Array.isArray(value)) return value.map((item) => (typeof item === 'object' ? `${item.url}|${item.cert_file}` : item)).join(',');
+  if (Array.isArray(value))
+    return value.map((item) => (typeof item === 'object' ? `${item.url}|${item.cert_file}` : item)).join(',');
   if (typeof value === 'object') return JSON.stringify(value);
   if (settings[name].kind === 'duration' && typeof value === 'number') {
-    const unit = Object.entries(durationUnits).reverse().find(([, size]) => value % size === 0);
+    const unit = Object.entries(durationUnits)
+      .reverse()
+      .find(([, size]) => value % size === 0);
     return unit ? `${value / unit[1]}${unit[0]}` : `${value / second}s`;
   }
   return String(value);

@@ -35,7 +35,12 @@ export function lockFolder(folder: string, addon: Addon | undefined): () => void
 }
 
 /** Opens the database, for a server behind the lock of its folder; `release` closes both. Throws with a sentence. */
-export function openData(config: Config, folder: string | undefined, serves: boolean, log: Log): { db: Database; release: () => void } {
+export function openData(
+  config: Config,
+  folder: string | undefined,
+  serves: boolean,
+  log: Log,
+): { db: Database; release: () => void } {
   const addon = prepareFolder(config, folder);
   const unlock = serves && folder !== undefined ? lockFolder(folder, addon) : undefined;
   const file = folder === undefined ? ':memory:' : join(folder, databaseFile);
@@ -43,7 +48,10 @@ export function openData(config: Config, folder: string | undefined, serves: boo
     const db = Database.open(file, addon);
     db.define('country_name', countryName);
     migrate(db);
-    if (serves && folder !== undefined) db.checkpointInThread(addon, (error) => log.warn({ err: error }, 'no thread moves the write-ahead log: commits do it'));
+    if (serves && folder !== undefined)
+      db.checkpointInThread(addon, (error) =>
+        log.warn({ err: error }, 'no thread moves the write-ahead log: commits do it'),
+      );
     return { db, release: () => (db.close(), unlock?.()) };
   } catch (error) {
     unlock?.();

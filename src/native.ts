@@ -5,7 +5,19 @@
  * The bundle evaluates this module before any other, so that a wrong platform is refused before anything else happens.
  */
 import { createHash, randomUUID } from 'node:crypto';
-import { closeSync, lstatSync, mkdirSync, openSync, readFileSync, readSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -68,7 +80,13 @@ function describe({ node, abi, os, arch, libc }: Platform): string {
 
 function platformHere(): Platform {
   const { platform, arch, version, versions } = process;
-  return { node: version.slice(1), abi: versions.modules, os: platform, arch, libc: platform === 'linux' ? libc() : '' };
+  return {
+    node: version.slice(1),
+    abi: versions.modules,
+    os: platform,
+    arch,
+    libc: platform === 'linux' ? libc() : '',
+  };
 }
 
 /** The C library of this Node.js, by the loader that its file names near its start; the report of Node.js would take 10 ms. */

@@ -37,7 +37,10 @@ export const metadataUrls = (help: string): Setting<readonly MetadataUrl[]> => (
   fallback: [],
   help,
   read: (text) => {
-    const items = text.split(',').map((item) => item.trim()).filter((item) => item !== '');
+    const items = text
+      .split(',')
+      .map((item) => item.trim())
+      .filter((item) => item !== '');
     return items.map((item) => {
       const bar = item.lastIndexOf('|');
       if (bar < 0) throw new Error(`must list URL|certificate file, but has "${item}"`);
@@ -79,19 +82,31 @@ function problemOfAddress(text: string, places: readonly string[]): string | und
   // A place in the host would send the token to whatever its value names.
   const filled = urlOf(places.reduce((address, place) => address.replaceAll(`{${place}}`, 'x'), text));
   const emptied = urlOf(places.reduce((address, place) => address.replaceAll(`{${place}}`, ''), text));
-  if (!filled || !/^https?:$/.test(filled.protocol) || filled.origin !== emptied?.origin) return 'must be an http or https URL';
+  if (!filled || !/^https?:$/.test(filled.protocol) || filled.origin !== emptied?.origin)
+    return 'must be an http or https URL';
   // It becomes a header of the answer.
-  return /[^\x21-\x7e]/.test(text) ? 'must be an http or https URL without blanks, other characters encoded' : undefined;
+  return /[^\x21-\x7e]/.test(text)
+    ? 'must be an http or https URL without blanks, other characters encoded'
+    : undefined;
 }
 
-const required = ['saml_cert_file', 'saml_key_file', 'saml_attribute_mapping', 'login_completed_url', 'login_failed_url', 'logout_completed_url', 'logout_failed_url'] as const;
+const required = [
+  'saml_cert_file',
+  'saml_key_file',
+  'saml_attribute_mapping',
+  'login_completed_url',
+  'login_failed_url',
+  'logout_completed_url',
+  'logout_failed_url',
+] as const;
 
 /** Refuses settings that single sign-on cannot work with, naming the first of them. */
 export function checkSaml(config: Config, refuse: (name: SettingName, rule: string) => never): void {
   const mapping = problemOfMapping(config.saml_attribute_mapping);
   if (mapping) refuse('saml_attribute_mapping', mapping);
   for (const { cert_file: file, url } of config.saml_idp_metadata_urls) {
-    if (!/^https?:$/.test(urlOf(url)?.protocol ?? '')) refuse('saml_idp_metadata_urls', `must list http or https URLs, but has "${url}"`);
+    if (!/^https?:$/.test(urlOf(url)?.protocol ?? ''))
+      refuse('saml_idp_metadata_urls', `must list http or https URLs, but has "${url}"`);
     if (!file) refuse('saml_idp_metadata_urls', `must name the certificate that signs ${url}`);
   }
   if (!config.authentication_methods.includes('SAML2')) return;
@@ -106,12 +121,17 @@ export function checkSaml(config: Config, refuse: (name: SettingName, rule: stri
 
 function problemOfMapping(mapping: AttributeMapping | null): string | undefined {
   if (mapping === null) return undefined;
-  const isMapping = typeof mapping === 'object' && !Array.isArray(mapping)
-    && Object.values(mapping).every((fields) => Array.isArray(fields) && fields.every((field) => typeof field === 'string'));
+  const isMapping =
+    typeof mapping === 'object' &&
+    !Array.isArray(mapping) &&
+    Object.values(mapping).every(
+      (fields) => Array.isArray(fields) && fields.every((field) => typeof field === 'string'),
+    );
   if (!isMapping) return 'must be a JSON object of lists of fields, such as {"mail": ["email"]}';
   const fields = Object.values(mapping).flat();
   const refused = fields.find((field) => !mappedFields.some((allowed) => allowed === field));
-  if (refused !== undefined) return `must not fill "${refused}": the fields that can be filled are ${mappedFields.join(', ')}`;
+  if (refused !== undefined)
+    return `must not fill "${refused}": the fields that can be filled are ${mappedFields.join(', ')}`;
   const repeated = fields.find((field, i) => fields.indexOf(field) !== i);
   if (repeated !== undefined) return `must fill "${repeated}" from one attribute`;
   return fields.includes('username') ? undefined : 'must fill username from an attribute';

@@ -5,10 +5,10 @@ import { RateLimit } from './access/rate-limit.ts';
 import { Request } from './access/request.ts';
 import { openSecrets } from './access/secrets.ts';
 import { openServiceKeys } from './access/service-keys.ts';
-import { TokenUse, authenticate, issueToken } from './access/tokens.ts';
+import { authenticate, issueToken, TokenUse } from './access/tokens.ts';
 import { endpoints } from './api.ts';
 import { type Clock, hour, minute, systemClock } from './clock.ts';
-import { type Endpoint, type Operation, type Method, allowed, metadata } from './collection/endpoint.ts';
+import { allowed, type Endpoint, type Method, metadata, type Operation } from './collection/endpoint.ts';
 import { type Config, loadConfig } from './config.ts';
 import { openData } from './data-folder.ts';
 import type { Database } from './db/database.ts';
@@ -19,7 +19,7 @@ import { HookOutbox } from './hooks/outbox.ts';
 import { HttpError, notFound } from './http/error.ts';
 import { type Incoming, pathOf } from './http/incoming.ts';
 import { type Answer, Listener } from './http/listener.ts';
-import { type Reply, encoded, json } from './http/reply.ts';
+import { encoded, json, type Reply } from './http/reply.ts';
 import { type Resolver, systemResolver } from './http/resolver.ts';
 import { Router } from './http/router.ts';
 import { InvitationOutbox } from './invitations/outbox.ts';
@@ -76,7 +76,12 @@ export interface Server {
 export async function createServer(options: ServerOptions = {}): Promise<Server> {
   const config = loadConfig({ given: options });
   const folder = options.ephemeral ? undefined : resolve(config.data);
-  const { deployment, router, issueToken, close } = openDeployment(config, { ...options, folder, serves: true, wakeOutbox: (outbox, queues) => outboxes[outbox].wake(queues) });
+  const { deployment, router, issueToken, close } = openDeployment(config, {
+    ...options,
+    folder,
+    serves: true,
+    wakeOutbox: (outbox, queues) => outboxes[outbox].wake(queues),
+  });
   const { db, log } = deployment;
   const outboxes = {
     hooks: new Deliverer(deployment, new HookOutbox(deployment)),
@@ -191,7 +196,8 @@ export function openDeployment(config: Config, opening: Opening): Opened {
     invitationChecks: new RateLimit(checksPerMinute, minute),
     samlKeys,
     samlLogins: new RateLimit(samlLoginsPerMinute, minute),
-    passwordChanged: (username) => db.settled((error) => error === undefined && forgetInitialPassword(folder, username)),
+    passwordChanged: (username) =>
+      db.settled((error) => error === undefined && forgetInitialPassword(folder, username)),
   };
   ensureGlobalQuotas(deployment);
   return {
@@ -267,7 +273,9 @@ function pipeline(deployment: Deployment, router: Router<Endpoint>): (incoming: 
       if (!operation) throw new HttpError(405, { detail: `Method "${incoming.method}" not allowed.` });
       if (!operation.prepare && !incoming.isMultipart) return answer(perform(operation, request, undefined));
       // What had to wait is looked at anew: meanwhile its token may have been revoked, or a role may have ended.
-      return prepare(operation, request).then((prepared) => answer(perform(operation, presentRequest(), prepared))).catch(refuse);
+      return prepare(operation, request)
+        .then((prepared) => answer(perform(operation, presentRequest(), prepared)))
+        .catch(refuse);
     } catch (error) {
       return refuse(error);
     }
@@ -288,7 +296,8 @@ function performer(db: Database): (operation: Operation, request: Request, prepa
   const documents = new Memo<Reply>(db, documentBytes);
   return (operation, request, prepared) => {
     const { actor, incoming } = request;
-    if (incoming.method !== 'GET' && incoming.method !== 'HEAD') return db.write(() => operation.handle(request, prepared as never));
+    if (incoming.method !== 'GET' && incoming.method !== 'HEAD')
+      return db.write(() => operation.handle(request, prepared as never));
     const key = `${actor?.token} ${incoming.base}${incoming.path}?${incoming.query.text}`;
     const known = documents.get(key);
     if (known && (known.until === undefined || request.now < known.until)) return known;

@@ -26,7 +26,8 @@ clocks('a settable clock stands still until it is told to move', () => {
 });
 
 clocks('what is no instant is refused', () => {
-  for (const value of ['tomorrow', Number.NaN, 1.5, Number.POSITIVE_INFINITY]) assert.throws(() => settableClock(value), /^not an instant: /);
+  for (const value of ['tomorrow', Number.NaN, 1.5, Number.POSITIVE_INFINITY])
+    assert.throws(() => settableClock(value), /^not an instant: /);
 });
 
 clocks('an instant is written in UTC, with as many fraction digits as it needs', () => {

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Server, createServer } from '../src/server.ts';
+import { createServer, type Server } from '../src/server.ts';
 
 const test = suite('data folder');
 let data: string;
@@ -33,10 +33,17 @@ test('a server that cannot listen leaves no thread that has the database open', 
   const threads: Worker[] = [];
   const note = (thread: Worker): void => void threads.push(thread);
   process.on('worker', note);
-  const told = await serve(port).then(() => '', (error: Error) => error.message);
+  const told = await serve(port).then(
+    () => '',
+    (error: Error) => error.message,
+  );
   assert.is(told, `cannot listen on 127.0.0.1 port ${port}: the port is in use`);
   process.off('worker', note);
-  assert.equal(threads.map((thread) => thread.threadId), [-1], 'a thread was begun, and has ended');
+  assert.equal(
+    threads.map((thread) => thread.threadId),
+    [-1],
+    'a thread was begun, and has ended',
+  );
   assert.equal(files(), ['tenantry.db']);
   taken.close();
   await (await serve()).close();
@@ -48,7 +55,13 @@ test('a server that cannot save when it closes says so, and leaves the folder to
   tokenUse.save = () => {
     throw new Error('disk full');
   };
-  assert.is(await first.close().then(() => '', (error: Error) => error.message), 'disk full');
+  assert.is(
+    await first.close().then(
+      () => '',
+      (error: Error) => error.message,
+    ),
+    'disk full',
+  );
   assert.throws(() => db.pragma('user_version'), /not open/);
   await (await serve()).close();
   assert.equal(files(), ['tenantry.db']);

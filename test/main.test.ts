@@ -1,9 +1,9 @@
 /** The command line, as the operator meets it. `npm test` built the program before. */
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite } from 'uvu';
@@ -12,7 +12,7 @@ import packageJson from '../package.json' with { type: 'json' };
 import { settingNames } from '../src/config.ts';
 import { Database } from '../src/db/database.ts';
 import { sql } from '../src/db/sql.ts';
-import { Program, type Serving, failed } from './support/program.ts';
+import { failed, Program, type Serving } from './support/program.ts';
 
 const native = mkdtempSync(join(tmpdir(), 'tenantry-native-'));
 let program: Program;
@@ -36,7 +36,17 @@ async function get(url: string, token: string): Promise<unknown> {
 cli('help tells every command and every setting; so does no command at all', async () => {
   const { code, stdout, stderr } = await run(['help']);
   assert.equal([code, stderr], [0, '']);
-  for (const command of ['serve', 'user add NAME', 'token NAME', 'demo', 'backup FILE', 'restore FILE', 'config', 'version']) assert.match(stdout, `\n  ${command}`);
+  for (const command of [
+    'serve',
+    'user add NAME',
+    'token NAME',
+    'demo',
+    'backup FILE',
+    'restore FILE',
+    'config',
+    'version',
+  ])
+    assert.match(stdout, `\n  ${command}`);
   for (const name of settingNames) assert.match(stdout, `--${name.replaceAll('_', '-')} `);
   for (const words of [[], ['--help'], ['-h'], ['serve', '--help'], ['user', '--help']]) {
     assert.equal(await run(words, { env: { TENANTRY_PORT: 'wrong' } }), { code, stdout, stderr }, words.join(' '));
@@ -44,7 +54,8 @@ cli('help tells every command and every setting; so does no command at all', asy
 });
 
 cli('version prints the version', async () => {
-  for (const word of ['version', '--version']) assert.equal(await run([word]), { code: 0, stdout: `${packageJson.version}\n`, stderr: '' });
+  for (const word of ['version', '--version'])
+    assert.equal(await run([word]), { code: 0, stdout: `${packageJson.version}\n`, stderr: '' });
 });
 
 cli('licenses prints the licence of the program and of every package in it', async () => {
@@ -58,7 +69,11 @@ cli('licenses prints the licence of the program and of every package in it', asy
     assert.match(text ?? '', /Copyright|public domain/i, name);
   }
   // Packages that packages bring with them, and the notices of a script that was made of several.
-  for (const name of ['sonic-boom', 'xml-crypto']) assert.ok(others.some((other) => other.startsWith(`${name} `)), name);
+  for (const name of ['sonic-boom', 'xml-crypto'])
+    assert.ok(
+      others.some((other) => other.startsWith(`${name} `)),
+      name,
+    );
   assert.ok(others.some((other) => other.startsWith('rapidoc ') && other.includes('Google LLC')));
 });
 
@@ -82,21 +97,40 @@ cli('what is not understood is told in one line, with exit code 2, and nothing h
     [['serve', '--ephemeral=yes'], "Option '--ephemeral' does not take an argument"],
     [['serve', '--port', 'http'], '--port must be a whole number from 0 to 65535'],
     [['token', 'admin', '--data', ''], '--data must not be empty'],
-    [['serve', '--trusted-proxies', 'here'], '--trusted-proxies must list addresses or networks such as 10.0.0.0/8, but has "here"'],
+    [
+      ['serve', '--trusted-proxies', 'here'],
+      '--trusted-proxies must list addresses or networks such as 10.0.0.0/8, but has "here"',
+    ],
     [['serve', '--owners-can-manage-owners', 'perhaps'], '--owners-can-manage-owners must be true or false'],
   ];
   for (const [words, line] of mistakes) assert.equal(await run(words), failed(line, 2), words.join(' '));
-  assert.equal(await run(['serve'], { env: { TENANTRY_PORT: '65536' } }), failed('TENANTRY_PORT must be a whole number from 0 to 65535', 2));
+  assert.equal(
+    await run(['serve'], { env: { TENANTRY_PORT: '65536' } }),
+    failed('TENANTRY_PORT must be a whole number from 0 to 65535', 2),
+  );
   assert.equal(readdirSync(folder), []);
 });
 
 cli('config prints every setting: the option before the environment before the default', async () => {
   const env = { TENANTRY_PORT: '81', TENANTRY_HOST: '::1', TENANTRY_TRUSTED_PROXIES: '10.0.0.0/8, 192.0.2.1' };
-  const { stdout } = await run(['config', '--port', '82', '--owners-can-manage-owners', '--closed-alerts-lifetime', '48h'], { env });
-  const values = Object.fromEntries(stdout.split('\n').filter((line) => line.startsWith('TENANTRY_')).map((line) => line.split(/=(.*)/s)));
-  assert.equal(Object.keys(values), settingNames.map((name) => `TENANTRY_${name.toUpperCase()}`));
+  const { stdout } = await run(
+    ['config', '--port', '82', '--owners-can-manage-owners', '--closed-alerts-lifetime', '48h'],
+    { env },
+  );
+  const values = Object.fromEntries(
+    stdout
+      .split('\n')
+      .filter((line) => line.startsWith('TENANTRY_'))
+      .map((line) => line.split(/=(.*)/s)),
+  );
   assert.equal(
-    ['PORT', 'HOST', 'DATA', 'TRUSTED_PROXIES', 'OWNERS_CAN_MANAGE_OWNERS', 'CLOSED_ALERTS_LIFETIME'].map((name) => values[`TENANTRY_${name}`]),
+    Object.keys(values),
+    settingNames.map((name) => `TENANTRY_${name.toUpperCase()}`),
+  );
+  assert.equal(
+    ['PORT', 'HOST', 'DATA', 'TRUSTED_PROXIES', 'OWNERS_CAN_MANAGE_OWNERS', 'CLOSED_ALERTS_LIFETIME'].map(
+      (name) => values[`TENANTRY_${name}`],
+    ),
     ['82', '::1', 'data', '10.0.0.0/8,192.0.2.1', 'true', '2d'],
   );
 });
@@ -104,14 +138,24 @@ cli('config prints every setting: the option before the environment before the d
 cli('config --markdown prints the table of the README', async () => {
   const { stdout } = await run(['config', '--markdown']);
   const [head, , first] = stdout.split('\n');
-  assert.equal([head, first], ['| Setting | Kind | Default | Meaning |', '| `host` | text | `127.0.0.1` | Address to listen on. |']);
+  assert.equal(
+    [head, first],
+    ['| Setting | Kind | Default | Meaning |', '| `host` | text | `127.0.0.1` | Address to listen on. |'],
+  );
 });
 
 cli('user add creates a user who can log in with the password from standard input', async () => {
   const words = ['user', 'add', 'bob', '--staff', '--email', 'bob@example.com', '--password-stdin'];
-  assert.equal(await run(words, { input: 'correct horse 7\n' }), { code: 0, stdout: 'Created user bob.\n', stderr: '' });
+  assert.equal(await run(words, { input: 'correct horse 7\n' }), {
+    code: 0,
+    stdout: 'Created user bob.\n',
+    stderr: '',
+  });
   const server = await serve();
-  const response = await fetch(`${server.url}/api-auth/password/`, { method: 'POST', body: new URLSearchParams({ username: 'bob', password: 'correct horse 7' }) });
+  const response = await fetch(`${server.url}/api-auth/password/`, {
+    method: 'POST',
+    body: new URLSearchParams({ username: 'bob', password: 'correct horse 7' }),
+  });
   const { token } = (await response.json()) as { token: string };
   const [me] = (await get(`${server.url}/api/users/?current`, token)) as [Record<string, unknown>];
   assert.equal([me.username, me.email, me.is_staff, me.is_support], ['bob', 'bob@example.com', true, false]);
@@ -120,11 +164,17 @@ cli('user add creates a user who can log in with the password from standard inpu
 });
 
 cli('user add refuses what the API would refuse, and says why', async () => {
-  assert.equal(await run(['user', 'add', 'bob', '--support']), { code: 0, stdout: 'Created user bob, without a password.\n', stderr: '' });
+  assert.equal(await run(['user', 'add', 'bob', '--support']), {
+    code: 0,
+    stdout: 'Created user bob, without a password.\n',
+    stderr: '',
+  });
   assert.equal(await run(['user', 'add', 'BOB']), failed('username: user with this username already exists.'));
   assert.equal(await run(['user', 'add', 'b b']), failed('username: Enter a valid username.'));
   assert.equal(await run(['user', 'add', 'eve', '--email', 'nowhere']), failed('email: Enter a valid email address.'));
-  const short = failed('password: Ensure this field has at least one digit. Ensure this field has at least 7 characters.');
+  const short = failed(
+    'password: Ensure this field has at least one digit. Ensure this field has at least 7 characters.',
+  );
   assert.equal(await run(['user', 'add', 'eve', '--password-stdin'], { input: 'short\n' }), short);
 });
 
@@ -134,7 +184,9 @@ cli('a running server sees users and tokens of a second process at once', async 
   const { code, stdout } = await run(['token', 'zed']);
   assert.is(code, 0);
   assert.match(stdout, /^[0-9a-f]{40}\n$/);
-  const names = ((await get(`${server.url}/api/users/`, stdout.trim())) as { username: string }[]).map(({ username }) => username);
+  const names = ((await get(`${server.url}/api/users/`, stdout.trim())) as { username: string }[]).map(
+    ({ username }) => username,
+  );
   assert.equal(names, ['admin', 'zed']);
   assert.is((await run(['demo'])).code, 0);
   assert.is(((await get(`${server.url}/api/customers/?page_size=300`, stdout.trim())) as unknown[]).length, 12);
@@ -148,21 +200,34 @@ cli('token refuses a name without an active user', async () => {
 
 cli('a command that works on a database makes none where the name of the folder is wrong', async () => {
   for (const words of [['token', 'admin'], ['doctor'], ['backup', 'b'], ['rotate-key']]) {
-    assert.equal(await run([...words, '--data', 'wrong']), failed(`there is no database in ${join(folder, 'wrong')}`), words[0]);
+    assert.equal(
+      await run([...words, '--data', 'wrong']),
+      failed(`there is no database in ${join(folder, 'wrong')}`),
+      words[0],
+    );
   }
   assert.equal(readdirSync(folder), []);
 });
 
 cli('several commands may meet in a folder that none of them has used before', async () => {
   const ends = await Promise.all(['a', 'b', 'c', 'd'].map((name) => run(['user', 'add', name])));
-  assert.equal(ends.map(({ stderr }) => stderr), ['', '', '', '']);
+  assert.equal(
+    ends.map(({ stderr }) => stderr),
+    ['', '', '', ''],
+  );
 });
 
 cli('demo prints logins to try, and refuses a database with customers', async () => {
   const { code, stdout, stderr } = await run(['demo', '--seed', 'mine']);
   assert.equal([code, stderr], [0, '']);
-  assert.match(stdout, /^The demonstration world is ready: 12 customers, 40 projects, 120 users, \d+ SSH keys,\n\d+ provider accounts, \d+ resources and \d+ events since \d{4}-\d\d-\d\d\.\n\nLogins to try, all with the password demo-world-1\n\n {2}helena\.kask +staff/);
-  assert.equal(await run(['demo']), failed('there are customers already; the demonstration world needs a database without any'));
+  assert.match(
+    stdout,
+    /^The demonstration world is ready: 12 customers, 40 projects, 120 users, \d+ SSH keys,\n\d+ provider accounts, \d+ resources and \d+ events since \d{4}-\d\d-\d\d\.\n\nLogins to try, all with the password demo-world-1\n\n {2}helena\.kask +staff/,
+  );
+  assert.equal(
+    await run(['demo']),
+    failed('there are customers already; the demonstration world needs a database without any'),
+  );
 });
 
 cli('serve tells where the initial password is, at every start until it is changed', async () => {
@@ -171,7 +236,11 @@ cli('serve tells where the initial password is, at every start until it is chang
     const server = await serve();
     assert.equal(server.told, { event: 'listening', url: server.url });
     assert.is(await server.stop(), 0);
-    assert.is(server.errors(), `The password of the staff user "admin" is in ${file}; change it, and the file goes away.\n`, start);
+    assert.is(
+      server.errors(),
+      `The password of the staff user "admin" is in ${file}; change it, and the file goes away.\n`,
+      start,
+    );
   }
   rmSync(file);
   const server = await serve();
@@ -191,20 +260,33 @@ cli('a port in use is told in one line', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
   const { port } = other.address() as AddressInfo;
-  assert.equal(await run(['serve', '--port', String(port)]), failed(`cannot listen on 127.0.0.1 port ${port}: the port is in use`));
+  assert.equal(
+    await run(['serve', '--port', String(port)]),
+    failed(`cannot listen on 127.0.0.1 port ${port}: the port is in use`),
+  );
   other.close();
   const server = await serve();
   await server.stop();
-  assert.match(server.errors(), 'initial-password', 'the password that the failed first start has made is told by the next');
+  assert.match(
+    server.errors(),
+    'initial-password',
+    'the password that the failed first start has made is told by the next',
+  );
 });
 
 cli('so is a host that is not this machine', async () => {
-  assert.equal(await run(['serve', '--port', '0', '--host', '203.0.113.1']), failed('cannot listen on 203.0.113.1 port 0: this machine has no such address'));
+  assert.equal(
+    await run(['serve', '--port', '0', '--host', '203.0.113.1']),
+    failed('cannot listen on 203.0.113.1 port 0: this machine has no such address'),
+  );
 });
 
 cli('one server at a time uses a data folder; the next may when it has ended, however it did', async () => {
   const server = await serve();
-  assert.equal(await run(['serve', '--port', '0']), failed(`another server uses the data folder ${join(folder, 'data')}`));
+  assert.equal(
+    await run(['serve', '--port', '0']),
+    failed(`another server uses the data folder ${join(folder, 'data')}`),
+  );
   assert.is((await fetch(`${server.url}/api/version/`)).status, 200);
   const [child] = program.running;
   child?.kill('SIGKILL');
@@ -244,7 +326,10 @@ cli('a database of a newer version is refused and stays as it is', async () => {
   const version = Number(db.value(sql`PRAGMA user_version`));
   db.script('PRAGMA user_version = 99');
   db.close();
-  assert.equal(await run(['serve', '--port', '0']), failed(`${file}: The database has schema 99, newer than this version's ${version}: use a newer Tenantry`));
+  assert.equal(
+    await run(['serve', '--port', '0']),
+    failed(`${file}: The database has schema 99, newer than this version's ${version}: use a newer Tenantry`),
+  );
 });
 
 cli.run();

@@ -33,7 +33,8 @@ const blocksOf = (part: string): Block[] =>
 
 async function ended(child: ChildProcess): Promise<{ code: number | null; stdout: string; stderr: string }> {
   const texts = { stdout: '', stderr: '' };
-  for (const stream of ['stdout', 'stderr'] as const) child[stream]?.on('data', (chunk: Buffer) => (texts[stream] += chunk.toString()));
+  for (const stream of ['stdout', 'stderr'] as const)
+    child[stream]?.on('data', (chunk: Buffer) => (texts[stream] += chunk.toString()));
   const [code] = (await once(child, 'close')) as [number | null];
   return { code, ...texts };
 }
@@ -42,7 +43,10 @@ const run = (command: string, words: readonly string[]) => ended(spawn(command, 
 
 /** The program in the folder, serving on a free port. */
 async function serve(): Promise<{ port: string; stop: () => Promise<void> }> {
-  const child = spawn(process.execPath, [program, 'serve', '--port', '0', '--log-level', 'silent'], { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [program, 'serve', '--port', '0', '--log-level', 'silent'], {
+    cwd: folder,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
   return {
     port: new URL((JSON.parse(line) as { url: string }).url).port,
@@ -74,7 +78,10 @@ readme('its walk-through does what it says, word for word', async () => {
   const server = await serve();
   assert.ok(existsSync(join(folder, 'data/initial-password')));
   // The port that the text names may be taken here.
-  const { code, stdout, stderr } = await run('bash', ['-c', script.join('\n').replaceAll('127.0.0.1:8080', `127.0.0.1:${server.port}`)]);
+  const { code, stdout, stderr } = await run('bash', [
+    '-c',
+    script.join('\n').replaceAll('127.0.0.1:8080', `127.0.0.1:${server.port}`),
+  ]);
   await server.stop();
   assert.is(stderr, '');
   assert.is(code, 0);
@@ -84,12 +91,19 @@ readme('its walk-through does what it says, word for word', async () => {
 
 readme('its table of settings is the one that the program prints', async () => {
   const { stdout } = await run(process.execPath, [program, 'config', '--markdown']);
-  assert.is(/<!-- settings -->\n(.*)<!-- end of settings -->/s.exec(text)?.[1], stdout, 'replace the table by the output of `tenantry config --markdown`');
+  assert.is(
+    /<!-- settings -->\n(.*)<!-- end of settings -->/s.exec(text)?.[1],
+    stdout,
+    'replace the table by the output of `tenantry config --markdown`',
+  );
 });
 
 readme('its table of commands has every command with its options', async () => {
   const { stdout } = await run(process.execPath, [program, 'help']);
-  const forms = (stdout.split('\n\nEvery setting')[0] ?? '').split('\n').filter((line) => /^ {2}\w/.test(line)).map((line) => line.trim());
+  const forms = (stdout.split('\n\nEvery setting')[0] ?? '')
+    .split('\n')
+    .filter((line) => /^ {2}\w/.test(line))
+    .map((line) => line.trim());
   assert.ok(forms.length > 6);
   for (const form of forms) assert.ok(section('Command line').includes(`\`tenantry ${form}\``), form);
 });
@@ -103,9 +117,16 @@ readme('its example of embedding prints what it says', async () => {
 });
 
 readme('it gives a reason for every dependency, and for nothing else', () => {
-  const { dependencies, devDependencies } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8')) as Record<string, Record<string, string>>;
-  const rows = section('Dependencies').split('\n').filter((line) => line.startsWith('| `'));
-  const named = rows.flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/`([^`]+)`/g)].map(([, name]) => name as string));
+  const { dependencies, devDependencies } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8')) as Record<
+    string,
+    Record<string, string>
+  >;
+  const rows = section('Dependencies')
+    .split('\n')
+    .filter((line) => line.startsWith('| `'));
+  const named = rows.flatMap((row) =>
+    [...(row.split('|')[1] ?? '').matchAll(/`([^`]+)`/g)].map(([, name]) => name as string),
+  );
   assert.equal(named.sort(), [...Object.keys(dependencies ?? {}), ...Object.keys(devDependencies ?? {})].sort());
 });
 

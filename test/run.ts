@@ -39,7 +39,7 @@ function readDurations(): Record<string, number> {
 }
 
 function startShard(): ChildProcess {
-  const colour = process.stdout.isTTY && !process.env['NO_COLOR'] ? { FORCE_COLOR: '1' } : {};
+  const colour = process.stdout.isTTY && !process.env.NO_COLOR ? { FORCE_COLOR: '1' } : {};
   const shard = fork(new URL('support/runner/shard.ts', import.meta.url), {
     execArgv: ['--import', import.meta.resolve('tsx')],
     env: { ...process.env, ...colour },
@@ -116,7 +116,13 @@ function print(file: string, { passed, failed, skipped, milliseconds, report }: 
   const counts = [`${passed} passed`, failed && `${failed} failed`, skipped && `${skipped} skipped`].filter(Boolean);
   const path = relative(process.cwd(), join(root, file));
   console.log(`${failed > 0 ? '✘' : '•'} ${path}: ${counts.join(', ')}, ${Math.round(milliseconds)} ms`);
-  if (failed > 0) console.log([output, report].filter((text) => text.trim()).join('\n').replace(/^/gm, '    '));
+  if (failed > 0)
+    console.log(
+      [output, report]
+        .filter((text) => text.trim())
+        .join('\n')
+        .replace(/^/gm, '    '),
+    );
 }
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {

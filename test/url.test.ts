@@ -11,7 +11,8 @@ urls('a text is read as a URL, with a base where it has none of its own; anythin
 });
 
 urls('letters beyond ASCII are read however often that is done', () => {
-  for (let i = 0; i < 20_000; i++) if (urlOf('https://Bücher.example/é')?.host !== 'xn--bcher-kva.example') assert.unreachable(`the ${i}th time`);
+  for (let i = 0; i < 20_000; i++)
+    if (urlOf('https://Bücher.example/é')?.host !== 'xn--bcher-kva.example') assert.unreachable(`the ${i}th time`);
 });
 
 urls.run();

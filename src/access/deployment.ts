@@ -75,7 +75,9 @@ export function newUuid(deployment: Deployment): string {
 /** Uuids of this many new objects that start with the time (version 7), so that an index takes them side by side. */
 export function newOrderedUuids({ deployment, now }: Context, count: number): string[] {
   const random = deployment.random(10 * count);
-  const time = Math.floor(now / 1000).toString(16).padStart(12, '0');
+  const time = Math.floor(now / 1000)
+    .toString(16)
+    .padStart(12, '0');
   for (let i = 0; i < random.length; i += 10) {
     random[i] = ((random[i] as number) & 0x0f) | 0x70;
     random[i + 2] = ((random[i + 2] as number) & 0x3f) | 0x80;

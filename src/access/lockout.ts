@@ -1,8 +1,8 @@
 import { minute } from '../clock.ts';
-import type { Context } from './deployment.ts';
 import type { Database } from '../db/database.ts';
 import { Pace } from '../db/pace.ts';
 import { sql } from '../db/sql.ts';
+import type { Context } from './deployment.ts';
 
 const lockedAtFailures = 4;
 const lockedFor = 10 * minute;
@@ -14,7 +14,9 @@ export function isLocked(db: Database, username: string, address: string, now: n
   const pair = db.value<number>(sql`SELECT failures FROM login_failure
     WHERE username_folded = ${username} AND address = ${address} AND expires > ${now}`);
   if (pair !== undefined && pair >= lockedAtFailures) return true;
-  const recent = db.value<number>(sql`SELECT count(*) FROM address_failure WHERE address = ${address} AND at > ${now - lockedFor}`);
+  const recent = db.value<number>(
+    sql`SELECT count(*) FROM address_failure WHERE address = ${address} AND at > ${now - lockedFor}`,
+  );
   return (recent as number) >= addressLimit;
 }
 

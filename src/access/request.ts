@@ -1,8 +1,8 @@
+import type { Config } from '../config.ts';
+import type { Database } from '../db/database.ts';
 import type { Body } from '../http/body.ts';
 import type { Incoming } from '../http/incoming.ts';
 import type { Query } from '../http/query.ts';
-import type { Config } from '../config.ts';
-import type { Database } from '../db/database.ts';
 import type { Caller } from './caller.ts';
 import type { Context, Deployment } from './deployment.ts';
 

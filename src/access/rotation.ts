@@ -6,7 +6,11 @@ import type { Secrets } from './secrets.ts';
 const sealed: readonly { readonly table: string; readonly column: string; readonly uuid: string }[] = [
   { table: 'hook', column: 'secret', uuid: 'uuid' },
   { table: 'hook', column: 'old_secret', uuid: 'uuid' },
-  ...['password', 'token', 'certificate', 'secret_options'].map((column) => ({ table: 'service_settings', column, uuid: 'uuid' })),
+  ...['password', 'token', 'certificate', 'secret_options'].map((column) => ({
+    table: 'service_settings',
+    column,
+    uuid: 'uuid',
+  })),
   { table: 'resource', column: 'secrets', uuid: 'uuid' },
   { table: 'job', column: 'secrets', uuid: "ifnull((SELECT uuid FROM resource WHERE id = resource_id), '')" },
 ];
@@ -17,8 +21,10 @@ export function sealAnew({ db }: Pick<Deployment, 'db'>, secrets: Secrets): numb
   db.write(() => {
     for (const { column, table, uuid } of sealed) {
       const rows = db.all<{ id: number; uuid: string; value: Uint8Array }>(
-        sql`SELECT id, ${raw(uuid)} AS uuid, ${raw(column)} AS value FROM ${raw(table)} WHERE ${raw(column)} IS NOT NULL`);
-      for (const row of rows) db.update(table, row.id, { [column]: secrets.seal(secrets.open(row.value, row.uuid), row.uuid) });
+        sql`SELECT id, ${raw(uuid)} AS uuid, ${raw(column)} AS value FROM ${raw(table)} WHERE ${raw(column)} IS NOT NULL`,
+      );
+      for (const row of rows)
+        db.update(table, row.id, { [column]: secrets.seal(secrets.open(row.value, row.uuid), row.uuid) });
       count += rows.length;
     }
   });

@@ -52,7 +52,9 @@ export class Secrets {
     if (!key) throw new Error(`A secret is encrypted with the key "${id}", which encryption_keys does not list`);
     const nonce = bytes.subarray(start, start + nonceBytes);
     const tag = bytes.subarray(start + nonceBytes, start + nonceBytes + tagBytes);
-    const opening = createDecipheriv(cipher, key.bytes, nonce, { authTagLength: tagBytes }).setAAD(Buffer.from(uuid)).setAuthTag(tag);
+    const opening = createDecipheriv(cipher, key.bytes, nonce, { authTagLength: tagBytes })
+      .setAAD(Buffer.from(uuid))
+      .setAuthTag(tag);
     return opening.update(bytes.subarray(start + nonceBytes + tagBytes), undefined, 'utf8') + opening.final('utf8');
   }
 }
@@ -62,7 +64,8 @@ export function parseKeys(lines: readonly string[]): EncryptionKey[] {
   return lines.map((line) => {
     const colon = line.indexOf(':');
     const bytes = Buffer.from(line.slice(colon + 1), 'base64');
-    if (colon < 1 || bytes.length !== keyBytes) throw new Error('An encryption key must be an id, a colon and the base64 of 32 bytes');
+    if (colon < 1 || bytes.length !== keyBytes)
+      throw new Error('An encryption key must be an id, a colon and the base64 of 32 bytes');
     return { id: line.slice(0, colon), bytes };
   });
 }
@@ -71,13 +74,21 @@ export function parseKeys(lines: readonly string[]): EncryptionKey[] {
  * The keys of a deployment: those of the setting, else of `secret.key` in the data folder, which the first start makes.
  * Without a folder a random one that nothing outlives.
  */
-export function openSecrets(setting: readonly string[], folder: string | undefined, random: (bytes: number) => Buffer): Secrets {
+export function openSecrets(
+  setting: readonly string[],
+  folder: string | undefined,
+  random: (bytes: number) => Buffer,
+): Secrets {
   if (setting.length > 0) return new Secrets(parseKeys(setting), random);
   const fresh = (): string => `1:${random(keyBytes).toString('base64')}`;
   if (folder === undefined) return new Secrets(parseKeys([fresh()]), random);
   const file = keyFile(folder);
   if (!existsSync(file)) createKeyFile(file, fresh());
-  const keys = parseKeys(readFileSync(file, 'utf8').split('\n').filter((line) => line.trim() !== ''));
+  const keys = parseKeys(
+    readFileSync(file, 'utf8')
+      .split('\n')
+      .filter((line) => line.trim() !== ''),
+  );
   if (keys.length === 0) throw new Error(`${file} holds no key`);
   return new Secrets(keys, random);
 }
@@ -98,8 +109,17 @@ function createKeyFile(file: string, line: string): void {
 /** Puts a fresh key before those of the key file; answers what opens and seals with them. */
 export function addKey(folder: string, random: (bytes: number) => Buffer): Secrets {
   const file = keyFile(folder);
-  const present = existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter((line) => line.trim() !== '') : [];
-  const newest = Math.max(0, ...parseKeys(present).map(({ id }) => Number(id)).filter(Number.isSafeInteger));
+  const present = existsSync(file)
+    ? readFileSync(file, 'utf8')
+        .split('\n')
+        .filter((line) => line.trim() !== '')
+    : [];
+  const newest = Math.max(
+    0,
+    ...parseKeys(present)
+      .map(({ id }) => Number(id))
+      .filter(Number.isSafeInteger),
+  );
   const lines = [`${newest + 1}:${random(keyBytes).toString('base64')}`, ...present];
   // The whole file at once: a crash leaves the old keys or all of them.
   const draft = `${file}.new`;

@@ -2,8 +2,8 @@ import { hash } from 'node:crypto';
 import { day, minute, second } from '../clock.ts';
 import type { Database } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
-import type { Incoming } from '../http/incoming.ts';
 import { unauthenticated } from '../http/error.ts';
+import type { Incoming } from '../http/incoming.ts';
 import type { Caller } from './caller.ts';
 import type { Context, Deployment } from './deployment.ts';
 
@@ -115,7 +115,10 @@ export const issueToken = (context: Context, user: number): string => createToke
 export function createToken(context: Context, user: number): { readonly id: number; readonly text: string } {
   const text = context.deployment.random(20).toString('hex');
   const { db } = context.deployment;
-  return { id: db.insert('token', { digest: digest(text), user_id: user, created: context.now, last_used: context.now }), text };
+  return {
+    id: db.insert('token', { digest: digest(text), user_id: user, created: context.now, last_used: context.now }),
+    text,
+  };
 }
 
 /** Whether a token would still be taken. */
@@ -125,7 +128,12 @@ export function isLiveToken({ deployment, now }: Context, token: number): boolea
   return row !== undefined && !hasExpired(deployment, token, row, now);
 }
 
-const hasExpired = (deployment: Deployment, token: number, row: Pick<TokenRow, 'last_used' | 'token_lifetime'>, now: number): boolean =>
+const hasExpired = (
+  deployment: Deployment,
+  token: number,
+  row: Pick<TokenRow, 'last_used' | 'token_lifetime'>,
+  now: number,
+): boolean =>
   row.token_lifetime !== null && now >= deployment.tokenUse.lastUse(token, row.last_used) + row.token_lifetime * second;
 
 /** Ends one token. */

@@ -1,4 +1,4 @@
-import { type Sql, raw, sql } from '../db/sql.ts';
+import { raw, type Sql, sql } from '../db/sql.ts';
 import { type Caller, callerId, seesAll } from './caller.ts';
 
 /*

@@ -1,21 +1,31 @@
+import * as v from 'valibot';
 import type { Request } from '../access/request.ts';
-import { type Row, collection } from '../collection/collection.ts';
-import { type Endpoint, type Operation, describeFields } from '../collection/endpoint.ts';
-import { type Field, type Fields, type Values, FieldError, messages, objectShape, shown, shownTime, uuidField } from '../collection/field.ts';
+import { collection, type Row } from '../collection/collection.ts';
+import { describeFields, type Endpoint, type Operation } from '../collection/endpoint.ts';
 import { exampleLink } from '../collection/example.ts';
+import {
+  type Field,
+  FieldError,
+  type Fields,
+  messages,
+  objectShape,
+  shown,
+  shownTime,
+  uuidField,
+  type Values,
+} from '../collection/field.ts';
 import { linkPath, selfLink } from '../collection/links.ts';
-import { boolean, choice, text } from '../collection/values.ts';
 import { computedValue, timeValue } from '../collection/representation.ts';
 import { validate } from '../collection/validate.ts';
-import * as v from 'valibot';
+import { boolean, choice, text } from '../collection/values.ts';
 import { sql } from '../db/sql.ts';
 import { conflict, forbidden } from '../http/error.ts';
-import { type Reply, created, empty, json } from '../http/reply.ts';
+import { created, empty, json, type Reply } from '../http/reply.ts';
 import { scopeLink } from '../quotas/quotas.ts';
 import { type ResolvedScope, resolveScope } from '../scopes/resolve.ts';
 import { alertGroups } from './catalogue.ts';
 import { alertFilters, visibleAlerts } from './filters.ts';
-import { type AlertRow, type Severity, putAlert, severities } from './raise.ts';
+import { type AlertRow, putAlert, type Severity, severities } from './raise.ts';
 
 type AlertObject = AlertRow & Row;
 
@@ -23,7 +33,11 @@ const severityNames = Object.keys(severities).map((name) => [name, name] as cons
 
 /** The link of the object an alert is about. */
 const scopeField: Field<ResolvedScope> = {
-  ...shown('field', { type: 'string', format: 'uri', examples: [exampleLink('projects')] }, scopeLink('a.scope_kind', 'a.scope_id')),
+  ...shown(
+    'field',
+    { type: 'string', format: 'uri', examples: [exampleLink('projects')] },
+    scopeLink('a.scope_kind', 'a.scope_id'),
+  ),
   input: {
     schema: v.string(),
     nullable: false,
@@ -46,16 +60,28 @@ const fields = {
   message: text({ max: 255, required: true, example: '95 % of the budget are spent.' }),
   severity: {
     ...choice({ required: true, choices: () => severityNames, example: 'Warning' }),
-    json: () => computedValue(`CASE a.severity ${Object.entries(severities).map(([name, code]) => `WHEN ${code} THEN '"${name}"'`).join(' ')} END`),
+    json: () =>
+      computedValue(
+        `CASE a.severity ${Object.entries(severities)
+          .map(([name, code]) => `WHEN ${code} THEN '"${name}"'`)
+          .join(' ')} END`,
+      ),
   },
   scope: scopeField,
   created: shownTime(),
   closed: shownTime(timeValue),
-  context: shown('nested object', { type: 'object', additionalProperties: { type: 'string' } }, computedValue('a.context')),
+  context: shown(
+    'nested object',
+    { type: 'object', additionalProperties: { type: 'string' } },
+    computedValue('a.context'),
+  ),
   acknowledged: boolean(),
 };
 
-const optional = <T>(field: Field<T>): Field<T> => ({ ...field, input: { ...(field.input as NonNullable<typeof field.input>), required: false } });
+const optional = <T>(field: Field<T>): Field<T> => ({
+  ...field,
+  input: { ...(field.input as NonNullable<typeof field.input>), required: false },
+});
 
 /** The fields of a body that speaks of a present alert, which need not name it. */
 const presentFields = { ...fields, alert_type: optional(fields.alert_type), scope: optional(scopeField) };
@@ -81,7 +107,14 @@ type Given = Values<typeof fields>;
 /** Creates or updates the alert that the values name; answers 201 or 200, with Location. */
 function put(request: Request, values: Given): Reply {
   const { alert_type: type, message, severity, scope } = values as Required<Given>;
-  const { id, isNew } = putAlert(request, { kind: scope.kind, scope: scope.id, type, message, severity: severity as Severity, acknowledged: values.acknowledged });
+  const { id, isNew } = putAlert(request, {
+    kind: scope.kind,
+    scope: scope.id,
+    type,
+    message,
+    severity: severity as Severity,
+    acknowledged: values.acknowledged,
+  });
   const body = alerts.represent(request, id);
   const reply = created(body, (JSON.parse(body) as { url: string }).url);
   return isNew ? reply : { ...reply, status: 200 };
@@ -130,7 +163,9 @@ function ownFields(alert: AlertObject, link: string): typeof fields {
         ...(scope.input as NonNullable<typeof scope.input>),
         parse: (value, request, form) => {
           const isOwn = typeof value === 'string' && objectPath(value.trim(), request) === objectPath(link, request);
-          return isOwn ? ({ kind: alert.scope_kind, id: alert.scope_id } as ResolvedScope) : parse(value, request, form);
+          return isOwn
+            ? ({ kind: alert.scope_kind, id: alert.scope_id } as ResolvedScope)
+            : parse(value, request, form);
         },
       },
     },
@@ -138,7 +173,8 @@ function ownFields(alert: AlertObject, link: string): typeof fields {
 }
 
 /** The path in the link of an object, whose key may be written in either case. */
-const objectPath = (link: string, request: Request): string | undefined => linkPath(link, request)?.replace(/[^/]+\/$/, (key) => key.toLowerCase());
+const objectPath = (link: string, request: Request): string | undefined =>
+  linkPath(link, request)?.replace(/[^/]+\/$/, (key) => key.toLowerCase());
 
 interface Action {
   readonly name: string;
@@ -216,11 +252,21 @@ function stats(request: Request): Reply {
     sql`SELECT a.severity, count(*) AS count FROM alert a WHERE ${alerts.listing.condition(request, [visibleAlerts(request.caller)])} GROUP BY a.severity`,
   );
   const counts = new Map(rows.map(({ count, severity }) => [severity, count]));
-  return json(Object.fromEntries((['Debug', 'Error', 'Info', 'Warning'] as const).map((name) => [name.toLowerCase(), counts.get(severities[name]) ?? 0])));
+  return json(
+    Object.fromEntries(
+      (['Debug', 'Error', 'Info', 'Warning'] as const).map((name) => [
+        name.toLowerCase(),
+        counts.get(severities[name]) ?? 0,
+      ]),
+    ),
+  );
 }
 
 const [list, detail] = alerts.endpoints() as [Endpoint, Endpoint];
-const describePost = (posted: Fields) => (request: Request): Record<string, unknown> | undefined => (isStaff(request) ? { POST: describeFields(posted, request, 'create') } : undefined);
+const describePost =
+  (posted: Fields) =>
+  (request: Request): Record<string, unknown> | undefined =>
+    isStaff(request) ? { POST: describeFields(posted, request, 'create') } : undefined;
 const listed: Endpoint = { ...list, operations: { ...list.operations, POST: post }, actions: describePost(fields) };
 
 /** Every path of alerts. */
@@ -236,7 +282,12 @@ export const alertEndpoints: readonly Endpoint[] = [
         summary: 'Counts the visible alerts by severity.',
         who: 'Everybody.',
         filters: alertFilters,
-        output: { status: 200, shape: objectShape(Object.fromEntries(['debug', 'error', 'info', 'warning'].map((name) => [name, { type: 'integer' }]))) },
+        output: {
+          status: 200,
+          shape: objectShape(
+            Object.fromEntries(['debug', 'error', 'info', 'warning'].map((name) => [name, { type: 'integer' }])),
+          ),
+        },
         handle: stats,
       },
     },
@@ -249,7 +300,10 @@ export const alertEndpoints: readonly Endpoint[] = [
       GET: {
         summary: 'Lists the groups of alert types.',
         who: 'Everybody.',
-        output: { status: 200, shape: { type: 'object', additionalProperties: { type: 'array', items: { type: 'string' } } } },
+        output: {
+          status: 200,
+          shape: { type: 'object', additionalProperties: { type: 'array', items: { type: 'string' } } },
+        },
         handle: () => json(alertGroups),
       },
     },

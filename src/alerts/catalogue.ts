@@ -7,15 +7,36 @@ interface AlertType {
 /** The alerts that are raised by themselves (events.md 3.7), always with severity Warning. */
 export const automaticAlerts = {
   threshold_exceeded: { groups: ['quota'], message: 'Threshold for {scope_name} is exceeded.' },
-  customer_project_count_exceeded: { groups: ['projects'], message: 'Customer {customer_name} has exceeded quota {quota_name}.' },
-  customer_service_count_exceeded: { groups: ['services'], message: 'Customer {customer_name} has exceeded quota {quota_name}.' },
-  customer_resource_count_exceeded: { groups: ['resources'], message: 'Customer {customer_name} has exceeded quota {quota_name}.' },
+  customer_project_count_exceeded: {
+    groups: ['projects'],
+    message: 'Customer {customer_name} has exceeded quota {quota_name}.',
+  },
+  customer_service_count_exceeded: {
+    groups: ['services'],
+    message: 'Customer {customer_name} has exceeded quota {quota_name}.',
+  },
+  customer_resource_count_exceeded: {
+    groups: ['resources'],
+    message: 'Customer {customer_name} has exceeded quota {quota_name}.',
+  },
   customer_has_zero_projects: { groups: ['projects'], message: 'Customer {customer_name} does not have any projects.' },
-  customer_has_zero_services: { groups: ['services'], message: 'Customer {customer_name} has zero services configured.' },
-  customer_has_zero_resources: { groups: ['resources'], message: 'Customer {customer_name} does not have any resources.' },
+  customer_has_zero_services: {
+    groups: ['services'],
+    message: 'Customer {customer_name} has zero services configured.',
+  },
+  customer_has_zero_resources: {
+    groups: ['resources'],
+    message: 'Customer {customer_name} does not have any resources.',
+  },
   service_unavailable: { groups: ['services'], message: 'Service account {service_name} is not responding' },
-  service_has_unmanaged_resources: { groups: ['services', 'resources'], message: 'Service {service_name} has unmanaged resources' },
-  resource_disappeared_from_backend: { groups: ['resources'], message: 'Resource {resource_name} has disappeared from the backend' },
+  service_has_unmanaged_resources: {
+    groups: ['services', 'resources'],
+    message: 'Service {service_name} has unmanaged resources',
+  },
+  resource_disappeared_from_backend: {
+    groups: ['resources'],
+    message: 'Resource {resource_name} has disappeared from the backend',
+  },
 } as const satisfies Record<string, AlertType>;
 
 export type AutomaticAlert = keyof typeof automaticAlerts;
@@ -24,7 +45,10 @@ export type AutomaticAlert = keyof typeof automaticAlerts;
 export const alertGroups: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
   ['projects', 'quota', 'resources', 'services'].map((group) => [
     group,
-    Object.entries(automaticAlerts).filter(([, { groups }]) => (groups as readonly string[]).includes(group)).map(([type]) => type).sort(),
+    Object.entries(automaticAlerts)
+      .filter(([, { groups }]) => (groups as readonly string[]).includes(group))
+      .map(([type]) => type)
+      .sort(),
   ]),
 );
 

@@ -40,8 +40,16 @@ function judgeThreshold(context: Context, before: QuotaRow, after: QuotaRow): vo
   const [first] = over;
   if (!first) return closeAlert(context, kind, after.scope_id, 'threshold_exceeded');
   const hasCrossed = isOver(after) && !isOver(before);
-  const toldUuid = hasCrossed ? after.uuid : present && (JSON.parse(present.context) as { quota_uuid?: string }).quota_uuid;
-  raiseAlert(context, kind, after.scope_id, 'threshold_exceeded', quotaContext(over.find(({ uuid }) => uuid === toldUuid) ?? first));
+  const toldUuid = hasCrossed
+    ? after.uuid
+    : present && (JSON.parse(present.context) as { quota_uuid?: string }).quota_uuid;
+  raiseAlert(
+    context,
+    kind,
+    after.scope_id,
+    'threshold_exceeded',
+    quotaContext(over.find(({ uuid }) => uuid === toldUuid) ?? first),
+  );
 }
 
 function judgeCount(context: Context, before: QuotaRow, after: QuotaRow): void {

@@ -2,10 +2,10 @@ import { type Caller, callerId, seesAll } from '../access/caller.ts';
 import type { Request } from '../access/request.ts';
 import { visibleCustomers, visibleProjects } from '../access/visibility.ts';
 import { type Filter, type Filters, oneOf, partial, presence, timestamp, truth } from '../collection/filter.ts';
-import { type Sql, any, raw, sql } from '../db/sql.ts';
+import { any, raw, type Sql, sql } from '../db/sql.ts';
 import { gather } from '../http/error.ts';
 import { scopeParameter } from '../scopes/resolve.ts';
-import { type ScopeKind, ofKindNamed, readableScope } from '../scopes/scopes.ts';
+import { ofKindNamed, readableScope, type ScopeKind } from '../scopes/scopes.ts';
 import { typesOfGroups } from './catalogue.ts';
 import { severities } from './raise.ts';
 
@@ -43,10 +43,14 @@ export const aboutProject = (id: number): Sql => aboutProjects(sql`${id}`);
 /** `aggregate` and `uuid`: alerts of all customers or projects the caller reads, or of one of them. */
 function aggregated(request: Request): Sql | undefined {
   const { caller, query } = request;
-  const [aggregate, uuid] = gather(() => query.choice('aggregate', ['customer', 'project']), () => query.uuid('uuid'));
+  const [aggregate, uuid] = gather(
+    () => query.choice('aggregate', ['customer', 'project']),
+    () => query.uuid('uuid'),
+  );
   if (aggregate === undefined && uuid === undefined) return undefined;
   const one = uuid === undefined ? raw('TRUE') : sql`uuid = ${uuid}`;
-  if (aggregate === 'project') return aboutProjects(sql`SELECT id FROM project WHERE ${one} AND ${visibleProjects(caller, 'id')}`);
+  if (aggregate === 'project')
+    return aboutProjects(sql`SELECT id FROM project WHERE ${one} AND ${visibleProjects(caller, 'id')}`);
   return aboutCustomers(sql`SELECT id FROM customer WHERE ${one} AND ${visibleCustomers(caller, 'id')}`);
 }
 
@@ -74,7 +78,13 @@ export const alertFilters: Filters = {
     condition: ({ query }) => {
       const asked = query.all('severity');
       if (asked.length === 0) return undefined;
-      return any(asked.map((name) => (Object.hasOwn(severities, name) ? sql`a.severity = ${severities[name as keyof typeof severities]}` : raw('FALSE'))));
+      return any(
+        asked.map((name) =>
+          Object.hasOwn(severities, name)
+            ? sql`a.severity = ${severities[name as keyof typeof severities]}`
+            : raw('FALSE'),
+        ),
+      );
     },
   },
   alert_type: oneOf('a.alert_type', 'Type of the alert.'),
@@ -105,15 +115,25 @@ export const alertFilters: Filters = {
   opened: presence('Only open alerts.', () => raw('a.closed IS NULL')),
   closed: presence('Only closed alerts.', () => raw('a.closed IS NOT NULL')),
   acknowledged: truth('a.acknowledged'),
-  aggregate: { type: 'string', help: 'customer or project: alerts about these and what belongs to them.', condition: aggregated },
-  uuid: { type: 'uuid', help: 'Uuid of the one customer or project of `aggregate`, which it narrows.', condition: () => undefined },
+  aggregate: {
+    type: 'string',
+    help: 'customer or project: alerts about these and what belongs to them.',
+    condition: aggregated,
+  },
+  uuid: {
+    type: 'uuid',
+    help: 'Uuid of the one customer or project of `aggregate`, which it narrows.',
+    condition: () => undefined,
+  },
   exclude_features: {
     type: 'string',
     repeatable: true,
     help: 'Groups of alert_groups/ whose types are left out.',
     condition: ({ query }) => {
       const types = typesOfGroups(query.all('exclude_features'));
-      return types.length === 0 ? undefined : sql`a.alert_type NOT IN (SELECT value FROM json_each(${JSON.stringify(types)}))`;
+      return types.length === 0
+        ? undefined
+        : sql`a.alert_type NOT IN (SELECT value FROM json_each(${JSON.stringify(types)}))`;
     },
   },
   message: partial('a.message'),

@@ -38,7 +38,9 @@ export interface AlertContent {
 
 /** An alert by its scope and type, in whatever state. */
 export const alertOf = (db: Database, kind: ScopeKind, scope: number, type: string): AlertRow | undefined =>
-  db.get<AlertRow>(sql`SELECT * FROM alert WHERE scope_kind = ${kind} AND scope_id = ${scope} AND alert_type = ${type}`);
+  db.get<AlertRow>(
+    sql`SELECT * FROM alert WHERE scope_kind = ${kind} AND scope_id = ${scope} AND alert_type = ${type}`,
+  );
 
 /** Creates the alert of a scope and type, or updates and reopens it (events.md 3.2). Answers its id and whether it is new. */
 export function putAlert(context: Context, alert: AlertContent): { id: number; isNew: boolean } {
@@ -67,7 +69,13 @@ export function putAlert(context: Context, alert: AlertContent): { id: number; i
 }
 
 /** Raises an automatic alert, or refreshes it where it is open already. */
-export function raiseAlert(context: Context, kind: ScopeKind, scope: number, type: AutomaticAlert, extra: EventContext = {}): void {
+export function raiseAlert(
+  context: Context,
+  kind: ScopeKind,
+  scope: number,
+  type: AutomaticAlert,
+  extra: EventContext = {},
+): void {
   const values = contextOf(context.deployment.db, kind, scope, extra);
   putAlert(context, { kind, scope, type, extra, severity: 'Warning', message: messageOf(type, values) });
 }
@@ -85,22 +93,32 @@ const pace = new Pace();
  * Answers whether it was that many.
  */
 export function removeClosedAlerts({ deployment: { config, db }, now }: Context): boolean {
-  return pace.step(db, (atMost) => db.run(sql`DELETE FROM alert WHERE id IN
-    (SELECT id FROM alert WHERE closed < ${now - config.closed_alerts_lifetime} ORDER BY closed LIMIT ${atMost})`).changes);
+  return pace.step(
+    db,
+    (atMost) =>
+      db.run(sql`DELETE FROM alert WHERE id IN
+    (SELECT id FROM alert WHERE closed < ${now - config.closed_alerts_lifetime} ORDER BY closed LIMIT ${atMost})`)
+        .changes,
+  );
 }
 
 /** SCOPE and OWN keys of the scope with the extra ones; strings, without what is unknown. */
 function contextOf(db: Database, kind: ScopeKind, id: number, extra: EventContext = {}): Record<string, string> {
   const scope = scopes[kind];
   const values = { ...scope?.scope(db, id), ...scope?.own(db, id), ...extra };
-  return Object.fromEntries(Object.entries(values).flatMap(([key, value]) => (value === null || value === undefined ? [] : [[key, String(value)]])));
+  return Object.fromEntries(
+    Object.entries(values).flatMap(([key, value]) =>
+      value === null || value === undefined ? [] : [[key, String(value)]],
+    ),
+  );
 }
 
 /** The text of an automatic alert; a name is cut so that the whole keeps within its length. */
 function messageOf(type: AutomaticAlert, values: Readonly<Record<string, string>>): string {
   const template = automaticAlerts[type].message;
   const [, named = ''] = /\{(\w+)\}/.exec(template) ?? [];
-  const fill = (name: string): string => template.replace(/\{(\w+)\}/g, (_, key: string) => (key === named ? name : (values[key] ?? '')));
+  const fill = (name: string): string =>
+    template.replace(/\{(\w+)\}/g, (_, key: string) => (key === named ? name : (values[key] ?? '')));
   const room = longestMessage - [...fill('')].length;
   return fill([...(values[named] ?? '')].slice(0, room).join(''));
 }

@@ -18,11 +18,16 @@ import { place, withScratch } from './scratch.ts';
  * The format is a SQLite database in gzip: both are opened by tools that every machine has, and gzip checks every byte,
  * where SQLite would only notice damage to the structure of its pages.
  */
-export async function backUp(folder: string, target: string | Writable, addon: Addon | undefined): Promise<{ holdsKeys: boolean }> {
+export async function backUp(
+  folder: string,
+  target: string | Writable,
+  addon: Addon | undefined,
+): Promise<{ holdsKeys: boolean }> {
   if (typeof target === 'string') refuseExisting(target);
   try {
     // Beside the file it becomes: a disk that is full of backups shall not be the one that the server writes to.
-    const make = (): string => mkdtempSync(typeof target === 'string' ? `${target}.partial-` : join(tmpdir(), 'tenantry-backup-'));
+    const make = (): string =>
+      mkdtempSync(typeof target === 'string' ? `${target}.partial-` : join(tmpdir(), 'tenantry-backup-'));
     return await withScratch(make, async (scratch) => {
       const copy = join(scratch, databaseFile);
       const holdsKeys = copyData(folder, copy, addon);

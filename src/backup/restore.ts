@@ -25,15 +25,21 @@ export async function restore(source: string | Readable, folder: string, config:
   const unlock = lockFolder(folder, addon);
   try {
     refuseData(folder);
-    return await withScratch(() => makeScratch(folder), async (scratch) => {
-      const copy = join(scratch, databaseFile);
-      const carried = await unpack(stream, copy, addon).catch((error: unknown) => {
-        throw new Error(`cannot restore ${typeof source === 'string' ? source : 'standard input'}: ${sentence(error)}`, { cause: error });
-      });
-      if (carried.keys !== null) placeKeys(carried.keys, scratch, folder);
-      place(copy, join(folder, databaseFile));
-      return carried;
-    });
+    return await withScratch(
+      () => makeScratch(folder),
+      async (scratch) => {
+        const copy = join(scratch, databaseFile);
+        const carried = await unpack(stream, copy, addon).catch((error: unknown) => {
+          throw new Error(
+            `cannot restore ${typeof source === 'string' ? source : 'standard input'}: ${sentence(error)}`,
+            { cause: error },
+          );
+        });
+        if (carried.keys !== null) placeKeys(carried.keys, scratch, folder);
+        place(copy, join(folder, databaseFile));
+        return carried;
+      },
+    );
   } finally {
     unlock();
   }
@@ -58,7 +64,10 @@ async function opened(file: string): Promise<Readable> {
 /** From the log of another database SQLite would take pages for this one; a password in a file would be nobody's. */
 function refuseData(folder: string): void {
   const database = join(folder, databaseFile);
-  const present = [...['', '-wal', '-shm', '-journal'].map((ending) => database + ending), initialPasswordFile(folder)].find((file) => existsSync(file));
+  const present = [
+    ...['', '-wal', '-shm', '-journal'].map((ending) => database + ending),
+    initialPasswordFile(folder),
+  ].find((file) => existsSync(file));
   if (present !== undefined) throw new Error(`${present} exists already: move it away, or restore into another folder`);
 }
 
@@ -77,7 +86,8 @@ function sentence(error: unknown): string {
 /** A command that was killed may have placed the same keys before. */
 function placeKeys(keys: string, scratch: string, folder: string): void {
   const file = keyFile(folder);
-  if (existsSync(file) && readFileSync(file, 'utf8') !== keys) throw new Error(`${file} has other keys than the backup: move it away, or restore into another folder`);
+  if (existsSync(file) && readFileSync(file, 'utf8') !== keys)
+    throw new Error(`${file} has other keys than the backup: move it away, or restore into another folder`);
   const draft = keyFile(scratch);
   writeFileSync(draft, keys, { mode: 0o600 });
   place(draft, file);

@@ -1,6 +1,6 @@
 import type { Request } from '../access/request.ts';
 import { HttpError } from '../http/error.ts';
-import { type Reply, json } from '../http/reply.ts';
+import { json, type Reply } from '../http/reply.ts';
 import type { Field, Fields, Input } from './field.ts';
 
 /*
@@ -40,31 +40,77 @@ export function refusalOf(attempt: () => void): string | undefined {
 }
 
 /** `set_rules` as `Set Rules`. */
-export const titleOf = (name: string): string => name.split('_').map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join(' ');
+export const titleOf = (name: string): string =>
+  name
+    .split('_')
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join(' ');
 
 /** OPTIONS of a list: the fields of creation where the caller could ever create, and every action of its objects. */
-export function describeList<R>(request: Request, creation: Fields | undefined, actions: readonly DescribedAction<R>[] = []): Reply {
+export function describeList<R>(
+  request: Request,
+  creation: Fields | undefined,
+  actions: readonly DescribedAction<R>[] = [],
+): Reply {
   const shapes = sorted(actions).map((action) => [action.name, { ...headOf(action), ...formOf(request, action, {}) }]);
-  return json({ actions: { ...(creation && { POST: describeForm(request, creation, 'create', {}) }), ...Object.fromEntries(shapes) } });
+  return json({
+    actions: {
+      ...(creation && { POST: describeForm(request, creation, 'create', {}) }),
+      ...Object.fromEntries(shapes),
+    },
+  });
 }
 
 /** OPTIONS of an object: every action with its address, whether the caller may take it now, and if not why. */
-export function describeObject<R>(request: Request, url: string, row: R, actions: readonly DescribedAction<R>[], narrowing: Narrowing = {}): Reply {
+export function describeObject<R>(
+  request: Request,
+  url: string,
+  row: R,
+  actions: readonly DescribedAction<R>[],
+  narrowing: Narrowing = {},
+): Reply {
   const described = sorted(actions).map((action) => {
     const reason = action.refusal(request, row) ?? null;
-    return [action.name, { ...headOf(action), url: url + action.tail, reason, enabled: reason === null, ...(reason === null && formOf(request, action, narrowing)) }];
+    return [
+      action.name,
+      {
+        ...headOf(action),
+        url: url + action.tail,
+        reason,
+        enabled: reason === null,
+        ...(reason === null && formOf(request, action, narrowing)),
+      },
+    ];
   });
   return json({ actions: Object.fromEntries(described) });
 }
 
-const sorted = <R>(actions: readonly DescribedAction<R>[]): DescribedAction<R>[] => [...actions].sort((a, b) => (a.name < b.name ? -1 : 1));
+const sorted = <R>(actions: readonly DescribedAction<R>[]): DescribedAction<R>[] =>
+  [...actions].sort((a, b) => (a.name < b.name ? -1 : 1));
 
-const headOf = ({ destructive, method, name }: Pick<DescribedAction<never>, 'destructive' | 'method' | 'name'>): Record<string, unknown> => ({ title: titleOf(name), method, destructive });
+const headOf = ({
+  destructive,
+  method,
+  name,
+}: Pick<DescribedAction<never>, 'destructive' | 'method' | 'name'>): Record<string, unknown> => ({
+  title: titleOf(name),
+  method,
+  destructive,
+});
 
-function formOf<R>(request: Request, { fields = {}, flags, method }: DescribedAction<R>, narrowing: Narrowing): Record<string, unknown> {
+function formOf<R>(
+  request: Request,
+  { fields = {}, flags, method }: DescribedAction<R>,
+  narrowing: Narrowing,
+): Record<string, unknown> {
   const described = {
     ...describeForm(request, fields, method === 'PUT' ? 'replace' : 'create', narrowing),
-    ...Object.fromEntries(Object.entries(flags ?? {}).map(([name, fallback]) => [name, { type: 'boolean', required: false, label: labelOf(name), default_value: fallback }])),
+    ...Object.fromEntries(
+      Object.entries(flags ?? {}).map(([name, fallback]) => [
+        name,
+        { type: 'boolean', required: false, label: labelOf(name), default_value: fallback },
+      ]),
+    ),
   };
   return Object.keys(described).length > 0 ? { type: 'form', fields: described } : { type: 'button' };
 }
@@ -72,8 +118,16 @@ function formOf<R>(request: Request, { fields = {}, flags, method }: DescribedAc
 /** Tags are written by their own means. */
 const skipped = new Set(['tags']);
 
-function describeForm(request: Request, fields: Fields, purpose: 'create' | 'replace', narrowing: Narrowing): Record<string, unknown> {
-  const taken = Object.entries(fields).filter(([name, { input }]) => !skipped.has(name) && input && (purpose === 'create' ? input.create : input.update !== false));
+function describeForm(
+  request: Request,
+  fields: Fields,
+  purpose: 'create' | 'replace',
+  narrowing: Narrowing,
+): Record<string, unknown> {
+  const taken = Object.entries(fields).filter(
+    ([name, { input }]) =>
+      !skipped.has(name) && input && (purpose === 'create' ? input.create : input.update !== false),
+  );
   return Object.fromEntries(taken.map(([name, field]) => [name, describeInput(request, name, field, narrowing)]));
 }
 
@@ -81,7 +135,11 @@ const labelOf = (name: string): string => name.charAt(0).toUpperCase() + name.sl
 
 function describeInput(request: Request, name: string, field: Field, narrowing: Narrowing): Record<string, unknown> {
   const { choices, max_length, max_value, min_length, min_value } = field.facts as Record<string, unknown>;
-  const known = Object.fromEntries(Object.entries({ min_length, max_length, min_value, max_value, choices }).filter(([, value]) => value !== undefined));
+  const known = Object.fromEntries(
+    Object.entries({ min_length, max_length, min_value, max_value, choices }).filter(
+      ([, value]) => value !== undefined,
+    ),
+  );
   return {
     type: field.type === 'field' ? 'select' : field.type === 'regex' ? 'string' : field.type,
     required: (field.input as Input<unknown>).required,
@@ -93,7 +151,15 @@ function describeInput(request: Request, name: string, field: Field, narrowing: 
 }
 
 /** Where the choices of a link come from: the list of its collection, narrowed to what can be chosen. */
-function selectOf(request: Request, { by, displayName = 'name', path }: ReturnType<NonNullable<Field['select']>>, narrowing: Narrowing): Record<string, unknown> {
+function selectOf(
+  request: Request,
+  { by, displayName = 'name', path }: ReturnType<NonNullable<Field['select']>>,
+  narrowing: Narrowing,
+): Record<string, unknown> {
   const uuid = by === 'user' ? request.caller.uuid : by && narrowing[by];
-  return { url: `${request.base}/api/${path}/${uuid ? `?${by}_uuid=${uuid}` : ''}`, value_field: 'url', display_name_field: displayName };
+  return {
+    url: `${request.base}/api/${path}/${uuid ? `?${by}_uuid=${uuid}` : ''}`,
+    value_field: 'url',
+    display_name_field: displayName,
+  };
 }

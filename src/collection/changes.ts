@@ -12,4 +12,9 @@ export function changesOf(row: object, columns: Readonly<Record<string, unknown>
 
 /** Values of a body as they are stored: booleans become 0 and 1. */
 export const storedValues = (values: object): Record<string, Value> =>
-  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, typeof value === 'boolean' ? Number(value) : (value as Value)]));
+  Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [
+      name,
+      typeof value === 'boolean' ? Number(value) : (value as Value),
+    ]),
+  );

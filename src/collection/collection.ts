@@ -1,13 +1,13 @@
 import type { Caller } from '../access/caller.ts';
 import type { Request } from '../access/request.ts';
-import { type Sql, raw, sql } from '../db/sql.ts';
+import { raw, type Sql, sql } from '../db/sql.ts';
 import { forbidden, notFound } from '../http/error.ts';
-import { type Reply, changed, created, document, empty } from '../http/reply.ts';
+import { changed, created, document, empty, type Reply } from '../http/reply.ts';
 import type { KeyKind } from '../http/router.ts';
-import { type BodySpec, type Endpoint, type Operation, describeFields } from './endpoint.ts';
+import { type BodySpec, describeFields, type Endpoint, type Operation } from './endpoint.ts';
 import type { Fields, Shape, Values } from './field.ts';
 import type { LinkTarget } from './links.ts';
-import { type ListSpec, Listing } from './listing.ts';
+import { Listing, type ListSpec } from './listing.ts';
 import { type Purpose, validate } from './validate.ts';
 
 /** A row of a table that is addressed by uuid, or by its id as `pk`. */
@@ -86,8 +86,11 @@ export class Collection<F extends Fields, R extends Row> implements LinkTarget {
   find(request: Request, visible: Sql = this.spec.visible(request.caller)): R {
     const key = request.params.key ?? '';
     const { alias, table } = this.spec;
-    const named = this.spec.key === 'pk' ? sql`${raw(alias)}.id = ${Number(key)}` : sql`${raw(alias)}.uuid = ${key.toLowerCase()}`;
-    const row = request.db.get<R>(sql`SELECT ${raw(alias)}.* FROM ${raw(table)} ${raw(alias)} WHERE ${named} AND (${visible})`);
+    const named =
+      this.spec.key === 'pk' ? sql`${raw(alias)}.id = ${Number(key)}` : sql`${raw(alias)}.uuid = ${key.toLowerCase()}`;
+    const row = request.db.get<R>(
+      sql`SELECT ${raw(alias)}.* FROM ${raw(table)} ${raw(alias)} WHERE ${named} AND (${visible})`,
+    );
     if (!row) throw notFound();
     return row;
   }
@@ -144,10 +147,26 @@ export class Collection<F extends Fields, R extends Row> implements LinkTarget {
   /** The list and detail paths of the collection; further ones are added by the domain. */
   endpoints(): Endpoint[] {
     const { describe, kind, description, path, key = 'uuid' } = this.spec;
-    const list: Endpoint = { path: `/api/${path}/`, name: `${kind} List`, description, operations: this.#listOperations(), actions: (request) => this.#listActions(request) };
-    const detail: Endpoint = { path: `/api/${path}/:key/`, key, name: `${kind} Instance`, description, operations: this.#detailOperations(), actions: (request) => this.#detailActions(request) };
+    const list: Endpoint = {
+      path: `/api/${path}/`,
+      name: `${kind} List`,
+      description,
+      operations: this.#listOperations(),
+      actions: (request) => this.#listActions(request),
+    };
+    const detail: Endpoint = {
+      path: `/api/${path}/:key/`,
+      key,
+      name: `${kind} Instance`,
+      description,
+      operations: this.#detailOperations(),
+      actions: (request) => this.#detailActions(request),
+    };
     if (!describe) return [list, detail];
-    return [{ ...list, metadata: describe.list }, { ...detail, metadata: (request) => describe.object(request, this.find(request)) }];
+    return [
+      { ...list, metadata: describe.list },
+      { ...detail, metadata: (request) => describe.object(request, this.find(request)) },
+    ];
   }
 
   /** JSON Schema of the representation. */
@@ -211,7 +230,14 @@ export class Collection<F extends Fields, R extends Row> implements LinkTarget {
         ? { PUT: update('replace', `Updates a ${kind}.`), PATCH: update('change', `Updates some fields of a ${kind}.`) }
         : {}),
       ...(this.spec.delete
-        ? { DELETE: { summary: `Deletes a ${kind}.`, handle: (request: Request) => this.delete(request), output: { status: 204 }, who: who?.delete } }
+        ? {
+            DELETE: {
+              summary: `Deletes a ${kind}.`,
+              handle: (request: Request) => this.delete(request),
+              output: { status: 204 },
+              who: who?.delete,
+            },
+          }
         : {}),
     };
   }
@@ -220,8 +246,16 @@ export class Collection<F extends Fields, R extends Row> implements LinkTarget {
     const { examples, fields } = this.spec;
     const example = examples?.[purpose];
     // What must be uploaded is no JSON.
-    const isUpload = purpose === 'create' && Object.values(fields).some(({ input, type }) => type === 'file upload' && input?.required);
-    return { fields, purpose, title: this.listing.spec.title + titleEndings[purpose], ...(example && { example }), ...(isUpload && { types: ['multipart/form-data'] }) };
+    const isUpload =
+      purpose === 'create' &&
+      Object.values(fields).some(({ input, type }) => type === 'file upload' && input?.required);
+    return {
+      fields,
+      purpose,
+      title: this.listing.spec.title + titleEndings[purpose],
+      ...(example && { example }),
+      ...(isUpload && { types: ['multipart/form-data'] }),
+    };
   }
 
   #listActions(request: Request): Record<string, unknown> | undefined {
@@ -241,4 +275,7 @@ export class Collection<F extends Fields, R extends Row> implements LinkTarget {
 }
 
 /** Makes a collection from its declaration. */
-export const collection = <R extends Row>() => <F extends Fields>(spec: CollectionSpec<F, R>): Collection<F, R> => new Collection(spec);
+export const collection =
+  <R extends Row>() =>
+  <F extends Fields>(spec: CollectionSpec<F, R>): Collection<F, R> =>
+    new Collection(spec);

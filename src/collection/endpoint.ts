@@ -1,9 +1,9 @@
 import type { Request } from '../access/request.ts';
-import { type Reply, json } from '../http/reply.ts';
+import { json, type Reply } from '../http/reply.ts';
 import type { KeyKind } from '../http/router.ts';
 import type { Field, Fields, Input, Shape } from './field.ts';
 import type { Filters } from './filter.ts';
-import { type Purpose, isWritable } from './validate.ts';
+import { isWritable, type Purpose } from './validate.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -98,7 +98,9 @@ export function metadata(endpoint: Endpoint, request: Request): Reply {
 
 /** The fields of a body as OPTIONS describes them to this caller. */
 export function describeFields(fields: Fields, request: Request, purpose: Purpose): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, describeField(name, field, request, purpose)]));
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, field]) => [name, describeField(name, field, request, purpose)]),
+  );
 }
 
 function describeField(name: string, field: Field, request: Request, purpose: Purpose): Record<string, unknown> {

@@ -14,7 +14,8 @@ export function exampleUuid(collection: string): string {
 const uuids = new Map<string, string>();
 
 /** The link of an object of a collection in examples. */
-export const exampleLink = (collection: string): string => `${exampleBase}/api/${collection}/${exampleUuid(collection)}/`;
+export const exampleLink = (collection: string): string =>
+  `${exampleBase}/api/${collection}/${exampleUuid(collection)}/`;
 
 const texts: Readonly<Record<string, string>> = {
   'date-time': '2026-01-05T09:00:00Z',
@@ -27,17 +28,31 @@ const texts: Readonly<Record<string, string>> = {
  * References are not followed.
  */
 export function exampleOf(shape: Shape, name = ''): unknown {
-  const { additionalProperties, anyOf, enum: choices, examples, items, maxLength, minimum, oneOf, properties, type } = shape as Schema;
+  const {
+    additionalProperties,
+    anyOf,
+    enum: choices,
+    examples,
+    items,
+    maxLength,
+    minimum,
+    oneOf,
+    properties,
+    type,
+  } = shape as Schema;
   if (examples?.[0] !== undefined) return examples[0];
-  if ('const' in shape) return shape['const'];
+  if ('const' in shape) return shape.const;
   if (choices) return choices.find((choice) => choice !== '') ?? choices[0];
   const [alternative] = oneOf ?? anyOf ?? [];
   if (alternative) return exampleOf(alternative, name);
   const kind = Array.isArray(type) ? type.find((one) => one !== 'null') : type;
   switch (kind) {
     case 'object': {
-      if (properties) return Object.fromEntries(Object.entries(properties).map(([key, value]) => [key, exampleOf(value, key)]));
-      return additionalProperties && typeof additionalProperties === 'object' ? { name: exampleOf(additionalProperties) } : {};
+      if (properties)
+        return Object.fromEntries(Object.entries(properties).map(([key, value]) => [key, exampleOf(value, key)]));
+      return additionalProperties && typeof additionalProperties === 'object'
+        ? { name: exampleOf(additionalProperties) }
+        : {};
     }
     case 'array':
       return items ? [exampleOf(items, name)] : [];

@@ -1,15 +1,27 @@
 import * as v from 'valibot';
-import type { Request } from '../access/request.ts';
 import type { Caller } from '../access/caller.ts';
+import type { Request } from '../access/request.ts';
 import type { Config } from '../config.ts';
 import type { Value } from '../db/sql.ts';
 import { UploadedFile } from '../http/body.ts';
-import { type Json, type Shape, knownText, knownTime, plainValue } from './representation.ts';
+import { type Json, knownText, knownTime, plainValue, type Shape } from './representation.ts';
 
 /** The kinds of value that OPTIONS names (core.md 1.10). */
 export type FieldType =
-  | 'field' | 'boolean' | 'string' | 'url' | 'email' | 'regex' | 'integer' | 'float' | 'datetime' | 'choice' | 'list'
-  | 'file upload' | 'image upload' | 'nested object';
+  | 'field'
+  | 'boolean'
+  | 'string'
+  | 'url'
+  | 'email'
+  | 'regex'
+  | 'integer'
+  | 'float'
+  | 'datetime'
+  | 'choice'
+  | 'list'
+  | 'file upload'
+  | 'image upload'
+  | 'nested object';
 
 /** Messages about one field's value; the items of lists may be objects. */
 export class FieldError extends Error {
@@ -51,7 +63,9 @@ export interface Field<T = unknown> {
   readonly shown?: string | undefined;
   readonly shape: Shape;
   /** Where the choices of a link come from, in the actions format (services.md 9). */
-  readonly select?: (() => { readonly path: string; readonly by?: 'user' | 'settings' | 'tenant'; readonly displayName?: string }) | undefined;
+  readonly select?:
+    | (() => { readonly path: string; readonly by?: 'user' | 'settings' | 'tenant'; readonly displayName?: string })
+    | undefined;
   readonly input?: Input<T> | undefined;
 }
 
@@ -74,7 +88,8 @@ export interface Writing<T> {
 }
 
 /** The part of a shape that tells the example of a field, where it has one of its own. */
-export const exampleShape = ({ example }: Pick<Writing<never>, 'example'>): Shape => (example === undefined ? {} : { examples: [example] });
+export const exampleShape = ({ example }: Pick<Writing<never>, 'example'>): Shape =>
+  example === undefined ? {} : { examples: [example] };
 
 export const messages = {
   required: 'This field is required.',
@@ -86,7 +101,8 @@ export const messages = {
   number: 'A valid number is required.',
   email: 'Enter a valid email address.',
   url: 'Enter a valid URL.',
-  datetime: 'Datetime has wrong format. Use one of these formats instead: YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z].',
+  datetime:
+    'Datetime has wrong format. Use one of these formats instead: YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z].',
   tooLong: (max: number) => `Ensure this field has no more than ${max} characters.`,
   atLeast: (min: number) => `Ensure this value is greater than or equal to ${min}.`,
   atMost: (max: number) => `Ensure this value is less than or equal to ${max}.`,
@@ -94,14 +110,17 @@ export const messages = {
   choice: (value: unknown) => `"${printed(value)}" is not a valid choice.`,
 } as const;
 
-
 export function printed(value: unknown): string {
   if (value instanceof UploadedFile) return value.name;
   return typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value);
 }
 
 /** Runs a valibot schema; all of its messages, or with `abortPipeEarly` the first, become one FieldError. */
-export function check<T>(schema: v.GenericSchema<unknown, T>, value: unknown, config: v.Config<v.BaseIssue<unknown>> = {}): T {
+export function check<T>(
+  schema: v.GenericSchema<unknown, T>,
+  value: unknown,
+  config: v.Config<v.BaseIssue<unknown>> = {},
+): T {
   const result = v.safeParse(schema, value, config);
   if (!result.success) throw new FieldError([...new Set(result.issues.map((issue) => issue.message))]);
   return result.output;
@@ -136,31 +155,33 @@ export const shown = (
   shape: Shape,
   json: Json | ((column: string) => Json),
   options: { shown?: string; label?: string; help?: string } = {},
-): Field<never> => ({
-  type,
-  shape,
-  facts: {},
-  json: typeof json === 'function' ? json : () => json,
-  ...options,
-});
+): Field<never> => ({ type, shape, facts: {}, json: typeof json === 'function' ? json : () => json, ...options });
 
 /** The uuid of an object, as answers write it. */
 export const uuidShape: Shape = { type: 'string', pattern: '^[0-9a-f]{32}$' };
 
 /** An object with exactly these members. */
-export const objectShape = (properties: Readonly<Record<string, Shape>>): Shape => ({ type: 'object', properties, required: Object.keys(properties) });
+export const objectShape = (properties: Readonly<Record<string, Shape>>): Shape => ({
+  type: 'object',
+  properties,
+  required: Object.keys(properties),
+});
 
 /** `{"detail": …}`: what happened, in words. */
 export const messageShape: Shape = { title: 'Message', ...objectShape({ detail: { type: 'string' } }) };
 
 export const uuidField = (): Field<never> => shown('string', uuidShape, plainValue, { label: 'UUID' });
 
-export const shownText = (json: Json | ((column: string) => Json) = knownText, options: { shown?: string } = {}): Field<never> => {
+export const shownText = (
+  json: Json | ((column: string) => Json) = knownText,
+  options: { shown?: string } = {},
+): Field<never> => {
   const { shape } = typeof json === 'function' ? json('') : json;
   return shown('string', shape.type === undefined ? { type: ['string', 'null'] } : shape, json, options);
 };
 
-export const shownTime = (json: (column: string) => Json = knownTime): Field<never> => shown('datetime', json('').shape, json);
+export const shownTime = (json: (column: string) => Json = knownTime): Field<never> =>
+  shown('datetime', json('').shape, json);
 
 export const shownList = (json: Json): Field<never> => shown('list', json.shape, json);
 

@@ -1,5 +1,5 @@
 import type { Request } from '../access/request.ts';
-import { type Sql, among, contains, raw, sql } from '../db/sql.ts';
+import { among, contains, raw, type Sql, sql } from '../db/sql.ts';
 import { invalid } from '../http/error.ts';
 import { FieldError, messages } from './field.ts';
 import { parseDatetime } from './instants.ts';
@@ -38,7 +38,8 @@ export const exact = (column: string, help = 'The exact value.'): Filter => ({
 });
 
 /** The uuid in a column. */
-export const exactUuid = (column: string, help = 'Its uuid.'): Filter => uuid(help, (value) => sql`${raw(column)} = ${value}`);
+export const exactUuid = (column: string, help = 'Its uuid.'): Filter =>
+  uuid(help, (value) => sql`${raw(column)} = ${value}`);
 
 /** A column with the id of an object in `table` that has this uuid. */
 export const uuidOf = (column: string, table: string, help = 'Uuid of the object.'): Filter =>
@@ -71,7 +72,11 @@ export const presence = (help: string, condition: (request: Request) => Sql): Fi
   condition: (request, name) => (request.query.flag(name) ? condition(request) : undefined),
 });
 
-const helpOfComparison = { '=': 'The exact datetime.', '<=': 'Not after this datetime.', '>=': 'Not before this datetime.' } as const;
+const helpOfComparison = {
+  '=': 'The exact datetime.',
+  '<=': 'Not after this datetime.',
+  '>=': 'Not before this datetime.',
+} as const;
 
 /** An instant, compared with the one that is asked for. */
 export const instant = (column: string, comparison: keyof typeof helpOfComparison = '='): Filter => ({
@@ -132,7 +137,12 @@ export const only = (may: (request: Request) => boolean, filter: Filter): Filter
 });
 
 /** A parameter that its handler reads by itself; here for the documentation. */
-export const parameter = (type: Filter['type'], help: string, repeatable = false): Filter => ({ type, help, repeatable, condition: () => undefined });
+export const parameter = (type: Filter['type'], help: string, repeatable = false): Filter => ({
+  type,
+  help,
+  repeatable,
+  condition: () => undefined,
+});
 
 /** The parameters of a history, as `historyPoints` reads them. */
 export const historyParameters: Filters = {

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { type Field, type Writing, FieldError, exampleShape, messages, inputOf } from './field.ts';
+import { exampleShape, type Field, FieldError, inputOf, messages, type Writing } from './field.ts';
 import { timeValue } from './representation.ts';
 
 /** An instant, or null. */
@@ -25,7 +25,8 @@ export function datetime(options: Writing<number | null> = {}): Field<number | n
   };
 }
 
-const datetimePattern = /^(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,6})\d*)?)?\s*(Z|[+-]\d\d(?::?\d\d)?)?$/i;
+const datetimePattern =
+  /^(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,6})\d*)?)?\s*(Z|[+-]\d\d(?::?\d\d)?)?$/i;
 
 /** The end of the year 9999, as near as a number comes: from 2255 on not every microsecond has one of its own. */
 const lastInstant = 253_402_300_799_999_968;
@@ -35,11 +36,23 @@ export function parseDatetime(text: string): number | undefined {
   const match = datetimePattern.exec(text);
   if (!match) return undefined;
   const [, year, month, date, hour, minute, second = '0', fraction = '', zone = 'Z'] = match;
-  const parts = [year, month, date, hour, minute, second].map(Number) as [number, number, number, number, number, number];
+  const parts = [year, month, date, hour, minute, second].map(Number) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+  ];
   const moment = new Date(0);
   moment.setUTCFullYear(parts[0], parts[1] - 1, parts[2]);
   moment.setUTCHours(parts[3], parts[4], parts[5]);
-  const exists = moment.getUTCMonth() === parts[1] - 1 && moment.getUTCDate() === parts[2] && parts[3] < 24 && parts[4] < 60 && parts[5] < 60;
+  const exists =
+    moment.getUTCMonth() === parts[1] - 1 &&
+    moment.getUTCDate() === parts[2] &&
+    parts[3] < 24 &&
+    parts[4] < 60 &&
+    parts[5] < 60;
   const offset = zoneMinutes(zone);
   if (!exists || offset === undefined) return undefined;
   const instant = moment.getTime() - offset * 60_000;

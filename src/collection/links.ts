@@ -1,9 +1,9 @@
 import * as v from 'valibot';
 import type { Request } from '../access/request.ts';
 import { kindName } from '../http/body.ts';
-import { linkShape, linkValue, optionalLink } from './representation.ts';
 import { urlOf } from '../url.ts';
-import { type Field, type Writing, FieldError, exampleShape, messages, inputOf, shown } from './field.ts';
+import { exampleShape, type Field, FieldError, inputOf, messages, shown, type Writing } from './field.ts';
+import { linkShape, linkValue, optionalLink } from './representation.ts';
 
 /** What a link field needs to know of the collection it points to. */
 export interface LinkTarget {
@@ -14,7 +14,9 @@ export interface LinkTarget {
 
 /** A link to an object of another collection; its value is the object's id. `key` is the SQL of the shown object's uuid. */
 export function link(options: Writing<number> & { to: () => LinkTarget; key: string }): Field<number>;
-export function link(options: Writing<number | null> & { to: () => LinkTarget; key: string; nullable: true }): Field<number | null>;
+export function link(
+  options: Writing<number | null> & { to: () => LinkTarget; key: string; nullable: true },
+): Field<number | null>;
 export function link(options: Writing<never> & { to: () => LinkTarget; key: string; nullable?: true }): Field<never> {
   const nullable = options.nullable ?? false;
   return {
@@ -42,7 +44,8 @@ export function link(options: Writing<never> & { to: () => LinkTarget; key: stri
 
 /** The id of the visible object a link points to (core.md 1.4 "link"). Throws FieldError. */
 export function resolveLink(value: unknown, target: LinkTarget, request: Request): number {
-  if (typeof value !== 'string') throw new FieldError([`Incorrect type. Expected URL string, received ${kindName(value)}.`]);
+  if (typeof value !== 'string')
+    throw new FieldError([`Incorrect type. Expected URL string, received ${kindName(value)}.`]);
   const key = linkKey(value, target.path, request);
   const id = target.visibleId(request, key);
   if (id === undefined) throw new FieldError(['Invalid hyperlink - Object does not exist.']);

@@ -1,12 +1,12 @@
 import { seesAll } from '../access/caller.ts';
 import type { Request } from '../access/request.ts';
-import { type Sql, type Value, all, raw, sql } from '../db/sql.ts';
+import { all, raw, type Sql, sql, type Value } from '../db/sql.ts';
 import { gather, invalid } from '../http/error.ts';
 import { pageHeaders, pageOf } from '../http/page.ts';
-import { type Reply, document } from '../http/reply.ts';
+import { document, type Reply } from '../http/reply.ts';
 import type { Fields, Shape } from './field.ts';
 import type { Filters } from './filter.ts';
-import { type Member, type Viewer, renderObject } from './representation.ts';
+import { type Member, renderObject, type Viewer } from './representation.ts';
 
 /** Values of named parameters in the expressions of fields. */
 export type Parameters = Readonly<Record<string, Value>>;
@@ -56,11 +56,16 @@ export class Listing {
   page(request: Request, conditions: readonly Sql[], parameters: Parameters = none): Reply {
     const { db, query } = request;
     const { table, alias } = this.spec;
-    const [condition, order] = gather(() => this.condition(request, conditions), () => this.#order(request));
+    const [condition, order] = gather(
+      () => this.condition(request, conditions),
+      () => this.#order(request),
+    );
     const from = sql`FROM ${raw(table)} ${raw(alias)}${condition.text === 'TRUE' ? raw('') : sql` WHERE ${condition}`}`;
     const total = db.count(sql`SELECT count(*) ${from}`);
     const page = pageOf(query, total);
-    const ids = db.values<number>(sql`SELECT ${raw(alias)}.id ${from} ORDER BY ${order} LIMIT ${page.size} OFFSET ${page.offset}`);
+    const ids = db.values<number>(
+      sql`SELECT ${raw(alias)}.id ${from} ORDER BY ${order} LIMIT ${page.size} OFFSET ${page.offset}`,
+    );
     const rows = this.represent(request, ids, parameters);
     return document(`[${rows.join(',')}]`, pageHeaders(page, total, request.url, query));
   }
@@ -74,7 +79,12 @@ export class Listing {
   represent(request: Request, ids: readonly number[], parameters: Parameters = none): string[] {
     if (ids.length === 0) return [];
     const text = this.#text(request);
-    return request.db.named<string>(text, { ...viewerOf(request), ...this.spec.parameters?.(request), ...parameters, ids: JSON.stringify(ids) });
+    return request.db.named<string>(text, {
+      ...viewerOf(request),
+      ...this.spec.parameters?.(request),
+      ...parameters,
+      ids: JSON.stringify(ids),
+    });
   }
 
   /** JSON Schema of an object of the list, all of it: what `field=` of a request leaves out is not looked at. */
@@ -122,7 +132,13 @@ export class Listing {
 
   #filtered(request: Request): Sql[] {
     if (request.query.text === '') return [];
-    return gather(...Object.entries(this.spec.filters).map(([name, filter]) => () => filter.condition(request, name) ?? [])).flat();
+    return gather(
+      ...Object.entries(this.spec.filters).map(
+        ([name, filter]) =>
+          () =>
+            filter.condition(request, name) ?? [],
+      ),
+    ).flat();
   }
 
   #order(request: Request): Sql {
@@ -143,7 +159,9 @@ export class Listing {
   #ordering(request: Request, term: string): string {
     const name = term.replace(/^-/, '');
     const { orderings, privilegedOrderings } = this.spec;
-    const known = new Map(Object.entries(seesAll(request.caller) ? { ...orderings, ...privilegedOrderings } : orderings));
+    const known = new Map(
+      Object.entries(seesAll(request.caller) ? { ...orderings, ...privilegedOrderings } : orderings),
+    );
     const column = known.get(name);
     if (column === undefined) throw invalid({ o: [`"${name}" is not a valid choice.`] });
     return term.startsWith('-') ? `-${column}` : column;

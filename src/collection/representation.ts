@@ -39,19 +39,23 @@ const value = (shape: Shape, ...pieces: readonly Piece[]): Json => ({ pieces, sh
 export const constant = (json: string): Json => value({ const: JSON.parse(json) }, literal(json));
 
 /** A text column, or null where it may be. */
-export const textValue = (column: string, shape: Shape = { type: ['string', 'null'] }): Json => value(shape, expression(`json_quote(${column})`));
+export const textValue = (column: string, shape: Shape = { type: ['string', 'null'] }): Json =>
+  value(shape, expression(`json_quote(${column})`));
 
 /** A text column that is never null. */
 export const knownText = (column: string): Json => textValue(column, { type: 'string' });
 
 /** A text column that needs no escaping, such as a uuid; must not be null. */
-export const plainValue = (column: string): Json => value({ type: 'string' }, literal('"'), expression(column), literal('"'));
+export const plainValue = (column: string): Json =>
+  value({ type: 'string' }, literal('"'), expression(column), literal('"'));
 
 /** A number column, or null where it may be. */
-export const numberValue = (column: string, shape: Shape = { type: ['number', 'null'] }): Json => value(shape, expression(`ifnull(${column}, 'null')`));
+export const numberValue = (column: string, shape: Shape = { type: ['number', 'null'] }): Json =>
+  value(shape, expression(`ifnull(${column}, 'null')`));
 
 /** A column holding 0 or 1. */
-export const booleanValue = (column: string): Json => value({ type: 'boolean' }, expression(`iif(${column}, 'true', 'false')`));
+export const booleanValue = (column: string): Json =>
+  value({ type: 'boolean' }, expression(`iif(${column}, 'true', 'false')`));
 
 /** An instant (microseconds), or null, as core.md 1.6 writes datetimes. */
 export const timeValue = (column: string, shape: Shape = { type: ['string', 'null'], format: 'date-time' }): Json =>
@@ -70,11 +74,23 @@ export const knownTime = (column: string): Json => timeValue(column, { type: 'st
 
 /** The link of the object of a collection whose uuid (or pk) stands in `key`; must not be null. */
 export const linkValue = (path: string, key: string, tail = ''): Json =>
-  value(linkShape(path), literal('"'), expression('@base'), literal(`/api/${path}/`), expression(key), literal(`/${tail}"`));
+  value(
+    linkShape(path),
+    literal('"'),
+    expression('@base'),
+    literal(`/api/${path}/`),
+    expression(key),
+    literal(`/${tail}"`),
+  );
 
 /** A link whose path, behind `/api/`, is an expression, too. */
 export const linkOfPath = (path: string, key: string): Json =>
-  value({ type: 'string', format: 'uri' }, literal('"'), expression(`concat(@base, '/api/', ${path}, '/', ${key}, '/')`), literal('"'));
+  value(
+    { type: 'string', format: 'uri' },
+    literal('"'),
+    expression(`concat(@base, '/api/', ${path}, '/', ${key}, '/')`),
+    literal('"'),
+  );
 
 /** The link of an object, or null when `key` is null. */
 export const optionalLink = (path: string, key: string, tail = ''): Json => {

@@ -23,7 +23,9 @@ export function checked<T>(field: Field<T>, check: (value: T) => readonly string
 
 /** The same text where it must keep to these rules, unless it is empty; every broken one is told. */
 export function keepingTo(rules: readonly TextRule[], field: Field<string>): Field<string> {
-  return checked(field, (given) => (given === '' ? [] : rules.filter(([rule]) => !rule.test(given)).map(([, message]) => message)));
+  return checked(field, (given) =>
+    given === '' ? [] : rules.filter(([rule]) => !rule.test(given)).map(([, message]) => message),
+  );
 }
 
 /** A text that a parser must understand, which else answers undefined; the rule is told then. */
@@ -40,7 +42,8 @@ export function properName(example: string | undefined, rules: readonly TextRule
     input: {
       ...input,
       parse: (value, request, form) => {
-        if (typeof value === 'string' && value.trim() === '') throw new FieldError(['Ensure that name has at least one non-whitespace character.']);
+        if (typeof value === 'string' && value.trim() === '')
+          throw new FieldError(['Ensure that name has at least one non-whitespace character.']);
         return input.parse(value, request, form);
       },
     },

@@ -1,8 +1,8 @@
 import type { Request } from '../access/request.ts';
-import { sql, raw } from '../db/sql.ts';
 import type { Value } from '../db/sql.ts';
+import { raw, sql } from '../db/sql.ts';
 import { invalid } from '../http/error.ts';
-import { type Field, FieldError, type Fields, type Input, type Values, messages } from './field.ts';
+import { type Field, FieldError, type Fields, type Input, messages, type Values } from './field.ts';
 
 /** What a body is read for: creation, a whole update (PUT), or a partial one (PATCH). */
 export type Purpose = 'create' | 'replace' | 'change';
@@ -55,7 +55,12 @@ function formValue(field: Field, value: unknown, form: boolean): unknown {
 }
 
 /** Throws FieldError when the value of a unique field is another object's. */
-export function refuseTaken(field: Field, value: unknown, request: Request, object: { table: string; current?: number | undefined }): void {
+export function refuseTaken(
+  field: Field,
+  value: unknown,
+  request: Request,
+  object: { table: string; current?: number | undefined },
+): void {
   const unique = (field.input as Input<unknown>).unique;
   if (!unique || value === null || value === '') return;
   const stored = unique.of ? unique.of(value) : (value as Value);

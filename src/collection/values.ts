@@ -1,9 +1,19 @@
 import * as v from 'valibot';
 import type { Config } from '../config.ts';
 import { booleanWord } from '../http/query.ts';
-import { booleanValue, numberValue, textValue } from './representation.ts';
 import { urlOf } from '../url.ts';
-import { type Field, type Input, type FieldType, type Writing, FieldError, messages, check, exampleShape, inputOf } from './field.ts';
+import {
+  check,
+  exampleShape,
+  type Field,
+  FieldError,
+  type FieldType,
+  type Input,
+  inputOf,
+  messages,
+  type Writing,
+} from './field.ts';
+import { booleanValue, numberValue, textValue } from './representation.ts';
 
 /** Whether a text has at most so many characters, which are never more than its UTF-16 units. */
 const isWithin = (text: string, max: number): boolean => text.length <= max || [...text].length <= max;
@@ -29,13 +39,18 @@ function textSchema(options: TextRules): v.GenericSchema<unknown, string> {
   ];
   const rules = v.pipe(v.string(messages.string), ...(steps as [v.TrimAction])) as v.GenericSchema<unknown, string>;
   if (options.blank) return rules;
-  return v.pipe(v.string(messages.string), v.check((text) => text.trim() !== '', messages.blank), rules as v.GenericSchema<string, string>);
+  return v.pipe(
+    v.string(messages.string),
+    v.check((text) => text.trim() !== '', messages.blank),
+    rules as v.GenericSchema<string, string>,
+  );
 }
 
 /** Numbers are accepted as text and become it (core.md 1.5); a form's repeated text is its last. */
 const textOf = (value: unknown): unknown => (typeof value === 'number' ? String(value) : value);
 
-const bounded = (max: number | undefined): v.GenericSchema => (max === undefined ? v.string() : v.pipe(v.string(), v.maxLength(max)));
+const bounded = (max: number | undefined): v.GenericSchema =>
+  max === undefined ? v.string() : v.pipe(v.string(), v.maxLength(max));
 
 interface TextOptions extends Writing<string> {
   /** In characters; absent: only the size of the body limits it. */
@@ -83,7 +98,8 @@ export function nullableText(options: TextOptions): Field<string | null> {
 export function orNull<T>(field: Field<T>): Field<T | null> {
   const { parse, ...rest } = field.input as Input<T>;
   const known = field.shape.enum as readonly unknown[] | undefined;
-  const isNothing = (value: unknown): boolean => value === null || (field.type !== 'string' && typeof value === 'string' && value.trim() === '');
+  const isNothing = (value: unknown): boolean =>
+    value === null || (field.type !== 'string' && typeof value === 'string' && value.trim() === '');
   return {
     ...field,
     shape: { ...field.shape, type: [field.shape.type, 'null'], ...(known && { enum: [...known, null] }) },
@@ -97,7 +113,8 @@ export function orNull<T>(field: Field<T>): Field<T | null> {
   };
 }
 
-const emailPattern = /^[^\s\p{Cc}\p{Cf}@"(),:;<>[\\\]]+@(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?\.)+[\p{L}][\p{L}\p{N}-]{0,61}[\p{L}\p{N}]$/u;
+const emailPattern =
+  /^[^\s\p{Cc}\p{Cf}@"(),:;<>[\\\]]+@(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?\.)+[\p{L}][\p{L}\p{N}-]{0,61}[\p{L}\p{N}]$/u;
 
 /** An email address of at most 254 characters, or empty. */
 export const email = (options: Writing<string> = {}): Field<string> =>
@@ -113,7 +130,8 @@ export function url(options: Writing<string> & { max: number }): Field<string> {
       schema: v.pipe(v.string(), v.maxLength(options.max)),
       parse: (value, request, form) => {
         const address = parse(value, request, form);
-        if (address !== '' && !(urlOf(address) && /^https?:\/\/[^/\s]/i.test(address))) throw new FieldError([messages.url]);
+        if (address !== '' && !(urlOf(address) && /^https?:\/\/[^/\s]/i.test(address)))
+          throw new FieldError([messages.url]);
         return address;
       },
     }),
@@ -144,7 +162,11 @@ export function integer<N extends boolean = false>(
       nullable,
       parse: (value) => {
         if (value === '' && nullable) return null;
-        return check(bounded, typeof value === 'string' && /^\s*[+-]?\d+(\.0*)?\s*$/.test(value) ? Number(value) : value, { abortPipeEarly: true });
+        return check(
+          bounded,
+          typeof value === 'string' && /^\s*[+-]?\d+(\.0*)?\s*$/.test(value) ? Number(value) : value,
+          { abortPipeEarly: true },
+        );
       },
     }),
   } as unknown as Field<N extends true ? number | null : number>;
@@ -171,7 +193,14 @@ export function number(options: Writing<number> & { min?: number; column?: strin
       parse: (value) => {
         if (value === '') throw new FieldError([messages.null]);
         // A negative zero is zero.
-        return check(schema, typeof value === 'string' && /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i.test(value) ? Number(value) : value) + 0;
+        return (
+          check(
+            schema,
+            typeof value === 'string' && /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i.test(value)
+              ? Number(value)
+              : value,
+          ) + 0
+        );
       },
     }),
   };
@@ -190,7 +219,12 @@ export function boolean(options: Writing<boolean> = {}): Field<boolean> {
     input: inputOf(options, {
       schema: v.boolean(),
       parse: (value) => {
-        const word = typeof value === 'boolean' ? value : typeof value === 'string' || typeof value === 'number' ? booleanWord(String(value).trim()) : undefined;
+        const word =
+          typeof value === 'boolean'
+            ? value
+            : typeof value === 'string' || typeof value === 'number'
+              ? booleanWord(String(value).trim())
+              : undefined;
         if (word === undefined) throw new FieldError([messages.boolean(value)]);
         return word;
       },
@@ -200,7 +234,11 @@ export function boolean(options: Writing<boolean> = {}): Field<boolean> {
 
 /** One of a few texts; `choices` gives value and display name. With `blank`, also the empty text. */
 export function choice(
-  options: Writing<string> & { choices: () => readonly (readonly [value: string, name: string])[]; chosenBy?: (config: Config) => readonly string[]; blank?: boolean },
+  options: Writing<string> & {
+    choices: () => readonly (readonly [value: string, name: string])[];
+    chosenBy?: (config: Config) => readonly string[];
+    blank?: boolean;
+  },
 ): Field<string> {
   return {
     type: 'choice',
@@ -209,11 +247,15 @@ export function choice(
     get facts() {
       return { choices: options.choices().map(([value, name]) => ({ value, display_name: name })) };
     },
-    factsBy: options.chosenBy && ((config) => ({ choices: options.chosenBy?.(config).map((value) => ({ value, display_name: value })) })),
+    factsBy:
+      options.chosenBy &&
+      ((config) => ({ choices: options.chosenBy?.(config).map((value) => ({ value, display_name: value })) })),
     json: textValue,
     shown: options.shown,
     get shape() {
-      const known = options.chosenBy ? {} : { enum: [...(options.blank ? [''] : []), ...options.choices().map(([value]) => value)] };
+      const known = options.chosenBy
+        ? {}
+        : { enum: [...(options.blank ? [''] : []), ...options.choices().map(([value]) => value)] };
       return { type: 'string', ...known, ...exampleShape(options) };
     },
     input: inputOf(options, {

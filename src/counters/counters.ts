@@ -1,13 +1,13 @@
 import type { Request } from '../access/request.ts';
 import { visibleProjects } from '../access/visibility.ts';
 import { typesOfGroups } from '../alerts/catalogue.ts';
-import { parameter } from '../collection/filter.ts';
 import { aboutCustomer, aboutProject, visibleAlerts } from '../alerts/filters.ts';
 import type { Collection, Row } from '../collection/collection.ts';
 import type { Endpoint } from '../collection/endpoint.ts';
 import type { Fields } from '../collection/field.ts';
+import { parameter } from '../collection/filter.ts';
 import { customers } from '../customers/customers.ts';
-import { type Sql, among, sql } from '../db/sql.ts';
+import { among, type Sql, sql } from '../db/sql.ts';
 import { json } from '../http/reply.ts';
 import { projects } from '../projects/projects.ts';
 import { usersOfCustomers } from '../users/users.ts';
@@ -23,22 +23,36 @@ type Counters = Readonly<Record<string, Counter>>;
 const number = (request: Request, query: Sql): number => request.db.value<number>(query) as number;
 
 /** The usage of a quota, which counts just these objects. */
-const usage = (scope: 'customer' | 'project', name: string) => (request: Request, id: number): number =>
-  request.db.value<number>(sql`SELECT usage FROM quota WHERE scope_kind = ${scope} AND scope_id = ${id} AND name = ${name}`) ?? 0;
+const usage =
+  (scope: 'customer' | 'project', name: string) =>
+  (request: Request, id: number): number =>
+    request.db.value<number>(
+      sql`SELECT usage FROM quota WHERE scope_kind = ${scope} AND scope_id = ${id} AND name = ${name}`,
+    ) ?? 0;
 
 /** Open alerts of these that the caller sees, without the types of the groups in `exclude_features`. */
 function openAlerts(request: Request, about: Sql): number {
   const left = typesOfGroups(request.query.all('exclude_features'));
-  return number(request, sql`SELECT count(*) FROM alert a WHERE a.closed IS NULL AND (${about}) AND (${visibleAlerts(request.caller)})
-    AND NOT (${among('a.alert_type', left)})`);
+  return number(
+    request,
+    sql`SELECT count(*) FROM alert a WHERE a.closed IS NULL AND (${about}) AND (${visibleAlerts(request.caller)})
+    AND NOT (${among('a.alert_type', left)})`,
+  );
 }
 
 const ofCustomer: Counters = {
-  alerts: { help: 'Open alerts about it, its projects, services and resources.', count: (request, id) => openAlerts(request, aboutCustomer(id)) },
+  alerts: {
+    help: 'Open alerts about it, its projects, services and resources.',
+    count: (request, id) => openAlerts(request, aboutCustomer(id)),
+  },
   services: { help: 'Its services.', count: usage('customer', 'nc_service_count') },
   projects: {
     help: 'Its projects that the caller sees.',
-    count: (request, id) => number(request, sql`SELECT count(*) FROM project WHERE customer_id = ${id} AND ${visibleProjects(request.caller, 'id')}`),
+    count: (request, id) =>
+      number(
+        request,
+        sql`SELECT count(*) FROM project WHERE customer_id = ${id} AND ${visibleProjects(request.caller, 'id')}`,
+      ),
   },
   users: {
     help: 'Users with a role in it or its projects.',
@@ -49,9 +63,13 @@ const ofCustomer: Counters = {
 const ofProject: Counters = {
   users: {
     help: 'Users with a role in it.',
-    count: (request, id) => number(request, sql`SELECT count(DISTINCT user_id) FROM project_role WHERE project_id = ${id} AND ended IS NULL`),
+    count: (request, id) =>
+      number(request, sql`SELECT count(DISTINCT user_id) FROM project_role WHERE project_id = ${id} AND ended IS NULL`),
   },
-  alerts: { help: 'Open alerts about it and its resources.', count: (request, id) => openAlerts(request, aboutProject(id)) },
+  alerts: {
+    help: 'Open alerts about it and its resources.',
+    count: (request, id) => openAlerts(request, aboutProject(id)),
+  },
   apps: { help: 'Its applications.', count: usage('project', 'nc_app_count') },
   vms: { help: 'Its virtual machines.', count: usage('project', 'nc_vm_count') },
   private_clouds: { help: 'Its private clouds.', count: usage('project', 'nc_private_cloud_count') },
@@ -59,12 +77,23 @@ const ofProject: Counters = {
 };
 
 const ofUser: Counters = {
-  keys: { help: "The caller's SSH keys.", count: (request, id) => number(request, sql`SELECT count(*) FROM ssh_key WHERE user_id = ${id}`) },
-  hooks: { help: "The caller's hooks of every kind.", count: (request, id) => number(request, sql`SELECT count(*) FROM hook WHERE user_id = ${id}`) },
+  keys: {
+    help: "The caller's SSH keys.",
+    count: (request, id) => number(request, sql`SELECT count(*) FROM ssh_key WHERE user_id = ${id}`),
+  },
+  hooks: {
+    help: "The caller's hooks of every kind.",
+    count: (request, id) => number(request, sql`SELECT count(*) FROM hook WHERE user_id = ${id}`),
+  },
 };
 
 /** A path that answers one object of integers (core.md 9); `fields` limits its keys. */
-function countersEndpoint(path: string, name: string, counters: Counters, find: (request: Request) => number): Endpoint {
+function countersEndpoint(
+  path: string,
+  name: string,
+  counters: Counters,
+  find: (request: Request) => number,
+): Endpoint {
   return {
     path,
     name,
@@ -79,11 +108,18 @@ function countersEndpoint(path: string, name: string, counters: Counters, find: 
         who: 'Everybody who sees the object.',
         filters: {
           fields: parameter('string', 'A key of the answer that is wanted.', true),
-          ...(path !== '/api/user-counters/' && { exclude_features: parameter('string', 'A group of types of alerts that is left out.', true) }),
+          ...(path !== '/api/user-counters/' && {
+            exclude_features: parameter('string', 'A group of types of alerts that is left out.', true),
+          }),
         },
         output: {
           status: 200,
-          shape: { type: 'object', properties: Object.fromEntries(Object.entries(counters).map(([key, { help }]) => [key, { type: 'integer', description: help }])) },
+          shape: {
+            type: 'object',
+            properties: Object.fromEntries(
+              Object.entries(counters).map(([key, { help }]) => [key, { type: 'integer', description: help }]),
+            ),
+          },
         },
         handle: (request) => {
           const id = find(request);
@@ -96,10 +132,23 @@ function countersEndpoint(path: string, name: string, counters: Counters, find: 
   };
 }
 
-const idOf = (parent: Collection<Fields, Row>) => (request: Request): number => parent.find(request).id;
+const idOf =
+  (parent: Collection<Fields, Row>) =>
+  (request: Request): number =>
+    parent.find(request).id;
 
 export const counterEndpoints: readonly Endpoint[] = [
-  countersEndpoint('/api/customers/:key/counters/', 'Customer Counters', ofCustomer, idOf(customers as unknown as Collection<Fields, Row>)),
-  countersEndpoint('/api/projects/:key/counters/', 'Project Counters', ofProject, idOf(projects as unknown as Collection<Fields, Row>)),
+  countersEndpoint(
+    '/api/customers/:key/counters/',
+    'Customer Counters',
+    ofCustomer,
+    idOf(customers as unknown as Collection<Fields, Row>),
+  ),
+  countersEndpoint(
+    '/api/projects/:key/counters/',
+    'Project Counters',
+    ofProject,
+    idOf(projects as unknown as Collection<Fields, Row>),
+  ),
   countersEndpoint('/api/user-counters/', 'User Counters', ofUser, (request) => request.caller.id),
 ];

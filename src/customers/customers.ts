@@ -1,16 +1,23 @@
-import { newUuid } from '../access/deployment.ts';
 import { seesAll } from '../access/caller.ts';
-import { ownsCustomer } from '../access/rights.ts';
+import { newUuid } from '../access/deployment.ts';
 import type { Request } from '../access/request.ts';
+import { ownsCustomer } from '../access/rights.ts';
 import { connectedCustomers, connectedProjects, visibleCustomers } from '../access/visibility.ts';
 import { adviseNewCustomer } from '../alerts/conditions.ts';
 import { changesOf, storedValues } from '../collection/changes.ts';
-import { type Row, collection } from '../collection/collection.ts';
-import { type Values, shown, shownList, shownText, shownTime, uuidField } from '../collection/field.ts';
-import { selfLink } from '../collection/links.ts';
-import { boolean, choice, email, integer, text } from '../collection/values.ts';
+import { collection, type Row } from '../collection/collection.ts';
+import { shown, shownList, shownText, shownTime, uuidField, type Values } from '../collection/field.ts';
 import { exact, only, partial, uuid } from '../collection/filter.ts';
-import { knownText, linkValue, listValue, objectValue, optionalLink, plainValue } from '../collection/representation.ts';
+import { selfLink } from '../collection/links.ts';
+import {
+  knownText,
+  linkValue,
+  listValue,
+  objectValue,
+  optionalLink,
+  plainValue,
+} from '../collection/representation.ts';
+import { boolean, choice, email, integer, text } from '../collection/values.ts';
 import { raw, sql } from '../db/sql.ts';
 import { customerContext } from '../events/context.ts';
 import { record } from '../events/record.ts';
@@ -79,8 +86,11 @@ const fields = {
   support_users: members('support'),
   registration_code: text({ max: 160 }),
   quotas: shownList(embeddedQuotas('customer', 'c.id')),
-  image: shown('image upload', { type: ['string', 'null'], format: 'uri' },
-    optionalLink('customers', '(SELECT c.uuid FROM customer_image WHERE customer_id = c.id)', 'image/')),
+  image: shown(
+    'image upload',
+    { type: ['string', 'null'], format: 'uri' },
+    optionalLink('customers', '(SELECT c.uuid FROM customer_image WHERE customer_id = c.id)', 'image/'),
+  ),
   country: choice({ blank: true, choices: () => countries }),
   country_name: shownText(knownText('country_name(c.country)')),
   vat_code: text({ max: 20 }),
@@ -123,11 +133,16 @@ export const customers = collection<CustomerRow>()({
     abbreviation: partial('c.abbreviation'),
     contact_details: partial('c.contact_details'),
     registration_code: exact('c.registration_code'),
-    user_uuid: only(({ caller }) => seesAll(caller), uuid('Customers that this user sees; for staff and global support.', (key, { db }) => {
-      const user = db.get<{ id: number; everything: number }>(sql`SELECT id, is_staff OR is_support AS everything FROM user WHERE uuid = ${key}`);
-      if (!user) return raw('FALSE');
-      return user.everything ? raw('TRUE') : sql`c.id IN (${connectedCustomers(sql`${user.id}`)})`;
-    })),
+    user_uuid: only(
+      ({ caller }) => seesAll(caller),
+      uuid('Customers that this user sees; for staff and global support.', (key, { db }) => {
+        const user = db.get<{ id: number; everything: number }>(
+          sql`SELECT id, is_staff OR is_support AS everything FROM user WHERE uuid = ${key}`,
+        );
+        if (!user) return raw('FALSE');
+        return user.everything ? raw('TRUE') : sql`c.id IN (${connectedCustomers(sql`${user.id}`)})`;
+      }),
+    ),
   },
   orderings: {
     name: 'c.name COLLATE NOCASE',
@@ -145,7 +160,11 @@ export const customers = collection<CustomerRow>()({
       const { db } = request;
       const demand = [{ scope: 'global', id: 0, name: 'nc_global_customer_count', delta: 1 }] as const;
       requireQuotas(db, demand);
-      const id = db.insert('customer', { uuid: newUuid(request.deployment), created: request.now, ...storedValues(values) });
+      const id = db.insert('customer', {
+        uuid: newUuid(request.deployment),
+        created: request.now,
+        ...storedValues(values),
+      });
       createQuotas(request, 'customer', id, quotaNames.customer);
       countQuotas(request, demand);
       adviseNewCustomer(request, id);

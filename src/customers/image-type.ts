@@ -57,7 +57,8 @@ function isJpeg(content: Buffer): boolean {
 
 /** Blocks up to the trailer (GIF89a 12); a block is a row of sub-blocks, the last of which is empty. */
 function isGif(content: Buffer): boolean {
-  if (!/^GIF8[79]a$/.test(text(content, 0, 6)) || content.readUInt16LE(6) === 0 || content.readUInt16LE(8) === 0) return false;
+  if (!/^GIF8[79]a$/.test(text(content, 0, 6)) || content.readUInt16LE(6) === 0 || content.readUInt16LE(8) === 0)
+    return false;
   const colourTable = (flags: number): number => (flags & 0x80 ? 3 * 2 ** ((flags & 7) + 1) : 0);
   const behindBlock = (start: number): number => {
     let at = start;

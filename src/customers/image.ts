@@ -1,16 +1,16 @@
-import { ownsCustomer } from '../access/rights.ts';
-import type { Request } from '../access/request.ts';
-import { FieldError, messages, shown } from '../collection/field.ts';
-import { type Endpoint, describeFields } from '../collection/endpoint.ts';
-import { validate } from '../collection/validate.ts';
-import { constant } from '../collection/representation.ts';
 import * as v from 'valibot';
+import type { Request } from '../access/request.ts';
+import { ownsCustomer } from '../access/rights.ts';
+import { describeFields, type Endpoint } from '../collection/endpoint.ts';
+import { FieldError, messages, shown } from '../collection/field.ts';
+import { constant } from '../collection/representation.ts';
+import { validate } from '../collection/validate.ts';
 import { sql } from '../db/sql.ts';
 import { customerContext } from '../events/context.ts';
 import { record } from '../events/record.ts';
 import { UploadedFile } from '../http/body.ts';
-import { HttpError, forbidden, notFound } from '../http/error.ts';
-import { type Reply, empty, json } from '../http/reply.ts';
+import { forbidden, HttpError, notFound } from '../http/error.ts';
+import { empty, json, type Reply } from '../http/reply.ts';
 import { type CustomerRow, customers } from './customers.ts';
 import { imageType } from './image-type.ts';
 
@@ -36,7 +36,11 @@ const imageInput = (required: boolean) => ({
       parse: (value: unknown): Image => {
         if (value === null) throw new FieldError([messages.null]);
         if (!(value instanceof UploadedFile)) {
-          throw new FieldError([value === '' && required ? 'No file was submitted.' : 'The submitted data was not a file. Check the encoding type on the form.']);
+          throw new FieldError([
+            value === '' && required
+              ? 'No file was submitted.'
+              : 'The submitted data was not a file. Check the encoding type on the form.',
+          ]);
         }
         if (value.content.length === 0) throw new FieldError(['The submitted file is empty.']);
         if (value.content.length > largestImage) throw new HttpError(413, { detail: 'Request body is too large.' });
@@ -48,7 +52,8 @@ const imageInput = (required: boolean) => ({
   },
 });
 
-const mayChange = ({ caller, db }: Request, customer: CustomerRow): boolean => caller.isStaff || ownsCustomer(db, caller, customer.id);
+const mayChange = ({ caller, db }: Request, customer: CustomerRow): boolean =>
+  caller.isStaff || ownsCustomer(db, caller, customer.id);
 
 function find(request: Request): CustomerRow {
   const customer = customers.find(request);
@@ -88,7 +93,10 @@ function remove(request: Request): Reply {
 
 const who = 'Staff; owners of the customer.';
 const types = ['multipart/form-data'];
-const answer = { status: 200, shape: { type: 'object', properties: { image: { type: ['string', 'null'], format: 'uri' } } } };
+const answer = {
+  status: 200,
+  shape: { type: 'object', properties: { image: { type: ['string', 'null'], format: 'uri' } } },
+};
 
 /** /api/customers/<uuid>/image/ (core.md 6.6) */
 export const customerImage: Endpoint = {
@@ -96,11 +104,31 @@ export const customerImage: Endpoint = {
   name: 'Customer Image',
   description: 'The logo of a customer: PNG, JPEG, GIF or WebP.',
   bodyLimit: largestImage + 65_536,
-  actions: (request) => (mayChange(request, customers.find(request)) ? { PUT: describeFields(imageInput(true), request, 'replace') } : undefined),
+  actions: (request) =>
+    mayChange(request, customers.find(request))
+      ? { PUT: describeFields(imageInput(true), request, 'replace') }
+      : undefined,
   operations: {
-    GET: { summary: 'Answers the image itself.', who: 'Everybody who sees the customer.', output: { status: 200, types: imageTypes }, handle: read },
-    PUT: { summary: 'Stores an image.', who, input: { fields: imageInput(true), purpose: 'replace', types }, output: answer, handle: (request) => store(request, true) },
-    PATCH: { summary: 'Stores an image if one is sent.', who, input: { fields: imageInput(false), purpose: 'change', types }, output: answer, handle: (request) => store(request, false) },
+    GET: {
+      summary: 'Answers the image itself.',
+      who: 'Everybody who sees the customer.',
+      output: { status: 200, types: imageTypes },
+      handle: read,
+    },
+    PUT: {
+      summary: 'Stores an image.',
+      who,
+      input: { fields: imageInput(true), purpose: 'replace', types },
+      output: answer,
+      handle: (request) => store(request, true),
+    },
+    PATCH: {
+      summary: 'Stores an image if one is sent.',
+      who,
+      input: { fields: imageInput(false), purpose: 'change', types },
+      output: answer,
+      handle: (request) => store(request, false),
+    },
     DELETE: { summary: 'Removes the image.', who, output: { status: 204 }, handle: remove },
   },
 };

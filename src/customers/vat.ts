@@ -1,21 +1,21 @@
 /** What follows the country prefix of a VAT number, by country (core.md 6.2). */
 const formats: Readonly<Record<string, RegExp>> = Object.fromEntries(
   Object.entries({
-    'AT': 'U\\d{8}',
+    AT: 'U\\d{8}',
     'BE BG': '\\d{9,10}',
-    'CY': '\\d{8}[A-Z]',
-    'CZ': '\\d{8,10}',
+    CY: '\\d{8}[A-Z]',
+    CZ: '\\d{8,10}',
     'DE EE GR PT': '\\d{9}',
     'DK FI HU LU MT SI': '\\d{8}',
-    'ES': '[A-Z0-9]\\d{7}[A-Z0-9]',
-    'FR': '[A-HJ-NP-Z0-9]{2}\\d{9}',
+    ES: '[A-Z0-9]\\d{7}[A-Z0-9]',
+    FR: '[A-HJ-NP-Z0-9]{2}\\d{9}',
     'HR IT LV': '\\d{11}',
-    'IE': '\\d{7}[A-Z]|\\d[A-Z]\\d{5}[A-Z]|\\d{6,7}[A-Z]{2}',
-    'LT': '\\d{9}|\\d{12}',
-    'NL': '\\d{9}B\\d{2}',
+    IE: '\\d{7}[A-Z]|\\d[A-Z]\\d{5}[A-Z]|\\d{6,7}[A-Z]{2}',
+    LT: '\\d{9}|\\d{12}',
+    NL: '\\d{9}B\\d{2}',
     'PL SK': '\\d{10}',
-    'RO': '\\d{2,10}',
-    'SE': '\\d{12}',
+    RO: '\\d{2,10}',
+    SE: '\\d{12}',
   }).flatMap(([codes, format]) => codes.split(' ').map((code) => [code, new RegExp(`^(?:${format})$`)])),
 );
 const elsewhere = /^[A-Z0-9]{2,15}$/;

@@ -198,7 +198,9 @@ export class Database {
     const batch = this.#begin();
     batch.isWhole = true;
     clearImmediate(batch.timer);
-    const committed = new Promise<void>((resolve, reject) => batch.waiting.push((error) => (error === undefined ? resolve() : reject(error))));
+    const committed = new Promise<void>((resolve, reject) =>
+      batch.waiting.push((error) => (error === undefined ? resolve() : reject(error))),
+    );
     committed.catch(() => undefined);
     try {
       const result = await work();

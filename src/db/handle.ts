@@ -16,7 +16,11 @@ export interface Addon {
 }
 
 /** Opens a file with SQLite; `addon` is that of the one-file build. */
-export function openHandle(file: string, addon: Pick<Addon, 'exports'> | undefined, options: SQLite.Options = {}): SQLite.Database {
+export function openHandle(
+  file: string,
+  addon: Pick<Addon, 'exports'> | undefined,
+  options: SQLite.Options = {},
+): SQLite.Database {
   return new SQLite(file, { ...options, ...(addon && { nativeBinding: addon.exports as unknown as string }) });
 }
 

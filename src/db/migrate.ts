@@ -1,4 +1,4 @@
-import { type Migration, embeddedMigrations } from '../embedded.ts';
+import { embeddedMigrations, type Migration } from '../embedded.ts';
 import type { Database } from './database.ts';
 import { applicationId } from './handle.ts';
 
@@ -10,7 +10,8 @@ export function migrate(db: Database): readonly string[] {
   const migrations = embeddedMigrations();
   const version = Number(db.pragma('user_version'));
   const owner = Number(db.pragma('application_id'));
-  if (owner !== applicationId && (owner !== 0 || version !== 0)) throw new Error('The database belongs to another program');
+  if (owner !== applicationId && (owner !== 0 || version !== 0))
+    throw new Error('The database belongs to another program');
   refuseNewer(version);
   const applied: string[] = [];
   while (Number(db.pragma('user_version')) < migrations.length) applyNext(db, migrations, applied);
@@ -20,7 +21,8 @@ export function migrate(db: Database): readonly string[] {
 /** Throws with a sentence when a newer program wrote a database with this `user_version`. */
 export function refuseNewer(version: number): void {
   const newest = embeddedMigrations().length;
-  if (version > newest) throw new Error(`The database has schema ${version}, newer than this version's ${newest}: use a newer Tenantry`);
+  if (version > newest)
+    throw new Error(`The database has schema ${version}, newer than this version's ${newest}: use a newer Tenantry`);
 }
 
 function applyNext(db: Database, migrations: readonly Migration[], applied: string[]): void {
@@ -29,7 +31,8 @@ function applyNext(db: Database, migrations: readonly Migration[], applied: stri
   const version = Number(db.pragma('user_version'));
   const migration = migrations[version];
   try {
-    if (migration) db.script(`${migration.sql}\n; PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${version + 1};`);
+    if (migration)
+      db.script(`${migration.sql}\n; PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${version + 1};`);
     db.script('COMMIT');
   } catch (error) {
     db.script('ROLLBACK');

@@ -41,16 +41,29 @@ export const raw = (text: string): Sql => new Sql(text, none);
 
 /** Pieces joined by a separator; an empty list gives an empty piece. */
 export function join(pieces: readonly Sql[], separator: string): Sql {
-  return new Sql(pieces.map((piece) => piece.text).join(separator), pieces.flatMap((piece) => piece.values));
+  return new Sql(
+    pieces.map((piece) => piece.text).join(separator),
+    pieces.flatMap((piece) => piece.values),
+  );
 }
 
 /** `(a) AND (b) AND …`; always true for an empty list. */
 export const all = (pieces: readonly Sql[]): Sql =>
-  pieces.length === 0 ? raw('TRUE') : new Sql(pieces.map((piece) => `(${piece.text})`).join(' AND '), pieces.flatMap((piece) => piece.values));
+  pieces.length === 0
+    ? raw('TRUE')
+    : new Sql(
+        pieces.map((piece) => `(${piece.text})`).join(' AND '),
+        pieces.flatMap((piece) => piece.values),
+      );
 
 /** `(a) OR (b) OR …`; never true for an empty list. */
 export const any = (pieces: readonly Sql[]): Sql =>
-  pieces.length === 0 ? raw('FALSE') : new Sql(pieces.map((piece) => `(${piece.text})`).join(' OR '), pieces.flatMap((piece) => piece.values));
+  pieces.length === 0
+    ? raw('FALSE')
+    : new Sql(
+        pieces.map((piece) => `(${piece.text})`).join(' OR '),
+        pieces.flatMap((piece) => piece.values),
+      );
 
 /** Membership of a column in a list of values; the list travels as one JSON parameter, so that the text stays the same. */
 export const among = (column: string, values: readonly (string | number)[]): Sql =>

@@ -1,7 +1,7 @@
 import { day, hour } from '../clock.ts';
 import type { Story } from './memberships.ts';
 import type { Answer, Past } from './past.ts';
-import { type Organisation, type Person, type Project, ownerOf } from './world.ts';
+import { type Organisation, ownerOf, type Person, type Project } from './world.ts';
 
 interface AccountFacts {
   readonly type: string;
@@ -18,8 +18,16 @@ interface AccountFacts {
 /** The accounts at providers, all on the simulator, by what the rest of the story calls them. */
 const accountFacts = {
   cloud: {
-    type: 'OpenStack', prefix: 'openstack', name: 'Baltic Cloud', age: 700,
-    options: { latitude: 59.44, longitude: 24.75, access_url: 'https://cloud.tenantry.example/dashboard', external_network_id: 'public' },
+    type: 'OpenStack',
+    prefix: 'openstack',
+    name: 'Baltic Cloud',
+    age: 700,
+    options: {
+      latitude: 59.44,
+      longitude: 24.75,
+      access_url: 'https://cloud.tenantry.example/dashboard',
+      external_network_id: 'public',
+    },
   },
   droplets: { type: 'DigitalOcean', prefix: 'digitalocean', name: 'DigitalOcean', age: 640 },
   kielMachines: { type: 'Amazon', prefix: 'aws', name: 'AWS Frankfurt', owner: 1, options: { simulator_inventory: 2 } },
@@ -46,9 +54,17 @@ export interface Account extends AccountFacts {
 export type Accounts = Readonly<Record<keyof typeof accountFacts, Account>>;
 
 const certifications = [
-  { name: 'ISO 27001', description: 'Information security management.', link: 'https://certificates.example/iso-27001' },
+  {
+    name: 'ISO 27001',
+    description: 'Information security management.',
+    link: 'https://certificates.example/iso-27001',
+  },
   { name: 'GDPR', description: 'Data stays in the European Union.', link: 'https://certificates.example/gdpr' },
-  { name: 'SOC 2', description: 'Controls over security and availability.', link: 'https://certificates.example/soc-2' },
+  {
+    name: 'SOC 2',
+    description: 'Controls over security and availability.',
+    link: 'https://certificates.example/soc-2',
+  },
 ];
 
 /** The project with the strictest demands; only the cloud meets them. */
@@ -56,7 +72,9 @@ export const strictProject = 'Payroll';
 
 /** Plans every account, without latencies while history is made, and what providers are certified for. */
 export function planAccounts(story: Story): Accounts {
-  const accounts = Object.fromEntries(Object.entries(accountFacts).map(([key, facts]) => [key, planAccount(story, facts)])) as unknown as Accounts;
+  const accounts = Object.fromEntries(
+    Object.entries(accountFacts).map(([key, facts]) => [key, planAccount(story, facts)]),
+  ) as unknown as Accounts;
   planCertifications(story, accounts);
   return accounts;
 }
@@ -67,14 +85,22 @@ function planAccount({ plan, world }: Story, facts: AccountFacts): Account {
   const account: Account = {
     ...facts,
     by: organisation?.people[0] ?? staff,
-    begins: organisation ? plan.between(organisation.begins + 10 * day, organisation.begins + 40 * day) : plan.daysAgo(facts.age ?? 0),
+    begins: organisation
+      ? plan.between(organisation.begins + 10 * day, organisation.begins + 40 * day)
+      : plan.daysAgo(facts.age ?? 0),
     settings: '',
   };
   plan.at(account.begins, (past) => {
     const body = { name: account.name, simulator_latency: '0', ...account.options };
     account.settings = organisation
-      ? String(past.send('POST', `/api/${account.prefix}/`, { by: account.by, body: { ...body, customer: organisation.url, available_for_all: true } }).settings)
-      : past.send('POST', '/api/service-settings/', { by: staff, body: { ...body, type: account.type, shared: true } }).url;
+      ? String(
+          past.send('POST', `/api/${account.prefix}/`, {
+            by: account.by,
+            body: { ...body, customer: organisation.url, available_for_all: true },
+          }).settings,
+        )
+      : past.send('POST', '/api/service-settings/', { by: staff, body: { ...body, type: account.type, shared: true } })
+          .url;
   });
   return account;
 }
@@ -82,16 +108,32 @@ function planAccount({ plan, world }: Story, facts: AccountFacts): Account {
 function planCertifications({ plan, world }: Story, { cloud, droplets }: Accounts): void {
   const staff = world.team[0] as Person;
   const urls = new Map<string, string>();
-  const chosen = (names: readonly string[]): Readonly<Record<string, unknown>> => ({ certifications: names.map((name) => ({ url: urls.get(name) })) });
-  plan.at(cloud.begins - hour, (past) => {
-    for (const body of certifications) urls.set(body.name, past.send('POST', '/api/service-certifications/', { by: staff, body }).url);
+  const chosen = (names: readonly string[]): Readonly<Record<string, unknown>> => ({
+    certifications: names.map((name) => ({ url: urls.get(name) })),
   });
-  for (const [account, names] of [[cloud, ['ISO 27001', 'GDPR']], [droplets, ['GDPR']]] as const) {
-    plan.at(account.begins + hour, (past) => void past.send('POST', `${account.settings}update_certifications/`, { by: staff, body: chosen(names) }));
+  plan.at(cloud.begins - hour, (past) => {
+    for (const body of certifications)
+      urls.set(body.name, past.send('POST', '/api/service-certifications/', { by: staff, body }).url);
+  });
+  for (const [account, names] of [
+    [cloud, ['ISO 27001', 'GDPR']],
+    [droplets, ['GDPR']],
+  ] as const) {
+    plan.at(
+      account.begins + hour,
+      (past) => void past.send('POST', `${account.settings}update_certifications/`, { by: staff, body: chosen(names) }),
+    );
   }
-  for (const [name, demands] of [[strictProject, ['ISO 27001', 'GDPR']], ['Wind model', ['GDPR']]] as const) {
+  for (const [name, demands] of [
+    [strictProject, ['ISO 27001', 'GDPR']],
+    ['Wind model', ['GDPR']],
+  ] as const) {
     const project = world.projects.find(({ facts }) => facts.name === name) as Project;
-    plan.at(project.begins + day, (past) => void past.send('POST', `${project.url}update_certifications/`, { by: ownerOf(project), body: chosen(demands) }));
+    plan.at(
+      project.begins + day,
+      (past) =>
+        void past.send('POST', `${project.url}update_certifications/`, { by: ownerOf(project), body: chosen(demands) }),
+    );
   }
 }
 

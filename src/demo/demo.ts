@@ -12,7 +12,7 @@ import type { Story } from './memberships.ts';
 import { Past } from './past.ts';
 import { span } from './plan.ts';
 import { Seed } from './seed.ts';
-import { type Person, type World, buildWorld } from './world.ts';
+import { buildWorld, type Person, type World } from './world.ts';
 
 /** The password of everybody in the demonstration world. */
 export const demoPassword = 'demo-world-1';
@@ -24,7 +24,8 @@ export const demoPassword = 'demo-world-1';
  */
 export async function demo(deployment: Deployment, seed = 'tenantry'): Promise<string> {
   const { clock, db, passwords } = deployment;
-  if (db.value(sql`SELECT 1 FROM customer`) !== undefined) throw new Error('there are customers already; the demonstration world needs a database without any');
+  if (db.value(sql`SELECT 1 FROM customer`) !== undefined)
+    throw new Error('there are customers already; the demonstration world needs a database without any');
   const passwordHash = await passwords.hash(demoPassword);
   const now = clock.now();
   const world = buildWorld(new Seed(`${seed} world`));

@@ -2,7 +2,7 @@ import { day, hour } from '../clock.ts';
 import { type Account, type Accounts, Offers } from './accounts.ts';
 import type { Story } from './memberships.ts';
 import type { Past } from './past.ts';
-import { type Person, type Project, ownerOf } from './world.ts';
+import { ownerOf, type Person, type Project } from './world.ts';
 
 /** A resource of the demonstration world. */
 export interface Thing {
@@ -58,10 +58,29 @@ export class Estate {
   /** Plans a resource with its tags. */
   make({ account, at, by, fields, isMachine = false, name, path, project }: NewThing): Thing {
     const { plan, seed } = this.story;
-    const thing: Thing = { account, project, path, name, isMachine, made: at, gone: Number.POSITIVE_INFINITY, rests: true, url: '' };
-    const tags = [`env:${seed.pick(environments)}`, `team:${seed.pick(teams)}`, ...(seed.below(4) === 0 ? ['backup:daily'] : [])];
+    const thing: Thing = {
+      account,
+      project,
+      path,
+      name,
+      isMachine,
+      made: at,
+      gone: Number.POSITIVE_INFINITY,
+      rests: true,
+      url: '',
+    };
+    const tags = [
+      `env:${seed.pick(environments)}`,
+      `team:${seed.pick(teams)}`,
+      ...(seed.below(4) === 0 ? ['backup:daily'] : []),
+    ];
     plan.at(at, (past) => {
-      const body = { service_project_link: this.offers.linkTo(past, account, project), name, tags: seed.below(10) === 0 ? [] : tags, ...fields(past) };
+      const body = {
+        service_project_link: this.offers.linkTo(past, account, project),
+        name,
+        tags: seed.below(10) === 0 ? [] : tags,
+        ...fields(past),
+      };
       thing.url = past.send('POST', `/api/${path}/`, { by: by ?? ownerOf(project), body }).url;
     });
     this.things.push(thing);
@@ -69,9 +88,17 @@ export class Estate {
   }
 
   /** Plans an action; the provider has finished what was planned an hour before. */
-  act(thing: Thing, at: number, action: string, body: (past: Past) => Readonly<Record<string, unknown>> = () => ({})): void {
+  act(
+    thing: Thing,
+    at: number,
+    action: string,
+    body: (past: Past) => Readonly<Record<string, unknown>> = () => ({}),
+  ): void {
     thing.rests = false;
-    this.story.plan.at(at, (past) => void past.send('POST', `${thing.url}${action}/`, { by: ownerOf(thing.project), body: body(past) }));
+    this.story.plan.at(
+      at,
+      (past) => void past.send('POST', `${thing.url}${action}/`, { by: ownerOf(thing.project), body: body(past) }),
+    );
   }
 
   remove(thing: Thing, at: number): void {
@@ -92,7 +119,11 @@ export class Estate {
 
   #planKeys(): void {
     const { plan, seed, world } = this.story;
-    for (const { begins, facts, people: [owner] } of world.organisations) {
+    for (const {
+      begins,
+      facts,
+      people: [owner],
+    } of world.organisations) {
       const key = { url: '' };
       const line = seed.publicKey(`deploy@${facts.domain}`);
       this.#keys.set(owner as Person, key);
@@ -104,4 +135,8 @@ export class Estate {
 }
 
 /** Names as providers like them. */
-export const slug = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]+/g, '-').replace(/^-|-$/g, '');
+export const slug = (name: string): string =>
+  name
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '');

@@ -1,11 +1,11 @@
 import { ownContext } from '../access/deployment.ts';
 import { day, hour, minute } from '../clock.ts';
 import { createUser } from '../users/add.ts';
-import { type Story, grant, memberships } from './memberships.ts';
+import { grant, memberships, type Story } from './memberships.ts';
 import type { Past } from './past.ts';
 import { Plan, span } from './plan.ts';
 import type { Seed } from './seed.ts';
-import { type Organisation, type Person, type Project, type World, ownerOf } from './world.ts';
+import { type Organisation, ownerOf, type Person, type Project, type World } from './world.ts';
 
 /** Plans two years of the world's history up to now. Every password is the one with this hash. */
 export function planHistory(world: World, now: number, seed: Seed, passwordHash: string): Plan {
@@ -43,11 +43,18 @@ function team(story: Story, passwordHash: string): void {
   const [founder, ...colleagues] = world.team as [Person, ...Person[]];
   founder.joined = plan.daysAgo(span);
   plan.at(founder.joined, (past) => {
-    const { uuid } = createUser(ownContext(past.deployment), { username: founder.username, isStaff: true }, passwordHash);
+    const { uuid } = createUser(
+      ownContext(past.deployment),
+      { username: founder.username, isStaff: true },
+      passwordHash,
+    );
     founder.url = `/api/users/${uuid}/`;
   });
   plan.at(founder.joined + 10 * minute, (past) => {
-    past.send('PATCH', founder.url, { by: founder, body: { ...founder.fields, ...founder.profile, agree_with_policy: true, token_lifetime: 7200 } });
+    past.send('PATCH', founder.url, {
+      by: founder,
+      body: { ...founder.fields, ...founder.profile, agree_with_policy: true, token_lifetime: 7200 },
+    });
   });
   colleagues.forEach((person, index) => {
     person.joined = founder.joined + (1 + index) * hour;
@@ -70,7 +77,10 @@ function hire(story: Story, person: Person, passwordHash: string, by = staff(sto
 /** People come one after the other over the life of a customer, the last of them lately. */
 function arrival({ plan }: Story, { begins, people }: Organisation, position: number): number {
   const length = plan.now - 12 * day - begins;
-  return plan.between(begins + (length * (position - 1)) / people.length + hour, begins + (length * position) / people.length);
+  return plan.between(
+    begins + (length * (position - 1)) / people.length + hour,
+    begins + (length * position) / people.length,
+  );
 }
 
 function customer(story: Story, organisation: Organisation, index: number): void {
@@ -102,7 +112,11 @@ function beginProject({ plan }: Story, project: Project, position: number): void
   const start = organisation.begins + length * position;
   project.begins = plan.between(start + day, start + Math.max(2 * day, length / 2));
   plan.at(project.begins, (past) => {
-    const body = { name: facts.formerly ?? facts.name, customer: organisation.url, description: position % 3 === 0 ? '' : facts.description };
+    const body = {
+      name: facts.formerly ?? facts.name,
+      customer: organisation.url,
+      description: position % 3 === 0 ? '' : facts.description,
+    };
     project.url = past.send('POST', '/api/projects/', { by: ownerOf(project), body }).url;
   });
   if (facts.formerly !== undefined) {
@@ -125,9 +139,15 @@ function departures(story: Story): void {
   const forgotten = world.partners.at(-1) as Person;
   for (const person of [...leavers, traveller]) {
     person.leaves = plan.daysAgo(6);
-    plan.at(person.leaves, (past) => void past.send('PATCH', person.url, { by: staff(story), body: { is_active: false } }));
+    plan.at(
+      person.leaves,
+      (past) => void past.send('PATCH', person.url, { by: staff(story), body: { is_active: false } }),
+    );
   }
-  plan.at(plan.between(traveller.leaves + 20 * hour, plan.latest), (past) => void past.send('PATCH', traveller.url, { by: staff(story), body: { is_active: true } }));
+  plan.at(
+    plan.between(traveller.leaves + 20 * hour, plan.latest),
+    (past) => void past.send('PATCH', traveller.url, { by: staff(story), body: { is_active: true } }),
+  );
   forgotten.leaves = plan.daysAgo(20);
   plan.at(forgotten.leaves, (past) => void past.send('DELETE', forgotten.url, { by: staff(story) }));
 }
@@ -152,7 +172,8 @@ function life({ plan, seed, world }: Story, person: Person): void {
     plan.at(at, (past) => {
       key.url = past.send('POST', '/api/keys/', { by: person, body: { public_key: line } }).url;
     });
-    if (number === 2 && seed.below(3) === 0) plan.at(plan.between(at, until), (past) => void past.send('DELETE', key.url, { by: person }));
+    if (number === 2 && seed.below(3) === 0)
+      plan.at(plan.between(at, until), (past) => void past.send('DELETE', key.url, { by: person }));
   }
 }
 
@@ -162,7 +183,10 @@ function claims({ plan, world }: Story): void {
   const owner = host.people[0] as Person;
   const claim = (person: Person, decision?: 'approve' | 'reject', leaves = false): void => {
     const at = plan.later(person.joined, 40, 80);
-    const act = (name: string, by: Person, body = {}) => (past: Past): void => void past.send('POST', `${person.url}${name}_organization/`, { by, body });
+    const act =
+      (name: string, by: Person, body = {}) =>
+      (past: Past): void =>
+        void past.send('POST', `${person.url}${name}_organization/`, { by, body });
     plan.at(at, act('claim', person, { organization: host.facts.fields.abbreviation }));
     if (decision) plan.at(at + 3 * hour, act(decision, owner));
     if (leaves) plan.at(at + 30 * hour, act('remove', owner));
@@ -176,12 +200,25 @@ function claims({ plan, world }: Story): void {
 /** Two projects have come and gone, and their roles with them. */
 function closedProjects(story: Story): void {
   const { plan, world } = story;
-  for (const [index, name] of [[0, 'Proof of concept'], [3, 'Migration rehearsal']] as const) {
+  for (const [index, name] of [
+    [0, 'Proof of concept'],
+    [3, 'Migration rehearsal'],
+  ] as const) {
     const organisation = world.organisations[index] as Organisation;
-    const project: Project = { facts: { name, description: 'For a few weeks only.' }, organisation, begins: organisation.begins + 200 * day, url: '' };
+    const project: Project = {
+      facts: { name, description: 'For a few weeks only.' },
+      organisation,
+      begins: organisation.begins + 200 * day,
+      url: '',
+    };
     beginProject(story, project, 1);
     const end = plan.between(project.begins + 40 * day, project.begins + 60 * day);
-    grant(story, { project, person: organisation.people[1] as Person, role: 'admin', at: plan.later(project.begins, 2, 30) });
+    grant(story, {
+      project,
+      person: organisation.people[1] as Person,
+      role: 'admin',
+      at: plan.later(project.begins, 2, 30),
+    });
     plan.at(end, (past) => void past.send('DELETE', project.url, { by: ownerOf(project) }));
   }
 }

@@ -1,6 +1,6 @@
 import { minute, second } from '../clock.ts';
 import { setOptions } from './accounts.ts';
-import { type Estate, type Thing } from './estate.ts';
+import type { Estate, Thing } from './estate.ts';
 import { droplet } from './machines.ts';
 import type { Organisation, Project } from './world.ts';
 
@@ -9,7 +9,10 @@ import type { Organisation, Project } from './world.ts';
  * last seconds is under way now, so that every state of a resource is there.
  */
 export function planLastHour(estate: Estate): void {
-  const { accounts, story: { plan } } = estate;
+  const {
+    accounts,
+    story: { plan },
+  } = estate;
   const { droplets, galwayDroplets, trondheimDroplets } = accounts;
   const ago = (minutes: number): number => plan.now - minutes * minute;
   plan.at(ago(50), (past) => {
@@ -24,14 +27,18 @@ export function planLastHour(estate: Estate): void {
   for (const machine of resting.splice(0, 2)) estate.act(machine, ago(18), 'stop');
   plan.at(ago(10), (past) => {
     const keeps = trondheimDroplets;
-    for (const account of Object.values(accounts)) setOptions(past, account, { simulator_latency: null, ...(account !== keeps && { simulator_failures: null }) });
+    for (const account of Object.values(accounts))
+      setOptions(past, account, { simulator_latency: null, ...(account !== keeps && { simulator_failures: null }) });
   });
   underWay(estate, resting);
 }
 
 /** What was asked for a moment ago is being worked on, four calls at once as ever; the rest waits for the worker's next look. */
 function underWay(estate: Estate, resting: Thing[]): void {
-  const { accounts: { droplets }, story: { plan } } = estate;
+  const {
+    accounts: { droplets },
+    story: { plan },
+  } = estate;
   const [host, other] = hosts(estate);
   const begun = plan.now - 1.5 * second;
   droplet(estate, droplets, host, { name: 'batch-1', at: begun, size: 's-1vcpu-1gb' });
@@ -51,12 +58,17 @@ const hosts = ({ story: { world } }: Estate): readonly [Project, Project] => {
 
 /** Droplets of the shared account that run undisturbed, one of each project in turn. */
 function restingDroplets({ accounts, things }: Estate): Thing[] {
-  const resting = things.filter(({ account, path, rests }) => rests && account === accounts.droplets && path === 'digitalocean-droplets');
+  const resting = things.filter(
+    ({ account, path, rests }) => rests && account === accounts.droplets && path === 'digitalocean-droplets',
+  );
   const places = new Map<Project, number>();
   const rank = (thing: Thing): number => {
     const place = places.get(thing.project) ?? 0;
     places.set(thing.project, place + 1);
     return place;
   };
-  return resting.map((thing) => ({ thing, place: rank(thing) })).sort((a, b) => a.place - b.place).map(({ thing }) => thing);
+  return resting
+    .map((thing) => ({ thing, place: rank(thing) }))
+    .sort((a, b) => a.place - b.place)
+    .map(({ thing }) => thing);
 }

@@ -26,7 +26,10 @@ function measure(past: Past, thing: Thing, by: Person, seed: Seed): void {
   }
   const items = thing.isMachine ? ['cpu_usage', 'ram_usage', 'disk_usage'] : ['response_time'];
   for (const name of items) {
-    past.send('PUT', '/api/monitoring-items/', { by, body: { scope, name, value: thing.isMachine ? seed.below(1000) / 10 : 20 + seed.below(400) } });
+    past.send('PUT', '/api/monitoring-items/', {
+      by,
+      body: { scope, name, value: thing.isMachine ? seed.below(1000) / 10 : 20 + seed.below(400) },
+    });
   }
 }
 

@@ -1,7 +1,7 @@
 import { day, hour, isoTime, minute } from '../clock.ts';
 import type { Plan } from './plan.ts';
 import type { Seed } from './seed.ts';
-import { type Organisation, type Person, type Project, type World, ownerOf } from './world.ts';
+import { type Organisation, ownerOf, type Person, type Project, type World } from './world.ts';
 
 /** What the planning of a history has at hand. */
 export interface Story {
@@ -25,7 +25,19 @@ interface Membership {
 const projectRoles = ['admin', 'manager', 'support'] as const;
 
 /** How roles come to an end, in turn; as many as have no divisor in common with the number of roles. */
-const fates = ['stays', 'stays', 'revoked', 'stays', 'future', 'stays', 'expired', 'stays', 'changed', 'stays', 'soon'] as const;
+const fates = [
+  'stays',
+  'stays',
+  'revoked',
+  'stays',
+  'future',
+  'stays',
+  'expired',
+  'stays',
+  'changed',
+  'stays',
+  'soon',
+] as const;
 
 /** Plans every role of the world: those some people are known for, then a share of work for everybody else. */
 export function memberships(story: Story): void {
@@ -35,8 +47,10 @@ export function memberships(story: Story): void {
   for (const organisation of story.world.organisations) {
     const [, second, , manager, administrator, ...others] = organisation.people;
     const [first] = organisation.projects;
-    if (manager && first) grant(story, { person: manager, project: first, role: 'manager', at: readyIn(story, manager, first) });
-    if (administrator && first) grant(story, { person: administrator, project: first, role: 'admin', at: readyIn(story, administrator, first) });
+    if (manager && first)
+      grant(story, { person: manager, project: first, role: 'manager', at: readyIn(story, manager, first) });
+    if (administrator && first)
+      grant(story, { person: administrator, project: first, role: 'admin', at: readyIn(story, administrator, first) });
     for (const person of second ? [second, ...others] : []) {
       for (const project of someProjects(story, organisation)) assign(story, person, project, count++);
     }
@@ -69,22 +83,45 @@ function customerRoles(story: Story, organisation: Organisation): void {
 function partners(story: Story): void {
   const { plan, world } = story;
   const [consultant, freelancer, guest, auditor] = world.partners as [Person, Person, Person, Person];
-  const hosts = (...indexes: readonly number[]): Organisation[] => indexes.map((index) => world.organisations[index] as Organisation);
+  const hosts = (...indexes: readonly number[]): Organisation[] =>
+    indexes.map((index) => world.organisations[index] as Organisation);
   for (const organisation of hosts(0, 1, 2)) {
-    grant(story, { organisation, person: consultant, role: 'owner', at: plan.later(Math.max(consultant.joined, organisation.begins), 5, 90) });
+    grant(story, {
+      organisation,
+      person: consultant,
+      role: 'owner',
+      at: plan.later(Math.max(consultant.joined, organisation.begins), 5, 90),
+    });
   }
   hosts(3, 4, 5).forEach(({ projects: [project] }, index) => {
-    if (project) grant(story, { project, person: freelancer, role: projectRoles[index] as string, at: readyIn(story, freelancer, project) });
+    if (project)
+      grant(story, {
+        project,
+        person: freelancer,
+        role: projectRoles[index] as string,
+        at: readyIn(story, freelancer, project),
+      });
   });
   const [host] = hosts(0);
   const visited = host?.projects[1] as Project;
   grant(story, { project: visited, person: guest, role: 'support', at: plan.daysAgo(30), expires: plan.now + 3 * day });
   hosts(4, 5, 6).forEach((organisation, index) => {
     const at = plan.later(Math.max(auditor.joined, organisation.begins), 5, 90);
-    grant(story, { organisation, person: auditor, role: 'support', at, ...(index === 2 && { expires: plan.between(at + day, plan.latest) }) });
+    grant(story, {
+      organisation,
+      person: auditor,
+      role: 'support',
+      at,
+      ...(index === 2 && { expires: plan.between(at + day, plan.latest) }),
+    });
   });
   const forgotten = world.partners.at(-1) as Person;
-  grant(story, { project: visited, person: forgotten, role: 'support', at: plan.later(Math.max(forgotten.joined, visited.begins), 5, 90) });
+  grant(story, {
+    project: visited,
+    person: forgotten,
+    role: 'support',
+    at: plan.later(Math.max(forgotten.joined, visited.begins), 5, 90),
+  });
 }
 
 /** One to three different projects of a customer. */
@@ -105,33 +142,49 @@ function assign(story: Story, person: Person, project: Project, count: number): 
   const until = Math.min(person.leaves, plan.latest);
   const ends = plan.between(at + hour, until);
   const fateful =
-    fate === 'revoked' ? { ends }
-    : fate === 'changed' ? { ends, then: other }
-    : fate === 'expired' ? { expires: ends }
-    : fate === 'soon' ? { expires: plan.now + (2 + (count % 9)) * day }
-    : fate === 'future' ? { expires: plan.now + (30 + (count % 330)) * day }
-    : {};
+    fate === 'revoked'
+      ? { ends }
+      : fate === 'changed'
+        ? { ends, then: other }
+        : fate === 'expired'
+          ? { expires: ends }
+          : fate === 'soon'
+            ? { expires: plan.now + (2 + (count % 9)) * day }
+            : fate === 'future'
+              ? { expires: plan.now + (30 + (count % 330)) * day }
+              : {};
   grant(story, { project, person, role, at, ...fateful });
 }
 
 /** Soon after both the person and the project are there. */
-const readyIn = ({ plan }: Story, person: Person, project: Project): number => plan.later(Math.max(person.joined, project.begins), 2, 60);
+const readyIn = ({ plan }: Story, person: Person, project: Project): number =>
+  plan.later(Math.max(person.joined, project.begins), 2, 60);
 
 /** Plans one role: staff give those in a customer, owners those in its projects. */
-export function grant({ plan, world }: Story, membership: Membership & ({ organisation: Organisation } | { project: Project })): void {
+export function grant(
+  { plan, world }: Story,
+  membership: Membership & ({ organisation: Organisation } | { project: Project }),
+): void {
   const { person, at, ends, expires, then } = membership;
   const isCustomer = 'organisation' in membership;
   const by = (): Person => (isCustomer ? (world.team[0] as Person) : ownerOf(membership.project));
   const path = `/api/${isCustomer ? 'customer' : 'project'}-permissions/`;
-  const scope = (): object => (isCustomer ? { customer: membership.organisation.url } : { project: membership.project.url });
+  const scope = (): object =>
+    isCustomer ? { customer: membership.organisation.url } : { project: membership.project.url };
   const permission = { url: '' };
   plan.at(at, (past) => {
-    const body = { ...scope(), user: person.url, role: membership.role, expiration_time: expires === undefined ? null : isoTime(expires) };
+    const body = {
+      ...scope(),
+      user: person.url,
+      role: membership.role,
+      expiration_time: expires === undefined ? null : isoTime(expires),
+    };
     permission.url = past.send('POST', path, { by: by(), body }).url;
   });
   if (ends === undefined) return;
   plan.at(ends, (past) => {
     past.send('DELETE', permission.url, { by: by() });
-    if (then !== undefined) past.send('POST', path, { by: by(), body: { ...scope(), user: person.url, role: then, expiration_time: null } });
+    if (then !== undefined)
+      past.send('POST', path, { by: by(), body: { ...scope(), user: person.url, role: then, expiration_time: null } });
   });
 }

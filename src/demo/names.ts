@@ -79,7 +79,17 @@ export const jobTitles = [
 export const otherJobTitles = {
   team: ['Platform lead', 'Platform engineer', 'Customer support', 'Customer support'],
   partners: [
-    'Cloud consultant', 'Freelance engineer', 'Visiting researcher', 'Auditor', 'Freelance engineer', 'Security tester',
-    'Translator', 'Technical writer', 'Journalist', 'Student', 'Student', 'Sales agent',
+    'Cloud consultant',
+    'Freelance engineer',
+    'Visiting researcher',
+    'Auditor',
+    'Freelance engineer',
+    'Security tester',
+    'Translator',
+    'Technical writer',
+    'Journalist',
+    'Student',
+    'Student',
+    'Sales agent',
   ],
 } as const;

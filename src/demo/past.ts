@@ -1,8 +1,8 @@
 import { type Deployment, ownContext } from '../access/deployment.ts';
 import { Request } from '../access/request.ts';
-import { TokenUse, authenticate, revokeTokensOf } from '../access/tokens.ts';
+import { authenticate, revokeTokensOf, TokenUse } from '../access/tokens.ts';
 import { endpoints } from '../api.ts';
-import { type SettableClock, hour, minute, settableClock } from '../clock.ts';
+import { hour, minute, type SettableClock, settableClock } from '../clock.ts';
 import type { Endpoint, Method } from '../collection/endpoint.ts';
 import { sql } from '../db/sql.ts';
 import { HttpError } from '../http/error.ts';
@@ -110,14 +110,23 @@ export class Past {
   /** The objects of a list, as a visitor sees them; `path` with its query. */
   list(path: string, by: Visitor): readonly Answer[] {
     const token = this.#tokenOf(by);
-    return this.#perform('GET', `${path}${path.includes('?') ? '&' : '?'}page_size=300`, { body: {}, prepared: undefined, address: by.address, token }) as Answer[];
+    return this.#perform('GET', `${path}${path.includes('?') ? '&' : '?'}page_size=300`, {
+      body: {},
+      prepared: undefined,
+      address: by.address,
+      token,
+    }) as Answer[];
   }
 
   /** A login; with a wrong password it fails, as the API would have it. */
   logIn(visitor: Visitor, password: 'right' | 'wrong' = 'right'): void {
     const user = password === 'right' ? this.#idOf(visitor) : undefined;
     const prepared = { username: visitor.username, user };
-    const { token } = this.#perform('POST', '/api-auth/password/', { body: {}, prepared, address: visitor.address }) as { token?: string };
+    const { token } = this.#perform('POST', '/api-auth/password/', {
+      body: {},
+      prepared,
+      address: visitor.address,
+    }) as { token?: string };
     if (token !== undefined) this.#sessions.set(visitor, { token, last: this.#clock.now() });
   }
 
@@ -147,18 +156,36 @@ export class Past {
     return current.token;
   }
 
-  #perform(method: Method, link: string, call: { body: object; prepared: unknown; address: string; token?: string | undefined }): unknown {
+  #perform(
+    method: Method,
+    link: string,
+    call: { body: object; prepared: unknown; address: string; token?: string | undefined },
+  ): unknown {
     const base = this.deployment.config.base_url ?? 'http://localhost';
     const path = link.startsWith(base) ? link.slice(base.length) : link;
     const match = this.#router.find(pathOf(path));
     const operation = match?.endpoint.operations[method];
     if (!match || !operation) throw new Error(`There is no ${method} ${path}`);
-    const headers = { 'content-type': 'application/json', ...(call.token !== undefined && { authorization: `Token ${call.token}` }) };
-    const incoming = new Incoming('', method, path, headers, call.address, base, Buffer.from(JSON.stringify(call.body)));
+    const headers = {
+      'content-type': 'application/json',
+      ...(call.token !== undefined && { authorization: `Token ${call.token}` }),
+    };
+    const incoming = new Incoming(
+      '',
+      method,
+      path,
+      headers,
+      call.address,
+      base,
+      Buffer.from(JSON.stringify(call.body)),
+    );
     const now = this.#clock.now();
     try {
       const actor = match.endpoint.open ? null : authenticate(this.deployment, incoming, now);
-      const reply = operation.handle(new Request(this.deployment, incoming, match.params, actor, now), call.prepared as never);
+      const reply = operation.handle(
+        new Request(this.deployment, incoming, match.params, actor, now),
+        call.prepared as never,
+      );
       return reply.body === '' ? {} : JSON.parse(reply.body.toString());
     } catch (error) {
       if (!(error instanceof HttpError)) throw error;

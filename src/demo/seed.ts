@@ -13,7 +13,9 @@ export class Seed {
   /** The next bytes; takes the place of cryptographic ones where data must be reproducible. */
   readonly bytes = (length: number): Buffer => {
     while (this.#rest.length < length) {
-      const block = createHash('sha256').update(`${this.text} ${this.#counter++}`).digest();
+      const block = createHash('sha256')
+        .update(`${this.text} ${this.#counter++}`)
+        .digest();
       this.#rest = Buffer.concat([this.#rest, block]);
     }
     const taken = Buffer.from(this.#rest.subarray(0, length));
@@ -39,7 +41,11 @@ export class Seed {
   }
 
   #ed25519(): [type: Buffer, point: Buffer] {
-    const secret = createPrivateKey({ key: Buffer.concat([ed25519Prefix, this.bytes(32)]), format: 'der', type: 'pkcs8' });
+    const secret = createPrivateKey({
+      key: Buffer.concat([ed25519Prefix, this.bytes(32)]),
+      format: 'der',
+      type: 'pkcs8',
+    });
     const point = createPublicKey(secret).export({ format: 'der', type: 'spki' }).subarray(-32);
     return [Buffer.from('ssh-ed25519'), point];
   }

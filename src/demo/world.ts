@@ -1,5 +1,5 @@
-import { type Name, type Place, jobTitles, namesAt, otherJobTitles } from './names.ts';
-import { type OrganisationFacts, type ProjectFacts, organisations } from './organisations.ts';
+import { jobTitles, type Name, namesAt, otherJobTitles, type Place } from './names.ts';
+import { type OrganisationFacts, organisations, type ProjectFacts } from './organisations.ts';
 import type { Visitor } from './past.ts';
 import type { Seed } from './seed.ts';
 
@@ -47,7 +47,12 @@ const networks = ['192.0.2', '198.51.100', '203.0.113'];
 /** Builds the world that goes with a seed. */
 export function buildWorld(seed: Seed): World {
   const team = peopleAt('team', otherJobTitles.team, { domain: 'tenantry.example', callingCode: '+372' }, seed);
-  const partners = peopleAt('partners', otherJobTitles.partners, { domain: 'partners.example.net', callingCode: '+44' }, seed);
+  const partners = peopleAt(
+    'partners',
+    otherJobTitles.partners,
+    { domain: 'partners.example.net', callingCode: '+44' },
+    seed,
+  );
   const list = organisations.map((facts) => organisationOf(facts, seed));
   return {
     team,
@@ -60,7 +65,13 @@ export function buildWorld(seed: Seed): World {
 
 function organisationOf(facts: OrganisationFacts, seed: Seed): Organisation {
   const titles = facts.fields.is_company ? jobTitles : [];
-  const organisation: Organisation = { facts, people: peopleAt(facts.place, titles, facts, seed), projects: [], begins: 0, url: '' };
+  const organisation: Organisation = {
+    facts,
+    people: peopleAt(facts.place, titles, facts, seed),
+    projects: [],
+    begins: 0,
+    url: '',
+  };
   const projects = facts.projects.map((project) => ({ facts: project, organisation, begins: 0, url: '' }));
   return Object.assign(organisation, { projects });
 }
@@ -70,7 +81,12 @@ type Contact = Pick<OrganisationFacts, 'domain' | 'callingCode' | 'language'>;
 const peopleAt = (place: Place, titles: readonly string[], contact: Contact, seed: Seed): Person[] =>
   namesAt(place).map((name, position) => personOf(name, titles[position] ?? '', contact, seed));
 
-function personOf({ full, native, username }: Name, jobTitle: string, { domain, callingCode, language = 'en' }: Contact, seed: Seed): Person {
+function personOf(
+  { full, native, username }: Name,
+  jobTitle: string,
+  { domain, callingCode, language = 'en' }: Contact,
+  seed: Seed,
+): Person {
   const number = `${seed.below(1000)}`.padStart(3, '0');
   return {
     username,

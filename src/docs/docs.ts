@@ -1,5 +1,5 @@
 import type { Endpoint } from '../collection/endpoint.ts';
-import { type Reply, encoded } from '../http/reply.ts';
+import { encoded, type Reply } from '../http/reply.ts';
 import { openApi, serverPath } from './openapi.ts';
 import { page } from './page.ts';
 
@@ -7,10 +7,22 @@ const vary = { Vary: 'Accept' };
 
 /** GET /docs/: the OpenAPI document, or for browsers the same as a page (core.md 3). */
 export function docs(endpoints: () => readonly Endpoint[]): Endpoint {
-  const document = once((server) => ({ status: 200, body: JSON.stringify(openApi(endpoints(), server)), type: 'application/json', headers: vary, conditional: true }));
+  const document = once((server) => ({
+    status: 200,
+    body: JSON.stringify(openApi(endpoints(), server)),
+    type: 'application/json',
+    headers: vary,
+    conditional: true,
+  }));
   const shown = once((server) => {
     const { html, policy } = page(openApi(endpoints(), server));
-    return { status: 200, body: html, type: 'text/html; charset=utf-8', headers: { ...vary, 'Content-Security-Policy': policy }, conditional: true };
+    return {
+      status: 200,
+      body: html,
+      type: 'text/html; charset=utf-8',
+      headers: { ...vary, 'Content-Security-Policy': policy },
+      conditional: true,
+    };
   });
   return {
     path: '/docs/',

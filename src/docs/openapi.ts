@@ -1,16 +1,17 @@
 import type { BodySpec, Endpoint, Method, Operation } from '../collection/endpoint.ts';
+import { exampleUuid } from '../collection/example.ts';
 import type { Shape } from '../collection/field.ts';
 import type { Filter } from '../collection/filter.ts';
-import { exampleUuid } from '../collection/example.ts';
 import type { Config } from '../config.ts';
 import { refusalComponents, refusalSchemas, refusalsOf } from './refusals.ts';
-import { Schemas, bodyExample, bodyShape } from './schemas.ts';
+import { bodyExample, bodyShape, Schemas } from './schemas.ts';
 import { version } from './version.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
 /** Where the paths of the document begin: at the path of base_url, at which a proxy may serve the API. */
-export const serverPath = ({ base_url: base }: Pick<Config, 'base_url'>): string => (base === null ? '/' : new URL(base).pathname);
+export const serverPath = ({ base_url: base }: Pick<Config, 'base_url'>): string =>
+  base === null ? '/' : new URL(base).pathname;
 
 /** The OpenAPI 3.1 document of these endpoints; the same for every caller. Their paths begin at `server`. */
 export function openApi(endpoints: readonly Endpoint[], server = '/'): Json {
@@ -20,8 +21,14 @@ export function openApi(endpoints: readonly Endpoint[], server = '/'): Json {
   const served = endpoints.filter(({ operations }) => Object.keys(operations).length > 0);
   const paths = served.map((endpoint): [string, Json] => {
     const keys = [...endpoint.path.matchAll(/:(\w+)/g)].map(([, name]) => keyParameter(endpoint, name as string));
-    const operations = Object.entries(endpoint.operations).map(([method, operation]) => [method.toLowerCase(), describe(endpoint, method as Method, operation, schemas)]);
-    return [documentedPath(endpoint), { ...(keys.length > 0 && { parameters: keys }), ...Object.fromEntries(operations) }];
+    const operations = Object.entries(endpoint.operations).map(([method, operation]) => [
+      method.toLowerCase(),
+      describe(endpoint, method as Method, operation, schemas),
+    ]);
+    return [
+      documentedPath(endpoint),
+      { ...(keys.length > 0 && { parameters: keys }), ...Object.fromEntries(operations) },
+    ];
   });
   return {
     openapi: '3.1.0',
@@ -38,9 +45,16 @@ export function openApi(endpoints: readonly Endpoint[], server = '/'): Json {
     paths: Object.fromEntries(paths),
     components: {
       securitySchemes: {
-        token: { type: 'apiKey', in: 'header', name: 'Authorization', description: 'The word Token, a blank, and a token from POST /api-auth/password/.' },
+        token: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'Authorization',
+          description: 'The word Token, a blank, and a token from POST /api-auth/password/.',
+        },
       },
-      parameters: Object.fromEntries([...fieldParameters, ...pageParameters].map((parameter) => [parameter.name, parameter])),
+      parameters: Object.fromEntries(
+        [...fieldParameters, ...pageParameters].map((parameter) => [parameter.name, parameter]),
+      ),
       headers: listHeaders,
       responses: refusalComponents,
       schemas: Object.fromEntries(Object.entries(schemas.components).sort(([a], [b]) => (a < b ? -1 : 1))),
@@ -66,14 +80,19 @@ const tagOf = ({ path }: Endpoint): string => {
 function tagsOf(endpoints: readonly Endpoint[]): readonly Json[] {
   const descriptions = new Map([...endpoints].reverse().map((endpoint) => [tagOf(endpoint), endpoint.description]));
   const own: Readonly<Record<string, string>> = { api: 'The API as a whole.', 'api-auth': 'Logging in and out.' };
-  return [...descriptions].map(([name, description]) => ({ name, description: own[name] ?? description })).sort((a, b) => (a.name < b.name ? -1 : 1));
+  return [...descriptions]
+    .map(([name, description]) => ({ name, description: own[name] ?? description }))
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 const keyParameter = ({ key }: Endpoint, name: string): Json => ({
   name,
   in: 'path',
   required: true,
-  schema: key === 'pk' ? { type: 'integer', examples: [1] } : { type: 'string', pattern: '^[0-9A-Fa-f]{32}$', examples: [exampleUuid(name)] },
+  schema:
+    key === 'pk'
+      ? { type: 'integer', examples: [1] }
+      : { type: 'string', pattern: '^[0-9A-Fa-f]{32}$', examples: [exampleUuid(name)] },
 });
 
 function describe(endpoint: Endpoint, method: Method, operation: Operation, schemas: Schemas): Json {
@@ -93,7 +112,9 @@ function describe(endpoint: Endpoint, method: Method, operation: Operation, sche
     ...(parameters.length > 0 && { parameters }),
     ...(input && { requestBody: requestBody(input, schemas) }),
     responses: {
-      ...Object.fromEntries([output.status, ...(output.others ?? [])].map((status) => [status, success(operation, status, schemas)])),
+      ...Object.fromEntries(
+        [output.status, ...(output.others ?? [])].map((status) => [status, success(operation, status, schemas)]),
+      ),
       ...refusalsOf(endpoint, method, operation),
     },
   };
@@ -101,7 +122,11 @@ function describe(endpoint: Endpoint, method: Method, operation: Operation, sche
 
 /** `get_customers__one__users`: two underscores stand for a slash, one for a dash, so that no two are alike. */
 const operationId = (endpoint: Endpoint, method: Method): string => {
-  const segments = endpoint.path.replace(/^\/api\//, '').replace(/:\w+/g, 'one').split('/').filter((segment) => segment !== '');
+  const segments = endpoint.path
+    .replace(/^\/api\//, '')
+    .replace(/:\w+/g, 'one')
+    .split('/')
+    .filter((segment) => segment !== '');
   return `${method.toLowerCase()}_${segments.map((segment) => segment.replace(/\W+/g, '_')).join('__') || 'root'}`;
 };
 
@@ -115,7 +140,10 @@ function requestBody(input: BodySpec, schemas: Schemas): Json {
   return {
     ...(shape.required !== undefined && { required: true }),
     content: {
-      [first as string]: { schema, ...(first === bodyTypes[0] && { examples: { example: { value: bodyExample(input) } } }) },
+      [first as string]: {
+        schema,
+        ...(first === bodyTypes[0] && { examples: { example: { value: bodyExample(input) } } }),
+      },
       ...Object.fromEntries(others.map((type) => [type, { schema }])),
     },
   };
@@ -130,7 +158,10 @@ function success({ output, paginated, input }: Operation, status: number, schema
   const headers = {
     ...(status === 302 && { Location: { $ref: '#/components/headers/Location' } }),
     ...(status === 201 && input && { Location: { $ref: '#/components/headers/Location' } }),
-    ...(paginated && { Link: { $ref: '#/components/headers/Link' }, 'X-Result-Count': { $ref: '#/components/headers/X-Result-Count' } }),
+    ...(paginated && {
+      Link: { $ref: '#/components/headers/Link' },
+      'X-Result-Count': { $ref: '#/components/headers/X-Result-Count' },
+    }),
   };
   return {
     description: descriptions[status] ?? 'Success.',
@@ -139,7 +170,12 @@ function success({ output, paginated, input }: Operation, status: number, schema
   };
 }
 
-const descriptions: Readonly<Record<number, string>> = { 201: 'Created.', 202: 'Accepted; it happens soon.', 204: 'Done.', 302: 'Continue there.' };
+const descriptions: Readonly<Record<number, string>> = {
+  201: 'Created.',
+  202: 'Accepted; it happens soon.',
+  204: 'Done.',
+  302: 'Continue there.',
+};
 
 const listHeaders: Json = {
   Link: { description: 'The first, previous, next and last page (RFC 8288).', schema: { type: 'string' } },
@@ -163,12 +199,24 @@ const filterParameter = (name: string, { help, repeatable, type }: Filter): Json
   in: 'query',
   description: help,
   ...(type === 'flag' && { allowEmptyValue: true }),
-  ...(repeatable ? { schema: { type: 'array', items: typeOfFilter[type] }, style: 'form', explode: true } : { schema: typeOfFilter[type] }),
+  ...(repeatable
+    ? { schema: { type: 'array', items: typeOfFilter[type] }, style: 'form', explode: true }
+    : { schema: typeOfFilter[type] }),
 });
 
 const pageParameters = [
-  { name: 'page', in: 'query', description: 'Number of the page, from 1, or `last`.', schema: { type: 'string', default: '1' } },
-  { name: 'page_size', in: 'query', description: 'Objects a page.', schema: { type: 'integer', minimum: 1, maximum: 300, default: 10 } },
+  {
+    name: 'page',
+    in: 'query',
+    description: 'Number of the page, from 1, or `last`.',
+    schema: { type: 'string', default: '1' },
+  },
+  {
+    name: 'page_size',
+    in: 'query',
+    description: 'Objects a page.',
+    schema: { type: 'integer', minimum: 1, maximum: 300, default: 10 },
+  },
 ] as const;
 
 const referred = ({ name }: { readonly name: string }): Json => ({ $ref: `#/components/parameters/${name}` });
@@ -176,7 +224,8 @@ const referred = ({ name }: { readonly name: string }): Json => ({ $ref: `#/comp
 const fieldParameters = ['field', 'fields'].map((name) => ({
   name,
   in: 'query',
-  description: 'A key of the answer that is wanted; with one, only those that are named are there, also of the required ones.',
+  description:
+    'A key of the answer that is wanted; with one, only those that are named are there, also of the required ones.',
   schema: { type: 'array', items: { type: 'string' } },
   style: 'form',
   explode: true,

@@ -13,7 +13,8 @@ export const root = (endpoints: () => readonly Endpoint[]): Endpoint => ({
       summary: 'Lists the collections of the API.',
       who: 'Everybody.',
       output: { status: 200, shape: { type: 'object', additionalProperties: { type: 'string', format: 'uri' } } },
-      handle: ({ base }) => json(Object.fromEntries(prefixesOf(endpoints()).map((prefix) => [prefix, `${base}/api/${prefix}/`]))),
+      handle: ({ base }) =>
+        json(Object.fromEntries(prefixesOf(endpoints()).map((prefix) => [prefix, `${base}/api/${prefix}/`]))),
     },
   },
 });
@@ -22,7 +23,10 @@ export const root = (endpoints: () => readonly Endpoint[]): Endpoint => ({
 const unlisted = new Set(['configuration', 'user-counters', 'version']);
 
 const prefixesOf = (endpoints: readonly Endpoint[]): string[] =>
-  endpoints.flatMap(({ operations, path }) => (operations.GET && /^\/api\/([a-z0-9-]+)\/$/.exec(path)?.[1]) || []).filter((prefix) => !unlisted.has(prefix)).sort();
+  endpoints
+    .flatMap(({ operations, path }) => (operations.GET && /^\/api\/([a-z0-9-]+)\/$/.exec(path)?.[1]) || [])
+    .filter((prefix) => !unlisted.has(prefix))
+    .sort();
 
 /** GET /api/version/ */
 export const versionEndpoint: Endpoint = {
@@ -34,7 +38,10 @@ export const versionEndpoint: Endpoint = {
     GET: {
       summary: 'Answers the version of the application.',
       who: 'Anybody.',
-      output: { status: 200, shape: { type: 'object', properties: { version: { type: 'string' } }, required: ['version'] } },
+      output: {
+        status: 200,
+        shape: { type: 'object', properties: { version: { type: 'string' } }, required: ['version'] },
+      },
       handle: () => json({ version }),
     },
   },

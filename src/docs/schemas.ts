@@ -1,5 +1,5 @@
-import { toJsonSchema } from '@valibot/to-json-schema';
 import { isDeepStrictEqual } from 'node:util';
+import { toJsonSchema } from '@valibot/to-json-schema';
 import type { BodySpec } from '../collection/endpoint.ts';
 import { exampleLink, exampleOf } from '../collection/example.ts';
 import type { Field, Input, Shape } from '../collection/field.ts';
@@ -26,8 +26,16 @@ export class Schemas {
   #within(shape: Shape): Shape {
     const one = (value: unknown): unknown => (isShape(value) ? this.refer(value) : value);
     const all = (value: unknown): unknown => (value as readonly unknown[]).map(one);
-    const named = (value: unknown): unknown => Object.fromEntries(Object.entries(value as Shape).map(([name, member]) => [name, one(member)]));
-    const parts: Readonly<Record<string, (value: unknown) => unknown>> = { properties: named, items: one, additionalProperties: one, oneOf: all, anyOf: all, allOf: all };
+    const named = (value: unknown): unknown =>
+      Object.fromEntries(Object.entries(value as Shape).map(([name, member]) => [name, one(member)]));
+    const parts: Readonly<Record<string, (value: unknown) => unknown>> = {
+      properties: named,
+      items: one,
+      additionalProperties: one,
+      oneOf: all,
+      anyOf: all,
+      allOf: all,
+    };
     return Object.fromEntries(Object.entries(shape).map(([key, value]) => [key, parts[key]?.(value) ?? value]));
   }
 }
@@ -49,17 +57,24 @@ export function bodyShape({ fields, purpose, title }: BodySpec): Shape {
 /** A valid body: the one that is declared, or what is required with the examples of its fields. */
 export function bodyExample(body: BodySpec): unknown {
   if (body.example) return body.example;
-  const { properties = {}, required = [] } = bodyShape(body) as { properties?: Record<string, Shape>; required?: readonly string[] };
+  const { properties = {}, required = [] } = bodyShape(body) as {
+    properties?: Record<string, Shape>;
+    required?: readonly string[];
+  };
   const names = required.length > 0 ? required : Object.keys(properties).slice(0, 1);
   return Object.fromEntries(names.map((name) => [name, exampleOf(properties[name] as Shape, name)]));
 }
 
 const acceptedFields = ({ fields, purpose }: Pick<BodySpec, 'fields' | 'purpose'>): [string, Input<unknown>][] =>
-  Object.entries(fields).flatMap(([name, { input }]): [string, Input<unknown>][] => (input && (purpose === 'create' ? input.create : input.update !== false) ? [[name, input]] : []));
+  Object.entries(fields).flatMap(([name, { input }]): [string, Input<unknown>][] =>
+    input && (purpose === 'create' ? input.create : input.update !== false) ? [[name, input]] : [],
+  );
 
 /** The JSON Schema of a valibot schema; one that may be null says so by its type. */
 function shapeOf(schema: Input<unknown>['schema']): Shape {
-  const { $schema: _, ...shape } = toJsonSchema(schema, { errorMode: 'ignore', target: 'draft-2020-12' }) as Shape & { $schema?: unknown };
+  const { $schema: _, ...shape } = toJsonSchema(schema, { errorMode: 'ignore', target: 'draft-2020-12' }) as Shape & {
+    $schema?: unknown;
+  };
   const [known, none] = (shape.anyOf ?? []) as readonly Shape[];
   return known && none?.type === 'null' ? orNullShape(known) : shape;
 }
@@ -69,7 +84,9 @@ function inputShape({ help, select, shape, type }: Field, { nullable, schema, sh
   const { enum: choices, examples } = shape as { enum?: readonly unknown[]; examples?: readonly unknown[] };
   return {
     ...(choices ? { type: shape.type } : accepted),
-    ...(type === 'file upload' || type === 'image upload' ? { type: nullable ? ['string', 'null'] : 'string', contentMediaType: 'application/octet-stream' } : {}),
+    ...(type === 'file upload' || type === 'image upload'
+      ? { type: nullable ? ['string', 'null'] : 'string', contentMediaType: 'application/octet-stream' }
+      : {}),
     ...(select && { format: 'uri-reference', examples: [exampleLink(select().path)] }),
     ...(choices && { enum: choices }),
     ...(examples && { examples }),

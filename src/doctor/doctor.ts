@@ -1,6 +1,6 @@
 import type { Deployment } from '../access/deployment.ts';
 import type { Database } from '../db/database.ts';
-import { type Sql, raw, sql } from '../db/sql.ts';
+import { raw, type Sql, sql } from '../db/sql.ts';
 import { createMissing, findDrift, findMissing, repairDrift } from '../quotas/recount.ts';
 import { scopes } from '../scopes/scopes.ts';
 import { failedSources } from '../session/saml/identity-providers.ts';
@@ -42,10 +42,22 @@ export function examine(deployment: Deployment, repair: boolean): Diagnosis {
   const mended = isRepaired ? ', repaired' : '';
   const problems = [
     ...damage.map((line) => `database: ${line}`),
-    ...shortened(dangling.map(({ parent, rowid, table }) => `database: ${rowid === null ? 'a row' : `row ${rowid}`} of ${table} refers to a missing ${parent}`)),
-    ...shortened(leftovers.map(({ kind, name, scope, table }) => `${table} ${name} of ${kind} ${scope}, which does not exist${mended}`)),
+    ...shortened(
+      dangling.map(
+        ({ parent, rowid, table }) =>
+          `database: ${rowid === null ? 'a row' : `row ${rowid}`} of ${table} refers to a missing ${parent}`,
+      ),
+    ),
+    ...shortened(
+      leftovers.map(
+        ({ kind, name, scope, table }) => `${table} ${name} of ${kind} ${scope}, which does not exist${mended}`,
+      ),
+    ),
     ...missing.map(({ id, name, scope }) => `quota ${name} of ${scope} ${id} is missing${mended}`),
-    ...drifts.map(({ counted, quota }) => `quota ${quota.name} of ${quota.scope_kind} ${quota.scope_id}: usage ${quota.usage}, counted ${counted}${mended}`),
+    ...drifts.map(
+      ({ counted, quota }) =>
+        `quota ${quota.name} of ${quota.scope_kind} ${quota.scope_id}: usage ${quota.usage}, counted ${counted}${mended}`,
+    ),
     ...unread.map(({ error, name }) => `metadata of identity providers ${name} could not be read: ${error}`),
   ];
   return { problems, isHealthy: problems.length === 0 || (isRepaired && dangling.length + unread.length === 0) };
@@ -66,9 +78,12 @@ function findLeftovers(db: Database): Leftover[] {
   const of = (table: 'quota' | 'alert', name: Sql): Leftover[] =>
     Object.entries(scopes).flatMap(([kind, scope]) =>
       db.all<Leftover>(sql`SELECT ${table} AS "table", id, ${name} AS name, ${kind} AS kind, scope_id AS scope FROM ${raw(table)}
-        WHERE scope_kind = ${kind} AND scope_id NOT IN (SELECT id FROM ${raw(scope.table)}) ORDER BY id`));
+        WHERE scope_kind = ${kind} AND scope_id NOT IN (SELECT id FROM ${raw(scope.table)}) ORDER BY id`),
+    );
   return [...of('quota', raw('name')), ...of('alert', raw('alert_type'))];
 }
 
 const shortened = (lines: readonly string[]): string[] =>
-  lines.length <= mostLines ? [...lines] : [...lines.slice(0, mostLines), `and ${lines.length - mostLines} more like this`];
+  lines.length <= mostLines
+    ? [...lines]
+    : [...lines.slice(0, mostLines), `and ${lines.length - mostLines} more like this`];

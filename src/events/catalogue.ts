@@ -30,7 +30,10 @@ const ssh: readonly Group[] = ['ssh', 'users'];
 
 /** Every type of event (events.md 4.2). A message ending in `{changes}` is followed by what was changed. */
 export const catalogue = {
-  auth_logged_in_with_username: info(users, 'User {user_username}[ with full name {user_full_name}] authenticated successfully with username and password.'),
+  auth_logged_in_with_username: info(
+    users,
+    'User {user_username}[ with full name {user_full_name}] authenticated successfully with username and password.',
+  ),
   auth_logged_out: info(users, 'User {user_username}[ with full name {user_full_name}] has logged out.'),
   auth_login_failed_with_username: info(users, 'User {username} failed to authenticate with username and password.'),
   custom_notification: info([], '{message}'),
@@ -59,21 +62,48 @@ export const catalogue = {
   resource_stop_scheduled: info(resources, 'Resource {resource_name} has been scheduled to stop.'),
   resource_stop_succeeded: info(resources, 'Resource {resource_name} has been stopped.'),
   resource_update_succeeded: info(resources, '{resource_full_name} has been updated.'),
-  role_granted: info(roles, 'User {affected_user_username} has gained role of {role_name} in {structure_type} {structure_name}.'),
-  role_revoked: info(roles, 'User {affected_user_username} has lost role of {role_name} in {structure_type} {structure_name}.'),
-  ssh_key_creation_succeeded: info(ssh, 'SSH key {ssh_key_name} has been created for user [{user_full_name} ]with username {user_username}.'),
-  ssh_key_deletion_succeeded: info(ssh, 'SSH key {ssh_key_name} has been deleted for user [{user_full_name} ]with username {user_username}.'),
+  role_granted: info(
+    roles,
+    'User {affected_user_username} has gained role of {role_name} in {structure_type} {structure_name}.',
+  ),
+  role_revoked: info(
+    roles,
+    'User {affected_user_username} has lost role of {role_name} in {structure_type} {structure_name}.',
+  ),
+  ssh_key_creation_succeeded: info(
+    ssh,
+    'SSH key {ssh_key_name} has been created for user [{user_full_name} ]with username {user_username}.',
+  ),
+  ssh_key_deletion_succeeded: info(
+    ssh,
+    'SSH key {ssh_key_name} has been deleted for user [{user_full_name} ]with username {user_username}.',
+  ),
   token_created: info([], 'Token has been updated for {affected_user_username}'),
   user_activated: info(users, 'User {affected_user_username} has been activated.'),
   user_creation_succeeded: info(users, 'User {affected_user_username} has been created.'),
   user_deactivated: info(users, 'User {affected_user_username} has been deactivated.'),
   user_deletion_succeeded: info(users, 'User {affected_user_username} has been deleted.'),
-  user_organization_approved: info([], 'User {affected_user_username} has been approved for organization {affected_organization}.'),
-  user_organization_claimed: info([], 'User {affected_user_username} has claimed organization {affected_organization}.'),
-  user_organization_rejected: info([], 'User {affected_user_username} claim for organization {affected_organization} has been rejected.'),
-  user_organization_removed: info([], 'User {affected_user_username} has been removed from organization {affected_organization}.'),
+  user_organization_approved: info(
+    [],
+    'User {affected_user_username} has been approved for organization {affected_organization}.',
+  ),
+  user_organization_claimed: info(
+    [],
+    'User {affected_user_username} has claimed organization {affected_organization}.',
+  ),
+  user_organization_rejected: info(
+    [],
+    'User {affected_user_username} claim for organization {affected_organization} has been rejected.',
+  ),
+  user_organization_removed: info(
+    [],
+    'User {affected_user_username} has been removed from organization {affected_organization}.',
+  ),
   user_password_updated: info(users, 'Password has been changed for user {affected_user_username}.'),
-  user_token_lifetime_updated: info(users, 'Token lifetime has been changed for {affected_user_username} to {affected_user_token_lifetime}'),
+  user_token_lifetime_updated: info(
+    users,
+    'Token lifetime has been changed for {affected_user_username} to {affected_user_token_lifetime}',
+  ),
   user_update_succeeded: info(users, 'User {affected_user_username} has been updated.'),
 } as const satisfies Record<string, EventType>;
 

@@ -40,11 +40,10 @@ export const customerContext = (customer: CustomerNames): EventContext => ({
 });
 
 /** PROJ: a project with its customer. */
-export const projectContext = (project: { readonly uuid: string; readonly name: string }, customer: CustomerNames): EventContext => ({
-  project_uuid: project.uuid,
-  project_name: project.name,
-  ...customerContext(customer),
-});
+export const projectContext = (
+  project: { readonly uuid: string; readonly name: string },
+  customer: CustomerNames,
+): EventContext => ({ project_uuid: project.uuid, project_name: project.name, ...customerContext(customer) });
 
 /** KEY: an SSH key with its owner. */
 export const keyContext = (key: { readonly uuid: string; readonly name: string }, owner: UserNames): EventContext => ({

@@ -1,15 +1,22 @@
 import * as v from 'valibot';
 import type { Request } from '../access/request.ts';
-import { type Endpoint, type Operation, describeFields } from '../collection/endpoint.ts';
-import { type Field, type Shape, inputOf } from '../collection/field.ts';
+import { describeFields, type Endpoint, type Operation } from '../collection/endpoint.ts';
+import { type Field, inputOf, type Shape } from '../collection/field.ts';
 import { type Filter, historyParameters } from '../collection/filter.ts';
 import { jsonOrText } from '../collection/form.ts';
-import { computedValue, constant, objectValue, plainValue, renderPieces, textValue } from '../collection/representation.ts';
+import {
+  computedValue,
+  constant,
+  objectValue,
+  plainValue,
+  renderPieces,
+  textValue,
+} from '../collection/representation.ts';
 import type { Body } from '../http/body.ts';
 import { invalid } from '../http/error.ts';
 import { pageHeaders, pageOf } from '../http/page.ts';
 import { Query } from '../http/query.ts';
-import { type Reply, document, json } from '../http/reply.ts';
+import { document, json, type Reply } from '../http/reply.ts';
 import { scopes } from '../scopes/scopes.ts';
 import { resourceTypes, serviceTypes } from '../scopes/types.ts';
 import { eventGroups, eventTypes, importances } from './catalogue.ts';
@@ -19,11 +26,15 @@ import { mayNotify, notificationFields, postNotification } from './notifications
 import { count, pageIds } from './ways.ts';
 
 const byLevel = (value: (level: keyof typeof importances) => string): string =>
-  `CASE e.level ${Object.keys(importances).map((level) => `WHEN '${level}' THEN '${value(level as keyof typeof importances)}'`).join(' ')} END`;
+  `CASE e.level ${Object.keys(importances)
+    .map((level) => `WHEN '${level}' THEN '${value(level as keyof typeof importances)}'`)
+    .join(' ')} END`;
 
 /** The members every event has, in order; the keys of its context stand behind them. */
 const fixed = {
-  '@timestamp': plainValue("concat(strftime('%Y-%m-%dT%H:%M:%S', e.at / 1000000, 'unixepoch'), printf('.%03dZ', e.at % 1000000 / 1000))"),
+  '@timestamp': plainValue(
+    "concat(strftime('%Y-%m-%dT%H:%M:%S', e.at / 1000000, 'unixepoch'), printf('.%03dZ', e.at % 1000000 / 1000))",
+  ),
   '@version': constant('1'),
   uuid: plainValue('e.uuid'),
   message: textValue('e.message'),
@@ -82,7 +93,10 @@ const histories: Shape = {
   type: 'array',
   items: {
     type: 'object',
-    properties: { point: { type: 'integer' }, object: { type: 'object', properties: { count: { type: 'integer' } }, required: ['count'] } },
+    properties: {
+      point: { type: 'integer' },
+      object: { type: 'object', properties: { count: { type: 'integer' } }, required: ['count'] },
+    },
     required: ['point', 'object'],
   },
 };
@@ -114,10 +128,16 @@ const memberOf = ({ help, repeatable }: Filter): Field => ({
 /** The members of a body; a form writes a list as JSON text, or repeats its field. */
 function membersOf({ form, values }: Body): Readonly<Record<string, unknown>> {
   if (!form) return values;
-  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, historyFilters[name]?.repeatable ? itemsOfForm(value) : value]));
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [
+      name,
+      historyFilters[name]?.repeatable ? itemsOfForm(value) : value,
+    ]),
+  );
 }
 
-const itemsOfForm = (value: unknown): unknown => (typeof value === 'string' && /^\s*\[/.test(value) ? jsonOrText(value) : value);
+const itemsOfForm = (value: unknown): unknown =>
+  typeof value === 'string' && /^\s*\[/.test(value) ? jsonOrText(value) : value;
 
 /** The same with the parameters as members of the body. */
 const historyByBody: Operation = {
@@ -144,7 +164,11 @@ const read = (name: string, title: string, operation: Omit<Operation, 'who'>): E
 });
 
 const scopeTypes = (): string[] =>
-  [...Object.values(scopes).flatMap(({ name }) => name ?? []), ...serviceTypes().map((type) => `${type}.service`.toLowerCase()), ...resourceTypes().map((type) => type.toLowerCase())].sort();
+  [
+    ...Object.values(scopes).flatMap(({ name }) => name ?? []),
+    ...serviceTypes().map((type) => `${type}.service`.toLowerCase()),
+    ...resourceTypes().map((type) => type.toLowerCase()),
+  ].sort();
 
 /** Every path of the log of events (events.md 4.6). */
 export const eventEndpoints: readonly Endpoint[] = [
@@ -152,7 +176,8 @@ export const eventEndpoints: readonly Endpoint[] = [
     path: '/api/events/',
     name: 'Event List',
     description: 'What happened. Whoever is named in an event, or holds a role in what it is about, sees it.',
-    actions: (request) => (mayNotify(request) ? { POST: describeFields(notificationFields, request, 'create') } : undefined),
+    actions: (request) =>
+      mayNotify(request) ? { POST: describeFields(notificationFields, request, 'create') } : undefined,
     operations: {
       GET: {
         summary: 'Lists every event the caller sees.',
@@ -176,7 +201,10 @@ export const eventEndpoints: readonly Endpoint[] = [
   { ...read('count/history', 'Event Count History', history), operations: { GET: history, POST: historyByBody } },
   read('event_groups', 'Event Groups', {
     summary: 'Lists the groups of event types.',
-    output: { status: 200, shape: { type: 'object', additionalProperties: { type: 'array', items: { type: 'string' } } } },
+    output: {
+      status: 200,
+      shape: { type: 'object', additionalProperties: { type: 'array', items: { type: 'string' } } },
+    },
     handle: () => json(eventGroups),
   }),
   read('scope_types', 'Event Scope Types', {

@@ -1,7 +1,7 @@
-import type { Request } from '../access/request.ts';
 import { seesAll } from '../access/caller.ts';
+import type { Request } from '../access/request.ts';
 import { type Filter, type Filters, parameter } from '../collection/filter.ts';
-import { type Sql, among, any, fold, raw, sql } from '../db/sql.ts';
+import { among, any, fold, raw, type Sql, sql } from '../db/sql.ts';
 import { gather } from '../http/error.ts';
 import { scopeParameter } from '../scopes/resolve.ts';
 import { kindsNamed } from '../scopes/scopes.ts';
@@ -10,7 +10,7 @@ import { eventTypes, typesOfGroups } from './catalogue.ts';
 import { phrasesOf } from './search.ts';
 import { type SubjectKind, subjectKeys } from './subjects.ts';
 import { namesCaller, ofHeldCustomer, ofReadProject, visibleTo } from './visibility.ts';
-import { type Criterion, type Selection, aboutKind, aboutObject, byColumn, byWords, select } from './ways.ts';
+import { aboutKind, aboutObject, byColumn, byWords, type Criterion, type Selection, select } from './ways.ts';
 import { wordsOf } from './words.ts';
 
 type ContextKey = keyof typeof subjectKeys | 'service_type';
@@ -28,7 +28,10 @@ function about(kind: SubjectKind, uuid: string): Criterion {
 }
 
 /** The events that name any object of a kind. */
-const aboutAny = (kind: Exclude<SubjectKind, 'user'>, key: keyof typeof subjectKeys): Criterion => ({ condition: has(key), ways: [aboutKind(kind)] });
+const aboutAny = (kind: Exclude<SubjectKind, 'user'>, key: keyof typeof subjectKeys): Criterion => ({
+  condition: has(key),
+  ways: [aboutKind(kind)],
+});
 
 const ofResourceType = (type: string): Criterion => ({
   condition: sql`e.resource_type = ${type}`,
@@ -42,7 +45,13 @@ function found({ db }: Request, text: string): Criterion[] {
   if (words.length === 0) return [nothing];
   const way = byWords(phrasesOf(db, words));
   // The plus keeps SQLite from turning the reading around.
-  return [{ condition: sql`+e.id IN (SELECT ${raw(way.id)} FROM ${way.table} WHERE ${way.where})`, isPrepared: true, ways: [way] }];
+  return [
+    {
+      condition: sql`+e.id IN (SELECT ${raw(way.id)} FROM ${way.table} WHERE ${way.where})`,
+      isPrepared: true,
+      ways: [way],
+    },
+  ];
 }
 
 /** `event_type`, `feature` and `exclude_features` together: the types that are left. */
@@ -51,10 +60,13 @@ function ofTypes({ query }: Request): Criterion[] {
   const features = query.all('feature');
   const excluded = query.all('exclude_features');
   if (named.length + features.length + excluded.length === 0) return [];
-  const asked: readonly string[] = features.length > 0 ? typesOfGroups(features) : named.length > 0 ? named : eventTypes;
+  const asked: readonly string[] =
+    features.length > 0 ? typesOfGroups(features) : named.length > 0 ? named : eventTypes;
   const dropped = typesOfGroups(excluded);
   const left = eventTypes.filter((type) => asked.includes(type) && !dropped.includes(type));
-  return left.length === 0 ? [nothing] : [{ condition: among('e.type', left), ways: [byColumn('event_type', 'e.type', left)] }];
+  return left.length === 0
+    ? [nothing]
+    : [{ condition: among('e.type', left), ways: [byColumn('event_type', 'e.type', left)] }];
 }
 
 /** The events about the one object that a link names. */
@@ -71,7 +83,9 @@ function ofScopeType({ caller }: Request, value: string): Criterion[] {
   const name = plainName(value);
   const resourceType = resourceTypes().find((type) => plainName(type) === name);
   if (resourceType) return [ofResourceType(resourceType)];
-  const service = serviceTypes().find((type) => name === plainName(`${type}.service`) || name === plainName(`${type}.serviceprojectlink`));
+  const service = serviceTypes().find(
+    (type) => name === plainName(`${type}.service`) || name === plainName(`${type}.serviceprojectlink`),
+  );
   if (service) {
     const ofService = [aboutAny('service', 'service_uuid'), { condition: is('service_type', service) }];
     return name.endsWith('link') ? [...ofService, { condition: has('project_uuid') }] : ofService;
@@ -79,7 +93,9 @@ function ofScopeType({ caller }: Request, value: string): Criterion[] {
   const [kind] = kindsNamed(value);
   switch (kind) {
     case 'user':
-      return [{ condition: seesAll(caller) ? sql`e.actor IS NOT NULL OR ${has('affected_user_uuid')}` : namesCaller(caller) }];
+      return [
+        { condition: seesAll(caller) ? sql`e.actor IS NOT NULL OR ${has('affected_user_uuid')}` : namesCaller(caller) },
+      ];
     case 'customer':
       return [seesAll(caller) ? aboutAny('customer', 'customer_uuid') : { condition: ofHeldCustomer(caller) }];
     case 'project':
@@ -101,7 +117,11 @@ interface EventFilter extends Pick<Filter, 'type' | 'help' | 'repeatable'> {
 }
 
 /** A filter by one text. */
-const byText = (name: string, help: string, criteria: (value: string, request: Request) => readonly Criterion[]): Readonly<Record<string, EventFilter>> => ({
+const byText = (
+  name: string,
+  help: string,
+  criteria: (value: string, request: Request) => readonly Criterion[],
+): Readonly<Record<string, EventFilter>> => ({
   [name]: {
     type: 'string',
     help,
@@ -117,11 +137,25 @@ const together = (): readonly Criterion[] => [];
 /** Every filter of the list and the counts (events.md 4.7), besides the range of time. */
 const filters: Readonly<Record<string, EventFilter>> = {
   event_type: { type: 'string', repeatable: true, help: 'Types of events.', criteria: ofTypes },
-  feature: { type: 'string', repeatable: true, help: 'Groups of event_groups/ whose types are listed; replaces event_type.', criteria: together },
-  exclude_features: { type: 'string', repeatable: true, help: 'Groups of event_groups/ whose types are left out.', criteria: together },
-  ...byText('search', 'Words that follow each other in a text of the event.', (value, request) => found(request, value)),
+  feature: {
+    type: 'string',
+    repeatable: true,
+    help: 'Groups of event_groups/ whose types are listed; replaces event_type.',
+    criteria: together,
+  },
+  exclude_features: {
+    type: 'string',
+    repeatable: true,
+    help: 'Groups of event_groups/ whose types are left out.',
+    criteria: together,
+  },
+  ...byText('search', 'Words that follow each other in a text of the event.', (value, request) =>
+    found(request, value),
+  ),
   scope: { type: 'link', help: 'Link of the object the events are about.', criteria: ofScope },
-  ...byText('scope_type', 'Type of scope_types/ of an object the events are about.', (value, request) => ofScopeType(request, value)),
+  ...byText('scope_type', 'Type of scope_types/ of an object the events are about.', (value, request) =>
+    ofScopeType(request, value),
+  ),
   ...byText('user_username', 'Username of the actor, without case.', (value) => {
     const actor = fold(value);
     return [{ condition: sql`e.actor = ${actor}`, ways: [byColumn('event_actor', 'e.actor', [actor])] }];
@@ -139,7 +173,9 @@ const filters: Readonly<Record<string, EventFilter>> = {
 
 /** The parameters as the documentation lists them. */
 export const eventParameters: Filters = {
-  ...Object.fromEntries(Object.entries(filters).map(([name, { help, repeatable, type }]) => [name, parameter(type, help, repeatable)])),
+  ...Object.fromEntries(
+    Object.entries(filters).map(([name, { help, repeatable, type }]) => [name, parameter(type, help, repeatable)]),
+  ),
   from: parameter('integer', 'Not before this UNIX timestamp.'),
   to: parameter('integer', 'Before this UNIX timestamp.'),
 };
@@ -147,7 +183,10 @@ export const eventParameters: Filters = {
 /** The events that the caller sees and the request asks for. Throws 400 with all that is wrong with the parameters. */
 export function selected(request: Request): Selection {
   const { caller, db, query } = request;
-  const [range, ...criteria] = gather(() => query.range('from', 'to'), ...Object.values(filters).map((filter) => () => filter.criteria(request)));
+  const [range, ...criteria] = gather(
+    () => query.range('from', 'to'),
+    ...Object.values(filters).map((filter) => () => filter.criteria(request)),
+  );
   const visible = visibleTo(db, caller);
   return select(db, [...(visible ? [visible] : []), ...criteria.flat()], range);
 }

@@ -3,7 +3,7 @@ import { second } from '../clock.ts';
 import { gather } from '../http/error.ts';
 import { historyPoints } from '../http/history.ts';
 import { selected } from './filters.ts';
-import { type Selection, count, isByTime, times } from './ways.ts';
+import { count, isByTime, type Selection, times } from './ways.ts';
 
 interface Count {
   /** UNIX timestamp in seconds. */
@@ -13,9 +13,14 @@ interface Count {
 
 /** How many of the events that the request asks for were there before each point, in its order (events.md 4.6). Throws 400. */
 export function countHistory(request: Request): Count[] {
-  const [points, selection] = gather(() => historyPoints((name) => request.query.all(name)), () => selected(request));
+  const [points, selection] = gather(
+    () => historyPoints((name) => request.query.all(name)),
+    () => selected(request),
+  );
   const ascending = [...new Set(points)].sort((a, b) => a - b);
-  const counts = isByTime(selection) ? countedBetween(request, selection, ascending) : countedOnce(request, selection, ascending);
+  const counts = isByTime(selection)
+    ? countedBetween(request, selection, ascending)
+    : countedOnce(request, selection, ascending);
   return points.map((point) => ({ point, object: { count: counts.get(point) as number } }));
 }
 
@@ -39,8 +44,10 @@ function countedBetween({ db }: Request, selection: Selection, ascending: readon
 function countedOnce({ db }: Request, selection: Selection, ascending: readonly number[]): Map<number, number> {
   const at = Float64Array.from(times(db, selection)).sort();
   let before = 0;
-  return new Map(ascending.map((point) => {
-    while (before < at.length && (at[before] as number) < point * second) before++;
-    return [point, before];
-  }));
+  return new Map(
+    ascending.map((point) => {
+      while (before < at.length && (at[before] as number) < point * second) before++;
+      return [point, before];
+    }),
+  );
 }

@@ -3,8 +3,8 @@ import type { Request } from '../access/request.ts';
 import type { Operation } from '../collection/endpoint.ts';
 import { exampleLink } from '../collection/example.ts';
 import { type Field, FieldError, messages } from '../collection/field.ts';
-import { choice, text } from '../collection/values.ts';
 import { validate } from '../collection/validate.ts';
+import { choice, text } from '../collection/values.ts';
 import { forbidden } from '../http/error.ts';
 import { json } from '../http/reply.ts';
 import { type ResolvedScope, resolveScope } from '../scopes/resolve.ts';
@@ -47,13 +47,29 @@ export const mayNotify = ({ caller }: Request): boolean => caller.isStaff;
 export const postNotification: Operation = {
   summary: 'Records a notification with a message of your own.',
   who: 'Staff.',
-  input: { fields: notificationFields, purpose: 'create', example: { level: 'info', message: 'Maintenance starts at 22:00.', scope: exampleLink('projects') } },
-  output: { status: 201, shape: { type: 'object', properties: { level: { type: 'string' }, message: { type: 'string' }, scope: { type: 'string', format: 'uri' } }, required: ['level', 'message'] } },
+  input: {
+    fields: notificationFields,
+    purpose: 'create',
+    example: { level: 'info', message: 'Maintenance starts at 22:00.', scope: exampleLink('projects') },
+  },
+  output: {
+    status: 201,
+    shape: {
+      type: 'object',
+      properties: { level: { type: 'string' }, message: { type: 'string' }, scope: { type: 'string', format: 'uri' } },
+      required: ['level', 'message'],
+    },
+  },
   handle: (request) => {
     if (!mayNotify(request)) throw forbidden();
     const { level, message, scope: about } = validate(notificationFields, request, 'create');
-    const details = about ? { ...about.scope.scope(request.db, about.id), ...about.scope.own(request.db, about.id) } : {};
+    const details = about
+      ? { ...about.scope.scope(request.db, about.id), ...about.scope.own(request.db, about.id) }
+      : {};
     record(request, 'custom_notification', details, { message: message as string, level: level as Level });
-    return json({ level, message, ...(about && { scope: `${request.base}/api/${about.scope.path}/${about.uuid}/` }) }, 201);
+    return json(
+      { level, message, ...(about && { scope: `${request.base}/api/${about.scope.path}/${about.uuid}/` }) },
+      201,
+    );
   },
 };

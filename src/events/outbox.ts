@@ -24,7 +24,12 @@ const pendingAtMost = 10_000;
  */
 export function queueDeliveries(context: Context, event: QueuedEvent): void {
   const { db } = context.deployment;
-  const { affected_user_uuid: affected = '', customer_uuid: customer = '', project_uuid: project = '', user_uuid: user = '' } = event.context;
+  const {
+    affected_user_uuid: affected = '',
+    customer_uuid: customer = '',
+    project_uuid: project = '',
+    user_uuid: user = '',
+  } = event.context;
   const receivers = db.all<Receiver>(sql`
     SELECT h.id, h.pending FROM hook_event_type t JOIN hook h ON h.id = t.hook_id JOIN user u ON u.id = h.user_id
     WHERE t.type = ${event.type} AND h.is_active AND u.is_active AND (
@@ -65,7 +70,8 @@ interface Content {
 function enqueue(context: Context, receivers: readonly Receiver[], { id, type, payload }: Content): number {
   const uuids = newOrderedUuids(context, receivers.length);
   const rows = JSON.stringify(receivers.map((receiver, i) => [uuids[i], receiver.id]));
-  const { id: last } = context.deployment.db.run(sql`INSERT INTO delivery (uuid, hook_id, event_id, event_type, payload, created, next_attempt)
+  const { id: last } =
+    context.deployment.db.run(sql`INSERT INTO delivery (uuid, hook_id, event_id, event_type, payload, created, next_attempt)
     SELECT value ->> 0, value ->> 1, ${id}, ${type}, ${payload}, ${context.now}, ${context.now} FROM json_each(${rows})`);
   for (const receiver of receivers) limitPending(context, receiver);
   wake(context, receivers);
@@ -75,11 +81,19 @@ function enqueue(context: Context, receivers: readonly Receiver[], { id, type, p
 /** Gives up the oldest pending delivery of a hook that had as many as it may have before one was added. */
 function limitPending({ deployment, now }: Context, { id, pending }: Receiver): void {
   if (pending < pendingAtMost) return;
-  const oldest = (ready: number): Sql => sql`SELECT min(id) AS id FROM delivery WHERE hook_id = ${id} AND status = 'pending' AND ready = ${ready}`;
+  const oldest = (ready: number): Sql =>
+    sql`SELECT min(id) AS id FROM delivery WHERE hook_id = ${id} AND status = 'pending' AND ready = ${ready}`;
   deployment.db.run(sql`UPDATE delivery SET status = 'failed', ready = 0, next_attempt = NULL, finished = ${now}, error_message = 'Too many pending deliveries.'
     WHERE id = (SELECT min(id) FROM (${oldest(0)} UNION ALL ${oldest(1)}))`);
 }
 
 function wake({ deployment }: Context, hooks: readonly Receiver[]): void {
-  deployment.db.settled((error) => error === undefined && deployment.wakeOutbox('hooks', hooks.map((hook) => hook.id)));
+  deployment.db.settled(
+    (error) =>
+      error === undefined &&
+      deployment.wakeOutbox(
+        'hooks',
+        hooks.map((hook) => hook.id),
+      ),
+  );
 }

@@ -1,6 +1,6 @@
 import { type Context, newOrderedUuids } from '../access/deployment.ts';
 import { fold, sql } from '../db/sql.ts';
-import { type EventTypeName, type Level, catalogue, messageOf } from './catalogue.ts';
+import { catalogue, type EventTypeName, type Level, messageOf } from './catalogue.ts';
 import type { EventContext } from './context.ts';
 import { queueDeliveries } from './outbox.ts';
 import { enterSubjects } from './subjects.ts';
@@ -19,7 +19,12 @@ interface Particulars {
  * Records an event in the transaction of the change that causes it, with the deliveries to its hooks. The context is what
  * the request knows (client address and actor) with `details` laid over it. The index of words follows later (search.ts).
  */
-export function record(context: Context, type: EventTypeName, details: EventContext, particulars: Particulars = {}): void {
+export function record(
+  context: Context,
+  type: EventTypeName,
+  details: EventContext,
+  particulars: Particulars = {},
+): void {
   const { db } = context.deployment;
   const kept = requestContext(context);
   add(kept, details);

@@ -18,14 +18,17 @@ const volumeBits = 13;
 const volumeOf = (event: number): number => Math.floor(event / 2 ** volumeBits);
 
 /** No word holds a bar. Between two texts stands the bar alone, so that no phrase is found across them. */
-const inVolume = (volume: number, words: readonly string[]): string => words.map((word) => `${entered(word)}|${volume}`).join(' ');
+const inVolume = (volume: number, words: readonly string[]): string =>
+  words.map((word) => `${entered(word)}|${volume}`).join(' ');
 
 /** Bytes. FTS5 cuts what is longer than 32,768, the number of the volume first. */
 const longestWord = 32_000;
 
 /** A word as it is entered: a longer one by its digest, behind a bar, so that no word is equal to it. */
 const entered = (word: string): string =>
-  word.length * 3 <= longestWord || Buffer.byteLength(word) <= longestWord ? word : `|${createHash('sha256').update(word).digest('hex')}`;
+  word.length * 3 <= longestWord || Buffer.byteLength(word) <= longestWord
+    ? word
+    : `|${createHash('sha256').update(word).digest('hex')}`;
 
 const indexedAtOnce = 128;
 /** For so many events entered one step of a merge is made, which writes so many pages before it stops at the next word. */
@@ -53,8 +56,11 @@ export function indexSome(db: Database): boolean {
   const last = indexedTo(db);
   if (isUpTo(db, last)) return false;
   db.write(() => {
-    const events = db.all<Searched>(sql`SELECT id, message, level, context FROM event WHERE id > ${last} ORDER BY id LIMIT ${indexedAtOnce}`);
-    for (const event of events) db.run(sql`INSERT INTO event_words (rowid, words) VALUES (${event.id}, ${textOf(event)})`);
+    const events = db.all<Searched>(
+      sql`SELECT id, message, level, context FROM event WHERE id > ${last} ORDER BY id LIMIT ${indexedAtOnce}`,
+    );
+    for (const event of events)
+      db.run(sql`INSERT INTO event_words (rowid, words) VALUES (${event.id}, ${textOf(event)})`);
     mergeFor(db, events.length);
   });
   return !isUpTo(db, indexedTo(db));
@@ -64,13 +70,15 @@ export function indexSome(db: Database): boolean {
 export function removeWords(db: Database, events: readonly Searched[]): void {
   const last = indexedTo(db);
   for (const event of events) {
-    if (event.id <= last) db.run(sql`INSERT INTO event_words (event_words, rowid, words) VALUES ('delete', ${event.id}, ${textOf(event)})`);
+    if (event.id <= last)
+      db.run(sql`INSERT INTO event_words (event_words, rowid, words) VALUES ('delete', ${event.id}, ${textOf(event)})`);
   }
   mergeFor(db, events.length);
 }
 
 /** The words of an event as they are entered, and given back when they are removed. */
-const textOf = ({ context, id, level, message }: Searched): string => inVolume(volumeOf(id), searchableWords(message, level, JSON.parse(context)));
+const textOf = ({ context, id, level, message }: Searched): string =>
+  inVolume(volumeOf(id), searchableWords(message, level, JSON.parse(context)));
 
 /** Joins segments in proportion to so many events entered or removed. */
 function mergeFor(db: Database, events: number): void {
@@ -88,9 +96,11 @@ export function indexAll(db: Database): void {
  * Id of the last event in the index, those that were removed aside. Events are entered in the order of their ids, and no id is
  * used twice: all that are missing come after it.
  */
-const indexedTo = (db: Database): number => db.value<number>(sql`SELECT rowid FROM event_words ORDER BY rowid DESC LIMIT 1`) ?? 0;
+const indexedTo = (db: Database): number =>
+  db.value<number>(sql`SELECT rowid FROM event_words ORDER BY rowid DESC LIMIT 1`) ?? 0;
 
-const isUpTo = (db: Database, event: number): boolean => db.value(sql`SELECT 1 FROM event WHERE id > ${event} LIMIT 1`) === undefined;
+const isUpTo = (db: Database, event: number): boolean =>
+  db.value(sql`SELECT 1 FROM event WHERE id > ${event} LIMIT 1`) === undefined;
 
 /** Makes a step of joining segments. Answers whether there was anything to join. */
 function merge(db: Database): boolean {

@@ -1,5 +1,5 @@
 import type { Database } from '../db/database.ts';
-import { Sql, type Value, among, sql } from '../db/sql.ts';
+import { among, Sql, sql, type Value } from '../db/sql.ts';
 
 /** Context keys that hold the uuid of an object an event is about, and the kind of object. */
 export const subjectKeys = {
@@ -21,7 +21,8 @@ type Context = Readonly<Record<string, string>>;
 /** A statement for each number of rows, so that its text is the same every time. */
 const entering: string[] = [];
 const enter = (rows: number): string =>
-  (entering[rows] ??= `INSERT INTO event_about (subject_id, at, event_id, customer, project) VALUES ${Array(rows).fill('(?, ?, ?, ?, ?)').join(', ')}`);
+  (entering[rows] ??=
+    `INSERT INTO event_about (subject_id, at, event_id, customer, project) VALUES ${Array(rows).fill('(?, ?, ?, ?, ?)').join(', ')}`);
 
 /** Enters an event under every object that its context names. */
 export function enterSubjects(db: Database, context: Context, at: number, event: number): void {
@@ -37,7 +38,8 @@ export function enterSubjects(db: Database, context: Context, at: number, event:
 /** Removes an event from under the objects that its context names. */
 export function removeSubjects(db: Database, context: Context, at: number, event: number): void {
   const ids = [...subjectIds(db, context).values()];
-  if (ids.length > 0) db.run(sql`DELETE FROM event_about WHERE ${among('subject_id', ids)} AND at = ${at} AND event_id = ${event}`);
+  if (ids.length > 0)
+    db.run(sql`DELETE FROM event_about WHERE ${among('subject_id', ids)} AND at = ${at} AND event_id = ${event}`);
 }
 
 /** Ids of the subjects that a context names, by kind and uuid; unknown ones are created. */
@@ -57,8 +59,10 @@ function subjectIds(db: Database, context: Context): Map<string, number> {
 }
 
 function idOf(db: Database, kind: SubjectKind, uuid: string): number {
-  return db.value<number>(sql`SELECT id FROM event_subject WHERE kind = ${kind} AND uuid = ${uuid}`)
-    ?? db.run(sql`INSERT INTO event_subject (kind, uuid) VALUES (${kind}, ${uuid})`).id;
+  return (
+    db.value<number>(sql`SELECT id FROM event_subject WHERE kind = ${kind} AND uuid = ${uuid}`) ??
+    db.run(sql`INSERT INTO event_subject (kind, uuid) VALUES (${kind}, ${uuid})`).id
+  );
 }
 
 const kept = new WeakMap<Database, { readonly ids: Map<string, number>; readonly asOf: number }>();
@@ -67,6 +71,7 @@ const keptAtMost = 20_000;
 /** Ids by kind and uuid, to be added to: they stay what they are, but for rows that were never committed or that others removed. */
 function knownIds(db: Database): Map<string, number> {
   let known = kept.get(db);
-  if (!known || known.asOf !== db.setbacks || known.ids.size > keptAtMost) kept.set(db, (known = { ids: new Map(), asOf: db.setbacks }));
+  if (!known || known.asOf !== db.setbacks || known.ids.size > keptAtMost)
+    kept.set(db, (known = { ids: new Map(), asOf: db.setbacks }));
   return known.ids;
 }

@@ -1,11 +1,12 @@
 import { type Caller, callerId, seesAll } from '../access/caller.ts';
 import { connectedProjects, customersWithRole, projectsWithRole } from '../access/visibility.ts';
 import type { Database } from '../db/database.ts';
-import { type Sql, among, any, sql } from '../db/sql.ts';
-import { type Criterion, aboutSubjects } from './ways.ts';
+import { among, any, type Sql, sql } from '../db/sql.ts';
+import { aboutSubjects, type Criterion } from './ways.ts';
 
 /** Condition on `event e`: the caller is its actor, or the user it is about. */
-export const namesCaller = ({ uuid }: Caller): Sql => sql`e.context ->> 'user_uuid' = ${uuid} OR e.context ->> 'affected_user_uuid' = ${uuid}`;
+export const namesCaller = ({ uuid }: Caller): Sql =>
+  sql`e.context ->> 'user_uuid' = ${uuid} OR e.context ->> 'affected_user_uuid' = ${uuid}`;
 
 /** Condition on `event e`: it names a customer that the caller owns or supports. */
 export const ofHeldCustomer = (caller: Caller): Sql =>
@@ -27,7 +28,8 @@ export function visibleTo(db: Database, caller: Caller): Criterion | undefined {
     SELECT s.id FROM customer c CROSS JOIN event_subject s ON s.kind = 'customer' AND s.uuid = c.uuid WHERE c.id IN (${customers})
     UNION ALL SELECT s.id FROM project p CROSS JOIN event_subject s ON s.kind = 'project' AND s.uuid = p.uuid
       WHERE p.id IN (${projectsWithRole(user)}) AND NOT p.moved AND p.customer_id NOT IN (${customers})`);
-  const moved = db.values<number>(sql`SELECT s.id FROM project p CROSS JOIN event_subject s ON s.kind = 'project' AND s.uuid = p.uuid
+  const moved =
+    db.values<number>(sql`SELECT s.id FROM project p CROSS JOIN event_subject s ON s.kind = 'project' AND s.uuid = p.uuid
     WHERE p.id IN (${connectedProjects(user)}) AND p.moved`);
   const own = db.values<number>(sql`SELECT id FROM event_subject WHERE kind = 'user' AND uuid = ${caller.uuid}`);
   return {

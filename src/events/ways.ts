@@ -1,5 +1,5 @@
 import type { Database } from '../db/database.ts';
-import { type Sql, all, among, join, raw, sql } from '../db/sql.ts';
+import { all, among, join, raw, type Sql, sql } from '../db/sql.ts';
 import type { Page } from '../http/page.ts';
 import type { SubjectKind } from './subjects.ts';
 
@@ -67,7 +67,8 @@ export function aboutObject(kind: SubjectKind, uuid: string): Way {
 }
 
 /** The events about any object of a kind of which an event names at most one. */
-export const aboutKind = (kind: Exclude<SubjectKind, 'user'>): Way => about(sql`a.subject_id IN (SELECT id FROM event_subject WHERE kind = ${kind})`);
+export const aboutKind = (kind: Exclude<SubjectKind, 'user'>): Way =>
+  about(sql`a.subject_id IN (SELECT id FROM event_subject WHERE kind = ${kind})`);
 
 const about = (where: Sql): Way => ({ table: raw('event_about a'), at: 'a.at', id: 'a.event_id', where });
 
@@ -96,7 +97,14 @@ export function select(db: Database, criteria: readonly Criterion[], { from, to 
   const whole = criteria.map(({ condition }) => condition);
   const others = criteria.filter((criterion) => criterion !== lead);
   const conditions = others.map(({ condition }) => condition);
-  return { ways: lead?.ways ?? [log], conditions, whole, isDivisible: !others.some(({ isPrepared }) => isPrepared), from, to };
+  return {
+    ways: lead?.ways ?? [log],
+    conditions,
+    whole,
+    isDivisible: !others.some(({ isPrepared }) => isPrepared),
+    from,
+    to,
+  };
 }
 
 function smallest(db: Database, leads: readonly Criterion[]): Criterion {
@@ -105,11 +113,19 @@ function smallest(db: Database, leads: readonly Criterion[]): Criterion {
 }
 
 /** How many entries ways have. */
-const size = (db: Database, ways: readonly Way[]): number => ways.reduce((sum, { except: _, ...way }) => sum + db.count(sql`SELECT ${counted(way, [], {})}`), 0);
+const size = (db: Database, ways: readonly Way[]): number =>
+  ways.reduce((sum, { except: _, ...way }) => sum + db.count(sql`SELECT ${counted(way, [], {})}`), 0);
 
 /** The number of events of a selection, within a further range. */
 export const count = (db: Database, { conditions, ways, ...range }: Selection): number =>
-  ways.length === 0 ? 0 : db.count(sql`SELECT ${join(ways.map((way) => counted(way, conditions, range)), ' + ')}`);
+  ways.length === 0
+    ? 0
+    : db.count(
+        sql`SELECT ${join(
+          ways.map((way) => counted(way, conditions, range)),
+          ' + ',
+        )}`,
+      );
 
 /** The times of all events of a selection, in microseconds. */
 export const times = (db: Database, { conditions, ways, ...range }: Selection): number[] =>
@@ -119,26 +135,44 @@ export const times = (db: Database, { conditions, ways, ...range }: Selection): 
 export const isByTime = ({ isDivisible, ways }: Selection): boolean => isDivisible && ways.every((way) => way.parts);
 
 /** The ids of a page of a selection that has `total` events; `direction` is that of time and id. */
-export function pageIds(db: Database, selection: Selection, page: Page, total: number, direction: 'ASC' | 'DESC'): number[] {
+export function pageIds(
+  db: Database,
+  selection: Selection,
+  page: Page,
+  total: number,
+  direction: 'ASC' | 'DESC',
+): number[] {
   if (total === 0) return [];
   const depth = page.offset + page.size;
   const { conditions, ways, whole } = selection;
-  const rows = (way: Way, checked: readonly Sql[]): Sql => sql`SELECT ${raw(way.at)} AS at, ${raw(way.id)} AS id ${entries(way, checked, selection, true)}`;
+  const rows = (way: Way, checked: readonly Sql[]): Sql =>
+    sql`SELECT ${raw(way.at)} AS at, ${raw(way.id)} AS id ${entries(way, checked, selection, true)}`;
   const order = (at: string, id: string): Sql => raw(`ORDER BY ${at} ${direction}, ${id} ${direction}`);
   const inOrder = (way: Way, checked: readonly Sql[]): Sql => sql`${rows(way, checked)} ${order(way.at, way.id)}`;
-  const cut = (ordered: Sql): number[] => db.values<number>(sql`SELECT id FROM (${ordered} LIMIT ${page.size} OFFSET ${page.offset})`);
+  const cut = (ordered: Sql): number[] =>
+    db.values<number>(sql`SELECT id FROM (${ordered} LIMIT ${page.size} OFFSET ${page.offset})`);
   switch (cheapest(db, selection, depth, total)) {
     case 'walk':
       return cut(inOrder(log, whole));
     case 'merge': {
-      const parts = ways.flatMap(({ except: _, parts = [], ...way }) => parts.map((where) => inOrder({ ...way, where }, conditions)));
+      const parts = ways.flatMap(({ except: _, parts = [], ...way }) =>
+        parts.map((where) => inOrder({ ...way, where }, conditions)),
+      );
       if (parts.length === 1) return cut(parts[0] as Sql);
       // An event may stand in several parts, hence UNION.
-      const union = join(parts.map((part) => sql`SELECT * FROM (${part} LIMIT ${depth})`), ' UNION ');
+      const union = join(
+        parts.map((part) => sql`SELECT * FROM (${part} LIMIT ${depth})`),
+        ' UNION ',
+      );
       return cut(sql`SELECT at, id FROM (${union}) ${order('at', 'id')}`);
     }
     default:
-      return cut(sql`SELECT at, id FROM (${join(ways.map((way) => rows(way, conditions)), ' UNION ALL ')}) ${order('at', 'id')}`);
+      return cut(
+        sql`SELECT at, id FROM (${join(
+          ways.map((way) => rows(way, conditions)),
+          ' UNION ALL ',
+        )}) ${order('at', 'id')}`,
+      );
   }
 }
 
@@ -149,10 +183,17 @@ const mostParts = 400;
  * Which of three forms of a page reads the fewest rows: the log by time until the page is full, every part of the ways by
  * time as deep as the page, or all entries of the ways, sorted.
  */
-function cheapest(db: Database, { conditions, isDivisible, ways, whole }: Selection, depth: number, total: number): 'walk' | 'merge' | 'gather' {
+function cheapest(
+  db: Database,
+  { conditions, isDivisible, ways, whole }: Selection,
+  depth: number,
+  total: number,
+): 'walk' | 'merge' | 'gather' {
   const [only] = ways;
   if (ways.length === 1 && only?.parts?.length === 1) return 'merge';
-  const parts = ways.every((way) => way.parts) ? ways.reduce((sum, way) => sum + (way.parts?.length ?? 0), 0) : Infinity;
+  const parts = ways.every((way) => way.parts)
+    ? ways.reduce((sum, way) => sum + (way.parts?.length ?? 0), 0)
+    : Infinity;
   const found = conditions.length === 0 ? total : size(db, ways);
   // A part is read on until enough of its entries fulfil the conditions.
   const merge = parts > mostParts || !isDivisible ? Infinity : Math.min(parts * depth * (found / total), found * 2);
@@ -163,7 +204,8 @@ function cheapest(db: Database, { conditions, isDivisible, ways, whole }: Select
 }
 
 /** The number of entries that fulfil the conditions, as an expression. */
-const counted = (way: Way, conditions: readonly Sql[], range: Partial<Range>): Sql => sql`(SELECT count(*) ${entries(way, conditions, range, false)})`;
+const counted = (way: Way, conditions: readonly Sql[], range: Partial<Range>): Sql =>
+  sql`(SELECT count(*) ${entries(way, conditions, range, false)})`;
 
 /** FROM and WHERE of a way; the event is joined only where something of it is asked for. */
 function entries(way: Way, conditions: readonly Sql[], { from, to }: Partial<Range>, showsTime: boolean): Sql {

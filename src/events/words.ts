@@ -1,4 +1,4 @@
-import { type Level, importances } from './catalogue.ts';
+import { importances, type Level } from './catalogue.ts';
 
 const normalized = (text: string): string => text.normalize('NFKC').toLowerCase();
 

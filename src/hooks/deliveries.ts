@@ -1,15 +1,15 @@
 import type { Request } from '../access/request.ts';
 import type { Endpoint } from '../collection/endpoint.ts';
 import { shown, shownText, shownTime, uuidField } from '../collection/field.ts';
-import { selfLink } from '../collection/links.ts';
 import { oneOf } from '../collection/filter.ts';
+import { selfLink } from '../collection/links.ts';
 import { Listing } from '../collection/listing.ts';
 import { linkValue, numberValue, textValue, timeValue } from '../collection/representation.ts';
 import { sql } from '../db/sql.ts';
 import { userContext } from '../events/context.ts';
 import { queueAgain, queueTest } from '../events/outbox.ts';
 import { conflict, notFound } from '../http/error.ts';
-import { type Reply, document } from '../http/reply.ts';
+import { document, type Reply } from '../http/reply.ts';
 import type { HookRow } from './hook.ts';
 import { hookActions, managedWebHook, webHooks } from './hooks-web.ts';
 
@@ -20,7 +20,11 @@ const log = new Listing({
   fields: {
     url: selfLink('hooks-web', "concat((SELECT uuid FROM hook WHERE id = d.hook_id), '/deliveries/', d.uuid)"),
     uuid: uuidField(),
-    hook: shown('field', { type: 'string', format: 'uri' }, linkValue('hooks-web', '(SELECT uuid FROM hook WHERE id = d.hook_id)')),
+    hook: shown(
+      'field',
+      { type: 'string', format: 'uri' },
+      linkValue('hooks-web', '(SELECT uuid FROM hook WHERE id = d.hook_id)'),
+    ),
     event_uuid: shownText(textValue('(SELECT uuid FROM event WHERE id = d.event_id)')),
     event_type: shownText(),
     status: shownText(),
@@ -30,9 +34,16 @@ const log = new Listing({
     created: shownTime(),
     last_attempt: shownTime(timeValue),
     next_attempt: shownTime(timeValue),
-    delivered: shown('datetime', { type: ['string', 'null'], format: 'date-time' }, timeValue("iif(d.status = 'delivered', d.finished, NULL)")),
+    delivered: shown(
+      'datetime',
+      { type: ['string', 'null'], format: 'date-time' },
+      timeValue("iif(d.status = 'delivered', d.finished, NULL)"),
+    ),
   },
-  filters: { status: oneOf('d.status', 'pending, delivered, failed or canceled.'), event_type: oneOf('d.event_type', 'Type of the event.') },
+  filters: {
+    status: oneOf('d.status', 'pending, delivered, failed or canceled.'),
+    event_type: oneOf('d.event_type', 'Type of the event.'),
+  },
   orderings: {},
   order: '-d.id',
 });
@@ -44,7 +55,9 @@ const managers = 'The author of the hook, and staff.';
 function find({ db, params }: Request, hook: HookRow): { id: number; status: string } {
   const uuid = params.delivery ?? '';
   const row = /^[0-9a-f]{32}$/i.test(uuid)
-    ? db.get<{ id: number; status: string }>(sql`SELECT id, status FROM delivery WHERE uuid = ${uuid.toLowerCase()} AND hook_id = ${hook.id}`)
+    ? db.get<{ id: number; status: string }>(
+        sql`SELECT id, status FROM delivery WHERE uuid = ${uuid.toLowerCase()} AND hook_id = ${hook.id}`,
+      )
     : undefined;
   if (!row) throw notFound();
   return row;
@@ -53,11 +66,19 @@ function find({ db, params }: Request, hook: HookRow): { id: number; status: str
 const represent = (request: Request, id: number): string => log.represent(request, [id])[0] as string;
 
 /** 202: the delivery is on its way. */
-const accepted = (request: Request, id: number): Reply => ({ status: 202, body: represent(request, id), type: 'application/json', headers: {}, conditional: false });
+const accepted = (request: Request, id: number): Reply => ({
+  status: 202,
+  body: represent(request, id),
+  type: 'application/json',
+  headers: {},
+  conditional: false,
+});
 
 /** Throws 409 when nothing is delivered to the hook: it, or its author, is inactive. */
 function requireActive({ db }: Request, hook: HookRow): void {
-  const isActive = db.value(sql`SELECT 1 FROM hook h JOIN user u ON u.id = h.user_id WHERE h.id = ${hook.id} AND h.is_active AND u.is_active`);
+  const isActive = db.value(
+    sql`SELECT 1 FROM hook h JOIN user u ON u.id = h.user_id WHERE h.id = ${hook.id} AND h.is_active AND u.is_active`,
+  );
   if (isActive === undefined) throw conflict('Hook is not active.');
 }
 
@@ -80,7 +101,15 @@ export const deliveryEndpoints: readonly Endpoint[] = [
           requireActive(request, hook);
           const { fullName, nativeName, username, uuid } = request.caller;
           const context = userContext({ uuid, username, full_name: fullName, native_name: nativeName });
-          return accepted(request, queueTest(request, hook, 'custom_notification', JSON.stringify({ level: 'info', message: testMessage, context })));
+          return accepted(
+            request,
+            queueTest(
+              request,
+              hook,
+              'custom_notification',
+              JSON.stringify({ level: 'info', message: testMessage, context }),
+            ),
+          );
         },
       },
     },

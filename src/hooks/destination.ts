@@ -6,12 +6,22 @@ export const refusedDestination = 'Destination address is not allowed.';
 
 /** Addresses inside of the operator's own networks, or of no single host at all (events.md 5.8). */
 const refused = parseNetworks([
-  '127.0.0.0/8', '::1/128',
-  '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', 'fc00::/7',
-  '169.254.0.0/16', 'fe80::/10',
-  '0.0.0.0/8', '::/128',
-  '224.0.0.0/4', 'ff00::/8',
-  '192.0.0.0/24', '198.18.0.0/15', '240.0.0.0/4',
+  '127.0.0.0/8',
+  '::1/128',
+  '10.0.0.0/8',
+  '172.16.0.0/12',
+  '192.168.0.0/16',
+  '100.64.0.0/10',
+  'fc00::/7',
+  '169.254.0.0/16',
+  'fe80::/10',
+  '0.0.0.0/8',
+  '::/128',
+  '224.0.0.0/4',
+  'ff00::/8',
+  '192.0.0.0/24',
+  '198.18.0.0/15',
+  '240.0.0.0/4',
 ]);
 
 /** Whether an address may be connected to. */
@@ -40,10 +50,18 @@ export function isDestinationAllowed(url: URL, allows: AddressRule): boolean {
 }
 
 /** Host of a URL in lower case, without the brackets of an IPv6 address or the dot that ends a full name. */
-export const hostOf = (url: URL): string => url.hostname.toLowerCase().replace(/^\[|\]$/g, '').replace(/\.$/, '');
+export const hostOf = (url: URL): string =>
+  url.hostname
+    .toLowerCase()
+    .replace(/^\[|\]$/g, '')
+    .replace(/\.$/, '');
 
 /** How IPv6 addresses carry IPv4 ones: the 16-bit groups the address starts with, and the groups that hold the other. */
-const embeddings: readonly { readonly prefix: readonly number[]; readonly groups: readonly [number, number]; readonly inverted?: boolean }[] = [
+const embeddings: readonly {
+  readonly prefix: readonly number[];
+  readonly groups: readonly [number, number];
+  readonly inverted?: boolean;
+}[] = [
   { prefix: [0, 0, 0, 0, 0, 0xffff], groups: [6, 7] }, // mapped (RFC 4291)
   { prefix: [0, 0, 0, 0, 0xffff, 0], groups: [6, 7] }, // translated (RFC 2765)
   { prefix: [0x64, 0xff9b, 0, 0, 0, 0], groups: [6, 7] }, // NAT64 (RFC 6052)
@@ -58,8 +76,13 @@ function embeddedAddress(address: string): string | undefined {
   if (ipaddr.IPv4.isValid(address) || /^::1?$/.test(ipaddr.IPv6.parse(address).toString())) return undefined;
   const { parts } = ipaddr.IPv6.parse(address);
   const isIsatap = ((parts[4] as number) & ~0x0200) === 0 && parts[5] === 0x5efe;
-  const found = embeddings.find(({ prefix }) => prefix.every((group, i) => parts[i] === group)) ?? (isIsatap ? { groups: [6, 7] as const, inverted: false } : undefined);
+  const found =
+    embeddings.find(({ prefix }) => prefix.every((group, i) => parts[i] === group)) ??
+    (isIsatap ? { groups: [6, 7] as const, inverted: false } : undefined);
   if (!found) return undefined;
-  const [high, low] = found.groups.map((group) => (parts[group] as number) ^ (found.inverted ? 0xffff : 0)) as [number, number];
+  const [high, low] = found.groups.map((group) => (parts[group] as number) ^ (found.inverted ? 0xffff : 0)) as [
+    number,
+    number,
+  ];
   return `${high >> 8}.${high & 255}.${low >> 8}.${low & 255}`;
 }

@@ -49,7 +49,8 @@ const readiedAtOnce = 1000;
 
 /** Makes waiting deliveries whose time has come ready, a bounded number of them. Answers whether there may be more. */
 export function readyDue(db: Database, now: number): boolean {
-  const due = db.values<number>(sql`SELECT id FROM delivery WHERE status = 'pending' AND ready = 0 AND next_attempt <= ${now}
+  const due =
+    db.values<number>(sql`SELECT id FROM delivery WHERE status = 'pending' AND ready = 0 AND next_attempt <= ${now}
     ORDER BY next_attempt LIMIT ${readiedAtOnce}`);
   if (due.length === 0) return false;
   db.write(() => db.run(sql`UPDATE delivery SET ready = 1 WHERE ${among('id', due)}`));

@@ -1,17 +1,27 @@
+import * as v from 'valibot';
 import { type Caller, seesAll } from '../access/caller.ts';
 import { newUuid } from '../access/deployment.ts';
 import type { Request } from '../access/request.ts';
 import { changesOf, storedValues } from '../collection/changes.ts';
-import { type Collection, type Row, collection } from '../collection/collection.ts';
-import { type Field, FieldError, type Fields, type Values, messages, shown, shownText, shownTime, uuidField } from '../collection/field.ts';
+import { type Collection, collection, type Row } from '../collection/collection.ts';
+import {
+  type Field,
+  FieldError,
+  type Fields,
+  messages,
+  shown,
+  shownText,
+  shownTime,
+  uuidField,
+  type Values,
+} from '../collection/field.ts';
+import { type Filters, truth, uuidOf } from '../collection/filter.ts';
 import { jsonOrText } from '../collection/form.ts';
 import { selfLink } from '../collection/links.ts';
-import { boolean } from '../collection/values.ts';
-import { type Filters, truth, uuidOf } from '../collection/filter.ts';
 import { computedValue, constant, plainValue } from '../collection/representation.ts';
-import * as v from 'valibot';
+import { boolean } from '../collection/values.ts';
 import type { Database } from '../db/database.ts';
-import { type Sql, type Value, raw, sql } from '../db/sql.ts';
+import { raw, type Sql, sql, type Value } from '../db/sql.ts';
 import { eventGroups, eventTypes, typesOfGroups } from '../events/catalogue.ts';
 import { cancelDeliveries } from '../events/outbox.ts';
 import { kindName } from '../http/body.ts';
@@ -28,7 +38,8 @@ export interface HookRow extends Row {
 }
 
 /** Whether the caller may change a hook: its author, and staff. */
-export const mayManage = ({ caller }: Pick<Request, 'caller'>, hook: HookRow): boolean => caller.isStaff || hook.user_id === caller.id;
+export const mayManage = ({ caller }: Pick<Request, 'caller'>, hook: HookRow): boolean =>
+  caller.isStaff || hook.user_id === caller.id;
 
 /** What is particular to one kind of hook. */
 interface HookKindSpec<F extends Fields> {
@@ -58,21 +69,43 @@ export function hookCollection<F extends Fields>(own: HookKindSpec<F>): Collecti
     alias: 'h',
     fields,
     visible: (caller) => sql`h.kind = ${own.kind} AND ${visibleHooks(caller)}`,
-    who: { read: 'The author; staff and global support.', create: 'Everybody, for himself.', update: 'The author, and staff.', delete: 'The author, and staff.' },
+    who: {
+      read: 'The author; staff and global support.',
+      create: 'Everybody, for himself.',
+      update: 'The author, and staff.',
+      delete: 'The author, and staff.',
+    },
     examples: { create: own.example, replace: own.example, change: { is_active: false } },
-    filters: { author_uuid: uuidOf('h.user_id', 'user', 'Uuid of the author.'), is_active: truth('h.is_active'), ...own.filters },
+    filters: {
+      author_uuid: uuidOf('h.user_id', 'user', 'Uuid of the author.'),
+      is_active: truth('h.is_active'),
+      ...own.filters,
+    },
     orderings: {},
     order: 'h.id',
     ...(own.parameters && { parameters: own.parameters }),
     create: {
       check: (_, values) => {
         const { event_groups: groups = [], event_types: types = [] } = values as Subscription;
-        if (groups.length + types.length === 0) throw invalidRequest('Please specify list of event_types or event_groups.');
+        if (groups.length + types.length === 0)
+          throw invalidRequest('Please specify list of event_types or event_groups.');
       },
       run: (request, values) => {
         const uuid = newUuid(request.deployment);
-        const columns = { event_types: '[]', event_groups: '[]', ...own.columns?.(request, uuid), ...columnsOf(values) };
-        const id = request.db.insert('hook', { uuid, kind: own.kind, user_id: request.caller.id, created: request.now, modified: request.now, ...columns });
+        const columns = {
+          event_types: '[]',
+          event_groups: '[]',
+          ...own.columns?.(request, uuid),
+          ...columnsOf(values),
+        };
+        const id = request.db.insert('hook', {
+          uuid,
+          kind: own.kind,
+          user_id: request.caller.id,
+          created: request.now,
+          modified: request.now,
+          ...columns,
+        });
         subscribe(request.db, id, columns.event_types as string);
         return id;
       },
@@ -89,7 +122,14 @@ const visibleHooks = (caller: Caller): Sql => (seesAll(caller) ? raw('TRUE') : s
 const choices = (known: readonly string[], help: string): Field<readonly string[]> => ({
   ...shown('list', { type: 'array', items: { type: 'string', enum: known } }, (column) => computedValue(column)),
   help,
-  facts: { child: { type: 'choice', required: true, read_only: false, choices: known.map((value) => ({ value, display_name: value })) } },
+  facts: {
+    child: {
+      type: 'choice',
+      required: true,
+      read_only: false,
+      choices: known.map((value) => ({ value, display_name: value })),
+    },
+  },
   input: {
     schema: v.array(v.picklist(known)),
     nullable: false,
@@ -126,7 +166,10 @@ const commonFields = (path: string, type: string) => ({
   is_active: boolean({ help: 'Whether events are delivered.' }),
   author_uuid: shownText(plainValue('(SELECT uuid FROM user WHERE id = h.user_id)')),
   event_types: choices(eventTypes, 'Types of events to deliver.'),
-  event_groups: choices(Object.keys(eventGroups), 'Groups of events to deliver; stored event_types are those given and those of the groups.'),
+  event_groups: choices(
+    Object.keys(eventGroups),
+    'Groups of events to deliver; stored event_types are those given and those of the groups.',
+  ),
   created: shownTime(),
   modified: shownTime(),
   hook_type: shown('string', { type: 'string' }, constant(JSON.stringify(type))),

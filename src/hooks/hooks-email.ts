@@ -1,5 +1,5 @@
-import { email } from '../collection/values.ts';
 import { exact } from '../collection/filter.ts';
+import { email } from '../collection/values.ts';
 import { hookCollection } from './hook.ts';
 
 export const emailHooks = hookCollection({

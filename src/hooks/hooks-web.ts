@@ -2,9 +2,9 @@ import type { Request } from '../access/request.ts';
 import { day } from '../clock.ts';
 import type { Endpoint } from '../collection/endpoint.ts';
 import { type Field, FieldError, type Input, messages, shownText } from '../collection/field.ts';
-import { choice, url } from '../collection/values.ts';
 import { exact } from '../collection/filter.ts';
 import { textValue } from '../collection/representation.ts';
+import { choice, url } from '../collection/values.ts';
 import { forbidden } from '../http/error.ts';
 import { json } from '../http/reply.ts';
 import { addressRule, isDestinationAllowed, refusedDestination } from './destination.ts';
@@ -35,8 +35,10 @@ const destination: Field<string> = (() => {
       parse: (value, request, form) => {
         const text = input.parse(value, request, form);
         const address = new URL(text);
-        if (address.username !== '' || address.password !== '' || /^[^/]*\/\/[^/?#]*@/.test(text)) throw new FieldError([messages.url]);
-        if (!isDestinationAllowed(address, addressRule(request.config.hooks_allowed_networks))) throw new FieldError([refusedDestination]);
+        if (address.username !== '' || address.password !== '' || /^[^/]*\/\/[^/?#]*@/.test(text))
+          throw new FieldError([messages.url]);
+        if (!isDestinationAllowed(address, addressRule(request.config.hooks_allowed_networks)))
+          throw new FieldError([refusedDestination]);
         return text;
       },
     },
@@ -51,17 +53,28 @@ export const webHooks = hookCollection({
   description: 'Hooks that post events to a URL, signed after Standard Webhooks.',
   fields: {
     destination_url: destination,
-    content_type: choice({ choices: () => [['json', 'json'], ['form', 'form']], help: 'Form of the body; default: json.' }),
+    content_type: choice({
+      choices: () => [
+        ['json', 'json'],
+        ['form', 'form'],
+      ],
+      help: 'Form of the body; default: json.',
+    }),
     secret: shownText(textValue('@secret'), { shown: '@secret IS NOT NULL' }),
   },
-  example: { destination_url: 'https://hooks.example.com/tenantry', event_types: ['project_creation_succeeded', 'project_deletion_succeeded'], event_groups: ['resources'] },
+  example: {
+    destination_url: 'https://hooks.example.com/tenantry',
+    event_types: ['project_creation_succeeded', 'project_deletion_succeeded'],
+    event_groups: ['resources'],
+  },
   filters: { destination_url: exact('h.destination_url'), content_type: exact('h.content_type') },
   parameters: (request) => ({ secret: newSecrets.get(request) ?? null }),
   columns: (request, uuid) => ({ content_type: 'json', secret: makeSecret(request, uuid) }),
 });
 
 /** The `actions` of what is done with a web hook without a body. Throws 404. */
-export const hookActions = (request: Request): Record<string, unknown> | undefined => (mayManage(request, webHooks.find(request)) ? { POST: {} } : undefined);
+export const hookActions = (request: Request): Record<string, unknown> | undefined =>
+  mayManage(request, webHooks.find(request)) ? { POST: {} } : undefined;
 
 /** The web hook a path names, which the caller may manage. Throws 404, 403. */
 export function managedWebHook(request: Request): HookRow {
@@ -82,11 +95,19 @@ export const rotateSecret: Endpoint = {
     POST: {
       summary: 'Makes a new signing secret; the old one signs along for 24 hours.',
       who: 'The author, and staff.',
-      output: { status: 200, shape: { type: 'object', properties: { secret: { type: 'string' } }, required: ['secret'] } },
+      output: {
+        status: 200,
+        shape: { type: 'object', properties: { secret: { type: 'string' } }, required: ['secret'] },
+      },
       handle: (request) => {
         const hook = managedWebHook(request) as WebHookRow;
         const secret = makeSecret(request, hook.uuid);
-        request.db.update('hook', hook.id, { secret, old_secret: hook.secret, old_secret_ends: request.now + rotationOverlap, modified: request.now });
+        request.db.update('hook', hook.id, {
+          secret,
+          old_secret: hook.secret,
+          old_secret_ends: request.now + rotationOverlap,
+          modified: request.now,
+        });
         return json({ secret: newSecrets.get(request) });
       },
     },

@@ -3,7 +3,7 @@ import type { Endpoint } from '../collection/endpoint.ts';
 import { any, raw, sql } from '../db/sql.ts';
 import { gather } from '../http/error.ts';
 import { pageHeaders, pageOf } from '../http/page.ts';
-import { type Reply, document } from '../http/reply.ts';
+import { document, type Reply } from '../http/reply.ts';
 import { emailHooks } from './hooks-email.ts';
 import { pushHooks } from './hooks-push.ts';
 import { webHooks } from './hooks-web.ts';
@@ -15,12 +15,25 @@ const rank = raw("CASE h.kind WHEN 'web' THEN 0 WHEN 'push' THEN 1 ELSE 2 END");
 /** A page of all hooks the caller sees, each in the representation of its kind; a kind heeds its own filters only. */
 function list(request: Request): Reply {
   const { db, query } = request;
-  const conditions = gather(...kinds.map(({ listing, spec }) => () => listing.condition(request, [spec.visible(request.caller)])));
+  const conditions = gather(
+    ...kinds.map(
+      ({ listing, spec }) =>
+        () =>
+          listing.condition(request, [spec.visible(request.caller)]),
+    ),
+  );
   const from = sql`FROM hook h WHERE ${any(conditions)}`;
   const total = db.count(sql`SELECT count(*) ${from}`);
   const page = pageOf(query, total);
-  const rows = db.all<{ id: number; rank: number }>(sql`SELECT h.id, ${rank} AS rank ${from} ORDER BY rank, h.id LIMIT ${page.size} OFFSET ${page.offset}`);
-  const texts = kinds.flatMap(({ listing }, kind) => listing.represent(request, rows.filter((row) => row.rank === kind).map((row) => row.id)));
+  const rows = db.all<{ id: number; rank: number }>(
+    sql`SELECT h.id, ${rank} AS rank ${from} ORDER BY rank, h.id LIMIT ${page.size} OFFSET ${page.offset}`,
+  );
+  const texts = kinds.flatMap(({ listing }, kind) =>
+    listing.represent(
+      request,
+      rows.filter((row) => row.rank === kind).map((row) => row.id),
+    ),
+  );
   return document(`[${texts.join(',')}]`, pageHeaders(page, total, request.url, query));
 }
 

@@ -1,5 +1,5 @@
 import type { Context, Deployment } from '../access/deployment.ts';
-import { type Lane, type Outbox, lane } from '../outbox/deliverer.ts';
+import { type Lane, lane, type Outbox } from '../outbox/deliverer.ts';
 import type { Outcome } from '../outbox/outcome.ts';
 import { type DueDelivery, type HookKind, hooksWithDue, nextDelivery, readyDue } from './due.ts';
 import { settle } from './outcome.ts';
@@ -19,7 +19,11 @@ export class HookOutbox implements Outbox<DueDelivery> {
 
   /** Throws with a sentence when a setting is of no use. */
   constructor(private readonly deployment: Deployment) {
-    this.#senders = { web: new WebSender(deployment), push: new PushSender(deployment), email: new EmailSender(deployment) };
+    this.#senders = {
+      web: new WebSender(deployment),
+      push: new PushSender(deployment),
+      email: new EmailSender(deployment),
+    };
   }
 
   due(now: number): { queues: readonly number[]; isMore: boolean } {

@@ -3,17 +3,21 @@ import { day, second } from '../clock.ts';
 import type { Database } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { cancelDeliveries } from '../events/outbox.ts';
-import { type Outcome, afterAttempt } from '../outbox/outcome.ts';
+import { afterAttempt, type Outcome } from '../outbox/outcome.ts';
 import type { DueDelivery } from './due.ts';
 
 const deadAfter = 5 * day;
 
-type Settled = Pick<DueDelivery, 'id' | 'hook_id' | 'failing_since' | 'is_lost' | 'next_attempt' | 'destination_url' | 'platform' | 'token' | 'email'>;
+type Settled = Pick<
+  DueDelivery,
+  'id' | 'hook_id' | 'failing_since' | 'is_lost' | 'next_attempt' | 'destination_url' | 'platform' | 'token' | 'email'
+>;
 
 /** Writes down how an attempt ended: the delivery's new state, and what follows for its hook. Must run inside a write. */
 export function settle(context: Context, delivery: Settled, outcome: Outcome): void {
   const { db } = context.deployment;
-  if (outcome.status === 'delivered' && delivery.failing_since !== null) db.update('hook', delivery.hook_id, { failing_since: null });
+  if (outcome.status === 'delivered' && delivery.failing_since !== null)
+    db.update('hook', delivery.hook_id, { failing_since: null });
   const before = db.get<{ attempts: number; schedule_from: number }>(
     sql`SELECT attempts, schedule_from FROM delivery WHERE id = ${delivery.id} AND status = 'pending' AND next_attempt = ${delivery.next_attempt}`,
   );
@@ -22,13 +26,21 @@ export function settle(context: Context, delivery: Settled, outcome: Outcome): v
   // For an event that is lost nothing was attempted.
   const failure = outcome.status === 'failed' && !delivery.is_lost ? outcome : undefined;
   const isElsewhere = failure !== undefined && isPointedElsewhere(db, delivery);
-  db.update('delivery', delivery.id, { ready: 0, ...afterAttempt(context, before, isElsewhere ? { ...failure, final: false, gone: false } : outcome) });
+  db.update('delivery', delivery.id, {
+    ready: 0,
+    ...afterAttempt(context, before, isElsewhere ? { ...failure, final: false, gone: false } : outcome),
+  });
   if (failure && !isElsewhere) judgeHook(context, delivery, failure.gone ?? false);
 }
 
 /** Whether the hook has got another receiver since: what the last one answered is not about that. */
-const isPointedElsewhere = (db: Database, { destination_url: url, email, hook_id: hook, platform, token }: Settled): boolean =>
-  db.value(sql`SELECT 1 FROM hook WHERE id = ${hook} AND destination_url IS ${url} AND type IS ${platform} AND token IS ${token} AND email IS ${email}`) === undefined;
+const isPointedElsewhere = (
+  db: Database,
+  { destination_url: url, email, hook_id: hook, platform, token }: Settled,
+): boolean =>
+  db.value(
+    sql`SELECT 1 FROM hook WHERE id = ${hook} AND destination_url IS ${url} AND type IS ${platform} AND token IS ${token} AND email IS ${email}`,
+  ) === undefined;
 
 /** Notes that a hook's attempts fail; disables it when its receiver is gone, or when all have failed for days. */
 function judgeHook(context: Context, { hook_id: hook, id }: Settled, gone: boolean): void {
@@ -38,9 +50,13 @@ function judgeHook(context: Context, { hook_id: hook, id }: Settled, gone: boole
   const isDead = since !== null && context.now - since >= deadAfter;
   if (since === null) db.update('hook', hook, { failing_since: context.now });
   if (!gone && !isDead) return;
-  const reason = gone ? 'The hook was disabled: its receiver is gone.' : 'The hook was disabled: every attempt has failed for 5 days.';
+  const reason = gone
+    ? 'The hook was disabled: its receiver is gone.'
+    : 'The hook was disabled: every attempt has failed for 5 days.';
   db.update('hook', hook, { is_active: 0, modified: context.now });
-  db.run(sql`UPDATE delivery SET error_message = concat(error_message, ' ', ${reason}) WHERE id = ${id} AND status = 'failed'`);
+  db.run(
+    sql`UPDATE delivery SET error_message = concat(error_message, ' ', ${reason}) WHERE id = ${id} AND status = 'failed'`,
+  );
   cancelDeliveries(context, sql`id = ${hook}`, reason);
 }
 

@@ -28,7 +28,8 @@ export const payloadOf = ({ at, context, level, message, type }: SentEvent): Eve
 });
 
 /** The body of a form: the same five names, the context as one JSON text. */
-export const formOf = (payload: EventPayload): string => new URLSearchParams({ ...payload, context: JSON.stringify(payload.context) }).toString();
+export const formOf = (payload: EventPayload): string =>
+  new URLSearchParams({ ...payload, context: JSON.stringify(payload.context) }).toString();
 
 const timestampOf = (at: number): string =>
   `${new Date(Math.floor(at / 1000)).toISOString().slice(0, 19)}.${String(((at % second) + second) % second).padStart(6, '0')}`;

@@ -1,6 +1,12 @@
-import { type ClientRequest, Agent as HttpAgent, type IncomingHttpHeaders, type IncomingMessage, request as httpRequest } from 'node:http';
+import {
+  type ClientRequest,
+  Agent as HttpAgent,
+  request as httpRequest,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+} from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
-import { type Resolver, judgedLookup, systemResolver } from '../http/resolver.ts';
+import { judgedLookup, type Resolver, systemResolver } from '../http/resolver.ts';
 import { type AddressRule, isDestinationAllowed, refusedDestination } from './destination.ts';
 
 /** What was answered to a POST. */
@@ -57,7 +63,8 @@ export class Poster {
   /** Rejects with a PostError when no answer came. Redirects are answers like any other. */
   post(post: Post): Promise<PostAnswer> {
     const url = new URL(post.url);
-    if (this.#allows && !isDestinationAllowed(url, this.#allows)) return Promise.reject(new PostError(refusedDestination, true));
+    if (this.#allows && !isDestinationAllowed(url, this.#allows))
+      return Promise.reject(new PostError(refusedDestination, true));
     return new Promise((resolve, reject) => {
       let current: ClientRequest;
       let answered = false;
@@ -129,7 +136,11 @@ function readAnswer(response: IncomingMessage, reads: boolean): Promise<PostAnsw
     const chunks: Buffer[] = [];
     let length = 0;
     const finish = (): void =>
-      resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks).toString('utf8') });
+      resolve({
+        status: response.statusCode ?? 0,
+        headers: response.headers,
+        body: Buffer.concat(chunks).toString('utf8'),
+      });
     response.on('data', (chunk: Buffer) => {
       length += chunk.length;
       if (reads) chunks.push(chunk);

@@ -11,14 +11,22 @@ const pace = new Pace();
  */
 export function removeOldDeliveries({ deployment: { config, db }, now }: Context): boolean {
   return pace.step(db, (atMost) =>
-    remove(db, db.values(sql`SELECT id FROM delivery WHERE finished < ${now - config.hook_delivery_retention} ORDER BY finished LIMIT ${atMost}`)));
+    remove(
+      db,
+      db.values(
+        sql`SELECT id FROM delivery WHERE finished < ${now - config.hook_delivery_retention} ORDER BY finished LIMIT ${atMost}`,
+      ),
+    ),
+  );
 }
 
 /** Removes the deliveries that deleted hooks have left behind, a bounded number at a time. Answers whether there may be more. */
 export function removeLeftDeliveries({ deployment: { db } }: Context): boolean {
   const hook = db.value<number>(sql`SELECT id FROM removed_hook LIMIT 1`);
   if (hook === undefined) return false;
-  const isMore = pace.step(db, (atMost) => remove(db, db.values(sql`SELECT id FROM delivery WHERE hook_id = ${hook} LIMIT ${atMost}`)));
+  const isMore = pace.step(db, (atMost) =>
+    remove(db, db.values(sql`SELECT id FROM delivery WHERE hook_id = ${hook} LIMIT ${atMost}`)),
+  );
   if (!isMore) db.run(sql`DELETE FROM removed_hook WHERE id = ${hook}`);
   return true;
 }

@@ -7,7 +7,7 @@ import type { DueDelivery } from './due.ts';
 import { retryAfterOf } from './outcome.ts';
 import { type EventPayload, payloadOf } from './payload.ts';
 import { type Post, type PostAnswer, PostError, Poster } from './post.ts';
-import { type Sender, failureOf, outcomeOf } from './sender.ts';
+import { failureOf, outcomeOf, type Sender } from './sender.ts';
 
 /** Delivers to push hooks through a gateway that the operator names. */
 export class PushSender implements Sender {
@@ -43,22 +43,42 @@ export class PushSender implements Sender {
     const { config } = this.deployment;
     const event = payloadOf(delivery);
     const isIos = delivery.platform === 'iOS';
-    const text = { title: config.push_title ?? `${config.product_name} notification`, body: event.message || 'New event' };
+    const text = {
+      title: config.push_title ?? `${config.product_name} notification`,
+      body: event.message || 'New event',
+    };
     if (this.#account) {
-      const url = config.push_gateway_url ?? `https://fcm.googleapis.com/v1/projects/${this.#account.project}/messages:send`;
+      const url =
+        config.push_gateway_url ?? `https://fcm.googleapis.com/v1/projects/${this.#account.project}/messages:send`;
       const ios = isIos ? { apns: { payload: { aps: { 'content-available': 1 } } } } : {};
-      const message = { token, notification: { title: text.title, body: text.body }, data: { event: JSON.stringify(gatewayEvent(event)) }, ...ios };
+      const message = {
+        token,
+        notification: { title: text.title, body: text.body },
+        data: { event: JSON.stringify(gatewayEvent(event)) },
+        ...ios,
+      };
       return jsonPost(url, `Bearer ${await this.#account.accessToken(now)}`, { message });
     }
     const key = isIos ? config.push_server_key_ios : config.push_server_key_android;
     if (!key || !config.push_gateway_url) return undefined;
     const notification = { body: text.body, title: text.title, image: 'icon' };
     const ios = isIos ? { 'content-available': '1' } : {};
-    return jsonPost(config.push_gateway_url, `key=${key}`, { to: token, notification, data: { event: gatewayEvent(event) }, ...ios });
+    return jsonPost(config.push_gateway_url, `key=${key}`, {
+      to: token,
+      notification,
+      data: { event: gatewayEvent(event) },
+      ...ios,
+    });
   }
 }
 
-const gatewayEvent = ({ context, levelname, message, timestamp, type }: EventPayload) => ({ timestamp, levelname, message, type, context });
+const gatewayEvent = ({ context, levelname, message, timestamp, type }: EventPayload) => ({
+  timestamp,
+  levelname,
+  message,
+  type,
+  context,
+});
 
 const jsonPost = (url: string, authorization: string, body: unknown): Post => ({
   url,
@@ -73,7 +93,13 @@ function gatewayOutcome(answer: PostAnswer, now: number): Outcome {
   const gone = (outcome.status === 'failed' && outcome.gone) || /^(NotRegistered|UNREGISTERED)$/.test(error ?? '');
   if (error === undefined) return outcome;
   const retryAfter = retryAfterOf(answer.headers['retry-after'], now);
-  return { status: 'failed', code: answer.status, gone, retryAfter, error: `The gateway answered ${answer.status}: ${error}.` };
+  return {
+    status: 'failed',
+    code: answer.status,
+    gone,
+    retryAfter,
+    error: `The gateway answered ${answer.status}: ${error}.`,
+  };
 }
 
 /** The error an answer of the gateway tells, in either of its forms. */
@@ -85,11 +111,18 @@ function gatewayError(body: string): string | undefined {
     return undefined;
   }
   const { error, results } = (value ?? {}) as { error?: unknown; results?: readonly { error?: unknown }[] };
-  const told = error ?? (Array.isArray(results) ? results.find((result) => result?.error !== undefined)?.error : undefined);
+  const told =
+    error ?? (Array.isArray(results) ? results.find((result) => result?.error !== undefined)?.error : undefined);
   if (told === undefined || told === null) return undefined;
   if (typeof told !== 'object') return String(told);
-  const { details, message, status } = told as { details?: readonly { errorCode?: string }[]; status?: string; message?: string };
-  const code = Array.isArray(details) ? details.find((detail) => detail?.errorCode !== undefined)?.errorCode : undefined;
+  const { details, message, status } = told as {
+    details?: readonly { errorCode?: string }[];
+    status?: string;
+    message?: string;
+  };
+  const code = Array.isArray(details)
+    ? details.find((detail) => detail?.errorCode !== undefined)?.errorCode
+    : undefined;
   return String(code ?? status ?? message ?? 'error');
 }
 
@@ -108,7 +141,8 @@ class ServiceAccount {
     private readonly poster: Poster,
   ) {
     const { client_email: email, private_key: key, project_id: project, token_uri: endpoint } = readKeyFile(file);
-    if (!email || !key || !project || !endpoint) throw new Error(`push_service_account: ${file} is not the key file of a service account`);
+    if (!email || !key || !project || !endpoint)
+      throw new Error(`push_service_account: ${file} is not the key file of a service account`);
     this.project = project;
     this.#email = email;
     this.#key = key;
@@ -121,11 +155,19 @@ class ServiceAccount {
     const answer = await this.poster.post({
       url: this.#endpoint,
       headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
-      body: new URLSearchParams({ grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer', assertion: this.#assertion(now) }).toString(),
+      body: new URLSearchParams({
+        grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
+        assertion: this.#assertion(now),
+      }).toString(),
       readsAnswer: true,
     });
     const { access_token: text, expires_in: seconds } = tokenAnswer(answer);
-    if (typeof text !== 'string') throw new PostError(`The token endpoint of the push gateway answered ${answer.status}.`, false, answer.headers['retry-after']);
+    if (typeof text !== 'string')
+      throw new PostError(
+        `The token endpoint of the push gateway answered ${answer.status}.`,
+        false,
+        answer.headers['retry-after'],
+      );
     this.#token = { text, expires: now + (typeof seconds === 'number' ? seconds * second : hour) };
     return text;
   }
@@ -138,7 +180,9 @@ class ServiceAccount {
   #assertion(now: number): string {
     const issued = Math.floor(now / second);
     const claims = { iss: this.#email, scope, aud: this.#endpoint, iat: issued, exp: issued + 3600 };
-    const signed = [{ alg: 'RS256', typ: 'JWT' }, claims].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.');
+    const signed = [{ alg: 'RS256', typ: 'JWT' }, claims]
+      .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
+      .join('.');
     return `${signed}.${sign('RSA-SHA256', Buffer.from(signed), this.#key).toString('base64url')}`;
   }
 }

@@ -5,7 +5,7 @@ import { addressRule } from './destination.ts';
 import type { DueDelivery } from './due.ts';
 import { formOf, payloadOf } from './payload.ts';
 import { Poster } from './post.ts';
-import { type Sender, failureOf, outcomeOf } from './sender.ts';
+import { failureOf, outcomeOf, type Sender } from './sender.ts';
 import { signatureHeaders } from './signature.ts';
 
 /** Delivers to web hooks: a signed POST of the event. */
@@ -29,7 +29,10 @@ export class WebSender implements Sender {
       ...signatureHeaders(this.#secrets(delivery, now), delivery.uuid, now, body),
     };
     try {
-      return outcomeOf(await this.#poster.post({ url: delivery.destination_url as string, headers, body }), this.deployment.clock.now());
+      return outcomeOf(
+        await this.#poster.post({ url: delivery.destination_url as string, headers, body }),
+        this.deployment.clock.now(),
+      );
     } catch (error) {
       return failureOf(error, this.deployment.clock.now());
     }
@@ -41,7 +44,10 @@ export class WebSender implements Sender {
 
   /** The hook's secret, and for a day after its rotation the one before. */
   #secrets(delivery: DueDelivery, now: number): string[] {
-    const kept = delivery.old_secret_ends !== null && now < delivery.old_secret_ends ? [delivery.secret, delivery.old_secret] : [delivery.secret];
+    const kept =
+      delivery.old_secret_ends !== null && now < delivery.old_secret_ends
+        ? [delivery.secret, delivery.old_secret]
+        : [delivery.secret];
     return kept.map((sealed) => this.deployment.secrets.open(sealed as Uint8Array, delivery.hook_uuid));
   }
 }

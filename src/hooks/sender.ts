@@ -17,11 +17,22 @@ export function outcomeOf({ headers, status }: PostAnswer, now: number): Outcome
   if (status >= 200 && status < 300) return { status: 'delivered', code: status };
   const redirect = status >= 300 && status < 400 ? ' Redirects are not followed.' : '';
   const error = `The receiver answered ${status}.${redirect}`;
-  return { status: 'failed', error, code: status, gone: status === 410, retryAfter: retryAfterOf(headers['retry-after'], now) };
+  return {
+    status: 'failed',
+    error,
+    code: status,
+    gone: status === 410,
+    retryAfter: retryAfterOf(headers['retry-after'], now),
+  };
 }
 
 /** A failed attempt that got no answer of the receiver's. Throws what is not about the network. */
 export function failureOf(error: unknown, now: number): Outcome {
   if (!(error instanceof PostError)) throw error;
-  return { status: 'failed', error: error.message, final: error.final, retryAfter: retryAfterOf(error.retryAfter, now) };
+  return {
+    status: 'failed',
+    error: error.message,
+    final: error.final,
+    retryAfter: retryAfterOf(error.retryAfter, now),
+  };
 }

@@ -9,7 +9,12 @@ export const newSecret = (random: (bytes: number) => Buffer): string => prefix +
  * The headers of Standard Webhooks. `id` names the message whatever the attempt, `at` is the instant of the attempt in
  * microseconds; with several secrets a receiver may know any of them.
  */
-export function signatureHeaders(secrets: readonly string[], id: string, at: number, body: string): Record<string, string> {
+export function signatureHeaders(
+  secrets: readonly string[],
+  id: string,
+  at: number,
+  body: string,
+): Record<string, string> {
   const timestamp = String(Math.floor(at / 1_000_000));
   const signatures = secrets.map((secret) => {
     const key = Buffer.from(secret.slice(prefix.length), 'base64');

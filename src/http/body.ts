@@ -105,7 +105,15 @@ async function parseMultipart(content: Buffer, contentType: string): Promise<Bod
       reject(new HttpError(400, { detail: `Multipart form parse error - ${(error as Error).message}` }));
     const pairs: [string, unknown][] = [];
     try {
-      const limits = { fields: 200, files: 10, parts: 210, headerPairs: 50, fieldNameSize: 200, fieldSize: content.length, fileSize: content.length };
+      const limits = {
+        fields: 200,
+        files: 10,
+        parts: 210,
+        headerPairs: 50,
+        fieldNameSize: 200,
+        fieldSize: content.length,
+        fileSize: content.length,
+      };
       const reader = new Busboy({ headers: { 'content-type': contentType }, limits });
       reader.on('field', (name, value) => pairs.push([name, value]));
       reader.on('file', (name, stream, filename, _encoding, type) => {
@@ -114,7 +122,8 @@ async function parseMultipart(content: Buffer, contentType: string): Promise<Bod
         stream.on('error', malformed);
         stream.on('end', () => {
           // A file input in which nothing was chosen sends no name and no bytes: nothing is given.
-          if (filename || chunks.length > 0) pairs.push([name, new UploadedFile(filename ?? '', type, Buffer.concat(chunks))]);
+          if (filename || chunks.length > 0)
+            pairs.push([name, new UploadedFile(filename ?? '', type, Buffer.concat(chunks))]);
         });
       });
       reader.on('error', malformed);

@@ -6,13 +6,16 @@ export type Encoding = 'br' | 'gzip';
 const compressedFrom = 1400;
 
 /** Whether a body may be sent compressed, so that what is sent depends on Accept-Encoding. */
-export const isCompressible = (type: string, length: number): boolean => length >= compressedFrom && /json|text|javascript|svg/.test(type);
+export const isCompressible = (type: string, length: number): boolean =>
+  length >= compressedFrom && /json|text|javascript|svg/.test(type);
 
 /** The better of the encodings the client accepts; an encoding with quality zero is refused. */
 export function chosenEncoding(header: string | string[] | undefined): Encoding | undefined {
   if (!header) return undefined;
   const items = String(header).toLowerCase().split(',');
-  const accepted = items.filter((item) => !/;\s*q=0(\.0*)?\s*$/.test(item)).map((item) => item.split(';', 1)[0]?.trim());
+  const accepted = items
+    .filter((item) => !/;\s*q=0(\.0*)?\s*$/.test(item))
+    .map((item) => item.split(';', 1)[0]?.trim());
   if (accepted.includes('br')) return 'br';
   return accepted.includes('gzip') ? 'gzip' : undefined;
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import type { Log } from '../log.ts';
@@ -8,7 +8,7 @@ import { etagOf, matches } from './etag.ts';
 import { Incoming } from './incoming.ts';
 import { addressOf, clientAddress, parseNetworks, requestBase, targetOf } from './origin.ts';
 import { refusalOf, writeRefusal } from './refusal.ts';
-import { type Reply, json } from './reply.ts';
+import { json, type Reply } from './reply.ts';
 
 /** What the application makes of a request: the reply, and what the log line says about it. */
 export interface Answer {
@@ -88,7 +88,11 @@ export class Listener {
   listen(host: string, port: number): Promise<number> {
     return new Promise((resolve, reject) => {
       const fail = (error: NodeJS.ErrnoException): void =>
-        reject(new Error(`cannot listen on ${host} port ${port}: ${listenProblems[error.code ?? ''] ?? error.message}`, { cause: error }));
+        reject(
+          new Error(`cannot listen on ${host} port ${port}: ${listenProblems[error.code ?? ''] ?? error.message}`, {
+            cause: error,
+          }),
+        );
       this.#server.once('error', fail);
       this.#server.listen(port, host, () => {
         this.#server.off('error', fail);
@@ -117,7 +121,8 @@ export class Listener {
     const exchange: Exchange = { id: this.#nextId(), started: performance.now(), message, outgoing };
     this.#latest.set(message.socket, exchange);
     this.#silent.delete(message.socket);
-    const hasBody = message.headers['content-length'] !== undefined || message.headers['transfer-encoding'] !== undefined;
+    const hasBody =
+      message.headers['content-length'] !== undefined || message.headers['transfer-encoding'] !== undefined;
     // The bodies of requests that only read are not looked at.
     if (!hasBody || message.method === 'GET' || message.method === 'HEAD' || message.method === 'OPTIONS') {
       if (hasBody) message.resume();
@@ -147,7 +152,9 @@ export class Listener {
         finish(null);
       }
     });
-    message.on('end', () => finish(length > limit ? null : chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
+    message.on('end', () =>
+      finish(length > limit ? null : chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)),
+    );
     // A client that goes away while it sends is not a fault: there is nobody left to answer.
     message.on('error', () => undefined);
   }
@@ -170,7 +177,9 @@ export class Listener {
     }
     const incoming = new Incoming(id, message.method ?? 'GET', target, message.headers, address, base, content);
     const finish = (answer: Answer): void =>
-      this.#options.settled((error) => this.#send(exchange, error === undefined ? answer : this.#failed(exchange, answer, error), cors));
+      this.#options.settled((error) =>
+        this.#send(exchange, error === undefined ? answer : this.#failed(exchange, answer, error), cors),
+      );
     const fail = (error: unknown): void => finish(this.#failed(exchange, unrouted, error));
     try {
       const answer = this.#options.answer(incoming);
@@ -245,7 +254,10 @@ export class Listener {
 
   #report({ id, started, message }: Exchange, answer: Answer, status: number): void {
     const ms = Math.round((performance.now() - started) * 1000) / 1000;
-    this.#options.log.info({ request: id, method: message.method, route: answer.route, status, ms, caller: answer.caller }, 'request');
+    this.#options.log.info(
+      { request: id, method: message.method, route: answer.route, status, ms, caller: answer.caller },
+      'request',
+    );
   }
 
   /** Answers what is no request, once the connection has got the answers to what it asked before. */

@@ -37,10 +37,14 @@ export function clientAddress(peer: string, headers: IncomingHttpHeaders, proxie
 }
 
 /** Some proxies write `192.0.2.1:4711` or `[2001:db8::1]:4711`. */
-const withoutPort = (entry: string): string => /^\[([^\]]*)\](?::\d+)?$/.exec(entry)?.[1] ?? /^([^:]*):\d+$/.exec(entry)?.[1] ?? entry;
+const withoutPort = (entry: string): string =>
+  /^\[([^\]]*)\](?::\d+)?$/.exec(entry)?.[1] ?? /^([^:]*):\d+$/.exec(entry)?.[1] ?? entry;
 
 /** The target and host of a request; a target in absolute form names the host itself (RFC 9112 3.2.2). */
-export function targetOf({ url = '/', headers, httpVersion, socket }: IncomingMessage): { target: string; host: string } {
+export function targetOf({ url = '/', headers, httpVersion, socket }: IncomingMessage): {
+  target: string;
+  host: string;
+} {
   const absolute = url.startsWith('/') ? null : /^https?:\/\/([^/?]*)(.*)$/i.exec(url);
   if (absolute) return { target: (absolute[2] as string).replace(/^(?!\/)/, '/'), host: absolute[1] as string };
   // HTTP/1.0 knows no Host header: there, links start with the address that was connected to.
@@ -48,12 +52,18 @@ export function targetOf({ url = '/', headers, httpVersion, socket }: IncomingMe
   return { target: url, host };
 }
 
-const authority = (address: string, port: number | undefined): string => `${address.includes(':') ? `[${address}]` : address}:${port}`;
+const authority = (address: string, port: number | undefined): string =>
+  `${address.includes(':') ? `[${address}]` : address}:${port}`;
 
 const hostPattern = /^[A-Za-z0-9._-]+(:\d{1,5})?$|^\[[0-9A-Fa-f:.]+\](:\d{1,5})?$/;
 
 /** Scheme and host of the request as its client sees it; null when the host is not one (core.md 1.6). */
-export function requestBase(peer: string, named: string, headers: IncomingHttpHeaders, proxies: readonly Network[]): string | null {
+export function requestBase(
+  peer: string,
+  named: string,
+  headers: IncomingHttpHeaders,
+  proxies: readonly Network[],
+): string | null {
   let scheme = 'http';
   let host = named;
   if (inNetworks(peer, proxies)) {
@@ -64,4 +74,7 @@ export function requestBase(peer: string, named: string, headers: IncomingHttpHe
   return hostPattern.test(host) ? `${scheme}://${host}` : null;
 }
 
-const entriesOf = (header: string | string[] | undefined): string[] => String(header ?? '').split(',').map((entry) => entry.trim());
+const entriesOf = (header: string | string[] | undefined): string[] =>
+  String(header ?? '')
+    .split(',')
+    .map((entry) => entry.trim());

@@ -25,8 +25,11 @@ export class Query {
 
   /** The members of a body as parameters: lists are repeated ones, null is empty. */
   static of(members: Readonly<Record<string, unknown>>): Query {
-    const text = (value: unknown): string => (value === null ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value));
-    const pairs = Object.entries(members).flatMap(([name, value]) => (Array.isArray(value) ? value : [value]).map((item): [string, string] => [name, text(item)]));
+    const text = (value: unknown): string =>
+      value === null ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value);
+    const pairs = Object.entries(members).flatMap(([name, value]) =>
+      (Array.isArray(value) ? value : [value]).map((item): [string, string] => [name, text(item)]),
+    );
     return new Query(new URLSearchParams(pairs).toString());
   }
 
@@ -95,7 +98,10 @@ export class Query {
 
   /** Two timestamps in microseconds, where they are given. Throws 400, also when the end is not after the start. */
   range(start: string, end: string): { readonly from: number | undefined; readonly to: number | undefined } {
-    const [from, to] = gather(() => this.timestamp(start), () => this.timestamp(end));
+    const [from, to] = gather(
+      () => this.timestamp(start),
+      () => this.timestamp(end),
+    );
     if (from !== undefined && to !== undefined && from >= to) throw invalidRequest('End must occur after start.');
     return { from, to };
   }

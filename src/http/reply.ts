@@ -37,7 +37,13 @@ export const json = (value: unknown, status = 200, headers: Readonly<Record<stri
 });
 
 /** 200 with the JSON text of an object that was changed. */
-export const changed = (text: string): Reply => ({ status: 200, body: text, type: jsonType, headers: none, conditional: false });
+export const changed = (text: string): Reply => ({
+  status: 200,
+  body: text,
+  type: jsonType,
+  headers: none,
+  conditional: false,
+});
 
 /** 201 with the JSON text of the new object, whose `url` goes into Location. */
 export const created = (text: string, location: string): Reply => ({
@@ -61,4 +67,5 @@ export const redirect = (location: string, headers: Readonly<Record<string, stri
 });
 
 /** The same reply with the bytes of its body. */
-export const encoded = (reply: Reply): Reply => (typeof reply.body === 'string' ? { ...reply, body: Buffer.from(reply.body) } : reply);
+export const encoded = (reply: Reply): Reply =>
+  typeof reply.body === 'string' ? { ...reply, body: Buffer.from(reply.body) } : reply;

@@ -1,8 +1,11 @@
-import { type LookupAddress, Resolver as NameServers, lookup } from 'node:dns';
+import { type LookupAddress, lookup, Resolver as NameServers } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 
 /** Finds all addresses of a host name. */
-export type Resolver = (hostname: string, callback: (error: Error | null, addresses: readonly LookupAddress[]) => void) => void;
+export type Resolver = (
+  hostname: string,
+  callback: (error: Error | null, addresses: readonly LookupAddress[]) => void,
+) => void;
 
 /** Whether the name servers say anything about a name, be it that it does not exist. */
 type Probe = (hostname: string, callback: (isAnswered: boolean) => void) => void;
@@ -46,7 +49,11 @@ export function fairResolver(look: Resolver, probe: Probe): Resolver {
         next();
         callback(error, addresses);
       });
-    waiting.push({ since: performance.now(), begin, giveUp: () => callback(Object.assign(new Error('no answer'), { code: 'EAI_AGAIN' }), []) });
+    waiting.push({
+      since: performance.now(),
+      begin,
+      giveUp: () => callback(Object.assign(new Error('no answer'), { code: 'EAI_AGAIN' }), []),
+    });
     if (isBusy) return;
     isBusy = true;
     next();
@@ -55,7 +62,10 @@ export function fairResolver(look: Resolver, probe: Probe): Resolver {
 }
 
 /** Asks the machine, as other programs on it do. */
-export const systemResolver = fairResolver((hostname, callback) => lookup(hostname, { all: true }, callback), askNameServers);
+export const systemResolver = fairResolver(
+  (hostname, callback) => lookup(hostname, { all: true }, callback),
+  askNameServers,
+);
 
 /** How a connection finds its address: the ones of the name, unless `refuse` answers an error about them. The connection goes to what was judged. */
 export const judgedLookup =

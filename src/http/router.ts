@@ -34,7 +34,11 @@ export class Router<Endpoint extends { readonly path: string; readonly key?: Key
     router.all(endpoint.path, endpoint as never);
     const [, compiled] = router.routes[0] as unknown as Compiled<Endpoint>;
     // itty-router ends its patterns with any number of slashes; a path here ends with one.
-    const route = { endpoint, pattern: new RegExp(compiled.source.replace(/\\\/\*\$$/, '/$')), key: keyPatterns[endpoint.key ?? 'uuid'] };
+    const route = {
+      endpoint,
+      pattern: new RegExp(compiled.source.replace(/\\\/\*\$$/, '/$')),
+      key: keyPatterns[endpoint.key ?? 'uuid'],
+    };
     const segment = firstSegments(endpoint.path);
     const present = this.#bySegment.get(segment);
     if (present) present.push(route);
@@ -48,7 +52,8 @@ export class Router<Endpoint extends { readonly path: string; readonly key?: Key
     if (!routes) return undefined;
     for (const { endpoint, pattern, key } of routes) {
       const match = pattern.exec(path);
-      if (match && (match.groups?.key === undefined || key.test(match.groups.key))) return { endpoint, params: match.groups ?? none };
+      if (match && (match.groups?.key === undefined || key.test(match.groups.key)))
+        return { endpoint, params: match.groups ?? none };
     }
     return undefined;
   }

@@ -1,16 +1,18 @@
 import type { Request } from '../access/request.ts';
-import { type Endpoint, describeFields } from '../collection/endpoint.ts';
-import { boolean, orNull } from '../collection/values.ts';
+import { describeFields, type Endpoint } from '../collection/endpoint.ts';
 import { validate } from '../collection/validate.ts';
+import { boolean, orNull } from '../collection/values.ts';
 import { fold, raw } from '../db/sql.ts';
 import { conflict, invalid } from '../http/error.ts';
-import { type Reply, json } from '../http/reply.ts';
+import { json, type Reply } from '../http/reply.ts';
 import { grantRole, hasRole } from '../permissions/roles.ts';
-import { type UserRow, isEmailTaken, replaceEmail, userOf } from '../users/users.ts';
+import { isEmailTaken, replaceEmail, type UserRow, userOf } from '../users/users.ts';
 import { answer } from './actions.ts';
-import { type InvitationRow, endInvitation, invitations, targetOf } from './invitations.ts';
+import { endInvitation, type InvitationRow, invitations, targetOf } from './invitations.ts';
 
-const acceptInput = { replace_email: orNull(boolean({ help: "Replaces the user's email by that of the invitation." })) };
+const acceptInput = {
+  replace_email: orNull(boolean({ help: "Replaces the user's email by that of the invitation." })),
+};
 
 const refusal = (detail: string): Error => invalid({ detail });
 
@@ -21,10 +23,13 @@ const find = (request: Request): InvitationRow => invitations.find(request, raw(
 function refuseUnfit(request: Request, row: InvitationRow, user: UserRow, replaces: boolean): void {
   const { scope, structure } = targetOf(row);
   if (row.state !== 'pending') throw conflict('Only pending invitation can be accepted.');
-  if (row.civil_number !== '' && row.civil_number !== user.civil_number) throw refusal('User has an invalid civil number.');
+  if (row.civil_number !== '' && row.civil_number !== user.civil_number)
+    throw refusal('User has an invalid civil number.');
   if (hasRole(request.db, structure, scope, user.id)) throw refusal(`User already has role within this ${structure}.`);
-  if (request.config.validate_invitation_email && fold(row.email) !== fold(user.email)) throw refusal('Invitation and user emails mismatch.');
-  if (replaces && isEmailTaken(request, user, row.email)) throw refusal(`User with email "${row.email}" already exists.`);
+  if (request.config.validate_invitation_email && fold(row.email) !== fold(user.email))
+    throw refusal('Invitation and user emails mismatch.');
+  if (replaces && isEmailTaken(request, user, row.email))
+    throw refusal(`User with email "${row.email}" already exists.`);
 }
 
 function handle(request: Request): Reply {

@@ -2,8 +2,8 @@ import type { Request } from '../access/request.ts';
 import type { Endpoint } from '../collection/endpoint.ts';
 import { messageShape } from '../collection/field.ts';
 import { conflict, forbidden } from '../http/error.ts';
-import { type Reply, json } from '../http/reply.ts';
-import { type InvitationRow, endInvitation, invitations, mayInvite, targetOf } from './invitations.ts';
+import { json, type Reply } from '../http/reply.ts';
+import { endInvitation, type InvitationRow, invitations, mayInvite, targetOf } from './invitations.ts';
 import { queueMail } from './mails.ts';
 
 /** What an action answers. */
@@ -27,7 +27,15 @@ const action = (name: string, label: string, summary: string, handle: (request: 
   name: `User Invitation ${label}`,
   description: summary,
   actions: (request) => (may(request, invitations.find(request)) ? { POST: {} } : undefined),
-  operations: { POST: { summary, who: 'Whoever may invite there.', output: answer, ...(name === 'send' && { refusals: { 429: true } }), handle } },
+  operations: {
+    POST: {
+      summary,
+      who: 'Whoever may invite there.',
+      output: answer,
+      ...(name === 'send' && { refusals: { 429: true } }),
+      handle,
+    },
+  },
 });
 
 /** POST /api/user-invitations/<uuid>/cancel/ */

@@ -18,7 +18,11 @@ export const check: Endpoint = {
       who: 'Anybody who knows the uuid.',
       output: {
         status: 200,
-        shape: { type: 'object', properties: { email: { type: 'string', format: 'email' }, civil_number_required: { type: 'boolean' } }, required: ['email'] },
+        shape: {
+          type: 'object',
+          properties: { email: { type: 'string', format: 'email' }, civil_number_required: { type: 'boolean' } },
+          required: ['email'],
+        },
       },
       refusals: { 429: true },
       handle: (request) => {

@@ -5,7 +5,9 @@ import { endInvitation } from './invitations.ts';
 
 /** Ends every invitation whose lifetime is over. */
 export function expireInvitations(context: Context): void {
-  const due = context.deployment.db.values<number>(sql`SELECT id FROM invitation WHERE state = 'pending' AND expires <= ${context.now}`);
+  const due = context.deployment.db.values<number>(
+    sql`SELECT id FROM invitation WHERE state = 'pending' AND expires <= ${context.now}`,
+  );
   for (const id of due) endInvitation(context, id, 'expired');
 }
 

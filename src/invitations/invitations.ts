@@ -2,18 +2,18 @@ import { type Caller, isStaff, seesAll } from '../access/caller.ts';
 import { newUuid } from '../access/deployment.ts';
 import type { Request } from '../access/request.ts';
 import { ownsSomeCustomer } from '../access/rights.ts';
-import { type Row, collection } from '../collection/collection.ts';
-import { type Values, shown, shownText, shownTime, uuidField } from '../collection/field.ts';
+import { collection, type Row } from '../collection/collection.ts';
 import { exampleLink } from '../collection/example.ts';
+import { shown, shownText, shownTime, uuidField, type Values } from '../collection/field.ts';
+import { exact, exactUuid, type Filter, linked, oneOf, uuidOf } from '../collection/filter.ts';
 import { link, selfLink } from '../collection/links.ts';
-import { choice, email, orNull, text } from '../collection/values.ts';
-import { type Filter, exact, exactUuid, linked, oneOf, uuidOf } from '../collection/filter.ts';
 import { textValue } from '../collection/representation.ts';
+import { choice, email, orNull, text } from '../collection/values.ts';
 import { customers } from '../customers/customers.ts';
-import { type Sql, raw, sql } from '../db/sql.ts';
+import { raw, type Sql, sql } from '../db/sql.ts';
 import { invalid, invalidRequest } from '../http/error.ts';
 import { mayManageUntil, ownedCustomers, projectsOf } from '../permissions/permissions.ts';
-import { type Structure, roleNames } from '../permissions/roles.ts';
+import { roleNames, type Structure } from '../permissions/roles.ts';
 import { projects } from '../projects/projects.ts';
 import { linkTemplateProblem } from './link-template.ts';
 import { cancelMails, queueMail } from './mails.ts';
@@ -47,7 +47,8 @@ export const targetOf = (row: InvitationRow): Target =>
 
 const ofProject = (column: string): string => `(SELECT ${column} FROM project WHERE id = i.project_id)`;
 /** Of a project invitation: of the project's customer. */
-const ofCustomer = (column: string): string => `(SELECT ${column} FROM customer WHERE id = ifnull(i.customer_id, ${ofProject('customer_id')}))`;
+const ofCustomer = (column: string): string =>
+  `(SELECT ${column} FROM customer WHERE id = ifnull(i.customer_id, ${ofProject('customer_id')}))`;
 
 const roleIn = (structure: Structure) => orNull(choice({ choices: () => Object.entries(roleNames[structure]) }));
 const states: readonly State[] = ['pending', 'accepted', 'canceled', 'expired'];
@@ -55,8 +56,15 @@ const states: readonly State[] = ['pending', 'accepted', 'canceled', 'expired'];
 const fields = {
   url: selfLink('user-invitations', 'i.uuid'),
   uuid: uuidField(),
-  link_template: text({ max: 255, required: true, help: 'Link in the mail; {uuid} in it stands for the uuid of the invitation.' }),
-  email: email({ required: true, help: 'Where the mail is sent to. The invitation may be accepted with another address.' }),
+  link_template: text({
+    max: 255,
+    required: true,
+    help: 'Link in the mail; {uuid} in it stands for the uuid of the invitation.',
+  }),
+  email: email({
+    required: true,
+    help: 'Where the mail is sent to. The invitation may be accepted with another address.',
+  }),
   civil_number: text({ max: 50, help: 'When set, only a user with this civil number may accept.' }),
   project: link({ to: () => projects, key: ofProject('uuid'), nullable: true }),
   project_role: roleIn('project'),
@@ -98,7 +106,8 @@ export const invitations = collection<InvitationRow>()({
   visible,
   who: {
     read: 'Owners of the customer; staff and global support.',
-    create: 'Staff; owners without an end of their role, to a customer itself with the setting owners_can_manage_owners.',
+    create:
+      'Staff; owners without an end of their role, to a customer itself with the setting owners_can_manage_owners.',
   },
   filters: {
     customer: toCustomers(exactUuid('c.uuid', 'Uuid of the customer; invitations to its projects count, too.')),
@@ -112,7 +121,12 @@ export const invitations = collection<InvitationRow>()({
     project_role: exact('i.project_role'),
   },
   examples: {
-    create: { link_template: 'https://app.example.com/invitations/{uuid}/', email: 'dave@example.com', project: exampleLink('projects'), project_role: 'manager' },
+    create: {
+      link_template: 'https://app.example.com/invitations/{uuid}/',
+      email: 'dave@example.com',
+      project: exampleLink('projects'),
+      project_role: 'manager',
+    },
   },
   described: ({ caller, db }) => isStaff(caller) || ownsSomeCustomer(db, caller, { endless: true }),
   orderings: { email: 'i.email COLLATE NOCASE', state: 'i.state', created: 'i.created' },
@@ -121,7 +135,9 @@ export const invitations = collection<InvitationRow>()({
     refusals: { 429: true },
     check: (request, values) => refuseWrong(request, values),
     mayWith: (request, values) =>
-      values.project ? mayInvite(request, 'project', values.project) : mayInvite(request, 'customer', values.customer as number),
+      values.project
+        ? mayInvite(request, 'project', values.project)
+        : mayInvite(request, 'customer', values.customer as number),
     run: (request, values) => {
       const { config, db, now } = request;
       const { customer, customer_role = null, project, project_role = null, ...rest } = values;
@@ -154,10 +170,15 @@ function refuseWrong({ config }: Request, values: Values<typeof fields>): void {
 }
 
 /** Whether the caller may invite there: who may grant a role without an end (services.md 10.5). */
-export const mayInvite = (request: Request, structure: Structure, scope: number): boolean => mayManageUntil(request, structure, scope, null);
+export const mayInvite = (request: Request, structure: Structure, scope: number): boolean =>
+  mayManageUntil(request, structure, scope, null);
 
 /** Ends a pending invitation; what has not been sent of it stays unsent. Must run inside a write. */
-export function endInvitation(request: Pick<Request, 'deployment' | 'now'>, id: number, state: Exclude<State, 'pending'>): void {
+export function endInvitation(
+  request: Pick<Request, 'deployment' | 'now'>,
+  id: number,
+  state: Exclude<State, 'pending'>,
+): void {
   request.deployment.db.update('invitation', id, { state });
   cancelMails(request, id);
 }

@@ -14,7 +14,13 @@ export function queueMail(request: Request, invitation: number): void {
   if (!caller.isStaff) refuseTooMany(request);
   cancelMails(request, invitation);
   const [uuid] = newOrderedUuids(request, 1);
-  const id = db.insert('invitation_mail', { uuid, invitation_id: invitation, user_id: caller.id, created: now, next_attempt: now });
+  const id = db.insert('invitation_mail', {
+    uuid,
+    invitation_id: invitation,
+    user_id: caller.id,
+    created: now,
+    next_attempt: now,
+  });
   db.settled((error) => error === undefined && request.deployment.wakeOutbox('invitations', [id]));
 }
 
@@ -38,6 +44,11 @@ const pace = new Pace();
 
 /** Removes the mails of deleted invitations, which were kept to be counted for the limit, a bounded number at a time. Answers whether it was that many. */
 export function removeLeftMails({ deployment: { db }, now }: Context): boolean {
-  return pace.step(db, (atMost) => db.run(sql`DELETE FROM invitation_mail WHERE id IN
-    (SELECT id FROM invitation_mail WHERE invitation_id IS NULL AND created <= ${now - limitSpan} LIMIT ${atMost})`).changes);
+  return pace.step(
+    db,
+    (atMost) =>
+      db.run(sql`DELETE FROM invitation_mail WHERE id IN
+    (SELECT id FROM invitation_mail WHERE invitation_id IS NULL AND created <= ${now - limitSpan} LIMIT ${atMost})`)
+        .changes,
+  );
 }

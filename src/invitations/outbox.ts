@@ -1,8 +1,8 @@
 import type { Context, Deployment } from '../access/deployment.ts';
 import { sql } from '../db/sql.ts';
 import { Mailer } from '../mail/mail.ts';
-import { type Lane, type Outbox, lane } from '../outbox/deliverer.ts';
-import { type Outcome, afterAttempt } from '../outbox/outcome.ts';
+import { type Lane, lane, type Outbox } from '../outbox/deliverer.ts';
+import { afterAttempt, type Outcome } from '../outbox/outcome.ts';
 import { type InvitationRow, targetOf } from './invitations.ts';
 import { linkOf } from './link-template.ts';
 import { wordingOf } from './wording.ts';
@@ -41,15 +41,26 @@ export class InvitationOutbox implements Outbox<DueMail> {
 
   next(id: number, now: number): DueMail | undefined {
     const { db } = this.deployment;
-    const mail = db.get<{ id: number; uuid: string; attempts: number; invitation_id: number; sender: string | null }>(sql`
+    const mail = db.get<{
+      id: number;
+      uuid: string;
+      attempts: number;
+      invitation_id: number;
+      sender: string | null;
+    }>(sql`
       SELECT m.id, m.uuid, m.attempts, m.invitation_id, coalesce(nullif(inviter.full_name, ''), inviter.username, nullif(again.full_name, ''), again.username) AS sender
       FROM invitation_mail m JOIN invitation i ON i.id = m.invitation_id
         LEFT JOIN user inviter ON inviter.id = i.created_by LEFT JOIN user again ON again.id = m.user_id
       WHERE m.id = ${id} AND m.status = 'pending' AND m.next_attempt <= ${now}`);
     if (!mail) return undefined;
-    const invitation = db.get<DueMail['invitation']>(sql`SELECT * FROM invitation WHERE id = ${mail.invitation_id}`) as DueMail['invitation'];
+    const invitation = db.get<DueMail['invitation']>(
+      sql`SELECT * FROM invitation WHERE id = ${mail.invitation_id}`,
+    ) as DueMail['invitation'];
     const { scope, structure } = targetOf(invitation);
-    const names = { customer: sql`SELECT name FROM customer WHERE id = ${scope}`, project: sql`SELECT name FROM project WHERE id = ${scope}` };
+    const names = {
+      customer: sql`SELECT name FROM customer WHERE id = ${scope}`,
+      project: sql`SELECT name FROM project WHERE id = ${scope}`,
+    };
     return { ...mail, invitation, name: db.value<string>(names[structure]) as string };
   }
 
@@ -72,7 +83,8 @@ export class InvitationOutbox implements Outbox<DueMail> {
     if (db.value(sql`SELECT 1 FROM invitation_mail WHERE id = ${mail.id} AND status = 'pending'`) === undefined) return;
     const result = afterAttempt(context, mail, outcome);
     db.update('invitation_mail', mail.id, { ...result });
-    if (result.status === 'failed' || result.status === 'delivered') db.update('invitation', mail.invitation.id, { error_message: result.error_message });
+    if (result.status === 'failed' || result.status === 'delivered')
+      db.update('invitation', mail.invitation.id, { error_message: result.error_message });
   }
 
   close(): void {

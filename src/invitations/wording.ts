@@ -24,7 +24,11 @@ const roleWords: Readonly<Record<Structure, Readonly<Record<string, string>>>> =
 const oneLine = (name: string): string => name.replace(/[\s\p{Cc}]+/gu, ' ').trim();
 
 /** Subject and both parts of the mail (services.md 10.6). */
-export function wordingOf({ link, name, role, sender, structure }: Told): { subject: string; text: string; html: string } {
+export function wordingOf({ link, name, role, sender, structure }: Told): {
+  subject: string;
+  text: string;
+  html: string;
+} {
   const target = `${oneLine(name)} ${types[structure]}`;
   const sentences = [
     'Hello!',

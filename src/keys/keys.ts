@@ -1,13 +1,13 @@
 import { type Caller, seesAll } from '../access/caller.ts';
 import { type Context, newUuid } from '../access/deployment.ts';
 import type { Request } from '../access/request.ts';
-import { type Row, collection } from '../collection/collection.ts';
+import { collection, type Row } from '../collection/collection.ts';
 import { FieldError, shownText, uuidField } from '../collection/field.ts';
-import { selfLink } from '../collection/links.ts';
-import { text } from '../collection/values.ts';
 import { exact, exactUuid, partial, uuidOf } from '../collection/filter.ts';
+import { selfLink } from '../collection/links.ts';
 import { plainValue } from '../collection/representation.ts';
-import { type Sql, raw, sql } from '../db/sql.ts';
+import { text } from '../collection/values.ts';
+import { raw, type Sql, sql } from '../db/sql.ts';
 import { keyContext } from '../events/context.ts';
 import { record } from '../events/record.ts';
 import { invalid } from '../http/error.ts';
@@ -31,7 +31,13 @@ const example = {
   public_key: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAIuZSCpkcDwdAZdkw3TSIQSHxoD4lHapeUVfXFlwMnz alice@laptop',
 };
 
-const publicKey = text({ max: 2000, required: true, update: false, help: 'SSH public key in one line.', example: example.public_key });
+const publicKey = text({
+  max: 2000,
+  required: true,
+  update: false,
+  help: 'SSH public key in one line.',
+  example: example.public_key,
+});
 
 const fields = {
   url: selfLink('keys', 'k.uuid'),
@@ -46,7 +52,9 @@ const fields = {
         if (/[\r\n]/.test(line)) throw new FieldError(['Key is not valid: it should be single line.']);
         const key = parsePublicKey(line);
         if (!key) throw new FieldError(['Invalid SSH public key.']);
-        const taken = request.db.value(sql`SELECT 1 FROM ssh_key WHERE user_id = ${request.caller.id} AND fingerprint_sha256 = ${key.fingerprintSha256}`);
+        const taken = request.db.value(
+          sql`SELECT 1 FROM ssh_key WHERE user_id = ${request.caller.id} AND fingerprint_sha256 = ${key.fingerprintSha256}`,
+        );
         if (taken) throw new FieldError(['Key with same fingerprint already exists.']);
         return line;
       },
@@ -66,7 +74,11 @@ export const keys = collection<KeyRow>()({
   fields,
   visible: visibleKeys,
   examples: { create: example },
-  who: { read: 'The owner; staff and global support.', create: 'Everybody, for himself.', delete: 'The owner, and staff.' },
+  who: {
+    read: 'The owner; staff and global support.',
+    create: 'Everybody, for himself.',
+    delete: 'The owner, and staff.',
+  },
   filters: {
     name: partial('k.name'),
     fingerprint: exact('k.fingerprint'),
@@ -78,7 +90,9 @@ export const keys = collection<KeyRow>()({
   create: {
     check: (request, values) => {
       const name = nameOf(values.name, values.public_key as string);
-      const taken = name !== '' && request.db.value(sql`SELECT 1 FROM ssh_key WHERE user_id = ${request.caller.id} AND name = ${name}`);
+      const taken =
+        name !== '' &&
+        request.db.value(sql`SELECT 1 FROM ssh_key WHERE user_id = ${request.caller.id} AND name = ${name}`);
       if (taken) throw invalid({ name: ['This field must be unique.'] });
     },
     run: (request, values) => {
@@ -110,7 +124,9 @@ function nameOf(given: string | undefined, line: string): string {
 
 /** Deletes all keys of a user who is deleted, with an event each. */
 export function deleteKeysOf(request: Request, owner: UserRow): void {
-  const owned = request.db.all<KeyRow>(sql`SELECT id, uuid, name, user_id, fingerprint FROM ssh_key WHERE user_id = ${owner.id} ORDER BY id`);
+  const owned = request.db.all<KeyRow>(
+    sql`SELECT id, uuid, name, user_id, fingerprint FROM ssh_key WHERE user_id = ${owner.id} ORDER BY id`,
+  );
   for (const key of owned) deleteKey(request, key, owner);
 }
 
@@ -120,4 +136,5 @@ function deleteKey(context: Context, key: KeyRow, owner: UserRow): void {
   record(context, 'ssh_key_deletion_succeeded', keyContext(key, owner));
 }
 
-const ownerOf = ({ db }: Request, id: number): UserRow => db.get<UserRow>(sql`SELECT * FROM user WHERE id = ${id}`) as UserRow;
+const ownerOf = ({ db }: Request, id: number): UserRow =>
+  db.get<UserRow>(sql`SELECT * FROM user WHERE id = ${id}`) as UserRow;

@@ -33,7 +33,12 @@ export function parsePublicKey(line: string): PublicKey | undefined {
   if (!layout || body.toString('base64') !== encoded) return undefined;
   const [word, ...fields] = splitFields(body) ?? [];
   if (word?.toString('latin1') !== type || fields.length !== layout.length) return undefined;
-  if (!layout.every((length, i) => (length === null ? (fields[i] as Buffer).length > 0 : (fields[i] as Buffer).length === length))) return undefined;
+  if (
+    !layout.every((length, i) =>
+      length === null ? (fields[i] as Buffer).length > 0 : (fields[i] as Buffer).length === length,
+    )
+  )
+    return undefined;
   const curve = /nistp\d+/.exec(type)?.[0];
   if (curve !== undefined && fields[0]?.toString('latin1') !== curve) return undefined;
   return {

@@ -56,7 +56,10 @@ export class Mailer {
     }
     const breaker = new AbortController();
     this.#underWay.add(breaker);
-    const deadline = setTimeout(() => breaker.abort(new Error(`The mail server took longer than ${patience / 1000} seconds.`)), patience);
+    const deadline = setTimeout(
+      () => breaker.abort(new Error(`The mail server took longer than ${patience / 1000} seconds.`)),
+      patience,
+    );
     try {
       this.#transport ??= openTransport(address, this.#options.authority);
       const transport = await this.#transport;
@@ -96,7 +99,9 @@ async function openTransport(address: string, authority: string | undefined): Pr
     host: url.hostname.replace(/^\[|\]$/g, ''),
     port: Number(url.port) || (isSecure ? 465 : 25),
     secure: isSecure,
-    ...(url.username !== '' && { auth: { user: decodeURIComponent(url.username), pass: decodeURIComponent(url.password) } }),
+    ...(url.username !== '' && {
+      auth: { user: decodeURIComponent(url.username), pass: decodeURIComponent(url.password) },
+    }),
     ...(authority !== undefined && { tls: { ca: authority } }),
     connectionTimeout: patience,
     greetingTimeout: patience,

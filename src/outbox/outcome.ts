@@ -38,16 +38,27 @@ export interface Attempted {
 }
 
 /** What an attempt leaves in its row; `before` counts the attempts before it: all, and those of an earlier schedule. */
-export function afterAttempt(context: Context, before: { readonly attempts: number; readonly schedule_from?: number }, outcome: Outcome): Attempted {
+export function afterAttempt(
+  context: Context,
+  before: { readonly attempts: number; readonly schedule_from?: number },
+  outcome: Outcome,
+): Attempted {
   const { now } = context;
   const finished = { next_attempt: null, finished: now };
-  if (outcome.status === 'skipped') return { status: 'skipped', attempts: before.attempts, error_message: outcome.error, ...finished };
+  if (outcome.status === 'skipped')
+    return { status: 'skipped', attempts: before.attempts, error_message: outcome.error, ...finished };
   const attempts = before.attempts + 1;
   const made = { attempts, response_code: outcome.code ?? null, last_attempt: now };
   if (outcome.status === 'delivered') return { status: 'delivered', error_message: '', ...made, ...finished };
   const delay = outcome.final || outcome.gone ? undefined : retryDelays[attempts - (before.schedule_from ?? 0) - 1];
   if (delay === undefined) return { status: 'failed', error_message: outcome.error, ...made, ...finished };
-  return { status: 'pending', error_message: outcome.error, ...made, next_attempt: nextAttempt(context, delay, outcome.retryAfter), finished: null };
+  return {
+    status: 'pending',
+    error_message: outcome.error,
+    ...made,
+    next_attempt: nextAttempt(context, delay, outcome.retryAfter),
+    finished: null,
+  };
 }
 
 function nextAttempt({ deployment, now }: Context, delay: number, retryAfter = now): number {

@@ -4,12 +4,21 @@ import { connectedProjects } from '../access/visibility.ts';
 import type { Collection, Row } from '../collection/collection.ts';
 import type { Endpoint } from '../collection/endpoint.ts';
 import { type Fields, shown, shownList, shownText, uuidField } from '../collection/field.ts';
-import { selfLink } from '../collection/links.ts';
 import { exact, only, partial, truth } from '../collection/filter.ts';
+import { selfLink } from '../collection/links.ts';
 import { Listing } from '../collection/listing.ts';
-import { knownText, linkValue, listValue, objectValue, optionalLink, plainValue, textValue, timeValue } from '../collection/representation.ts';
+import {
+  knownText,
+  linkValue,
+  listValue,
+  objectValue,
+  optionalLink,
+  plainValue,
+  textValue,
+  timeValue,
+} from '../collection/representation.ts';
 import { customers } from '../customers/customers.ts';
-import { type Sql, raw, sql } from '../db/sql.ts';
+import { raw, type Sql, sql } from '../db/sql.ts';
 import { projects } from '../projects/projects.ts';
 import { partOfCivilNumber, usersOfCustomers } from '../users/users.ts';
 import type { Structure } from './roles.ts';
@@ -25,9 +34,17 @@ const fieldsOf = (structure: Structure, between: Fields): Fields => ({
   full_name: shownText(),
   email: shownText(),
   role: shownText(textValue(ownRole(structure, 'role'))),
-  permission: shown('field', { type: ['string', 'null'], format: 'uri' }, optionalLink(`${structure}-permissions`, ownRole(structure, 'id'))),
+  permission: shown(
+    'field',
+    { type: ['string', 'null'], format: 'uri' },
+    optionalLink(`${structure}-permissions`, ownRole(structure, 'id')),
+  ),
   ...between,
-  expiration_time: shown('datetime', { type: ['string', 'null'], format: 'date-time' }, timeValue(ownRole(structure, 'expires'))),
+  expiration_time: shown(
+    'datetime',
+    { type: ['string', 'null'], format: 'date-time' },
+    timeValue(ownRole(structure, 'expires')),
+  ),
 });
 
 /** The user's active roles in those projects of the customer that the caller sees. */
@@ -70,7 +87,12 @@ const listing = (structure: Structure, between: Fields): Listing =>
   });
 
 /** GET …/users/: the people with active roles in a customer or project (core.md 6.5, 7.5). */
-function membersEndpoint<R extends Row>(structure: Structure, parent: Collection<Fields, R>, list: Listing, members: (id: number) => Sql): Endpoint {
+function membersEndpoint<R extends Row>(
+  structure: Structure,
+  parent: Collection<Fields, R>,
+  list: Listing,
+  members: (id: number) => Sql,
+): Endpoint {
   return {
     path: `/api/${structure}s/:key/users/`,
     name: `${parent.spec.kind} Users`,

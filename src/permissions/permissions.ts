@@ -1,20 +1,26 @@
-import { type Caller, seesAll } from '../access/caller.ts';
-import { ownsCustomerUntil } from '../access/rights.ts';
+import { type Caller, callerId, seesAll } from '../access/caller.ts';
 import type { Request } from '../access/request.ts';
+import { ownsCustomerUntil } from '../access/rights.ts';
 import { connectedCustomers, visibleCustomers, visibleProjects } from '../access/visibility.ts';
-import { callerId } from '../access/caller.ts';
-import { type Collection, type Row, collection } from '../collection/collection.ts';
-import { type Field, FieldError, type Input, type Values, shown, shownText, shownTime } from '../collection/field.ts';
+import { type Collection, collection, type Row } from '../collection/collection.ts';
+import { type Field, FieldError, type Input, shown, shownText, shownTime, type Values } from '../collection/field.ts';
+import { exact, type Filters, linked, partial, uuidOf } from '../collection/filter.ts';
 import { datetime } from '../collection/instants.ts';
 import { link, selfLink } from '../collection/links.ts';
+import {
+  type Json,
+  numberValue,
+  optionalLink,
+  plainValue,
+  textValue,
+  timeValue,
+} from '../collection/representation.ts';
 import { choice } from '../collection/values.ts';
-import { type Filters, exact, linked, partial, uuidOf } from '../collection/filter.ts';
-import { type Json, numberValue, optionalLink, plainValue, textValue, timeValue } from '../collection/representation.ts';
 import { customers } from '../customers/customers.ts';
-import { type Sql, raw, sql } from '../db/sql.ts';
+import { raw, type Sql, sql } from '../db/sql.ts';
 import { projects } from '../projects/projects.ts';
 import { users } from '../users/users.ts';
-import { type Structure, grantRole, revokeRole, roleNames } from './roles.ts';
+import { grantRole, revokeRole, roleNames, type Structure } from './roles.ts';
 
 interface RoleRow extends Row {
   readonly customer_id?: number;
@@ -25,7 +31,8 @@ interface RoleRow extends Row {
 }
 
 /** A value of a related object: `of('customer', 'name')` is the name of the customer of the role. */
-const of = (table: string, column: string, id = `r.${table}_id`): string => `(SELECT ${column} FROM ${table} WHERE id = ${id})`;
+const of = (table: string, column: string, id = `r.${table}_id`): string =>
+  `(SELECT ${column} FROM ${table} WHERE id = ${id})`;
 const customerOfProject = (column: string): string =>
   `(SELECT c.${column} FROM project p JOIN customer c ON c.id = p.customer_id WHERE p.id = r.project_id)`;
 const related = (json: Json): Field<never> => shownText(json);
@@ -56,7 +63,8 @@ const future: Field<number | null> = {
     ...(end.input as Input<number | null>),
     parse: (value, request, form) => {
       const instant = (end.input as Input<number | null>).parse(value, request, form);
-      if (instant !== null && instant <= request.now) throw new FieldError(['Expiration time should be greater than current time.']);
+      if (instant !== null && instant <= request.now)
+        throw new FieldError(['Expiration time should be greater than current time.']);
       return instant;
     },
   },
@@ -69,7 +77,11 @@ function fieldsOf(structure: Structure, path: string, expiration: string) {
     role: choice({ required: true, update: false, choices: () => Object.entries(roleNames[structure]) }),
     created: shownTime(),
     expiration_time: { ...future, json: () => timeValue(expiration) },
-    created_by: shown('field', { type: ['string', 'null'], format: 'uri' }, optionalLink('users', of('user', 'uuid', 'r.created_by'))),
+    created_by: shown(
+      'field',
+      { type: ['string', 'null'], format: 'uri' },
+      optionalLink('users', of('user', 'uuid', 'r.created_by')),
+    ),
     ...(structureFields[structure] as { [key: string]: Field<number> }),
     user: link({ required: true, update: false, to: () => users, key: of('user', 'uuid') }),
     user_full_name: related(textValue(of('user', 'full_name'))),
@@ -99,11 +111,18 @@ const filtersOf = (structure: Structure): Filters => ({
   native_name: ofUser(partial('u.native_name')),
   role: exact('r.role'),
   ...(structure === 'customer'
-    ? { customer: uuidOf('r.customer_id', 'customer'), customer_url: linked('r.customer_id', 'customer', () => customers) }
+    ? {
+        customer: uuidOf('r.customer_id', 'customer'),
+        customer_url: linked('r.customer_id', 'customer', () => customers),
+      }
     : {
         project: uuidOf('r.project_id', 'project'),
         project_url: linked('r.project_id', 'project', () => projects),
-        customer: uuidOf('(SELECT customer_id FROM project WHERE id = r.project_id)', 'customer', "Uuid of the project's customer."),
+        customer: uuidOf(
+          '(SELECT customer_id FROM project WHERE id = r.project_id)',
+          'customer',
+          "Uuid of the project's customer.",
+        ),
       }),
 });
 
@@ -126,21 +145,26 @@ const memberCustomers = (caller: Caller): Sql =>
 export const projectsOf = (customerIds: Sql): Sql => sql`SELECT id FROM project WHERE customer_id IN (${customerIds})`;
 
 /** Who sees active and past roles, and which roles writes may address (core.md 8.2). */
-const sight: Readonly<Record<Structure, Readonly<Record<'active' | 'addressable' | 'past', (caller: Caller) => Sql>>>> = {
-  customer: {
-    active: (caller) => (seesAll(caller) ? raw('TRUE') : sql`r.customer_id IN (${connectedCustomers(callerId(caller))})`),
-    addressable: (caller) => visibleCustomers(caller, 'r.customer_id'),
-    past: (caller) => (seesAll(caller) ? raw('TRUE') : sql`r.customer_id IN (${memberCustomers(caller)})`),
-  },
-  project: {
-    active: (caller) => (seesAll(caller) ? raw('TRUE') : sql`r.project_id IN (${projectsOf(ownedCustomers(caller))})`),
-    addressable: (caller) => visibleProjects(caller, 'r.project_id'),
-    past: (caller) => (seesAll(caller) ? raw('TRUE') : sql`r.project_id IN (${projectsOf(ownedCustomers(caller))})`),
-  },
-};
+const sight: Readonly<Record<Structure, Readonly<Record<'active' | 'addressable' | 'past', (caller: Caller) => Sql>>>> =
+  {
+    customer: {
+      active: (caller) =>
+        seesAll(caller) ? raw('TRUE') : sql`r.customer_id IN (${connectedCustomers(callerId(caller))})`,
+      addressable: (caller) => visibleCustomers(caller, 'r.customer_id'),
+      past: (caller) => (seesAll(caller) ? raw('TRUE') : sql`r.customer_id IN (${memberCustomers(caller)})`),
+    },
+    project: {
+      active: (caller) =>
+        seesAll(caller) ? raw('TRUE') : sql`r.project_id IN (${projectsOf(ownedCustomers(caller))})`,
+      addressable: (caller) => visibleProjects(caller, 'r.project_id'),
+      past: (caller) => (seesAll(caller) ? raw('TRUE') : sql`r.project_id IN (${projectsOf(ownedCustomers(caller))})`),
+    },
+  };
 
-const isActive = (condition: Sql): Sql => (condition.text === 'TRUE' ? raw('r.ended IS NULL') : sql`r.ended IS NULL AND ${condition}`);
-const isPast = (condition: Sql): Sql => (condition.text === 'TRUE' ? raw('r.ended IS NOT NULL') : sql`r.ended IS NOT NULL AND ${condition}`);
+const isActive = (condition: Sql): Sql =>
+  condition.text === 'TRUE' ? raw('r.ended IS NULL') : sql`r.ended IS NULL AND ${condition}`;
+const isPast = (condition: Sql): Sql =>
+  condition.text === 'TRUE' ? raw('r.ended IS NOT NULL') : sql`r.ended IS NOT NULL AND ${condition}`;
 
 /**
  * Whether the caller may grant, change or revoke a role that lasts until an instant: staff; an owner whose own role lasts
@@ -150,7 +174,10 @@ export function mayManageUntil(request: Request, structure: Structure, scope: nu
   const { caller, config, db } = request;
   if (caller.isStaff) return true;
   if (structure === 'customer' && !config.owners_can_manage_owners) return false;
-  const customer = structure === 'customer' ? scope : (db.value<number>(sql`SELECT customer_id FROM project WHERE id = ${scope}`) as number);
+  const customer =
+    structure === 'customer'
+      ? scope
+      : (db.value<number>(sql`SELECT customer_id FROM project WHERE id = ${scope}`) as number);
   return ownsCustomerUntil(db, caller, customer, until);
 }
 
@@ -160,12 +187,14 @@ function mayEverManage(request: Request, structure: Structure, scope: number): b
   return mayManageUntil(request, structure, scope, 0);
 }
 
-const scopeOf = (structure: Structure, row: { customer_id?: number; project_id?: number }): number => row[`${structure}_id`] as number;
+const scopeOf = (structure: Structure, row: { customer_id?: number; project_id?: number }): number =>
+  row[`${structure}_id`] as number;
 
 function permissions(structure: Structure): Collection<RoleFields, RoleRow> {
   const path = `${structure}-permissions`;
   const kind = structure === 'customer' ? 'Customer Permission' : 'Project Permission';
-  const scopeIn = (values: Values<RoleFields>): number => (values as unknown as Record<string, number>)[structure] as number;
+  const scopeIn = (values: Values<RoleFields>): number =>
+    (values as unknown as Record<string, number>)[structure] as number;
   return collection<RoleRow>()({
     path,
     kind,
@@ -178,8 +207,14 @@ function permissions(structure: Structure): Collection<RoleFields, RoleRow> {
     writable: (caller) => isActive(sight[structure].addressable(caller)),
     described: () => true,
     who: {
-      read: structure === 'customer' ? 'Everybody connected with the customer; staff and global support.' : 'Owners of the customer; staff and global support.',
-      create: structure === 'customer' ? 'Staff; owners with the setting owners_can_manage_owners.' : 'Staff; owners of the customer.',
+      read:
+        structure === 'customer'
+          ? 'Everybody connected with the customer; staff and global support.'
+          : 'Owners of the customer; staff and global support.',
+      create:
+        structure === 'customer'
+          ? 'Staff; owners with the setting owners_can_manage_owners.'
+          : 'Staff; owners of the customer.',
       update: 'As for creation.',
       delete: 'As for creation.',
     },
@@ -199,11 +234,18 @@ function permissions(structure: Structure): Collection<RoleFields, RoleRow> {
         }),
     },
     update: {
-      may: (request, row) => row.user_id !== request.caller.id && mayEverManage(request, structure, scopeOf(structure, row)),
+      may: (request, row) =>
+        row.user_id !== request.caller.id && mayEverManage(request, structure, scopeOf(structure, row)),
       mayWith: (request, values, row) =>
-        mayManageUntil(request, structure, scopeOf(structure, row), values.expiration_time === undefined ? row.expires : values.expiration_time),
+        mayManageUntil(
+          request,
+          structure,
+          scopeOf(structure, row),
+          values.expiration_time === undefined ? row.expires : values.expiration_time,
+        ),
       run: (request, row, values) => {
-        if (values.expiration_time !== undefined) request.db.update(`${structure}_role`, row.id, { expires: values.expiration_time });
+        if (values.expiration_time !== undefined)
+          request.db.update(`${structure}_role`, row.id, { expires: values.expiration_time });
       },
     },
     delete: {
@@ -224,7 +266,12 @@ function permissionLog(structure: Structure): Collection<RoleFields, RoleRow> {
     key: 'pk',
     fields: fieldsOf(structure, path, 'r.ended'),
     visible: (caller) => isPast(sight[structure].past(caller)),
-    who: { read: structure === 'customer' ? 'Owners and support of the customer; staff and global support.' : 'Owners of the customer; staff and global support.' },
+    who: {
+      read:
+        structure === 'customer'
+          ? 'Owners and support of the customer; staff and global support.'
+          : 'Owners of the customer; staff and global support.',
+    },
     filters: filtersOf(structure),
     orderings: orderings('r.ended'),
     order: '-r.created',

@@ -1,7 +1,14 @@
 import type { Context } from '../access/deployment.ts';
 import type { Database } from '../db/database.ts';
 import { raw, sql } from '../db/sql.ts';
-import { type CustomerNames, type EventContext, type UserNames, affectedUser, customerContext, projectContext } from '../events/context.ts';
+import {
+  affectedUser,
+  type CustomerNames,
+  customerContext,
+  type EventContext,
+  projectContext,
+  type UserNames,
+} from '../events/context.ts';
 import { record } from '../events/record.ts';
 import { invalidRequest } from '../http/error.ts';
 import { requireQuotas, setUsage } from '../quotas/usage.ts';
@@ -64,13 +71,21 @@ export function grantRole(context: Context, grant: Grant): number {
 
 /** Whether a user has any active role in a customer or project itself. */
 export const hasRole = (db: Database, structure: Structure, scope: number, user: number): boolean =>
-  db.value(sql`SELECT 1 FROM ${raw(`${structure}_role`)} WHERE ${raw(`${structure}_id`)} = ${scope} AND user_id = ${user} AND ended IS NULL`) !== undefined;
+  db.value(
+    sql`SELECT 1 FROM ${raw(`${structure}_role`)} WHERE ${raw(`${structure}_id`)} = ${scope} AND user_id = ${user} AND ended IS NULL`,
+  ) !== undefined;
 
 /**
  * Ends an active role. `at` is the instant it counts as ended: now, or its expiry. `witnesses` are users who must hear of
  * it although they lose their own sight in the same operation.
  */
-export function revokeRole(context: Context, structure: Structure, role: ActiveRole, at = context.now, witnesses: readonly number[] = []): void {
+export function revokeRole(
+  context: Context,
+  structure: Structure,
+  role: ActiveRole,
+  at = context.now,
+  witnesses: readonly number[] = [],
+): void {
   const { db } = context.deployment;
   db.run(sql`UPDATE ${raw(`${structure}_role`)} SET ended = ${at} WHERE id = ${role.id} AND ended IS NULL`);
   recountUsers(context, customerOfScope(db, structure, role.scope));
@@ -79,7 +94,12 @@ export function revokeRole(context: Context, structure: Structure, role: ActiveR
 }
 
 /** Ends all roles in a customer or project that is about to be deleted. */
-export function revokeRolesIn(context: Context, structure: Structure, scope: number, witnesses: readonly number[]): void {
+export function revokeRolesIn(
+  context: Context,
+  structure: Structure,
+  scope: number,
+  witnesses: readonly number[],
+): void {
   for (const role of activeRoles(context.deployment.db, structure, `${structure}_id`, scope)) {
     revokeRole(context, structure, role, context.now, witnesses);
   }
@@ -90,13 +110,16 @@ export function eventReaders(db: Database, structure: Structure, scope: number):
   const customer = customerOfScope(db, structure, scope);
   const ofCustomer = sql`SELECT user_id FROM customer_role WHERE customer_id = ${customer} AND ended IS NULL`;
   if (structure === 'customer') return db.values<number>(ofCustomer);
-  return db.values<number>(sql`${ofCustomer} UNION SELECT user_id FROM project_role WHERE project_id = ${scope} AND ended IS NULL`);
+  return db.values<number>(
+    sql`${ofCustomer} UNION SELECT user_id FROM project_role WHERE project_id = ${scope} AND ended IS NULL`,
+  );
 }
 
 /** Ends all roles of a user who is about to be deleted. */
 export function revokeRolesOf(context: Context, user: { readonly id: number }): void {
   for (const structure of ['customer', 'project'] as const) {
-    for (const role of activeRoles(context.deployment.db, structure, 'user_id', user.id)) revokeRole(context, structure, role);
+    for (const role of activeRoles(context.deployment.db, structure, 'user_id', user.id))
+      revokeRole(context, structure, role);
   }
 }
 
@@ -104,7 +127,9 @@ export function revokeRolesOf(context: Context, user: { readonly id: number }): 
 export function expireRoles(context: Context): void {
   const { db } = context.deployment;
   for (const structure of ['customer', 'project'] as const) {
-    const due = db.all<ActiveRole & { expires: number }>(sql`SELECT id, ${raw(`${structure}_id`)} AS scope, user_id, role, expires
+    const due = db.all<
+      ActiveRole & { expires: number }
+    >(sql`SELECT id, ${raw(`${structure}_id`)} AS scope, user_id, role, expires
       FROM ${raw(`${structure}_role`)} WHERE ended IS NULL AND expires <= ${context.now} ORDER BY expires, id`);
     for (const role of due) revokeRole(context, structure, role, role.expires);
   }
@@ -139,12 +164,20 @@ function activeRoles(db: Database, structure: Structure, column: string, id: num
 }
 
 function customerOfScope(db: Database, structure: Structure, scope: number): number {
-  return structure === 'customer' ? scope : (db.value<number>(sql`SELECT customer_id FROM project WHERE id = ${scope}`) as number);
+  return structure === 'customer'
+    ? scope
+    : (db.value<number>(sql`SELECT customer_id FROM project WHERE id = ${scope}`) as number);
 }
 
 /** CUST or PROJ, with ROLE (core.md 11.1). */
-function roleContext(db: Database, structure: Structure, role: { scope: number; user_id: number; role: string }): EventContext {
-  const user = db.get<UserNames>(sql`SELECT uuid, username, full_name, native_name FROM user WHERE id = ${role.user_id}`) as UserNames;
+function roleContext(
+  db: Database,
+  structure: Structure,
+  role: { scope: number; user_id: number; role: string },
+): EventContext {
+  const user = db.get<UserNames>(
+    sql`SELECT uuid, username, full_name, native_name FROM user WHERE id = ${role.user_id}`,
+  ) as UserNames;
   const customer = db.get<CustomerNames>(sql`SELECT uuid, name, abbreviation, contact_details
     FROM customer WHERE id = ${customerOfScope(db, structure, role.scope)}`) as CustomerNames;
   const project = db.get<{ uuid: string; name: string }>(sql`SELECT uuid, name FROM project WHERE id = ${role.scope}`);

@@ -1,9 +1,18 @@
+import * as v from 'valibot';
 import type { Request } from '../access/request.ts';
 import { type Field, FieldError, messages, objectShape, shownList } from '../collection/field.ts';
 import { listOfForm } from '../collection/form.ts';
 import { resolveLink } from '../collection/links.ts';
-import { type Json, knownText, linkShape, linkValue, listValue, objectValue, plainValue, textValue } from '../collection/representation.ts';
-import * as v from 'valibot';
+import {
+  type Json,
+  knownText,
+  linkShape,
+  linkValue,
+  listValue,
+  objectValue,
+  plainValue,
+  textValue,
+} from '../collection/representation.ts';
 import type { Database } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { kindName } from '../http/body.ts';

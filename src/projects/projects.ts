@@ -1,18 +1,18 @@
 import { newUuid } from '../access/deployment.ts';
-import { ownsCustomer } from '../access/rights.ts';
 import type { Request } from '../access/request.ts';
+import { ownsCustomer } from '../access/rights.ts';
 import { visibleProjects } from '../access/visibility.ts';
 import { changesOf } from '../collection/changes.ts';
-import { type Row, collection } from '../collection/collection.ts';
+import { collection, type Row } from '../collection/collection.ts';
 import type { Endpoint } from '../collection/endpoint.ts';
 import { describeFields } from '../collection/endpoint.ts';
-import { type Values, shownList, shownText, shownTime, uuidField } from '../collection/field.ts';
 import { exampleLink } from '../collection/example.ts';
-import { link, selfLink } from '../collection/links.ts';
-import { text } from '../collection/values.ts';
+import { shownList, shownText, shownTime, uuidField, type Values } from '../collection/field.ts';
 import { instant, partial, presence, uuidOf } from '../collection/filter.ts';
+import { link, selfLink } from '../collection/links.ts';
 import { knownText, plainValue, textValue } from '../collection/representation.ts';
 import { validate } from '../collection/validate.ts';
+import { text } from '../collection/values.ts';
 import { type CustomerRow, customerOf, customers } from '../customers/customers.ts';
 import { contains, sql } from '../db/sql.ts';
 import { type EventContext, projectContext } from '../events/context.ts';
@@ -22,7 +22,7 @@ import { changed } from '../http/reply.ts';
 import { eventReaders, isConnected, recountUsers, revokeRolesIn } from '../permissions/roles.ts';
 import { embeddedQuotas } from '../quotas/embedded.ts';
 import { quotaNames } from '../quotas/names.ts';
-import { type Demand, countQuotas, createQuotas, requireQuotas, usages } from '../quotas/usage.ts';
+import { countQuotas, createQuotas, type Demand, requireQuotas, usages } from '../quotas/usage.ts';
 import { linkProject, refuseWithResources, removeLinksOf } from '../services/linking.ts';
 import { projectServices } from '../services/paths.ts';
 import { certificationsField, replaceCertifications } from './certifications.ts';
@@ -56,12 +56,18 @@ const partialOfCustomer = (column: string): ReturnType<typeof partial> => ({
   ...partial(column),
   condition: ({ query }, name) => {
     const value = query.one(name);
-    return value === undefined ? undefined : sql`p.customer_id IN (SELECT id FROM customer WHERE ${contains(column, value)})`;
+    return value === undefined
+      ? undefined
+      : sql`p.customer_id IN (SELECT id FROM customer WHERE ${contains(column, value)})`;
   },
 });
 
 /** A valid body for the documentation. */
-const example = { name: 'Website', customer: exampleLink('customers'), description: 'The public website and its shop.' };
+const example = {
+  name: 'Website',
+  customer: exampleLink('customers'),
+  description: 'The public website and its shop.',
+};
 
 export const projects = collection<ProjectRow>()({
   path: 'projects',
@@ -81,11 +87,17 @@ export const projects = collection<ProjectRow>()({
     delete: 'Staff; owners of the customer.',
   },
   filters: {
-    can_manage: presence('Projects the caller manages, or whose customer he owns.', ({ caller }) =>
-      sql`p.id IN (SELECT project_id FROM project_role WHERE user_id = ${caller.id} AND role = 'manager' AND ended IS NULL)
-        OR p.customer_id IN (SELECT customer_id FROM customer_role WHERE user_id = ${caller.id} AND role = 'owner' AND ended IS NULL)`),
-    can_admin: presence('Projects the caller is an administrator of.', ({ caller }) =>
-      sql`p.id IN (SELECT project_id FROM project_role WHERE user_id = ${caller.id} AND role = 'admin' AND ended IS NULL)`),
+    can_manage: presence(
+      'Projects the caller manages, or whose customer he owns.',
+      ({ caller }) =>
+        sql`p.id IN (SELECT project_id FROM project_role WHERE user_id = ${caller.id} AND role = 'manager' AND ended IS NULL)
+        OR p.customer_id IN (SELECT customer_id FROM customer_role WHERE user_id = ${caller.id} AND role = 'owner' AND ended IS NULL)`,
+    ),
+    can_admin: presence(
+      'Projects the caller is an administrator of.',
+      ({ caller }) =>
+        sql`p.id IN (SELECT project_id FROM project_role WHERE user_id = ${caller.id} AND role = 'admin' AND ended IS NULL)`,
+    ),
     customer: uuidOf('p.customer_id', 'customer', 'Uuid of the customer.'),
     customer_name: partialOfCustomer('name'),
     customer_native_name: partialOfCustomer('native_name'),
@@ -109,7 +121,10 @@ export const projects = collection<ProjectRow>()({
   update: {
     may: mayManage,
     mayWith: ({ caller, db }, values, row) =>
-      values.customer === undefined || values.customer === row.customer_id || caller.isStaff || ownsCustomer(db, caller, values.customer),
+      values.customer === undefined ||
+      values.customer === row.customer_id ||
+      caller.isStaff ||
+      ownsCustomer(db, caller, values.customer),
     run: update,
   },
   delete: {
@@ -120,7 +135,10 @@ export const projects = collection<ProjectRow>()({
       const witnesses = eventReaders(db, 'project', row.id);
       revokeRolesIn(request, 'project', row.id, witnesses);
       removeLinksOf(request, row.id);
-      countQuotas(request, contribution(request, row).map((demand) => ({ ...demand, delta: -demand.delta })));
+      countQuotas(
+        request,
+        contribution(request, row).map((demand) => ({ ...demand, delta: -demand.delta })),
+      );
       countQuotas(request, [{ scope: 'global', id: 0, name: 'nc_global_project_count', delta: -1 }]);
       const context = contextOf(request, row);
       db.run(sql`DELETE FROM project WHERE id = ${row.id}`);
@@ -158,15 +176,21 @@ function update(request: Request, row: ProjectRow, values: Values<typeof fields>
     name !== row.name && changeText('Name', row.name, name),
     description !== row.description && changeText('Description', row.description, description),
     isMoved && changeText('Customer', customerOf(request, row.customer_id).name, customerOf(request, target).name),
-  ].filter((text) => text !== false).join('');
+  ]
+    .filter((text) => text !== false)
+    .join('');
   if (changes === '') return;
   const witnesses = eventReaders(request.db, 'project', row.id);
   if (isMoved) move(request, row, target);
   request.db.update('project', row.id, changesOf(row, { name, description }));
-  record(request, 'project_update_succeeded', contextOf(request, { ...row, name, description, customer_id: target }), { changes, witnesses });
+  record(request, 'project_update_succeeded', contextOf(request, { ...row, name, description, customer_id: target }), {
+    changes,
+    witnesses,
+  });
 }
 
-const changeText = (label: string, before: string, after: string): string => ` ${label} has been changed from '${before}' to '${after}'.`;
+const changeText = (label: string, before: string, after: string): string =>
+  ` ${label} has been changed from '${before}' to '${after}'.`;
 
 /** Moves a project, with all that it counts for, to another customer. Throws 409 when that exceeds a quota there. */
 function move(request: Request, row: ProjectRow, target: number): void {
@@ -175,11 +199,16 @@ function move(request: Request, row: ProjectRow, target: number): void {
   removeLinksOf(request, row.id);
   const leaving = contribution(request, row);
   const joining = leaving.map((demand) => ({ ...demand, id: target }));
-  const members = db.values<number>(sql`SELECT user_id FROM project_role WHERE project_id = ${row.id} AND ended IS NULL`);
+  const members = db.values<number>(
+    sql`SELECT user_id FROM project_role WHERE project_id = ${row.id} AND ended IS NULL`,
+  );
   const strangers = members.filter((user) => !isConnected(db, target, user)).length;
   requireQuotas(db, [...joining, { scope: 'customer', id: target, name: 'nc_user_count', delta: strangers }]);
   db.update('project', row.id, { customer_id: target, moved: 1 });
-  countQuotas(request, leaving.map((demand) => ({ ...demand, delta: -demand.delta })));
+  countQuotas(
+    request,
+    leaving.map((demand) => ({ ...demand, delta: -demand.delta })),
+  );
   countQuotas(request, joining);
   recountUsers(request, row.customer_id);
   recountUsers(request, target);
@@ -188,13 +217,17 @@ function move(request: Request, row: ProjectRow, target: number): void {
 
 /** What a project adds to the quotas of its customer: itself, and its own usages under the same names. */
 function contribution({ db }: Request, row: ProjectRow): Demand[] {
-  const own = [...usages(db, 'project', row.id)].map(([name, delta]) => ({ scope: 'customer', id: row.customer_id, name, delta }) as const);
+  const own = [...usages(db, 'project', row.id)].map(
+    ([name, delta]) => ({ scope: 'customer', id: row.customer_id, name, delta }) as const,
+  );
   return [{ scope: 'customer', id: row.customer_id, name: 'nc_project_count', delta: 1 }, ...own];
 }
 
-const projectOf = ({ db }: Request, id: number): ProjectRow => db.get<ProjectRow>(sql`SELECT * FROM project WHERE id = ${id}`) as ProjectRow;
+const projectOf = ({ db }: Request, id: number): ProjectRow =>
+  db.get<ProjectRow>(sql`SELECT * FROM project WHERE id = ${id}`) as ProjectRow;
 
-const contextOf = (request: Request, row: ProjectRow): EventContext => projectContext(row, customerOf(request, row.customer_id) as CustomerRow);
+const contextOf = (request: Request, row: ProjectRow): EventContext =>
+  projectContext(row, customerOf(request, row.customer_id) as CustomerRow);
 
 const certificationInput = { certifications: certificationsField(true) };
 
@@ -203,7 +236,10 @@ export const updateCertifications: Endpoint = {
   path: '/api/projects/:key/update_certifications/',
   name: 'Project Update Certifications',
   description: 'Replaces the certifications that a project demands of its providers.',
-  actions: (request) => (mayManage(request, projects.find(request)) ? { POST: describeFields(certificationInput, request, 'create') } : undefined),
+  actions: (request) =>
+    mayManage(request, projects.find(request))
+      ? { POST: describeFields(certificationInput, request, 'create') }
+      : undefined,
   operations: {
     POST: {
       summary: 'Replaces the certifications of a project.',

@@ -25,7 +25,8 @@ interface Row {
 export function driverSettings({ db, secrets }: Deployment, id: number): DriverSettings | undefined {
   const row = db.get<Row>(sql`SELECT * FROM service_settings WHERE id = ${id}`);
   if (!row) return undefined;
-  const opened = (secret: Uint8Array | null): string | null => (secret === null ? null : secrets.open(secret, row.uuid));
+  const opened = (secret: Uint8Array | null): string | null =>
+    secret === null ? null : secrets.open(secret, row.uuid);
   const { by_staff: byStaff, options, secret_options: secretOptions, ...plain } = row;
   return {
     ...plain,
@@ -38,7 +39,8 @@ export function driverSettings({ db, secrets }: Deployment, id: number): DriverS
 }
 
 /** Whether settings run on the simulator (providers.md 1.2). */
-export const isSimulated = (backendUrl: string | null | undefined): boolean => backendUrl == null || /^simulator:/i.test(backendUrl);
+export const isSimulated = (backendUrl: string | null | undefined): boolean =>
+  backendUrl == null || /^simulator:/i.test(backendUrl);
 
 /** The driver of settings: the simulator, or the vendor's. */
 export function driverOf(deployment: Deployment, settings: DriverSettings): Driver {

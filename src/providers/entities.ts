@@ -2,9 +2,9 @@ import { type Context, type Deployment, newUuid, ownContext } from '../access/de
 import type { Request } from '../access/request.ts';
 import type { Row } from '../collection/collection.ts';
 import type { Database } from '../db/database.ts';
-import { type Value, raw, sql } from '../db/sql.ts';
+import { raw, sql, type Value } from '../db/sql.ts';
 import { conflict } from '../http/error.ts';
-import { type Reply, json } from '../http/reply.ts';
+import { json, type Reply } from '../http/reply.ts';
 import { longestText, missingAtBackend, timeoutOf } from '../resources/operations.ts';
 import type { State } from '../resources/resource.ts';
 import { type Job, queueJob } from '../work/jobs.ts';
@@ -34,18 +34,35 @@ const find = (db: Database, { table }: EntityKind, id: number): EntityRow | unde
   db.get<EntityRow>(sql`SELECT * FROM ${raw(table)} WHERE id = ${id}`);
 
 /** Inserts an object and queues its creation at the provider. Answers its id. Throws 409. */
-export function createEntity(request: Request, kind: EntityKind, settings: number, columns: Readonly<Record<string, Value>>): number {
+export function createEntity(
+  request: Request,
+  kind: EntityKind,
+  settings: number,
+  columns: Readonly<Record<string, Value>>,
+): number {
   const { db, deployment, now } = request;
   if (db.value(sql`SELECT state FROM service_settings WHERE id = ${settings}`) === 'Erred') {
     throw conflict('Cannot create resource if its service is in erred state.');
   }
-  const id = db.insert(kind.table, { uuid: newUuid(deployment), settings_id: settings, user_id: request.caller.id, state: 'Creation Scheduled', created: now, ...columns });
+  const id = db.insert(kind.table, {
+    uuid: newUuid(deployment),
+    settings_id: settings,
+    user_id: request.caller.id,
+    state: 'Creation Scheduled',
+    created: now,
+    ...columns,
+  });
   queueJob(request, { settings, entity: { kind: entityName(kind), id }, operation: 'create' });
   return id;
 }
 
 /** Changes an object here and queues the same at the provider. Throws 409. */
-export function updateEntity(request: Request, kind: EntityKind, row: EntityRow, columns: Readonly<Record<string, Value>>): void {
+export function updateEntity(
+  request: Request,
+  kind: EntityKind,
+  row: EntityRow,
+  columns: Readonly<Record<string, Value>>,
+): void {
   if (row.state !== 'OK') throw conflict('Valid states for operation: OK.');
   if (Object.keys(columns).length === 0) return;
   request.db.update(kind.table, row.id, { ...columns, state: 'Update Scheduled' });
@@ -56,7 +73,12 @@ export function updateEntity(request: Request, kind: EntityKind, row: EntityRow,
 export function deleteEntity(request: Request, kind: EntityKind, row: EntityRow): Reply {
   if (!idle.includes(row.state)) throw conflict('Valid states for operation: OK, Erred.');
   request.db.update(kind.table, row.id, { state: 'Deletion Scheduled' });
-  queueJob(request, { settings: row.settings_id, entity: { kind: entityName(kind), id: row.id }, operation: 'delete', parameters: { forced: row.state === 'Erred' } });
+  queueJob(request, {
+    settings: row.settings_id,
+    entity: { kind: entityName(kind), id: row.id },
+    operation: 'delete',
+    parameters: { forced: row.state === 'Erred' },
+  });
   return json({ detail: 'Deletion was scheduled.' }, 202);
 }
 
@@ -72,14 +94,22 @@ export interface Notice {
 export function queueNotice(context: Context, kind: string, settings: number, notice: Notice): void {
   const { db } = context.deployment;
   const queued = sql`SELECT 1 FROM job WHERE settings_id = ${settings} AND entity_kind = ${kind} AND entity_id IS NULL AND parameters = ${JSON.stringify(notice)} AND started IS NULL`;
-  if (db.value(queued) === undefined) queueJob(context, { settings, entity: { kind, id: null }, operation: 'pull', parameters: { ...notice } });
+  if (db.value(queued) === undefined)
+    queueJob(context, { settings, entity: { kind, id: null }, operation: 'pull', parameters: { ...notice } });
 }
 
 /** An object is not created before what it refers to, nor more than four of a kind at once on the same settings. */
-export function entityMustWait(db: Database, { entity_id: id, entity_kind: name, settings_id: settings }: Job): boolean {
+export function entityMustWait(
+  db: Database,
+  { entity_id: id, entity_kind: name, settings_id: settings }: Job,
+): boolean {
   const kind = entityKind(name as string);
   if (owners(db, kind, id as number).some(({ state }) => beingCreated.includes(state))) return true;
-  return (db.value<number>(sql`SELECT count(*) FROM ${raw(kind.table)} WHERE settings_id = ${settings} AND state = 'Creating'`) as number) >= creatingAtOnce;
+  return (
+    (db.value<number>(
+      sql`SELECT count(*) FROM ${raw(kind.table)} WHERE settings_id = ${settings} AND state = 'Creating'`,
+    ) as number) >= creatingAtOnce
+  );
 }
 
 interface Owner {
@@ -89,7 +119,10 @@ interface Owner {
 
 const owners = (db: Database, kind: EntityKind, id: number): Owner[] =>
   kind.owners.flatMap(({ column, table }) =>
-    db.all<Owner>(sql`SELECT state, backend_id FROM ${raw(table)} WHERE id = (SELECT ${raw(column)} FROM ${raw(kind.table)} WHERE id = ${id})`));
+    db.all<Owner>(
+      sql`SELECT state, backend_id FROM ${raw(table)} WHERE id = (SELECT ${raw(column)} FROM ${raw(kind.table)} WHERE id = ${id})`,
+    ),
+  );
 
 /** The object that a job is about, as the worker deals with it; undefined when it is gone. */
 export function entitySubject(deployment: Deployment, job: Job, name: string): Subject | undefined {
@@ -97,25 +130,37 @@ export function entitySubject(deployment: Deployment, job: Job, name: string): S
   if (job.entity_id === null) return noticeSubject(deployment, job, name);
   const { db } = deployment;
   const row = find(db, kind, job.entity_id);
-  return row && {
-    start: () => db.update(kind.table, row.id, { state: running[job.operation] ?? 'Updating' }),
-    failure: (now) => {
-      const isHomeless = job.operation === 'create' && owners(db, kind, row.id).some(({ backend_id: id }) => id === '');
-      return isHomeless ? `${kind.name} belongs to what does not exist at backend.` : timeoutOf(job, now);
-    },
-    call: () => {
-      const { parameters, values } = kind.told(db, row.id);
-      return driverCall(job, kind, { uuid: row.uuid, values: { ...values, backend_id: row.backend_id }, parameters, parent: owners(db, kind, row.id)[0]?.backend_id ?? '' });
-    },
-    progress: (context, { values = {} }) => {
-      store(context, kind, row, values);
-      return undefined;
-    },
-    finish: (context, step) => finish(context, kind, row, job, step),
-  };
+  return (
+    row && {
+      start: () => db.update(kind.table, row.id, { state: running[job.operation] ?? 'Updating' }),
+      failure: (now) => {
+        const isHomeless =
+          job.operation === 'create' && owners(db, kind, row.id).some(({ backend_id: id }) => id === '');
+        return isHomeless ? `${kind.name} belongs to what does not exist at backend.` : timeoutOf(job, now);
+      },
+      call: () => {
+        const { parameters, values } = kind.told(db, row.id);
+        return driverCall(job, kind, {
+          uuid: row.uuid,
+          values: { ...values, backend_id: row.backend_id },
+          parameters,
+          parent: owners(db, kind, row.id)[0]?.backend_id ?? '',
+        });
+      },
+      progress: (context, { values = {} }) => {
+        store(context, kind, row, values);
+        return undefined;
+      },
+      finish: (context, step) => finish(context, kind, row, job, step),
+    }
+  );
 }
 
-function driverCall(job: Job, kind: EntityKind, told: Pick<DriverCall, 'uuid' | 'values' | 'parent'> & { parameters?: PlainValues | undefined }): DriverCall {
+function driverCall(
+  job: Job,
+  kind: EntityKind,
+  told: Pick<DriverCall, 'uuid' | 'values' | 'parent'> & { parameters?: PlainValues | undefined },
+): DriverCall {
   return {
     kind: kind.name,
     secrets: {},
@@ -128,21 +173,34 @@ function driverCall(job: Job, kind: EntityKind, told: Pick<DriverCall, 'uuid' | 
 }
 
 /** Stores values of a driver, with the state they leave. */
-function store(context: Context, kind: EntityKind, row: EntityRow, { backend_id: backendId, ...values }: PlainValues, state: Readonly<Record<string, Value>> = {}): void {
+function store(
+  context: Context,
+  kind: EntityKind,
+  row: EntityRow,
+  { backend_id: backendId, ...values }: PlainValues,
+  state: Readonly<Record<string, Value>> = {},
+): void {
   const id = typeof backendId === 'string' ? { backend_id: backendId } : {};
   context.deployment.db.update(kind.table, row.id, { ...kind.stored(context, values, row.id), ...id, ...state });
 }
 
 const ok = { state: 'OK', error_message: '' };
 
-function finish(context: Context, kind: EntityKind, row: EntityRow, job: Job, step: Exclude<Step, { kind: 'wait' }>): void {
+function finish(
+  context: Context,
+  kind: EntityKind,
+  row: EntityRow,
+  job: Job,
+  step: Exclude<Step, { kind: 'wait' }>,
+): void {
   const { forced } = JSON.parse(job.parameters) as { forced?: boolean };
   if (job.operation === 'delete' && (step.kind === 'done' || forced)) return remove(context, kind, row);
   if (step.kind === 'done') return store(context, kind, row, step.values ?? {}, ok);
   store(context, kind, row, step.values ?? {}, { state: 'Erred', error_message: step.text.slice(0, longestText) });
 }
 
-const remove = ({ deployment }: Context, { table }: EntityKind, { id }: EntityRow): void => void deployment.db.run(sql`DELETE FROM ${raw(table)} WHERE id = ${id}`);
+const remove = ({ deployment }: Context, { table }: EntityKind, { id }: EntityRow): void =>
+  void deployment.db.run(sql`DELETE FROM ${raw(table)} WHERE id = ${id}`);
 
 /** An object that the provider spoke of: nothing but what a look there shows is believed. */
 function noticeSubject(deployment: Deployment, job: Job, name: string): Subject {
@@ -151,18 +209,25 @@ function noticeSubject(deployment: Deployment, job: Job, name: string): Subject 
   return {
     start: () => undefined,
     failure: (now) => timeoutOf(job, now),
-    call: () => driverCall(job, kind, { uuid: `${notice.parent} ${notice.backendId}`, values: { backend_id: notice.backendId }, parent: notice.parent }),
+    call: () =>
+      driverCall(job, kind, {
+        uuid: `${notice.parent} ${notice.backendId}`,
+        values: { backend_id: notice.backendId },
+        parent: notice.parent,
+      }),
     progress: () => undefined,
     finish: (context, step) => {
       const row = deployment.db.get<EntityRow>(sql`SELECT * FROM ${raw(kind.table)}
         WHERE settings_id = ${job.settings_id} AND backend_id = ${notice.backendId} AND ${raw(kind.owners[0].column)} = ${notice.owner}`);
-      if (row ? !idle.includes(row.state) : isExpected(deployment.db, kind, notice.owner)) return queueNotice(ownContext(deployment), name, job.settings_id, notice);
+      if (row ? !idle.includes(row.state) : isExpected(deployment.db, kind, notice.owner))
+        return queueNotice(ownContext(deployment), name, job.settings_id, notice);
       if (step.kind === 'fail') {
         if (row && step.text === missingAtBackend) remove(context, kind, row);
         return;
       }
       if (row) store(context, kind, row, step.values ?? {}, ok);
-      else if (isThere(deployment.db, kind, notice.owner)) kind.adopt?.(context, notice.owner, notice.backendId, step.values ?? {});
+      else if (isThere(deployment.db, kind, notice.owner))
+        kind.adopt?.(context, notice.owner, notice.backendId, step.values ?? {});
     },
   };
 }
@@ -172,4 +237,6 @@ const isThere = (db: Database, { owners: [owner] }: EntityKind, id: number): boo
 
 /** Whether an object made here is still to learn its id at the provider: the one spoken of may be that. */
 const isExpected = (db: Database, { owners: [owner], table }: EntityKind, id: number): boolean =>
-  db.value(sql`SELECT 1 FROM ${raw(table)} WHERE ${raw(owner.column)} = ${id} AND backend_id = '' AND state IN ('Creation Scheduled', 'Creating')`) !== undefined;
+  db.value(
+    sql`SELECT 1 FROM ${raw(table)} WHERE ${raw(owner.column)} = ${id} AND backend_id = '' AND state IN ('Creation Scheduled', 'Creating')`,
+  ) !== undefined;

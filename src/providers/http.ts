@@ -1,10 +1,10 @@
-import { type IncomingHttpHeaders, type IncomingMessage, request as httpRequest } from 'node:http';
+import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { rootCertificates } from 'node:tls';
 import * as v from 'valibot';
 import { type AddressRule, addressRule, isDestinationAllowed } from '../hooks/destination.ts';
 import { inNetworks, parseNetworks } from '../http/origin.ts';
-import { type Resolver, judgedLookup } from '../http/resolver.ts';
+import { judgedLookup, type Resolver } from '../http/resolver.ts';
 import type { Log } from '../log.ts';
 import { type ErrorClass, ProviderError } from './provider.ts';
 
@@ -87,7 +87,11 @@ export class VendorHttp {
   /** Sends and reads JSON. Rejects for every status but 2xx, with the text that `explain` finds in the body. */
   async json(call: JsonCall, explain: (body: unknown) => unknown): Promise<JsonAnswer> {
     const { json, ...rest } = call;
-    const headers = { Accept: 'application/json', ...(json !== undefined && { 'Content-Type': 'application/json' }), ...call.headers };
+    const headers = {
+      Accept: 'application/json',
+      ...(json !== undefined && { 'Content-Type': 'application/json' }),
+      ...call.headers,
+    };
     const answer = await this.send({ ...rest, headers, ...(json !== undefined && { body: JSON.stringify(json) }) });
     const isGood = answer.status >= 200 && answer.status < 300;
     const body = parsed(answer.body);
@@ -106,7 +110,9 @@ export class VendorHttp {
   }
 
   #withoutSecrets(text: string): string {
-    return (this.options.secrets ?? []).filter((secret) => secret !== '').reduce((clean, secret) => clean.replaceAll(secret, '***'), text);
+    return (this.options.secrets ?? [])
+      .filter((secret) => secret !== '')
+      .reduce((clean, secret) => clean.replaceAll(secret, '***'), text);
   }
 
   async #exchange(call: VendorCall): Promise<VendorAnswer> {
@@ -116,7 +122,15 @@ export class VendorHttp {
     } catch (error) {
       const { method, url } = call;
       const failure = error instanceof ProviderError ? error : unavailable();
-      this.options.log.warn({ method, host: url.host, path: url.pathname, reason: (error as NodeJS.ErrnoException).code ?? (error as Error).message }, 'vendor call failed');
+      this.options.log.warn(
+        {
+          method,
+          host: url.host,
+          path: url.pathname,
+          reason: (error as NodeJS.ErrnoException).code ?? (error as Error).message,
+        },
+        'vendor call failed',
+      );
       throw failure;
     }
   }
@@ -136,7 +150,9 @@ export class VendorHttp {
       });
       const connecting = setTimeout(() => request.destroy(new Error('no connection in time')), connect);
       const answering = setTimeout(() => request.destroy(new Error('no answer in time')), answer);
-      request.on('socket', (socket) => socket.once(isSecure ? 'secureConnect' : 'connect', () => clearTimeout(connecting)));
+      request.on('socket', (socket) =>
+        socket.once(isSecure ? 'secureConnect' : 'connect', () => clearTimeout(connecting)),
+      );
       let hasAnswer = false;
       request.on('response', (response) => {
         hasAnswer = true;

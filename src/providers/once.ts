@@ -35,8 +35,17 @@ const mostCalls = 4;
  */
 export async function askOnce({ isRepeated, memo }: DriverCall, { ask, find, patience }: Order): Promise<Step> {
   const { failure = 'Backend does not respond', isInDoubt = false, lost = 0 } = memo as Doubt;
-  const accepted = (what: Accepted): Step => ({ kind: 'wait', milliseconds: patience, memo: { ...memo, ...what.memo }, ...(what.values && { values: what.values }) });
-  const doubt = (text: string): Step => ({ kind: 'wait', milliseconds: settling, memo: { ...memo, lost: lost + 1, isInDoubt: true, failure: text } });
+  const accepted = (what: Accepted): Step => ({
+    kind: 'wait',
+    milliseconds: patience,
+    memo: { ...memo, ...what.memo },
+    ...(what.values && { values: what.values }),
+  });
+  const doubt = (text: string): Step => ({
+    kind: 'wait',
+    milliseconds: settling,
+    memo: { ...memo, lost: lost + 1, isInDoubt: true, failure: text },
+  });
   if (isInDoubt) {
     const found = await find();
     if (found) return accepted(found);
@@ -47,7 +56,8 @@ export async function askOnce({ isRepeated, memo }: DriverCall, { ask, find, pat
   try {
     return accepted(await ask());
   } catch (error) {
-    if (error instanceof ProviderError && (error.type === 'unavailable' || error.type === 'malformed')) return doubt(error.message);
+    if (error instanceof ProviderError && (error.type === 'unavailable' || error.type === 'malformed'))
+      return doubt(error.message);
     throw error;
   }
 }

@@ -4,10 +4,14 @@ import { integer, number } from '../collection/values.ts';
 
 /** `<name>=<value>` items of a comma list; a bare value stands under `*`, a bare name under itself. */
 function items(text: string): [string, string | undefined][] {
-  return text.split(',').map((item) => item.trim()).filter((item) => item !== '').map((item) => {
-    const [name, value] = item.split('=', 2);
-    return [(name as string).trim(), value?.trim()];
-  });
+  return text
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '')
+    .map((item) => {
+      const [name, value] = item.split('=', 2);
+      return [(name as string).trim(), value?.trim()];
+    });
 }
 
 const operation = /^([A-Za-z]+\.)?([a-z_]+|\*)$/;
@@ -28,7 +32,8 @@ export function parseLatencies(text: string): ReadonlyMap<string, number> | unde
 export function parseFailures(text: string): ReadonlyMap<string, number> | undefined {
   const parsed = items(text);
   const isProbability = (value: string): boolean => /^(0(\.\d+)?|1(\.0+)?|\.\d+)$/.test(value);
-  if (parsed.some(([name, value]) => !operation.test(name) || (value !== undefined && !isProbability(value)))) return undefined;
+  if (parsed.some(([name, value]) => !operation.test(name) || (value !== undefined && !isProbability(value))))
+    return undefined;
   return new Map(parsed.map(([name, value]) => [name, value === undefined ? 1 : Number(value)]));
 }
 
@@ -42,6 +47,8 @@ export const simulatorOptions: Fields = {
 
 /** A latitude or longitude in degrees. */
 export const degrees = (most: number): Field<number> => ({
-  ...checked(number({ min: -most }), (given) => (given > most ? [`Ensure this value is less than or equal to ${most}.`] : [])),
+  ...checked(number({ min: -most }), (given) =>
+    given > most ? [`Ensure this value is less than or equal to ${most}.`] : [],
+  ),
   facts: { min_value: -most, max_value: most },
 });

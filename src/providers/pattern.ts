@@ -11,7 +11,8 @@ import { parsedText } from '../collection/rules.ts';
 export const pattern = (help: string): Field<string> => parsedText(compiled, 'Enter a valid regular expression.', help);
 
 /** Whether the expression matches somewhere in the text; a text that is no expression matches nothing. */
-export const matches = (expression: string, text: string): boolean => compiled(expression)?.matcher(text).find() ?? false;
+export const matches = (expression: string, text: string): boolean =>
+  compiled(expression)?.matcher(text).find() ?? false;
 
 function compiled(expression: string): RE2JS | undefined {
   try {

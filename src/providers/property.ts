@@ -2,10 +2,10 @@ import { type Caller, callerId, seesAll } from '../access/caller.ts';
 import type { Request } from '../access/request.ts';
 import { customersWithRole } from '../access/visibility.ts';
 import type { Row } from '../collection/collection.ts';
-import { type Field, type Fields, type Values, hidden, shown } from '../collection/field.ts';
+import { type Field, type Fields, hidden, shown, type Values } from '../collection/field.ts';
 import { link } from '../collection/links.ts';
-import { type Shape, computedValue, optionalLink } from '../collection/representation.ts';
-import { type Sql, raw, sql } from '../db/sql.ts';
+import { computedValue, optionalLink, type Shape } from '../collection/representation.ts';
+import { raw, type Sql, sql } from '../db/sql.ts';
 import { invalid } from '../http/error.ts';
 import { readableServices } from '../scopes/scopes.ts';
 
@@ -35,12 +35,19 @@ const shapes: Readonly<Record<'string' | 'integer' | 'datetime', Shape>> = {
 };
 
 /** A detail of a property as it is shown. */
-export const shownProperty = (name: string, type: 'string' | 'integer' | 'datetime' = 'string', empty = 'null'): Field<never> =>
-  shown(type, shapes[type], computedValue(`ifnull(d.details -> '$.${name}', '${empty}')`));
+export const shownProperty = (
+  name: string,
+  type: 'string' | 'integer' | 'datetime' = 'string',
+  empty = 'null',
+): Field<never> => shown(type, shapes[type], computedValue(`ifnull(d.details -> '$.${name}', '${empty}')`));
 
 /** The link of the settings a property belongs to. */
 export const settingsOfProperty = (): Field<never> =>
-  shown('field', { type: ['string', 'null'], format: 'uri' }, optionalLink('service-settings', '(SELECT uuid FROM service_settings WHERE id = d.settings_id)'));
+  shown(
+    'field',
+    { type: ['string', 'null'], format: 'uri' },
+    optionalLink('service-settings', '(SELECT uuid FROM service_settings WHERE id = d.settings_id)'),
+  );
 
 /** Condition: the set of properties that such settings (alias `st`) use holds the property in alias `d`. */
 export const inSetOf = (condition: Sql): Sql => sql`EXISTS (SELECT 1 FROM service_settings st WHERE ${condition}
@@ -55,7 +62,11 @@ export function visibleProperties(caller: Caller): Sql {
 }
 
 /** A creation field that names a property of a kind; its value is the property's id. */
-export const propertyLink = (kind: string, path: string, options: { required?: boolean; help?: string; displayName?: string } = {}): Field<number> => ({
+export const propertyLink = (
+  kind: string,
+  path: string,
+  options: { required?: boolean; help?: string; displayName?: string } = {},
+): Field<number> => ({
   ...hidden(
     link({
       ...options,
@@ -63,18 +74,27 @@ export const propertyLink = (kind: string, path: string, options: { required?: b
       key: "''",
       to: () => ({
         path,
-        visibleId: ({ caller, db }, uuid) => db.value<number>(sql`SELECT d.id FROM property d WHERE d.kind = ${kind} AND d.uuid = ${uuid} AND (${visibleProperties(caller)})`),
+        visibleId: ({ caller, db }, uuid) =>
+          db.value<number>(
+            sql`SELECT d.id FROM property d WHERE d.kind = ${kind} AND d.uuid = ${uuid} AND (${visibleProperties(caller)})`,
+          ),
       }),
     }),
   ),
   // Where it is shown, the property may be gone.
   shape: { type: ['string', 'null'], format: 'uri' },
-  select: () => ({ path, by: 'settings', ...(options.displayName !== undefined && { displayName: options.displayName }) }),
+  select: () => ({
+    path,
+    by: 'settings',
+    ...(options.displayName !== undefined && { displayName: options.displayName }),
+  }),
 });
 
 /** A property by id, if it is of the set that the settings use. */
 export function propertyInSet({ db }: Pick<Request, 'db'>, id: number, settings: number): Property | undefined {
-  const row = db.get<PropertyRow>(sql`SELECT d.* FROM property d WHERE d.id = ${id} AND ${inSetOf(sql`st.id = ${settings}`)}`);
+  const row = db.get<PropertyRow>(
+    sql`SELECT d.* FROM property d WHERE d.id = ${id} AND ${inSetOf(sql`st.id = ${settings}`)}`,
+  );
   return row && { ...row, values: JSON.parse(row.details) };
 }
 
@@ -86,7 +106,14 @@ export function chosenProperty(request: Request, values: Values<Fields>, field: 
 }
 
 /** A property by what the provider calls it, in the set that the settings use. */
-export function propertyCalled({ db }: Pick<Request, 'db'>, kind: string, backendId: string, settings: number): Property | undefined {
-  const row = db.get<PropertyRow>(sql`SELECT d.* FROM property d WHERE d.kind = ${kind} AND d.backend_id = ${backendId} AND ${inSetOf(sql`st.id = ${settings}`)}`);
+export function propertyCalled(
+  { db }: Pick<Request, 'db'>,
+  kind: string,
+  backendId: string,
+  settings: number,
+): Property | undefined {
+  const row = db.get<PropertyRow>(
+    sql`SELECT d.* FROM property d WHERE d.kind = ${kind} AND d.backend_id = ${backendId} AND ${inSetOf(sql`st.id = ${settings}`)}`,
+  );
   return row && { ...row, values: JSON.parse(row.details) };
 }

@@ -1,16 +1,17 @@
 // Longer than others: the whole of what a type of provider has to know, in one piece to be read before writing one.
+
+import type { Context } from '../access/deployment.ts';
+import type { Request } from '../access/request.ts';
+import type { Endpoint } from '../collection/endpoint.ts';
 import type { Fields, Values } from '../collection/field.ts';
 import type { Filters } from '../collection/filter.ts';
 import type { Json } from '../collection/representation.ts';
 import type { TextRule } from '../collection/rules.ts';
-import type { Context } from '../access/deployment.ts';
-import type { Request } from '../access/request.ts';
-import type { Endpoint } from '../collection/endpoint.ts';
 import type { Database } from '../db/database.ts';
 import type { Sql, Value } from '../db/sql.ts';
 import type { ResourceRow } from '../resources/resource.ts';
-import type { VendorHttp } from './http.ts';
 import type { Task } from '../work/timer.ts';
+import type { VendorHttp } from './http.ts';
 import type { Simulation } from './simulation.ts';
 
 /*
@@ -40,7 +41,9 @@ export interface ProviderType {
   /** Names of options that are secrets: encrypted, and shown as stars. */
   readonly secretOptions?: readonly string[];
   /** Credentials the real driver cannot do without: messages by field, empty when all are there. */
-  readonly missingCredentials: (given: Readonly<Record<string, unknown>>) => Readonly<Record<string, readonly string[]>>;
+  readonly missingCredentials: (
+    given: Readonly<Record<string, unknown>>,
+  ) => Readonly<Record<string, readonly string[]>>;
   /** Names and default limits of the quotas of services, links, settings and kinds. */
   readonly quotas: {
     readonly service: Readonly<Record<string, number>>;
@@ -111,11 +114,17 @@ export interface ResourceKind {
   /** What names must match, and the message when they do not. */
   readonly nameRules?: readonly TextRule[];
   /** Columns that follow from a value that names another object of the same link by its id at the provider. */
-  readonly references?: Readonly<Partial<Record<'parent_id' | 'instance_id', { readonly value: string; readonly kind: string }>>>;
+  readonly references?: Readonly<
+    Partial<Record<'parent_id' | 'instance_id', { readonly value: string; readonly kind: string }>>
+  >;
   /** Condition on `r`: the rows that go whenever this one goes. */
   readonly takesAlong?: (resource: ResourceRow) => Sql;
   /** Checks a changed name or description. Throws 400. */
-  readonly checkUpdate?: (request: Request, resource: ResourceRow, values: { readonly name?: string; readonly description?: string }) => void;
+  readonly checkUpdate?: (
+    request: Request,
+    resource: ResourceRow,
+    values: { readonly name?: string; readonly description?: string },
+  ) => void;
   /** Names of secrets of the row that are members of details; their fields say to whom they are shown. */
   readonly shownSecrets?: readonly string[];
   /** Lists of resources under the path of one: GET …/<name>/. */
@@ -169,7 +178,11 @@ export interface EntityKind {
   /** What drivers are told of a row: its values, and parameters that are not kept at the provider. */
   readonly told: (db: Database, id: number) => { readonly values: PlainValues; readonly parameters?: PlainValues };
   /** The columns that values from a driver go to. */
-  readonly stored: (context: Context, values: PlainValues, present: number | undefined) => Readonly<Record<string, Value>>;
+  readonly stored: (
+    context: Context,
+    values: PlainValues,
+    present: number | undefined,
+  ) => Readonly<Record<string, Value>>;
   /** Makes the row of an object that somebody made at the provider; absent: such objects stay unknown here. */
   readonly adopt?: (context: Context, owner: number, backendId: string, values: PlainValues) => void;
 }
@@ -319,7 +332,9 @@ export interface BackendObject {
 
 export interface Inventory {
   /** By kind of property: whole sets. */
-  readonly properties: Readonly<Record<string, readonly { readonly backend_id: string; readonly name: string; readonly details: PlainValues }[]>>;
+  readonly properties: Readonly<
+    Record<string, readonly { readonly backend_id: string; readonly name: string; readonly details: PlainValues }[]>
+  >;
   /** Limits and usages of the settings' quotas. */
   readonly quotas: Readonly<Record<string, { readonly limit: number; readonly usage: number }>>;
   readonly objects: readonly BackendObject[];
@@ -328,8 +343,19 @@ export interface Inventory {
 /** What an operation came to. */
 export type Step =
   | { readonly kind: 'done'; readonly values?: PlainValues; readonly changes?: readonly RowChange[] }
-  | { readonly kind: 'wait'; readonly milliseconds: number; readonly memo: PlainValues; readonly values?: PlainValues; readonly changes?: readonly RowChange[] }
-  | { readonly kind: 'fail'; readonly text: string; readonly values?: PlainValues; readonly changes?: readonly RowChange[] };
+  | {
+      readonly kind: 'wait';
+      readonly milliseconds: number;
+      readonly memo: PlainValues;
+      readonly values?: PlainValues;
+      readonly changes?: readonly RowChange[];
+    }
+  | {
+      readonly kind: 'fail';
+      readonly text: string;
+      readonly values?: PlainValues;
+      readonly changes?: readonly RowChange[];
+    };
 
 /** A row of another kind that comes, changes or goes with an operation, such as the root volume of an instance. */
 export interface RowChange {
@@ -360,7 +386,14 @@ export interface Driver {
   forgetKey?(fingerprint: string): Promise<void>;
 }
 
-export type ErrorClass = 'unauthorized' | 'not_found' | 'invalid' | 'conflict' | 'limited' | 'unavailable' | 'malformed';
+export type ErrorClass =
+  | 'unauthorized'
+  | 'not_found'
+  | 'invalid'
+  | 'conflict'
+  | 'limited'
+  | 'unavailable'
+  | 'malformed';
 
 /** A provider's refusal or failure. The message is the vendor's text, without secrets. */
 export class ProviderError extends Error {

@@ -41,11 +41,17 @@ export function resourceKind(name: string): TypedKind {
 }
 
 /** Every kind of property with its full name. */
-export const propertyKinds: readonly { readonly type: ProviderType; readonly kind: PropertyKind; readonly name: string }[] = providerTypes.flatMap(
-  (type) => type.properties.map((kind) => ({ type, kind, name: `${type.name}.${kind.name}` })),
+export const propertyKinds: readonly {
+  readonly type: ProviderType;
+  readonly kind: PropertyKind;
+  readonly name: string;
+}[] = providerTypes.flatMap((type) =>
+  type.properties.map((kind) => ({ type, kind, name: `${type.name}.${kind.name}` })),
 );
 
-const entityKinds = new Map<string, EntityKind>(providerTypes.flatMap((type) => (type.entities ?? []).map((kind) => [`${type.name}.${kind.name}`, kind])));
+const entityKinds = new Map<string, EntityKind>(
+  providerTypes.flatMap((type) => (type.entities ?? []).map((kind) => [`${type.name}.${kind.name}`, kind])),
+);
 
 /** A kind of object of a type's own, by its full name. Throws for a name that no row should hold. */
 export function entityKind(name: string): EntityKind {
@@ -55,4 +61,5 @@ export function entityKind(name: string): EntityKind {
 }
 
 /** The full name of such a kind. */
-export const entityName = (kind: EntityKind): string => [...entityKinds].find(([, known]) => known === kind)?.[0] as string;
+export const entityName = (kind: EntityKind): string =>
+  [...entityKinds].find(([, known]) => known === kind)?.[0] as string;

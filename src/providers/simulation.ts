@@ -12,7 +12,9 @@ export interface Simulation {
   /** What the provider offers, by kind of property. */
   readonly properties: Readonly<Record<string, readonly SimulatedProperty[]>>;
   /** Totals of the settings' quotas, where the provider has such; usage is the sum of a value over the world. */
-  readonly totals?: Readonly<Record<string, { readonly limit: number; readonly value: string; readonly kinds: readonly string[] }>>;
+  readonly totals?: Readonly<
+    Record<string, { readonly limit: number; readonly value: string; readonly kinds: readonly string[] }>
+  >;
   readonly kinds: Readonly<Record<string, SimulatedKind>>;
 }
 
@@ -29,9 +31,20 @@ export interface SimulatedKind {
   /** Runtime state when an operation is done. */
   readonly final?: Readonly<Record<string, string>>;
   /** Values after an action besides the runtime state. */
-  readonly effects?: Readonly<Record<string, (values: PlainValues, parameters: PlainValues, draw: Draw) => PlainValues>>;
+  readonly effects?: Readonly<
+    Record<string, (values: PlainValues, parameters: PlainValues, draw: Draw) => PlainValues>
+  >;
   /** What an operation does to other objects when it is done: the root volume of an instance comes and goes with it. */
-  readonly others?: Readonly<Record<string, (object: PlainValues, all: (kind: string) => readonly OtherObject[], parameters: PlainValues) => readonly OtherChange[]>>;
+  readonly others?: Readonly<
+    Record<
+      string,
+      (
+        object: PlainValues,
+        all: (kind: string) => readonly OtherObject[],
+        parameters: PlainValues,
+      ) => readonly OtherChange[]
+    >
+  >;
   /** What becomes of the rows of other objects while an operation runs. */
   readonly meanwhile?: Readonly<Record<string, (parameters: PlainValues) => readonly RowChange[]>>;
   /** What the provider tells of an object besides its own values. */

@@ -1,6 +1,6 @@
-import { historyParameters } from '../collection/filter.ts';
 import { second } from '../clock.ts';
 import type { Endpoint } from '../collection/endpoint.ts';
+import { historyParameters } from '../collection/filter.ts';
 import type { Database } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { historyPoints } from '../http/history.ts';
@@ -24,16 +24,25 @@ export const quotaHistory: Endpoint = {
       filters: historyParameters,
       output: {
         status: 200,
-        shape: { type: 'array', items: { type: 'object', properties: { point: { type: 'integer' }, object: quotas.shape }, required: ['point'] } },
+        shape: {
+          type: 'array',
+          items: {
+            type: 'object',
+            properties: { point: { type: 'integer' }, object: quotas.shape },
+            required: ['point'],
+          },
+        },
       },
       handle: (request) => {
         const quota = quotas.find(request);
         const points = historyPoints((name) => request.query.all(name));
         const present = JSON.parse(quotas.represent(request, quota.id)) as Record<string, unknown>;
-        return json(points.map((point) => {
-          const version = versionAt(request.db, quota, point);
-          return version ? { point, object: { ...present, ...version } } : { point };
-        }));
+        return json(
+          points.map((point) => {
+            const version = versionAt(request.db, quota, point);
+            return version ? { point, object: { ...present, ...version } } : { point };
+          }),
+        );
       },
     },
   },

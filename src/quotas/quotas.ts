@@ -1,16 +1,16 @@
 import { type Caller, callerId, seesAll } from '../access/caller.ts';
 import type { Request } from '../access/request.ts';
 import { ownsCustomer } from '../access/rights.ts';
-import { type Row, collection } from '../collection/collection.ts';
+import { collection, type Row } from '../collection/collection.ts';
 import { shown, shownText, uuidField } from '../collection/field.ts';
-import { selfLink } from '../collection/links.ts';
-import { number } from '../collection/values.ts';
 import { partial } from '../collection/filter.ts';
-import { type Json, computedValue, linkValue, numberValue, render } from '../collection/representation.ts';
+import { selfLink } from '../collection/links.ts';
+import { computedValue, type Json, linkValue, numberValue, render } from '../collection/representation.ts';
+import { number } from '../collection/values.ts';
 import { raw, sql } from '../db/sql.ts';
 import { conflict, invalid } from '../http/error.ts';
-import { type Scope, readableScope, scopes } from '../scopes/scopes.ts';
-import { type QuotaRow, changeQuota } from './usage.ts';
+import { readableScope, type Scope, scopes } from '../scopes/scopes.ts';
+import { changeQuota, type QuotaRow } from './usage.ts';
 
 type QuotaObject = QuotaRow & Row;
 
@@ -44,8 +44,12 @@ export const quotas = collection<QuotaObject>()({
   table: 'quota',
   alias: 'q',
   fields,
-  visible: (caller: Caller) => (seesAll(caller) ? raw('TRUE') : readableScope(callerId(caller), 'q.scope_kind', 'q.scope_id')),
-  who: { read: 'Everybody who sees the object the quota belongs to.', update: 'Staff; owners of the customer for quotas of its projects and links.' },
+  visible: (caller: Caller) =>
+    seesAll(caller) ? raw('TRUE') : readableScope(callerId(caller), 'q.scope_kind', 'q.scope_id'),
+  who: {
+    read: 'Everybody who sees the object the quota belongs to.',
+    update: 'Staff; owners of the customer for quotas of its projects and links.',
+  },
   filters: { name: partial('q.name') },
   orderings: {},
   order: 'q.id',
@@ -65,8 +69,13 @@ export const quotas = collection<QuotaObject>()({
 /** Who edits which quota (events.md 2.4). */
 function mayEdit({ caller, db }: Request, quota: QuotaObject): boolean {
   if (caller.isStaff) return true;
-  const project = quota.scope_kind === 'project' ? quota.scope_id
-    : quota.scope_kind === 'link' ? db.value<number>(sql`SELECT project_id FROM service_project_link WHERE id = ${quota.scope_id}`) : undefined;
-  const customer = project === undefined ? undefined : db.value<number>(sql`SELECT customer_id FROM project WHERE id = ${project}`);
+  const project =
+    quota.scope_kind === 'project'
+      ? quota.scope_id
+      : quota.scope_kind === 'link'
+        ? db.value<number>(sql`SELECT project_id FROM service_project_link WHERE id = ${quota.scope_id}`)
+        : undefined;
+  const customer =
+    project === undefined ? undefined : db.value<number>(sql`SELECT customer_id FROM project WHERE id = ${project}`);
   return customer !== undefined && ownsCustomer(db, caller, customer);
 }

@@ -1,12 +1,12 @@
-import { type Context, ownContext } from '../access/deployment.ts';
 import type { Deployment } from '../access/deployment.ts';
-import { type Sql, raw, sql } from '../db/sql.ts';
-import { providerTypes } from '../providers/registry.ts';
-import { quotaNames } from './names.ts';
+import { type Context, ownContext } from '../access/deployment.ts';
 import type { Database } from '../db/database.ts';
+import { raw, type Sql, sql } from '../db/sql.ts';
+import { providerTypes } from '../providers/registry.ts';
 import { demandsOf } from '../resources/counting.ts';
 import type { ResourceRow } from '../resources/resource.ts';
-import { type Demand, type QuotaRow, changeQuota, createQuotas } from './usage.ts';
+import { quotaNames } from './names.ts';
+import { changeQuota, createQuotas, type Demand, type QuotaRow } from './usage.ts';
 
 /** A quota whose usage is not what counting from scratch gives. */
 export interface Drift {
@@ -45,25 +45,40 @@ function driftOfResources(db: Database): Drift[] {
     for (const demand of demands) sums.set(key(demand), (sums.get(key(demand)) ?? 0) + demand.delta);
   };
   for (const resource of db.all<ResourceRow>(sql`SELECT * FROM resource`)) add(demandsOf(resource));
-  for (const parameters of db.values<string>(sql`SELECT parameters FROM job`)) add((JSON.parse(parameters) as { demands?: Demand[] }).demands ?? []);
+  for (const parameters of db.values<string>(sql`SELECT parameters FROM job`))
+    add((JSON.parse(parameters) as { demands?: Demand[] }).demands ?? []);
   const named = JSON.stringify(resourceQuotaNames());
-  return db.all<QuotaRow>(sql`SELECT * FROM quota WHERE NOT is_backend AND scope_kind IN ('customer', 'project', 'service', 'link')
-    AND name IN (SELECT value FROM json_each(${named}))`).flatMap((quota) => {
-    const counted = Math.max(0, sums.get(key({ scope: quota.scope_kind, id: quota.scope_id, name: quota.name })) ?? 0);
-    return counted === quota.usage ? [] : [{ quota, counted }];
-  });
+  return db
+    .all<QuotaRow>(sql`SELECT * FROM quota WHERE NOT is_backend AND scope_kind IN ('customer', 'project', 'service', 'link')
+    AND name IN (SELECT value FROM json_each(${named}))`)
+    .flatMap((quota) => {
+      const counted = Math.max(
+        0,
+        sums.get(key({ scope: quota.scope_kind, id: quota.scope_id, name: quota.name })) ?? 0,
+      );
+      return counted === quota.usage ? [] : [{ quota, counted }];
+    });
 }
 
 /** Quotas that count resources, whatever they belong to. */
 const resourceQuotaNames = (): string[] => [
-  'nc_resource_count', 'nc_app_count', 'nc_vm_count', 'nc_private_cloud_count', 'nc_storage_count', 'nc_volume_count', 'nc_snapshot_count', 'nc_volume_size', 'nc_snapshot_size',
+  'nc_resource_count',
+  'nc_app_count',
+  'nc_vm_count',
+  'nc_private_cloud_count',
+  'nc_storage_count',
+  'nc_volume_count',
+  'nc_snapshot_count',
+  'nc_volume_size',
+  'nc_snapshot_size',
   ...providerTypes.flatMap(({ quotas }) => [...quotas.link, ...Object.keys(quotas.service)]),
 ];
 
 function driftOfObjects(db: Database): Drift[] {
   return Object.entries(counts).flatMap(([kind, names]) =>
     Object.entries(names).flatMap(([name, query]) =>
-      db.all<QuotaRow & { counted: number }>(sql`
+      db
+        .all<QuotaRow & { counted: number }>(sql`
         SELECT q.*, ifnull(c.counted, 0) AS counted FROM quota q LEFT JOIN (${query}) c ON c.scope_id = q.scope_id
         WHERE q.scope_kind = ${kind} AND q.name = ${name} AND q.usage <> ifnull(c.counted, 0)`)
         .map(({ counted, ...quota }) => ({ quota, counted })),
@@ -80,9 +95,17 @@ export interface Missing {
 
 /** Every quota that is missing from its object, which is then neither counted nor limited. */
 export function findMissing({ db }: Pick<Deployment, 'db'>): Missing[] {
-  const owners = { customer: raw('SELECT id FROM customer'), project: raw('SELECT id FROM project'), global: raw('SELECT 0 AS id') };
+  const owners = {
+    customer: raw('SELECT id FROM customer'),
+    project: raw('SELECT id FROM project'),
+    global: raw('SELECT 0 AS id'),
+  };
   return (Object.keys(quotaNames) as Missing['scope'][]).flatMap((scope) =>
-    db.all<{ id: number; name: string }>(sql`SELECT o.id, n.value AS name FROM (${owners[scope]}) o CROSS JOIN json_each(${JSON.stringify(quotaNames[scope])}) n
+    db
+      .all<{
+        id: number;
+        name: string;
+      }>(sql`SELECT o.id, n.value AS name FROM (${owners[scope]}) o CROSS JOIN json_each(${JSON.stringify(quotaNames[scope])}) n
       WHERE NOT EXISTS (SELECT 1 FROM quota WHERE scope_kind = ${scope} AND scope_id = o.id AND name = n.value) ORDER BY o.id, n.value`)
       .map(({ id, name }) => ({ scope, id, name })),
   );

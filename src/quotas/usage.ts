@@ -70,7 +70,12 @@ export function requireQuotas(db: Database, demands: readonly Demand[]): void {
     .flatMap(({ delta, id, name, scope }) => {
       const quota = quotaOf(db, scope, id, name);
       if (!quota || quota.limit === -1 || quota.usage + delta <= quota.limit) return [];
-      return [{ name, text: `${name} quota limit: ${decimal(quota.limit)}, requires ${decimal(quota.usage + delta)}${scopeName(db, scope, id)}` }];
+      return [
+        {
+          name,
+          text: `${name} quota limit: ${decimal(quota.limit)}, requires ${decimal(quota.usage + delta)}${scopeName(db, scope, id)}`,
+        },
+      ];
     })
     .sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
     .map(({ text }) => text);
@@ -102,12 +107,18 @@ export function setUsage(context: Context, scope: QuotaScope, id: number, name: 
 }
 
 /** The one way a quota changes: the row, a version of its history, and the alerts that depend on it. */
-export function changeQuota(context: Context, quota: QuotaRow, change: Partial<Pick<QuotaRow, 'limit' | 'usage' | 'threshold'>>): void {
+export function changeQuota(
+  context: Context,
+  quota: QuotaRow,
+  change: Partial<Pick<QuotaRow, 'limit' | 'usage' | 'threshold'>>,
+): void {
   const after: QuotaRow = { ...quota, ...change };
   const hasVersion = after.limit !== quota.limit || after.usage !== quota.usage;
   if (!hasVersion && after.threshold === quota.threshold) return;
   const { db } = context.deployment;
-  db.run(sql`UPDATE quota SET "limit" = ${after.limit}, usage = ${after.usage}, threshold = ${after.threshold} WHERE id = ${quota.id}`);
+  db.run(
+    sql`UPDATE quota SET "limit" = ${after.limit}, usage = ${after.usage}, threshold = ${after.threshold} WHERE id = ${quota.id}`,
+  );
   if (hasVersion) {
     // A clock that was set back puts no change before the one it follows.
     const at = sql`max(${context.now}, ${quota.first_at}, ifnull((SELECT max(at) FROM quota_version WHERE quota_id = ${quota.id}), 0))`;
@@ -131,7 +142,9 @@ export function foldOldVersions({ deployment, now }: Context): boolean {
     const old = db.all<{ quota_id: number; at: number; limit: number; usage: number }>(sql`SELECT * FROM quota_version
       WHERE at < ${end} ORDER BY at, quota_id LIMIT ${atMost}`);
     for (const { at, limit, quota_id: quota, usage } of old) {
-      db.run(sql`UPDATE quota SET first_at = ${at}, first_limit = ${limit}, first_usage = ${usage} WHERE id = ${quota}`);
+      db.run(
+        sql`UPDATE quota SET first_at = ${at}, first_limit = ${limit}, first_usage = ${usage} WHERE id = ${quota}`,
+      );
       db.run(sql`DELETE FROM quota_version WHERE quota_id = ${quota} AND at = ${at}`);
     }
     return old.length;
@@ -140,7 +153,9 @@ export function foldOldVersions({ deployment, now }: Context): boolean {
 
 /** Usages of an object by name. */
 export function usages(db: Database, scope: QuotaScope, id: number): ReadonlyMap<string, number> {
-  const rows = db.all<{ name: string; usage: number }>(sql`SELECT name, usage FROM quota WHERE scope_kind = ${scope} AND scope_id = ${id}`);
+  const rows = db.all<{ name: string; usage: number }>(
+    sql`SELECT name, usage FROM quota WHERE scope_kind = ${scope} AND scope_id = ${id}`,
+  );
   return new Map(rows.map((row) => [row.name, row.usage]));
 }
 
@@ -155,5 +170,8 @@ function scopeName(db: Database, kind: QuotaScope, id: number): string {
 /** A number with at least one decimal, as messages and contexts write quotas. */
 export const decimal = (value: number): string => decimals.format(value);
 
-const decimals = new Intl.NumberFormat('en-US', { useGrouping: false, minimumFractionDigits: 1, maximumFractionDigits: 20 });
-
+const decimals = new Intl.NumberFormat('en-US', {
+  useGrouping: false,
+  minimumFractionDigits: 1,
+  maximumFractionDigits: 20,
+});

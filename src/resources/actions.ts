@@ -1,12 +1,12 @@
 import type { Request } from '../access/request.ts';
 import { forbiddenText, titleOf } from '../collection/actions.ts';
-import { type Endpoint, describeFields } from '../collection/endpoint.ts';
-import { type Shape, objectShape } from '../collection/field.ts';
+import { describeFields, type Endpoint } from '../collection/endpoint.ts';
+import { objectShape, type Shape } from '../collection/field.ts';
 import { validate } from '../collection/validate.ts';
 import type { EventTypeName } from '../events/catalogue.ts';
 import { record } from '../events/record.ts';
 import { conflict, forbidden } from '../http/error.ts';
-import { type Reply, created, empty, json } from '../http/reply.ts';
+import { created, empty, json, type Reply } from '../http/reply.ts';
 import type { ResourceAction } from '../providers/provider.ts';
 import type { TypedKind } from '../providers/registry.ts';
 import { countQuotas, requireQuotas } from '../quotas/usage.ts';
@@ -37,17 +37,30 @@ export function refusalOfAction(request: Request, action: ResourceAction, row: R
   return undefined;
 }
 
-const pull: ResourceAction = { name: 'pull', states: ['OK', 'Erred'], answer: { detail: 'Pull operation was successfully scheduled.' } };
+const pull: ResourceAction = {
+  name: 'pull',
+  states: ['OK', 'Erred'],
+  answer: { detail: 'Pull operation was successfully scheduled.' },
+};
 
 /** The actions of a kind that are served under their names, with those every kind has. */
 export const actionsOf = ({ kind }: TypedKind): readonly ResourceAction[] => [...kind.actions, pull];
 
 /** The text of the 403 that an action would get whatever the state, or undefined. */
-export function banOfAction(request: Request, { forbid }: Pick<ResourceAction, 'name' | 'forbid'>, row: ResourceRow): string | undefined {
+export function banOfAction(
+  request: Request,
+  { forbid }: Pick<ResourceAction, 'name' | 'forbid'>,
+  row: ResourceRow,
+): string | undefined {
   return mayChangeResources(request, row.project_id, row.customer_id) ? forbid?.(request, row) : forbiddenText;
 }
 
-function act(request: Request, action: ResourceAction, row: ResourceRow, objectsOf: (kind: string) => KindCollection): Reply {
+function act(
+  request: Request,
+  action: ResourceAction,
+  row: ResourceRow,
+  objectsOf: (kind: string) => KindCollection,
+): Reply {
   const ban = banOfAction(request, action, row);
   if (ban !== undefined) throw forbidden(ban);
   const values = action.fields ? validate(action.fields, request, 'create') : {};
@@ -59,7 +72,10 @@ function act(request: Request, action: ResourceAction, row: ResourceRow, objects
     const text = objectsOf(made.kind).represent(request, made.id);
     return created(text, (JSON.parse(text) as { url: string }).url);
   }
-  const acceptance = refusal === undefined || row.state === 'OK' ? (action.accept?.(request, row, values) ?? { parameters: values }) : {};
+  const acceptance =
+    refusal === undefined || row.state === 'OK'
+      ? (action.accept?.(request, row, values) ?? { parameters: values })
+      : {};
   if (refusal !== undefined) throw conflict(refusal);
   const demands = acceptance.demands ? placedDemands(row, acceptance.demands) : [];
   const { attached, together = [] } = acceptance;
@@ -74,7 +90,11 @@ function act(request: Request, action: ResourceAction, row: ResourceRow, objects
     settings: row.settings_id,
     resource: row,
     operation: action.name,
-    parameters: { ...acceptance.parameters, ...(demands.length > 0 && { demands }), ...(together.length > 0 && { together }) },
+    parameters: {
+      ...acceptance.parameters,
+      ...(demands.length > 0 && { demands }),
+      ...(together.length > 0 && { together }),
+    },
     secrets: acceptance.secrets,
   });
   const event = scheduled[action.name];
@@ -91,30 +111,49 @@ function unlink(request: Request, row: ResourceRow): Reply {
   return empty();
 }
 
-const answerShape = (answer: ResourceAction['answer']): Shape => objectShape(Object.fromEntries(Object.keys(answer).map((key) => [key, { type: 'string', examples: [answer[key]] }])));
+const answerShape = (answer: ResourceAction['answer']): Shape =>
+  objectShape(Object.fromEntries(Object.keys(answer).map((key) => [key, { type: 'string', examples: [answer[key]] }])));
 
 /** The paths of the actions of a kind. */
-export function actionEndpoints(typed: TypedKind, objects: KindCollection, objectsOf: (kind: string) => KindCollection): Endpoint[] {
-  const endpoint = (action: Pick<ResourceAction, 'name' | 'fields' | 'example' | 'forbid' | 'makes' | 'answer'>, status: number, handle: (request: Request) => Reply): Endpoint => {
+export function actionEndpoints(
+  typed: TypedKind,
+  objects: KindCollection,
+  objectsOf: (kind: string) => KindCollection,
+): Endpoint[] {
+  const endpoint = (
+    action: Pick<ResourceAction, 'name' | 'fields' | 'example' | 'forbid' | 'makes' | 'answer'>,
+    status: number,
+    handle: (request: Request) => Reply,
+  ): Endpoint => {
     const { example, fields, name } = action;
     return {
       path: `/api/${objects.path}/:key/${name}/`,
       name: `${typed.name} ${titleOf(name)}`,
       description: `${titleOf(name)} of a ${typed.name}.`,
-      actions: (request) => (banOfAction(request, action, objects.find(request)) === undefined ? { POST: describeFields(fields ?? {}, request, 'create') } : undefined),
+      actions: (request) =>
+        banOfAction(request, action, objects.find(request)) === undefined
+          ? { POST: describeFields(fields ?? {}, request, 'create') }
+          : undefined,
       operations: {
         POST: {
           summary: `${titleOf(name)} of a ${typed.name}.`,
           who: objects.spec.who?.update,
           ...(fields && { input: { fields, purpose: 'create' as const, ...(example && { example }) } }),
-          output: { status, ...(status !== 204 && { shape: action.makes === undefined ? answerShape(action.answer) : objectsOf(action.makes).shape }) },
+          output: {
+            status,
+            ...(status !== 204 && {
+              shape: action.makes === undefined ? answerShape(action.answer) : objectsOf(action.makes).shape,
+            }),
+          },
           handle,
         },
       },
     };
   };
   return [
-    ...actionsOf(typed).map((action) => endpoint(action, action.make ? 201 : 202, (request) => act(request, action, objects.find(request), objectsOf))),
+    ...actionsOf(typed).map((action) =>
+      endpoint(action, action.make ? 201 : 202, (request) => act(request, action, objects.find(request), objectsOf)),
+    ),
     endpoint({ name: 'unlink', answer: {} }, 204, (request) => unlink(request, objects.find(request))),
   ];
 }

@@ -16,12 +16,17 @@ interface Found {
  * Parts that the last synchronisation found, of what is managed here, get rows of their own without being imported: they
  * belong to a resource that is. `parent` narrows this to the parts of one.
  */
-export function adoptParts(context: Context, { parent, settings }: { readonly settings: number; readonly parent?: number }): void {
+export function adoptParts(
+  context: Context,
+  { parent, settings }: { readonly settings: number; readonly parent?: number },
+): void {
   const { db } = context.deployment;
   for (const { kind, name } of resourceKinds.filter((typed) => typed.kind.isPart)) {
     const belongsTo = kind.references?.parent_id;
     if (!belongsTo) continue;
-    const unknown = db.all<Found & { parent: number }>(sql`SELECT i.kind, i.backend_id, i.name, i."values", p.id AS parent FROM inventory i
+    const unknown = db.all<
+      Found & { parent: number }
+    >(sql`SELECT i.kind, i.backend_id, i.name, i."values", p.id AS parent FROM inventory i
       JOIN resource p ON p.settings_id = i.settings_id AND p.kind = ${belongsTo.kind} AND p.backend_id = i."values" ->> ${belongsTo.value} AND p.backend_id <> ''
       WHERE i.settings_id = ${settings} AND i.kind = ${name} AND p.state IN ('OK', 'Erred') AND (${parent ?? null} IS NULL OR p.id = ${parent ?? null})
       AND NOT EXISTS (SELECT 1 FROM resource r WHERE r.settings_id = i.settings_id AND r.kind = i.kind AND (r.backend_id = i.backend_id

@@ -4,8 +4,8 @@ import type { Fields, Values } from '../collection/field.ts';
 import { sql } from '../db/sql.ts';
 import { record } from '../events/record.ts';
 import { conflict, forbidden } from '../http/error.ts';
-import { type Reply, json } from '../http/reply.ts';
-import { type TypedKind, resourceKind } from '../providers/registry.ts';
+import { json, type Reply } from '../http/reply.ts';
+import { resourceKind, type TypedKind } from '../providers/registry.ts';
 import { queueJob } from '../work/jobs.ts';
 import { type ResourceRow, resourceContext } from './resource.ts';
 import { changeResource } from './rows.ts';
@@ -19,15 +19,22 @@ export function updateResource(request: Request, { kind }: TypedKind, row: Resou
   const described = description !== undefined && description !== row.description;
   const tagged = tags !== undefined && replaceTags(request.db, row.id, tags);
   if (!named && !described && !tagged) return;
-  if (named || described) kind.checkUpdate?.(request, row, { ...(named && { name }), ...(described && { description }) });
+  if (named || described)
+    kind.checkUpdate?.(request, row, { ...(named && { name }), ...(described && { description }) });
   const changes = `${named ? changeText('Name', row.name, name) : ''}${described ? changeText('Description', row.description, description) : ''}`;
   const isPushed = (named && kind.pushes?.includes('name')) || (described && kind.pushes?.includes('description'));
-  const after = changeResource(request, row, { ...(named && { name }), ...(described && { description }), ...(isPushed && { state: 'Update Scheduled' }) });
-  if (isPushed) queueJob(request, { settings: row.settings_id, resource: row, operation: 'update', parameters: { changes } });
+  const after = changeResource(request, row, {
+    ...(named && { name }),
+    ...(described && { description }),
+    ...(isPushed && { state: 'Update Scheduled' }),
+  });
+  if (isPushed)
+    queueJob(request, { settings: row.settings_id, resource: row, operation: 'update', parameters: { changes } });
   else record(request, 'resource_update_succeeded', resourceContext(request.db, after), { changes });
 }
 
-const changeText = (label: string, before: string, after: string): string => ` ${label} has been changed from '${before}' to '${after}'.`;
+const changeText = (label: string, before: string, after: string): string =>
+  ` ${label} has been changed from '${before}' to '${after}'.`;
 
 const accepted = 'Deletion was scheduled.';
 
@@ -36,14 +43,22 @@ export function refusalOfDeletion(request: Request, { kind }: TypedKind, row: Re
   // Rules of the kind's own speak before the common ones.
   const own = kind.refuseDeletion?.(request, row);
   if (own !== undefined) return own;
-  return row.state === 'OK' || row.state === 'Erred' ? refusalAsHost(request, row) : 'Valid states for operation: OK, Erred.';
+  return row.state === 'OK' || row.state === 'Erred'
+    ? refusalAsHost(request, row)
+    : 'Valid states for operation: OK, Erred.';
 }
 
 /** A resource that hosts settings with resources stays. */
 export function refusalAsHost({ db }: Pick<Request, 'db'>, row: ResourceRow): string | undefined {
-  const plurals = db.values<string>(sql`SELECT DISTINCT r.kind FROM service_settings st JOIN resource r ON r.settings_id = st.id WHERE st.scope_id = ${row.id} AND NOT r.is_part`)
-    .map((name) => resourceKind(name).kind.plural).sort();
-  return plurals[0] === undefined ? undefined : `Cannot delete resource that hosts service settings with existing ${plurals[0]}`;
+  const plurals = db
+    .values<string>(
+      sql`SELECT DISTINCT r.kind FROM service_settings st JOIN resource r ON r.settings_id = st.id WHERE st.scope_id = ${row.id} AND NOT r.is_part`,
+    )
+    .map((name) => resourceKind(name).kind.plural)
+    .sort();
+  return plurals[0] === undefined
+    ? undefined
+    : `Cannot delete resource that hosts service settings with existing ${plurals[0]}`;
 }
 
 /** DELETE of a resource: accepted, and done by a job; from Erred the row goes whatever the provider says. */
@@ -52,14 +67,28 @@ export function deleteResource(request: Request, typed: TypedKind, row: Resource
   if (ban !== undefined) throw forbidden(ban);
   const refusal = refusalOfDeletion(request, typed, row);
   if (refusal !== undefined) throw conflict(refusal);
-  const flags = Object.fromEntries(Object.entries(typed.kind.deletionFlags ?? {}).map(([name, fallback]) => [name, request.query.boolean(name) ?? fallback]));
+  const flags = Object.fromEntries(
+    Object.entries(typed.kind.deletionFlags ?? {}).map(([name, fallback]) => [
+      name,
+      request.query.boolean(name) ?? fallback,
+    ]),
+  );
   scheduleDeletion(request, row, flags);
   return json({ detail: accepted }, 202);
 }
 
 /** Queues the deletion of a resource. */
-export function scheduleDeletion(context: Context, row: ResourceRow, parameters: Readonly<Record<string, unknown>> = {}): void {
+export function scheduleDeletion(
+  context: Context,
+  row: ResourceRow,
+  parameters: Readonly<Record<string, unknown>> = {},
+): void {
   changeResource(context, row, { state: 'Deletion Scheduled' });
-  queueJob(context, { settings: row.settings_id, resource: row, operation: 'delete', parameters: { ...parameters, forced: row.state === 'Erred' } });
+  queueJob(context, {
+    settings: row.settings_id,
+    resource: row,
+    operation: 'delete',
+    parameters: { ...parameters, forced: row.state === 'Erred' },
+  });
   record(context, 'resource_deletion_scheduled', resourceContext(context.deployment.db, row));
 }

@@ -1,7 +1,7 @@
 import type { Context } from '../access/deployment.ts';
 import type { KindDemands } from '../providers/provider.ts';
 import { resourceKind } from '../providers/registry.ts';
-import { type Demand, countQuotas } from '../quotas/usage.ts';
+import { countQuotas, type Demand } from '../quotas/usage.ts';
 import type { ResourceRow } from './resource.ts';
 
 type Counted = Pick<ResourceRow, 'kind' | 'link_id' | 'service_id' | 'project_id' | 'customer_id' | 'parent_id'>;
@@ -29,7 +29,8 @@ export function demandsOf(resource: ResourceRow, sign: 1 | -1 = 1): Demand[] {
 }
 
 /** The same for what the provider has already: quotas that it counts itself, those of a tenant, hold it without our adding. */
-export const demandsOfKnown = (resource: ResourceRow): Demand[] => demandsOf(resource).filter(({ scope }) => scope !== 'resource');
+export const demandsOfKnown = (resource: ResourceRow): Demand[] =>
+  demandsOf(resource).filter(({ scope }) => scope !== 'resource');
 
 /** Demands of a kind or an action, on the objects that a resource belongs to. */
 export function placedDemands(resource: Counted, demands: KindDemands, sign: 1 | -1 = 1): Demand[] {
@@ -46,7 +47,12 @@ export function placedDemands(resource: Counted, demands: KindDemands, sign: 1 |
 }
 
 /** Counts the difference between two states of a resource, less what has been counted of it already. */
-export function recount(context: Context, before: ResourceRow, after: ResourceRow, counted: readonly Demand[] = []): void {
+export function recount(
+  context: Context,
+  before: ResourceRow,
+  after: ResourceRow,
+  counted: readonly Demand[] = [],
+): void {
   const sums = new Map<string, Demand>();
   const taken = counted.map((demand) => ({ ...demand, delta: -demand.delta }));
   for (const demand of [...demandsOf(before, -1), ...demandsOf(after), ...taken]) {

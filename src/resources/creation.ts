@@ -1,10 +1,10 @@
 import type { Request } from '../access/request.ts';
-import type { Values, Fields } from '../collection/field.ts';
+import type { Fields, Values } from '../collection/field.ts';
 import { sql } from '../db/sql.ts';
 import { record } from '../events/record.ts';
 import { conflict, forbidden, invalid } from '../http/error.ts';
-import type { Acceptance, Attached, PlainValues, Place } from '../providers/provider.ts';
-import { type TypedKind, resourceKind } from '../providers/registry.ts';
+import type { Acceptance, Attached, Place, PlainValues } from '../providers/provider.ts';
+import { resourceKind, type TypedKind } from '../providers/registry.ts';
 import { type Demand, requireQuotas } from '../quotas/usage.ts';
 import { queueJob } from '../work/jobs.ts';
 import { demandsOf } from './counting.ts';
@@ -26,9 +26,12 @@ export function placeOf({ db }: Pick<Request, 'db'>, link: number): Place {
 
 /** What certifications the settings lack for the project: the text of services.md 2.6, empty when none. */
 export function validationMessage({ db }: Pick<Request, 'db'>, place: Pick<Place, 'project' | 'settings'>): string {
-  const missing = db.values<string>(sql`SELECT s.name FROM project_certification pc JOIN service_certification s ON s.id = pc.certification_id
+  const missing =
+    db.values<string>(sql`SELECT s.name FROM project_certification pc JOIN service_certification s ON s.id = pc.certification_id
     WHERE pc.project_id = ${place.project} AND s.id NOT IN (SELECT certification_id FROM settings_certification WHERE settings_id = ${place.settings}) ORDER BY s.name`);
-  return missing.length === 0 ? '' : `Provider does not match with project's security policy. Certifications are missing: "${missing.join(', ')}"`;
+  return missing.length === 0
+    ? ''
+    : `Provider does not match with project's security policy. Certifications are missing: "${missing.join(', ')}"`;
 }
 
 /** Accepts or refuses a creation: the rules of the kind, then the right, the state of the settings, and the quotas. */
@@ -42,23 +45,48 @@ export function createResource(request: Request, typed: TypedKind, values: Value
   const refusal = kind.refuseCreation?.(request, values as PlainValues);
   if (refusal !== undefined) throw forbidden(refusal);
   const key = injectedKey(request, values.ssh_public_key);
-  const acceptance = { ...accepted, row: { ...ownValues(values, key), ...accepted.row }, parameters: { ...(key && { key }), ...accepted.parameters } };
+  const acceptance = {
+    ...accepted,
+    row: { ...ownValues(values, key), ...accepted.row },
+    parameters: { ...(key && { key }), ...accepted.parameters },
+  };
   return storeResource(request, typed, place, acceptance, values.tags as readonly string[] | undefined);
 }
 
 /** Stores an accepted resource and queues its creation at the provider. Throws 409. */
-export function storeResource(request: Request, typed: TypedKind, place: Place, acceptance: Acceptance, tags: readonly string[] = []): ResourceRow {
+export function storeResource(
+  request: Request,
+  typed: TypedKind,
+  place: Place,
+  acceptance: Acceptance,
+  tags: readonly string[] = [],
+): ResourceRow {
   const { db } = request;
   if (db.value(sql`SELECT state FROM service_settings WHERE id = ${place.settings}`) === 'Erred') {
     throw conflict('Cannot create resource if its service is in erred state.');
   }
   // Quotas are judged before anything is counted; drafts are the rows as they would be.
-  requireQuotas(db, [...demandsOf(draft(typed.name, place, acceptance.row)), ...demandsOfAttached(place, acceptance.attached)]);
-  const row = insertResource(request, { kind: typed.name, ...place, state: 'Creation Scheduled', values: acceptance.row, secrets: acceptance.secrets });
+  requireQuotas(db, [
+    ...demandsOf(draft(typed.name, place, acceptance.row)),
+    ...demandsOfAttached(place, acceptance.attached),
+  ]);
+  const row = insertResource(request, {
+    kind: typed.name,
+    ...place,
+    state: 'Creation Scheduled',
+    values: acceptance.row,
+    secrets: acceptance.secrets,
+  });
   replaceTags(db, row.id, tags);
   acceptance.then?.(row.id);
   storeAttached(request, place, row, acceptance.attached);
-  queueJob(request, { settings: place.settings, resource: row, operation: 'create', parameters: acceptance.parameters, secrets: acceptance.secrets });
+  queueJob(request, {
+    settings: place.settings,
+    resource: row,
+    operation: 'create',
+    parameters: acceptance.parameters,
+    secrets: acceptance.secrets,
+  });
   record(request, 'resource_creation_scheduled', resourceContext(db, row));
   return row;
 }
@@ -72,16 +100,33 @@ export const demandsOfAttached = (place: Place, attached: readonly Attached[] = 
   attached.flatMap(({ kind, values }) => demandsOf(draft(kind, place, values)));
 
 /** Stores the rows that are made with another, attached to it; its operation creates them. */
-export function storeAttached(request: Request, place: Place, to: ResourceRow, attached: readonly Attached[] = []): void {
+export function storeAttached(
+  request: Request,
+  place: Place,
+  to: ResourceRow,
+  attached: readonly Attached[] = [],
+): void {
   for (const { kind, uuid, values } of attached) {
-    const row = insertResource(request, { kind, uuid, ...place, state: 'Creation Scheduled', values: { ...values, instance_id: to.id } });
+    const row = insertResource(request, {
+      kind,
+      uuid,
+      ...place,
+      state: 'Creation Scheduled',
+      values: { ...values, instance_id: to.id },
+    });
     record(request, 'resource_creation_scheduled', resourceContext(request.db, row));
   }
 }
 
 function draft(kind: string, place: Place, values: PlainValues): ResourceRow {
   return {
-    cores: 0, ram: 0, disk: 0, size: 0, parent_id: null, instance_id: null, details: JSON.stringify(values.details ?? values),
+    cores: 0,
+    ram: 0,
+    disk: 0,
+    size: 0,
+    parent_id: null,
+    instance_id: null,
+    details: JSON.stringify(values.details ?? values),
     ...values,
     kind,
     link_id: place.link,

@@ -1,7 +1,17 @@
 import type { Request } from '../access/request.ts';
 import { type Field, shown } from '../collection/field.ts';
 import type { LinkTarget } from '../collection/links.ts';
-import { type Json, computedValue, knownText, linkOfPath, linkValue, listValue, objectValue, optionalLink, plainValue } from '../collection/representation.ts';
+import {
+  computedValue,
+  type Json,
+  knownText,
+  linkOfPath,
+  linkValue,
+  listValue,
+  objectValue,
+  optionalLink,
+  plainValue,
+} from '../collection/representation.ts';
 import { sql } from '../db/sql.ts';
 import { visibleResources } from './rights.ts';
 
@@ -9,8 +19,11 @@ import { visibleResources } from './rights.ts';
 export const detail = (name: string, alias = 'r'): string => `(${alias}.details ->> '$.${name}')`;
 
 /** A detail as it is shown: any JSON value; `empty` is the JSON shown without one. */
-export const shownDetail = (name: string, shape: Readonly<Record<string, unknown>> = { type: ['string', 'null'] }, empty = 'null'): Field<never> =>
-  shown('string', shape, computedValue(`ifnull(r.details -> '$.${name}', '${empty}')`));
+export const shownDetail = (
+  name: string,
+  shape: Readonly<Record<string, unknown>> = { type: ['string', 'null'] },
+  empty = 'null',
+): Field<never> => shown('string', shape, computedValue(`ifnull(r.details -> '$.${name}', '${empty}')`));
 
 /** Any texts by name. */
 export const textMap = { type: 'object', additionalProperties: { type: 'string' } } as const;
@@ -18,16 +31,29 @@ export const textMap = { type: 'object', additionalProperties: { type: 'string' 
 /** Where links to resources of a kind point. */
 export const resourceTarget = (kind: string, path: string) => (): LinkTarget => ({
   path,
-  visibleId: ({ caller, db }: Request, uuid) => db.value<number>(sql`SELECT r.id FROM resource r WHERE r.kind = ${kind} AND r.uuid = ${uuid} AND ${visibleResources(caller)}`),
+  visibleId: ({ caller, db }: Request, uuid) =>
+    db.value<number>(
+      sql`SELECT r.id FROM resource r WHERE r.kind = ${kind} AND r.uuid = ${uuid} AND ${visibleResources(caller)}`,
+    ),
 });
 
 /** The link of the resource whose id stands in a column, or null. */
 export const linkOfResource = (path: string, column: string): Field<never> =>
-  shown('field', { type: ['string', 'null'], format: 'uri' }, optionalLink(path, `(SELECT uuid FROM resource WHERE id = ${column})`));
+  shown(
+    'field',
+    { type: ['string', 'null'], format: 'uri' },
+    optionalLink(path, `(SELECT uuid FROM resource WHERE id = ${column})`),
+  );
 
 /** An item of related_resources in alias `x` (services.md 7.1). */
 export const relatedItem = (path: string): Json =>
-  objectValue({ url: linkValue(path, 'x.uuid'), uuid: plainValue('x.uuid'), name: knownText('x.name'), resource_type: plainValue('x.kind'), state: plainValue('x.state') });
+  objectValue({
+    url: linkValue(path, 'x.uuid'),
+    uuid: plainValue('x.uuid'),
+    name: knownText('x.name'),
+    resource_type: plainValue('x.kind'),
+    state: plainValue('x.state'),
+  });
 
 /** Related resources of one kind that satisfy a condition on alias `x`. */
 export const relatedList = (kind: string, path: string, condition: string): Json =>
@@ -37,12 +63,19 @@ export const relatedList = (kind: string, path: string, condition: string): Json
 export const relatedOfKinds = (paths: Readonly<Record<string, string>>, condition: string): Json =>
   listValue(
     objectValue({
-      url: linkOfPath(`CASE x.kind ${Object.entries(paths).map(([kind, path]) => `WHEN '${kind}' THEN '${path}'`).join(' ')} END`, 'x.uuid'),
+      url: linkOfPath(
+        `CASE x.kind ${Object.entries(paths)
+          .map(([kind, path]) => `WHEN '${kind}' THEN '${path}'`)
+          .join(' ')} END`,
+        'x.uuid',
+      ),
       uuid: plainValue('x.uuid'),
       name: knownText('x.name'),
       resource_type: plainValue('x.kind'),
       state: plainValue('x.state'),
     }),
-    `resource x WHERE x.kind IN (${Object.keys(paths).map((kind) => `'${kind}'`).join(', ')}) AND ${condition}`,
+    `resource x WHERE x.kind IN (${Object.keys(paths)
+      .map((kind) => `'${kind}'`)
+      .join(', ')}) AND ${condition}`,
     'x.kind, x.id',
   );

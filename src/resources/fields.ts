@@ -1,16 +1,27 @@
 import { type Fields, shown, shownList, shownText, shownTime, uuidField } from '../collection/field.ts';
 import { type LinkTarget, link, selfLink } from '../collection/links.ts';
+import {
+  booleanValue,
+  computedValue,
+  constant,
+  type Json,
+  knownText,
+  linkValue,
+  numberValue,
+  plainValue,
+  timeValue,
+} from '../collection/representation.ts';
+import { properName } from '../collection/rules.ts';
 import { text } from '../collection/values.ts';
-import { type Json, booleanValue, computedValue, constant, knownText, linkValue, numberValue, plainValue, timeValue } from '../collection/representation.ts';
 import type { TypedKind } from '../providers/registry.ts';
 import { linksByType } from '../services/links.ts';
 import { typedLink } from '../services/paths.ts';
-import { properName } from '../collection/rules.ts';
 import { relatedItem } from './details.ts';
 import { keyToInject } from './injected-key.ts';
 import { tagsField } from './tags.ts';
 
-const of = (table: string, column: string): string => `(SELECT ${column} FROM ${table} WHERE id = r.${table === 'service_settings' ? 'settings' : table}_id)`;
+const of = (table: string, column: string): string =>
+  `(SELECT ${column} FROM ${table} WHERE id = r.${table === 'service_settings' ? 'settings' : table}_id)`;
 const settingsName = of('service_settings', 'name');
 const settingsType = of('service_settings', 'type');
 
@@ -18,16 +29,23 @@ const uri = { type: 'string', format: 'uri' };
 
 const slaShape = {
   type: ['object', 'null'],
-  properties: { value: { type: ['number', 'null'] }, agreed_value: { type: ['number', 'null'] }, period: { type: 'string' } },
+  properties: {
+    value: { type: ['number', 'null'] },
+    agreed_value: { type: ['number', 'null'] },
+    period: { type: 'string' },
+  },
   required: ['value', 'agreed_value', 'period'],
 };
 const relatedShape = { type: 'array', items: { title: 'RelatedResource', ...relatedItem('resources').shape } };
 
 /** The SLA row of the period the request asks for, or null. */
-const slaValue = computedValue(`ifnull((SELECT json_object('value', s.value, 'agreed_value', s.agreed_value, 'period', s.period)
+const slaValue =
+  computedValue(`ifnull((SELECT json_object('value', s.value, 'agreed_value', s.agreed_value, 'period', s.period)
   FROM resource_sla s WHERE s.resource_id = r.id AND s.period = @period), 'null')`);
 
-const monitoringValue = computedValue(`(SELECT json_group_object(m.name, m.value) FROM monitoring_item m WHERE m.resource_id = r.id)`);
+const monitoringValue = computedValue(
+  `(SELECT json_group_object(m.name, m.value) FROM monitoring_item m WHERE m.resource_id = r.id)`,
+);
 
 /** SQL: the project's certifications are all held by the settings (services.md 2.6). */
 export const isLinkValid = `NOT EXISTS (SELECT 1 FROM project_certification pc WHERE pc.project_id = r.project_id
@@ -57,7 +75,12 @@ function baseFields({ kind, name, type }: TypedKind) {
     customer_abbreviation: shownText(knownText(of('customer', 'abbreviation'))),
     service_project_link: {
       ...link({ required: true, update: false, to: () => linksByType.get(type.name) as LinkTarget, key: "''" }),
-      json: () => typedLink(settingsType, '-service-project-link', '(SELECT uuid FROM service_project_link WHERE id = r.link_id)'),
+      json: () =>
+        typedLink(
+          settingsType,
+          '-service-project-link',
+          '(SELECT uuid FROM service_project_link WHERE id = r.link_id)',
+        ),
     },
     resource_type: shown('string', { type: 'string', enum: [name] }, constant(JSON.stringify(name))),
     state: shownText(),
@@ -65,21 +88,36 @@ function baseFields({ kind, name, type }: TypedKind) {
     error_message: shownText(),
     backend_id: shownText(),
     created: shownTime(),
-    access_url: shown('string', { type: ['string', 'array', 'null'], items: { type: 'string' } }, kind.accessUrl ?? (kind.isVirtualMachine ? addresses : constant('null'))),
+    access_url: shown(
+      'string',
+      { type: ['string', 'array', 'null'], items: { type: 'string' } },
+      kind.accessUrl ?? (kind.isVirtualMachine ? addresses : constant('null')),
+    ),
     tags: tagsField,
     sla: shown('nested object', slaShape, slaValue),
-    monitoring_items: shown('nested object', { type: 'object', additionalProperties: { type: 'number' } }, monitoringValue),
+    monitoring_items: shown(
+      'nested object',
+      { type: 'object', additionalProperties: { type: 'number' } },
+      monitoringValue,
+    ),
     is_link_valid: shown('boolean', { type: 'boolean' }, booleanValue(isLinkValid)),
     action: shownText(),
-    action_details: shown('nested object', { type: 'object', additionalProperties: true }, computedValue('r.action_details')),
+    action_details: shown(
+      'nested object',
+      { type: 'object', additionalProperties: true },
+      computedValue('r.action_details'),
+    ),
     related_resources: shown('list', relatedShape, kind.related ?? constant('[]'), { shown: '@detail' }),
   };
 }
 
 /** External addresses, else internal ones, else null. */
-const addresses: Json = computedValue(`CASE WHEN r.external_ips <> '[]' THEN r.external_ips WHEN r.internal_ips <> '[]' THEN r.internal_ips ELSE 'null' END`);
+const addresses: Json = computedValue(
+  `CASE WHEN r.external_ips <> '[]' THEN r.external_ips WHEN r.internal_ips <> '[]' THEN r.internal_ips ELSE 'null' END`,
+);
 
-const option = (name: string): Json => computedValue(`ifnull((SELECT options -> '$.${name}' FROM service_settings WHERE id = r.settings_id), 'null')`);
+const option = (name: string): Json =>
+  computedValue(`ifnull((SELECT options -> '$.${name}' FROM service_settings WHERE id = r.settings_id), 'null')`);
 
 /** What virtual machines add. */
 export const virtualMachineFields = {

@@ -31,8 +31,11 @@ export const keyToInject = (): Field<number> =>
         if (value === '' || value === null) return null as unknown as number;
         if (typeof value !== 'string') return resolveLink(value, keys, request);
         const uuid = linkKey(value, keys.path, request);
-        const key = request.db.get<{ id: number; user_id: number }>(sql`SELECT id, user_id FROM ssh_key WHERE uuid = ${uuid}`);
-        if (!key || !(request.caller.isStaff || key.user_id === request.caller.id)) throw new FieldError(['Invalid hyperlink - Object does not exist.']);
+        const key = request.db.get<{ id: number; user_id: number }>(
+          sql`SELECT id, user_id FROM ssh_key WHERE uuid = ${uuid}`,
+        );
+        if (!key || !(request.caller.isStaff || key.user_id === request.caller.id))
+          throw new FieldError(['Invalid hyperlink - Object does not exist.']);
         return key.id;
       },
     },
@@ -40,4 +43,6 @@ export const keyToInject = (): Field<number> =>
 
 /** The key that a creation chose, by its id. */
 export const injectedKey = ({ db }: Request, id: unknown): InjectedKey | undefined =>
-  typeof id === 'number' ? db.get<InjectedKey>(sql`SELECT name, public_key, fingerprint FROM ssh_key WHERE id = ${id}`) : undefined;
+  typeof id === 'number'
+    ? db.get<InjectedKey>(sql`SELECT name, public_key, fingerprint FROM ssh_key WHERE id = ${id}`)
+    : undefined;

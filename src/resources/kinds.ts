@@ -1,21 +1,29 @@
+import type { Request } from '../access/request.ts';
 import { titleOf } from '../collection/actions.ts';
 import { Collection, type CollectionSpec } from '../collection/collection.ts';
-import { type Fields, messageShape } from '../collection/field.ts';
 import type { Endpoint, Operation } from '../collection/endpoint.ts';
 import { exampleLink } from '../collection/example.ts';
+import { type Fields, messageShape } from '../collection/field.ts';
 import { parameter } from '../collection/filter.ts';
-import type { Request } from '../access/request.ts';
 import { validate } from '../collection/validate.ts';
 import { sql } from '../db/sql.ts';
 import { forbidden } from '../http/error.ts';
 import { created, document } from '../http/reply.ts';
 import type { ResourceList } from '../providers/provider.ts';
-import { type TypedKind, resourceKind, resourceKinds } from '../providers/registry.ts';
+import { resourceKind, resourceKinds, type TypedKind } from '../providers/registry.ts';
 import { actionEndpoints } from './actions.ts';
-import { createResource } from './creation.ts';
 import { deleteResource, updateResource } from './changes.ts';
+import { createResource } from './creation.ts';
 import { fieldsOfKind } from './fields.ts';
-import { listParameters, orderingNames, periodEnd, periodOf, periodParameter, resourceFilters, resourcePage } from './listing.ts';
+import {
+  listParameters,
+  orderingNames,
+  periodEnd,
+  periodOf,
+  periodParameter,
+  resourceFilters,
+  resourcePage,
+} from './listing.ts';
 import { describeKind, describeResource } from './metadata.ts';
 import { type ResourceRow, resourceOf } from './resource.ts';
 import { mayChangeResources, visibleResources } from './rights.ts';
@@ -23,11 +31,15 @@ import { mayChangeResources, visibleResources } from './rights.ts';
 export type KindCollection = Collection<Fields, ResourceRow>;
 
 /** Whether the answer is a detail, which tells related resources. */
-const isDetail = (request: Request): number => (request.params.key !== undefined || request.incoming.method === 'POST' ? 1 : 0);
+const isDetail = (request: Request): number =>
+  request.params.key !== undefined || request.incoming.method === 'POST' ? 1 : 0;
 
 /** Resources of a kind; details show the secrets that their fields let through. */
 class KindObjects extends Collection<Fields, ResourceRow> {
-  constructor(spec: CollectionSpec<Fields, ResourceRow>, private readonly secrets: readonly string[]) {
+  constructor(
+    spec: CollectionSpec<Fields, ResourceRow>,
+    private readonly secrets: readonly string[],
+  ) {
     super(spec);
   }
 
@@ -38,7 +50,8 @@ class KindObjects extends Collection<Fields, ResourceRow> {
     const names = this.secrets.filter((name) => name in shown);
     if (names.length === 0) return text;
     const { secrets, uuid } = resourceOf(request.db, id) as ResourceRow;
-    const opened = secrets === null ? {} : (JSON.parse(request.deployment.secrets.open(secrets, uuid)) as Record<string, unknown>);
+    const opened =
+      secrets === null ? {} : (JSON.parse(request.deployment.secrets.open(secrets, uuid)) as Record<string, unknown>);
     return JSON.stringify({ ...shown, ...Object.fromEntries(names.map((name) => [name, opened[name] ?? ''])) });
   }
 }
@@ -46,35 +59,42 @@ class KindObjects extends Collection<Fields, ResourceRow> {
 function kindCollection(typed: TypedKind): KindCollection {
   const { kind, name } = typed;
   const fields = fieldsOfKind(typed);
-  return new KindObjects({
-    path: kind.path,
-    kind: name,
-    description: `Resources of type ${name}.`,
-    table: 'resource',
-    alias: 'r',
-    fields,
-    visible: (caller) => sql`r.kind = ${name} AND ${visibleResources(caller)}`,
-    selectable: true,
-    parameters: (request) => ({ period: periodOf(request), detail: isDetail(request), credentials: Number(request.config.tenant_credentials_visible) }),
-    who: {
-      read: 'Everybody who sees the project.',
-      create: 'Staff; owners of the customer; managers and administrators of the project.',
-      update: 'Staff; owners of the customer; managers and administrators of the project.',
-      delete: 'Staff; owners of the customer; managers and administrators of the project.',
+  return new KindObjects(
+    {
+      path: kind.path,
+      kind: name,
+      description: `Resources of type ${name}.`,
+      table: 'resource',
+      alias: 'r',
+      fields,
+      visible: (caller) => sql`r.kind = ${name} AND ${visibleResources(caller)}`,
+      selectable: true,
+      parameters: (request) => ({
+        period: periodOf(request),
+        detail: isDetail(request),
+        credentials: Number(request.config.tenant_credentials_visible),
+      }),
+      who: {
+        read: 'Everybody who sees the project.',
+        create: 'Staff; owners of the customer; managers and administrators of the project.',
+        update: 'Staff; owners of the customer; managers and administrators of the project.',
+        delete: 'Staff; owners of the customer; managers and administrators of the project.',
+      },
+      examples: {
+        ...(kind.examples && { replace: { name: kind.examples.name, description: 'Used by the shop.' } }),
+        change: { tags: ['environment:production'] },
+      },
+      filters: { ...resourceFilters, ...kind.filters },
+      orderings: {},
+      order: '-r.created',
+      update: {
+        may: (request, row) => mayChangeResources(request, row.project_id, row.customer_id),
+        run: (request, row, values) => updateResource(request, typed, row, values),
+      },
+      delete: { may: () => true, run: () => undefined },
     },
-    examples: {
-      ...(kind.examples && { replace: { name: kind.examples.name, description: 'Used by the shop.' } }),
-      change: { tags: ['environment:production'] },
-    },
-    filters: { ...resourceFilters, ...kind.filters },
-    orderings: {},
-    order: '-r.created',
-    update: {
-      may: (request, row) => mayChangeResources(request, row.project_id, row.customer_id),
-      run: (request, row, values) => updateResource(request, typed, row, values),
-    },
-    delete: { may: () => true, run: () => undefined },
-  }, kind.shownSecrets ?? []);
+    kind.shownSecrets ?? [],
+  );
 }
 
 /** The collection of each kind, by its full name. */
@@ -86,12 +106,18 @@ export const collectionOf = (kind: string): KindCollection => collectionsByKind.
 /** The JSON texts of resources of whatever kinds, in the order of their ids. */
 export function representResources(request: Request, ids: readonly number[]): string[] {
   const kinds = new Map(
-    request.db.all<{ id: number; kind: string }>(sql`SELECT id, kind FROM resource WHERE id IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`).map(({ id, kind }) => [id, kind]),
+    request.db
+      .all<{ id: number; kind: string }>(
+        sql`SELECT id, kind FROM resource WHERE id IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`,
+      )
+      .map(({ id, kind }) => [id, kind]),
   );
   const texts = new Map<number, string>();
   for (const kind of new Set(kinds.values())) {
     const own = ids.filter((id) => kinds.get(id) === kind);
-    collectionOf(kind).listing.represent(request, own).forEach((text, i) => texts.set(own[i] as number, text));
+    collectionOf(kind)
+      .listing.represent(request, own)
+      .forEach((text, i) => texts.set(own[i] as number, text));
   }
   return ids.flatMap((id) => texts.get(id) ?? []);
 }
@@ -114,7 +140,11 @@ function kindEndpoints(typed: TypedKind): Endpoint[] {
       }),
   };
   const { create, name } = typed.kind.examples ?? {};
-  const example = create && { name, service_project_link: exampleLink(`${typed.type.prefix}-service-project-link`), ...create };
+  const example = create && {
+    name,
+    service_project_link: exampleLink(`${typed.type.prefix}-service-project-link`),
+    ...create,
+  };
   const post: Operation = {
     summary: `Creates a ${typed.name}.`,
     who: kindObjects.spec.who?.create,
@@ -129,7 +159,12 @@ function kindEndpoints(typed: TypedKind): Endpoint[] {
   const remove: Operation = {
     summary: `Deletes a ${typed.name}.`,
     who: kindObjects.spec.who?.delete,
-    filters: Object.fromEntries(Object.entries(typed.kind.deletionFlags ?? {}).map(([name, fallback]) => [name, parameter('boolean', `Default: ${fallback}.`)])),
+    filters: Object.fromEntries(
+      Object.entries(typed.kind.deletionFlags ?? {}).map(([name, fallback]) => [
+        name,
+        parameter('boolean', `Default: ${fallback}.`),
+      ]),
+    ),
     output: { status: 202, shape: messageShape },
     handle: (request) => {
       const row = kindObjects.find(request);
@@ -140,10 +175,23 @@ function kindEndpoints(typed: TypedKind): Endpoint[] {
   const { PATCH, PUT } = detail.operations;
   const updates = typed.kind.isUpdatable === false ? {} : { ...(PUT && { PUT }), ...(PATCH && { PATCH }) };
   return [
-    { ...list, operations: { GET: get, ...(typed.kind.isCreatable && { POST: post }) }, metadata: (request) => describeKind(request, typed, kindObjects) },
+    {
+      ...list,
+      operations: { GET: get, ...(typed.kind.isCreatable && { POST: post }) },
+      metadata: (request) => describeKind(request, typed, kindObjects),
+    },
     {
       ...detail,
-      operations: { GET: { ...(detail.operations.GET as Operation), filters: { period: periodParameter }, handle: (request) => document(kindObjects.represent(request, kindObjects.find(request).id), {}, periodEnd(request)) }, ...updates, DELETE: remove },
+      operations: {
+        GET: {
+          ...(detail.operations.GET as Operation),
+          filters: { period: periodParameter },
+          handle: (request) =>
+            document(kindObjects.represent(request, kindObjects.find(request).id), {}, periodEnd(request)),
+        },
+        ...updates,
+        DELETE: remove,
+      },
       metadata: (request) => describeResource(request, typed, kindObjects),
     },
     ...actionEndpoints(typed, kindObjects, collectionOf),
@@ -183,4 +231,3 @@ function listEndpoint(typed: TypedKind, objects: KindCollection, { condition, ki
 
 /** Every path of every kind. */
 export const kindsEndpoints: readonly Endpoint[] = resourceKinds.flatMap(kindEndpoints);
-

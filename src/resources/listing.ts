@@ -1,10 +1,10 @@
 import type { Request } from '../access/request.ts';
 import { messages } from '../collection/field.ts';
-import { type Filters, exact, exactUuid, oneOf, parameter, partial, uuidOf } from '../collection/filter.ts';
-import { type Sql, all, any, join, raw, sql } from '../db/sql.ts';
+import { exact, exactUuid, type Filters, oneOf, parameter, partial, uuidOf } from '../collection/filter.ts';
+import { all, any, join, raw, type Sql, sql } from '../db/sql.ts';
 import { invalid } from '../http/error.ts';
 import { pageHeaders, pageOf } from '../http/page.ts';
-import { type Reply, document } from '../http/reply.ts';
+import { document, type Reply } from '../http/reply.ts';
 import type { TypedKind } from '../providers/registry.ts';
 
 /*
@@ -54,7 +54,9 @@ export const resourceFilters: Filters = {
     help: 'SLA of the period.',
     condition: (request, name) => {
       const value = numberParameter(request, name);
-      return value === undefined ? undefined : sql`r.id IN (SELECT resource_id FROM resource_sla WHERE period = ${periodOf(request)} AND value = ${value})`;
+      return value === undefined
+        ? undefined
+        : sql`r.id IN (SELECT resource_id FROM resource_sla WHERE period = ${periodOf(request)} AND value = ${value})`;
     },
   },
 };
@@ -64,7 +66,8 @@ const hasTag = (tag: string): Sql => sql`r.id IN (SELECT resource_id FROM resour
 function numberParameter({ query }: Request, name: string): number | undefined {
   const text = query.one(name);
   if (text === undefined) return undefined;
-  if (!/^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i.test(text) || !Number.isFinite(Number(text))) throw invalid({ [name]: [messages.number] });
+  if (!/^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i.test(text) || !Number.isFinite(Number(text)))
+    throw invalid({ [name]: [messages.number] });
   return Number(text);
 }
 
@@ -76,7 +79,9 @@ function namedFilters(request: Request): Sql[] {
     if (name.startsWith('tag__')) return [hasTag(`${name.slice('tag__'.length)}:${value}`)];
     if (!name.startsWith('monitoring__')) return [];
     const item = name.slice('monitoring__'.length);
-    return [sql`r.id IN (SELECT resource_id FROM monitoring_item WHERE name = ${item} AND value = ${numberParameter(request, name) as number})`];
+    return [
+      sql`r.id IN (SELECT resource_id FROM monitoring_item WHERE name = ${item} AND value = ${numberParameter(request, name) as number})`,
+    ];
   });
 }
 
@@ -85,7 +90,10 @@ export const periodParameter = parameter('string', 'SLA period, YYYY-MM or YYYY;
 /** Parameters of lists of resources besides the filters of their kinds. */
 export const listParameters: Filters = {
   period: periodParameter,
-  named: parameter('named', 'tag__<prefix>=<value>: having the tag prefix:value; monitoring__<item>=<number>: where the item has this value.'),
+  named: parameter(
+    'named',
+    'tag__<prefix>=<value>: having the tag prefix:value; monitoring__<item>=<number>: where the item has this value.',
+  ),
 };
 
 /** How a period of SLA is written. */
@@ -158,9 +166,12 @@ function orderOf(request: Request, kinds: readonly TypedKind[]): Order {
 
 /** The values of actual_sla, monitoring__<item> or tag__<prefix>, one a resource, by which rows without are left out. */
 function valuesNamed(request: Request, name: string): Sql | undefined {
-  if (name === 'actual_sla') return sql`(SELECT resource_id, value FROM resource_sla WHERE period = ${periodOf(request)} AND value IS NOT NULL)`;
-  if (name.startsWith('monitoring__')) return sql`(SELECT resource_id, value FROM monitoring_item WHERE name = ${name.slice('monitoring__'.length)})`;
-  if (name.startsWith('tag__')) return sql`(SELECT resource_id, min(value) AS value FROM resource_tag WHERE prefix = ${name.slice('tag__'.length)} GROUP BY resource_id)`;
+  if (name === 'actual_sla')
+    return sql`(SELECT resource_id, value FROM resource_sla WHERE period = ${periodOf(request)} AND value IS NOT NULL)`;
+  if (name.startsWith('monitoring__'))
+    return sql`(SELECT resource_id, value FROM monitoring_item WHERE name = ${name.slice('monitoring__'.length)})`;
+  if (name.startsWith('tag__'))
+    return sql`(SELECT resource_id, min(value) AS value FROM resource_tag WHERE prefix = ${name.slice('tag__'.length)} GROUP BY resource_id)`;
   return undefined;
 }
 
@@ -168,11 +179,19 @@ function valuesNamed(request: Request, name: string): Sql | undefined {
 function kindOrder(name: string, direction: Sql, kinds: readonly TypedKind[]): Sql[] {
   const expressions = kinds.flatMap((typed) => {
     const { kind } = typed;
-    const own = { ...(kind.isVirtualMachine && virtualMachine), ...(kind.hasRuntimeState && { runtime_state: 'r.runtime_state' }), ...kind.orderings };
-    return Object.hasOwn(own, name) ? [{ kind: typed.name, expression: (own as Record<string, string>)[name] as string }] : [];
+    const own = {
+      ...(kind.isVirtualMachine && virtualMachine),
+      ...(kind.hasRuntimeState && { runtime_state: 'r.runtime_state' }),
+      ...kind.orderings,
+    };
+    return Object.hasOwn(own, name)
+      ? [{ kind: typed.name, expression: (own as Record<string, string>)[name] as string }]
+      : [];
   });
   if (expressions.length === 0) return [];
-  const value = raw(`CASE r.kind ${expressions.map(({ expression, kind }) => `WHEN '${kind}' THEN ${expression}`).join(' ')} END`);
+  const value = raw(
+    `CASE r.kind ${expressions.map(({ expression, kind }) => `WHEN '${kind}' THEN ${expression}`).join(' ')} END`,
+  );
   const has = raw(`r.kind IN (${expressions.map(({ kind }) => `'${kind}'`).join(', ')}) DESC`);
   // An empty value is first ascending and last descending, which is where SQLite puts null.
   return [has, sql`${value} ${direction}`];
@@ -180,7 +199,15 @@ function kindOrder(name: string, direction: Sql, kinds: readonly TypedKind[]): S
 
 /** Names of the orderings of these kinds, for the documentation. */
 export const orderingNames = (kinds: readonly TypedKind[]): string[] => [
-  ...new Set([...Object.keys(common), 'actual_sla', ...kinds.flatMap(({ kind }) => [...(kind.isVirtualMachine ? Object.keys(virtualMachine) : []), ...(kind.hasRuntimeState ? ['runtime_state'] : []), ...Object.keys(kind.orderings ?? {})])]),
+  ...new Set([
+    ...Object.keys(common),
+    'actual_sla',
+    ...kinds.flatMap(({ kind }) => [
+      ...(kind.isVirtualMachine ? Object.keys(virtualMachine) : []),
+      ...(kind.hasRuntimeState ? ['runtime_state'] : []),
+      ...Object.keys(kind.orderings ?? {}),
+    ]),
+  ]),
   'tag__*',
   'monitoring__*',
 ];
@@ -196,7 +223,12 @@ export function resourceCondition(request: Request, conditions: readonly Sql[], 
 /** A page of resources; `represent` turns ids into JSON texts, in their order. */
 export function resourcePage(
   request: Request,
-  list: { conditions: readonly Sql[]; filters: Filters; kinds: readonly TypedKind[]; represent: (ids: readonly number[]) => string[] },
+  list: {
+    conditions: readonly Sql[];
+    filters: Filters;
+    kinds: readonly TypedKind[];
+    represent: (ids: readonly number[]) => string[];
+  },
 ): Reply {
   const { db, query } = request;
   const order = orderOf(request, list.kinds);
@@ -204,6 +236,12 @@ export function resourcePage(
   const from = sql`FROM resource r${order.joins} WHERE ${condition}`;
   const total = db.count(sql`SELECT count(*) ${from}`);
   const page = pageOf(query, total);
-  const ids = db.values<number>(sql`SELECT r.id ${from} ORDER BY ${order.terms} LIMIT ${page.size} OFFSET ${page.offset}`);
-  return document(`[${list.represent(ids).join(',')}]`, pageHeaders(page, total, request.url, query), periodEnd(request));
+  const ids = db.values<number>(
+    sql`SELECT r.id ${from} ORDER BY ${order.terms} LIMIT ${page.size} OFFSET ${page.offset}`,
+  );
+  return document(
+    `[${list.represent(ids).join(',')}]`,
+    pageHeaders(page, total, request.url, query),
+    periodEnd(request),
+  );
 }

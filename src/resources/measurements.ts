@@ -1,17 +1,17 @@
+import * as v from 'valibot';
 import type { Request } from '../access/request.ts';
 import type { Endpoint } from '../collection/endpoint.ts';
 import { describeFields } from '../collection/endpoint.ts';
-import { type Field, FieldError, type Fields, messages, shown } from '../collection/field.ts';
-import { number, text } from '../collection/values.ts';
 import { exampleLink } from '../collection/example.ts';
-import { type Filters, exact, parameter } from '../collection/filter.ts';
+import { type Field, FieldError, type Fields, messages, shown } from '../collection/field.ts';
+import { exact, type Filters, parameter } from '../collection/filter.ts';
+import { constant, type Json, knownText, numberValue, objectValue, render } from '../collection/representation.ts';
 import { validate } from '../collection/validate.ts';
-import * as v from 'valibot';
-import { type Sql, raw, sql } from '../db/sql.ts';
+import { number, text } from '../collection/values.ts';
+import { raw, type Sql, sql } from '../db/sql.ts';
 import { forbidden, invalid, notFound } from '../http/error.ts';
 import { pageHeaders, pageOf } from '../http/page.ts';
-import { type Reply, document, empty, json } from '../http/reply.ts';
-import { type Json, constant, knownText, numberValue, objectValue, render } from '../collection/representation.ts';
+import { document, empty, json, type Reply } from '../http/reply.ts';
 import { type ResolvedScope, resolveScope, scopeParameter } from '../scopes/resolve.ts';
 import { resourceLink } from '../scopes/scopes.ts';
 import { periodPattern, periodRule } from './listing.ts';
@@ -59,7 +59,11 @@ const percentage = (): Field<number | null> => {
 };
 
 const period = text({ max: 7, required: true, pattern: [periodPattern, periodRule] });
-const itemName = text({ max: 150, required: true, pattern: [/^[A-Za-z0-9_.-]+$/, 'Enter a name of letters, digits, "_", "." and "-".'] });
+const itemName = text({
+  max: 150,
+  required: true,
+  pattern: [/^[A-Za-z0-9_.-]+$/, 'Enter a name of letters, digits, "_", "." and "-".'],
+});
 
 interface Measurement {
   readonly path: string;
@@ -84,10 +88,18 @@ function put(request: Request, { fields, key, table, values }: Measurement): Rep
   const { id } = given.scope as ResolvedScope;
   const where = sql`resource_id = ${id} AND ${raw(key)} = ${given[key] as string}`;
   const present = db.get<Record<string, number | null>>(sql`SELECT * FROM ${raw(table)} WHERE ${where}`);
-  const row = Object.fromEntries(values.map((name) => [name, (given[name] === undefined ? (present?.[name] ?? null) : given[name]) as number | null]));
+  const row = Object.fromEntries(
+    values.map((name) => [
+      name,
+      (given[name] === undefined ? (present?.[name] ?? null) : given[name]) as number | null,
+    ]),
+  );
   db.run(sql`DELETE FROM ${raw(table)} WHERE ${where}`);
   db.insert(table, { resource_id: id, [key]: given[key] as string, ...row });
-  const link = db.named<string>(`SELECT ${render(resourceLink('r.id'))} FROM resource r WHERE r.id = @id`, { base: request.base, id })[0] as string;
+  const link = db.named<string>(`SELECT ${render(resourceLink('r.id'))} FROM resource r WHERE r.id = @id`, {
+    base: request.base,
+    id,
+  })[0] as string;
   return json({ scope: JSON.parse(link) as string, [key]: given[key], ...row }, present ? 200 : 201);
 }
 
@@ -112,7 +124,9 @@ function remove(request: Request, { key, table }: Measurement): Reply {
   if (missing.length > 0) throw invalid(Object.fromEntries(missing.map((name) => [name, [messages.required]])));
   const { id } = resourceParameter(request) as ResolvedScope;
   refuseMalformedPeriod(request, key);
-  const { changes } = request.db.run(sql`DELETE FROM ${raw(table)} WHERE resource_id = ${id} AND ${raw(key)} = ${request.query.one(key) as string}`);
+  const { changes } = request.db.run(
+    sql`DELETE FROM ${raw(table)} WHERE resource_id = ${id} AND ${raw(key)} = ${request.query.one(key) as string}`,
+  );
   if (changes === 0) throw notFound();
   return empty();
 }
@@ -120,7 +134,9 @@ function remove(request: Request, { key, table }: Measurement): Reply {
 function list(request: Request, measurement: Measurement): Reply {
   const { db, query } = request;
   const { key, order, table } = measurement;
-  const conditions: Sql[] = [sql`m.resource_id IN (SELECT r.id FROM resource r WHERE ${visibleResources(request.caller)})`];
+  const conditions: Sql[] = [
+    sql`m.resource_id IN (SELECT r.id FROM resource r WHERE ${visibleResources(request.caller)})`,
+  ];
   const scope = resourceParameter(request);
   if (scope) conditions.push(sql`m.resource_id = ${scope.id}`);
   refuseMalformedPeriod(request, key);
@@ -129,7 +145,10 @@ function list(request: Request, measurement: Measurement): Reply {
   const condition = conditions.reduce((a, b) => sql`${a} AND ${b}`);
   const total = db.count(sql`SELECT count(*) FROM ${raw(table)} m WHERE ${condition}`);
   const page = pageOf(query, total);
-  const keys = db.all<{ id: number; key: string }>(sql`SELECT m.resource_id AS id, m.${raw(key)} AS key FROM ${raw(table)} m WHERE ${condition}
+  const keys = db.all<{
+    id: number;
+    key: string;
+  }>(sql`SELECT m.resource_id AS id, m.${raw(key)} AS key FROM ${raw(table)} m WHERE ${condition}
     ORDER BY ${raw(order)}, m.resource_id LIMIT ${page.size} OFFSET ${page.offset}`);
   const rows = db.named<string>(
     `SELECT ${render(representation(measurement))} FROM json_each(@keys) k CROSS JOIN ${table} m ON m.resource_id = k.value ->> 'id' AND m.${key} = k.value ->> 'key'`,
@@ -147,7 +166,10 @@ const representation = ({ key, values }: Measurement): Json =>
 
 function endpoint(measurement: Measurement): Endpoint {
   const { description, example, fields, key, kind, path } = measurement;
-  const filters: Filters = { scope: parameter('link', 'Link of the resource.'), [key]: parameter('string', 'The exact value.') };
+  const filters: Filters = {
+    scope: parameter('link', 'Link of the resource.'),
+    [key]: parameter('string', 'The exact value.'),
+  };
   const shape = { title: kind.replaceAll(' ', ''), ...representation(measurement).shape };
   return {
     path: `/api/${path}/`,
@@ -155,9 +177,29 @@ function endpoint(measurement: Measurement): Endpoint {
     description,
     actions: (request) => (request.caller.isStaff ? { PUT: describeFields(fields, request, 'create') } : undefined),
     operations: {
-      GET: { summary: description, who: 'Everybody who sees the resource.', filters, paginated: true, output: { status: 200, shape: { type: 'array', items: shape } }, handle: (request) => list(request, measurement) },
-      PUT: { summary: `Stores a ${kind.toLowerCase()}.`, who: 'Staff.', input: { fields, purpose: 'create', example }, output: { status: 200, others: [201], shape }, handle: (request) => put(request, measurement) },
-      DELETE: { summary: `Removes a ${kind.toLowerCase()}.`, who: 'Staff.', filters, output: { status: 204 }, refusals: { 404: true }, handle: (request) => remove(request, measurement) },
+      GET: {
+        summary: description,
+        who: 'Everybody who sees the resource.',
+        filters,
+        paginated: true,
+        output: { status: 200, shape: { type: 'array', items: shape } },
+        handle: (request) => list(request, measurement),
+      },
+      PUT: {
+        summary: `Stores a ${kind.toLowerCase()}.`,
+        who: 'Staff.',
+        input: { fields, purpose: 'create', example },
+        output: { status: 200, others: [201], shape },
+        handle: (request) => put(request, measurement),
+      },
+      DELETE: {
+        summary: `Removes a ${kind.toLowerCase()}.`,
+        who: 'Staff.',
+        filters,
+        output: { status: 204 },
+        refusals: { 404: true },
+        handle: (request) => remove(request, measurement),
+      },
     },
   };
 }

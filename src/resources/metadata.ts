@@ -14,20 +14,24 @@ import { mayChangeResources } from './rights.ts';
 type Refusal = DescribedAction<ResourceRow>['refusal'];
 
 /** Nobody acts on a resource who may not change it. */
-const forChangers = (refusal: Refusal): Refusal => (request, row) =>
-  mayChangeResources(request, row.project_id, row.customer_id) ? refusal(request, row) : forbiddenText;
+const forChangers =
+  (refusal: Refusal): Refusal =>
+  (request, row) =>
+    mayChangeResources(request, row.project_id, row.customer_id) ? refusal(request, row) : forbiddenText;
 
 /** Every action on resources of a kind, with those every kind has. */
 function describedActions(typed: TypedKind, objects: KindCollection): DescribedAction<ResourceRow>[] {
   const { kind } = typed;
-  const own = actionsOf(typed).map((action): DescribedAction<ResourceRow> => ({
-    name: action.name,
-    method: 'POST',
-    destructive: false,
-    tail: `${action.name}/`,
-    fields: action.fields,
-    refusal: (request, row) => banOfAction(request, action, row) ?? refusalOfAction(request, action, row),
-  }));
+  const own = actionsOf(typed).map(
+    (action): DescribedAction<ResourceRow> => ({
+      name: action.name,
+      method: 'POST',
+      destructive: false,
+      tail: `${action.name}/`,
+      fields: action.fields,
+      refusal: (request, row) => banOfAction(request, action, row) ?? refusalOfAction(request, action, row),
+    }),
+  );
   const update: DescribedAction<ResourceRow> = {
     name: 'update',
     method: 'PUT',
@@ -42,9 +46,17 @@ function describedActions(typed: TypedKind, objects: KindCollection): DescribedA
     destructive: true,
     tail: '',
     flags: kind.deletionFlags,
-    refusal: forChangers((request, row) => kind.forbidDeletion?.(request, row) ?? refusalOfDeletion(request, typed, row)),
+    refusal: forChangers(
+      (request, row) => kind.forbidDeletion?.(request, row) ?? refusalOfDeletion(request, typed, row),
+    ),
   };
-  const unlink: DescribedAction<ResourceRow> = { name: 'unlink', method: 'POST', destructive: true, tail: 'unlink/', refusal: forChangers(refusalAsHost) };
+  const unlink: DescribedAction<ResourceRow> = {
+    name: 'unlink',
+    method: 'POST',
+    destructive: true,
+    tail: 'unlink/',
+    refusal: forChangers(refusalAsHost),
+  };
   return [...own, ...(kind.isUpdatable === false ? [] : [update]), destroy, unlink];
 }
 
@@ -57,6 +69,14 @@ export function describeResource(request: Request, typed: TypedKind, objects: Ki
   const row = objects.find(request);
   const { db } = request;
   const settings = db.value<string>(sql`SELECT uuid FROM service_settings WHERE id = ${row.settings_id}`) as string;
-  const tenant = db.value<string>(sql`SELECT uuid FROM resource WHERE id = ${typed.name === 'OpenStack.Tenant' ? row.id : row.parent_id}`);
-  return describeObject(request, `${request.base}/api/${objects.path}/${row.uuid}/`, row, describedActions(typed, objects), { settings, ...(tenant && { tenant }) });
+  const tenant = db.value<string>(
+    sql`SELECT uuid FROM resource WHERE id = ${typed.name === 'OpenStack.Tenant' ? row.id : row.parent_id}`,
+  );
+  return describeObject(
+    request,
+    `${request.base}/api/${objects.path}/${row.uuid}/`,
+    row,
+    describedActions(typed, objects),
+    { settings, ...(tenant && { tenant }) },
+  );
 }

@@ -1,15 +1,15 @@
 import type { Context, Deployment } from '../access/deployment.ts';
+import { closeAlert, raiseAlert } from '../alerts/raise.ts';
 import { minute } from '../clock.ts';
 import { sql } from '../db/sql.ts';
-import { closeAlert, raiseAlert } from '../alerts/raise.ts';
 import type { EventTypeName } from '../events/catalogue.ts';
 import { record } from '../events/record.ts';
 import type { DriverCall, PlainValues, ResourceKind, Step } from '../providers/provider.ts';
 import { resourceKind } from '../providers/registry.ts';
-import { type Demand, countQuotas } from '../quotas/usage.ts';
+import { countQuotas, type Demand } from '../quotas/usage.ts';
 import type { Job } from '../work/jobs.ts';
 import type { Subject } from '../work/subject.ts';
-import { type ResourceRow, type State, detailsOf, resourceContext, resourceOf } from './resource.ts';
+import { detailsOf, type ResourceRow, resourceContext, resourceOf, type State } from './resource.ts';
 import { applyChanges, changeResource, changeTogether, removeResource } from './rows.ts';
 
 /*
@@ -28,11 +28,18 @@ export function startOperation(context: Context, resource: ResourceRow, job: Job
   const isAction = !['create', 'update', 'delete', 'pull'].includes(job.operation);
   const { together } = shown as { together?: readonly number[] };
   changeTogether(context, together ?? [], { state: 'Updating' });
-  changeResource(context, resource, { state: running[job.operation] ?? 'Updating', ...(isAction && { action: job.operation, action_details: shown.shown ?? {} }) });
+  changeResource(context, resource, {
+    state: running[job.operation] ?? 'Updating',
+    ...(isAction && { action: job.operation, action_details: shown.shown ?? {} }),
+  });
 }
 
 /** Stores what a waiting operation told; answers the text of a failure when the provider's state means one. */
-export function storeProgress(context: Context, resource: ResourceRow, { changes, values = {} }: Extract<Step, { kind: 'wait' }>): string | undefined {
+export function storeProgress(
+  context: Context,
+  resource: ResourceRow,
+  { changes, values = {} }: Extract<Step, { kind: 'wait' }>,
+): string | undefined {
   applyChanges(context, changeResource(context, resource, values), changes);
   return failureOfState(resource.kind, values.runtime_state);
 }
@@ -40,21 +47,32 @@ export function storeProgress(context: Context, resource: ResourceRow, { changes
 /** The text of a failure that a runtime state of a kind means, or undefined. */
 export function failureOfState(kindName: string, state: unknown): string | undefined {
   const { kind } = resourceKind(kindName);
-  return kind.failed?.some((failed) => failed === state) ? `${kind.name} runtime state become erred: ${state}` : undefined;
+  return kind.failed?.some((failed) => failed === state)
+    ? `${kind.name} runtime state become erred: ${state}`
+    : undefined;
 }
 
 /** Characters of a failure that are kept (services.md 8.3). */
 export const longestText = 2000;
 
 /** The end of an operation: state, values, quotas, events and alerts in one transaction. */
-export function finishOperation(context: Context, resource: ResourceRow, job: Job, step: Exclude<Step, { kind: 'wait' }>): void {
+export function finishOperation(
+  context: Context,
+  resource: ResourceRow,
+  job: Job,
+  step: Exclude<Step, { kind: 'wait' }>,
+): void {
   const parameters = JSON.parse(job.parameters) as Carried;
   if (step.kind === 'done') {
     const failure = job.operation === 'delete' ? undefined : failureOfState(resource.kind, step.values?.runtime_state);
     if (failure !== undefined) return finishOperation(context, resource, job, { ...step, kind: 'fail', text: failure });
     return succeed(context, resource, job, step, parameters);
   }
-  if (parameters.demands) countQuotas(context, parameters.demands.map((demand) => ({ ...demand, delta: -demand.delta })));
+  if (parameters.demands)
+    countQuotas(
+      context,
+      parameters.demands.map((demand) => ({ ...demand, delta: -demand.delta })),
+    );
   if (job.operation === 'delete' && parameters.forced) {
     applyChanges(context, resource, step.changes);
     removeResource(context, resource, { deletion: parameters });
@@ -62,12 +80,19 @@ export function finishOperation(context: Context, resource: ResourceRow, job: Jo
   }
   const text = step.text.slice(0, longestText);
   changeTogether(context, parameters.together ?? [], { state: 'Erred', error_message: text });
-  const erred = changeResource(context, resource, { ...step.values, state: 'Erred', error_message: text, action: '', action_details: {} });
+  const erred = changeResource(context, resource, {
+    ...step.values,
+    state: 'Erred',
+    error_message: text,
+    action: '',
+    action_details: {},
+  });
   applyChanges(context, erred, step.changes);
   const event = failureEvents[job.operation];
   if (event) record(context, event, { ...resourceContext(context.deployment.db, erred), error_message: text });
   resourceKind(erred.kind).kind.onFailure?.(context, erred, { operation: job.operation, parameters, text });
-  if (job.operation === 'pull' && text === missingAtBackend) raiseAlert(context, 'resource', resource.id, 'resource_disappeared_from_backend');
+  if (job.operation === 'pull' && text === missingAtBackend)
+    raiseAlert(context, 'resource', resource.id, 'resource_disappeared_from_backend');
 }
 
 /** What the parameters of a job carry for its end. */
@@ -112,7 +137,12 @@ function succeed(
   }
   changeTogether(context, together, { state: 'OK' });
   if (operation !== 'create') keepSecrets(context, resource, job);
-  const after = changeResource(context, resource, { ...step.values, state: 'OK', error_message: '', action: '', action_details: {} }, demands);
+  const after = changeResource(
+    context,
+    resource,
+    { ...step.values, state: 'OK', error_message: '', action: '', action_details: {} },
+    demands,
+  );
   applyChanges(context, after, step.changes);
   if (operation === 'pull') {
     closeAlert(context, 'resource', resource.id, 'resource_disappeared_from_backend');
@@ -122,14 +152,25 @@ function succeed(
 }
 
 /** Secrets of an action that has succeeded become the resource's. */
-function keepSecrets({ deployment: { db, secrets } }: Context, { id, secrets: present, uuid }: ResourceRow, job: Job): void {
+function keepSecrets(
+  { deployment: { db, secrets } }: Context,
+  { id, secrets: present, uuid }: ResourceRow,
+  job: Job,
+): void {
   if (job.secrets === null) return;
-  const opened = (sealed: Uint8Array | null): PlainValues => (sealed === null ? {} : JSON.parse(secrets.open(sealed, uuid)));
-  db.update('resource', id, { secrets: secrets.seal(JSON.stringify({ ...opened(present), ...opened(job.secrets) }), uuid) });
+  const opened = (sealed: Uint8Array | null): PlainValues =>
+    sealed === null ? {} : JSON.parse(secrets.open(sealed, uuid));
+  db.update('resource', id, {
+    secrets: secrets.seal(JSON.stringify({ ...opened(present), ...opened(job.secrets) }), uuid),
+  });
 }
 
 /** The text of the failure of an operation that has run longer than it may, in minutes; undefined while it has not (services.md 8.3 "Limits"). */
-export function timeoutOf(job: Job, now: number, { action = 25, create = 30, delete: remove = 5 }: NonNullable<ResourceKind['limits']> = {}): string | undefined {
+export function timeoutOf(
+  job: Job,
+  now: number,
+  { action = 25, create = 30, delete: remove = 5 }: NonNullable<ResourceKind['limits']> = {},
+): string | undefined {
   const minutes = job.operation === 'create' ? create : job.operation === 'delete' ? remove : action;
   if (job.started === null || now <= job.started + minutes * minute) return undefined;
   return job.operation === 'create' ? 'Provisioning is timed out.' : 'Operation is timed out.';
@@ -137,25 +178,30 @@ export function timeoutOf(job: Job, now: number, { action = 25, create = 30, del
 
 /** The text of the failure of a creation in something that never came to be at the provider; undefined otherwise. */
 function orphanhood({ db }: Deployment, job: Job, resource: ResourceRow): string | undefined {
-  const parent = job.operation === 'create' && resource.parent_id !== null ? resourceOf(db, resource.parent_id) : undefined;
+  const parent =
+    job.operation === 'create' && resource.parent_id !== null ? resourceOf(db, resource.parent_id) : undefined;
   return parent?.backend_id === '' ? `${resourceKind(parent.kind).kind.name} does not exist at backend` : undefined;
 }
 
 /** The resource that a job is about, as the worker deals with it; undefined when it is gone. */
 export function resourceSubject(deployment: Deployment, job: Job): Subject | undefined {
   const resource = job.resource_id === null ? undefined : resourceOf(deployment.db, job.resource_id);
-  return resource && {
-    start: (context) => startOperation(context, resource, job),
-    failure: (now) => timeoutOf(job, now, resourceKind(resource.kind).kind.limits) ?? orphanhood(deployment, job, resource),
-    call: () => driverCall(deployment, job, resource),
-    progress: (context, step) => storeProgress(context, resource, step),
-    finish: (context, step) => finishOperation(context, resource, job, step),
-  };
+  return (
+    resource && {
+      start: (context) => startOperation(context, resource, job),
+      failure: (now) =>
+        timeoutOf(job, now, resourceKind(resource.kind).kind.limits) ?? orphanhood(deployment, job, resource),
+      call: () => driverCall(deployment, job, resource),
+      progress: (context, step) => storeProgress(context, resource, step),
+      finish: (context, step) => finishOperation(context, resource, job, step),
+    }
+  );
 }
 
 /** What a driver is told of a resource. */
 function driverCall({ db, secrets }: Deployment, job: Job, resource: ResourceRow): DriverCall {
-  const opened = (sealed: Uint8Array | null): PlainValues => (sealed === null ? {} : JSON.parse(secrets.open(sealed, resource.uuid)));
+  const opened = (sealed: Uint8Array | null): PlainValues =>
+    sealed === null ? {} : JSON.parse(secrets.open(sealed, resource.uuid));
   const { details: _, secrets: own, ...row } = resource;
   return {
     kind: resourceKind(resource.kind).kind.name,

@@ -35,17 +35,26 @@ export interface ResourceRow extends Row {
 
 /** States of a resource (services.md 8.1). */
 export type State =
-  | 'Creation Scheduled' | 'Creating' | 'Update Scheduled' | 'Updating' | 'Deletion Scheduled' | 'Deleting' | 'OK' | 'Erred';
+  | 'Creation Scheduled'
+  | 'Creating'
+  | 'Update Scheduled'
+  | 'Updating'
+  | 'Deletion Scheduled'
+  | 'Deleting'
+  | 'OK'
+  | 'Erred';
 
 /** A resource's row by id. */
 export const resourceOf = (db: Database, id: number): ResourceRow | undefined =>
   db.get<ResourceRow>(sql`SELECT * FROM resource WHERE id = ${id}`);
 
 /** Values of one kind that have no column. */
-export const detailsOf = (resource: Pick<ResourceRow, 'details'>): Record<string, unknown> => JSON.parse(resource.details);
+export const detailsOf = (resource: Pick<ResourceRow, 'details'>): Record<string, unknown> =>
+  JSON.parse(resource.details);
 
 /** `<Type> <Kind> <name>` */
-export const fullName = (resource: Pick<ResourceRow, 'kind' | 'name'>): string => `${resource.kind.replace('.', ' ')} ${resource.name}`;
+export const fullName = (resource: Pick<ResourceRow, 'kind' | 'name'>): string =>
+  `${resource.kind.replace('.', ' ')} ${resource.name}`;
 
 /** RES: a resource with its project, customer, service and settings (events.md 1.3). */
 export function resourceContext(db: Database, resource: ResourceRow): EventContext {

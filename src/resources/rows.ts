@@ -1,18 +1,36 @@
 import { type Context, newUuid } from '../access/deployment.ts';
 import type { Database } from '../db/database.ts';
-import { type Value, sql } from '../db/sql.ts';
+import { sql, type Value } from '../db/sql.ts';
 import { record } from '../events/record.ts';
 import type { PlainValues, ResourceKind, RowChange } from '../providers/provider.ts';
 import { resourceKind } from '../providers/registry.ts';
-import { type Demand, changeQuota, countQuotas, createQuotas, quotaOf, setUsage } from '../quotas/usage.ts';
+import { changeQuota, countQuotas, createQuotas, type Demand, quotaOf, setUsage } from '../quotas/usage.ts';
 import { removeSettings } from '../services/linking.ts';
 import { demandsOf, demandsOfKnown, recount } from './counting.ts';
-import { type ResourceRow, type State, detailsOf, resourceContext, resourceOf } from './resource.ts';
+import { detailsOf, type ResourceRow, resourceContext, resourceOf, type State } from './resource.ts';
 
 /** Columns that drivers and descriptions may name; everything else is a detail of the kind. */
 const columns = new Set([
-  'name', 'description', 'state', 'runtime_state', 'error_message', 'backend_id', 'action', 'parent_id', 'instance_id', 'start_time',
-  'cores', 'ram', 'disk', 'min_ram', 'min_disk', 'size', 'image_name', 'key_name', 'key_fingerprint', 'user_data',
+  'name',
+  'description',
+  'state',
+  'runtime_state',
+  'error_message',
+  'backend_id',
+  'action',
+  'parent_id',
+  'instance_id',
+  'start_time',
+  'cores',
+  'ram',
+  'disk',
+  'min_ram',
+  'min_disk',
+  'size',
+  'image_name',
+  'key_name',
+  'key_fingerprint',
+  'user_data',
 ]);
 const lists = new Set(['external_ips', 'internal_ips']);
 
@@ -48,21 +66,36 @@ export interface NewResource {
 }
 
 /** Columns that follow from values naming other objects by their ids at the provider; null for objects that are unknown here. */
-export function referredColumns(db: Database, resource: Pick<ResourceRow, 'kind' | 'link_id'>, values: PlainValues): Record<string, number | null> {
+export function referredColumns(
+  db: Database,
+  resource: Pick<ResourceRow, 'kind' | 'link_id'>,
+  values: PlainValues,
+): Record<string, number | null> {
   const references = Object.entries(resourceKind(resource.kind).kind.references ?? {});
   return Object.fromEntries(
     references.flatMap(([column, { kind, value }]) => {
       const backendId = values[value];
       if (typeof backendId !== 'string') return [];
-      const id = backendId && db.value<number>(sql`SELECT id FROM resource WHERE link_id = ${resource.link_id} AND kind = ${kind} AND backend_id = ${backendId}`);
+      const id =
+        backendId &&
+        db.value<number>(
+          sql`SELECT id FROM resource WHERE link_id = ${resource.link_id} AND kind = ${kind} AND backend_id = ${backendId}`,
+        );
       return [[column, id || null]];
     }),
   );
 }
 
 /** Takes over the usages, and of backend-cached quotas the limits too, that a provider tells. */
-function takeUsages(context: Context, id: number, { quotasAreBackend, usages = [] }: ResourceKind, values: PlainValues): void {
-  const told = Object.entries((quotasAreBackend && (values.quotas as Readonly<Record<string, { limit: number; usage: number }>>)) || {});
+function takeUsages(
+  context: Context,
+  id: number,
+  { quotasAreBackend, usages = [] }: ResourceKind,
+  values: PlainValues,
+): void {
+  const told = Object.entries(
+    (quotasAreBackend && (values.quotas as Readonly<Record<string, { limit: number; usage: number }>>)) || {},
+  );
   for (const [name, { limit, usage }] of told) {
     const quota = quotaOf(context.deployment.db, 'resource', id, name);
     if (quota) changeQuota(context, quota, { limit, usage });
@@ -89,11 +122,21 @@ export function insertResource(context: Context, resource: NewResource): Resourc
     customer_id: resource.customer,
     state: resource.state,
     created: context.now,
-    secrets: resource.secrets && Object.keys(resource.secrets).length > 0 ? secrets.seal(JSON.stringify(resource.secrets), uuid) : null,
+    secrets:
+      resource.secrets && Object.keys(resource.secrets).length > 0
+        ? secrets.seal(JSON.stringify(resource.secrets), uuid)
+        : null,
     ...stored(resource.values),
     ...referredColumns(db, { kind: resource.kind, link_id: resource.link }, resource.values),
   });
-  createQuotas(context, 'resource', id, Object.keys(kind.quotas ?? {}), kind.quotas ?? {}, kind.quotasAreBackend ?? false);
+  createQuotas(
+    context,
+    'resource',
+    id,
+    Object.keys(kind.quotas ?? {}),
+    kind.quotas ?? {},
+    kind.quotasAreBackend ?? false,
+  );
   takeUsages(context, id, kind, resource.values);
   const row = resourceOf(db, id) as ResourceRow;
   countQuotas(context, row.state === 'OK' ? demandsOfKnown(row) : demandsOf(row));
@@ -104,9 +147,18 @@ export function insertResource(context: Context, resource: NewResource): Resourc
  * Changes a resource by plain values: the row, its start time, its counts. Answers the row as it is then. `counted` is what
  * has been counted of the change already.
  */
-export function changeResource(context: Context, resource: ResourceRow, values: PlainValues, counted: readonly Demand[] = []): ResourceRow {
+export function changeResource(
+  context: Context,
+  resource: ResourceRow,
+  values: PlainValues,
+  counted: readonly Demand[] = [],
+): ResourceRow {
   const { db } = context.deployment;
-  const change = { ...stored(values, detailsOf(resource)), ...referredColumns(db, resource, values), ...startTime(context, resource, values) };
+  const change = {
+    ...stored(values, detailsOf(resource)),
+    ...referredColumns(db, resource, values),
+    ...startTime(context, resource, values),
+  };
   takeUsages(context, resource.id, resourceKind(resource.kind).kind, values);
   if (Object.keys(change).length === 0) return resource;
   db.update('resource', resource.id, { ...change, revision: resource.revision + 1 });
@@ -131,14 +183,19 @@ interface Removal {
 }
 
 /** Removes a resource with everything that is counted for it. Its parts go with it without an event of their own. */
-export function removeResource(context: Context, resource: ResourceRow, { deletion, isSilent = false }: Removal = {}): void {
+export function removeResource(
+  context: Context,
+  resource: ResourceRow,
+  { deletion, isSilent = false }: Removal = {},
+): void {
   const { db } = context.deployment;
   const { kind } = resourceKind(resource.kind);
   kind.onRemoval?.(context, resource, deletion);
   const along = kind.takesAlong?.(resource);
   for (const id of along ? db.values<number>(sql`SELECT r.id FROM resource r WHERE ${along} ORDER BY r.id DESC`) : []) {
     const row = resourceOf(db, id);
-    if (row) removeResource(context, row, { isSilent: isSilent || (row.is_part === 1 && row.parent_id === resource.id) });
+    if (row)
+      removeResource(context, row, { isSilent: isSilent || (row.is_part === 1 && row.parent_id === resource.id) });
   }
   releaseWork(context, resource);
   releaseHosted(context, resource);
@@ -155,8 +212,14 @@ function releaseWork(context: Context, resource: ResourceRow): void {
   const { db } = context.deployment;
   const parameters = db.value<string>(sql`SELECT parameters FROM job WHERE resource_id = ${resource.id}`);
   if (parameters === undefined) return;
-  const { demands = [], together = [] } = JSON.parse(parameters) as { demands?: readonly Demand[]; together?: readonly number[] };
-  countQuotas(context, demands.map((demand) => ({ ...demand, delta: -demand.delta })));
+  const { demands = [], together = [] } = JSON.parse(parameters) as {
+    demands?: readonly Demand[];
+    together?: readonly number[];
+  };
+  countQuotas(
+    context,
+    demands.map((demand) => ({ ...demand, delta: -demand.delta })),
+  );
   changeTogether(context, together, { state: 'OK' });
 }
 
@@ -164,7 +227,8 @@ function releaseWork(context: Context, resource: ResourceRow): void {
 function releaseHosted(context: Context, resource: ResourceRow): void {
   const { db } = context.deployment;
   for (const settings of db.values<number>(sql`SELECT id FROM service_settings WHERE scope_id = ${resource.id}`)) {
-    if (db.value(sql`SELECT 1 FROM resource WHERE settings_id = ${settings}`) === undefined) removeSettings(context, settings);
+    if (db.value(sql`SELECT 1 FROM resource WHERE settings_id = ${settings}`) === undefined)
+      removeSettings(context, settings);
     else db.update('service_settings', settings, { scope_id: null });
   }
 }
@@ -180,7 +244,10 @@ export function changeTogether(context: Context, ids: readonly number[], values:
 /** A creation that failed: the row stays, Erred, and its event tells why. */
 export function failCreation(context: Context, resource: ResourceRow, text: string): void {
   const erred = changeResource(context, resource, { state: 'Erred', runtime_state: '', error_message: text });
-  record(context, 'resource_creation_failed', { ...resourceContext(context.deployment.db, erred), error_message: text });
+  record(context, 'resource_creation_failed', {
+    ...resourceContext(context.deployment.db, erred),
+    error_message: text,
+  });
 }
 
 /** Carries out what an operation did to other rows, such as the root volume of an instance. */
@@ -210,7 +277,16 @@ export function applyChanges(context: Context, resource: ResourceRow, changes: r
   }
 }
 
-function findRow(db: Database, resource: ResourceRow, { backend_id: backendId, kind, uuid }: RowChange): ResourceRow | undefined {
-  if (uuid !== undefined) return db.get<ResourceRow>(sql`SELECT * FROM resource WHERE uuid = ${uuid} AND settings_id = ${resource.settings_id}`);
-  return db.get<ResourceRow>(sql`SELECT * FROM resource WHERE settings_id = ${resource.settings_id} AND kind = ${kind} AND backend_id = ${backendId ?? ''} AND backend_id <> ''`);
+function findRow(
+  db: Database,
+  resource: ResourceRow,
+  { backend_id: backendId, kind, uuid }: RowChange,
+): ResourceRow | undefined {
+  if (uuid !== undefined)
+    return db.get<ResourceRow>(
+      sql`SELECT * FROM resource WHERE uuid = ${uuid} AND settings_id = ${resource.settings_id}`,
+    );
+  return db.get<ResourceRow>(
+    sql`SELECT * FROM resource WHERE settings_id = ${resource.settings_id} AND kind = ${kind} AND backend_id = ${backendId ?? ''} AND backend_id <> ''`,
+  );
 }

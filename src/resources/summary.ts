@@ -1,9 +1,9 @@
 import type { Request } from '../access/request.ts';
 import type { Endpoint } from '../collection/endpoint.ts';
 import { type Filter, type Filters, parameter } from '../collection/filter.ts';
-import { type Sql, among, any, raw, sql } from '../db/sql.ts';
+import { among, any, raw, type Sql, sql } from '../db/sql.ts';
 import { json } from '../http/reply.ts';
-import { type TypedKind, resourceKinds } from '../providers/registry.ts';
+import { resourceKinds, type TypedKind } from '../providers/registry.ts';
 import { collectionOf, representResources } from './kinds.ts';
 import { listParameters, orderingNames, resourceCondition, resourceFilters, resourcePage } from './listing.ts';
 import { visibleResources } from './rights.ts';
@@ -14,11 +14,16 @@ const kinds = resourceKinds.filter(({ kind }) => !kind.isPart);
 function chosenKinds({ query }: Request): TypedKind[] {
   const types = query.all('resource_type');
   const categories = ['category', 'resource_category'].flatMap((name) => query.one(name) ?? []);
-  return kinds.filter(({ kind, name }) => (types.length === 0 || types.includes(name)) && categories.every((category) => category === kind.category));
+  return kinds.filter(
+    ({ kind, name }) =>
+      (types.length === 0 || types.includes(name)) && categories.every((category) => category === kind.category),
+  );
 }
 
 const ofKinds = (chosen: readonly TypedKind[]): Sql =>
-  chosen.length === kinds.length ? raw('r.is_part = 0') : sql`r.kind IN (SELECT value FROM json_each(${JSON.stringify(chosen.map(({ name }) => name))}))`;
+  chosen.length === kinds.length
+    ? raw('r.is_part = 0')
+    : sql`r.kind IN (SELECT value FROM json_each(${JSON.stringify(chosen.map(({ name }) => name))}))`;
 
 const own = {
   resource_type: parameter('string', 'Type of the resource, such as DigitalOcean.Droplet.', true),
@@ -29,7 +34,11 @@ const own = {
 
 /** Filters of single kinds; kinds without the field ignore them. */
 function kindFilters(): Filters {
-  const names = new Set(kinds.flatMap(({ kind }) => Object.keys(kind.filters ?? {})).filter((name) => !Object.hasOwn(resourceFilters, name)));
+  const names = new Set(
+    kinds
+      .flatMap(({ kind }) => Object.keys(kind.filters ?? {}))
+      .filter((name) => !Object.hasOwn(resourceFilters, name)),
+  );
   return Object.fromEntries([...names].map((name) => [name, kindFilter(name)]));
 }
 
@@ -42,7 +51,15 @@ function kindFilter(name: string): Filter {
         const condition = typed.kind.filters?.[name]?.condition(request, name);
         return condition ? [sql`r.kind = ${typed.name} AND (${condition})`] : [];
       });
-      return conditions.length === 0 ? undefined : any([...conditions, sql`NOT (${among('r.kind', having.map((typed) => typed.name))})`]);
+      return conditions.length === 0
+        ? undefined
+        : any([
+            ...conditions,
+            sql`NOT (${among(
+              'r.kind',
+              having.map((typed) => typed.name),
+            )})`,
+          ]);
     },
   };
 }
@@ -63,7 +80,13 @@ export const resourceEndpoints: readonly Endpoint[] = [
         orderings: orderingNames(kinds),
         selectable: true,
         paginated: true,
-        output: { status: 200, shape: { type: 'array', items: { title: 'AnyResource', anyOf: kinds.map(({ name }) => collectionOf(name).shape) } } },
+        output: {
+          status: 200,
+          shape: {
+            type: 'array',
+            items: { title: 'AnyResource', anyOf: kinds.map(({ name }) => collectionOf(name).shape) },
+          },
+        },
         handle: (request) =>
           resourcePage(request, {
             conditions: [ofKinds(chosenKinds(request)), visibleResources(request.caller)],
@@ -86,11 +109,26 @@ export const resourceEndpoints: readonly Endpoint[] = [
         output: { status: 200, shape: { type: 'object', additionalProperties: { type: 'integer' } } },
         handle: (request) => {
           const chosen = chosenKinds(request);
-          const condition = resourceCondition(request, [ofKinds(chosen), visibleResources(request.caller)], summaryFilters);
-          const counts = new Map(
-            request.db.all<{ kind: string; count: number }>(sql`SELECT r.kind, count(*) AS count FROM resource r WHERE ${condition} GROUP BY r.kind`).map(({ count, kind }) => [kind, count]),
+          const condition = resourceCondition(
+            request,
+            [ofKinds(chosen), visibleResources(request.caller)],
+            summaryFilters,
           );
-          return json(Object.fromEntries(chosen.map(({ name }) => name).sort().map((name) => [name, counts.get(name) ?? 0])));
+          const counts = new Map(
+            request.db
+              .all<{ kind: string; count: number }>(
+                sql`SELECT r.kind, count(*) AS count FROM resource r WHERE ${condition} GROUP BY r.kind`,
+              )
+              .map(({ count, kind }) => [kind, count]),
+          );
+          return json(
+            Object.fromEntries(
+              chosen
+                .map(({ name }) => name)
+                .sort()
+                .map((name) => [name, counts.get(name) ?? 0]),
+            ),
+          );
         },
       },
     },

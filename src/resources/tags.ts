@@ -9,7 +9,12 @@ const longestTag = 255;
 
 /** The tags of a resource: a list, or a text holding a JSON list; the whole set is replaced (services.md 7.5). */
 export const tagsField: Field<readonly string[]> = {
-  ...shownList(computedValue('(SELECT json_group_array(t.tag ORDER BY t.tag) FROM resource_tag t WHERE t.resource_id = r.id)', { type: 'array', items: { type: 'string' } })),
+  ...shownList(
+    computedValue('(SELECT json_group_array(t.tag ORDER BY t.tag) FROM resource_tag t WHERE t.resource_id = r.id)', {
+      type: 'array',
+      items: { type: 'string' },
+    }),
+  ),
   input: {
     schema: v.array(v.string()),
     nullable: false,
@@ -43,7 +48,8 @@ function fromText(text: string): unknown {
 }
 
 /** The tags of a resource, sorted. */
-export const tagsOf = (db: Database, resource: number): string[] => db.values<string>(sql`SELECT tag FROM resource_tag WHERE resource_id = ${resource} ORDER BY tag`);
+export const tagsOf = (db: Database, resource: number): string[] =>
+  db.values<string>(sql`SELECT tag FROM resource_tag WHERE resource_id = ${resource} ORDER BY tag`);
 
 /** Replaces the tags of a resource; answers whether that changed anything. */
 export function replaceTags(db: Database, resource: number, tags: readonly string[]): boolean {

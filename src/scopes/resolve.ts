@@ -4,7 +4,7 @@ import { linkPath } from '../collection/links.ts';
 import { raw, sql } from '../db/sql.ts';
 import { invalid } from '../http/error.ts';
 import { keyPatterns } from '../http/router.ts';
-import { type Scope, type ScopeKind, readableBy, scopes } from './scopes.ts';
+import { readableBy, type Scope, type ScopeKind, scopes } from './scopes.ts';
 
 /** An object that a scope link names. */
 export interface ResolvedScope {
@@ -25,10 +25,15 @@ export function resolveScope(request: Request, link: string, acceptedOnly: boole
   if (path === undefined) throw refused(`URL is invalid: ${link}.`);
   const [, segment, key = ''] = /^\/api\/([^/]+)\/([^/]+)\/$/.exec(path) ?? [];
   const [kind, scope, only = 'TRUE'] = scopeOfPath(segment);
-  if (!scope) throw refused(request.deployment.isObject(request, path) ? unrelated(link) : `Can't restore object from url: ${link}`);
+  if (!scope)
+    throw refused(
+      request.deployment.isObject(request, path) ? unrelated(link) : `Can't restore object from url: ${link}`,
+    );
   if (!keyPatterns.uuid.test(key)) throw refused(`URL is invalid: ${link}.`);
   const uuid = key.toLowerCase();
-  const id = request.db.value<number>(sql`SELECT id FROM ${raw(scope.table)} WHERE uuid = ${uuid} AND ${raw(only)} AND ${readableBy(request.caller, scope, 'id')}`);
+  const id = request.db.value<number>(
+    sql`SELECT id FROM ${raw(scope.table)} WHERE uuid = ${uuid} AND ${raw(only)} AND ${readableBy(request.caller, scope, 'id')}`,
+  );
   if (id === undefined) throw refused(`Can't restore object from url: ${link}`);
   if (acceptedOnly && !scope.accepted) throw refused(unrelated(link));
   return { kind: kind as ScopeKind, scope, id, uuid };

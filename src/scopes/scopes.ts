@@ -1,15 +1,32 @@
 import { type Caller, callerId, seesAll } from '../access/caller.ts';
 import { connectedCustomers, connectedProjects, customersWithRole, projectsWithRole } from '../access/visibility.ts';
-import type { Database } from '../db/database.ts';
-import { type Sql, any, raw, sql } from '../db/sql.ts';
-import { type CustomerNames, type EventContext, type UserNames, customerContext, keyContext, projectContext, userContext } from '../events/context.ts';
 import { type Json, linkOfPath } from '../collection/representation.ts';
+import type { Database } from '../db/database.ts';
+import { any, raw, type Sql, sql } from '../db/sql.ts';
+import {
+  type CustomerNames,
+  customerContext,
+  type EventContext,
+  keyContext,
+  projectContext,
+  type UserNames,
+  userContext,
+} from '../events/context.ts';
 import { providerTypes, resourceKinds } from '../providers/registry.ts';
 import { decimal } from '../quotas/usage.ts';
 import { plainName } from './types.ts';
 
 /** The kinds of object that quotas, alerts and events are about; what `scope_kind` columns hold. */
-export type ScopeKind = 'user' | 'key' | 'quota' | 'customer' | 'project' | 'settings' | 'service' | 'link' | 'resource';
+export type ScopeKind =
+  | 'user'
+  | 'key'
+  | 'quota'
+  | 'customer'
+  | 'project'
+  | 'settings'
+  | 'service'
+  | 'link'
+  | 'resource';
 
 /** One type of a kind of scope whose objects have typed paths. */
 export interface TypedScope {
@@ -41,7 +58,9 @@ export interface Scope {
 }
 
 const customerNames = (db: Database, id: number): CustomerNames =>
-  db.get<CustomerNames>(sql`SELECT uuid, name, abbreviation, contact_details FROM customer WHERE id = ${id}`) as CustomerNames;
+  db.get<CustomerNames>(
+    sql`SELECT uuid, name, abbreviation, contact_details FROM customer WHERE id = ${id}`,
+  ) as CustomerNames;
 
 const userNames = (db: Database, id: number): UserNames =>
   db.get<UserNames>(sql`SELECT uuid, username, full_name, native_name FROM user WHERE id = ${id}`) as UserNames;
@@ -55,10 +74,12 @@ const named = (db: Database, table: string, id: number): Named =>
   db.get<Named>(sql`SELECT uuid, name FROM ${raw(table)} WHERE id = ${id}`) as Named;
 
 /** SCOPE keys of an object that has just a name. */
-const byName = (table: string) => (db: Database, id: number): EventContext => {
-  const { uuid, name } = named(db, table, id);
-  return { scope_uuid: uuid, scope_name: name };
-};
+const byName =
+  (table: string) =>
+  (db: Database, id: number): EventContext => {
+    const { uuid, name } = named(db, table, id);
+    return { scope_uuid: uuid, scope_name: name };
+  };
 
 interface QuotaScope {
   readonly uuid: string;
@@ -70,7 +91,9 @@ interface QuotaScope {
 }
 
 const quotaOf = (db: Database, id: number): QuotaScope =>
-  db.get<QuotaScope>(sql`SELECT uuid, name, "limit", usage, scope_kind, scope_id FROM quota WHERE id = ${id}`) as QuotaScope;
+  db.get<QuotaScope>(
+    sql`SELECT uuid, name, "limit", usage, scope_kind, scope_id FROM quota WHERE id = ${id}`,
+  ) as QuotaScope;
 
 /** QUOTA keys of a quota, without those of its scope. */
 export const quotaContext = (quota: Pick<QuotaScope, 'uuid' | 'name' | 'limit' | 'usage'>): EventContext => ({
@@ -92,7 +115,13 @@ export const scopes: Readonly<Partial<Record<ScopeKind, Scope>>> = {
     own: (db, id) => userContext(userNames(db, id)),
     scope: (db, id) => {
       const user = userNames(db, id);
-      return { scope_uuid: user.uuid, scope_name: user.username, scope_username: user.username, scope_full_name: user.full_name, scope_native_name: user.native_name };
+      return {
+        scope_uuid: user.uuid,
+        scope_name: user.username,
+        scope_username: user.username,
+        scope_full_name: user.full_name,
+        scope_native_name: user.native_name,
+      };
     },
   },
   key: {
@@ -102,7 +131,11 @@ export const scopes: Readonly<Partial<Record<ScopeKind, Scope>>> = {
     table: 'ssh_key',
     accepted: true,
     readable: (user) => sql`SELECT id FROM ssh_key WHERE user_id = ${user}`,
-    own: (db, id) => keyContext(named(db, 'ssh_key', id), userNames(db, db.value<number>(sql`SELECT user_id FROM ssh_key WHERE id = ${id}`) as number)),
+    own: (db, id) =>
+      keyContext(
+        named(db, 'ssh_key', id),
+        userNames(db, db.value<number>(sql`SELECT user_id FROM ssh_key WHERE id = ${id}`) as number),
+      ),
     scope: byName('ssh_key'),
   },
   quota: {
@@ -114,7 +147,10 @@ export const scopes: Readonly<Partial<Record<ScopeKind, Scope>>> = {
     readable: (user) => sql`SELECT q.id FROM quota q WHERE ${readableScope(user, 'q.scope_kind', 'q.scope_id')}`,
     own: (db, id) => {
       const quota = quotaOf(db, id);
-      return { ...quotaContext(quota), ...(quota.scope_kind === 'global' ? {} : scopes[quota.scope_kind]?.own(db, quota.scope_id)) };
+      return {
+        ...quotaContext(quota),
+        ...(quota.scope_kind === 'global' ? {} : scopes[quota.scope_kind]?.own(db, quota.scope_id)),
+      };
     },
     scope: (db, id) => {
       const quota = quotaOf(db, id);
@@ -131,7 +167,12 @@ export const scopes: Readonly<Partial<Record<ScopeKind, Scope>>> = {
     own: (db, id) => customerContext(customerNames(db, id)),
     scope: (db, id) => {
       const customer = customerNames(db, id);
-      return { scope_uuid: customer.uuid, scope_name: customer.name, scope_abbreviation: customer.abbreviation, scope_contact_details: customer.contact_details };
+      return {
+        scope_uuid: customer.uuid,
+        scope_name: customer.name,
+        scope_abbreviation: customer.abbreviation,
+        scope_contact_details: customer.contact_details,
+      };
     },
   },
   project: {
@@ -141,7 +182,11 @@ export const scopes: Readonly<Partial<Record<ScopeKind, Scope>>> = {
     table: 'project',
     accepted: true,
     readable: connectedProjects,
-    own: (db, id) => projectContext(named(db, 'project', id), customerNames(db, db.value<number>(sql`SELECT customer_id FROM project WHERE id = ${id}`) as number)),
+    own: (db, id) =>
+      projectContext(
+        named(db, 'project', id),
+        customerNames(db, db.value<number>(sql`SELECT customer_id FROM project WHERE id = ${id}`) as number),
+      ),
     scope: byName('project'),
   },
   settings: {
@@ -150,9 +195,12 @@ export const scopes: Readonly<Partial<Record<ScopeKind, Scope>>> = {
     path: 'service-settings',
     table: 'service_settings',
     accepted: true,
-    readable: (user) => sql`SELECT id FROM service_settings WHERE shared OR customer_id IN (${customersWithRole(user)})`,
+    readable: (user) =>
+      sql`SELECT id FROM service_settings WHERE shared OR customer_id IN (${customersWithRole(user)})`,
     own: (db, id) => {
-      const settings = db.get<Named & { type: string; customer_id: number | null }>(sql`SELECT uuid, name, type, customer_id FROM service_settings WHERE id = ${id}`);
+      const settings = db.get<Named & { type: string; customer_id: number | null }>(
+        sql`SELECT uuid, name, type, customer_id FROM service_settings WHERE id = ${id}`,
+      );
       return {
         settings_uuid: settings?.uuid,
         settings_name: settings?.name,
@@ -164,7 +212,12 @@ export const scopes: Readonly<Partial<Record<ScopeKind, Scope>>> = {
   },
   service: {
     short: undefined,
-    typed: () => providerTypes.map((type) => ({ name: `${type.name.toLowerCase()}.service`, path: type.prefix, only: `settings_id IN (SELECT id FROM service_settings WHERE type = '${type.name}')` })),
+    typed: () =>
+      providerTypes.map((type) => ({
+        name: `${type.name.toLowerCase()}.service`,
+        path: type.prefix,
+        only: `settings_id IN (SELECT id FROM service_settings WHERE type = '${type.name}')`,
+      })),
     table: 'service',
     accepted: false,
     readable: (user) => readableServices(user),
@@ -176,11 +229,12 @@ export const scopes: Readonly<Partial<Record<ScopeKind, Scope>>> = {
   },
   link: {
     short: undefined,
-    typed: () => providerTypes.map((type) => ({
-      name: `${type.name.toLowerCase()}.serviceprojectlink`,
-      path: `${type.prefix}-service-project-link`,
-      only: `service_id IN (SELECT v.id FROM service v JOIN service_settings st ON st.id = v.settings_id WHERE st.type = '${type.name}')`,
-    })),
+    typed: () =>
+      providerTypes.map((type) => ({
+        name: `${type.name.toLowerCase()}.serviceprojectlink`,
+        path: `${type.prefix}-service-project-link`,
+        only: `service_id IN (SELECT v.id FROM service v JOIN service_settings st ON st.id = v.settings_id WHERE st.type = '${type.name}')`,
+      })),
     table: 'service_project_link',
     accepted: false,
     readable: (user) => readableLinks(user),
@@ -190,18 +244,28 @@ export const scopes: Readonly<Partial<Record<ScopeKind, Scope>>> = {
     },
     scope: (db, id) => {
       const link = linkOf(db, id);
-      return { scope_name: `${serviceNames(db, link.service_id).name} | ${named(db, 'project', link.project_id).name}` };
+      return {
+        scope_name: `${serviceNames(db, link.service_id).name} | ${named(db, 'project', link.project_id).name}`,
+      };
     },
   },
   resource: {
     short: undefined,
-    typed: () => resourceKinds.map(({ kind, name }) => ({ name: name.toLowerCase(), path: kind.path, only: `kind = '${name}'` })),
+    typed: () =>
+      resourceKinds.map(({ kind, name }) => ({ name: name.toLowerCase(), path: kind.path, only: `kind = '${name}'` })),
     table: 'resource',
     accepted: false,
     readable: (user) => sql`SELECT id FROM resource WHERE project_id IN (${connectedProjects(user)})`,
     own: (db, id) => {
-      const { kind, name, project_id: project, service_id: service, uuid } = db.get<Named & { kind: string; service_id: number; project_id: number }>(
-        sql`SELECT uuid, name, kind, service_id, project_id FROM resource WHERE id = ${id}`) as Named & { kind: string; service_id: number; project_id: number };
+      const {
+        kind,
+        name,
+        project_id: project,
+        service_id: service,
+        uuid,
+      } = db.get<Named & { kind: string; service_id: number; project_id: number }>(
+        sql`SELECT uuid, name, kind, service_id, project_id FROM resource WHERE id = ${id}`,
+      ) as Named & { kind: string; service_id: number; project_id: number };
       return {
         resource_uuid: uuid,
         resource_name: name,
@@ -217,10 +281,15 @@ export const scopes: Readonly<Partial<Record<ScopeKind, Scope>>> = {
 
 const serviceNames = (db: Database, id: number): Named & { type: string; settings_id: number } =>
   db.get<Named & { type: string; settings_id: number }>(sql`SELECT v.uuid, st.name, st.type, v.settings_id
-    FROM service v JOIN service_settings st ON st.id = v.settings_id WHERE v.id = ${id}`) as Named & { type: string; settings_id: number };
+    FROM service v JOIN service_settings st ON st.id = v.settings_id WHERE v.id = ${id}`) as Named & {
+    type: string;
+    settings_id: number;
+  };
 
 const linkOf = (db: Database, id: number): { service_id: number; project_id: number } =>
-  db.get<{ service_id: number; project_id: number }>(sql`SELECT service_id, project_id FROM service_project_link WHERE id = ${id}`) as { service_id: number; project_id: number };
+  db.get<{ service_id: number; project_id: number }>(
+    sql`SELECT service_id, project_id FROM service_project_link WHERE id = ${id}`,
+  ) as { service_id: number; project_id: number };
 
 /** SVC keys of a service, with SET of its settings and CUST of its customer. */
 function serviceContext(db: Database, id: number): EventContext {
@@ -243,11 +312,14 @@ export const resourceLink = (id: string): Json =>
   );
 
 /** Ids of the services that a user reads. */
-export const readableServices = (user: Sql): Sql => sql`SELECT id FROM service WHERE customer_id IN (${customersWithRole(user)})
+export const readableServices = (
+  user: Sql,
+): Sql => sql`SELECT id FROM service WHERE customer_id IN (${customersWithRole(user)})
   UNION SELECT l.service_id FROM service_project_link l WHERE l.project_id IN (${projectsWithRole(user)})`;
 
 /** Ids of the service-project links that a user reads. */
-export const readableLinks = (user: Sql): Sql => sql`SELECT id FROM service_project_link WHERE project_id IN (${connectedProjects(user)})`;
+export const readableLinks = (user: Sql): Sql =>
+  sql`SELECT id FROM service_project_link WHERE project_id IN (${connectedProjects(user)})`;
 
 /** Condition: a user reads the object that a pair of columns names, of any kind but quota; a global quota is nobody's. */
 export const readableScope = (user: Sql, kind: string, id: string): Sql =>
@@ -261,11 +333,12 @@ export const readableScope = (user: Sql, kind: string, id: string): Sql =>
 export const readableBy = (caller: Caller, scope: Scope, column: string): Sql =>
   seesAll(caller) ? raw('TRUE') : sql`${raw(column)} IN (${scope.readable(callerId(caller))})`;
 
-
 /** The kinds a query value names by full or short name, without case and underscores; typed ones are not among them. */
 export function kindsNamed(value: string): ScopeKind[] {
   return Object.entries(scopes)
-    .filter(([, { name, short }]) => [name, short].some((known) => known !== undefined && plainName(value) === plainName(known)))
+    .filter(([, { name, short }]) =>
+      [name, short].some((known) => known !== undefined && plainName(value) === plainName(known)),
+    )
     .map(([kind]) => kind as ScopeKind);
 }
 
@@ -275,6 +348,10 @@ export function ofKindNamed(value: string, kind: string, id: string): Sql {
   const typed = Object.entries(scopes).flatMap(([name, scope]) =>
     (scope.typed?.() ?? [])
       .filter((type) => plainName(type.name) === plainName(value))
-      .map(({ only }) => sql`${raw(kind)} = ${name} AND ${raw(id)} IN (SELECT id FROM ${raw(scope.table)} WHERE ${raw(only)})`));
+      .map(
+        ({ only }) =>
+          sql`${raw(kind)} = ${name} AND ${raw(id)} IN (SELECT id FROM ${raw(scope.table)} WHERE ${raw(only)})`,
+      ),
+  );
   return any([...simple, ...typed]);
 }

@@ -3,23 +3,32 @@ import { newUuid } from '../access/deployment.ts';
 import type { Request } from '../access/request.ts';
 import { type DescribedAction, describeList, describeObject, forbiddenText } from '../collection/actions.ts';
 import { changesOf } from '../collection/changes.ts';
-import { type Row, collection } from '../collection/collection.ts';
+import { collection, type Row } from '../collection/collection.ts';
 import { uuidField } from '../collection/field.ts';
+import { partial } from '../collection/filter.ts';
 import { selfLink } from '../collection/links.ts';
 import { text, url } from '../collection/values.ts';
-import { partial } from '../collection/filter.ts';
 import { raw, sql } from '../db/sql.ts';
 
 const fields = {
   url: selfLink('service-certifications', 's.uuid'),
   uuid: uuidField(),
-  name: text({ max: 150, required: true, example: 'ISO 27001', unique: { column: 'name', message: () => 'Service Certification with this name already exists.' } }),
+  name: text({
+    max: 150,
+    required: true,
+    example: 'ISO 27001',
+    unique: { column: 'name', message: () => 'Service Certification with this name already exists.' },
+  }),
   description: text({ max: 500 }),
   link: url({ max: 255 }),
 };
 
 /** A valid body for the documentation. */
-const example = { name: 'ISO 27001', description: 'Information security management.', link: 'https://www.iso.org/standard/27001' };
+const example = {
+  name: 'ISO 27001',
+  description: 'Information security management.',
+  link: 'https://www.iso.org/standard/27001',
+};
 
 const forStaff = ({ caller }: Request): string | undefined => (isStaff(caller) ? undefined : forbiddenText);
 
@@ -41,14 +50,16 @@ export const certifications = collection<Row>()({
   who: { read: 'Everybody.', create: 'Staff.', update: 'Staff.', delete: 'Staff.' },
   describe: {
     list: (request) => describeList(request, isStaff(request.caller) ? fields : undefined),
-    object: (request, row) => describeObject(request, `${request.base}/api/service-certifications/${row.uuid}/`, row, actions),
+    object: (request, row) =>
+      describeObject(request, `${request.base}/api/service-certifications/${row.uuid}/`, row, actions),
   },
   filters: { name: partial('s.name') },
   orderings: { name: 's.name' },
   order: '-s.name',
   create: {
     may: ({ caller }) => isStaff(caller),
-    run: (request, values) => request.db.insert('service_certification', { uuid: newUuid(request.deployment), ...values }),
+    run: (request, values) =>
+      request.db.insert('service_certification', { uuid: newUuid(request.deployment), ...values }),
   },
   update: {
     may: ({ caller }) => isStaff(caller),

@@ -3,14 +3,14 @@ import { visibleProjects } from '../access/visibility.ts';
 import { type DescribedAction, describeList, describeObject, forbiddenText, refusalOf } from '../collection/actions.ts';
 import { Collection, type Row } from '../collection/collection.ts';
 import { shownList, shownText, uuidField } from '../collection/field.ts';
-import { type LinkTarget, link, selfLink } from '../collection/links.ts';
 import { linked, uuidOf } from '../collection/filter.ts';
+import { type LinkTarget, link, selfLink } from '../collection/links.ts';
 import { knownText, plainValue } from '../collection/representation.ts';
 import { raw, sql } from '../db/sql.ts';
 import { invalidRequest } from '../http/error.ts';
 import { projects } from '../projects/projects.ts';
-import { providerTypes } from '../providers/registry.ts';
 import type { ProviderType } from '../providers/provider.ts';
+import { providerTypes } from '../providers/registry.ts';
 import { embeddedQuotas } from '../quotas/embedded.ts';
 import { createLink, refuseWithResources, removeLink } from './linking.ts';
 import { mayWriteService, servicesByType } from './services.ts';
@@ -48,13 +48,15 @@ function check(request: Request, values: { service?: number; project?: number })
   const service = values.service as number;
   const project = values.project as number;
   const owner = customerOfProject(request, project);
-  if (db.value(sql`SELECT customer_id FROM service WHERE id = ${service}`) !== owner) throw invalidRequest("Service customer doesn't match project customer.");
+  if (db.value(sql`SELECT customer_id FROM service WHERE id = ${service}`) !== owner)
+    throw invalidRequest("Service customer doesn't match project customer.");
   if (db.value(sql`SELECT 1 FROM service_project_link WHERE service_id = ${service} AND project_id = ${project}`)) {
     throw invalidRequest('This service project link already exists.');
   }
 }
 
-const customerOfProject = ({ db }: Request, project: number): number => db.value<number>(sql`SELECT customer_id FROM project WHERE id = ${project}`) as number;
+const customerOfProject = ({ db }: Request, project: number): number =>
+  db.value<number>(sql`SELECT customer_id FROM project WHERE id = ${project}`) as number;
 
 const linkActions: readonly DescribedAction<LinkRow>[] = [
   {
@@ -79,10 +81,15 @@ const typedLinks = (type: ProviderType): Collection<LinkFields, LinkRow> =>
     alias: 'l',
     fields: fieldsOf(type),
     visible: (caller) => sql`${raw(ofSettings('type'))} = ${type.name} AND ${visibleProjects(caller, 'l.project_id')}`,
-    who: { read: 'Everybody who sees the project.', create: 'Staff; owners of the customer.', delete: 'Staff; owners of the customer.' },
+    who: {
+      read: 'Everybody who sees the project.',
+      create: 'Staff; owners of the customer.',
+      delete: 'Staff; owners of the customer.',
+    },
     describe: {
       list: (request) => describeList(request, mayManageServices(request) ? fieldsOf(type) : undefined),
-      object: (request, row) => describeObject(request, `${request.base}/api/${linkPath(type)}/${row.uuid}/`, row, linkActions),
+      object: (request, row) =>
+        describeObject(request, `${request.base}/api/${linkPath(type)}/${row.uuid}/`, row, linkActions),
     },
     filters: {
       service_uuid: uuidOf('l.service_id', 'service'),

@@ -7,7 +7,13 @@ import { linkPath } from './links.ts';
 const links = { type: 'object', additionalProperties: { type: 'string', format: 'uri' } };
 const serviceType = {
   title: 'ServiceType',
-  ...objectShape({ url: { type: 'string', format: 'uri' }, service_project_link_url: { type: 'string', format: 'uri' }, resources: links, properties: links, is_public_service: { type: 'boolean' } }),
+  ...objectShape({
+    url: { type: 'string', format: 'uri' },
+    service_project_link_url: { type: 'string', format: 'uri' },
+    resources: links,
+    properties: links,
+    is_public_service: { type: 'boolean' },
+  }),
 };
 
 /** GET /api/service-metadata/: every type of service with its endpoints (services.md 6). */
@@ -22,19 +28,22 @@ export const serviceMetadata: Endpoint = {
       output: { status: 200, shape: { type: 'object', additionalProperties: serviceType } },
       handle: ({ base }) => {
         const url = (path: string): string => `${base}/api/${path}/`;
-        const urls = (kinds: readonly { name: string; path: string }[]): Record<string, string> => Object.fromEntries(kinds.map(({ name, path }) => [name, url(path)]));
+        const urls = (kinds: readonly { name: string; path: string }[]): Record<string, string> =>
+          Object.fromEntries(kinds.map(({ name, path }) => [name, url(path)]));
         return json(
           Object.fromEntries(
-            [...providerTypes].sort((a, b) => (a.name < b.name ? -1 : 1)).map((type) => [
-              type.name,
-              {
-                url: url(type.prefix),
-                service_project_link_url: url(linkPath(type)),
-                resources: urls(type.kinds),
-                properties: urls(type.properties),
-                is_public_service: type.isPublic,
-              },
-            ]),
+            [...providerTypes]
+              .sort((a, b) => (a.name < b.name ? -1 : 1))
+              .map((type) => [
+                type.name,
+                {
+                  url: url(type.prefix),
+                  service_project_link_url: url(linkPath(type)),
+                  resources: urls(type.kinds),
+                  properties: urls(type.properties),
+                  is_public_service: type.isPublic,
+                },
+              ]),
           ),
         );
       },

@@ -1,4 +1,14 @@
-import { type Json, booleanValue, computedValue, knownText, linkOfPath, linkValue, listValue, objectValue, plainValue } from '../collection/representation.ts';
+import {
+  booleanValue,
+  computedValue,
+  type Json,
+  knownText,
+  linkOfPath,
+  linkValue,
+  listValue,
+  objectValue,
+  plainValue,
+} from '../collection/representation.ts';
 import { providerTypes } from '../providers/registry.ts';
 
 /** Segment of a service's path, by the type of its settings: SQL. */
@@ -6,7 +16,8 @@ export const servicePath = (type: string): string =>
   `CASE ${type} ${providerTypes.map(({ name, prefix }) => `WHEN '${name}' THEN '${prefix}'`).join(' ')} END`;
 
 /** A link whose path depends on a type: of a service, or with the tail of its links. */
-export const typedLink = (type: string, tail: string, uuid: string): Json => linkOfPath(`concat(${servicePath(type)}, '${tail}')`, uuid);
+export const typedLink = (type: string, tail: string, uuid: string): Json =>
+  linkOfPath(`concat(${servicePath(type)}, '${tail}')`, uuid);
 
 /** Names of the certifications that a project demands and settings lack, in order; null when none: SQL. */
 const missing = `(SELECT group_concat(s.name, ', ' ORDER BY s.name) FROM project_certification pc JOIN service_certification s ON s.id = pc.certification_id
@@ -24,7 +35,10 @@ export const projectServices: Json = listValue(
     shared: booleanValue('st.shared'),
     settings_uuid: plainValue('st.uuid'),
     settings: linkValue('service-settings', 'st.uuid'),
-    validation_state: computedValue(`iif(${missing} IS NULL, '"OK"', '"ERRED"')`, { type: 'string', enum: ['OK', 'ERRED'] }),
+    validation_state: computedValue(`iif(${missing} IS NULL, '"OK"', '"ERRED"')`, {
+      type: 'string',
+      enum: ['OK', 'ERRED'],
+    }),
     validation_message: computedValue(
       `iif(${missing} IS NULL, '""', json_quote(concat('Provider does not match with project''s security policy. Certifications are missing: "', ${missing}, '"')))`,
       { type: 'string' },

@@ -1,14 +1,18 @@
 import type { Request } from '../access/request.ts';
+import { UploadedFile } from '../http/body.ts';
 import { driverOf } from '../providers/drivers.ts';
 import { type DriverSettings, ProviderError, type ProviderType } from '../providers/provider.ts';
-import { UploadedFile } from '../http/body.ts';
-import { optionNames } from './settings-fields.ts';
 import type { SettingsValues } from './settings.ts';
+import { optionNames } from './settings-fields.ts';
 
 const patience = 10_000;
 
 /** Tries credentials before anything is stored; answers what is wrong with them, or undefined (services.md 4.2 "ping"). */
-export async function pingSettings(request: Request, type: ProviderType, values: SettingsValues): Promise<string | undefined> {
+export async function pingSettings(
+  request: Request,
+  type: ProviderType,
+  values: SettingsValues,
+): Promise<string | undefined> {
   const given = values as Readonly<Record<string, unknown>>;
   const text = (name: string): string | null => (typeof given[name] === 'string' ? (given[name] as string) : null);
   const settings: DriverSettings = {
@@ -22,7 +26,9 @@ export async function pingSettings(request: Request, type: ProviderType, values:
     token: text('token'),
     certificate: values.certificate instanceof UploadedFile ? values.certificate.content.toString('utf8') : null,
     domain: text('domain'),
-    options: Object.fromEntries(optionNames(type.name).flatMap((name) => (given[name] == null ? [] : [[name, given[name]]]))),
+    options: Object.fromEntries(
+      optionNames(type.name).flatMap((name) => (given[name] == null ? [] : [[name, given[name]]])),
+    ),
     mayBePrivate: request.caller.isStaff,
   };
   let timer: NodeJS.Timeout | undefined;
@@ -30,7 +36,12 @@ export async function pingSettings(request: Request, type: ProviderType, values:
     timer = setTimeout(() => resolve('Backend does not respond'), patience);
   });
   try {
-    return await Promise.race([driverOf(request.deployment, settings).ping().then(() => undefined), timeout]);
+    return await Promise.race([
+      driverOf(request.deployment, settings)
+        .ping()
+        .then(() => undefined),
+      timeout,
+    ]);
   } catch (error) {
     if (error instanceof ProviderError) return error.message;
     throw error;

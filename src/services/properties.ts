@@ -2,18 +2,19 @@ import type { Caller } from '../access/caller.ts';
 import type { Request } from '../access/request.ts';
 import { Collection } from '../collection/collection.ts';
 import { type Fields, uuidField } from '../collection/field.ts';
+import { exact, linked, partial, uuid } from '../collection/filter.ts';
 import { selfLink } from '../collection/links.ts';
 import { text } from '../collection/values.ts';
-import { exact, linked, partial, uuid } from '../collection/filter.ts';
-import { type Sql, among, sql } from '../db/sql.ts';
-import { type PropertyRow, inSetOf, visibleProperties } from '../providers/property.ts';
+import { among, type Sql, sql } from '../db/sql.ts';
+import { inSetOf, type PropertyRow, visibleProperties } from '../providers/property.ts';
 import type { PropertyKind } from '../providers/provider.ts';
 import { propertyKinds } from '../providers/registry.ts';
 import { visibleServices } from './services.ts';
 import { settings, visibleSettings } from './settings.ts';
 
 /** Condition: the caller sees the settings in alias `st`, or a service on them. */
-const knownSettings = (caller: Caller): Sql => sql`(${visibleSettings(caller)} OR EXISTS (SELECT 1 FROM service v WHERE v.settings_id = st.id AND ${visibleServices(caller)}))`;
+const knownSettings = (caller: Caller): Sql =>
+  sql`(${visibleSettings(caller)} OR EXISTS (SELECT 1 FROM service v WHERE v.settings_id = st.id AND ${visibleServices(caller)}))`;
 
 const bySettings = linked('st.id', 'service_settings', () => settings);
 
@@ -21,7 +22,9 @@ const bySettings = linked('st.id', 'service_settings', () => settings);
 function usedBy({ db }: Request, kind: PropertyKind, name: string, settingsCondition: Sql): Sql {
   const inSet = inSetOf(settingsCondition);
   if (!kind.isKept) return inSet;
-  const options = db.values<string>(sql`SELECT st.options FROM service_settings st WHERE ${settingsCondition}`).map((text) => JSON.parse(text));
+  const options = db
+    .values<string>(sql`SELECT st.options FROM service_settings st WHERE ${settingsCondition}`)
+    .map((text) => JSON.parse(text));
   const names = db.values<string>(sql`SELECT DISTINCT d.name FROM property d WHERE d.kind = ${name} AND ${inSet}`);
   const kept = names.filter((each) => options.some((one) => kind.isKept?.(each, one)));
   return sql`${inSet} AND ${among('d.name', kept)}`;
@@ -36,7 +39,12 @@ export const properties: readonly Collection<Fields, PropertyRow>[] = propertyKi
       description: `What ${type.name} providers offer: ${kind.name}.`,
       table: 'property',
       alias: 'd',
-      fields: { url: selfLink(kind.path, 'd.uuid'), uuid: uuidField(), name: text({ max: 255, create: false, update: false }), ...kind.fields },
+      fields: {
+        url: selfLink(kind.path, 'd.uuid'),
+        uuid: uuidField(),
+        name: text({ max: 255, create: false, update: false }),
+        ...kind.fields,
+      },
       visible: (caller) => sql`d.kind = ${name} AND (${visibleProperties(caller)})`,
       who: { read: type.hasGlobalProperties ? 'Everybody.' : 'Everybody who sees the settings or a service on them.' },
       filters: {
@@ -49,7 +57,9 @@ export const properties: readonly Collection<Fields, PropertyRow>[] = propertyKi
             return condition && usedBy(request, kind, name, sql`${condition} AND ${knownSettings(request.caller)}`);
           },
         },
-        settings_uuid: uuid('Uuid of the settings that use it.', (key, request) => usedBy(request, kind, name, sql`st.uuid = ${key} AND ${knownSettings(request.caller)}`)),
+        settings_uuid: uuid('Uuid of the settings that use it.', (key, request) =>
+          usedBy(request, kind, name, sql`st.uuid = ${key} AND ${knownSettings(request.caller)}`),
+        ),
         ...kind.filters,
       },
       orderings: { name: 'd.name COLLATE NOCASE', ...kind.orderings },

@@ -2,7 +2,10 @@
 export const masked = '********';
 
 /** What a written secret does: keeps the stored one, clears it, or replaces it. */
-export type SecretChange = { readonly kind: 'keep' } | { readonly kind: 'clear' } | { readonly kind: 'replace'; readonly value: string };
+export type SecretChange =
+  | { readonly kind: 'keep' }
+  | { readonly kind: 'clear' }
+  | { readonly kind: 'replace'; readonly value: string };
 
 /** Reads a secret from a body. */
 export function secretChange(value: string | null): SecretChange {

@@ -1,18 +1,18 @@
 import type { Request } from '../access/request.ts';
 import { refusalOf } from '../collection/actions.ts';
-import { type Endpoint, describeFields } from '../collection/endpoint.ts';
+import { describeFields, type Endpoint } from '../collection/endpoint.ts';
 import { exampleLink } from '../collection/example.ts';
 import { type Fields, objectShape, uuidShape } from '../collection/field.ts';
 import { parameter } from '../collection/filter.ts';
-import { type Shape } from '../collection/representation.ts';
+import type { Shape } from '../collection/representation.ts';
 import { validate } from '../collection/validate.ts';
 import { sql } from '../db/sql.ts';
 import { record } from '../events/record.ts';
 import { conflict, forbidden, invalid } from '../http/error.ts';
 import { pageHeaders, pageOf } from '../http/page.ts';
-import { type Reply, document, empty, json } from '../http/reply.ts';
+import { document, empty, json, type Reply } from '../http/reply.ts';
 import type { BackendObject, ProviderType } from '../providers/provider.ts';
-import { type TypedKind, providerTypes, resourceKind } from '../providers/registry.ts';
+import { providerTypes, resourceKind, type TypedKind } from '../providers/registry.ts';
 import { requireQuotas } from '../quotas/usage.ts';
 import { refusalAsHost } from '../resources/changes.ts';
 import { demandsOfKnown } from '../resources/counting.ts';
@@ -22,7 +22,7 @@ import { type ResourceRow, resourceContext, resourceOf } from '../resources/reso
 import { visibleResources } from '../resources/rights.ts';
 import { insertResource, removeResource } from '../resources/rows.ts';
 import { removeService } from './linking.ts';
-import { type ServiceRow, importFields, mayWriteService, refuseShared, servicesByType } from './services.ts';
+import { importFields, mayWriteService, refuseShared, type ServiceRow, servicesByType } from './services.ts';
 import { isImportable, judgeImports } from './sync.ts';
 
 /* What one does with a service besides writing it: unlink it, and import objects of its provider (services.md 4.2). */
@@ -53,7 +53,15 @@ function unlink(request: Request, service: ServiceRow): Reply {
 const text = { type: 'string' };
 const managedShape = {
   title: 'ManagedResource',
-  ...objectShape({ uuid: uuidShape, name: text, resource_type: text, project_name: text, project_uuid: uuidShape, customer_uuid: uuidShape, customer_name: text }),
+  ...objectShape({
+    uuid: uuidShape,
+    name: text,
+    resource_type: text,
+    project_name: text,
+    project_uuid: uuidShape,
+    customer_uuid: uuidShape,
+    customer_name: text,
+  }),
 };
 
 /** Visible resources of a service that the last synchronisation found at the provider. */
@@ -64,7 +72,8 @@ function managed(request: Request, service: ServiceRow): Reply {
     WHERE r.service_id = ${service.id} AND NOT r.is_part AND ${visibleResources(request.caller)}`;
   const total = db.count(sql`SELECT count(*) ${from}`);
   const page = pageOf(query, total);
-  const rows = db.all(sql`SELECT r.uuid, r.name, r.kind AS resource_type, p.name AS project_name, p.uuid AS project_uuid, c.uuid AS customer_uuid, c.name AS customer_name
+  const rows =
+    db.all(sql`SELECT r.uuid, r.name, r.kind AS resource_type, p.name AS project_name, p.uuid AS project_uuid, c.uuid AS customer_uuid, c.name AS customer_name
     ${from} ORDER BY r.id LIMIT ${page.size} OFFSET ${page.offset}`);
   return document(JSON.stringify(rows), pageHeaders(page, total, request.url, query));
 }
@@ -97,7 +106,9 @@ function candidates(request: Request, type: ProviderType, service: ServiceRow): 
     AND ${isImportable}`;
   const total = db.count(sql`SELECT count(*) ${from}`);
   const page = pageOf(query, total);
-  const rows = db.all<InventoryRow>(sql`SELECT i.kind, i.backend_id, i.name, i."values" ${from} ORDER BY i.kind, i.name, i.backend_id LIMIT ${page.size} OFFSET ${page.offset}`);
+  const rows = db.all<InventoryRow>(
+    sql`SELECT i.kind, i.backend_id, i.name, i."values" ${from} ORDER BY i.kind, i.name, i.backend_id LIMIT ${page.size} OFFSET ${page.offset}`,
+  );
   const items = rows.map(({ backend_id, kind, name, values }) => {
     const typed = resourceKind(kind).kind;
     const object = { kind: typed.name, backend_id, name, values: JSON.parse(values) as Record<string, unknown> };
@@ -108,27 +119,53 @@ function candidates(request: Request, type: ProviderType, service: ServiceRow): 
   return document(JSON.stringify(items), pageHeaders(page, total, request.url, query));
 }
 
-const importedShape = { title: 'ImportedResource', ...objectShape({ url: { type: 'string', format: 'uri' }, uuid: uuidShape, name: text, state: text, created: { type: 'string', format: 'date-time' } }) };
+const importedShape = {
+  title: 'ImportedResource',
+  ...objectShape({
+    url: { type: 'string', format: 'uri' },
+    uuid: uuidShape,
+    name: text,
+    state: text,
+    created: { type: 'string', format: 'date-time' },
+  }),
+};
 
 function importObject(request: Request, type: ProviderType, service: ServiceRow): Reply {
   const { db } = request;
-  const values = validate(importFields, request, 'create') as { backend_id: string; project: number; resource_type?: string };
+  const values = validate(importFields, request, 'create') as {
+    backend_id: string;
+    project: number;
+    resource_type?: string;
+  };
   const kinds = importableKinds(type);
   if (kinds.length > 1 && !values.resource_type) throw invalid({ resource_type: ['This field is required.'] });
   const typed = values.resource_type ? kinds.find(({ name }) => name === values.resource_type) : kinds[0];
   if (!typed) throw invalid({ resource_type: [`"${values.resource_type}" is not a valid choice.`] });
-  const linkId = db.value<number>(sql`SELECT id FROM service_project_link WHERE service_id = ${service.id} AND project_id = ${values.project}`);
+  const linkId = db.value<number>(
+    sql`SELECT id FROM service_project_link WHERE service_id = ${service.id} AND project_id = ${values.project}`,
+  );
   if (linkId === undefined) throw invalid({ project: ['Service is not connected to this project.'] });
   if (typed.kind.importsOnlyForStaff && !request.caller.isStaff) throw forbidden();
-  if (db.value(sql`SELECT 1 FROM resource WHERE settings_id = ${service.settings_id} AND kind = ${typed.name} AND backend_id = ${values.backend_id}`)) {
+  if (
+    db.value(
+      sql`SELECT 1 FROM resource WHERE settings_id = ${service.settings_id} AND kind = ${typed.name} AND backend_id = ${values.backend_id}`,
+    )
+  ) {
     throw invalid({ backend_id: ['This resource is already linked.'] });
   }
   const row = db.get<InventoryRow>(sql`SELECT i.kind, i.backend_id, i.name, i."values" FROM inventory i
     WHERE i.settings_id = ${service.settings_id} AND i.kind = ${typed.name} AND i.backend_id = ${values.backend_id} AND ${isImportable}`);
   if (!row) throw invalid({ backend_id: [`Can't find ${typed.kind.name.toLowerCase()} with ID ${values.backend_id}`] });
-  const imported = store(request, typed, { kind: typed.kind.name, backend_id: row.backend_id, name: row.name, values: JSON.parse(row.values) }, linkId);
+  const imported = store(
+    request,
+    typed,
+    { kind: typed.kind.name, backend_id: row.backend_id, name: row.name, values: JSON.parse(row.values) },
+    linkId,
+  );
   judgeImports(request, service.settings_id);
-  const { created, name, state, url, uuid } = JSON.parse(collectionOf(typed.name).represent(request, imported.id)) as Record<string, string>;
+  const { created, name, state, url, uuid } = JSON.parse(
+    collectionOf(typed.name).represent(request, imported.id),
+  ) as Record<string, string>;
   return json({ url, uuid, name, state, created });
 }
 
@@ -137,7 +174,21 @@ function store(request: Request, typed: TypedKind, object: BackendObject, linkId
   const { created: _, ...values } = object.values as Record<string, unknown>;
   const acceptance = typed.kind.acceptImport?.(request, object, place) ?? { row: {} };
   const row = { ...values, ...acceptance.row, name: object.name, backend_id: object.backend_id };
-  const draft = { cores: 0, ram: 0, disk: 0, size: 0, parent_id: null, details: JSON.stringify(row), ...row, kind: typed.name, link_id: place.link, service_id: place.service, settings_id: place.settings, project_id: place.project, customer_id: place.customer };
+  const draft = {
+    cores: 0,
+    ram: 0,
+    disk: 0,
+    size: 0,
+    parent_id: null,
+    details: JSON.stringify(row),
+    ...row,
+    kind: typed.name,
+    link_id: place.link,
+    service_id: place.service,
+    settings_id: place.settings,
+    project_id: place.project,
+    customer_id: place.customer,
+  };
   requireQuotas(request.db, demandsOfKnown(draft as unknown as ResourceRow));
   const imported = insertResource(request, { kind: typed.name, ...place, state: 'OK', values: row });
   acceptance.then?.(imported.id);
@@ -149,10 +200,14 @@ function endpointsOf(type: ProviderType, services: Services): Endpoint[] {
   const base = `/api/${type.prefix}/:key`;
   const seen = (request: Request): undefined => void services.find(request);
   /** The `actions` for who may import and unlink. Throws 404. */
-  const forImporters = (fields: Fields) => (request: Request): Record<string, unknown> | undefined => {
-    services.find(request);
-    return refusalOf(() => found(request, services)) === undefined ? { POST: describeFields(fields, request, 'create') } : undefined;
-  };
+  const forImporters =
+    (fields: Fields) =>
+    (request: Request): Record<string, unknown> | undefined => {
+      services.find(request);
+      return refusalOf(() => found(request, services)) === undefined
+        ? { POST: describeFields(fields, request, 'create') }
+        : undefined;
+    };
   const importer: Endpoint = {
     path: `${base}/link/`,
     name: `${type.name} Service Link`,
@@ -171,7 +226,15 @@ function endpointsOf(type: ProviderType, services: Services): Endpoint[] {
       POST: {
         summary: 'Imports an object of the provider.',
         who: 'Staff; owners of the customer for private settings.',
-        input: { fields: importFields, purpose: 'create', example: { backend_id: '1000001', project: exampleLink('projects'), resource_type: importableKinds(type)[0]?.name } },
+        input: {
+          fields: importFields,
+          purpose: 'create',
+          example: {
+            backend_id: '1000001',
+            project: exampleLink('projects'),
+            resource_type: importableKinds(type)[0]?.name,
+          },
+        },
         output: { status: 200, shape: importedShape },
         handle: (request) => importObject(request, type, found(request, services)),
       },
@@ -185,7 +248,12 @@ function endpointsOf(type: ProviderType, services: Services): Endpoint[] {
       description: 'Removes a service with its resources here only.',
       actions: forImporters({}),
       operations: {
-        POST: { summary: 'Removes a service with its resources here only.', who: 'Staff; owners of the customer for private settings.', output: { status: 204 }, handle: (request) => unlink(request, found(request, services)) },
+        POST: {
+          summary: 'Removes a service with its resources here only.',
+          who: 'Staff; owners of the customer for private settings.',
+          output: { status: 204 },
+          handle: (request) => unlink(request, found(request, services)),
+        },
       },
     },
     {
@@ -194,7 +262,13 @@ function endpointsOf(type: ProviderType, services: Services): Endpoint[] {
       description: 'Resources of the service that its provider has.',
       actions: seen,
       operations: {
-        GET: { summary: 'Lists resources of the service that its provider has.', who: 'Everybody who sees the service.', paginated: true, output: { status: 200, shape: { type: 'array', items: managedShape } }, handle: (request) => managed(request, services.find(request)) },
+        GET: {
+          summary: 'Lists resources of the service that its provider has.',
+          who: 'Everybody who sees the service.',
+          paginated: true,
+          output: { status: 200, shape: { type: 'array', items: managedShape } },
+          handle: (request) => managed(request, services.find(request)),
+        },
       },
     },
     importableKinds(type).length > 0 ? importer : unsupported,
@@ -202,4 +276,6 @@ function endpointsOf(type: ProviderType, services: Services): Endpoint[] {
 }
 
 /** Every action path of services. */
-export const serviceActionEndpoints: readonly Endpoint[] = providerTypes.flatMap((type) => endpointsOf(type, servicesByType.get(type.name) as Services));
+export const serviceActionEndpoints: readonly Endpoint[] = providerTypes.flatMap((type) =>
+  endpointsOf(type, servicesByType.get(type.name) as Services),
+);

@@ -1,16 +1,21 @@
-import { type Filters, exact, linked, oneOf, partial, truth, uuid, uuidOf } from '../collection/filter.ts';
+import { exact, type Filters, linked, oneOf, partial, truth, uuid, uuidOf } from '../collection/filter.ts';
 import { sql } from '../db/sql.ts';
 import { projects } from '../projects/projects.ts';
 import { settings } from './settings.ts';
 
 /** SQL of a column of the settings of the service in alias `v`. */
-export const ofSettings = (column: string): string => `(SELECT st.${column} FROM service_settings st WHERE st.id = v.settings_id)`;
+export const ofSettings = (column: string): string =>
+  `(SELECT st.${column} FROM service_settings st WHERE st.id = v.settings_id)`;
 
 /** Filters of services, in alias `v`. */
 export const filters: Filters = {
   customer: uuidOf('v.customer_id', 'customer'),
   customer_uuid: uuidOf('v.customer_id', 'customer'),
-  project_uuid: uuid('Services linked to this project.', (key) => sql`v.id IN (SELECT l.service_id FROM service_project_link l JOIN project p ON p.id = l.project_id WHERE p.uuid = ${key})`),
+  project_uuid: uuid(
+    'Services linked to this project.',
+    (key) =>
+      sql`v.id IN (SELECT l.service_id FROM service_project_link l JOIN project p ON p.id = l.project_id WHERE p.uuid = ${key})`,
+  ),
   settings_uuid: uuidOf('v.settings_id', 'service_settings'),
   service_uuid: uuid('Uuid of the service.', (key) => sql`v.uuid = ${key}`),
   project: {
@@ -28,4 +33,8 @@ export const filters: Filters = {
 };
 
 /** Orderings of services, in alias `v`. */
-export const orderings = { name: `${ofSettings('name')} COLLATE NOCASE`, service_type: ofSettings('type'), state: ofSettings('state') };
+export const orderings = {
+  name: `${ofSettings('name')} COLLATE NOCASE`,
+  service_type: ofSettings('type'),
+  state: ofSettings('state'),
+};

@@ -5,29 +5,63 @@ import { connectedProjects } from '../access/visibility.ts';
 import { type DescribedAction, describeList, describeObject, forbiddenText, refusalOf } from '../collection/actions.ts';
 import { Collection, type Row } from '../collection/collection.ts';
 import type { Endpoint, Operation } from '../collection/endpoint.ts';
-import { type Field, type Fields, type Values, shown, shownList, shownText, uuidField, FieldError } from '../collection/field.ts';
 import { exampleLink } from '../collection/example.ts';
-import { link } from '../collection/links.ts';
-import { boolean, text, url as urlField } from '../collection/values.ts';
+import {
+  type Field,
+  FieldError,
+  type Fields,
+  shown,
+  shownList,
+  shownText,
+  uuidField,
+  type Values,
+} from '../collection/field.ts';
 import { oneOf } from '../collection/filter.ts';
-import { type Json, booleanValue, computedValue, knownText, linkValue, listValue, numberValue, objectValue, plainValue, render, textValue } from '../collection/representation.ts';
+import { link } from '../collection/links.ts';
+import {
+  booleanValue,
+  computedValue,
+  type Json,
+  knownText,
+  linkValue,
+  listValue,
+  numberValue,
+  objectValue,
+  plainValue,
+  render,
+  textValue,
+} from '../collection/representation.ts';
 import { validate } from '../collection/validate.ts';
+import { boolean, text, url as urlField } from '../collection/values.ts';
 import { customers } from '../customers/customers.ts';
-import { type Sql, any, raw, sql } from '../db/sql.ts';
+import { any, raw, type Sql, sql } from '../db/sql.ts';
 import { forbidden, invalid, invalidRequest } from '../http/error.ts';
 import type { Reply } from '../http/reply.ts';
 import { projects } from '../projects/projects.ts';
-import { providerTypes } from '../providers/registry.ts';
 import type { ProviderType } from '../providers/provider.ts';
+import { providerTypes } from '../providers/registry.ts';
 import { embeddedQuotas } from '../quotas/embedded.ts';
 import { readableServices } from '../scopes/scopes.ts';
 import { createLink, createService, linkToProjects, refuseWithResources, removeService } from './linking.ts';
-import { secretChange } from './secrets.ts';
-import { filters, ofSettings, orderings } from './service-filters.ts';
-import { credentialFields, geolocations, optionFields, optionNames, settingsCertifications, settingsFields } from './settings-fields.ts';
 import { typedLink } from './paths.ts';
 import { pingSettings } from './ping.ts';
-import { type SettingsValues, createSettings, mayManageServices, refuseMissingCredentials, settings } from './settings.ts';
+import { secretChange } from './secrets.ts';
+import { filters, ofSettings, orderings } from './service-filters.ts';
+import {
+  createSettings,
+  mayManageServices,
+  refuseMissingCredentials,
+  type SettingsValues,
+  settings,
+} from './settings.ts';
+import {
+  credentialFields,
+  geolocations,
+  optionFields,
+  optionNames,
+  settingsCertifications,
+  settingsFields,
+} from './settings-fields.ts';
 
 export interface ServiceRow extends Row {
   readonly customer_id: number;
@@ -35,7 +69,8 @@ export interface ServiceRow extends Row {
   readonly available_for_all: number;
 }
 
-const fromSettings = (json: Json): Json => computedValue(`(SELECT ${render(json)} FROM service_settings st WHERE st.id = v.settings_id)`, json.shape);
+const fromSettings = (json: Json): Json =>
+  computedValue(`(SELECT ${render(json)} FROM service_settings st WHERE st.id = v.settings_id)`, json.shape);
 const ofCustomer = (column: string): string => `(SELECT ${column} FROM customer WHERE id = v.customer_id)`;
 const visibleProject = `(@all OR p.id IN (${connectedProjects(raw('@caller')).text}))`;
 
@@ -52,7 +87,8 @@ const serviceName: Field<string> = (() => {
       ...input,
       required: false,
       parse: (value: unknown, request: Request, form: boolean): string => {
-        if (value === null || (typeof value === 'string' && value.trim() === '')) throw new FieldError(['Name cannot be empty']);
+        if (value === null || (typeof value === 'string' && value.trim() === ''))
+          throw new FieldError(['Name cannot be empty']);
         return input.parse(value, request, form);
       },
     },
@@ -60,7 +96,13 @@ const serviceName: Field<string> = (() => {
 })();
 
 /** A field that creation takes and answers never show. */
-const unseen = (fields: Fields): Fields => Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, { ...field, json: undefined, input: field.input && { ...field.input, update: false } }]));
+const unseen = (fields: Fields): Fields =>
+  Object.fromEntries(
+    Object.entries(fields).map(([name, field]) => [
+      name,
+      { ...field, json: undefined, input: field.input && { ...field.input, update: false } },
+    ]),
+  );
 
 const fields = {
   url: shown('field', { type: 'string', format: 'uri' }, serviceLink, { label: 'URL' }),
@@ -83,11 +125,19 @@ const fields = {
   customer_native_name: shownText(knownText(ofCustomer('native_name'))),
   settings: link({ update: false, to: () => settings, key: ofSettings('uuid') }),
   settings_uuid: shownText(plainValue(ofSettings('uuid'))),
-  resources_count: shown('integer', { type: 'integer' }, numberValue(
-    `(SELECT count(*) FROM resource r JOIN project p ON p.id = r.project_id WHERE r.service_id = v.id AND NOT r.is_part AND ${visibleProject})`)),
+  resources_count: shown(
+    'integer',
+    { type: 'integer' },
+    numberValue(
+      `(SELECT count(*) FROM resource r JOIN project p ON p.id = r.project_id WHERE r.service_id = v.id AND NOT r.is_part AND ${visibleProject})`,
+    ),
+  ),
   available_for_all: boolean(),
   homepage: { ...urlField({ max: 255, update: false }), json: () => textValue(ofSettings('homepage')) },
-  terms_of_services: { ...urlField({ max: 255, update: false }), json: () => textValue(ofSettings('terms_of_services')) },
+  terms_of_services: {
+    ...urlField({ max: 255, update: false }),
+    json: () => textValue(ofSettings('terms_of_services')),
+  },
   certifications: shownList(fromSettings(settingsCertifications)),
   geolocations: shownList(fromSettings(geolocations)),
   quotas: shownList(embeddedQuotas('service', 'v.id')),
@@ -99,7 +149,8 @@ const fields = {
 type ServiceValues = Values<typeof fields> & Partial<SettingsValues>;
 
 /** Condition: the caller sees the service in alias `v`. */
-export const visibleServices = (caller: Caller): Sql => (seesAll(caller) ? raw('TRUE') : sql`v.id IN (${readableServices(callerId(caller))})`);
+export const visibleServices = (caller: Caller): Sql =>
+  seesAll(caller) ? raw('TRUE') : sql`v.id IN (${readableServices(callerId(caller))})`;
 
 /** Whether the caller may write a service of this customer. */
 export const mayWriteService = ({ caller, config, db }: Request, customer: number): boolean =>
@@ -107,7 +158,11 @@ export const mayWriteService = ({ caller, config, db }: Request, customer: numbe
 
 /** Credentials that a type of provider is content with, for the documentation: the fewest. */
 function exampleCredentials({ missingCredentials }: ProviderType): Readonly<Record<string, string>> {
-  const sets = [{ token: 'token-of-the-account' }, { username: 'tenantry', password: 'password-of-the-account' }, { username: 'tenantry', token: 'token-of-the-account' }];
+  const sets = [
+    { token: 'token-of-the-account' },
+    { username: 'tenantry', password: 'password-of-the-account' },
+    { username: 'tenantry', token: 'token-of-the-account' },
+  ];
   return sets.find((set) => Object.keys(missingCredentials(set)).length === 0) ?? {};
 }
 
@@ -123,7 +178,9 @@ function typedServices(type: ProviderType): Collection<typeof fields, ServiceRow
     visible: (caller) => sql`${raw(ofSettings('type'))} = ${type.name} AND (${visibleServices(caller)})`,
     selectable: true,
     accepts: (_, name) => !(name in optionFields) || optionNames(type.name).includes(name),
-    examples: { create: { name: `${type.name} of Alice`, customer: exampleLink('customers'), ...exampleCredentials(type) } },
+    examples: {
+      create: { name: `${type.name} of Alice`, customer: exampleLink('customers'), ...exampleCredentials(type) },
+    },
     who: {
       read: 'Everybody with a role in the customer or a linked project; staff and global support.',
       create: 'Staff; owners of the customer.',
@@ -153,13 +210,28 @@ function typedServices(type: ProviderType): Collection<typeof fields, ServiceRow
   });
 }
 
-const credentialNames = ['backend_url', 'username', 'password', 'token', 'certificate', 'domain', ...Object.keys(optionFields)];
-const isGiven = (value: unknown): boolean => value !== undefined && value !== null && value !== '' && !(typeof value === 'string' && secretChange(value).kind === 'keep');
+const credentialNames = [
+  'backend_url',
+  'username',
+  'password',
+  'token',
+  'certificate',
+  'domain',
+  ...Object.keys(optionFields),
+];
+const isGiven = (value: unknown): boolean =>
+  value !== undefined &&
+  value !== null &&
+  value !== '' &&
+  !(typeof value === 'string' && secretChange(value).kind === 'keep');
 
 function checkCreation(request: Request, type: ProviderType, values: ServiceValues): void {
   const { db } = request;
   if (values.name === undefined) throw invalid({ name: ['Name cannot be empty'] });
-  if (values.project !== undefined && db.value(sql`SELECT customer_id FROM project WHERE id = ${values.project}`) !== values.customer) {
+  if (
+    values.project !== undefined &&
+    db.value(sql`SELECT customer_id FROM project WHERE id = ${values.project}`) !== values.customer
+  ) {
     throw invalid({ project: ['Service cannot be connected to project that does not belong to services customer.'] });
   }
   if (values.settings === undefined) {
@@ -169,18 +241,33 @@ function checkCreation(request: Request, type: ProviderType, values: ServiceValu
     refuseMissingCredentials(request, type.name, values as SettingsValues);
     return;
   }
-  const usable = db.value(sql`SELECT 1 FROM service_settings WHERE id = ${values.settings} AND type = ${type.name} AND (shared OR customer_id = ${values.customer as number})`);
+  const usable = db.value(
+    sql`SELECT 1 FROM service_settings WHERE id = ${values.settings} AND type = ${type.name} AND (shared OR customer_id = ${values.customer as number})`,
+  );
   if (!usable) throw invalid({ settings: ['Invalid hyperlink - Object does not exist.'] });
-  if (db.value(sql`SELECT 1 FROM service WHERE settings_id = ${values.settings} AND customer_id = ${values.customer as number}`)) {
+  if (
+    db.value(
+      sql`SELECT 1 FROM service WHERE settings_id = ${values.settings} AND customer_id = ${values.customer as number}`,
+    )
+  ) {
     throw invalidRequest('The fields customer, settings must make a unique set.');
   }
 }
 
 function store(request: Request, type: ProviderType, values: ServiceValues): number {
-  const settingsId = values.settings ?? createSettings(request, { ...values, type: type.name } as SettingsValues, false);
+  const settingsId =
+    values.settings ?? createSettings(request, { ...values, type: type.name } as SettingsValues, false);
   const isAvailableForAll = values.available_for_all ?? false;
-  const id = createService(request, { customer: values.customer as number, settings: settingsId, isAvailableForAll }, 'asked');
-  const isLinked = values.project === undefined || request.db.value(sql`SELECT 1 FROM service_project_link WHERE service_id = ${id} AND project_id = ${values.project}`) !== undefined;
+  const id = createService(
+    request,
+    { customer: values.customer as number, settings: settingsId, isAvailableForAll },
+    'asked',
+  );
+  const isLinked =
+    values.project === undefined ||
+    request.db.value(
+      sql`SELECT 1 FROM service_project_link WHERE service_id = ${id} AND project_id = ${values.project}`,
+    ) !== undefined;
   if (!isLinked) createLink(request, id, values.project as number, 'asked');
   return id;
 }
@@ -191,7 +278,8 @@ function update(request: Request, row: ServiceRow, values: ServiceValues): void 
     db.update('service', row.id, { available_for_all: Number(values.available_for_all) });
     if (values.available_for_all) linkToProjects(request, row.id);
   }
-  if (values.name !== undefined) db.run(sql`UPDATE service_settings SET name = ${values.name} WHERE id = ${row.settings_id} AND NOT shared`);
+  if (values.name !== undefined)
+    db.run(sql`UPDATE service_settings SET name = ${values.name} WHERE id = ${row.settings_id} AND NOT shared`);
 }
 
 /** The same collection with a credentials check before anything is stored (services.md 4.2 "ping"). */
@@ -226,10 +314,14 @@ function withPing(type: ProviderType, services: Collection<typeof fields, Servic
 
 /** What creation of a service takes, with the options of its type alone. */
 const creationFields = (type: ProviderType): Fields =>
-  Object.fromEntries(Object.entries(fields).filter(([name]) => !(name in optionFields) || optionNames(type.name).includes(name)));
+  Object.fromEntries(
+    Object.entries(fields).filter(([name]) => !(name in optionFields) || optionNames(type.name).includes(name)),
+  );
 
-const forWriters = (refusal: (request: Request, row: ServiceRow) => string | undefined) => (request: Request, row: ServiceRow): string | undefined =>
-  mayWriteService(request, row.customer_id) ? refusal(request, row) : forbiddenText;
+const forWriters =
+  (refusal: (request: Request, row: ServiceRow) => string | undefined) =>
+  (request: Request, row: ServiceRow): string | undefined =>
+    mayWriteService(request, row.customer_id) ? refusal(request, row) : forbiddenText;
 
 /** What one does with a service, as OPTIONS describes it. */
 function serviceActions(type: ProviderType): DescribedAction<ServiceRow>[] {
@@ -237,16 +329,27 @@ function serviceActions(type: ProviderType): DescribedAction<ServiceRow>[] {
   const button = { method: 'POST', fields: undefined } as const;
   return [
     { name: 'update', method: 'PUT', destructive: false, tail: '', fields, refusal: forWriters(() => undefined) },
-    { name: 'destroy', method: 'DELETE', destructive: true, tail: '', refusal: forWriters(({ db }, row) => refusalOf(() => refuseWithResources(db, 'service_id', row.id, 'Cannot delete service'))) },
+    {
+      name: 'destroy',
+      method: 'DELETE',
+      destructive: true,
+      tail: '',
+      refusal: forWriters(({ db }, row) =>
+        refusalOf(() => refuseWithResources(db, 'service_id', row.id, 'Cannot delete service')),
+      ),
+    },
     { ...button, name: 'unlink', destructive: true, tail: 'unlink/', refusal: importing },
-    ...(type.kinds.some(({ isImportable }) => isImportable) ? [{ ...button, name: 'link', destructive: false, tail: 'link/', fields: importFields, refusal: importing }] : []),
+    ...(type.kinds.some(({ isImportable }) => isImportable)
+      ? [{ ...button, name: 'link', destructive: false, tail: 'link/', fields: importFields, refusal: importing }]
+      : []),
   ];
 }
 
 /** Importing from and unlinking shared services is for staff. Throws 403. */
 export function refuseShared({ caller, db }: Pick<Request, 'caller' | 'db'>, service: ServiceRow): void {
   const shared = db.value(sql`SELECT shared FROM service_settings WHERE id = ${service.settings_id}`);
-  if (shared && !caller.isStaff) throw forbidden('Only staff users are allowed to import resources from shared services.');
+  if (shared && !caller.isStaff)
+    throw forbidden('Only staff users are allowed to import resources from shared services.');
 }
 
 /** The body of an import. */
@@ -277,7 +380,8 @@ const summary: Endpoint = {
       output: { status: 200, shape: { type: 'array', items: anyServices.shape } },
       handle: (request): Reply => {
         const types = request.query.all('service_type');
-        const ofTypes = types.length === 0 ? raw('TRUE') : any(types.map((name) => sql`${raw(ofSettings('type'))} = ${name}`));
+        const ofTypes =
+          types.length === 0 ? raw('TRUE') : any(types.map((name) => sql`${raw(ofSettings('type'))} = ${name}`));
         return anyServices.listing.page(request, [visibleServices(request.caller), ofTypes]);
       },
     },
@@ -286,6 +390,7 @@ const summary: Endpoint = {
 
 export const serviceEndpoints: readonly Endpoint[] = [
   summary,
-  ...providerTypes.flatMap((type) => withPing(type, servicesByType.get(type.name) as Collection<typeof fields, ServiceRow>)),
+  ...providerTypes.flatMap((type) =>
+    withPing(type, servicesByType.get(type.name) as Collection<typeof fields, ServiceRow>),
+  ),
 ];
-

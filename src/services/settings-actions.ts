@@ -1,12 +1,12 @@
 import type { Request } from '../access/request.ts';
-import { type Endpoint, describeFields } from '../collection/endpoint.ts';
+import { describeFields, type Endpoint } from '../collection/endpoint.ts';
 import { validate } from '../collection/validate.ts';
 import { raw, sql } from '../db/sql.ts';
 import { forbidden } from '../http/error.ts';
 import { changed, json } from '../http/reply.ts';
 import { certificationsField } from '../projects/certifications.ts';
 import { providerType } from '../providers/registry.ts';
-import { type SettingsRow, mayWriteSettings, settings } from './settings.ts';
+import { mayWriteSettings, type SettingsRow, settings } from './settings.ts';
 
 const certificationInput = { certifications: certificationsField(true) };
 
@@ -15,7 +15,10 @@ const updateCertifications: Endpoint = {
   path: '/api/service-settings/:key/update_certifications/',
   name: 'Service Settings Update Certifications',
   description: 'Replaces the certifications that settings hold.',
-  actions: (request) => (mayWriteSettings(request, settings.find(request)) ? { POST: describeFields(certificationInput, request, 'create') } : undefined),
+  actions: (request) =>
+    mayWriteSettings(request, settings.find(request))
+      ? { POST: describeFields(certificationInput, request, 'create') }
+      : undefined,
   operations: {
     POST: {
       summary: 'Replaces the certifications of service settings.',
@@ -27,7 +30,8 @@ const updateCertifications: Endpoint = {
         if (!mayWriteSettings(request, row)) throw forbidden();
         const { certifications = [] } = validate(certificationInput, request, 'create');
         request.db.run(sql`DELETE FROM settings_certification WHERE settings_id = ${row.id}`);
-        for (const id of certifications) request.db.insert('settings_certification', { settings_id: row.id, certification_id: id });
+        for (const id of certifications)
+          request.db.insert('settings_certification', { settings_id: row.id, certification_id: id });
         return changed(settings.represent(request, row.id));
       },
     },
@@ -37,9 +41,20 @@ const updateCertifications: Endpoint = {
 const names = ['vcpu', 'ram', 'storage'] as const;
 
 /** Sum of limits, -1 if one is unlimited or there is none; and sum of usages. */
-function sums({ db }: Request, scope: string, ids: ReturnType<typeof sql>, name: string): { limit: number; usage: number } {
-  return db.get<{ limit: number; usage: number }>(sql`SELECT ifnull(iif(min("limit") = -1, -1, sum("limit")), -1) AS "limit", ifnull(sum(usage), 0) AS usage
-    FROM quota WHERE scope_kind = ${scope} AND name = ${name} AND scope_id IN (${ids})`) as { limit: number; usage: number };
+function sums(
+  { db }: Request,
+  scope: string,
+  ids: ReturnType<typeof sql>,
+  name: string,
+): { limit: number; usage: number } {
+  return db.get<{
+    limit: number;
+    usage: number;
+  }>(sql`SELECT ifnull(iif(min("limit") = -1, -1, sum("limit")), -1) AS "limit", ifnull(sum(usage), 0) AS usage
+    FROM quota WHERE scope_kind = ${scope} AND name = ${name} AND scope_id IN (${ids})`) as {
+    limit: number;
+    usage: number;
+  };
 }
 
 /** What the settings of a provider with machines have, and how much of it is used (services.md 2.5 "stats"). */
@@ -50,9 +65,15 @@ function statistics(request: Request, row: SettingsRow): Record<string, number> 
   const tenants = sql`SELECT id FROM resource WHERE settings_id = ${row.id} AND ${raw("kind = 'OpenStack.Tenant'")}`;
   return Object.fromEntries(
     names.flatMap((name) => {
-      const own = isCloud ? sums(request, 'settings', sql`SELECT ${row.id}`, `openstack_${name}`) : { limit: -1, usage: sums(request, 'link', links, name).usage };
+      const own = isCloud
+        ? sums(request, 'settings', sql`SELECT ${row.id}`, `openstack_${name}`)
+        : { limit: -1, usage: sums(request, 'link', links, name).usage };
       const quota = isCloud ? sums(request, 'resource', tenants, name).limit : sums(request, 'link', links, name).limit;
-      return [[name, own.limit], [`${name}_quota`, quota], [`${name}_usage`, own.usage]] as const;
+      return [
+        [name, own.limit],
+        [`${name}_quota`, quota],
+        [`${name}_usage`, own.usage],
+      ] as const;
     }),
   );
 }

@@ -1,11 +1,30 @@
+import * as v from 'valibot';
 import type { Request } from '../access/request.ts';
 import { customersWithRole } from '../access/visibility.ts';
-import { type Field, type Fields, FieldError, messages, objectShape, shown, shownList, shownText, uuidField } from '../collection/field.ts';
+import {
+  type Field,
+  FieldError,
+  type Fields,
+  messages,
+  objectShape,
+  shown,
+  shownList,
+  shownText,
+  uuidField,
+} from '../collection/field.ts';
 import { link, selfLink } from '../collection/links.ts';
-import { choice, nullableText, boolean, text, url } from '../collection/values.ts';
-import { booleanValue, computedValue, knownText, linkValue, listValue, objectValue, plainValue, textValue } from '../collection/representation.ts';
+import {
+  booleanValue,
+  computedValue,
+  knownText,
+  linkValue,
+  listValue,
+  objectValue,
+  plainValue,
+  textValue,
+} from '../collection/representation.ts';
 import { properName } from '../collection/rules.ts';
-import * as v from 'valibot';
+import { boolean, choice, nullableText, text, url } from '../collection/values.ts';
 import { customers } from '../customers/customers.ts';
 import { raw } from '../db/sql.ts';
 import { UploadedFile } from '../http/body.ts';
@@ -25,7 +44,8 @@ const toCredentialReaders = `@detail AND (@staff OR (NOT st.shared AND st.custom
   (${customersWithRole(raw('@caller')).text} AND role = 'owner')))`;
 
 /** A stored secret reads as stars, an unset one as null. */
-const secretValue = (column: string): ReturnType<typeof computedValue> => computedValue(`iif(${column} IS NULL, 'null', '"${masked}"')`);
+const secretValue = (column: string): ReturnType<typeof computedValue> =>
+  computedValue(`iif(${column} IS NULL, 'null', '"${masked}"')`);
 
 /** A text that may be null and keeps what was written; the caller decides what an empty one means. */
 function secret(max: number): Field<string | null> {
@@ -47,7 +67,9 @@ function secret(max: number): Field<string | null> {
 
 /** A PEM file with a further trust anchor; text in its place is ignored (services.md 2.2). */
 const certificate: Field<UploadedFile | null | undefined> = {
-  ...shown('file upload', { type: ['string', 'null'] }, computedValue('json_quote(st.certificate_name)'), { shown: toCredentialReaders }),
+  ...shown('file upload', { type: ['string', 'null'] }, computedValue('json_quote(st.certificate_name)'), {
+    shown: toCredentialReaders,
+  }),
   input: {
     schema: v.nullable(v.string()),
     nullable: true,
@@ -58,9 +80,14 @@ const certificate: Field<UploadedFile | null | undefined> = {
       if (value === null) return null;
       if (!(value instanceof UploadedFile)) return undefined;
       const extension = /\.([^.]*)$/.exec(value.name)?.[1] ?? '';
-      if (extension.toLowerCase() !== 'pem') throw new FieldError([`File extension '${extension}' is not allowed. Allowed extensions are: 'pem'.`]);
-      if (!certificateTypes.includes(value.type)) throw new FieldError([`File type '${value.type}' is not allowed. Allowed types are: '${certificateTypes.join(', ')}'.`]);
-      if (value.content.length > largestCertificate) throw new FieldError([`Ensure this file has no more than ${largestCertificate} bytes.`]);
+      if (extension.toLowerCase() !== 'pem')
+        throw new FieldError([`File extension '${extension}' is not allowed. Allowed extensions are: 'pem'.`]);
+      if (!certificateTypes.includes(value.type))
+        throw new FieldError([
+          `File type '${value.type}' is not allowed. Allowed types are: '${certificateTypes.join(', ')}'.`,
+        ]);
+      if (value.content.length > largestCertificate)
+        throw new FieldError([`Ensure this file has no more than ${largestCertificate} bytes.`]);
       return value;
     },
   },
@@ -89,7 +116,11 @@ function backendUrl(): Field<string | null> {
 
 /** The resource that hosts the backend. */
 const scope: Field<ResolvedScope | null> = {
-  ...shown('field', { type: ['string', 'null'], format: 'uri' }, scopeLink("iif(st.scope_id IS NULL, NULL, 'resource')", 'st.scope_id')),
+  ...shown(
+    'field',
+    { type: ['string', 'null'], format: 'uri' },
+    scopeLink("iif(st.scope_id IS NULL, NULL, 'resource')", 'st.scope_id'),
+  ),
   select: () => ({ path: 'resources' }),
   input: {
     schema: v.nullable(v.string()),
@@ -109,17 +140,23 @@ const scope: Field<ResolvedScope | null> = {
 
 /** Certifications that settings hold, name descending. */
 export const settingsCertifications = listValue(
-  objectValue({ uuid: plainValue('s.uuid'), url: linkValue('service-certifications', 's.uuid'), name: knownText('s.name'), description: knownText('s.description'), link: textValue('s.link') }),
+  objectValue({
+    uuid: plainValue('s.uuid'),
+    url: linkValue('service-certifications', 's.uuid'),
+    name: knownText('s.name'),
+    description: knownText('s.description'),
+    link: textValue('s.link'),
+  }),
   'settings_certification sc JOIN service_certification s ON s.id = sc.certification_id WHERE sc.settings_id = st.id',
   's.name DESC',
 );
 
 /** Where the provider is, from the options of these names. */
-export const geolocations = computedValue(`iif(st.options ->> '$.latitude' IS NULL OR st.options ->> '$.longitude' IS NULL, '[]',
-  concat('[{"latitude":', st.options -> '$.latitude', ',"longitude":', st.options -> '$.longitude', '}]'))`, {
-  type: 'array',
-  items: objectShape({ latitude: { type: 'number' }, longitude: { type: 'number' } }),
-});
+export const geolocations = computedValue(
+  `iif(st.options ->> '$.latitude' IS NULL OR st.options ->> '$.longitude' IS NULL, '[]',
+  concat('[{"latitude":', st.options -> '$.latitude', ',"longitude":', st.options -> '$.longitude', '}]'))`,
+  { type: 'array', items: objectShape({ latitude: { type: 'number' }, longitude: { type: 'number' } }) },
+);
 
 /** An option, shown at the level of the settings where it is set. Null removes it, and so does an empty text, which leaves a secret. */
 function option(name: string, field: Field): Field {
@@ -133,13 +170,17 @@ function option(name: string, field: Field): Field {
       ...input,
       nullable: true,
       required: false,
-      parse: (value, request, form) => (value === null ? null : value === '' ? ofEmpty : input.parse(value, request, form)),
+      parse: (value, request, form) =>
+        value === null ? null : value === '' ? ofEmpty : input.parse(value, request, form),
     },
   };
 }
 
 const allOptions: Fields = Object.fromEntries(
-  Object.entries({ ...Object.assign({}, ...providerTypes.map((type) => type.options)), ...simulatorOptions } as Fields).map(([name, field]) => [name, option(name, field)]),
+  Object.entries({
+    ...Object.assign({}, ...providerTypes.map((type) => type.options)),
+    ...simulatorOptions,
+  } as Fields).map(([name, field]) => [name, option(name, field)]),
 );
 
 /** Names of the options that settings of a type have. */
@@ -149,7 +190,12 @@ export const optionNames = (type: string): readonly string[] => [
 ];
 
 const typeField: Field<string> = (() => {
-  const field = choice({ required: true, update: false, example: 'DigitalOcean', choices: () => providerTypes.map(({ name }) => [name, name] as const) });
+  const field = choice({
+    required: true,
+    update: false,
+    example: 'DigitalOcean',
+    choices: () => providerTypes.map(({ name }) => [name, name] as const),
+  });
   const input = field.input as NonNullable<typeof field.input>;
   return {
     ...field,
@@ -187,7 +233,12 @@ export const settingsFields = {
   state: shownText(),
   error_message: shownText(),
   shared: { ...boolean({ update: false }), json: booleanValue },
-  customer: link({ nullable: true, update: false, to: () => customers, key: '(SELECT uuid FROM customer WHERE id = st.customer_id)' }),
+  customer: link({
+    nullable: true,
+    update: false,
+    to: () => customers,
+    key: '(SELECT uuid FROM customer WHERE id = st.customer_id)',
+  }),
   customer_name: shownText(textValue('(SELECT name FROM customer WHERE id = st.customer_id)')),
   customer_native_name: shownText(textValue('(SELECT native_name FROM customer WHERE id = st.customer_id)')),
   homepage: url({ max: 255 }),
@@ -199,4 +250,3 @@ export const settingsFields = {
   ...credentialFields,
   ...optionFields,
 };
-

@@ -2,19 +2,19 @@ import { type Caller, callerId, isStaff, seesAll } from '../access/caller.ts';
 import { type Context, newUuid } from '../access/deployment.ts';
 import type { Request } from '../access/request.ts';
 import { ownsCustomer, ownsSomeCustomer } from '../access/rights.ts';
-import { type Row, collection } from '../collection/collection.ts';
-import { type Values, messages } from '../collection/field.ts';
+import { collection, type Row } from '../collection/collection.ts';
 import { exampleLink } from '../collection/example.ts';
+import { messages, type Values } from '../collection/field.ts';
 import { exact, oneOf, partial, truth, uuidOf } from '../collection/filter.ts';
-import { type Sql, type Value, raw, sql } from '../db/sql.ts';
+import { raw, type Sql, sql, type Value } from '../db/sql.ts';
 import { UploadedFile } from '../http/body.ts';
 import { conflict, invalid } from '../http/error.ts';
 import { isSimulated } from '../providers/drivers.ts';
 import { providerType } from '../providers/registry.ts';
 import { createQuotas } from '../quotas/usage.ts';
-import { queueSync } from '../work/jobs.ts';
 import { scopeParameter } from '../scopes/resolve.ts';
 import { scopes } from '../scopes/scopes.ts';
+import { queueSync } from '../work/jobs.ts';
 import { refuseWithResources, removeSettings } from './linking.ts';
 import { masked, secretChange } from './secrets.ts';
 import { optionFields, optionNames, settingsFields } from './settings-fields.ts';
@@ -40,17 +40,23 @@ export type SettingsValues = Values<typeof settingsFields>;
 
 /** Condition: the caller sees the settings in alias `st` (services.md 2.4). */
 export const visibleSettings = (caller: Caller, column = 'st.id'): Sql =>
-  seesAll(caller) ? raw('TRUE') : sql`${raw(column)} IN (${(scopes.settings as NonNullable<typeof scopes.settings>).readable(callerId(caller))})`;
+  seesAll(caller)
+    ? raw('TRUE')
+    : sql`${raw(column)} IN (${(scopes.settings as NonNullable<typeof scopes.settings>).readable(callerId(caller))})`;
 
 /** Whether the caller may write services at all, and settings of this customer, or shared ones. */
-export function mayWriteSettings({ caller, config, db }: Request, settings: { shared: number; customer_id: number | null }): boolean {
+export function mayWriteSettings(
+  { caller, config, db }: Request,
+  settings: { shared: number; customer_id: number | null },
+): boolean {
   if (caller.isStaff) return true;
   if (config.only_staff_manages_services || settings.shared || settings.customer_id === null) return false;
   return ownsCustomer(db, caller, settings.customer_id);
 }
 
 /** Whether the setting only_staff_manages_services leaves the caller any writes. */
-export const mayManageServices = ({ caller, config }: Request): boolean => caller.isStaff || !config.only_staff_manages_services;
+export const mayManageServices = ({ caller, config }: Request): boolean =>
+  caller.isStaff || !config.only_staff_manages_services;
 
 export const settings = collection<SettingsRow>()({
   path: 'service-settings',
@@ -84,10 +90,21 @@ export const settings = collection<SettingsRow>()({
   },
   orderings: { name: 'st.name COLLATE NOCASE', type: 'st.type', state: 'st.state' },
   order: 'st.type, st.name COLLATE NOCASE',
-  examples: { create: { name: 'Droplets of Alice', type: 'DigitalOcean', customer: exampleLink('customers'), token: 'token-of-the-account' } },
+  examples: {
+    create: {
+      name: 'Droplets of Alice',
+      type: 'DigitalOcean',
+      customer: exampleLink('customers'),
+      token: 'token-of-the-account',
+    },
+  },
   parameters: (request) => ({ detail: isDetail(request) ? 1 : 0 }),
-  described: (request, row) => (row ? mayWriteSettings(request, row) : mayManageServices(request) && (isStaff(request.caller) || ownsSomeCustomer(request.db, request.caller))),
-  accepts: (request, name, row) => !(name in optionFields) || optionNames(row?.type ?? String(request.body().values.type)).includes(name),
+  described: (request, row) =>
+    row
+      ? mayWriteSettings(request, row)
+      : mayManageServices(request) && (isStaff(request.caller) || ownsSomeCustomer(request.db, request.caller)),
+  accepts: (request, name, row) =>
+    !(name in optionFields) || optionNames(row?.type ?? String(request.body().values.type)).includes(name),
   create: {
     may: mayManageServices,
     check: (request, values) => {
@@ -106,7 +123,8 @@ export const settings = collection<SettingsRow>()({
     },
     run: (request, row, values) => {
       const columns = columnsOf(request, values, row);
-      if (Object.keys(columns).length > 0) request.db.update('service_settings', row.id, { ...columns, by_staff: Number(request.caller.isStaff) });
+      if (Object.keys(columns).length > 0)
+        request.db.update('service_settings', row.id, { ...columns, by_staff: Number(request.caller.isStaff) });
     },
   },
   delete: {
@@ -159,7 +177,7 @@ function columnsOf(request: Request, values: SettingsValues, row: Stored): Recor
   if (values.certificate !== undefined) {
     const file = values.certificate instanceof UploadedFile ? values.certificate : null;
     columns.certificate = file && secrets.seal(file.content.toString('utf8'), row.uuid);
-    columns.certificate_name = file && file.name;
+    columns.certificate_name = file?.name;
   }
   if (values.scope !== undefined) columns.scope_id = values.scope?.id ?? null;
   return { ...columns, ...optionColumns(request, values, row) };
@@ -168,7 +186,9 @@ function columnsOf(request: Request, values: SettingsValues, row: Stored): Recor
 /** Options with those of the body laid over; null removes one. A secret one is sealed, and stars stand for it. */
 function optionColumns({ deployment }: Request, values: SettingsValues, row: Stored): Record<string, Value> {
   const options: Record<string, unknown> = JSON.parse(row.options);
-  const secrets: Record<string, unknown> = row.secret_options ? JSON.parse(deployment.secrets.open(row.secret_options, row.uuid)) : {};
+  const secrets: Record<string, unknown> = row.secret_options
+    ? JSON.parse(deployment.secrets.open(row.secret_options, row.uuid))
+    : {};
   const sealed = new Set(providerType(row.type).secretOptions);
   let hasNewSecrets = false;
   for (const name of optionNames(row.type)) {
@@ -188,10 +208,13 @@ function optionColumns({ deployment }: Request, values: SettingsValues, row: Sto
   };
 }
 
-
-
 /** Throws 400 for credentials that a real driver needs and neither body nor row have, for a type without one, and for a simulator that is not to be used. */
-export function refuseMissingCredentials({ config }: Request, typeName: string, values: SettingsValues, row?: SettingsRow): void {
+export function refuseMissingCredentials(
+  { config }: Request,
+  typeName: string,
+  values: SettingsValues,
+  row?: SettingsRow,
+): void {
   const backendUrl = values.backend_url === undefined ? row?.backend_url : values.backend_url;
   if (isSimulated(backendUrl)) {
     if (!row && !config.simulator_enabled) throw invalid({ backend_url: [messages.url] });
@@ -199,14 +222,22 @@ export function refuseMissingCredentials({ config }: Request, typeName: string, 
   }
   const type = providerType(typeName);
   if (!type.driver) {
-    throw invalid({ backend_url: [`This version has no driver for ${type.name} backends. Leave backend_url empty to use the simulator.`] });
+    throw invalid({
+      backend_url: [
+        `This version has no driver for ${type.name} backends. Leave backend_url empty to use the simulator.`,
+      ],
+    });
   }
   const kept = (name: 'password' | 'token'): boolean => {
     const change = values[name] === undefined ? { kind: 'keep' as const } : secretChange(values[name] as string | null);
     return change.kind === 'replace' || (change.kind === 'keep' && row?.[name] != null);
   };
   const username = values.username === undefined ? row?.username : values.username;
-  const missing = type.missingCredentials({ username: username ?? null, password: kept('password') || null, token: kept('token') || null });
+  const missing = type.missingCredentials({
+    username: username ?? null,
+    password: kept('password') || null,
+    token: kept('token') || null,
+  });
   if (Object.keys(missing).length > 0) throw invalid(missing);
 }
 
@@ -224,7 +255,9 @@ function refuseForeignSecrets(values: SettingsValues, row: SettingsRow): void {
     return typeof value === 'string' ? secretChange(value).kind !== 'replace' : value === undefined;
   });
   if (names.length === 0) return;
-  throw invalid(Object.fromEntries(names.map((name) => [name, ['Credentials must be given again when the backend changes.']])));
+  throw invalid(
+    Object.fromEntries(names.map((name) => [name, ['Credentials must be given again when the backend changes.']])),
+  );
 }
 
 const hostOf = (url: string | null): string => (isSimulated(url) ? '' : new URL(url as string).host);
@@ -236,4 +269,3 @@ function refuseSwitch({ db }: Request, values: SettingsValues, row: SettingsRow)
     throw conflict('Backend of service settings with existing resources cannot be changed.');
   }
 }
-

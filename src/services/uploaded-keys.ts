@@ -22,21 +22,33 @@ export function noteUploadedKey({ deployment: { db } }: Context, settings: numbe
 
 /** Takes a deleted key away from every provider that was given it. */
 export function forgetDeletedKey(context: Context, user: number, fingerprint: string): void {
-  forget(context, context.deployment.db.all<UploadedKey>(sql`SELECT * FROM uploaded_key WHERE user_id = ${user} AND fingerprint = ${fingerprint}`));
+  forget(
+    context,
+    context.deployment.db.all<UploadedKey>(
+      sql`SELECT * FROM uploaded_key WHERE user_id = ${user} AND fingerprint = ${fingerprint}`,
+    ),
+  );
 }
 
 /** Takes the keys of a user who has lost a role away from providers that he does not reach any more; staff reaches all. */
 export function forgetUnreachedKeys(context: Context, user: number): void {
-  forget(context, context.deployment.db.all<UploadedKey>(sql`SELECT k.* FROM uploaded_key k JOIN user u ON u.id = k.user_id
-    WHERE k.user_id = ${user} AND NOT u.is_staff AND k.settings_id NOT IN (SELECT settings_id FROM service WHERE id IN (${readableServices(sql`${user}`)}))`));
+  forget(
+    context,
+    context.deployment.db.all<UploadedKey>(sql`SELECT k.* FROM uploaded_key k JOIN user u ON u.id = k.user_id
+    WHERE k.user_id = ${user} AND NOT u.is_staff AND k.settings_id NOT IN (SELECT settings_id FROM service WHERE id IN (${readableServices(sql`${user}`)}))`),
+  );
 }
 
 function forget(context: Context, keys: readonly UploadedKey[]): void {
   const { db } = context.deployment;
   for (const { fingerprint, settings_id: settings, user_id: user } of keys) {
-    db.run(sql`DELETE FROM uploaded_key WHERE settings_id = ${settings} AND fingerprint = ${fingerprint} AND user_id = ${user}`);
+    db.run(
+      sql`DELETE FROM uploaded_key WHERE settings_id = ${settings} AND fingerprint = ${fingerprint} AND user_id = ${user}`,
+    );
     // The same key may have been given for somebody else too, who still has it.
-    const isOthers = db.value(sql`SELECT 1 FROM uploaded_key WHERE settings_id = ${settings} AND fingerprint = ${fingerprint}`) !== undefined;
+    const isOthers =
+      db.value(sql`SELECT 1 FROM uploaded_key WHERE settings_id = ${settings} AND fingerprint = ${fingerprint}`) !==
+      undefined;
     if (!isOthers) queueJob(context, { settings, operation: 'forget_key', parameters: { fingerprint } });
   }
 }

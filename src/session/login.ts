@@ -1,15 +1,15 @@
 import { countFailure, forgetFailures, isLocked } from '../access/lockout.ts';
 import type { Request } from '../access/request.ts';
 import { issueToken, revokeToken } from '../access/tokens.ts';
-import { type Endpoint, describeFields } from '../collection/endpoint.ts';
+import { describeFields, type Endpoint } from '../collection/endpoint.ts';
 import { type Field, FieldError, messages } from '../collection/field.ts';
-import { text } from '../collection/values.ts';
 import { validate } from '../collection/validate.ts';
+import { text } from '../collection/values.ts';
 import { fold, sql } from '../db/sql.ts';
 import { affectedUser, userContext } from '../events/context.ts';
 import { record } from '../events/record.ts';
 import { HttpError, unauthenticated } from '../http/error.ts';
-import { type Reply, empty, json } from '../http/reply.ts';
+import { empty, json, type Reply } from '../http/reply.ts';
 import type { UserRow } from '../users/users.ts';
 
 const longestUsername = 150;
@@ -43,7 +43,9 @@ interface Attempt {
 /** Throws 401 unless the setting authentication_methods has this way to log in. */
 export function requireMethod({ config }: Request, method: 'LOCAL_SIGNIN' | 'SAML2'): void {
   if (config.authentication_methods.includes(method)) return;
-  throw unauthenticated({ detail: 'Authentication method is disabled. Please use another authentication method or contact staff.' });
+  throw unauthenticated({
+    detail: 'Authentication method is disabled. Please use another authentication method or contact staff.',
+  });
 }
 
 /** The user's name and password from the body. Throws 401 with the messages of its fields. */
@@ -98,7 +100,14 @@ export const login: Endpoint = {
       summary: 'Exchanges a username and password for a token.',
       who: 'Anybody.',
       input: { fields: credentials, purpose: 'create' },
-      output: { status: 200, shape: { type: 'object', properties: { token: { type: 'string', pattern: '^[0-9a-f]{40}$' } }, required: ['token'] } },
+      output: {
+        status: 200,
+        shape: {
+          type: 'object',
+          properties: { token: { type: 'string', pattern: '^[0-9a-f]{40}$' } },
+          required: ['token'],
+        },
+      },
       refusals: { 401: true, 503: true },
       prepare: attempt,
       handle: logIn,

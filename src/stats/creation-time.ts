@@ -33,11 +33,20 @@ export const creationTime: Endpoint = {
       },
       output: {
         status: 200,
-        shape: { type: 'array', items: { type: 'object', properties: { to: { type: 'integer' }, from: { type: 'integer' }, value: { type: 'integer' } } } },
+        shape: {
+          type: 'array',
+          items: {
+            type: 'object',
+            properties: { to: { type: 'integer' }, from: { type: 'integer' }, value: { type: 'integer' } },
+          },
+        },
       },
       handle: (request) => {
         const { datapoints, from, to, type } = asked(request);
-        const borders = Array.from({ length: datapoints + 1 }, (_, i) => from + Math.floor((i * (to - from)) / datapoints));
+        const borders = Array.from(
+          { length: datapoints + 1 },
+          (_, i) => from + Math.floor((i * (to - from)) / datapoints),
+        );
         const values = new Array<number>(datapoints).fill(0);
         for (const created of creations(request, type, from, to)) {
           const part = partOf(borders, created);

@@ -2,7 +2,7 @@ import type { Request } from '../access/request.ts';
 import { visibleProjects } from '../access/visibility.ts';
 import type { Endpoint } from '../collection/endpoint.ts';
 import { type Filters, oneOf, uuidOf } from '../collection/filter.ts';
-import { type Sql, raw, sql } from '../db/sql.ts';
+import { raw, type Sql, sql } from '../db/sql.ts';
 import { gather } from '../http/error.ts';
 import { json } from '../http/reply.ts';
 
@@ -12,10 +12,16 @@ import { json } from '../http/reply.ts';
  */
 export function chosenLinks(request: Request): Sql {
   const { query } = request;
-  const [aggregate, uuid] = gather(() => query.choice('aggregate', ['customer', 'project']), () => query.uuid('uuid'));
-  const chosen = uuid === undefined ? raw('TRUE')
-    : aggregate === 'project' ? sql`uuid = ${uuid}`
-    : sql`customer_id = (SELECT id FROM customer WHERE uuid = ${uuid})`;
+  const [aggregate, uuid] = gather(
+    () => query.choice('aggregate', ['customer', 'project']),
+    () => query.uuid('uuid'),
+  );
+  const chosen =
+    uuid === undefined
+      ? raw('TRUE')
+      : aggregate === 'project'
+        ? sql`uuid = ${uuid}`
+        : sql`customer_id = (SELECT id FROM customer WHERE uuid = ${uuid})`;
   return sql`SELECT id FROM service_project_link WHERE project_id IN
     (SELECT id FROM project WHERE ${chosen} AND ${visibleProjects(request.caller, 'id')})`;
 }
@@ -47,7 +53,13 @@ export const quotaStatistics: Endpoint = {
           FROM quota q WHERE q.scope_kind = 'link' AND q.scope_id IN (${chosenLinks(request)})
             AND (${names.length === 0 ? 1 : 0} OR q.name IN (SELECT value FROM json_each(${JSON.stringify(names)})))
           GROUP BY q.name`);
-        const members = rows.flatMap(({ limit, name, usage }) => [[name, limit], [`${name}_usage`, usage]] as const);
+        const members = rows.flatMap(
+          ({ limit, name, usage }) =>
+            [
+              [name, limit],
+              [`${name}_usage`, usage],
+            ] as const,
+        );
         return json(Object.fromEntries(members.sort(([a], [b]) => (a < b ? -1 : 1))));
       },
     },

@@ -2,7 +2,7 @@ import type { Request } from '../access/request.ts';
 import { day, second } from '../clock.ts';
 import type { Endpoint } from '../collection/endpoint.ts';
 import { type Filters, oneOf, timestamp } from '../collection/filter.ts';
-import { type Sql, among, raw, sql } from '../db/sql.ts';
+import { among, raw, type Sql, sql } from '../db/sql.ts';
 import { gather, invalid } from '../http/error.ts';
 import { json } from '../http/reply.ts';
 import { type Bucket, bucketsOf, intervals } from './buckets.ts';
@@ -41,7 +41,11 @@ const parameters: Filters = {
   ...chosenLinksParameters,
   from: timestamp('Start; default: a day ago.', () => raw('TRUE')),
   to: timestamp('End; default: now.', () => raw('TRUE')),
-  interval: { type: 'string', help: 'Length of a bucket: hour, day (default), week, month.', condition: () => undefined },
+  interval: {
+    type: 'string',
+    help: 'Length of a bucket: hour, day (default), week, month.',
+    condition: () => undefined,
+  },
   item: oneOf('name', 'Name of a quota; default: vcpu, ram and storage.'),
 };
 
@@ -55,16 +59,24 @@ export const quotaTimeline: Endpoint = {
       summary: 'Averages limits and usages over time.',
       who: 'Everybody, over the projects he sees.',
       filters: parameters,
-      output: { status: 200, shape: { type: 'array', items: { type: 'object', additionalProperties: { type: 'number' } } } },
+      output: {
+        status: 200,
+        shape: { type: 'array', items: { type: 'object', additionalProperties: { type: 'number' } } },
+      },
       handle: (request) => {
-        const [buckets, links] = gather(() => askedBuckets(request), () => chosenLinks(request));
+        const [buckets, links] = gather(
+          () => askedBuckets(request),
+          () => chosenLinks(request),
+        );
         const asked = request.query.all('item');
         const chosen = items.filter((item) => asked.length === 0 || asked.includes(item));
         const levels = new Map<Item, Levels>();
         for (const { item, versions } of historiesOf(request, links, chosen, buckets)) {
           levels.set(item, added(levels.get(item) ?? [], versions, buckets, request.now));
         }
-        return json(buckets.map((bucket, i) => ({ from: bucket.from / second, to: bucket.to / second, ...valuesOf(levels, i) })));
+        return json(
+          buckets.map((bucket, i) => ({ from: bucket.from / second, to: bucket.to / second, ...valuesOf(levels, i) })),
+        );
       },
     },
   },
@@ -85,7 +97,13 @@ function askedBuckets(request: Request): Bucket[] {
 
 /** The histories of the chosen quotas of the links, as far as they matter to the buckets. */
 function historiesOf(request: Request, links: Sql, chosen: readonly Item[], buckets: readonly Bucket[]): History[] {
-  const quotas = request.db.all<{ id: number; name: Item; first_at: number; first_limit: number; first_usage: number }>(sql`
+  const quotas = request.db.all<{
+    id: number;
+    name: Item;
+    first_at: number;
+    first_limit: number;
+    first_usage: number;
+  }>(sql`
     SELECT id, name, first_at, first_limit, first_usage FROM quota
     WHERE scope_kind = 'link' AND scope_id IN (${links}) AND ${among('name', chosen)}`);
   const [from, to] = [buckets[0]?.from ?? 0, buckets.at(-1)?.to ?? 0];
@@ -107,7 +125,10 @@ function added(levels: Levels, versions: readonly Version[], buckets: readonly B
     const average = averageFrom(versions, current, bucket, now);
     const level = levels[i];
     if (!average || !level) return average ?? level;
-    return { limit: average.limit === -1 || level.limit === -1 ? -1 : level.limit + average.limit, usage: level.usage + average.usage };
+    return {
+      limit: average.limit === -1 || level.limit === -1 ? -1 : level.limit + average.limit,
+      usage: level.usage + average.usage,
+    };
   });
 }
 
@@ -154,4 +175,5 @@ function valuesOf(levels: ReadonlyMap<Item, Levels>, bucket: number): Record<str
 }
 
 /** Two decimals; numbers too large to have any are left, and JSON knows no infinity. */
-const rounded = (value: number): number => (Math.abs(value) < 2 ** 46 ? Math.round(value * 100) / 100 : Math.min(value, Number.MAX_VALUE));
+const rounded = (value: number): number =>
+  Math.abs(value) < 2 ** 46 ? Math.round(value * 100) / 100 : Math.min(value, Number.MAX_VALUE);

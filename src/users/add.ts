@@ -18,7 +18,8 @@ export interface NewUser {
 /** Creates a user for the operator, by the rules of POST /api/users/. Rejects with a sentence when one is broken. */
 export async function addUser(deployment: Deployment, user: NewUser): Promise<void> {
   const { db, passwords } = deployment;
-  const password = user.password === undefined ? undefined : parsed('password', passwordField.input as Input<string>, user.password);
+  const password =
+    user.password === undefined ? undefined : parsed('password', passwordField.input as Input<string>, user.password);
   const hash = password === undefined ? null : await passwords.hash(password);
   db.write(() => createUser(ownContext(deployment), user, hash));
   db.commit();
@@ -29,7 +30,8 @@ export function createUser(context: Context, user: Omit<NewUser, 'password'>, pa
   const { db } = context.deployment;
   const username = parsed('username', users.spec.fields.username.input as Input<string>, user.username);
   const email = parsed('email', users.spec.fields.email.input as Input<string>, user.email ?? '');
-  if (db.value(sql`SELECT 1 FROM user WHERE username_folded = ${fold(username)}`)) throw new Error('username: user with this username already exists.');
+  if (db.value(sql`SELECT 1 FROM user WHERE username_folded = ${fold(username)}`))
+    throw new Error('username: user with this username already exists.');
   if (email !== '' && db.value(sql`SELECT 1 FROM user WHERE email_folded = ${fold(email)}`)) {
     throw new Error(`email: User with email "${email}" already exists.`);
   }

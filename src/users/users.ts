@@ -1,18 +1,27 @@
-import { isStaff, seesAll } from '../access/caller.ts';
+import { callerId, isStaff, seesAll } from '../access/caller.ts';
 import { type Context, newUuid } from '../access/deployment.ts';
 import type { Request } from '../access/request.ts';
 import { revokeTokensOf } from '../access/tokens.ts';
-import { callerId } from '../access/caller.ts';
 import { connectedCustomers, visibleCustomers, visibleProjects, visibleUsers } from '../access/visibility.ts';
 import { changesOf, storedValues } from '../collection/changes.ts';
-import { type Row, collection } from '../collection/collection.ts';
-import { type Field, FieldError, type Input, type Values, hidden, shown, shownText, shownTime, uuidField } from '../collection/field.ts';
+import { collection, type Row } from '../collection/collection.ts';
+import {
+  type Field,
+  FieldError,
+  hidden,
+  type Input,
+  shown,
+  shownText,
+  shownTime,
+  uuidField,
+  type Values,
+} from '../collection/field.ts';
+import { exact, type Filter, only, partial, presence, truth, uuid } from '../collection/filter.ts';
 import { selfLink } from '../collection/links.ts';
-import { boolean, choice, email, integer, nullableText, text } from '../collection/values.ts';
-import { type Filter, exact, only, partial, presence, truth, uuid } from '../collection/filter.ts';
 import { booleanValue, textValue, timeValue } from '../collection/representation.ts';
 import { refuseTaken } from '../collection/validate.ts';
-import { type Sql, type Value, any, fold, raw, sql } from '../db/sql.ts';
+import { boolean, choice, email, integer, nullableText, text } from '../collection/values.ts';
+import { any, fold, raw, type Sql, sql, type Value } from '../db/sql.ts';
 import { affectedUser } from '../events/context.ts';
 import { cancelDeliveries } from '../events/outbox.ts';
 import { record } from '../events/record.ts';
@@ -69,7 +78,9 @@ const fields = {
   full_name: text({ max: 100, example: 'Carol Jones' }),
   native_name: text({ max: 100 }),
   job_title: text({ max: 40 }),
-  email: email({ unique: { column: 'email_folded', of: fold, message: (address) => `User with email "${address}" already exists.` } }),
+  email: email({
+    unique: { column: 'email_folded', of: fold, message: (address) => `User with email "${address}" already exists.` },
+  }),
   phone_number: text({ max: 255 }),
   organization: text({ max: 80 }),
   organization_approved: shown('boolean', { type: 'boolean' }, booleanValue),
@@ -81,15 +92,31 @@ const fields = {
   }),
   description: text({ max: 500, update: isStaff, shown: toAll }),
   is_staff: boolean({ update: isStaff, shown: toAll, help: 'Whether the user is staff and sees and does everything.' }),
-  is_active: boolean({ update: isStaff, shown: toAll, help: 'Inactive users cannot log in. Use this instead of deleting.' }),
+  is_active: boolean({
+    update: isStaff,
+    shown: toAll,
+    help: 'Inactive users cannot log in. Use this instead of deleting.',
+  }),
   is_support: boolean({ update: isStaff, help: 'Whether the user is global support and sees everything.' }),
   token: shownText(textValue('@token'), { shown: '@token IS NOT NULL AND u.id = @caller' }),
-  token_lifetime: integer({ min: 60, max: 2_147_483_647, nullable: true, shown: toSelfAndStaff, help: 'Token lifetime in seconds.' }),
+  token_lifetime: integer({
+    min: 60,
+    max: 2_147_483_647,
+    nullable: true,
+    shown: toSelfAndStaff,
+    help: 'Token lifetime in seconds.',
+  }),
   registration_method: shownText(),
   date_joined: shownTime(),
   agree_with_policy: hidden({ ...agreement, input: { ...(agreement.input as Input<boolean>), parse: isYes } }),
   agreement_date: shownTime(timeValue),
-  preferred_language: choice({ blank: true, choices: () => [['en', 'English'], ['et', 'Eesti']] }),
+  preferred_language: choice({
+    blank: true,
+    choices: () => [
+      ['en', 'English'],
+      ['et', 'Eesti'],
+    ],
+  }),
   competence: choice({ blank: true, choices: () => [], chosenBy: (config) => config.user_competences }),
 };
 
@@ -113,7 +140,13 @@ export const users = collection<UserRow>()({
   described: (request, row) => request.caller.isStaff || row?.id === request.caller.id,
   examples: {
     create: { username: 'carol', full_name: 'Carol Jones', email: 'carol@example.com', job_title: 'Engineer' },
-    replace: { full_name: 'Carol Jones', email: 'carol@example.com', job_title: 'Head of engineering', phone_number: '+372 600 0002', agree_with_policy: true },
+    replace: {
+      full_name: 'Carol Jones',
+      email: 'carol@example.com',
+      job_title: 'Head of engineering',
+      phone_number: '+372 600 0002',
+      agree_with_policy: true,
+    },
     change: { preferred_language: 'et' },
   },
   who: { read: 'Everybody.', create: 'Staff.', update: 'The user himself, and staff.', delete: 'Staff.' },
@@ -130,14 +163,23 @@ export const users = collection<UserRow>()({
     organization: exact('u.organization'),
     is_active: truth('u.is_active'),
     organization_approved: truth('u.organization_approved'),
-    customer_uuid: uuid('Users with a role in this customer or one of its projects.', (key, { caller }) =>
-      sql`u.id IN (${usersOfCustomers(sql`SELECT id FROM customer WHERE uuid = ${key} AND ${visibleCustomers(caller, 'id')}`)})`),
-    project_uuid: uuid('Users with a role in this project.', (key, { caller }) =>
-      sql`u.id IN (SELECT user_id FROM project_role WHERE ended IS NULL AND project_id =
-        (SELECT id FROM project WHERE uuid = ${key} AND ${visibleProjects(caller, 'id')}))`),
+    customer_uuid: uuid(
+      'Users with a role in this customer or one of its projects.',
+      (key, { caller }) =>
+        sql`u.id IN (${usersOfCustomers(sql`SELECT id FROM customer WHERE uuid = ${key} AND ${visibleCustomers(caller, 'id')}`)})`,
+    ),
+    project_uuid: uuid(
+      'Users with a role in this project.',
+      (key, { caller }) =>
+        sql`u.id IN (SELECT user_id FROM project_role WHERE ended IS NULL AND project_id =
+        (SELECT id FROM project WHERE uuid = ${key} AND ${visibleProjects(caller, 'id')}))`,
+    ),
     current: presence('Only the caller.', ({ caller }) => sql`u.id = ${caller.id}`),
     organization_claimed: presence('Only users with an organization.', () => raw("u.organization <> ''")),
-    potential: presence('Users connected with the customers of the caller; narrowed by potential_customer and potential_organization.', potential),
+    potential: presence(
+      'Users connected with the customers of the caller; narrowed by potential_customer and potential_organization.',
+      potential,
+    ),
   },
   orderings: {
     username: 'u.username COLLATE NOCASE',
@@ -195,7 +237,10 @@ export type UserValues = Values<typeof fields>;
 export function insertUser({ deployment, now }: Context, values: UserValues, registration = 'default'): UserRow {
   const { agree_with_policy: _, ...columns } = columnsOf(values);
   const { db } = deployment;
-  return userOf({ db }, db.insert('user', { uuid: newUuid(deployment), date_joined: now, registration_method: registration, ...columns }));
+  return userOf(
+    { db },
+    db.insert('user', { uuid: newUuid(deployment), date_joined: now, registration_method: registration, ...columns }),
+  );
 }
 
 /** Stores the values that differ, with the events of the change. */
@@ -209,7 +254,10 @@ export function updateUser(context: Context, row: UserRow, values: UserValues): 
   db.update('user', row.id, changes);
   const affected = affectedUser(userOf({ db }, row.id));
   if (changes.token_lifetime !== undefined) {
-    record(context, 'user_token_lifetime_updated', { ...affected, affected_user_token_lifetime: values.token_lifetime ?? 'unlimited' });
+    record(context, 'user_token_lifetime_updated', {
+      ...affected,
+      affected_user_token_lifetime: values.token_lifetime ?? 'unlimited',
+    });
   }
   if (changes.is_active !== undefined) {
     if (!changes.is_active) {
@@ -225,7 +273,11 @@ export function updateUser(context: Context, row: UserRow, values: UserValues): 
  * What the rules of POST /api/users/ accept of these texts, fields by name; the rest is left out. `current` is the user whom
  * they are about, who may keep what is unique to him.
  */
-export function acceptableValues(request: Request, texts: Readonly<Partial<Record<keyof typeof fields, string>>>, current?: number): UserValues {
+export function acceptableValues(
+  request: Request,
+  texts: Readonly<Partial<Record<keyof typeof fields, string>>>,
+  current?: number,
+): UserValues {
   const accepted = Object.entries(texts).flatMap(([name, text]) => {
     const field = fields[name as keyof typeof fields] as Field;
     try {
@@ -271,16 +323,23 @@ export const usersOfCustomers = (customers: Sql): Sql => sql`
 /** The filter `potential` (core.md 4.5): people connected with the caller's customers whom he might want to work with. */
 function potential({ caller, query }: Request): Sql {
   const customer = query.uuid('potential_customer');
-  const organizations = (query.one('potential_organization') ?? '').split(',').map((name) => name.trim()).filter((name) => name !== '');
+  const organizations = (query.one('potential_organization') ?? '')
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
   const mine = seesAll(caller) ? sql`SELECT id FROM customer` : connectedCustomers(callerId(caller));
-  const customers = customer === undefined ? mine : sql`SELECT id FROM customer WHERE uuid = ${customer} AND id IN (${mine})`;
+  const customers =
+    customer === undefined ? mine : sql`SELECT id FROM customer WHERE uuid = ${customer} AND id IN (${mine})`;
   const connected = sql`u.id IN (${usersOfCustomers(customers)})`;
   const among = sql`u.organization IN (SELECT value FROM json_each(${JSON.stringify(organizations)}))`;
-  const found = organizations.length === 0 ? connected : any([
-    sql`${connected} AND ${among}`,
-    sql`u.organization_approved AND ${among}
+  const found =
+    organizations.length === 0
+      ? connected
+      : any([
+          sql`${connected} AND ${among}`,
+          sql`u.organization_approved AND ${among}
       AND NOT EXISTS (SELECT 1 FROM customer_role r WHERE r.user_id = u.id AND r.ended IS NULL)
       AND NOT EXISTS (SELECT 1 FROM project_role r WHERE r.user_id = u.id AND r.ended IS NULL)`,
-  ]);
+        ]);
   return sql`NOT u.is_staff AND (${found})`;
 }

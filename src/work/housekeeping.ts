@@ -1,7 +1,7 @@
 import { removeOldFailures } from '../access/lockout.ts';
 import { removeEndedTokens } from '../access/tokens.ts';
-import { hour, minute, second } from '../clock.ts';
 import { removeClosedAlerts } from '../alerts/raise.ts';
+import { hour, minute, second } from '../clock.ts';
 import { removeOldEvents } from '../events/retention.ts';
 import { indexSome } from '../events/search.ts';
 import { removeLeftDeliveries, removeOldDeliveries } from '../hooks/retention.ts';
@@ -15,10 +15,18 @@ import { removeOldMessages } from '../session/saml/requests.ts';
 import type { Task } from './timer.ts';
 
 /** A task whose run is one transaction. */
-const task = (name: string, every: number, run: Task['run']): Task => ({ name, every, run: (context) => context.deployment.db.write(() => run(context)) });
+const task = (name: string, every: number, run: Task['run']): Task => ({
+  name,
+  every,
+  run: (context) => context.deployment.db.write(() => run(context)),
+});
 
 /** A task that does again what a power failure has undone: its run is a transaction that does not wait for the disk. */
-const repeatable = (name: string, every: number, run: Task['run']): Task => ({ name, every, run: (context) => context.deployment.db.writeUnsynced(() => run(context)) });
+const repeatable = (name: string, every: number, run: Task['run']): Task => ({
+  name,
+  every,
+  run: (context) => context.deployment.db.writeUnsynced(() => run(context)),
+});
 
 /** What a deployment does by itself. */
 export const housekeeping: readonly Task[] = [

@@ -61,10 +61,16 @@ export function queueSync(context: Context, settings: number): void {
 }
 
 /** Drops the work about a resource. */
-export const dropJobsOf = (db: Database, resource: number): void => void db.run(sql`DELETE FROM job WHERE resource_id = ${resource}`);
+export const dropJobsOf = (db: Database, resource: number): void =>
+  void db.run(sql`DELETE FROM job WHERE resource_id = ${resource}`);
 
 /** Puts a job off: to its next look at the provider, or to a repetition of a failed call. */
-export function postpone(deployment: Deployment, job: Job, due: number, change: { memo?: PlainValues; retries: number }): void {
+export function postpone(
+  deployment: Deployment,
+  job: Job,
+  due: number,
+  change: { memo?: PlainValues; retries: number },
+): void {
   deployment.db.run(sql`UPDATE job SET due = ${due}, lease = NULL, retries = ${change.retries},
     memo = ${change.memo === undefined ? job.memo : JSON.stringify(change.memo)} WHERE id = ${job.id}`);
 }

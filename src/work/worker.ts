@@ -52,7 +52,12 @@ export class ProviderWorker {
       FROM job j WHERE due <= ${now} AND (lease IS NULL OR lease < ${now}))
       WHERE place <= ${lookedAtOfSettings} ORDER BY due, id`);
     for (const job of due) {
-      if (this.#running.has(job.id) || (this.#calls.get(job.settings_id) ?? 0) >= callsPerSettings || this.#mustWait(job)) continue;
+      if (
+        this.#running.has(job.id) ||
+        (this.#calls.get(job.settings_id) ?? 0) >= callsPerSettings ||
+        this.#mustWait(job)
+      )
+        continue;
       this.#start(job);
     }
   }
@@ -76,7 +81,9 @@ export class ProviderWorker {
   #mustWait(job: Job): boolean {
     if (job.operation !== 'create' || job.started !== null) return false;
     if (job.entity_id !== null) return entityMustWait(this.deployment.db, job);
-    const parent = this.deployment.db.value<string>(sql`SELECT state FROM resource WHERE id = (SELECT parent_id FROM resource WHERE id = ${job.resource_id})`);
+    const parent = this.deployment.db.value<string>(
+      sql`SELECT state FROM resource WHERE id = (SELECT parent_id FROM resource WHERE id = ${job.resource_id})`,
+    );
     if (parent === 'Creation Scheduled' || parent === 'Creating') return true;
     const { creating, hasNamesake } = this.deployment.db.get<{ creating: number; hasNamesake: number }>(sql`
       SELECT count(*) AS creating, ifnull(max(r.name = own.name AND r.backend_id = '' AND st.backend_url LIKE 'http%'), 0) AS hasNamesake
@@ -90,7 +97,9 @@ export class ProviderWorker {
     const { deployment } = this;
     const now = deployment.clock.now();
     deployment.db.write(() => {
-      deployment.db.run(sql`UPDATE job SET lease = ${now + leaseFor}, started = ifnull(started, ${now}) WHERE id = ${job.id}`);
+      deployment.db.run(
+        sql`UPDATE job SET lease = ${now + leaseFor}, started = ifnull(started, ${now}) WHERE id = ${job.id}`,
+      );
       if (job.started === null) this.#enter(job, ownContext(deployment));
     });
     this.#calls.set(job.settings_id, (this.#calls.get(job.settings_id) ?? 0) + 1);
@@ -100,7 +109,9 @@ export class ProviderWorker {
       .catch((error: unknown) => {
         deployment.log.error({ job: job.id, operation: job.operation, err: error }, 'job failed');
         const { now } = ownContext(deployment);
-        this.#write(() => deployment.db.run(sql`UPDATE job SET due = ${now + minute}, lease = ${now} WHERE id = ${job.id}`));
+        this.#write(() =>
+          deployment.db.run(sql`UPDATE job SET due = ${now + minute}, lease = ${now} WHERE id = ${job.id}`),
+        );
       })
       .finally(() => {
         this.#running.delete(job.id);
@@ -125,8 +136,13 @@ export class ProviderWorker {
   }
 
   async #synchronise(job: Job, driver: Driver): Promise<void> {
-    const revisions = new Map(this.deployment.db.all<{ id: number; revision: number }>(
-      sql`SELECT id, revision FROM resource WHERE settings_id = ${job.settings_id}`).map(({ id, revision }) => [id, revision]));
+    const revisions = new Map(
+      this.deployment.db
+        .all<{ id: number; revision: number }>(
+          sql`SELECT id, revision FROM resource WHERE settings_id = ${job.settings_id}`,
+        )
+        .map(({ id, revision }) => [id, revision]),
+    );
     try {
       await driver.ping();
       const inventory = await driver.sync();
@@ -152,7 +168,11 @@ export class ProviderWorker {
     } catch (error) {
       if (!(error instanceof ProviderError)) throw error;
       const isLast = job.retries + 1 >= limitedRetries;
-      this.#write(() => (isLast ? removeJob(this.deployment.db, job.id) : postpone(this.deployment, job, this.deployment.clock.now() + minute, { retries: job.retries + 1 })));
+      this.#write(() =>
+        isLast
+          ? removeJob(this.deployment.db, job.id)
+          : postpone(this.deployment, job, this.deployment.clock.now() + minute, { retries: job.retries + 1 }),
+      );
     }
   }
 
@@ -194,15 +214,19 @@ export class ProviderWorker {
           return call.values.backend_id === '' ? { kind: 'done' } : await driver.delete(call);
         case 'pull': {
           const values = await driver.pull(call);
-          return values ? { kind: 'done', values } : { kind: 'fail', text: missingAtBackend, values: { runtime_state: '' } };
+          return values
+            ? { kind: 'done', values }
+            : { kind: 'fail', text: missingAtBackend, values: { runtime_state: '' } };
         }
         default:
           return await driver.action(job.operation, call);
       }
     } catch (error) {
-      if (!(error instanceof ProviderError)) throw new Error(`${call.kind}: ${(error as Error).message}`, { cause: error });
+      if (!(error instanceof ProviderError))
+        throw new Error(`${call.kind}: ${(error as Error).message}`, { cause: error });
       if (error.type === 'not_found' && job.operation === 'delete') return { kind: 'done' };
-      if (error.type === 'not_found' && job.operation === 'pull') return { kind: 'fail', text: missingAtBackend, values: { runtime_state: '' } };
+      if (error.type === 'not_found' && job.operation === 'pull')
+        return { kind: 'fail', text: missingAtBackend, values: { runtime_state: '' } };
       return this.#repeated(job, error) ? undefined : { kind: 'fail', text: failureText(error) };
     }
   }

@@ -1,6 +1,6 @@
 /** What the requests of the table of rights send: valid bodies, so that nothing but the right decides. */
 import { sql } from '../../src/db/sql.ts';
-import { type Situation, hooks, imageForm, newPublicKey } from './situation.ts';
+import { hooks, imageForm, newPublicKey, type Situation } from './situation.ts';
 
 /** Makes the body of a request for an object at an address, and whatever else it needs. */
 type Body = (place: Situation, object: string, url: string) => unknown;
@@ -8,11 +8,18 @@ type Body = (place: Situation, object: string, url: string) => unknown;
 let made = 0;
 const unique = (word: string): string => `${word}${(made += 1)}`;
 
-const alert: Body = ({ customers }, object) => ({ scope: customers[object].url, alert_type: unique('type'), message: 'Loud.', severity: 'Info' });
-const permission = (structure: 'customer' | 'project', role: string): Body => async (place, object) => {
-  const user = await place.fixture.user(unique('user'));
-  return { role, user: user.url, [structure]: place[`${structure}s`][object].url };
-};
+const alert: Body = ({ customers }, object) => ({
+  scope: customers[object].url,
+  alert_type: unique('type'),
+  message: 'Loud.',
+  severity: 'Info',
+});
+const permission =
+  (structure: 'customer' | 'project', role: string): Body =>
+  async (place, object) => {
+    const user = await place.fixture.user(unique('user'));
+    return { role, user: user.url, [structure]: place[`${structure}s`][object].url };
+  };
 /** A pending claim for the customer of the callers. */
 const claimed: Body = async ({ fixture }, _, url) => {
   const account = url.replace(/[^/]*\/$/, '');
@@ -20,13 +27,17 @@ const claimed: Body = async ({ fixture }, _, url) => {
   await fixture.staff.patch(account, { organization: 'ALC' });
 };
 /** No body, but another action on the same object before it. */
-const after = (action: string, body?: unknown): Body => async ({ fixture }, _, url) => {
-  await fixture.staff.post(url.replace(/[^/]*\/$/, action), body);
-};
+const after =
+  (action: string, body?: unknown): Body =>
+  async ({ fixture }, _, url) => {
+    await fixture.staff.post(url.replace(/[^/]*\/$/, action), body);
+  };
 const invitation: Body = ({ customers, projects }, object) => ({
   link_template: 'https://app.example.com/{uuid}',
   email: 'guest@example.com',
-  ...(object === 'customer' ? { customer: customers.own.url, customer_role: 'owner' } : { project: projects[object].url, project_role: 'admin' }),
+  ...(object === 'customer'
+    ? { customer: customers.own.url, customer_role: 'owner' }
+    : { project: projects[object].url, project_role: 'admin' }),
 });
 /** Whatever was done with them before, invitations wait to be accepted. */
 const pending: Body = ({ fixture: { server } }) => {
@@ -45,7 +56,9 @@ export const bodies: Readonly<Record<string, Body>> = {
   'PUT /api/users/:key/': account,
   'PATCH /api/users/:key/': account,
   'POST /api/users/:key/password/': () => ({ password: 'secret12' }),
-  'POST /api/users/:key/claim_organization/': async (...situation) => (await claimed(...situation), { organization: 'BOB' }),
+  'POST /api/users/:key/claim_organization/': async (...situation) => (
+    await claimed(...situation), { organization: 'BOB' }
+  ),
   'POST /api/users/:key/approve_organization/': claimed,
   'POST /api/users/:key/reject_organization/': claimed,
   'POST /api/users/:key/remove_organization/': claimed,
@@ -57,7 +70,10 @@ export const bodies: Readonly<Record<string, Body>> = {
   'PATCH /api/customers/:key/image/': imageForm,
   'DELETE /api/customers/:key/image/': async ({ fixture }, _, url) => void (await fixture.staff.put(url, imageForm())),
   'POST /api/projects/': ({ customers }, object) => ({ name: 'Rowing', customer: customers[object].url }),
-  'PUT /api/projects/:key/': ({ projects, customers }, object) => ({ name: projects[object].name, customer: customers[object].url }),
+  'PUT /api/projects/:key/': ({ projects, customers }, object) => ({
+    name: projects[object].name,
+    customer: customers[object].url,
+  }),
   'PATCH /api/projects/:key/': ({ projects }, object) => ({ name: projects[object].name }),
   'POST /api/projects/:key/update_certifications/': () => ({ certifications: [] }),
   'POST /api/customer-permissions/': permission('customer', 'support'),
@@ -83,7 +99,11 @@ export const bodies: Readonly<Record<string, Body>> = {
   'POST /api/user-invitations/': invitation,
   'POST /api/user-invitations/:key/cancel/': pending,
   'POST /api/user-invitations/:key/send/': pending,
-  'POST /api/service-settings/': ({ customers }, object) => ({ name: 'Cloud', type: 'DigitalOcean', customer: customers[object].url }),
+  'POST /api/service-settings/': ({ customers }, object) => ({
+    name: 'Cloud',
+    type: 'DigitalOcean',
+    customer: customers[object].url,
+  }),
   'PUT /api/service-settings/:key/': () => ({ name: 'Cloud' }),
   'POST /api/service-settings/:key/update_certifications/': () => ({ certifications: [] }),
   'POST /api/jira-webhook-receiver/': () => ({ webhookEvent: 'jira:issue_deleted' }),

@@ -69,8 +69,27 @@ export interface World {
 
 /** A world with the first staff user alone. */
 export function emptyWorld(now: number, settings: Settings): World {
-  const admin: User = { id: 'admin', fullName: '', organization: '', approved: false, staff: true, support: false, active: true, agreed: true, token: 'valid' };
-  return { now, settings, users: new Map([['admin', admin]]), customers: new Map(), projects: new Map(), keys: new Map(), roles: new Map(), limits: new Map() };
+  const admin: User = {
+    id: 'admin',
+    fullName: '',
+    organization: '',
+    approved: false,
+    staff: true,
+    support: false,
+    active: true,
+    agreed: true,
+    token: 'valid',
+  };
+  return {
+    now,
+    settings,
+    users: new Map([['admin', admin]]),
+    customers: new Map(),
+    projects: new Map(),
+    keys: new Map(),
+    roles: new Map(),
+    limits: new Map(),
+  };
 }
 
 /** Columns of the tables: what a caller is to an object. */
@@ -88,7 +107,10 @@ const everywhere = (caller: User): Standing[] => (caller.staff ? ['ST'] : caller
 export const inCustomer = (world: World, caller: User, customer: string): Standing[] => [
   ...everywhere(caller),
   ...activeRoles(world)
-    .filter((role) => role.user === caller.id && (role.scope === customer || world.projects.get(role.scope)?.customer === customer))
+    .filter(
+      (role) =>
+        role.user === caller.id && (role.scope === customer || world.projects.get(role.scope)?.customer === customer),
+    )
     .map(columnOf),
 ];
 
@@ -96,15 +118,24 @@ export const inCustomer = (world: World, caller: User, customer: string): Standi
 export const inProject = (world: World, caller: User, project: string): Standing[] => [
   ...everywhere(caller),
   ...activeRoles(world)
-    .filter((role) => role.user === caller.id && (role.scope === project || role.scope === world.projects.get(project)?.customer))
+    .filter(
+      (role) =>
+        role.user === caller.id && (role.scope === project || role.scope === world.projects.get(project)?.customer),
+    )
     .map(columnOf),
 ];
 
-export const inScope = (world: World, caller: User, { structure, scope }: Pick<Role, 'structure' | 'scope'>): Standing[] =>
-  structure === 'customer' ? inCustomer(world, caller, scope) : inProject(world, caller, scope);
+export const inScope = (
+  world: World,
+  caller: User,
+  { structure, scope }: Pick<Role, 'structure' | 'scope'>,
+): Standing[] => (structure === 'customer' ? inCustomer(world, caller, scope) : inProject(world, caller, scope));
 
 /** What a caller is to somebody's account or key. */
-export const toOwner = (caller: User, owner: string): Standing[] => [...everywhere(caller), ...(caller.id === owner ? (['self'] as const) : [])];
+export const toOwner = (caller: User, owner: string): Standing[] => [
+  ...everywhere(caller),
+  ...(caller.id === owner ? (['self'] as const) : []),
+];
 
 /** The rights: who may do what to an object he sees. Nobody else may. */
 export const rights: Readonly<Record<string, readonly (Standing | `CO with ${keyof Settings}`)[]>> = {
@@ -158,34 +189,58 @@ export const may = (world: World, right: string, standing: readonly Standing[]):
 /** An owner's own role must last until t; a role without end asks for one without end. */
 export const ownsUntil = (world: World, caller: User, customer: string, t: number | null): boolean =>
   activeRoles(world).some(
-    (role) => role.user === caller.id && role.scope === customer && role.role === 'owner' && (role.expires === null || (t !== null && role.expires >= t)),
+    (role) =>
+      role.user === caller.id &&
+      role.scope === customer &&
+      role.role === 'owner' &&
+      (role.expires === null || (t !== null && role.expires >= t)),
   );
 
 /** A member has a role in the single customer whose abbreviation is the target's organization. */
 export function isMember(world: World, caller: User, target: User): boolean {
-  const named = [...world.customers.values()].filter(({ abbreviation }) => abbreviation !== '' && abbreviation === target.organization);
-  return named.length === 1 && activeRoles(world).some((role) => role.user === caller.id && role.scope === named[0]?.id);
+  const named = [...world.customers.values()].filter(
+    ({ abbreviation }) => abbreviation !== '' && abbreviation === target.organization,
+  );
+  return (
+    named.length === 1 && activeRoles(world).some((role) => role.user === caller.id && role.scope === named[0]?.id)
+  );
 }
 
 export type Kind =
-  | 'users' | 'keys' | 'customers' | 'projects' | 'quotas'
-  | 'customer-permissions' | 'project-permissions' | 'customer-permissions-log' | 'project-permissions-log';
+  | 'users'
+  | 'keys'
+  | 'customers'
+  | 'projects'
+  | 'quotas'
+  | 'customer-permissions'
+  | 'project-permissions'
+  | 'customer-permissions-log'
+  | 'project-permissions-log';
 
 const seesAll = (caller: User): boolean => caller.staff || caller.support;
-const hasAny = (standing: readonly Standing[], ...wanted: readonly Standing[]): boolean => standing.some((column) => wanted.includes(column));
+const hasAny = (standing: readonly Standing[], ...wanted: readonly Standing[]): boolean =>
+  standing.some((column) => wanted.includes(column));
 
 /** Who sees an object in a list and as a detail. */
 const sight: { readonly [K in Kind]: (world: World, caller: User, id: string) => boolean } = {
-  users: (world, caller, id) => seesAll(caller) || caller.id === id || has(world.users, id, (user) => user.active && !user.staff),
+  users: (world, caller, id) =>
+    seesAll(caller) || caller.id === id || has(world.users, id, (user) => user.active && !user.staff),
   keys: (world, caller, id) => seesAll(caller) || has(world.keys, id, (key) => key.owner === caller.id),
   customers: (world, caller, id) => inCustomer(world, caller, id).length > 0,
   projects: (world, caller, id) => inProject(world, caller, id).length > 0,
   quotas: (world, caller, id) => quotaScope(world, caller, id).length > 0,
-  'customer-permissions': (world, caller, id) => has(world.roles, id, (role) => inCustomer(world, caller, role.scope).length > 0),
-  'project-permissions': (world, caller, id) => has(world.roles, id, (role) => hasAny(inProject(world, caller, role.scope), 'ST', 'GS', 'CO')),
+  'customer-permissions': (world, caller, id) =>
+    has(world.roles, id, (role) => inCustomer(world, caller, role.scope).length > 0),
+  'project-permissions': (world, caller, id) =>
+    has(world.roles, id, (role) => hasAny(inProject(world, caller, role.scope), 'ST', 'GS', 'CO')),
   'customer-permissions-log': (world, caller, id) =>
-    has(world.roles, id, (role) => seesAll(caller) || activeRoles(world).some((own) => own.user === caller.id && own.scope === role.scope)),
-  'project-permissions-log': (world, caller, id) => has(world.roles, id, (role) => hasAny(inProject(world, caller, role.scope), 'ST', 'GS', 'CO')),
+    has(
+      world.roles,
+      id,
+      (role) => seesAll(caller) || activeRoles(world).some((own) => own.user === caller.id && own.scope === role.scope),
+    ),
+  'project-permissions-log': (world, caller, id) =>
+    has(world.roles, id, (role) => hasAny(inProject(world, caller, role.scope), 'ST', 'GS', 'CO')),
 };
 
 function has<T>(objects: ReadonlyMap<string, T>, id: string, condition: (object: T) => boolean): boolean {
@@ -196,10 +251,15 @@ function has<T>(objects: ReadonlyMap<string, T>, id: string, condition: (object:
 /** Labels of all objects of a kind, whoever sees them. */
 export function existing(world: World, kind: Kind): string[] {
   const roles = (structure: Role['structure'], past: boolean): string[] =>
-    [...world.roles.values()].filter((role) => role.structure === structure && (role.ended !== null) === past).map(({ id }) => id);
+    [...world.roles.values()]
+      .filter((role) => role.structure === structure && (role.ended !== null) === past)
+      .map(({ id }) => id);
   switch (kind) {
     case 'quotas':
-      return [...quotasOf([...world.customers.keys()], customerQuotas), ...quotasOf([...world.projects.keys()], projectQuotas)];
+      return [
+        ...quotasOf([...world.customers.keys()], customerQuotas),
+        ...quotasOf([...world.projects.keys()], projectQuotas),
+      ];
     case 'customer-permissions':
       return roles('customer', false);
     case 'project-permissions':
@@ -214,14 +274,19 @@ export function existing(world: World, kind: Kind): string[] {
 }
 
 /** Labels of the objects a caller sees. */
-export const visible = (world: World, caller: User, kind: Kind): string[] => existing(world, kind).filter((id) => sight[kind](world, caller, id));
+export const visible = (world: World, caller: User, kind: Kind): string[] =>
+  existing(world, kind).filter((id) => sight[kind](world, caller, id));
 
 export const sees = (world: World, caller: User, kind: Kind, id: string): boolean =>
   existing(world, kind).includes(id) && sight[kind](world, caller, id);
 
 /** Labels of the users with an active role in a customer or one of its projects: what nc_user_count counts. */
 export const members = (world: World, customer: string): string[] => [
-  ...new Set(activeRoles(world).filter(({ scope }) => scope === customer || world.projects.get(scope)?.customer === customer).map(({ user }) => user)),
+  ...new Set(
+    activeRoles(world)
+      .filter(({ scope }) => scope === customer || world.projects.get(scope)?.customer === customer)
+      .map(({ user }) => user),
+  ),
 ];
 
 export const projectsOf = (world: World, customer: string): string[] =>
@@ -231,18 +296,25 @@ export const projectsOf = (world: World, customer: string): string[] =>
 export const customerQuotas = ['nc_project_count', 'nc_user_count', 'nc_vm_count'] as const;
 export const projectQuotas = ['nc_vm_count'] as const;
 
-const quotasOf = (scopes: readonly string[], names: readonly string[]): string[] => scopes.flatMap((scope) => names.map((name) => `${scope}.${name}`));
+const quotasOf = (scopes: readonly string[], names: readonly string[]): string[] =>
+  scopes.flatMap((scope) => names.map((name) => `${scope}.${name}`));
 
 export const scopeOf = (quota: string): string => quota.split('.')[0] as string;
 
 /** What a caller is to the object of a quota. */
 export const quotaScope = (world: World, caller: User, quota: string): Standing[] =>
-  world.customers.has(scopeOf(quota)) ? inCustomer(world, caller, scopeOf(quota)) : inProject(world, caller, scopeOf(quota));
+  world.customers.has(scopeOf(quota))
+    ? inCustomer(world, caller, scopeOf(quota))
+    : inProject(world, caller, scopeOf(quota));
 
 export const limitOf = (world: World, quota: string): number => world.limits.get(quota) ?? -1;
 
 /** What a quota counts; there are no machines here. */
 export function usageOf(world: World, quota: string): number {
   const [scope = '', name] = quota.split('.');
-  return name === 'nc_project_count' ? projectsOf(world, scope).length : name === 'nc_user_count' ? members(world, scope).length : 0;
+  return name === 'nc_project_count'
+    ? projectsOf(world, scope).length
+    : name === 'nc_user_count'
+      ? members(world, scope).length
+      : 0;
 }

@@ -26,7 +26,10 @@ passwords('a password is stored as a salted slow hash only', async () => {
 passwords('a hash matches its password and no other', async () => {
   const hasher = new PasswordHasher();
   const stored = await hasher.hash('Grün 1');
-  assert.equal(await Promise.all(['Grün 1', 'grün 1', 'Grün 1 ', ''].map((password) => hasher.matches(password, stored))), [true, false, false, false]);
+  assert.equal(
+    await Promise.all(['Grün 1', 'grün 1', 'Grün 1 ', ''].map((password) => hasher.matches(password, stored))),
+    [true, false, false, false],
+  );
 });
 
 passwords('users without a password cost the same work as others and never match', async () => {
@@ -48,11 +51,18 @@ passwords('users without a password cost the same work as others and never match
 
 passwords('at most 4 hashes run at once and 64 wait; beyond that is 503, and later there is room again', async () => {
   const hasher = new PasswordHasher();
-  const answers = await Promise.allSettled(Array.from({ length: 70 }, (_, i) => hasher.matches('x', i % 2 ? null : '')));
-  const refused = answers.flatMap((answer) => (answer.status === 'rejected' && answer.reason instanceof HttpError ? [answer.reason] : []));
+  const answers = await Promise.allSettled(
+    Array.from({ length: 70 }, (_, i) => hasher.matches('x', i % 2 ? null : '')),
+  );
+  const refused = answers.flatMap((answer) =>
+    answer.status === 'rejected' && answer.reason instanceof HttpError ? [answer.reason] : [],
+  );
   assert.is(refused.length, 2);
   for (const { status, body, headers } of refused) {
-    assert.equal([status, body, headers], [503, { detail: 'Too many logins at once. Try again.' }, { 'Retry-After': '1' }]);
+    assert.equal(
+      [status, body, headers],
+      [503, { detail: 'Too many logins at once. Try again.' }, { 'Retry-After': '1' }],
+    );
   }
   assert.is(await hasher.matches('x', null), false);
 });
@@ -60,7 +70,14 @@ passwords('at most 4 hashes run at once and 64 wait; beyond that is 503, and lat
 passwords('a login beyond them is answered 503 with Retry-After and counts as no failure', async () => {
   const fixture = await Fixture.start();
   const body = '{"username":"nobody","password":"x"}';
-  const request = ['POST /api-auth/password/ HTTP/1.1', 'Host: localhost', 'Content-Type: application/json', `Content-Length: ${body.length}`, '', body].join('\r\n');
+  const request = [
+    'POST /api-auth/password/ HTTP/1.1',
+    'Host: localhost',
+    'Content-Type: application/json',
+    `Content-Length: ${body.length}`,
+    '',
+    body,
+  ].join('\r\n');
   // Sent at once, they arrive in one turn of the event loop.
   const wire = (await Wire.to(fixture.url)).bytes(request.repeat(72));
   const answers: WireAnswer[] = [];
@@ -68,7 +85,11 @@ passwords('a login beyond them is answered 503 with Retry-After and counts as no
   wire.close();
   const refused = answers.filter(({ status }) => status === 503);
   assert.is(refused.length, 4);
-  for (const answer of refused) assert.equal([JSON.parse(answer.body), answer.headers['retry-after']], [{ detail: 'Too many logins at once. Try again.' }, '1']);
+  for (const answer of refused)
+    assert.equal(
+      [JSON.parse(answer.body), answer.headers['retry-after']],
+      [{ detail: 'Too many logins at once. Try again.' }, '1'],
+    );
   assert.is(fixture.events().length, 4);
   await fixture.close();
 });

@@ -1,11 +1,11 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { start } from '../support/fixture.ts';
-import { type Settings, emptyWorld } from './model.ts';
 import { type Call, told } from './model/call.ts';
 import { type Difference, play, reported } from './model/player.ts';
 import { Random, randomCall } from './model/requests.ts';
 import { judge } from './model/verdict.ts';
+import { emptyWorld, type Settings } from './model.ts';
 
 /*
  * Random requests of random callers, answered by a server and judged by a model that was written from the conventions:
@@ -32,7 +32,11 @@ const isSame = (a: Difference, b: Difference): boolean =>
   (a.about !== 'status' || (a.expected === b.expected && a.got === b.got));
 
 /** Leaves out of a script whatever a difference does not need, for as long as there is time. */
-async function shortened(script: readonly Call[], settings: Settings, first: Difference): Promise<{ script: readonly Call[]; difference: Difference }> {
+async function shortened(
+  script: readonly Call[],
+  settings: Settings,
+  first: Difference,
+): Promise<{ script: readonly Call[]; difference: Difference }> {
   const until = performance.now() + 20_000;
   let best = { script: script.slice(0, first.index + 1), difference: first };
   for (let size = Math.ceil(best.script.length / 2); size >= 1; size = size > 1 ? Math.ceil(size / 2) : 0) {

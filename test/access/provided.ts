@@ -1,5 +1,5 @@
 /** The rights to what types of providers bring with them: the same rows for every type, and an object of every kind to ask for. */
-import { ownContext, newUuid } from '../../src/access/deployment.ts';
+import { newUuid, ownContext } from '../../src/access/deployment.ts';
 import { endpoints } from '../../src/api.ts';
 import { sql } from '../../src/db/sql.ts';
 import { propertyKinds, providerTypes, resourceKind, resourceKinds } from '../../src/providers/registry.ts';
@@ -76,22 +76,41 @@ export const isEntity = (path: string): boolean => sortOf(path) === '<entity>';
 
 /** The words for the objects that a path of a provider may be asked about. */
 export const wordsOf = (path: string): readonly string[] =>
-  isEntity(path) ? ['theirs'] : ['any', 'own', 'foreign'].filter((word) => (sortOf(path) === '<property>' ? isOfSort(path, word) : word !== 'any'));
+  isEntity(path)
+    ? ['theirs']
+    : ['any', 'own', 'foreign'].filter((word) =>
+        sortOf(path) === '<property>' ? isOfSort(path, word) : word !== 'any',
+      );
 
 /** The lines of the table for every endpoint of every provider, but those that have lines of their own in `table`. */
 export function providedLines(table: string): string {
   const own = new Set(table.split('\n').map((line) => line.trim().split(/\s+/).slice(0, 2).join(' ')));
-  const templates = shapes.split('\n').slice(2).filter((line) => line.trim() !== '').map((line) => line.trim().split(/\s+/) as [string, string, string, ...string[]]);
+  const templates = shapes
+    .split('\n')
+    .slice(2)
+    .filter((line) => line.trim() !== '')
+    .map((line) => line.trim().split(/\s+/) as [string, string, string, ...string[]]);
   const lines = endpoints.flatMap(({ operations, path }) => {
     const sort = sortOf(path);
     if (!sort) return [];
     const shape = path.replace(collectionOf(path), sort);
-    return Object.keys(operations).filter((method) => !own.has(`${method} ${path}`)).flatMap((method) => {
-      const fitting = templates.filter(([asked, pattern]) => (asked === method || asked === '*') && (pattern.endsWith('*') ? shape.startsWith(pattern.slice(0, -1)) : shape === pattern));
-      return fitting
-        .filter(([asked, pattern, object]) => asked === fitting[0]?.[0] && pattern === fitting[0]?.[1] && (sort !== '<property>' || isOfSort(path, object)))
-        .map(([, , object, ...cells]) => [method, path, object, ...cells].join(' '));
-    });
+    return Object.keys(operations)
+      .filter((method) => !own.has(`${method} ${path}`))
+      .flatMap((method) => {
+        const fitting = templates.filter(
+          ([asked, pattern]) =>
+            (asked === method || asked === '*') &&
+            (pattern.endsWith('*') ? shape.startsWith(pattern.slice(0, -1)) : shape === pattern),
+        );
+        return fitting
+          .filter(
+            ([asked, pattern, object]) =>
+              asked === fitting[0]?.[0] &&
+              pattern === fitting[0]?.[1] &&
+              (sort !== '<property>' || isOfSort(path, object)),
+          )
+          .map(([, , object, ...cells]) => [method, path, object, ...cells].join(' '));
+      });
   });
   return ['', '', ...lines].join('\n');
 }
@@ -119,17 +138,34 @@ function inserted<T>({ fixture }: Situation, work: () => T): T {
 }
 
 const idOf = ({ fixture }: Situation, table: 'customer' | 'project', uuid: string): number =>
-  fixture.server.deployment.db.value<number>(table === 'customer' ? sql`SELECT id FROM customer WHERE uuid = ${uuid}` : sql`SELECT id FROM project WHERE uuid = ${uuid}`) as number;
+  fixture.server.deployment.db.value<number>(
+    table === 'customer'
+      ? sql`SELECT id FROM customer WHERE uuid = ${uuid}`
+      : sql`SELECT id FROM project WHERE uuid = ${uuid}`,
+  ) as number;
 
 /** Connects a provider of a type to a project of the customer that the word means, or to another one. */
-function connect(place: Situation, typeName: string, object: string, projectUuid = place.projects[object].uuid as string): Connection {
+function connect(
+  place: Situation,
+  typeName: string,
+  object: string,
+  projectUuid = place.projects[object].uuid as string,
+): Connection {
   const { deployment } = place.fixture.server;
   const { db } = deployment;
   const context = ownContext(deployment);
   const customer = idOf(place, 'customer', place.customers[object].uuid);
   const type = providerTypes.find(({ name }) => name === typeName);
   return inserted(place, () => {
-    const settings = db.insert('service_settings', { uuid: newUuid(deployment), name: 'Cloud', type: typeName, state: 'In Sync', customer_id: customer, created: context.now, synced: context.now });
+    const settings = db.insert('service_settings', {
+      uuid: newUuid(deployment),
+      name: 'Cloud',
+      type: typeName,
+      state: 'In Sync',
+      customer_id: customer,
+      created: context.now,
+      synced: context.now,
+    });
     createQuotas(context, 'settings', settings, type?.quotas.settings ?? []);
     const service = createService(context, { customer, settings, isAvailableForAll: false }, 'automatic');
     const link = createLink(context, service, idOf(place, 'project', projectUuid), 'automatic');
@@ -155,7 +191,16 @@ export function newKeyOf(place: Situation, path: string, object: string): string
     const isGlobal = object === 'any';
     const uuid = newUuid(deployment);
     const settings_id = isGlobal ? null : connect(place, property.type.name, whose).settings;
-    inserted(place, () => db.insert('property', { uuid, kind: property.name, settings_id, backend: isGlobal ? '' : null, backend_id: uuid, name: 'One' }));
+    inserted(place, () =>
+      db.insert('property', {
+        uuid,
+        kind: property.name,
+        settings_id,
+        backend: isGlobal ? '' : null,
+        backend_id: uuid,
+        name: 'One',
+      }),
+    );
     return uuid;
   }
   if (typed) return newResource(place, typed.name, connect(place, typed.type.name, whose));
@@ -170,7 +215,12 @@ function newResource(place: Situation, kind: string, { linkId }: Connection): st
   const { deployment } = place.fixture.server;
   const context = ownContext(deployment);
   const make = (name: string, values: Readonly<Record<string, unknown>> = {}): { uuid: string; id: number } =>
-    insertResource(context, { kind: name, ...placeOf(deployment, linkId), state: 'OK', values: { name: 'one', backend_id: newUuid(deployment), ...values } });
+    insertResource(context, {
+      kind: name,
+      ...placeOf(deployment, linkId),
+      state: 'OK',
+      values: { name: 'one', backend_id: newUuid(deployment), ...values },
+    });
   const parent = resourceKind(kind).kind.references?.parent_id?.kind;
   return inserted(place, () => make(kind, parent === undefined ? {} : { parent_id: make(parent).id })).uuid;
 }
@@ -183,13 +233,32 @@ function newEntity(place: Situation, collection: string): string {
   const project = newResource(place, 'JIRA.Project', connection);
   const { now } = ownContext(deployment);
   return inserted(place, () => {
-    const common = { settings_id: connection.settings, state: 'OK', created: now, user_id: db.value<number>(sql`SELECT id FROM user WHERE username = 'guest'`) };
-    const keys = { 'jira-issues': newUuid(deployment), 'jira-comments': newUuid(deployment), 'jira-attachments': newUuid(deployment) };
+    const common = {
+      settings_id: connection.settings,
+      state: 'OK',
+      created: now,
+      user_id: db.value<number>(sql`SELECT id FROM user WHERE username = 'guest'`),
+    };
+    const keys = {
+      'jira-issues': newUuid(deployment),
+      'jira-comments': newUuid(deployment),
+      'jira-attachments': newUuid(deployment),
+    };
     const issue_id = db.insert('jira_issue', {
-      ...common, uuid: keys['jira-issues'], jira_project_id: db.value<number>(sql`SELECT id FROM resource WHERE uuid = ${project}`), summary: 'One', updated: now,
+      ...common,
+      uuid: keys['jira-issues'],
+      jira_project_id: db.value<number>(sql`SELECT id FROM resource WHERE uuid = ${project}`),
+      summary: 'One',
+      updated: now,
     });
     db.insert('jira_comment', { ...common, uuid: keys['jira-comments'], issue_id, message: 'One' });
-    const attachment_id = db.insert('jira_attachment', { ...common, uuid: keys['jira-attachments'], issue_id, name: 'one.txt', size: 3 });
+    const attachment_id = db.insert('jira_attachment', {
+      ...common,
+      uuid: keys['jira-attachments'],
+      issue_id,
+      name: 'one.txt',
+      size: 3,
+    });
     db.insert('jira_attachment_file', { attachment_id, content: Buffer.from('One') });
     return keys[collection as keyof typeof keys];
   });
@@ -201,7 +270,9 @@ export function entityBody(place: Situation, path: string, user: string | undefi
   const { db } = place.fixture.server.deployment;
   const key = newEntity(place, 'jira-issues');
   const issue = `/api/jira-issues/${key}/`;
-  inserted(place, () => db.run(sql`UPDATE jira_issue SET user_id = (SELECT id FROM user WHERE uuid = ${user ?? null}) WHERE uuid = ${key}`));
+  inserted(place, () =>
+    db.run(sql`UPDATE jira_issue SET user_id = (SELECT id FROM user WHERE uuid = ${user ?? null}) WHERE uuid = ${key}`),
+  );
   if (collection === 'jira-comments') return { issue, message: 'One' };
   if (collection === 'jira-attachments') {
     const form = new FormData();
@@ -209,20 +280,37 @@ export function entityBody(place: Situation, path: string, user: string | undefi
     form.set('file', new Blob(['One']), 'one.txt');
     return form;
   }
-  const project = db.get<{ uuid: string; settings_id: number }>(sql`SELECT r.uuid, r.settings_id FROM jira_issue i JOIN resource r ON r.id = i.jira_project_id WHERE i.uuid = ${key}`);
+  const project = db.get<{ uuid: string; settings_id: number }>(
+    sql`SELECT r.uuid, r.settings_id FROM jira_issue i JOIN resource r ON r.id = i.jira_project_id WHERE i.uuid = ${key}`,
+  );
   const property = (kind: string, path: string): string => {
     const uuid = newUuid(place.fixture.server.deployment);
-    inserted(place, () => db.insert('property', { uuid, kind, settings_id: project?.settings_id as number, backend: null, backend_id: uuid, name: 'One' }));
+    inserted(place, () =>
+      db.insert('property', {
+        uuid,
+        kind,
+        settings_id: project?.settings_id as number,
+        backend: null,
+        backend_id: uuid,
+        name: 'One',
+      }),
+    );
     return `/api/${path}/${uuid}/`;
   };
-  return { jira_project: `/api/jira-projects/${project?.uuid}/`, type: property('JIRA.IssueType', 'jira-issue-types'), priority: property('JIRA.Priority', 'jira-priorities'), summary: 'One' };
+  return {
+    jira_project: `/api/jira-projects/${project?.uuid}/`,
+    type: property('JIRA.IssueType', 'jira-issue-types'),
+    priority: property('JIRA.Priority', 'jira-priorities'),
+    summary: 'One',
+  };
 }
 
 /** Valid bodies of what creates services and links; undefined for whatever else. */
 export async function providedBody(place: Situation, method: string, path: string, object: string): Promise<unknown> {
   const collection = collectionOf(path);
   if (method === 'POST' && path === `/api/${collection}/`) {
-    if (servicePaths.has(collection)) return { name: 'Cloud', customer: place.customers[object].url, simulator_latency: '0' };
+    if (servicePaths.has(collection))
+      return { name: 'Cloud', customer: place.customers[object].url, simulator_latency: '0' };
     const type = linkPaths.get(collection);
     if (!type) return {};
     const { service } = connect(place, type.name, object, await secondProject(place, object));
@@ -241,7 +329,9 @@ async function secondProject(place: Situation, object: string): Promise<string> 
   if (present !== undefined) return present;
   const { fixture } = place;
   const project = await fixture.project('Second', place.customers[object]);
-  for (const { role, user } of object === 'own' ? (await fixture.staff.get(`/api/project-permissions/?project=${place.projects[object].uuid}&page_size=300`)).body : []) {
+  for (const { role, user } of object === 'own'
+    ? (await fixture.staff.get(`/api/project-permissions/?project=${place.projects[object].uuid}&page_size=300`)).body
+    : []) {
     await fixture.grant(project, { url: user }, role);
   }
   known.set(object, project.uuid);

@@ -6,8 +6,14 @@ const test = suite('rate limit');
 
 test('each key is let through so many times in a span, which begins with the first time', () => {
   const limit = new RateLimit(2, 60);
-  assert.equal([limit.refusal('a', 0), limit.refusal('a', 30), limit.refusal('a', 45), limit.refusal('b', 45)], [undefined, undefined, 15, undefined]);
-  assert.equal([limit.refusal('a', 59), limit.refusal('a', 60), limit.refusal('a', 61), limit.refusal('a', 62)], [1, undefined, undefined, 58]);
+  assert.equal(
+    [limit.refusal('a', 0), limit.refusal('a', 30), limit.refusal('a', 45), limit.refusal('b', 45)],
+    [undefined, undefined, 15, undefined],
+  );
+  assert.equal(
+    [limit.refusal('a', 59), limit.refusal('a', 60), limit.refusal('a', 61), limit.refusal('a', 62)],
+    [1, undefined, undefined, 58],
+  );
 });
 
 test('a clock that was set back holds nobody up', () => {

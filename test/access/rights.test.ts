@@ -5,7 +5,7 @@ import { endpoints } from '../../src/api.ts';
 import type { ServerOptions } from '../../src/server.ts';
 import { bodies, queries } from './bodies.ts';
 import { isProvided, newKeyOf, providedBody, providedLines } from './provided.ts';
-import { type Column, type Situation, columns, situation } from './situation.ts';
+import { type Column, columns, type Situation, situation } from './situation.ts';
 
 /*
  * Who may do what: every method of every path, asked by everybody. ST staff, GS global support, CO and CS owner and support
@@ -335,11 +335,16 @@ type Expected = number | 'ok';
 const refused = [401, 403, 404, 405, 500];
 
 function rowsOf(text: string): Row[] {
-  const lines = text.split('\n').slice(2).filter((line) => line.trim() !== '');
+  const lines = text
+    .split('\n')
+    .slice(2)
+    .filter((line) => line.trim() !== '');
   return lines.map((line) => {
     const [method, path, object, ...cells] = line.trim().split(/\s+/) as [string, string, string, ...string[]];
     assert.is(cells.length, columns.length, line);
-    const statuses = columns.flatMap((column, index) => (cells[index] === '.' ? [] : [[column, cells[index] === 'ok' ? 'ok' : Number(cells[index])] as const]));
+    const statuses = columns.flatMap((column, index) =>
+      cells[index] === '.' ? [] : [[column, cells[index] === 'ok' ? 'ok' : Number(cells[index])] as const],
+    );
     return { method, path, object, statuses: Object.fromEntries(statuses) };
   });
 }
@@ -353,11 +358,14 @@ const refusals: Readonly<Record<number, unknown>> = {
 
 const missingKey = (path: string): string => (path.includes('-permissions') ? '999999' : '0'.repeat(32));
 
-const methodsOf = (path: string): string[] => Object.keys(endpoints.find((endpoint) => endpoint.path === path)?.operations ?? {});
+const methodsOf = (path: string): string[] =>
+  Object.keys(endpoints.find((endpoint) => endpoint.path === path)?.operations ?? {});
 
 /** The Allow header that a path must have, by the rows of the table. */
 function allowOf(path: string): string {
-  const served = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].filter((method) => rows.some((row) => row.method === method && row.path === path));
+  const served = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].filter((method) =>
+    rows.some((row) => row.method === method && row.path === path),
+  );
   return [...served, ...(served.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
 }
 
@@ -367,11 +375,15 @@ function pathOf({ keys }: Situation, { path, object }: Pick<Row, 'path' | 'objec
     const ofObject = keys[collection]?.[object];
     return (typeof ofObject === 'object' ? ofObject[column] : ofObject) ?? '0'.repeat(32);
   };
-  return path.replace(':key', () => keyOf(path.split('/')[2] as string)).replace(':delivery', () => keyOf('deliveries')) + (queries[path] ?? '');
+  return (
+    path.replace(':key', () => keyOf(path.split('/')[2] as string)).replace(':delivery', () => keyOf('deliveries')) +
+    (queries[path] ?? '')
+  );
 }
 
 /** Whether all callers ask for the same object. */
-const isShared = ({ path, object }: Row): boolean => typeof place.keys[path.split('/')[2] as string]?.[object] === 'string';
+const isShared = ({ path, object }: Row): boolean =>
+  typeof place.keys[path.split('/')[2] as string]?.[object] === 'string';
 
 let options: ServerOptions = {};
 let place: Situation;
@@ -380,7 +392,9 @@ let isSpoiled = false;
 
 /** What is deleted, whose session ended and who got a role; an image and an open alert are there again before each request. */
 const spoils = ({ method, path }: Row): boolean =>
-  (method === 'DELETE' && !path.endsWith('/image/') && !isProvided(path)) || path === '/api-auth/logout/' || path.endsWith('/accept/');
+  (method === 'DELETE' && !path.endsWith('/image/') && !isProvided(path)) ||
+  path === '/api-auth/logout/' ||
+  path.endsWith('/accept/');
 
 async function renew(): Promise<void> {
   await place?.fixture.close();
@@ -407,7 +421,9 @@ async function check(row: Row): Promise<void> {
     if (isSpoiled && isShared(row)) await renew();
     if (isProvided(path) && path.includes(':key')) provided ??= newKeyOf(place, path, object);
     const url = provided === undefined ? pathOf(place, row, column) : path.replace(':key', provided);
-    const body = isProvided(path) ? await providedBody(place, method, path, object) : await bodies[`${method} ${path}`]?.(place, object, url);
+    const body = isProvided(path)
+      ? await providedBody(place, method, path, object)
+      : await bodies[`${method} ${path}`]?.(place, object, url);
     place.fixture.events();
     const answer = await place.clients[column].send(method, url, body);
     const who = `${column} ${method} ${path} ${object}`;
@@ -445,10 +461,18 @@ test('a missing object, and what is no key at all, is to everybody what an invis
     seen.add(`${row.method} ${row.path}`);
     for (const key of [missingKey(row.path), 'nothing']) {
       for (const column of isProvided(row.path) ? (['ST', 'CO', 'AN'] as const) : columns) {
-        const answer = await place.clients[column].send(row.method, row.path.replace(':key', key).replace(':delivery', '0'.repeat(32)));
+        const answer = await place.clients[column].send(
+          row.method,
+          row.path.replace(':key', key).replace(':delivery', '0'.repeat(32)),
+        );
         const isOpen = endpoints.find(({ path }) => path === row.path)?.open;
-        const expected = isOpen ? [404, refusals[404]] : column === 'IN' ? [401, { detail: 'User inactive or deleted.' }]
-          : column === 'AN' ? [401, { detail: 'Authentication credentials were not provided.' }] : [404, refusals[404]];
+        const expected = isOpen
+          ? [404, refusals[404]]
+          : column === 'IN'
+            ? [401, { detail: 'User inactive or deleted.' }]
+            : column === 'AN'
+              ? [401, { detail: 'Authentication credentials were not provided.' }]
+              : [404, refusals[404]];
         assert.equal([answer.status, answer.body], expected, `${column} ${row.method} ${row.path} of ${key}`);
       }
     }
@@ -460,9 +484,16 @@ test('a method that a path does not serve is 405 with the methods it serves, als
   for (const { path, open } of endpoints) {
     for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].filter((one) => !methodsOf(path).includes(one))) {
       for (const column of open ? (['AN'] as const) : (['ST', 'UN'] as const)) {
-        const answer = await place.clients[column].send(method, path.replace(':key', missingKey(path)).replace(':delivery', '0'.repeat(32)));
+        const answer = await place.clients[column].send(
+          method,
+          path.replace(':key', missingKey(path)).replace(':delivery', '0'.repeat(32)),
+        );
         const expected = [405, { detail: `Method "${method}" not allowed.` }, allowOf(path)];
-        assert.equal([answer.status, answer.body, answer.headers.get('Allow')], expected, `${column} ${method} ${path}`);
+        assert.equal(
+          [answer.status, answer.body, answer.headers.get('Allow')],
+          expected,
+          `${column} ${method} ${path}`,
+        );
       }
       if (!open) assert.is((await place.clients.AN.send(method, path)).status, 401, `AN ${method} ${path}`);
     }

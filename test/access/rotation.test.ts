@@ -15,12 +15,27 @@ rotation.after(() => rmSync(folder, { recursive: true, force: true }));
 rotation('a new key is put first, every secret is encrypted with it, and all still open', async () => {
   const first = await createServer({ data: folder, port: 0, log_level: 'silent' });
   const send = (path: string, body: unknown): Promise<Response> =>
-    fetch(first.url + path, { method: 'POST', headers: { Authorization: `Token ${first.issueToken()}`, 'Content-Type': 'application/json' }, body: JSON.stringify(body) });
-  assert.is((await send('/api/hooks-web/', { destination_url: 'https://example.com/', event_types: ['role_granted'] })).status, 201);
-  assert.is((await send('/api/service-settings/', { name: 'S', type: 'DigitalOcean', shared: true, token: 'the token' })).status, 201);
+    fetch(first.url + path, {
+      method: 'POST',
+      headers: { Authorization: `Token ${first.issueToken()}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+  assert.is(
+    (await send('/api/hooks-web/', { destination_url: 'https://example.com/', event_types: ['role_granted'] })).status,
+    201,
+  );
+  assert.is(
+    (await send('/api/service-settings/', { name: 'S', type: 'DigitalOcean', shared: true, token: 'the token' }))
+      .status,
+    201,
+  );
   const { deployment } = first;
   const before = readFileSync(join(folder, 'secret.key'), 'utf8').trim();
-  const stored = (): { uuid: string; token: Uint8Array } => deployment.db.get<{ uuid: string; token: Uint8Array }>(sql`SELECT uuid, token FROM service_settings`) as { uuid: string; token: Uint8Array };
+  const stored = (): { uuid: string; token: Uint8Array } =>
+    deployment.db.get<{ uuid: string; token: Uint8Array }>(sql`SELECT uuid, token FROM service_settings`) as {
+      uuid: string;
+      token: Uint8Array;
+    };
   const old = stored();
   const secrets = addKey(folder, deployment.random);
   assert.is(sealAnew(deployment, secrets), 2);
@@ -34,7 +49,9 @@ rotation('a new key is put first, every secret is encrypted with it, and all sti
   await first.close();
 
   const second = await createServer({ data: folder, port: 0, log_level: 'silent' });
-  const row = second.deployment.db.get<{ uuid: string; token: Uint8Array }>(sql`SELECT uuid, token FROM service_settings`) as { uuid: string; token: Uint8Array };
+  const row = second.deployment.db.get<{ uuid: string; token: Uint8Array }>(
+    sql`SELECT uuid, token FROM service_settings`,
+  ) as { uuid: string; token: Uint8Array };
   assert.is(second.deployment.secrets.open(row.token, row.uuid), 'the token');
   await second.close();
 });

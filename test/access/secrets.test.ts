@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Secrets, openSecrets } from '../../src/access/secrets.ts';
+import { openSecrets, type Secrets } from '../../src/access/secrets.ts';
 import { loadConfig } from '../../src/config.ts';
 
 const test = suite('secrets');
@@ -38,7 +38,10 @@ test('the first key encrypts, all decrypt', () => {
   assert.is(both.open(old, 'uuid'), 'secret');
   const fresh = both.seal('secret', 'uuid');
   assert.is(openSecrets([key('new', 2)], undefined, randomBytes).open(fresh, 'uuid'), 'secret');
-  assert.throws(() => openSecrets([key('new', 2)], undefined, randomBytes).open(old, 'uuid'), 'A secret is encrypted with the key "old", which encryption_keys does not list');
+  assert.throws(
+    () => openSecrets([key('new', 2)], undefined, randomBytes).open(old, 'uuid'),
+    'A secret is encrypted with the key "old", which encryption_keys does not list',
+  );
 });
 
 test('the first start makes secret.key, which only its owner reads and later starts use', () => {
@@ -48,7 +51,10 @@ test('the first start makes secret.key, which only its owner reads and later sta
   assert.match(readFileSync(file, 'utf8'), /^1:[A-Za-z0-9+/]{43}=\n$/);
   assert.is(openSecrets([], folder, randomBytes).open(sealed, 'uuid'), 'secret');
   writeFileSync(file, 'nonsense\n');
-  assert.throws(() => openSecrets([], folder, randomBytes), 'An encryption key must be an id, a colon and the base64 of 32 bytes');
+  assert.throws(
+    () => openSecrets([], folder, randomBytes),
+    'An encryption key must be an id, a colon and the base64 of 32 bytes',
+  );
   writeFileSync(file, '');
   assert.throws(() => openSecrets([], folder, randomBytes), /secret.key holds no key$/);
 });
@@ -70,7 +76,10 @@ test('the setting encryption_keys lists id:base64 of 32 bytes', () => {
   const keys = [key('2024', 1), key('2023', 2)];
   assert.equal(loadConfig({ env: { TENANTRY_ENCRYPTION_KEYS: keys.join(',') } }).encryption_keys, keys);
   for (const wrong of ['abc', 'a:b', `:${'A'.repeat(43)}=`, `a:${'A'.repeat(44)}`]) {
-    assert.throws(() => loadConfig({ env: { TENANTRY_ENCRYPTION_KEYS: wrong } }), 'TENANTRY_ENCRYPTION_KEYS must list keys such as 2024:<base64 of 32 bytes>');
+    assert.throws(
+      () => loadConfig({ env: { TENANTRY_ENCRYPTION_KEYS: wrong } }),
+      'TENANTRY_ENCRYPTION_KEYS must list keys such as 2024:<base64 of 32 bytes>',
+    );
   }
 });
 

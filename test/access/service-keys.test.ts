@@ -14,7 +14,8 @@ const keys = suite('service keys');
 const files = new Files();
 keys.after(() => files.remove());
 
-const open = (cert: string, key: string) => openServiceKeys(loadConfig({ given: { saml_cert_file: cert, saml_key_file: key } }));
+const open = (cert: string, key: string) =>
+  openServiceKeys(loadConfig({ given: { saml_cert_file: cert, saml_key_file: key } }));
 const certFile = files.write('service.crt', serviceKeys.cert);
 const keyFile = files.write('service.key', serviceKeys.key);
 
@@ -47,8 +48,14 @@ keys('the key must be that of the certificate, RSA, and long enough', () => {
   const other = files.write('other.key', otherKeys.key);
   assert.is(refusal(certFile, other), `TENANTRY_SAML_KEY_FILE: ${other} is not the key of the certificate ${certFile}`);
   const curve = files.write('curve.key', certificate.key);
-  assert.is(refusal(files.write('curve.crt', certificate.cert), curve), `TENANTRY_SAML_KEY_FILE: ${curve} must hold an RSA key of at least 2048 bits`);
-  const short = files.write('short.key', generateKeyPairSync('rsa', { modulusLength: 1024 }).privateKey.export({ type: 'pkcs8', format: 'pem' }) as string);
+  assert.is(
+    refusal(files.write('curve.crt', certificate.cert), curve),
+    `TENANTRY_SAML_KEY_FILE: ${curve} must hold an RSA key of at least 2048 bits`,
+  );
+  const short = files.write(
+    'short.key',
+    generateKeyPairSync('rsa', { modulusLength: 1024 }).privateKey.export({ type: 'pkcs8', format: 'pem' }) as string,
+  );
   assert.is(refusal(certFile, short), `TENANTRY_SAML_KEY_FILE: ${short} must hold an RSA key of at least 2048 bits`);
 });
 

@@ -1,6 +1,7 @@
 /** Two customers as the table of rights speaks of them: one that the callers have to do with, and a foreign one. */
-import type { ServerOptions } from '../../src/server.ts';
+
 import type { Resolver } from '../../src/http/resolver.ts';
+import type { ServerOptions } from '../../src/server.ts';
 import { type Cast, cast } from '../support/cast.ts';
 import { type Client, Fixture, type Json } from '../support/fixture.ts';
 
@@ -25,7 +26,10 @@ export interface Situation {
 }
 
 /** An image of one pixel. */
-export const pixel = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64');
+export const pixel = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
 
 /** A multipart body with an image. */
 export function imageForm(): FormData {
@@ -70,7 +74,13 @@ export async function situation(options: ServerOptions = {}): Promise<Situation>
   const foreign = await estate(fixture, bob, boat, guest, boss);
   const globalQuota = (await fixture.staff.get('/api/quotas/?name=nc_global_customer_count')).body[0];
   const invite = async (target: Json): Promise<string> =>
-    (await fixture.staff.post('/api/user-invitations/', { link_template: 'https://app.example.com/{uuid}', email: 'guest@example.com', ...target })).body.uuid;
+    (
+      await fixture.staff.post('/api/user-invitations/', {
+        link_template: 'https://app.example.com/{uuid}',
+        email: 'guest@example.com',
+        ...target,
+      })
+    ).body.uuid;
   const certification = (await fixture.staff.post('/api/service-certifications/', { name: 'ISO 27001' })).body;
   const settings = async (fields: Readonly<Record<string, unknown>>): Promise<string> =>
     (await fixture.staff.post('/api/service-settings/', { name: 'Cloud', type: 'DigitalOcean', ...fields })).body.uuid;
@@ -82,17 +92,38 @@ export async function situation(options: ServerOptions = {}): Promise<Situation>
     keys: {
       customers: { own: company.customer.uuid, foreign: bob.uuid },
       projects: { own: company.project.uuid, foreign: boat.uuid },
-      'customer-permissions': { own: own.permissions.customer, foreign: foreign.permissions.customer, self: await ownPermissions(fixture, company, 'customer') },
-      'project-permissions': { own: own.permissions.project, foreign: foreign.permissions.project, self: await ownPermissions(fixture, company, 'project') },
+      'customer-permissions': {
+        own: own.permissions.customer,
+        foreign: foreign.permissions.customer,
+        self: await ownPermissions(fixture, company, 'customer'),
+      },
+      'project-permissions': {
+        own: own.permissions.project,
+        foreign: foreign.permissions.project,
+        self: await ownPermissions(fixture, company, 'project'),
+      },
       'customer-permissions-log': { own: own.past.customer, foreign: foreign.past.customer },
       'project-permissions-log': { own: own.past.project, foreign: foreign.past.project },
-      users: { self: await forEach(clients, async (client) => (await accountOf(client)).uuid), other: guest.uuid, staff: boss.uuid },
+      users: {
+        self: await forEach(clients, async (client) => (await accountOf(client)).uuid),
+        other: guest.uuid,
+        staff: boss.uuid,
+      },
       keys: { own: await forEach(clients, newKey), foreign: await newKey(fixture.as('guest')) },
-      quotas: { customer: company.customer.quotas[0].uuid, project: company.project.quotas[0].uuid, foreign: boat.quotas[0].uuid, global: globalQuota.uuid },
+      quotas: {
+        customer: company.customer.quotas[0].uuid,
+        project: company.project.quotas[0].uuid,
+        foreign: boat.quotas[0].uuid,
+        global: globalQuota.uuid,
+      },
       ...(await hookKeys(clients, fixture.as('guest'))),
       alerts: { own: own.alert, foreign: foreign.alert },
       'service-certifications': { any: certification.uuid },
-      'service-settings': { own: await settings({ customer: company.customer.url }), foreign: await settings({ customer: bob.url }), shared: await settings({ shared: true }) },
+      'service-settings': {
+        own: await settings({ customer: company.customer.url }),
+        foreign: await settings({ customer: bob.url }),
+        shared: await settings({ shared: true }),
+      },
       'user-invitations': {
         own: await invite({ project: company.project.url, project_role: 'admin' }),
         customer: await invite({ customer: company.customer.url, customer_role: 'owner' }),
@@ -109,8 +140,16 @@ async function callers(fixture: Fixture, { clients, customer }: Cast): Promise<R
   const IN = fixture.as('inactive');
   await fixture.staff.patch(inactive.url, { is_active: false });
   return {
-    ST: clients.staff, GS: clients.support, CO: clients.owner, CS: clients.helper, PM: clients.manager, PA: clients.admin, PS: clients.observer,
-    UN: clients.stranger, IN, AN: fixture.anonymous,
+    ST: clients.staff,
+    GS: clients.support,
+    CO: clients.owner,
+    CS: clients.helper,
+    PM: clients.manager,
+    PA: clients.admin,
+    PS: clients.observer,
+    UN: clients.stranger,
+    IN,
+    AN: fixture.anonymous,
   };
 }
 
@@ -123,37 +162,69 @@ async function estate(fixture: Fixture, customer: Json, project: Json, guest: Js
   const [permissions, past] = [await roles(guest), await roles(boss)];
   for (const { url } of [past.customer, past.project]) await fixture.staff.delete(url);
   await fixture.staff.put(`${customer.url}image/`, imageForm());
-  const alert = (await fixture.staff.post('/api/alerts/', { scope: customer.url, alert_type: 'noise', message: 'Loud.', severity: 'Info' })).body;
-  const pks = (records: { customer: Json; project: Json }) => ({ customer: String(records.customer.pk), project: String(records.project.pk) });
+  const alert = (
+    await fixture.staff.post('/api/alerts/', {
+      scope: customer.url,
+      alert_type: 'noise',
+      message: 'Loud.',
+      severity: 'Info',
+    })
+  ).body;
+  const pks = (records: { customer: Json; project: Json }) => ({
+    customer: String(records.customer.pk),
+    project: String(records.project.pk),
+  });
   return { permissions: pks(permissions), past: pks(past), alert: alert.uuid as string };
 }
 
 async function ownPermissions(fixture: Fixture, { users }: Cast, structure: 'customer' | 'project'): Promise<OwnKeys> {
   const records: readonly Json[] = (await fixture.staff.get(`/api/${structure}-permissions/?page_size=300`)).body;
-  const pkOf = (user: Json): string | undefined => records.find(({ user_uuid }) => user_uuid === user.uuid)?.pk?.toString();
-  const found = { CO: pkOf(users.owner), CS: pkOf(users.helper), PM: pkOf(users.manager), PA: pkOf(users.admin), PS: pkOf(users.observer) };
+  const pkOf = (user: Json): string | undefined =>
+    records.find(({ user_uuid }) => user_uuid === user.uuid)?.pk?.toString();
+  const found = {
+    CO: pkOf(users.owner),
+    CS: pkOf(users.helper),
+    PM: pkOf(users.manager),
+    PA: pkOf(users.admin),
+    PS: pkOf(users.observer),
+  };
   return Object.fromEntries(Object.entries(found).filter(([, pk]) => pk !== undefined));
 }
 
 const accountOf = async (client: Client): Promise<Json> => (await client.get('/api/users/?current')).body[0];
 
 /** An object for every caller with an account of use. */
-const forEach = async (clients: Situation['clients'], make: (client: Client, column: Column) => Promise<string>): Promise<OwnKeys> =>
-  Object.fromEntries(await Promise.all(columns.slice(0, 8).map(async (column) => [column, await make(clients[column], column)] as const)));
+const forEach = async (
+  clients: Situation['clients'],
+  make: (client: Client, column: Column) => Promise<string>,
+): Promise<OwnKeys> =>
+  Object.fromEntries(
+    await Promise.all(
+      columns.slice(0, 8).map(async (column) => [column, await make(clients[column], column)] as const),
+    ),
+  );
 
-const newKey = async (client: Client): Promise<string> => (await client.post('/api/keys/', { public_key: newPublicKey() })).body.uuid;
+const newKey = async (client: Client): Promise<string> =>
+  (await client.post('/api/keys/', { public_key: newPublicKey() })).body.uuid;
 
 /** A hook of each kind for everybody who may have one, and a test delivery of the web hook. */
 async function hookKeys(clients: Situation['clients'], guest: Client): Promise<Situation['keys']> {
-  const newHook = (kind: keyof typeof hooks) => async (client: Client): Promise<string> => (await client.post(`/api/hooks-${kind}/`, hooks[kind])).body.uuid;
+  const newHook =
+    (kind: keyof typeof hooks) =>
+    async (client: Client): Promise<string> =>
+      (await client.post(`/api/hooks-${kind}/`, hooks[kind])).body.uuid;
   const [web, push, email] = [newHook('web'), newHook('push'), newHook('email')];
   const own = await forEach(clients, web);
   const foreign = await web(guest);
-  const newDelivery = async (client: Client, hook: string): Promise<string> => (await client.post(`/api/hooks-web/${hook}/test/`)).body.uuid;
+  const newDelivery = async (client: Client, hook: string): Promise<string> =>
+    (await client.post(`/api/hooks-web/${hook}/test/`)).body.uuid;
   return {
     'hooks-web': { own, foreign },
     'hooks-push': { own: await forEach(clients, push), foreign: await push(guest) },
     'hooks-email': { own: await forEach(clients, email), foreign: await email(guest) },
-    deliveries: { own: await forEach(clients, (client, column) => newDelivery(client, own[column] as string)), foreign: await newDelivery(guest, foreign) },
+    deliveries: {
+      own: await forEach(clients, (client, column) => newDelivery(client, own[column] as string)),
+      foreign: await newDelivery(guest, foreign),
+    },
   };
 }

@@ -17,7 +17,13 @@ tokens.after(() => fixture.close());
 
 /** The detail of the refusal of an Authorization header, or the status when it is accepted. */
 async function presented(...lines: readonly string[]): Promise<unknown> {
-  const answer = await overWire(fixture.url, 'GET /api/ HTTP/1.1', 'Host: localhost', ...lines.map((line) => `Authorization: ${line}`), '');
+  const answer = await overWire(
+    fixture.url,
+    'GET /api/ HTTP/1.1',
+    'Host: localhost',
+    ...lines.map((line) => `Authorization: ${line}`),
+    '',
+  );
   if (answer.status === 401) assert.is(answer.headers['www-authenticate'], 'Token');
   return answer.status === 200 ? 200 : [answer.status, JSON.parse(answer.body)];
 }
@@ -32,32 +38,54 @@ const use = async (client: Client, method = 'GET', path = '/api/'): Promise<unkn
 
 tokens('the header is the word Token in any case, a blank and the token', async () => {
   const token = fixture.staff.token as string;
-  for (const header of [`Token ${token}`, `token ${token}`, `TOKEN ${token}`, `tOkEn   ${token}`, ` Token\t${token} `]) assert.is(await presented(header), 200, header);
+  for (const header of [`Token ${token}`, `token ${token}`, `TOKEN ${token}`, `tOkEn   ${token}`, ` Token\t${token} `])
+    assert.is(await presented(header), 200, header);
 });
 
 tokens('no header, or another scheme', async () => {
   assert.equal(await presented(), notProvided);
-  for (const header of ['', 'Basic YTpi', `Bearer ${fixture.staff.token}`, fixture.staff.token as string, `Tokens ${fixture.staff.token}`, `Token:${fixture.staff.token}`]) {
+  for (const header of [
+    '',
+    'Basic YTpi',
+    `Bearer ${fixture.staff.token}`,
+    fixture.staff.token as string,
+    `Tokens ${fixture.staff.token}`,
+    `Token:${fixture.staff.token}`,
+  ]) {
     assert.equal([header, await presented(header)], [header, notProvided]);
   }
 });
 
 tokens('the scheme word only', async () => {
-  for (const header of ['Token', 'token ', 'Token \t ']) assert.equal(await presented(header), refused('Invalid token. No credentials provided.'));
+  for (const header of ['Token', 'token ', 'Token \t '])
+    assert.equal(await presented(header), refused('Invalid token. No credentials provided.'));
 });
 
 tokens('more than one word after the scheme', async () => {
-  for (const header of ['Token a b', `Token ${fixture.staff.token} x`, 'Token \xff \xff']) assert.equal(await presented(header), refused('Invalid token. Token string should not contain spaces.'));
+  for (const header of ['Token a b', `Token ${fixture.staff.token} x`, 'Token \xff \xff'])
+    assert.equal(await presented(header), refused('Invalid token. Token string should not contain spaces.'));
 });
 
 tokens('bytes outside printable ASCII', async () => {
   for (const header of ['Token \xe9', 'Token abc\xa0def', 'Token \xa0', `Token ${fixture.staff.token}\xff`]) {
-    assert.equal(await presented(header), refused('Invalid token header. Token string should not contain invalid characters.'));
+    assert.equal(
+      await presented(header),
+      refused('Invalid token header. Token string should not contain invalid characters.'),
+    );
   }
 });
 
 tokens('an unknown token', async () => {
-  for (const token of ['0'.repeat(40), 'x', (fixture.staff.token as string).toUpperCase(), (fixture.staff.token as string).slice(1), '*', '%', "'"]) assert.equal(await presented(`Token ${token}`), invalid);
+  for (const token of [
+    '0'.repeat(40),
+    'x',
+    (fixture.staff.token as string).toUpperCase(),
+    (fixture.staff.token as string).slice(1),
+    '*',
+    '%',
+    "'",
+  ])
+    assert.equal(await presented(`Token ${token}`), invalid);
 });
 
 tokens('a token of an inactive owner', async () => {
@@ -68,7 +96,10 @@ tokens('a token of an inactive owner', async () => {
 });
 
 tokens('tokens in the query string and in cookies are not looked at', async () => {
-  assert.equal(await use(fixture.anonymous, 'GET', `/api/?token=${fixture.staff.token}&x-auth-token=${fixture.staff.token}`), notProvided);
+  assert.equal(
+    await use(fixture.anonymous, 'GET', `/api/?token=${fixture.staff.token}&x-auth-token=${fixture.staff.token}`),
+    notProvided,
+  );
   assert.is((await fixture.anonymous.get('/api/', { Cookie: `token=${fixture.staff.token}` })).status, 401);
 });
 
@@ -81,8 +112,12 @@ tokens('only a SHA-256 digest of a token is stored', async () => {
 });
 
 tokens('a new user has a lifetime of 3600 seconds unless another one, null included, is posted', async () => {
-  const lifetime = async (fields: Json) => (await fixture.staff.post('/api/users/', { username: `l${Math.random()}`, ...fields })).body.token_lifetime;
-  assert.equal([await lifetime({}), await lifetime({ token_lifetime: null }), await lifetime({ token_lifetime: 60 })], [3600, null, 60]);
+  const lifetime = async (fields: Json) =>
+    (await fixture.staff.post('/api/users/', { username: `l${Math.random()}`, ...fields })).body.token_lifetime;
+  assert.equal(
+    [await lifetime({}), await lifetime({ token_lifetime: null }), await lifetime({ token_lifetime: 60 })],
+    [3600, null, 60],
+  );
 });
 
 tokens('a token expires its lifetime after its last authenticated request', async () => {
@@ -102,7 +137,13 @@ tokens('a token expires its lifetime after its last authenticated request', asyn
 tokens('any method and any result slides the expiry, but a request to an open endpoint does not', async () => {
   await fixture.user('sliding', { token_lifetime: 100 });
   const client = fixture.as('sliding');
-  for (const [method, path, status] of [['OPTIONS', '/api/', 200], ['HEAD', '/api/', 200], ['GET', '/api/nothing/', 404], ['PUT', '/api/', 405], ['POST', '/api/customers/', 403]] as const) {
+  for (const [method, path, status] of [
+    ['OPTIONS', '/api/', 200],
+    ['HEAD', '/api/', 200],
+    ['GET', '/api/nothing/', 404],
+    ['PUT', '/api/', 405],
+    ['POST', '/api/customers/', 403],
+  ] as const) {
     fixture.clock.advance(60);
     assert.is(await use(client, method, path), status);
   }
@@ -136,7 +177,8 @@ tokens('the last use is written at most once a minute per token, so that reading
   const { db, clock } = fixture.server.deployment;
   const user = await fixture.user('reader');
   const client = fixture.as('reader');
-  const stored = () => db.value<number>(sql`SELECT last_used FROM token WHERE user_id = (SELECT id FROM user WHERE uuid = ${user.uuid})`);
+  const stored = () =>
+    db.value<number>(sql`SELECT last_used FROM token WHERE user_id = (SELECT id FROM user WHERE uuid = ${user.uuid})`);
   const issued = stored();
   const { writes } = db;
   fixture.clock.advance(10);
@@ -187,7 +229,8 @@ tokens('deletion of the user ends his tokens at once', async () => {
 tokens('revoked and expired tokens are removed 7 days after their end, then they are invalid', async () => {
   const { db } = fixture.server.deployment;
   const user = await fixture.user('ender', { token_lifetime: 100 });
-  const count = () => db.value(sql`SELECT count(*) FROM token WHERE user_id = (SELECT id FROM user WHERE uuid = ${user.uuid})`);
+  const count = () =>
+    db.value(sql`SELECT count(*) FROM token WHERE user_id = (SELECT id FROM user WHERE uuid = ${user.uuid})`);
   const [expiring, revoked] = [fixture.as('ender'), fixture.as('ender')];
   await revoked.post('/api-auth/logout/');
   fixture.clock.advance(7 * day - 1);
@@ -205,7 +248,8 @@ tokens('however many tokens have ended, all of them are removed and no others', 
   await fixture.user('many', { token_lifetime: 100 });
   await fixture.user('stays', { token_lifetime: null });
   const [ended, staying] = [Array.from({ length: 450 }, () => fixture.as('many')), fixture.as('stays')];
-  const count = () => db.value(sql`SELECT count(*) FROM token WHERE user_id = (SELECT id FROM user WHERE username = 'many')`);
+  const count = () =>
+    db.value(sql`SELECT count(*) FROM token WHERE user_id = (SELECT id FROM user WHERE username = 'many')`);
   assert.is(count(), ended.length);
   for (let hour = 0; hour < 2; hour++) {
     fixture.clock.advance(8 * day);
@@ -221,7 +265,10 @@ tokens("the token key is in the caller's own user object alone, and holds the to
   const clients = [fixture.as('viewer'), fixture.as('viewer')];
   for (const client of clients) {
     assert.is((await client.get(user.url)).body.token, client.token);
-    assert.equal((await client.get('/api/users/?current')).body.map(({ token }: Json) => token), [client.token]);
+    assert.equal(
+      (await client.get('/api/users/?current')).body.map(({ token }: Json) => token),
+      [client.token],
+    );
     assert.is((await client.patch(user.url, { agree_with_policy: true })).body.token, client.token);
     for (const listed of (await client.get('/api/users/')).body) assert.not.ok('token' in listed);
   }

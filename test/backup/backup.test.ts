@@ -1,6 +1,15 @@
 /** Backups on the command line: made beside a server that is written to, restored elsewhere. `npm test` built the program before. */
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -11,7 +20,7 @@ import * as assert from 'uvu/assert';
 import { openSecrets } from '../../src/access/secrets.ts';
 import { applicationId } from '../../src/db/handle.ts';
 import { embeddedMigrations } from '../../src/embedded.ts';
-import { Program, failed } from '../support/program.ts';
+import { failed, Program } from '../support/program.ts';
 
 const test = suite('backup and restore');
 const native = mkdtempSync(join(tmpdir(), 'tenantry-native-'));
@@ -46,11 +55,15 @@ async function backedUp(script = ''): Promise<string> {
   return path('b');
 }
 
-const restored = (folder: string): RegExp => new RegExp(`^The backup of \\d{4}-\\d\\d-\\d\\dT[\\d:.]+Z is restored in ${path(folder)}\\.\n$`);
+const restored = (folder: string): RegExp =>
+  new RegExp(`^The backup of \\d{4}-\\d\\d-\\d\\dT[\\d:.]+Z is restored in ${path(folder)}\\.\n$`);
 
 async function call(url: string, token: string, body?: unknown): Promise<{ status: number; body: any }> {
   const headers = { Authorization: `Token ${token}`, 'Content-Type': 'application/json' };
-  const response = await fetch(url, body === undefined ? { headers } : { headers, method: 'POST', body: JSON.stringify(body) });
+  const response = await fetch(
+    url,
+    body === undefined ? { headers } : { headers, method: 'POST', body: JSON.stringify(body) },
+  );
   return { status: response.status, body: await response.json() };
 }
 
@@ -59,17 +72,24 @@ test('a backup made beside a busy server has every write that was acknowledged b
   assert.is((await run(['user', 'add', 'bob', '--staff'])).code, 0);
   const token = (await run(['token', 'bob'])).stdout.trim();
   const server = await program.serve();
-  const settings = await call(`${server.url}/api/service-settings/`, token, { name: 'Secretive', type: 'DigitalOcean', shared: true, token: 'the credential' });
+  const settings = await call(`${server.url}/api/service-settings/`, token, {
+    name: 'Secretive',
+    type: 'DigitalOcean',
+    shared: true,
+    token: 'the credential',
+  });
   assert.is(settings.status, 201);
 
   const acknowledged: string[] = [];
   let isWriting = true;
-  const writing = Promise.all(['a', 'b', 'c'].map(async (writer) => {
-    for (let i = 0; isWriting; i++) {
-      const { status } = await call(`${server.url}/api/customers/`, token, { name: `${writer} ${i}` });
-      if (status === 201) acknowledged.push(`${writer} ${i}`);
-    }
-  }));
+  const writing = Promise.all(
+    ['a', 'b', 'c'].map(async (writer) => {
+      for (let i = 0; isWriting; i++) {
+        const { status } = await call(`${server.url}/api/customers/`, token, { name: `${writer} ${i}` });
+        if (status === 201) acknowledged.push(`${writer} ${i}`);
+      }
+    }),
+  );
   // Told when it is waited for, below.
   writing.catch(() => undefined);
   for (const file of ['first', 'second']) {
@@ -84,14 +104,20 @@ test('a backup made beside a busy server has every write that was acknowledged b
     const db = new SQLite(path(`${file}-data/tenantry.db`));
     const names = new Set(db.prepare('SELECT name FROM customer').pluck().all());
     db.close();
-    assert.equal(before.filter((name) => !names.has(name)), []);
+    assert.equal(
+      before.filter((name) => !names.has(name)),
+      [],
+    );
   }
   isWriting = false;
   await writing;
   assert.is(await server.stop(), 0);
   rmSync(path('data'), { recursive: true });
 
-  assert.equal([mode(path('second-data')), mode(path('second-data/tenantry.db')), mode(path('second-data/secret.key'))], ['700', '600', '600']);
+  assert.equal(
+    [mode(path('second-data')), mode(path('second-data/tenantry.db')), mode(path('second-data/secret.key'))],
+    ['700', '600', '600'],
+  );
   assert.equal(readdirSync(path('second-data')).sort(), ['secret.key', 'serve.lock', 'tenantry.db']);
   assert.equal(await run(['doctor', '--data', 'second-data']), { code: 0, stdout: 'no problems\n', stderr: '' });
   const elsewhere = await program.serve(['--data', 'second-data']);
@@ -100,12 +126,17 @@ test('a backup made beside a busy server has every write that was acknowledged b
   await elsewhere.stop();
   assert.is(elsewhere.errors(), '');
   const db = new SQLite(path('second-data/tenantry.db'));
-  const { sealed, uuid } = db.prepare("SELECT token AS sealed, uuid FROM service_settings WHERE name = 'Secretive'").get() as { sealed: Buffer; uuid: string };
+  const { sealed, uuid } = db
+    .prepare("SELECT token AS sealed, uuid FROM service_settings WHERE name = 'Secretive'")
+    .get() as { sealed: Buffer; uuid: string };
   assert.is(openSecrets([], path('second-data'), () => Buffer.alloc(0)).open(sealed, uuid), 'the credential');
   assert.is(db.prepare("SELECT count(*) FROM sqlite_schema WHERE name = 'tenantry_backup'").pluck().get(), 0);
   const key = readFileSync(path('second-data/secret.key'), 'utf8').trim();
   db.close();
-  assert.not(readFileSync(path('second-data/tenantry.db'), 'latin1').includes(key), 'the keys are not left in the database');
+  assert.not(
+    readFileSync(path('second-data/tenantry.db'), 'latin1').includes(key),
+    'the keys are not left in the database',
+  );
 });
 
 test('a backup goes to standard output and comes from standard input', async () => {
@@ -128,12 +159,19 @@ test('keys that the settings give are not in a backup, which says so', async () 
   await run(['user', 'add', 'bob'], { env });
   const made = await run(['backup', 'b'], { env });
   const withoutKeys = 'It does not hold the encryption keys, which the settings give: keep them, too.';
-  assert.equal(made, { code: 0, stdout: `Backup of ${path('data')} written to ${path('b')}. ${withoutKeys}\n`, stderr: '' });
+  assert.equal(made, {
+    code: 0,
+    stdout: `Backup of ${path('data')} written to ${path('b')}. ${withoutKeys}\n`,
+    stderr: '',
+  });
   const { stdout } = await run(['restore', 'b', '--data', 'c'], { env });
   assert.match(stdout, / Its encryption keys are those of the settings then\.\n$/);
   assert.not(existsSync(path('c/secret.key')));
   writeFileSync(path('data/secret.key'), `1:${Buffer.alloc(32).toString('base64')}\n`);
-  assert.ok((await run(['backup', 'd'], { env })).stdout.endsWith(`${withoutKeys}\n`), 'nor does an older key file make up for them');
+  assert.ok(
+    (await run(['backup', 'd'], { env })).stdout.endsWith(`${withoutKeys}\n`),
+    'nor does an older key file make up for them',
+  );
 });
 
 test('a backup is of a database that is there, overwrites nothing, and changes nothing', async () => {
@@ -146,7 +184,11 @@ test('a backup is of a database that is there, overwrites nothing, and changes n
   assert.ok(readFileSync(file).equals(before));
   assert.equal(data, ['secret.key', 'tenantry.db']);
   const db = new SQLite(path('data/tenantry.db'));
-  assert.is(db.pragma('user_version', { simple: true }), 3, 'no migration ran: the program that wrote the data can still use them');
+  assert.is(
+    db.pragma('user_version', { simple: true }),
+    3,
+    'no migration ran: the program that wrote the data can still use them',
+  );
   db.close();
 });
 
@@ -207,12 +249,30 @@ test('what is no backup, or not a whole one, is not restored', async () => {
   assert.match((await run(['restore', 'nothing'])).stderr, /^tenantry: cannot read the backup: ENOENT/);
   assert.not(existsSync(path('nothing')));
   const foreign = 'The file is no backup';
-  await refused(changed(file, () => Buffer.alloc(0)), 'The backup is damaged (unexpected end of file)');
-  await refused(changed(file, () => Buffer.from('something else')), foreign);
-  await refused(changed(file, () => gzipSync('something else')), foreign);
-  await refused(changed(file, () => gzipSync(readFileSync(path('data/tenantry.db')))), foreign);
-  await refused(changed(file, (bytes) => bytes.subarray(0, bytes.length - 9)), 'The backup is damaged (unexpected end of file)');
-  await refused(changed(file, (bytes) => bytes.subarray(0, bytes.length >> 1)), 'The backup is damaged (unexpected end of file)');
+  await refused(
+    changed(file, () => Buffer.alloc(0)),
+    'The backup is damaged (unexpected end of file)',
+  );
+  await refused(
+    changed(file, () => Buffer.from('something else')),
+    foreign,
+  );
+  await refused(
+    changed(file, () => gzipSync('something else')),
+    foreign,
+  );
+  await refused(
+    changed(file, () => gzipSync(readFileSync(path('data/tenantry.db')))),
+    foreign,
+  );
+  await refused(
+    changed(file, (bytes) => bytes.subarray(0, bytes.length - 9)),
+    'The backup is damaged (unexpected end of file)',
+  );
+  await refused(
+    changed(file, (bytes) => bytes.subarray(0, bytes.length >> 1)),
+    'The backup is damaged (unexpected end of file)',
+  );
   const flipped = changed(file, (bytes) => {
     const sum = bytes.length - 8;
     return bytes.fill((bytes[sum] as number) ^ 1, sum, sum + 1);
@@ -231,7 +291,10 @@ test('a backup of a newer version is refused', async () => {
   const newer = await backedUp('PRAGMA user_version = 99');
   const { code, stderr } = await run(['restore', newer, '--data', 'c']);
   assert.is(code, 1);
-  assert.match(stderr, /^tenantry: cannot restore .*: The database has schema 99, newer than this version's \d+: use a newer Tenantry\n$/);
+  assert.match(
+    stderr,
+    /^tenantry: cannot restore .*: The database has schema 99, newer than this version's \d+: use a newer Tenantry\n$/,
+  );
   assert.equal(readdirSync(path('c')), ['serve.lock']);
 });
 
@@ -240,7 +303,9 @@ test('a backup of an older version is brought up to date by the first command th
   mkdirSync(path('data'));
   const old = new SQLite(path('data/tenantry.db'));
   for (const { sql } of older) old.exec(sql);
-  old.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${older.length}; INSERT INTO user (uuid, username, username_folded, date_joined) VALUES ('u', 'Zoe', 'zoe', 1)`);
+  old.exec(
+    `PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${older.length}; INSERT INTO user (uuid, username, username_folded, date_joined) VALUES ('u', 'Zoe', 'zoe', 1)`,
+  );
   old.close();
   assert.is((await run(['backup', 'b'])).code, 0);
   assert.is((await run(['restore', 'b', '--data', 'c'])).code, 0);
@@ -257,7 +322,10 @@ test('data that are there are never touched', async () => {
   const server = await program.serve();
   assert.equal(await run(['restore', file]), failed(`another server uses the data folder ${path('data')}`));
   await server.stop();
-  for (const [name, content] of [['tenantry.db-wal', 'x'], ['initial-password', 'x']] as const) {
+  for (const [name, content] of [
+    ['tenantry.db-wal', 'x'],
+    ['initial-password', 'x'],
+  ] as const) {
     mkdirSync(path('c'));
     writeFileSync(path(`c/${name}`), content);
     assert.equal(await run(['restore', file, '--data', 'c']), failed(`${path(`c/${name}`)} exists already: ${advice}`));
@@ -265,7 +333,10 @@ test('data that are there are never touched', async () => {
   }
   mkdirSync(path('c'));
   writeFileSync(path('c/secret.key'), `1:${Buffer.alloc(32).toString('base64')}\n`);
-  assert.equal(await run(['restore', file, '--data', 'c']), failed(`${path('c/secret.key')} has other keys than the backup: ${advice}`));
+  assert.equal(
+    await run(['restore', file, '--data', 'c']),
+    failed(`${path('c/secret.key')} has other keys than the backup: ${advice}`),
+  );
   assert.equal(readdirSync(path('c')).sort(), ['secret.key', 'serve.lock']);
 });
 

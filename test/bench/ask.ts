@@ -32,15 +32,19 @@ export const headersOf = ({ token, body }: BenchRequest): Record<string, string>
 export function ask(url: string, request: BenchRequest, number = 0): Promise<RecordedAnswer> {
   return new Promise((resolve, reject) => {
     const fresh = (text: string): string => text.replace(numberMark, String(number).padStart(numberMark.length, '0'));
-    const outgoing = send(url + fresh(request.target), { method: request.method, headers: headersOf(request) }, (message) => {
-      const chunks: Buffer[] = [];
-      message.on('data', (chunk: Buffer) => chunks.push(chunk));
-      message.on('error', reject);
-      message.on('end', () => {
-        const body = Buffer.concat(chunks).toString();
-        resolve({ status: message.statusCode as number, headers: kept(message.rawHeaders), body });
-      });
-    });
+    const outgoing = send(
+      url + fresh(request.target),
+      { method: request.method, headers: headersOf(request) },
+      (message) => {
+        const chunks: Buffer[] = [];
+        message.on('data', (chunk: Buffer) => chunks.push(chunk));
+        message.on('error', reject);
+        message.on('end', () => {
+          const body = Buffer.concat(chunks).toString();
+          resolve({ status: message.statusCode as number, headers: kept(message.rawHeaders), body });
+        });
+      },
+    );
     outgoing.on('error', reject);
     outgoing.end(request.body === undefined ? undefined : fresh(request.body));
   });

@@ -4,14 +4,15 @@
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type RecordedAnswer, numberMark } from './ask.ts';
+import { numberMark, type RecordedAnswer } from './ask.ts';
 
 let answers = new Map<string, RecordedAnswer>();
 
 const server = createServer((message, outgoing) => {
   const send = (): void => {
     const url = message.url as string;
-    const { status, headers, body } = answers.get(url) ?? (answers.get(url.slice(0, -numberMark.length) + numberMark) as RecordedAnswer);
+    const { status, headers, body } =
+      answers.get(url) ?? (answers.get(url.slice(0, -numberMark.length) + numberMark) as RecordedAnswer);
     outgoing.writeHead(status, headers as string[]).end(body);
   };
   if (message.method === 'GET') return send();
@@ -25,4 +26,6 @@ process.on('message', (recorded: readonly (readonly [target: string, answer: Rec
 });
 process.on('disconnect', () => process.exit());
 
-server.listen(0, '127.0.0.1', () => process.send?.({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }));
+server.listen(0, '127.0.0.1', () =>
+  process.send?.({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }),
+);

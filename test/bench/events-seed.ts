@@ -17,7 +17,10 @@ export const rareWord = 'zircon';
 
 /** Name of the file that holds the log, inside `folder`. */
 export function logFile(folder: string): string {
-  const own = createHash('sha256').update(seedDigest()).update(readFileSync(fileURLToPath(import.meta.url))).digest('hex');
+  const own = createHash('sha256')
+    .update(seedDigest())
+    .update(readFileSync(fileURLToPath(import.meta.url)))
+    .digest('hex');
   return `${folder}/events-${own.slice(0, 12)}.db`;
 }
 
@@ -27,7 +30,8 @@ export async function seedLog(file: string): Promise<void> {
   mkdirSync(dirname(file), { recursive: true });
   const world = `${file}.world`;
   const partial = `${file}.partial`;
-  for (const path of [world, partial]) for (const ending of ['', '-wal', '-shm']) rmSync(path + ending, { force: true });
+  for (const path of [world, partial])
+    for (const ending of ['', '-wal', '-shm']) rmSync(path + ending, { force: true });
   await seed(world, size);
   copyFileSync(world, partial);
   rmSync(world);
@@ -41,7 +45,8 @@ export async function seedLog(file: string): Promise<void> {
   renameSync(partial, file);
 }
 
-const uuid = "lower(hex(randomblob(6)) || '4' || substr(hex(randomblob(2)), 2) || 'a' || substr(hex(randomblob(8)), 2))";
+const uuid =
+  "lower(hex(randomblob(6)) || '4' || substr(hex(randomblob(2)), 2) || 'a' || substr(hex(randomblob(8)), 2))";
 
 /** Types and what their messages tell, each as often as the others; half of them are about a project. */
 const told = [
@@ -52,7 +57,8 @@ const told = [
   ['role_revoked', 'User has lost role of Support in customer %s.'],
   ['project_deletion_succeeded', 'Project %s has been deleted.'],
 ] as const;
-const ofType = (part: 0 | 1): string => `CASE i % ${told.length} ${told.map((pair, i) => `WHEN ${i} THEN '${pair[part]}'`).join(' ')} END`;
+const ofType = (part: 0 | 1): string =>
+  `CASE i % ${told.length} ${told.map((pair, i) => `WHEN ${i} THEN '${pair[part]}'`).join(' ')} END`;
 
 /** Events a second apart, of all customers and users in turn, with the rows that recording writes. A merge patch drops what is null. */
 const script = `BEGIN;

@@ -84,7 +84,12 @@ function copyToDisk(from: string, to: string): void {
 }
 
 /** The 99th percentile of a question's answers. */
-async function asked(url: string, deployment: Deployment, { atMost, target, what }: Question, person: Person): Promise<Figure> {
+async function asked(
+  url: string,
+  deployment: Deployment,
+  { atMost, target, what }: Question,
+  person: Person,
+): Promise<Figure> {
   const rounds = 200;
   const milliseconds: number[] = [];
   for (let i = 0; i < rounds; i++) {
@@ -95,7 +100,13 @@ async function asked(url: string, deployment: Deployment, { atMost, target, what
     milliseconds.push(performance.now() - started);
     if (status !== 200) throw new Error(`${target} was answered ${status}`);
   }
-  return { what: `${what} as ${person}, p99`, value: quantile(milliseconds, 0.99), median: quantile(milliseconds, 0.5), unit: 'ms', atMost };
+  return {
+    what: `${what} as ${person}, p99`,
+    value: quantile(milliseconds, 0.99),
+    median: quantile(milliseconds, 0.5),
+    unit: 'ms',
+    atMost,
+  };
 }
 
 /** Updates customers, and records it if so told. */
@@ -103,7 +114,9 @@ function happen(deployment: Deployment, times: number, isTold = true): void {
   const { db } = deployment;
   for (let i = 0; i < times; i++) {
     const id = 1 + ((happened += 7919) % size.customers);
-    const customer = db.get<{ uuid: string; name: string; abbreviation: string; contact_details: string }>(sql`SELECT * FROM customer WHERE id = ${id}`);
+    const customer = db.get<{ uuid: string; name: string; abbreviation: string; contact_details: string }>(
+      sql`SELECT * FROM customer WHERE id = ${id}`,
+    );
     db.write(() => {
       db.update('customer', id, { phone_number: String(happened) });
       if (customer && isTold) record(ownContext(deployment), 'customer_update_succeeded', customerContext(customer));
@@ -129,10 +142,23 @@ async function recording(deployment: Deployment): Promise<Figure[]> {
   const pairs: { told: Awaited<ReturnType<typeof spent>>; untold: Awaited<ReturnType<typeof spent>> }[] = [];
   for (let i = 0; i < rounds; i++) pairs.push({ told: await spent(true), untold: await spent(false) });
   const microseconds = (of: 'work' | 'commit'): number =>
-    (1000 / together) * (quantile(pairs.map(({ told }) => told[of]), 0.5) - quantile(pairs.map(({ untold }) => untold[of]), 0.5));
+    (1000 / together) *
+    (quantile(
+      pairs.map(({ told }) => told[of]),
+      0.5,
+    ) -
+      quantile(
+        pairs.map(({ untold }) => untold[of]),
+        0.5,
+      ));
   return [
     { what: 'Recording an event, of the write', value: microseconds('work'), unit: 'µs', atMost: 40 },
-    { what: `Recording an event, of the commit that ${together} writes share`, value: microseconds('commit'), unit: 'µs', atMost: 40 },
+    {
+      what: `Recording an event, of the commit that ${together} writes share`,
+      value: microseconds('commit'),
+      unit: 'µs',
+      atMost: 40,
+    },
   ];
 }
 
@@ -170,7 +196,9 @@ async function indexing(deployment: Deployment): Promise<Figure[]> {
   // At once: meanwhile the timer enters nothing.
   happen(deployment, 6400);
   deployment.db.commit();
-  const events = deployment.db.value<number>(sql`SELECT (SELECT max(id) FROM event) - (SELECT max(rowid) FROM event_words)`) as number;
+  const events = deployment.db.value<number>(
+    sql`SELECT (SELECT max(id) FROM event) - (SELECT max(rowid) FROM event_words)`,
+  ) as number;
   const steps = new Measured(deployment, 'index events');
   while (await steps.run());
   const sum = steps.taken.reduce((total, time) => total + time, 0);
@@ -182,7 +210,10 @@ async function indexing(deployment: Deployment): Promise<Figure[]> {
 
 /** The longest time that a step of the removal of old events keeps the writer. */
 async function removing(deployment: Deployment): Promise<Figure[]> {
-  const steps = new Measured({ ...deployment, config: { ...deployment.config, events_retention: day } }, 'remove old events');
+  const steps = new Measured(
+    { ...deployment, config: { ...deployment.config, events_retention: day } },
+    'remove old events',
+  );
   for (let i = 0; i < 2000; i++) if (!(await steps.run())) throw new Error('There was nothing left to remove');
   const what = 'A step of the removal of old events';
   return [steps.figure(`${what}, p99.9`, 0.999), steps.figure(`${what}, the longest`)];
@@ -194,8 +225,10 @@ function quantile(values: readonly number[], part: number): number {
 }
 
 function table(figures: readonly Figure[]): string {
-  const rows = figures.map(({ atMost, median, unit, value, what }) =>
-    `| ${what} | ${median === undefined ? '' : `${median.toFixed(1)} ${unit}`} | ${value.toFixed(1)} ${unit} | ≤ ${atMost} ${unit} ${value <= atMost ? '✓' : '✗ missed'} |`);
+  const rows = figures.map(
+    ({ atMost, median, unit, value, what }) =>
+      `| ${what} | ${median === undefined ? '' : `${median.toFixed(1)} ${unit}`} | ${value.toFixed(1)} ${unit} | ≤ ${atMost} ${unit} ${value <= atMost ? '✓' : '✗ missed'} |`,
+  );
   return ['| Figure | Median | Measured | Target |', '| :-- | --: | --: | :-- |', ...rows].join('\n');
 }
 

@@ -11,7 +11,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ask, numberMark } from './ask.ts';
-import { type Running, dataFolder, startLoad, startTenantry } from './processes.ts';
+import { dataFolder, type Running, startLoad, startTenantry } from './processes.ts';
 import type { Deliveries } from './receiver.ts';
 import { seed, seedDigest, small, tokenOf } from './seed.ts';
 
@@ -40,7 +40,7 @@ export async function run(folder: string, bundle: string, tell: (text: string) =
   await seed(database, small);
   const data = dataFolder(join(folder, 'hooks'), database);
   const receiver = await startReceiver();
-  process.env['TENANTRY_HOOKS_ALLOWED_NETWORKS'] = '127.0.0.0/8';
+  process.env.TENANTRY_HOOKS_ALLOWED_NETWORKS = '127.0.0.0/8';
   const server = await startTenantry(bundle, data);
   try {
     const made = await createHooks(server, receiver.url);
@@ -85,7 +85,12 @@ async function startReceiver(): Promise<Receiver> {
 const staff = tokenOf('staff');
 
 async function createHooks({ url }: Running, destination: string): Promise<string[]> {
-  const body = JSON.stringify({ destination_url: destination, event_groups: ['customers'], event_types: ['custom_notification'], is_active: false });
+  const body = JSON.stringify({
+    destination_url: destination,
+    event_groups: ['customers'],
+    event_types: ['custom_notification'],
+    is_active: false,
+  });
   const made: string[] = [];
   for (let i = 0; i < hooks; i++) {
     const answer = await ask(url, { method: 'POST', target: '/api/hooks-web/', token: staff, body });
@@ -96,13 +101,25 @@ async function createHooks({ url }: Running, destination: string): Promise<strin
 }
 
 async function setActive({ url }: Running, made: readonly string[], is_active: boolean): Promise<void> {
-  for (const target of made) await ask(url, { method: 'PATCH', target, token: staff, body: JSON.stringify({ is_active }) });
+  for (const target of made)
+    await ask(url, { method: 'PATCH', target, token: staff, body: JSON.stringify({ is_active }) });
 }
 
 /** Rounds without and with hooks in turn, so that the ratio holds on a machine that does other things, too. */
-async function creating(server: Running, receiver: Receiver, made: readonly string[]): Promise<{ plain: number; hooked: number; delivered: number; share: number }> {
+async function creating(
+  server: Running,
+  receiver: Receiver,
+  made: readonly string[],
+): Promise<{ plain: number; hooked: number; delivered: number; share: number }> {
   const load = startLoad(here('load.ts'));
-  const requests = [{ method: 'POST' as const, target: '/api/customers/', token: staff, body: JSON.stringify({ name: `Customer ${numberMark}` }) }];
+  const requests = [
+    {
+      method: 'POST' as const,
+      target: '/api/customers/',
+      token: staff,
+      body: JSON.stringify({ name: `Customer ${numberMark}` }),
+    },
+  ];
   const measure = async (isHooked: boolean): Promise<number> => {
     await setActive(server, made, isHooked);
     return (await load.run({ url: server.url, requests, connections, milliseconds: roundMilliseconds })).perSecond;
@@ -125,11 +142,21 @@ async function creating(server: Running, receiver: Receiver, made: readonly stri
   await pause(500);
   await receiver.report();
   const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
-  return { plain: sum(plain) / rounds, hooked: sum(hooked) / rounds, delivered: sum(delivered) / rounds, share: sum(hooked) / sum(plain) };
+  return {
+    plain: sum(plain) / rounds,
+    hooked: sum(hooked) / rounds,
+    delivered: sum(delivered) / rounds,
+    share: sum(hooked) / sum(plain),
+  };
 }
 
 const notify = ({ url }: Running): Promise<unknown> =>
-  ask(url, { method: 'POST', target: '/api/events/', token: staff, body: '{"level":"info","message":"Something happened"}' });
+  ask(url, {
+    method: 'POST',
+    target: '/api/events/',
+    token: staff,
+    body: '{"level":"info","message":"Something happened"}',
+  });
 
 /** Events at a steady rate, somewhat above a thousand deliveries a second. */
 async function steadily(server: Running, receiver: Receiver): Promise<Deliveries> {
@@ -160,6 +187,10 @@ async function bursting(server: Running, receiver: Receiver): Promise<Deliveries
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const project = here('../..');
-  const table = await run(join(project, 'dist/bench'), join(project, 'dist/tenantry.mjs'), (text) => void process.stderr.write(`${text}\n`));
+  const table = await run(
+    join(project, 'dist/bench'),
+    join(project, 'dist/tenantry.mjs'),
+    (text) => void process.stderr.write(`${text}\n`),
+  );
   process.stdout.write(`${table}\n`);
 }

@@ -2,7 +2,7 @@
  * The load generator, a process of its own: a number of connections, each sending its next request as soon as it has read
  * the answer to the last. Plain sockets and prepared bytes, so that it needs less of a core than any server it measures.
  */
-import { type Socket, connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import { type BenchRequest, headersOf, numberMark } from './ask.ts';
 
@@ -33,11 +33,13 @@ interface Prepared {
 }
 
 // Every number is used once, also by the generators of two runs against one database.
-let number = Math.floor(Date.now() / 1000) % 100_000 * 100_000;
+let number = (Math.floor(Date.now() / 1000) % 100_000) * 100_000;
 
 function prepare(request: BenchRequest): Prepared {
   const lines = Object.entries(headersOf(request)).map(([name, value]) => `${name}: ${value}\r\n`);
-  const bytes = Buffer.from(`${request.method} ${request.target} HTTP/1.1\r\n${lines.join('')}\r\n${request.body ?? ''}`);
+  const bytes = Buffer.from(
+    `${request.method} ${request.target} HTTP/1.1\r\n${lines.join('')}\r\n${request.body ?? ''}`,
+  );
   return { bytes, numberAt: bytes.indexOf(numberMark) };
 }
 
@@ -51,7 +53,9 @@ function bytesOf({ bytes, numberAt }: Prepared): Buffer {
 async function run({ url, requests, connections, milliseconds }: Burst): Promise<Measured> {
   const prepared = requests.map(prepare);
   const latencies: number[] = [];
-  const clients = await Promise.all(Array.from({ length: connections }, () => Client.connect(new URL(url), () => bytesOf(any(prepared)), latencies)));
+  const clients = await Promise.all(
+    Array.from({ length: connections }, () => Client.connect(new URL(url), () => bytesOf(any(prepared)), latencies)),
+  );
   const used = process.cpuUsage();
   const started = performance.now();
   for (const client of clients) client.send();

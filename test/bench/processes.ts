@@ -4,7 +4,7 @@ import { copyFileSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { createInterface } from 'node:readline';
-import { type RecordedAnswer, ask } from './ask.ts';
+import { ask, type RecordedAnswer } from './ask.ts';
 import type { Burst, Measured } from './load.ts';
 
 /** A server under measurement. */
@@ -27,7 +27,8 @@ export const startTenantry = (bundle: string, data: string): Promise<Running> =>
   startProgram([bundle, 'serve', '--port', '0', '--data', data, '--log-level', 'info']);
 
 /** The peer on a database file. */
-export const startPeer = (program: string, data: string): Promise<Running> => startProgram([program, join(data, 'tenantry.db')]);
+export const startPeer = (program: string, data: string): Promise<Running> =>
+  startProgram([program, join(data, 'tenantry.db')]);
 
 /** Starts a program that prints a line of JSON with its url when it listens. */
 async function startProgram(words: readonly string[]): Promise<Running> {
@@ -83,7 +84,11 @@ async function end(child: ChildProcess): Promise<void> {
 }
 
 /** Milliseconds from the start of the program to its first 200, and its resident memory (MB) a second later. */
-export async function measureStart(bundle: string, data: string, token: string): Promise<{ milliseconds: number; megabytes: number | undefined }> {
+export async function measureStart(
+  bundle: string,
+  data: string,
+  token: string,
+): Promise<{ milliseconds: number; megabytes: number | undefined }> {
   const started = performance.now();
   const server = await startTenantry(bundle, data);
   const { status } = await ask(server.url, { method: 'GET', target: '/api/', token });

@@ -32,9 +32,17 @@ const server = createServer((incoming, outgoing) => {
 
 process.on('message', () => {
   const sorted = Float64Array.from(latencies).sort();
-  const quantile = (share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
-  process.send?.({ count: sorted.length, seconds: (last - first) / 1000, p50: quantile(0.5), p95: quantile(0.95) } satisfies Deliveries);
+  const quantile = (share: number): number =>
+    sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+  process.send?.({
+    count: sorted.length,
+    seconds: (last - first) / 1000,
+    p50: quantile(0.5),
+    p95: quantile(0.95),
+  } satisfies Deliveries);
   latencies = [];
 });
 
-server.listen(0, '127.0.0.1', () => process.send?.({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` }));
+server.listen(0, '127.0.0.1', () =>
+  process.send?.({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` }),
+);

@@ -23,11 +23,14 @@ interface Target {
 export const median = (values: readonly number[]): number => {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted.length >> 1;
-  return sorted.length % 2 === 1 ? (sorted[middle] as number) : ((sorted[middle - 1] as number) + (sorted[middle] as number)) / 2;
+  return sorted.length % 2 === 1
+    ? (sorted[middle] as number)
+    : ((sorted[middle - 1] as number) + (sorted[middle] as number)) / 2;
 };
 
 /** The median of the ratios within each round: what the machine did meanwhile concerns both sides. */
-const ratio = (a: Rounds, b: Rounds): number => median(a.map((measured, i) => measured.perSecond / (b[i] as Measured).perSecond));
+const ratio = (a: Rounds, b: Rounds): number =>
+  median(a.map((measured, i) => measured.perSecond / (b[i] as Measured).perSecond));
 
 const whole = (value: number): string => Math.round(value).toLocaleString('en');
 const speed = (rounds: Rounds): string => whole(median(rounds.map((measured) => measured.perSecond)));
@@ -52,25 +55,48 @@ export function table(results: readonly Result[]): string {
       targets(result, smaller).map(judged).join('; '),
     ]);
   });
-  const head = ['Case', 'Customers', 'Tenantry /s', 'p50 / p99 ms', 'Peer /s', 'p50 / p99 ms', 'node:http /s', 'p50 / p99 ms', 'of node:http', 'of the peer', 'of 100 customers', 'Targets'];
+  const head = [
+    'Case',
+    'Customers',
+    'Tenantry /s',
+    'p50 / p99 ms',
+    'Peer /s',
+    'p50 / p99 ms',
+    'node:http /s',
+    'p50 / p99 ms',
+    'of node:http',
+    'of the peer',
+    'of 100 customers',
+    'Targets',
+  ];
   return [row(head), row(head.map((_, i) => (i > 0 && i < head.length - 1 ? '--:' : ':--'))), ...lines].join('\n');
 }
 
 function targets(result: Result, smaller: Result | undefined): Target[] {
   const { ofBare, ofPeer } = result.of;
   return [
-    ...(ofBare === undefined ? [] : [{ text: `≥ ${percent(ofBare)} of node:http`, met: ratio(result.tenantry, result.bare) >= ofBare }]),
-    ...(ofPeer === undefined ? [] : [{ text: `≥ ${ofPeer} × peer`, met: ratio(result.tenantry, result.peer) >= ofPeer }]),
+    ...(ofBare === undefined
+      ? []
+      : [{ text: `≥ ${percent(ofBare)} of node:http`, met: ratio(result.tenantry, result.bare) >= ofBare }]),
+    ...(ofPeer === undefined
+      ? []
+      : [{ text: `≥ ${ofPeer} × peer`, met: ratio(result.tenantry, result.peer) >= ofPeer }]),
     ...(smaller ? [{ text: '≥ 75 % of 100', met: ratio(result.tenantry, smaller.tenantry) >= 0.75 }] : []),
   ];
 }
 
 /** The table of start, memory and size as Markdown. */
-export function footprintTable(figures: readonly { what: string; value: number | undefined; unit: string; atMost: number }[]): string {
+export function footprintTable(
+  figures: readonly { what: string; value: number | undefined; unit: string; atMost: number }[],
+): string {
   const lines = figures.map(({ what, value, unit, atMost }) =>
     value === undefined
       ? row([what, 'unknown here', ''])
-      : row([what, `${value.toFixed(value < 10 ? 1 : 0)} ${unit}`, judged({ text: `≤ ${atMost} ${unit}`, met: value <= atMost })]),
+      : row([
+          what,
+          `${value.toFixed(value < 10 ? 1 : 0)} ${unit}`,
+          judged({ text: `≤ ${atMost} ${unit}`, met: value <= atMost }),
+        ]),
   );
   return [row(['Figure', 'Measured', 'Target']), row([':--', '--:', ':--']), ...lines].join('\n');
 }

@@ -7,13 +7,13 @@
  * Prints a Markdown table. Before every request something is written, so that nothing is remembered.
  */
 import { constants, copyFileSync, mkdirSync, rmSync } from 'node:fs';
-import { performance } from 'node:perf_hooks';
 import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
 import type { Deployment } from '../../src/access/deployment.ts';
 import { raw, sql } from '../../src/db/sql.ts';
 import { resourceKinds } from '../../src/providers/registry.ts';
-import { type Server, createServer } from '../../src/server.ts';
+import { createServer, type Server } from '../../src/server.ts';
 import { ask } from './ask.ts';
 import { type Person, type Size, seed, seedDigest, tokenOf } from './seed.ts';
 
@@ -61,8 +61,9 @@ export async function run(folder: string, tell: (text: string) => void): Promise
   }
 }
 
-const uuid = "lower(hex(randomblob(16)))";
-const numbers = (n: number): string => `WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < ${n})`;
+const uuid = 'lower(hex(randomblob(16)))';
+const numbers = (n: number): string =>
+  `WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < ${n})`;
 
 /** A service of every type for every customer, linked to all its projects, and resources spread over them. */
 function fill({ clock, db }: Deployment): void {
@@ -72,10 +73,24 @@ function fill({ clock, db }: Deployment): void {
   const month = new Date(now / 1000).toISOString().slice(0, 7);
   db.write(() => {
     for (const type of types) {
-      const settings = db.insert('service_settings', { uuid: db.value<string>(raw(`SELECT ${uuid}`)) as string, name: `${type} for all`, type, state: 'In Sync', shared: 1, created: now, synced: now });
-      db.run(sql`INSERT INTO service (uuid, customer_id, settings_id, available_for_all) SELECT ${raw(uuid)}, id, ${settings}, 1 FROM customer`);
+      const settings = db.insert('service_settings', {
+        uuid: db.value<string>(raw(`SELECT ${uuid}`)) as string,
+        name: `${type} for all`,
+        type,
+        state: 'In Sync',
+        shared: 1,
+        created: now,
+        synced: now,
+      });
+      db.run(
+        sql`INSERT INTO service (uuid, customer_id, settings_id, available_for_all) SELECT ${raw(uuid)}, id, ${settings}, 1 FROM customer`,
+      );
     }
-    db.run(raw(`INSERT INTO service_project_link (uuid, service_id, project_id) SELECT ${uuid}, v.id, p.id FROM service v JOIN project p ON p.customer_id = v.customer_id`));
+    db.run(
+      raw(
+        `INSERT INTO service_project_link (uuid, service_id, project_id) SELECT ${uuid}, v.id, p.id FROM service v JOIN project p ON p.customer_id = v.customer_id`,
+      ),
+    );
     // Every link may be used.
     db.run(raw('DELETE FROM project_certification'));
     db.run(sql`CREATE TEMP TABLE place AS SELECT row_number() OVER (ORDER BY p.id, l.id) AS n, l.id AS link, v.id AS service, v.settings_id AS settings, p.id AS project, p.customer_id AS customer, st.type
@@ -85,15 +100,23 @@ function fill({ clock, db }: Deployment): void {
       const share = Math.floor(count / kinds.length);
       const type = kind.split('.')[0] as string;
       const ofType = Math.floor(places / types.length);
-      db.run(sql`CREATE TEMP TABLE own AS SELECT row_number() OVER (ORDER BY n) AS n, link, service, settings, project, customer FROM place WHERE type = ${type}`);
+      db.run(
+        sql`CREATE TEMP TABLE own AS SELECT row_number() OVER (ORDER BY n) AS n, link, service, settings, project, customer FROM place WHERE type = ${type}`,
+      );
       db.run(sql`${raw(numbers(share))} INSERT INTO resource (uuid, kind, link_id, service_id, settings_id, project_id, customer_id, name, state, runtime_state, backend_id, created, cores, ram, disk)
         SELECT ${raw(uuid)}, ${kind}, o.link, o.service, o.settings, o.project, o.customer, 'resource-' || i, iif(i % 20, 'OK', 'Erred'), 'online', ${kind} || i, ${now - 1_000_000_000} + i * 1000 + ${i}, 2, 2048, 20480
         FROM n JOIN own o ON o.n = 1 + i * 7919 % ${ofType}`);
       db.run(raw('DROP TABLE own'));
     }
     db.run(raw('DROP TABLE place'));
-    db.run(raw("INSERT INTO resource_tag (resource_id, tag, prefix, value) SELECT id, 'team:' || (id % 100), 'team', id % 100 FROM resource"));
-    db.run(sql`INSERT INTO resource_sla (resource_id, period, value, agreed_value) SELECT id, ${month}, 90 + id % 100 / 10.0, 95 FROM resource WHERE id % 2`);
+    db.run(
+      raw(
+        "INSERT INTO resource_tag (resource_id, tag, prefix, value) SELECT id, 'team:' || (id % 100), 'team', id % 100 FROM resource",
+      ),
+    );
+    db.run(
+      sql`INSERT INTO resource_sla (resource_id, period, value, agreed_value) SELECT id, ${month}, 90 + id % 100 / 10.0, 95 FROM resource WHERE id % 2`,
+    );
     db.run(raw("INSERT INTO monitoring_item (resource_id, name, value) SELECT id, 'load', id % 50 FROM resource"));
   });
   db.commit();
@@ -101,7 +124,11 @@ function fill({ clock, db }: Deployment): void {
 }
 
 /** The 99th percentile of a question's answers, while resources change. */
-async function asked(server: Server, { atMost, target, what }: (typeof questions)[number], person: Person): Promise<Figure> {
+async function asked(
+  server: Server,
+  { atMost, target, what }: (typeof questions)[number],
+  person: Person,
+): Promise<Figure> {
   const { db } = server.deployment;
   const milliseconds: number[] = [];
   for (let i = 0; i < 200; i++) {
@@ -112,23 +139,44 @@ async function asked(server: Server, { atMost, target, what }: (typeof questions
     milliseconds.push(performance.now() - started);
     if (status !== 200) throw new Error(`${target} was answered ${status}: ${body}`);
   }
-  return { what: `${what} as ${person}, p99`, median: quantile(milliseconds, 0.5), value: quantile(milliseconds, 0.99), atMost };
+  return {
+    what: `${what} as ${person}, p99`,
+    median: quantile(milliseconds, 0.5),
+    value: quantile(milliseconds, 0.99),
+    atMost,
+  };
 }
 
 /** The API's answers while 1,000 droplets are being created on the simulator. */
 async function creations(server: Server): Promise<Figure> {
   const { db } = server.deployment;
   const token = tokenOf('staff');
-  const send = async (method: 'GET' | 'POST', target: string, body?: unknown): Promise<{ status: number; body: string }> =>
+  const send = async (
+    method: 'GET' | 'POST',
+    target: string,
+    body?: unknown,
+  ): Promise<{ status: number; body: string }> =>
     ask(server.url, { method, target, token, ...(body !== undefined && { body: JSON.stringify(body) }) });
-  const first = async (target: string): Promise<{ url: string; name: string; state: string }[]> => JSON.parse((await send('GET', target)).body);
+  const first = async (target: string): Promise<{ url: string; name: string; state: string }[]> =>
+    JSON.parse((await send('GET', target)).body);
   // One settings creates four at a time, so the thousand are spread over the accounts of fifty customers.
   const links: string[] = [];
-  for (const { uuid } of db.all<{ uuid: string; id: number }>(raw('SELECT id, uuid FROM customer ORDER BY id LIMIT 50'))) {
-    const project = db.value<string>(sql`SELECT p.uuid FROM project p JOIN customer c ON c.id = p.customer_id WHERE c.uuid = ${uuid}`);
-    const { body, status } = await send('POST', '/api/digitalocean/', { name: 'Fresh', customer: `/api/customers/${uuid}/`, project: `/api/projects/${project}/`, simulator_latency: '500' });
+  for (const { uuid } of db.all<{ uuid: string; id: number }>(
+    raw('SELECT id, uuid FROM customer ORDER BY id LIMIT 50'),
+  )) {
+    const project = db.value<string>(
+      sql`SELECT p.uuid FROM project p JOIN customer c ON c.id = p.customer_id WHERE c.uuid = ${uuid}`,
+    );
+    const { body, status } = await send('POST', '/api/digitalocean/', {
+      name: 'Fresh',
+      customer: `/api/customers/${uuid}/`,
+      project: `/api/projects/${project}/`,
+      simulator_latency: '500',
+    });
     if (status !== 201) throw new Error(`A service was answered ${status}: ${body}`);
-    const link = db.value<string>(sql`SELECT l.uuid FROM service_project_link l JOIN service v ON v.id = l.service_id WHERE v.uuid = ${(JSON.parse(body) as { uuid: string }).uuid}`) as string;
+    const link = db.value<string>(
+      sql`SELECT l.uuid FROM service_project_link l JOIN service v ON v.id = l.service_id WHERE v.uuid = ${(JSON.parse(body) as { uuid: string }).uuid}`,
+    ) as string;
     links.push(...Array.from({ length: 20 }, () => link));
   }
   const waiting = (): number => db.value<number>(raw("SELECT count(*) FROM job WHERE operation = 'sync'")) as number;
@@ -137,21 +185,33 @@ async function creations(server: Server): Promise<Figure> {
   const [region] = await first('/api/digitalocean-regions/');
   const [machine] = await first('/api/digitalocean-sizes/');
   const milliseconds: number[] = [];
-  await Promise.all(links.map(async (link, i) => {
-    const { body, status } = await send('POST', '/api/digitalocean-droplets/', {
-      name: `machine-${i}`, service_project_link: `/api/digitalocean-service-project-link/${link}/`, image: image?.url, region: region?.url, size: machine?.url,
-    });
-    if (status !== 201) throw new Error(`A creation was answered ${status}: ${body}`);
-  }));
+  await Promise.all(
+    links.map(async (link, i) => {
+      const { body, status } = await send('POST', '/api/digitalocean-droplets/', {
+        name: `machine-${i}`,
+        service_project_link: `/api/digitalocean-service-project-link/${link}/`,
+        image: image?.url,
+        region: region?.url,
+        size: machine?.url,
+      });
+      if (status !== 201) throw new Error(`A creation was answered ${status}: ${body}`);
+    }),
+  );
   const until = performance.now() + 120_000;
-  const unfinished = (): number => db.value<number>(raw('SELECT count(*) FROM job WHERE resource_id IS NOT NULL')) as number;
+  const unfinished = (): number =>
+    db.value<number>(raw('SELECT count(*) FROM job WHERE resource_id IS NOT NULL')) as number;
   while (unfinished() > 0 && performance.now() < until) {
     const started = performance.now();
     await send('GET', '/api/resources/?state=Creating');
     milliseconds.push(performance.now() - started);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
-  return { what: `GET while 1,000 creations run (${unfinished()} left after two minutes), p99`, median: quantile(milliseconds, 0.5), value: quantile(milliseconds, 0.99), atMost: 50 };
+  return {
+    what: `GET while 1,000 creations run (${unfinished()} left after two minutes), p99`,
+    median: quantile(milliseconds, 0.5),
+    value: quantile(milliseconds, 0.99),
+    atMost: 50,
+  };
 }
 
 function quantile(values: readonly number[], part: number): number {
@@ -160,8 +220,10 @@ function quantile(values: readonly number[], part: number): number {
 }
 
 function table(figures: readonly Figure[]): string {
-  const rows = figures.map(({ atMost, median, value, what }) =>
-    `| ${what} | ${median.toFixed(1)} ms | ${value.toFixed(1)} ms | ≤ ${atMost} ms ${value <= atMost ? '✓' : '✗ missed'} |`);
+  const rows = figures.map(
+    ({ atMost, median, value, what }) =>
+      `| ${what} | ${median.toFixed(1)} ms | ${value.toFixed(1)} ms | ≤ ${atMost} ms ${value <= atMost ? '✓' : '✗ missed'} |`,
+  );
   return ['| Figure | Median | Measured | Target |', '| :-- | --: | --: | :-- |', ...rows].join('\n');
 }
 

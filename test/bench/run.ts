@@ -15,14 +15,24 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import SQLite from 'better-sqlite3';
 import { build } from 'esbuild';
-import { type Case, type World, agreed, cases } from './cases.ts';
+import { agreed, type Case, cases, type World } from './cases.ts';
 import { run as measureEvents } from './events.ts';
 import { run as measureHooks } from './hooks.ts';
-import { run as measureResources } from './resources.ts';
 import type { Measured } from './load.ts';
-import { type Bare, type Load, type Running, dataFolder, measureStart, startBare, startLoad, startPeer, startTenantry } from './processes.ts';
-import { type Result, footprintTable, median, table } from './report.ts';
-import { type Size, large, seed, seedDigest, small, tokenOf } from './seed.ts';
+import {
+  type Bare,
+  dataFolder,
+  type Load,
+  measureStart,
+  type Running,
+  startBare,
+  startLoad,
+  startPeer,
+  startTenantry,
+} from './processes.ts';
+import { footprintTable, median, type Result, table } from './report.ts';
+import { run as measureResources } from './resources.ts';
+import { large, type Size, seed, seedDigest, small, tokenOf } from './seed.ts';
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
 const bundle = join(project, 'dist/tenantry.mjs');
@@ -31,9 +41,13 @@ const connections = 64;
 /** So many objects of a world are asked for. */
 const sampled = 2000;
 
-const { values: options } = parseArgs({ options: { quick: { type: 'boolean', default: false }, only: { type: 'string' } } });
+const { values: options } = parseArgs({
+  options: { quick: { type: 'boolean', default: false }, only: { type: 'string' } },
+});
 const names = [...cases.map(({ name }) => name), 'start', 'hooks', 'events', 'resources'];
-const pace = options.quick ? { rounds: 3, milliseconds: 500, warmup: 500 } : { rounds: 5, milliseconds: 1000, warmup: 1500 };
+const pace = options.quick
+  ? { rounds: 3, milliseconds: 500, warmup: 500 }
+  : { rounds: 5, milliseconds: 1000, warmup: 1500 };
 const sizes = options.quick ? [small] : [small, large];
 
 const tell = (text: string): void => void process.stderr.write(`${text}\n`);
@@ -74,7 +88,11 @@ async function seeded(size: Size): Promise<string> {
 async function openArena(size: Size, program: (name: string) => string): Promise<Arena> {
   const database = await seeded(size);
   const data = (server: string): string => dataFolder(join(folder, `${server}-${size.customers}`), database);
-  const [tenantry, peer, bare] = await Promise.all([startTenantry(bundle, data('tenantry')), startPeer(program('peer'), data('peer')), startBare(program('bare'))]);
+  const [tenantry, peer, bare] = await Promise.all([
+    startTenantry(bundle, data('tenantry')),
+    startPeer(program('peer'), data('peer')),
+    startBare(program('bare')),
+  ]);
   return { size, world: readWorld(database), tenantry, peer, bare };
 }
 
@@ -92,19 +110,28 @@ function readWorld(database: string): World {
 
 /** One case in every arena: first the answers are compared, then the servers take turns. */
 async function measure(of: Case, arenas: readonly Arena[], load: Load): Promise<Result[]> {
-  const runs = arenas.flatMap((arena) => (['tenantry', 'peer', 'bare'] as const).map((server) => ({ arena, server, rounds: [] as Measured[] })));
-  for (const { bare, peer, tenantry, world } of arenas) await bare.teach(await agreed(of, world, [tenantry.url, peer.url]));
+  const runs = arenas.flatMap((arena) =>
+    (['tenantry', 'peer', 'bare'] as const).map((server) => ({ arena, server, rounds: [] as Measured[] })),
+  );
+  for (const { bare, peer, tenantry, world } of arenas)
+    await bare.teach(await agreed(of, world, [tenantry.url, peer.url]));
   for (let round = 0; round <= pace.rounds; round++) {
     for (const { arena, server, rounds } of runs) {
       const milliseconds = round === 0 ? pace.warmup : pace.milliseconds;
-      const measured = await load.run({ url: arena[server].url, requests: of.requests(arena.world), connections, milliseconds });
+      const measured = await load.run({
+        url: arena[server].url,
+        requests: of.requests(arena.world),
+        connections,
+        milliseconds,
+      });
       if (round > 0) rounds.push(measured);
     }
   }
   const busiest = Math.max(...runs.flatMap(({ rounds }) => rounds.map((measured) => measured.load)));
   tell(`${of.title}: measured; the load generator used up to ${Math.round(busiest * 100)} % of a core`);
   return arenas.map((arena) => {
-    const of3 = (name: 'tenantry' | 'peer' | 'bare'): Measured[] => runs.find((run) => run.arena === arena && run.server === name)?.rounds as Measured[];
+    const of3 = (name: 'tenantry' | 'peer' | 'bare'): Measured[] =>
+      runs.find((run) => run.arena === arena && run.server === name)?.rounds as Measured[];
     return { of, size: arena.size, tenantry: of3('tenantry'), peer: of3('peer'), bare: of3('bare') };
   });
 }
@@ -119,8 +146,13 @@ async function measureCases(chosen: readonly Case[]): Promise<Result[]> {
     for (const of of chosen) results.push(...(await measure(of, arenas, load)));
     return results;
   } finally {
-    await Promise.all([load.stop(), ...arenas.flatMap(({ bare, peer, tenantry }) => [tenantry.stop(), peer.stop(), bare.stop()])]);
-    for (const { size } of arenas) for (const server of ['tenantry', 'peer']) rmSync(join(folder, `${server}-${size.customers}`), { recursive: true });
+    await Promise.all([
+      load.stop(),
+      ...arenas.flatMap(({ bare, peer, tenantry }) => [tenantry.stop(), peer.stop(), bare.stop()]),
+    ]);
+    for (const { size } of arenas)
+      for (const server of ['tenantry', 'peer'])
+        rmSync(join(folder, `${server}-${size.customers}`), { recursive: true });
   }
 }
 
@@ -133,8 +165,18 @@ async function measureFootprint(): Promise<string> {
   rmSync(data, { recursive: true });
   const memory = starts.map(({ megabytes }) => megabytes).filter((megabytes) => megabytes !== undefined);
   return footprintTable([
-    { what: 'Start to the first 200, median of 5', value: median(starts.map(({ milliseconds }) => milliseconds)), unit: 'ms', atMost: 150 },
-    { what: 'Resident memory when idle', value: memory.length > 0 ? median(memory) : undefined, unit: 'MB', atMost: 90 },
+    {
+      what: 'Start to the first 200, median of 5',
+      value: median(starts.map(({ milliseconds }) => milliseconds)),
+      unit: 'ms',
+      atMost: 150,
+    },
+    {
+      what: 'Resident memory when idle',
+      value: memory.length > 0 ? median(memory) : undefined,
+      unit: 'MB',
+      atMost: 90,
+    },
     { what: 'Size of dist/tenantry.mjs', value: statSync(bundle).size / 1e6, unit: 'MB', atMost: 4 },
   ]);
 }
@@ -147,7 +189,9 @@ mkdirSync(folder, { recursive: true });
 const isAsked = (name: string): boolean => options.only === undefined || options.only === name;
 const print = (text: string): void => void process.stdout.write(`${text}\n\n`);
 const chosen = cases.filter(({ name }) => isAsked(name));
-print(`Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model}; ${connections} connections, ${pace.rounds} rounds of ${pace.milliseconds} ms.`);
+print(
+  `Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model}; ${connections} connections, ${pace.rounds} rounds of ${pace.milliseconds} ms.`,
+);
 if (isAsked('start')) print(await measureFootprint());
 if (chosen.length > 0) print(table(await measureCases(chosen)));
 if (isAsked('hooks')) print(await measureHooks(folder, bundle, tell));

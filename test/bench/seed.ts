@@ -57,20 +57,76 @@ export async function seed(file: string, size: Size): Promise<void> {
 }
 
 const text = (value: string): string => `'${value.replaceAll("'", "''")}'`;
-const uuid = "lower(hex(randomblob(6)) || '4' || substr(hex(randomblob(2)), 2) || 'a' || substr(hex(randomblob(8)), 2))";
-const numbers = (count: number): string => `WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < ${count})`;
-const oneOf = (values: readonly string[], index: string): string => `json_extract(${text(JSON.stringify(values))}, '$[' || ((${index}) % ${values.length}) || ']')`;
+const uuid =
+  "lower(hex(randomblob(6)) || '4' || substr(hex(randomblob(2)), 2) || 'a' || substr(hex(randomblob(8)), 2))";
+const numbers = (count: number): string =>
+  `WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < ${count})`;
+const oneOf = (values: readonly string[], index: string): string =>
+  `json_extract(${text(JSON.stringify(values))}, '$[' || ((${index}) % ${values.length}) || ']')`;
 
-const firstNames = ['Aino', 'Björn', 'Chiara', 'Daniel', 'Élodie', 'Farid', 'Grete', 'Hanna', 'Ivo', 'Jüri', 'Katarzyna'];
-const lastNames = ['Tamm', 'Ström', 'Rossi', 'O’Neill', 'Lefèvre', 'Haddad', 'Müller', 'Saar', 'Novák', 'Kask', 'Wójcik', 'Ng', 'Pärn'];
-const firstWords = ['Nordic', 'Blue', 'Golden', 'United', 'Põhja', 'Urban', 'Silver', 'Global', 'Baltic', 'Open', 'Prime'];
-const lastWords = ['Analytics', 'Foods', 'Energy', 'Robotics', 'Logistics', 'Media', 'Software', 'Textiles', 'Bio', 'Timber', 'Rail', 'Optics', '"Quoted" Labs'];
+const firstNames = [
+  'Aino',
+  'Björn',
+  'Chiara',
+  'Daniel',
+  'Élodie',
+  'Farid',
+  'Grete',
+  'Hanna',
+  'Ivo',
+  'Jüri',
+  'Katarzyna',
+];
+const lastNames = [
+  'Tamm',
+  'Ström',
+  'Rossi',
+  'O’Neill',
+  'Lefèvre',
+  'Haddad',
+  'Müller',
+  'Saar',
+  'Novák',
+  'Kask',
+  'Wójcik',
+  'Ng',
+  'Pärn',
+];
+const firstWords = [
+  'Nordic',
+  'Blue',
+  'Golden',
+  'United',
+  'Põhja',
+  'Urban',
+  'Silver',
+  'Global',
+  'Baltic',
+  'Open',
+  'Prime',
+];
+const lastWords = [
+  'Analytics',
+  'Foods',
+  'Energy',
+  'Robotics',
+  'Logistics',
+  'Media',
+  'Software',
+  'Textiles',
+  'Bio',
+  'Timber',
+  'Rail',
+  'Optics',
+  '"Quoted" Labs',
+];
 const projectWords = ['Website', 'Data warehouse', 'Staging', 'Machine learning', 'Intranet', 'Backups', 'Shop'];
 
 /** 2020-01-01, a microsecond and a minute apart. */
 const instant = (index: string): string => `1577836800000000 + ${index} * 60000001`;
 /** A smallest PNG. */
-const image = "x'89504E470D0A1A0A0000000D49484452000000010000000108000000003A7E9B550000000A49444154789C6360000000020001485DA0D60000000049454E44AE426082'";
+const image =
+  "x'89504E470D0A1A0A0000000D49484452000000010000000108000000003A7E9B550000000A49444154789C6360000000020001485DA0D60000000049454E44AE426082'";
 
 /** Everything in one transaction, by statements that each fill a table. */
 function script({ customers, users }: Size, passwordHash: string): string {

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type BrowserContext, type Page, chromium } from 'playwright-core';
+import { type BrowserContext, chromium, type Page } from 'playwright-core';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Fixture } from '../support/fixture.ts';
@@ -21,7 +21,15 @@ browser.before(async () => {
   folder = mkdtempSync(join(tmpdir(), 'tenantry-browser-'));
   context = await chromium.launchPersistentContext(folder, {
     executablePath: '/usr/bin/chromium',
-    args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
     viewport: { width: 1300, height: 900 },
   });
   page = await context.newPage();
@@ -39,7 +47,9 @@ browser.after(async () => {
 
 browser('lists every operation', async () => {
   const { paths } = (await fixture.anonymous.get('/docs/?format=openapi')).body;
-  const expected = Object.values<object>(paths).flatMap((path) => Object.keys(path).filter((key) => key !== 'parameters')).length;
+  const expected = Object.values<object>(paths).flatMap((path) =>
+    Object.keys(path).filter((key) => key !== 'parameters'),
+  ).length;
   assert.is(await page.locator('rapi-doc .nav-bar-path').count(), expected);
 });
 
@@ -49,7 +59,9 @@ browser('one page was asked for, nothing else, and the browser complained of not
 });
 
 browser('the example of a body stands there to be sent, and is accepted', async () => {
-  await page.evaluate(`document.querySelector('rapi-doc').setApiKey('token', 'Token ${fixture.server.issueToken()}'); location.hash = '#post-/api/customers/'`);
+  await page.evaluate(
+    `document.querySelector('rapi-doc').setApiKey('token', 'Token ${fixture.server.issueToken()}'); location.hash = '#post-/api/customers/'`,
+  );
   const operation = page.locator('rapi-doc #post-\\/api\\/customers\\/');
   await operation.locator('textarea').first().waitFor(patience);
   const answered = page.waitForResponse((response) => response.url().includes('/api/customers/'), patience);
@@ -58,16 +70,21 @@ browser('the example of a body stands there to be sent, and is accepted', async 
   const { email, name } = await response.json();
   assert.equal([response.status(), name, email], [201, 'Alice and Partners', 'office@example.com']);
   await operation.getByRole('button', { name: '409', exact: true }).click();
-  await operation.getByText(/One or more quotas were exceeded/).first().waitFor(patience);
+  await operation
+    .getByText(/One or more quotas were exceeded/)
+    .first()
+    .waitFor(patience);
 });
 
 browser('tells of an operation who may call it, what it takes and what it answers', async () => {
   await page.evaluate("location.hash = '#post-/api/customers/'");
   const operation = page.locator('rapi-doc #post-\\/api\\/customers\\/');
   await operation.waitFor(patience);
-  for (const words of ['Creates a customer.', 'Who may call it: Staff.', '201', '409']) await operation.getByText(words, { exact: true }).first().waitFor(patience);
+  for (const words of ['Creates a customer.', 'Who may call it: Staff.', '201', '409'])
+    await operation.getByText(words, { exact: true }).first().waitFor(patience);
   await operation.locator('button', { hasText: 'SCHEMA' }).first().click();
-  for (const words of ['native_name', 'contact_details']) await operation.getByText(words, { exact: true }).first().waitFor(patience);
+  for (const words of ['native_name', 'contact_details'])
+    await operation.getByText(words, { exact: true }).first().waitFor(patience);
 });
 
 browser('on a narrow screen the operations are listed and can be tried, too', async () => {
@@ -81,7 +98,9 @@ browser('on a narrow screen the operations are listed and can be tried, too', as
 });
 
 browser('a request can be tried with a token', async () => {
-  await page.evaluate(`document.querySelector('rapi-doc').setApiKey('token', 'Token ${fixture.server.issueToken()}'); location.hash = '#get-/api/users/'`);
+  await page.evaluate(
+    `document.querySelector('rapi-doc').setApiKey('token', 'Token ${fixture.server.issueToken()}'); location.hash = '#get-/api/users/'`,
+  );
   const operation = page.locator('rapi-doc #get-\\/api\\/users\\/');
   await operation.waitFor(patience);
   const answered = page.waitForResponse((response) => response.url().includes('/api/users/'), patience);

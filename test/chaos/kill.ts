@@ -19,7 +19,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { settableClock } from '../../src/clock.ts';
 import { sql } from '../../src/db/sql.ts';
-import { type Server, createServer } from '../../src/server.ts';
+import { createServer, type Server } from '../../src/server.ts';
 import { type Behaviour, type Received, Receiver } from '../support/receiver.ts';
 
 /** What the rounds came to. */
@@ -48,7 +48,11 @@ const slow = 0.1;
 const searching = 0.2;
 
 /** Runs the rounds with the program that these words start. Throws with a sentence when something was lost. */
-export async function chaos(rounds: number, program: readonly string[], tell: (text: string) => void = () => undefined): Promise<Figures> {
+export async function chaos(
+  rounds: number,
+  program: readonly string[],
+  tell: (text: string) => void = () => undefined,
+): Promise<Figures> {
   const folder = mkdtempSync(join(tmpdir(), 'tenantry-chaos-'));
   const receiver = await Receiver.start();
   const diary = new Diary();
@@ -69,7 +73,15 @@ export async function chaos(rounds: number, program: readonly string[], tell: (t
     }
     receiver.behaviour = (received) => diary.note(received, 200);
     const { deliveries, events } = await examine(folder, diary, written);
-    return { rounds, writes: written.length, unanswered, events, deliveries, requests: diary.requests, duplicates: diary.duplicates };
+    return {
+      rounds,
+      writes: written.length,
+      unanswered,
+      events,
+      deliveries,
+      requests: diary.requests,
+      duplicates: diary.duplicates,
+    };
   } finally {
     await receiver.close();
     rmSync(folder, { recursive: true });
@@ -117,14 +129,28 @@ const network = '127.0.0.0/8';
 
 async function startServer(program: readonly string[], folder: string): Promise<Running> {
   const options = ['--port', '0', '--data', folder, '--log-level', 'silent', '--hooks-allowed-networks', network];
-  const child = spawn(process.execPath, [...program, 'serve', ...options], { cwd: project, stdio: ['ignore', 'pipe', 'ignore'] });
-  for await (const line of createInterface({ input: child.stdout })) return { url: (JSON.parse(line) as { url: string }).url, process: child };
+  const child = spawn(process.execPath, [...program, 'serve', ...options], {
+    cwd: project,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  for await (const line of createInterface({ input: child.stdout }))
+    return { url: (JSON.parse(line) as { url: string }).url, process: child };
   throw new Error(`The server does not start: exit code ${child.exitCode}`);
 }
 
-async function ask(url: string, token: string, method: string, path: string, body?: unknown): Promise<{ status: number; body: unknown }> {
+async function ask(
+  url: string,
+  token: string,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<{ status: number; body: unknown }> {
   const headers = { 'Content-Type': 'application/json', ...(token && { Authorization: `Token ${token}` }) };
-  const response = await fetch(url + path, { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) });
+  const response = await fetch(url + path, {
+    method,
+    headers,
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
   const text = await response.text();
   return { status: response.status, body: text === '' ? undefined : JSON.parse(text) };
 }
@@ -137,7 +163,10 @@ async function login(url: string, folder: string): Promise<string> {
 
 async function createHooks(url: string, token: string, receiver: string): Promise<void> {
   for (let i = 0; i < hooks; i++) {
-    const { status } = await ask(url, token, 'POST', '/api/hooks-web/', { destination_url: `${receiver}/${i}`, event_types: ['customer_creation_succeeded'] });
+    const { status } = await ask(url, token, 'POST', '/api/hooks-web/', {
+      destination_url: `${receiver}/${i}`,
+      event_types: ['customer_creation_succeeded'],
+    });
     if (status !== 201) throw new Error(`A hook was answered ${status}`);
   }
 }
@@ -146,12 +175,17 @@ async function createHooks(url: string, token: string, receiver: string): Promis
 async function requirePresent(url: string, token: string, customers: readonly string[]): Promise<void> {
   for (const uuid of customers) {
     const { status } = await ask(url, token, 'GET', `/api/customers/${uuid}/`);
-    if (status !== 200) throw new Error(`The customer ${uuid}, which was acknowledged, is answered ${status} after a restart`);
+    if (status !== 200)
+      throw new Error(`The customer ${uuid}, which was acknowledged, is answered ${status} after a restart`);
   }
   const count = async (search: string): Promise<number> =>
-    ((await ask(url, token, 'GET', `/api/events/count/?event_type=customer_creation_succeeded&search=${search}`)).body as { count: number }).count;
+    (
+      (await ask(url, token, 'GET', `/api/events/count/?event_type=customer_creation_succeeded&search=${search}`))
+        .body as { count: number }
+    ).count;
   const [recorded, found] = [await count(''), await count(words)];
-  if (recorded < customers.length || recorded !== found) throw new Error(`Of ${recorded} events a search finds ${found} after a restart`);
+  if (recorded < customers.length || recorded !== found)
+    throw new Error(`Of ${recorded} events a search finds ${found} after a restart`);
 }
 
 /** What every event of the customers says. */
@@ -169,10 +203,15 @@ async function writeUntilKilled({ process: server, url }: Running, token: string
       if (Math.random() < searching) await ask(url, token, 'GET', `/api/events/count/?search=${words}`);
     }
   };
-  const clients = Array.from({ length: writers }, () => write().then(() => 0, (error: Error) => {
-    if (!isKilled) throw error;
-    return 1;
-  }));
+  const clients = Array.from({ length: writers }, () =>
+    write().then(
+      () => 0,
+      (error: Error) => {
+        if (!isKilled) throw error;
+        return 1;
+      },
+    ),
+  );
   await pause(shortest + (longest - shortest) * Math.random());
   isKilled = true;
   server.kill('SIGKILL');
@@ -181,9 +220,19 @@ async function writeUntilKilled({ process: server, url }: Running, token: string
 }
 
 /** Lets everything be delivered on a clock that runs ahead, and compares what was recorded with what came. */
-async function examine(folder: string, diary: Diary, written: readonly string[]): Promise<{ events: number; deliveries: number }> {
+async function examine(
+  folder: string,
+  diary: Diary,
+  written: readonly string[],
+): Promise<{ events: number; deliveries: number }> {
   const clock = settableClock();
-  const server = await createServer({ data: folder, port: 0, log_level: 'silent', hooks_allowed_networks: [network], clock });
+  const server = await createServer({
+    data: folder,
+    port: 0,
+    log_level: 'silent',
+    hooks_allowed_networks: [network],
+    clock,
+  });
   try {
     for (let hour = 0; hour < 36; hour++) {
       clock.advance(3600);
@@ -196,9 +245,15 @@ async function examine(folder: string, diary: Diary, written: readonly string[])
   }
 }
 
-function compare({ deployment: { db } }: Server, diary: Diary, written: readonly string[]): { events: number; deliveries: number } {
+function compare(
+  { deployment: { db } }: Server,
+  diary: Diary,
+  written: readonly string[],
+): { events: number; deliveries: number } {
   const customers = new Set(db.values<string>(sql`SELECT uuid FROM customer`));
-  const log = db.values<string>(sql`SELECT context ->> 'customer_uuid' FROM event WHERE type = 'customer_creation_succeeded'`);
+  const log = db.values<string>(
+    sql`SELECT context ->> 'customer_uuid' FROM event WHERE type = 'customer_creation_succeeded'`,
+  );
   const told = new Set(log);
   if (log.length !== told.size) throw new Error(`${told.size} customers were created by ${log.length} events`);
   for (const uuid of written) {
@@ -207,19 +262,32 @@ function compare({ deployment: { db } }: Server, diary: Diary, written: readonly
   }
   if (customers.size !== told.size) throw new Error(`${customers.size} customers have ${told.size} events`);
   for (const [index, hook] of db.values<number>(sql`SELECT id FROM hook ORDER BY id`).entries()) {
-    const queued = db.all<{ uuid: string; status: string }>(sql`SELECT uuid, status FROM delivery WHERE hook_id = ${hook} ORDER BY id`);
-    if (queued.length !== told.size) throw new Error(`${told.size} events have ${queued.length} deliveries to the hook ${index}`);
+    const queued = db.all<{ uuid: string; status: string }>(
+      sql`SELECT uuid, status FROM delivery WHERE hook_id = ${hook} ORDER BY id`,
+    );
+    if (queued.length !== told.size)
+      throw new Error(`${told.size} events have ${queued.length} deliveries to the hook ${index}`);
     const missing = queued.find(({ status, uuid }) => status !== 'delivered' || !diary.accepted.has(uuid));
-    if (missing) throw new Error(`The delivery ${missing.uuid} is ${missing.status}, and was ${diary.accepted.has(missing.uuid) ? '' : 'not '}accepted`);
+    if (missing)
+      throw new Error(
+        `The delivery ${missing.uuid} is ${missing.status}, and was ${diary.accepted.has(missing.uuid) ? '' : 'not '}accepted`,
+      );
     const came = diary.first.get(`/${index}`) ?? [];
     const astray = queued.findIndex(({ uuid }, i) => uuid !== came[i]);
-    if (astray >= 0 || came.length !== queued.length) throw new Error(`The first attempts of the hook ${index} are out of order at ${astray}`);
+    if (astray >= 0 || came.length !== queued.length)
+      throw new Error(`The first attempts of the hook ${index} are out of order at ${astray}`);
   }
   return { events: told.size, deliveries: told.size * hooks };
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const { values } = parseArgs({ options: { rounds: { type: 'string', default: '100' } } });
-  const figures = await chaos(Number(values.rounds), [join(project, 'dist/tenantry.mjs')], (text) => void process.stderr.write(`${text}\n`));
-  process.stdout.write(`${['| What | Count |', '|---|---|', ...Object.entries(figures).map(([name, count]) => `| ${name} | ${count} |`)].join('\n')}\n`);
+  const figures = await chaos(
+    Number(values.rounds),
+    [join(project, 'dist/tenantry.mjs')],
+    (text) => void process.stderr.write(`${text}\n`),
+  );
+  process.stdout.write(
+    `${['| What | Count |', '|---|---|', ...Object.entries(figures).map(([name, count]) => `| ${name} | ${count} |`)].join('\n')}\n`,
+  );
 }

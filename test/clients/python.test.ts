@@ -22,14 +22,23 @@ const run = (...parameters: readonly string[]): Promise<string[]> =>
     const options = { timeout: patience, killSignal: 'SIGKILL', env: { ...process.env, no_proxy: '*' } } as const;
     execFile('python3', [script, ...parameters], options, (error, stdout, stderr) => {
       if (!error) resolve(stdout.trim().split('\n'));
-      else if (error.code === 'ENOENT') reject(new Error('There is no python3 on the PATH; the check of a client in another language needs Python 3.11 or later.'));
+      else if (error.code === 'ENOENT')
+        reject(
+          new Error(
+            'There is no python3 on the PATH; the check of a client in another language needs Python 3.11 or later.',
+          ),
+        );
       else if (error.killed) reject(new Error(`check.py did not end within ${patience / 1000} s.`));
       else reject(new Error(`check.py failed after:\n${stdout}\n${stderr}`));
     });
   });
 
 /** A user who logs in with a password. */
-async function withPassword(username: string, password: string, fields: Readonly<Record<string, unknown>> = {}): Promise<Json> {
+async function withPassword(
+  username: string,
+  password: string,
+  fields: Readonly<Record<string, unknown>> = {},
+): Promise<Json> {
   const user = await fixture.user(username, fields);
   await fixture.staff.post(`${user.url}password/`, { password });
   return user;
@@ -73,13 +82,19 @@ test('logs in, and learns what is wrong with a login', () => {
 
 test('finds the collections from the root', () => {
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
-  assert.equal(told.root, { configuration: 200, version: { version }, customers: `${fixture.url}/api/customers/`, followed: 200 });
+  assert.equal(told.root, {
+    configuration: 200,
+    version: { version },
+    customers: `${fixture.url}/api/customers/`,
+    followed: 200,
+  });
 });
 
 test('walks through three pages by the Link header, without gaps or doubles', () => {
   const { names, links, ...rest } = told.paging;
   assert.equal(names, [customerNames.slice(0, 10), customerNames.slice(10, 20), customerNames.slice(20)]);
-  const page = (number: number): string => `${fixture.url}/api/customers/?name=Customer&o=name${number === 1 ? '' : `&page=${number}`}`;
+  const page = (number: number): string =>
+    `${fixture.url}/api/customers/?name=Customer&o=name${number === 1 ? '' : `&page=${number}`}`;
   assert.equal(links, [
     { first: page(1), next: page(2), last: page(3) },
     { first: page(1), prev: page(1), next: page(3), last: page(3) },
@@ -119,7 +134,9 @@ test('uploads a file and gets it back', () => {
     stored: true,
     type: 'image/png',
     same: true,
-    'no image': faulty(400, { image: ['Upload a valid image. The file you uploaded was either not an image or a corrupted image.'] }),
+    'no image': faulty(400, {
+      image: ['Upload a valid image. The file you uploaded was either not an image or a corrupted image.'],
+    }),
     removed: 204,
     gone: notFound,
   });

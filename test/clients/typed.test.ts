@@ -1,7 +1,7 @@
 /** Types from the OpenAPI document, as a front-end developer makes them: sample programs of every collection compile and run. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -23,27 +23,45 @@ let fixture: Fixture;
 
 /** Runs Node and answers what it printed; fails when it fails. */
 async function node(words: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<string> {
-  const child: ChildProcess = spawn(process.execPath, words, { cwd: project, env: { ...process.env, ...env }, timeout: 240_000 });
+  const child: ChildProcess = spawn(process.execPath, words, {
+    cwd: project,
+    env: { ...process.env, ...env },
+    timeout: 240_000,
+  });
   const texts = { stdout: '', stderr: '' };
-  for (const stream of ['stdout', 'stderr'] as const) child[stream]?.on('data', (chunk: Buffer) => (texts[stream] += chunk.toString()));
+  for (const stream of ['stdout', 'stderr'] as const)
+    child[stream]?.on('data', (chunk: Buffer) => (texts[stream] += chunk.toString()));
   const [code] = await once(child, 'close');
   assert.is(code, 0, `${texts.stdout}${texts.stderr}`);
   return texts.stdout;
 }
 
 const runs = async (program: string): Promise<Json> =>
-  JSON.parse(await node(['--import', 'tsx', join(programs, program)], { TENANTRY_URL: fixture.url, TENANTRY_TOKEN: fixture.server.issueToken() }));
+  JSON.parse(
+    await node(['--import', 'tsx', join(programs, program)], {
+      TENANTRY_URL: fixture.url,
+      TENANTRY_TOKEN: fixture.server.issueToken(),
+    }),
+  );
 
 typed.before(async () => {
   fixture = await Fixture.start({ resolve });
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'openapi.json'), await node(['dist/tenantry.mjs', 'openapi']));
-  await node([bin('openapi-typescript', 'bin/cli.js'), join(folder, 'openapi.json'), '-o', join(folder, 'tenantry.d.ts')]);
+  await node([
+    bin('openapi-typescript', 'bin/cli.js'),
+    join(folder, 'openapi.json'),
+    '-o',
+    join(folder, 'tenantry.d.ts'),
+  ]);
 });
 typed.after(() => fixture.close());
 
 typed('tenantry openapi prints the document that /docs/ answers', async () => {
-  assert.equal(JSON.parse(readFileSync(join(folder, 'openapi.json'), 'utf8')), (await fixture.anonymous.get('/docs/?format=openapi')).body);
+  assert.equal(
+    JSON.parse(readFileSync(join(folder, 'openapi.json'), 'utf8')),
+    (await fixture.anonymous.get('/docs/?format=openapi')).body,
+  );
 });
 
 typed('the sample programs compile, and what the document does not know does not', async () => {
@@ -52,10 +70,17 @@ typed('the sample programs compile, and what the document does not know does not
 
 typed('the sample programs use every collection', async () => {
   const { paths } = (await fixture.anonymous.get('/docs/?format=openapi')).body;
-  const text = readdirSync(programs).map((file) => readFileSync(join(programs, file), 'utf8')).join('\n');
-  const lists = Object.entries<Json>(paths).filter(([path, { get }]) => get && /^\/api\/[^/]+\/$/.test(path)).map(([path]) => path);
+  const text = readdirSync(programs)
+    .map((file) => readFileSync(join(programs, file), 'utf8'))
+    .join('\n');
+  const lists = Object.entries<Json>(paths)
+    .filter(([path, { get }]) => get && /^\/api\/[^/]+\/$/.test(path))
+    .map(([path]) => path);
   assert.ok(lists.length > 60);
-  assert.equal(lists.filter((path) => !text.includes(`api.GET('${path}'`)), []);
+  assert.equal(
+    lists.filter((path) => !text.includes(`api.GET('${path}'`)),
+    [],
+  );
 });
 
 typed('organisations', async () => {
@@ -77,12 +102,23 @@ typed('providers', async () => {
   const { connections, types, ...rest } = await runs('providers.ts');
   assert.equal(types, ['Amazon', 'DigitalOcean', 'GitLab', 'JIRA', 'OpenStack', 'Oracle']);
   assert.equal(connections, [1, 1, 1, 0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0]);
-  assert.equal(rest, { certification: 'ISO 27001', state: 'Creation Scheduled', catalogue: 13, resources: 0, summaries: [], rules: 0 });
+  assert.equal(rest, {
+    certification: 'ISO 27001',
+    state: 'Creation Scheduled',
+    catalogue: 13,
+    resources: 0,
+    summaries: [],
+    rules: 0,
+  });
 });
 
 typed('happenings', async () => {
   assert.equal(await runs('happenings.ts'), {
-    events: ['Customer Alice has been created.', 'Customer Alice has been created.', 'Customer Alice and Partners has been created.'],
+    events: [
+      'Customer Alice has been created.',
+      'Customer Alice has been created.',
+      'Customer Alice and Partners has been created.',
+    ],
     counted: true,
     groups: true,
     hooks: ['webhook', 'pushhook', 'email'],

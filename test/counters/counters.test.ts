@@ -32,13 +32,25 @@ test('of a customer: alerts, services, projects and users, in this order', async
 test('of a project: users, alerts, apps, vms, private_clouds and storages, in this order', async () => {
   const { status, body } = await projectCounters();
   assert.is(status, 200);
-  assert.equal(Object.entries(body), Object.entries({ users: 3, alerts: 0, apps: 0, vms: 0, private_clouds: 0, storages: 0 }));
+  assert.equal(
+    Object.entries(body),
+    Object.entries({ users: 3, alerts: 0, apps: 0, vms: 0, private_clouds: 0, storages: 0 }),
+  );
 });
 
 test('projects of a customer are those the caller sees', async () => {
   const other = await fixture.project('Other', company.customer);
   const counts = await everybody(company, async (client) => (await customerCounters('', client)).body.projects);
-  assert.equal(counts, { staff: 2, support: 2, owner: 2, helper: 2, manager: 1, admin: 1, observer: 1, stranger: undefined });
+  assert.equal(counts, {
+    staff: 2,
+    support: 2,
+    owner: 2,
+    helper: 2,
+    manager: 1,
+    admin: 1,
+    observer: 1,
+    stranger: undefined,
+  });
   await fixture.staff.delete(other.url);
 });
 
@@ -60,11 +72,19 @@ test('users are distinct users with an active role, whoever asks', async () => {
 
 test('alerts are the open ones about the object and what belongs to it, without the types of excluded groups', async () => {
   const alert = async (scope: { url: string }, alert_type: string) => {
-    const answer = await fixture.staff.post('/api/alerts/', { scope: scope.url, alert_type, message: 'Look', severity: 'Warning' });
+    const answer = await fixture.staff.post('/api/alerts/', {
+      scope: scope.url,
+      alert_type,
+      message: 'Look',
+      severity: 'Warning',
+    });
     assert.is(answer.status, 201);
     return answer.body;
   };
-  const counts = async (query = '', client = fixture.staff) => [(await customerCounters(query, client)).body.alerts, (await projectCounters(query, client)).body.alerts];
+  const counts = async (query = '', client = fixture.staff) => [
+    (await customerCounters(query, client)).body.alerts,
+    (await projectCounters(query, client)).body.alerts,
+  ];
   const hidden = await fixture.project('Hidden', company.customer);
   const alerts = [
     await alert(company.customer, 'customer_has_zero_services'),
@@ -89,7 +109,11 @@ test('alerts are the open ones about the object and what belongs to it, without 
 test('services, apps, vms, private clouds and storages count what the project and its customer have', async () => {
   const customer = await fixture.customer('Busy');
   const project = await fixture.project('Rocket', customer);
-  const [cloud, droplets, forge] = [await simulatedService(fixture, 'openstack', { customer, project }), await dropletService(fixture, { customer, project }), await simulatedService(fixture, 'gitlab', { customer, project })];
+  const [cloud, droplets, forge] = [
+    await simulatedService(fixture, 'openstack', { customer, project }),
+    await dropletService(fixture, { customer, project }),
+    await simulatedService(fixture, 'gitlab', { customer, project }),
+  ];
   const make = async (path: string, body: Json): Promise<Json> => {
     const answer = await fixture.staff.post(path, body);
     assert.is(answer.status, 201, JSON.stringify(answer.body));
@@ -97,14 +121,33 @@ test('services, apps, vms, private clouds and storages count what the project an
     return answer.body;
   };
   for (const name of ['one', 'two', 'three', 'four']) await droplets.make({ name });
-  for (const name of ['a', 'b', 'c']) await make('/api/gitlab-groups/', { service_project_link: forge.link.url, name, path: name });
+  for (const name of ['a', 'b', 'c'])
+    await make('/api/gitlab-groups/', { service_project_link: forge.link.url, name, path: name });
   const tenant = await make('/api/openstack-tenants/', { service_project_link: cloud.link.url, name: 'Lab' });
-  for (const name of ['data', 'logs']) await make('/api/openstack-volumes/', { service_project_link: cloud.link.url, tenant: tenant.url, name, size: 1024 });
+  for (const name of ['data', 'logs'])
+    await make('/api/openstack-volumes/', {
+      service_project_link: cloud.link.url,
+      tenant: tenant.url,
+      name,
+      size: 1024,
+    });
   const user = await fixture.user('clerk');
   await fixture.grant(project, user, 'support');
   for (const client of [fixture.staff, fixture.as('clerk')]) {
-    assert.equal((await client.get(`${project.url}counters/`)).body, { users: 1, alerts: 0, apps: 3, vms: 4, private_clouds: 1, storages: 2 });
-    assert.equal((await client.get(`${customer.url}counters/`)).body, { alerts: 0, services: 3, projects: 1, users: 1 });
+    assert.equal((await client.get(`${project.url}counters/`)).body, {
+      users: 1,
+      alerts: 0,
+      apps: 3,
+      vms: 4,
+      private_clouds: 1,
+      storages: 2,
+    });
+    assert.equal((await client.get(`${customer.url}counters/`)).body, {
+      alerts: 0,
+      services: 3,
+      projects: 1,
+      users: 1,
+    });
   }
   fixture.clock.set(start);
 });
@@ -114,13 +157,19 @@ test("of the caller: his own keys and hooks, not anybody else's", async () => {
   assert.equal((await owner.get('/api/user-counters/')).body, { keys: 0, hooks: 0 });
   for (const public_key of keys) assert.is((await owner.post('/api/keys/', { public_key })).status, 201);
   assert.is((await staff.post('/api/keys/', { public_key: keys[0] })).status, 201);
-  assert.equal(Object.entries((await owner.get('/api/user-counters/')).body), [['keys', 2], ['hooks', 0]]);
+  assert.equal(Object.entries((await owner.get('/api/user-counters/')).body), [
+    ['keys', 2],
+    ['hooks', 0],
+  ]);
   assert.equal((await staff.get('/api/user-counters/')).body, { keys: 1, hooks: 0 });
   assert.is((await fixture.anonymous.get('/api/user-counters/')).status, 401);
 });
 
 test('fields limits the keys, in normal order; none known gives {}', async () => {
-  assert.equal(Object.entries((await customerCounters('?fields=users&fields=projects')).body), [['projects', 1], ['users', 5]]);
+  assert.equal(Object.entries((await customerCounters('?fields=users&fields=projects')).body), [
+    ['projects', 1],
+    ['users', 5],
+  ]);
   assert.equal((await projectCounters('?fields=vms')).body, { vms: 0 });
   assert.equal((await projectCounters('?fields=vms&fields=unknown')).body, { vms: 0 });
   assert.equal((await customerCounters('?fields=unknown')).body, {});
@@ -129,7 +178,14 @@ test('fields limits the keys, in normal order; none known gives {}', async () =>
 });
 
 test('unknown groups of exclude_features and other parameters are ignored', async () => {
-  for (const query of ['?exclude_features=unknown', '?exclude_features=a&exclude_features=b', '?page=7', '?page_size=1', '?o=nothing', '?field=users']) {
+  for (const query of [
+    '?exclude_features=unknown',
+    '?exclude_features=a&exclude_features=b',
+    '?page=7',
+    '?page_size=1',
+    '?o=nothing',
+    '?field=users',
+  ]) {
     assert.equal((await customerCounters(query)).body, (await customerCounters()).body, query);
   }
 });

@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { sql } from '../../src/db/sql.ts';
-import { Fixture, type Json, byStaff } from '../support/fixture.ts';
+import { byStaff, Fixture, type Json } from '../support/fixture.ts';
 import { affecting, inCustomer, told } from '../support/told.ts';
 import { customerEvent, whole } from './customer.ts';
 
@@ -28,7 +28,9 @@ test('an update ignores agreement_number, even a wrong one', async () => {
 
 test('PUT requires the name alone, and keeps what is absent', async () => {
   const customer = await fixture.customer('Kept', { ...whole, name: 'Kept', agreement_number: 100 });
-  assert.equal((await fixture.staff.put(customer.url, { abbreviation: 'X' })).body, { name: ['This field is required.'] });
+  assert.equal((await fixture.staff.put(customer.url, { abbreviation: 'X' })).body, {
+    name: ['This field is required.'],
+  });
   fixture.events();
   const { status, body } = await fixture.staff.put(customer.url, { name: 'Kept still' });
   assert.equal([status, body], [200, { ...customer, name: 'Kept still' }]);
@@ -37,7 +39,16 @@ test('PUT requires the name alone, and keeps what is absent', async () => {
 
 test('PATCH changes one field; every writable field can be changed and emptied', async () => {
   const changed = {
-    name: 'Bob', native_name: 'Боб', abbreviation: 'BOB', contact_details: 'x', email: 'b@bob.example', phone_number: '2', registration_code: '3', country: 'FI', is_company: true, vat_code: 'FI12345678',
+    name: 'Bob',
+    native_name: 'Боб',
+    abbreviation: 'BOB',
+    contact_details: 'x',
+    email: 'b@bob.example',
+    phone_number: '2',
+    registration_code: '3',
+    country: 'FI',
+    is_company: true,
+    vat_code: 'FI12345678',
   };
   let { url, ...customer } = await fixture.customer('Changing');
   for (const [field, value] of Object.entries(changed)) {
@@ -47,7 +58,17 @@ test('PATCH changes one field; every writable field can be changed and emptied',
     assert.equal([status, body], [200, { url, ...customer }]);
     assert.equal(fixture.events(), [customerEvent(actor, 'customer_update_succeeded', 'updated', body)]);
   }
-  const emptied = { native_name: '', abbreviation: '', contact_details: '', email: '', phone_number: '', registration_code: '', country: '', vat_code: '', is_company: false };
+  const emptied = {
+    native_name: '',
+    abbreviation: '',
+    contact_details: '',
+    email: '',
+    phone_number: '',
+    registration_code: '',
+    country: '',
+    vat_code: '',
+    is_company: false,
+  };
   assert.equal((await fixture.staff.patch(url, emptied)).body, { url, ...customer, ...emptied, country_name: '' });
 });
 
@@ -101,13 +122,30 @@ test('roles, their history, image and quotas go with a deleted customer; each ac
   fixture.events();
   assert.is((await fixture.staff.delete(customer.url)).status, 204);
   const lost = (user: Json, role_name: string) =>
-    told('role_revoked', `User ${user.username} has lost role of ${role_name} in customer Ending.`, actor, inCustomer(customer), affecting(user), { structure_type: 'customer', role_name });
-  assert.equal(fixture.events(), [lost(first, 'Owner'), lost(second, 'Support'), customerEvent(actor, 'customer_deletion_succeeded', 'deleted', customer)]);
+    told(
+      'role_revoked',
+      `User ${user.username} has lost role of ${role_name} in customer Ending.`,
+      actor,
+      inCustomer(customer),
+      affecting(user),
+      { structure_type: 'customer', role_name },
+    );
+  assert.equal(fixture.events(), [
+    lost(first, 'Owner'),
+    lost(second, 'Support'),
+    customerEvent(actor, 'customer_deletion_succeeded', 'deleted', customer),
+  ]);
   for (const path of ['customer-permissions', 'customer-permissions-log']) {
-    for (const user of [first, second, past]) assert.equal((await fixture.staff.get(`/api/${path}/?user=${user.uuid}`)).body, []);
+    for (const user of [first, second, past])
+      assert.equal((await fixture.staff.get(`/api/${path}/?user=${user.uuid}`)).body, []);
   }
   const { db } = fixture.server.deployment;
-  assert.is(db.value(sql`SELECT count(*) FROM quota WHERE scope_kind = 'customer' AND scope_id NOT IN (SELECT id FROM customer)`), 0);
+  assert.is(
+    db.value(
+      sql`SELECT count(*) FROM quota WHERE scope_kind = 'customer' AND scope_id NOT IN (SELECT id FROM customer)`,
+    ),
+    0,
+  );
   assert.is(db.value(sql`SELECT count(*) FROM customer_role WHERE customer_id NOT IN (SELECT id FROM customer)`), 0);
 });
 

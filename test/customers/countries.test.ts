@@ -22,7 +22,15 @@ test('OPTIONS gives the country list of the description, in its order', () => {
 
 test('the display name of every choice is its English country name', () => {
   const names = Object.fromEntries(choices.map(({ value, display_name }) => [value, display_name]));
-  for (const [code, name] of Object.entries({ AX: 'Åland Islands', DE: 'Germany', EE: 'Estonia', GB: 'United Kingdom', NL: 'Netherlands', US: 'United States', ZW: 'Zimbabwe' })) {
+  for (const [code, name] of Object.entries({
+    AX: 'Åland Islands',
+    DE: 'Germany',
+    EE: 'Estonia',
+    GB: 'United Kingdom',
+    NL: 'Netherlands',
+    US: 'United States',
+    ZW: 'Zimbabwe',
+  })) {
     assert.is(names[code], name);
   }
   for (const { value, display_name } of choices) assert.match(display_name, /^\p{L}.*\p{Ll}/u, value);
@@ -48,7 +56,9 @@ test('anything else is not a valid choice', async () => {
     const answer = await fixture.staff.post('/api/customers/', { name: 'Nowhere', country });
     assert.equal([answer.status, answer.body], [400, { country: [`"${country}" is not a valid choice.`] }]);
   }
-  assert.equal((await fixture.staff.post('/api/customers/', { name: 'Nowhere', country: null })).body, { country: ['This field may not be null.'] });
+  assert.equal((await fixture.staff.post('/api/customers/', { name: 'Nowhere', country: null })).body, {
+    country: ['This field may not be null.'],
+  });
 });
 
 test('country_name is read-only', async () => {

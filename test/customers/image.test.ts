@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { cast, everybody } from '../support/cast.ts';
-import { type Client, Fixture, type Json, byStaff } from '../support/fixture.ts';
+import { byStaff, type Client, Fixture, type Json } from '../support/fixture.ts';
 
 const test = suite('image of a customer (core.md 6.6)');
 let fixture: Fixture;
@@ -10,13 +10,19 @@ let customer: Json;
 const bytes = (base64: string): Buffer => Buffer.from(base64, 'base64');
 /** Images of one pixel. */
 const images: Readonly<Record<string, Buffer>> = {
-  'image/png': bytes('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='),
-  'image/jpeg': bytes('/9j/2wBDAP//////////////////////////////////////////////////////////////////////////////////////wAALCAABAAEBAREA/8QAJgABAAAAAAAAAAAAAAAAAAAAAxABAAAAAAAAAAAAAAAAAAAAAP/aAAgBAQAAPwBH/9k='),
+  'image/png': bytes(
+    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  ),
+  'image/jpeg': bytes(
+    '/9j/2wBDAP//////////////////////////////////////////////////////////////////////////////////////wAALCAABAAEBAREA/8QAJgABAAAAAAAAAAAAAAAAAAAAAxABAAAAAAAAAAAAAAAAAAAAAP/aAAgBAQAAPwBH/9k=',
+  ),
   'image/gif': bytes('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7'),
   'image/webp': bytes('UklGRiIAAABXRUJQVlA4IBYAAAAwAQCdASoBAAEADsD+JaQAA3AAAAAA'),
 };
 const png = images['image/png'] as Buffer;
-const notAnImage = { image: ['Upload a valid image. The file you uploaded was either not an image or a corrupted image.'] };
+const notAnImage = {
+  image: ['Upload a valid image. The file you uploaded was either not an image or a corrupted image.'],
+};
 const largest = 2_097_152;
 
 test.before(async () => {
@@ -34,21 +40,24 @@ const part = (content: Uint8Array, name = 'logo', type = ''): FormData => {
   form.set('image', new Blob([content as Uint8Array<ArrayBuffer>], { type }), name);
   return form;
 };
-const put = (content: Uint8Array, name?: string, type?: string) => fixture.staff.send('PUT', imageUrl(), part(content, name, type));
+const put = (content: Uint8Array, name?: string, type?: string) =>
+  fixture.staff.send('PUT', imageUrl(), part(content, name, type));
 const fetchImage = (headers: Record<string, string> = {}, method = 'GET') =>
   fetch(imageUrl(), { method, headers: { Authorization: `Token ${fixture.staff.token}`, ...headers } });
-const updated = async () => [{
-  type: 'customer_update_succeeded',
-  level: 'info',
-  message: 'Customer Pictured has been updated.',
-  context: {
-    ...(await byStaff(fixture)),
-    customer_uuid: customer.uuid,
-    customer_name: 'Pictured',
-    customer_abbreviation: 'PIC',
-    customer_contact_details: '',
+const updated = async () => [
+  {
+    type: 'customer_update_succeeded',
+    level: 'info',
+    message: 'Customer Pictured has been updated.',
+    context: {
+      ...(await byStaff(fixture)),
+      customer_uuid: customer.uuid,
+      customer_name: 'Pictured',
+      customer_abbreviation: 'PIC',
+      customer_contact_details: '',
+    },
   },
-}];
+];
 
 for (const [type, content] of Object.entries(images)) {
   test(`a ${type} is stored by PUT and answered byte for byte with its type`, async () => {
@@ -82,7 +91,13 @@ for (const [type, content] of Object.entries(images)) {
 
 test('other content is refused, whatever it calls itself', async () => {
   const others = [
-    'just text', '<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>', '<!doctype html><script>alert(1)</script>', '\x89PNG', 'GIF89a', '\xff\xd8\xff', 'BM\x3a\0\0\0',
+    'just text',
+    '<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>',
+    '<!doctype html><script>alert(1)</script>',
+    '\x89PNG',
+    'GIF89a',
+    '\xff\xd8\xff',
+    'BM\x3a\0\0\0',
   ];
   for (const other of others) {
     const answer = await put(Buffer.from(other, 'latin1'), 'logo.png', 'image/png');
@@ -123,7 +138,8 @@ test('PUT requires the part', async () => {
 });
 
 test('a file input in which nothing was chosen counts as no part', async () => {
-  const body = '--line\r\nContent-Disposition: form-data; name="image"; filename=""\r\nContent-Type: application/octet-stream\r\n\r\n\r\n--line--\r\n';
+  const body =
+    '--line\r\nContent-Disposition: form-data; name="image"; filename=""\r\nContent-Type: application/octet-stream\r\n\r\n\r\n--line--\r\n';
   const nothing = [body, { 'Content-Type': 'multipart/form-data; boundary=line' }] as const;
   assert.equal((await fixture.staff.send('PUT', imageUrl(), ...nothing)).body, { image: ['No file was submitted.'] });
   await put(png);
@@ -135,16 +151,27 @@ test('a value that is no file is refused by PUT and PATCH', async () => {
   const form = new FormData();
   form.set('image', png.toString('base64'));
   for (const method of ['PUT', 'PATCH']) {
-    for (const body of [{ image: 'text' }, { image: 5 }, { image: [] }, { image: {} }, { image: true }, new URLSearchParams({ image: 'x' }), form]) {
+    for (const body of [
+      { image: 'text' },
+      { image: 5 },
+      { image: [] },
+      { image: {} },
+      { image: true },
+      new URLSearchParams({ image: 'x' }),
+      form,
+    ]) {
       const answer = await fixture.staff.send(method, imageUrl(), body);
       assert.equal([answer.status, answer.body], wrong);
     }
-    assert.equal((await fixture.staff.send(method, imageUrl(), { image: null })).body, { image: ['This field may not be null.'] });
+    assert.equal((await fixture.staff.send(method, imageUrl(), { image: null })).body, {
+      image: ['This field may not be null.'],
+    });
   }
 });
 
 test('PATCH stores the part like PUT; without it, it answers the current value or null', async () => {
-  for (const body of [undefined, {}]) assert.equal((await fixture.staff.send('PATCH', imageUrl(), body)).body, { image: null });
+  for (const body of [undefined, {}])
+    assert.equal((await fixture.staff.send('PATCH', imageUrl(), body)).body, { image: null });
   assert.equal(fixture.events(), []);
   const answer = await fixture.staff.send('PATCH', imageUrl(), part(png));
   assert.equal([answer.status, answer.body], [200, { image: imageUrl() }]);
@@ -190,13 +217,17 @@ test('a matching If-None-Match is answered 304 without a body; another image has
 test('HEAD has the headers of GET and no body', async () => {
   await put(png);
   const [head, get] = [await fetchImage({}, 'HEAD'), await fetchImage()];
-  for (const name of ['content-type', 'content-length', 'etag', 'cache-control', 'allow']) assert.is(head.headers.get(name), get.headers.get(name), name);
+  for (const name of ['content-type', 'content-length', 'etag', 'cache-control', 'allow'])
+    assert.is(head.headers.get(name), get.headers.get(name), name);
   assert.is(await head.text(), '');
 });
 
 test('POST is not allowed', async () => {
   const answer = await fixture.staff.send('POST', imageUrl(), part(png));
-  assert.equal([answer.status, answer.body, answer.headers.get('allow')], [405, { detail: 'Method "POST" not allowed.' }, 'GET, PUT, PATCH, DELETE, HEAD, OPTIONS']);
+  assert.equal(
+    [answer.status, answer.body, answer.headers.get('allow')],
+    [405, { detail: 'Method "POST" not allowed.' }, 'GET, PUT, PATCH, DELETE, HEAD, OPTIONS'],
+  );
 });
 
 test('the image goes with its customer', async () => {
@@ -208,16 +239,28 @@ test('the image goes with its customer', async () => {
 test('whoever sees the customer sees the image; staff and owners change it', async () => {
   const company = await cast(fixture);
   const url = `${company.customer.url}image/`;
-  const statuses = (ask: (client: Client) => Promise<{ status: number }>) => everybody(company, async (client) => (await ask(client)).status);
+  const statuses = (ask: (client: Client) => Promise<{ status: number }>) =>
+    everybody(company, async (client) => (await ask(client)).status);
   await fixture.staff.send('PUT', url, part(png));
   assert.equal(await statuses((client) => client.get(url)), {
-    staff: 200, support: 200, owner: 200, helper: 200, manager: 200, admin: 200, observer: 200, stranger: 404,
+    staff: 200,
+    support: 200,
+    owner: 200,
+    helper: 200,
+    manager: 200,
+    admin: 200,
+    observer: 200,
+    stranger: 404,
   });
   const changing = { support: 403, owner: 200, helper: 403, manager: 403, admin: 403, observer: 403, stranger: 404 };
   assert.equal(await statuses((client) => client.send('PUT', url, part(png))), { staff: 200, ...changing });
   assert.equal(await statuses((client) => client.send('PATCH', url, part(png))), { staff: 200, ...changing });
   assert.equal(await statuses((client) => client.delete(url)), { staff: 204, ...changing, owner: 204 });
-  assert.is((await company.clients.helper.send('PUT', url, part(Buffer.alloc(largest + 1)))).status, 403, 'the right comes before the body');
+  assert.is(
+    (await company.clients.helper.send('PUT', url, part(Buffer.alloc(largest + 1)))).status,
+    403,
+    'the right comes before the body',
+  );
   assert.is((await fixture.anonymous.get(url)).status, 401);
 });
 

@@ -10,9 +10,24 @@ let company: Cast;
 test.before(async () => {
   fixture = await Fixture.start();
   company = await cast(fixture);
-  await fixture.customer('beta', { abbreviation: 'ZZ', native_name: 'Бета', contact_details: '100% of Main_Road', registration_code: '20' });
-  await fixture.customer('Gamma', { abbreviation: 'aa', native_name: 'гамма', contact_details: 'Cellar', registration_code: '100' });
-  await fixture.customer('Ärger', { abbreviation: 'mm', native_name: 'ÄRGER', contact_details: 'attic', registration_code: '3' });
+  await fixture.customer('beta', {
+    abbreviation: 'ZZ',
+    native_name: 'Бета',
+    contact_details: '100% of Main_Road',
+    registration_code: '20',
+  });
+  await fixture.customer('Gamma', {
+    abbreviation: 'aa',
+    native_name: 'гамма',
+    contact_details: 'Cellar',
+    registration_code: '100',
+  });
+  await fixture.customer('Ärger', {
+    abbreviation: 'mm',
+    native_name: 'ÄRGER',
+    contact_details: 'attic',
+    registration_code: '3',
+  });
 });
 test.after(() => fixture.close());
 
@@ -134,9 +149,13 @@ test('field does not limit what writes answer', async () => {
 });
 
 test('HEAD has the headers of the list', async () => {
-  const [get, head] = [await fixture.staff.get('/api/customers/?page_size=2'), await fixture.staff.send('HEAD', '/api/customers/?page_size=2')];
+  const [get, head] = [
+    await fixture.staff.get('/api/customers/?page_size=2'),
+    await fixture.staff.send('HEAD', '/api/customers/?page_size=2'),
+  ];
   assert.is(get.headers.get('x-result-count'), '4');
-  for (const name of ['x-result-count', 'link', 'etag', 'content-length', 'allow']) assert.is(head.headers.get(name), get.headers.get(name), name);
+  for (const name of ['x-result-count', 'link', 'etag', 'content-length', 'allow'])
+    assert.is(head.headers.get(name), get.headers.get(name), name);
   assert.is(head.body, undefined);
 });
 

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Cast, type Part, cast } from '../support/cast.ts';
+import { type Cast, cast, type Part } from '../support/cast.ts';
 import { Fixture, type Json, start } from '../support/fixture.ts';
 
 const test = suite('users of a customer (core.md 6.5)');
@@ -55,8 +55,22 @@ test('an item shows the customer role, its permission and end, and the roles in 
       role: 'owner',
       permission: owning.url,
       projects: [
-        { url: alpha.url, uuid: alpha.uuid, name: 'Alpha', role: 'support', permission: helping.url, expiration_time: '2018-06-01T12:30:00.5Z' },
-        { url: beta.url, uuid: beta.uuid, name: 'beta', role: 'manager', permission: managing.url, expiration_time: null },
+        {
+          url: alpha.url,
+          uuid: alpha.uuid,
+          name: 'Alpha',
+          role: 'support',
+          permission: helping.url,
+          expiration_time: '2018-06-01T12:30:00.5Z',
+        },
+        {
+          url: beta.url,
+          uuid: beta.uuid,
+          name: 'beta',
+          role: 'manager',
+          permission: managing.url,
+          expiration_time: null,
+        },
       ],
       expiration_time: '2019-01-01T00:00:00Z',
     },
@@ -68,11 +82,30 @@ test('an item shows the customer role, its permission and end, and the roles in 
       email: '',
       role: null,
       permission: null,
-      projects: [{ url: beta.url, uuid: beta.uuid, name: 'beta', role: 'admin', permission: administering.url, expiration_time: null }],
+      projects: [
+        {
+          url: beta.url,
+          uuid: beta.uuid,
+          name: 'beta',
+          role: 'admin',
+          permission: administering.url,
+          expiration_time: null,
+        },
+      ],
       expiration_time: null,
     },
   ]);
-  assert.equal(Object.keys(body[0]), ['url', 'uuid', 'username', 'full_name', 'email', 'role', 'permission', 'projects', 'expiration_time']);
+  assert.equal(Object.keys(body[0]), [
+    'url',
+    'uuid',
+    'username',
+    'full_name',
+    'email',
+    'role',
+    'permission',
+    'projects',
+    'expiration_time',
+  ]);
 });
 
 test('the roles in projects are those in projects the caller sees', async () => {
@@ -82,7 +115,8 @@ test('the roles in projects are those in projects the caller sees', async () => 
     const { body } = await company.clients[part].get(`${usersUrl}?username=admin.of`);
     return body[0].projects.map((project: Json) => project.name);
   };
-  for (const part of ['staff', 'support', 'owner', 'helper', 'admin'] as const) assert.equal(await projectsOfAdmin(part), ['Hidden', 'Rocket'], part);
+  for (const part of ['staff', 'support', 'owner', 'helper', 'admin'] as const)
+    assert.equal(await projectsOfAdmin(part), ['Hidden', 'Rocket'], part);
   for (const part of ['manager', 'observer'] as const) assert.equal(await projectsOfAdmin(part), ['Rocket'], part);
   await fixture.staff.delete(hidden.url);
 });
@@ -103,30 +137,58 @@ test('a revoked role and an expired one no longer count', async () => {
 test('names and the like are found by parts, organization exactly, booleans as such', async () => {
   const customer = await fixture.customer('Filtered');
   const anna = await fixture.user('anna', {
-    full_name: 'Anna Arendt', native_name: 'Анна', job_title: 'Pilot', email: 'anna@sky.example', phone_number: '+1 555', civil_number: '47101010033', organization: 'SKY', description: 'tall',
+    full_name: 'Anna Arendt',
+    native_name: 'Анна',
+    job_title: 'Pilot',
+    email: 'anna@sky.example',
+    phone_number: '+1 555',
+    civil_number: '47101010033',
+    organization: 'SKY',
+    description: 'tall',
   });
   const bert = await fixture.user('bert', { full_name: 'Bert Brecht', is_active: false });
   await fixture.grant(customer, anna, 'owner');
   await fixture.grant(customer, bert, 'support');
-  const found = async (query: string, client = fixture.staff) => (await client.get(`${customer.url}users/?${query}`)).body.map((user: Json) => user.username);
-  for (const query of ['full_name=AREN', `native_name=${encodeURIComponent('АНН')}`, 'job_title=pil', 'email=SKY', 'username=NN', 'phone_number=555', 'civil_number=4710', 'organization=SKY', 'is_active=True', 'description=TALL']) {
+  const found = async (query: string, client = fixture.staff) =>
+    (await client.get(`${customer.url}users/?${query}`)).body.map((user: Json) => user.username);
+  for (const query of [
+    'full_name=AREN',
+    `native_name=${encodeURIComponent('АНН')}`,
+    'job_title=pil',
+    'email=SKY',
+    'username=NN',
+    'phone_number=555',
+    'civil_number=4710',
+    'organization=SKY',
+    'is_active=True',
+    'description=TALL',
+  ]) {
     assert.equal(await found(query), ['anna'], query);
   }
-  for (const query of ['organization=SK', 'organization_approved=true', 'registration_method=saml', 'username=zzz']) assert.equal(await found(query), [], query);
-  for (const query of ['registration_method=DEF', 'organization_approved=no', 'unknown=1']) assert.equal(await found(query), ['anna', 'bert'], query);
+  for (const query of ['organization=SK', 'organization_approved=true', 'registration_method=saml', 'username=zzz'])
+    assert.equal(await found(query), [], query);
+  for (const query of ['registration_method=DEF', 'organization_approved=no', 'unknown=1'])
+    assert.equal(await found(query), ['anna', 'bert'], query);
   assert.equal(await found('is_active=false'), ['bert']);
   const wrong = await fixture.staff.get(`${customer.url}users/?is_active=perhaps`);
   assert.equal([wrong.status, wrong.body], [400, { is_active: ['"perhaps" is not a valid boolean.'] }]);
   assert.equal(await found('description=tall', company.clients.support), ['anna']);
-  assert.equal(await found('description=nothing', fixture.as('anna')), ['anna', 'bert'], 'description is for staff and global support');
+  assert.equal(
+    await found('description=nothing', fixture.as('anna')),
+    ['anna', 'bert'],
+    'description is for staff and global support',
+  );
 });
 
 test('a civil number is found by staff and global support; others find only themselves by it', async () => {
   const customer = await fixture.customer('Guarded');
   const numbers = { first: '38001010001', second: '38001010002' };
-  for (const [username, civil_number] of Object.entries(numbers)) await fixture.grant(customer, await fixture.user(username, { civil_number }), 'owner');
-  const found = async (query: string, client = fixture.staff) => (await client.get(`${customer.url}users/?${query}`)).body.map((user: Json) => user.username);
-  for (const client of [fixture.staff, company.clients.support]) assert.equal(await found('civil_number=3800101', client), ['first', 'second']);
+  for (const [username, civil_number] of Object.entries(numbers))
+    await fixture.grant(customer, await fixture.user(username, { civil_number }), 'owner');
+  const found = async (query: string, client = fixture.staff) =>
+    (await client.get(`${customer.url}users/?${query}`)).body.map((user: Json) => user.username);
+  for (const client of [fixture.staff, company.clients.support])
+    assert.equal(await found('civil_number=3800101', client), ['first', 'second']);
   assert.equal(await found('civil_number=3800101', fixture.as('first')), ['first']);
   assert.equal(await found(`civil_number=${numbers.second}`, fixture.as('first')), []);
   assert.equal(await found('civil_number=', fixture.as('first')), ['first', 'second']);
@@ -134,10 +196,16 @@ test('a civil number is found by staff and global support; others find only them
 
 test('o=concatenated_name orders by full name followed by username', async () => {
   const customer = await fixture.customer('Ordered');
-  for (const [username, full_name] of [['a.one', 'Zed'], ['b.two', ''], ['c.three', 'alma'], ['d.four', 'Alma']] as const) {
+  for (const [username, full_name] of [
+    ['a.one', 'Zed'],
+    ['b.two', ''],
+    ['c.three', 'alma'],
+    ['d.four', 'Alma'],
+  ] as const) {
     await fixture.grant(customer, await fixture.user(username, { full_name }), 'support');
   }
-  const ordered = async (query: string) => (await fixture.staff.get(`${customer.url}users/?${query}`)).body.map((user: Json) => user.username);
+  const ordered = async (query: string) =>
+    (await fixture.staff.get(`${customer.url}users/?${query}`)).body.map((user: Json) => user.username);
   assert.equal(await ordered('o=concatenated_name'), ['c.three', 'd.four', 'b.two', 'a.one']);
   assert.equal(await ordered('o=-concatenated_name'), ['a.one', 'b.two', 'd.four', 'c.three']);
   const wrong = await fixture.staff.get(`${customer.url}users/?o=username`);
@@ -146,14 +214,20 @@ test('o=concatenated_name orders by full name followed by username', async () =>
 
 test('the list is paginated', async () => {
   const { body, headers } = await fixture.staff.get(`${usersUrl}?page_size=2&page=2`);
-  assert.equal(body.map((user: Json) => user.username), ['manager', 'observer']);
+  assert.equal(
+    body.map((user: Json) => user.username),
+    ['manager', 'observer'],
+  );
   assert.is(headers.get('x-result-count'), '5');
-  assert.is(headers.get('link'), [
-    `<${usersUrl}?page_size=2>; rel="first"`,
-    `<${usersUrl}?page_size=2>; rel="prev"`,
-    `<${usersUrl}?page=3&page_size=2>; rel="next"`,
-    `<${usersUrl}?page=3&page_size=2>; rel="last"`,
-  ].join(', '));
+  assert.is(
+    headers.get('link'),
+    [
+      `<${usersUrl}?page_size=2>; rel="first"`,
+      `<${usersUrl}?page_size=2>; rel="prev"`,
+      `<${usersUrl}?page=3&page_size=2>; rel="next"`,
+      `<${usersUrl}?page=3&page_size=2>; rel="last"`,
+    ].join(', '),
+  );
   assert.equal((await fixture.staff.get(`${usersUrl}?page=9`)).body, { detail: 'Invalid page.' });
 });
 

@@ -13,7 +13,8 @@ test.before(async () => {
 });
 test.after(() => fixture.close());
 
-const create = (fields: object) => fixture.staff.post('/api/customers/', { name: 'Bakery', is_company: true, ...fields });
+const create = (fields: object) =>
+  fixture.staff.post('/api/customers/', { name: 'Bakery', is_company: true, ...fields });
 
 /** Country, numbers in its format, numbers that are not. */
 const formats: readonly (readonly [country: string, valid: readonly string[], invalid: readonly string[]])[] = [
@@ -54,10 +55,18 @@ for (const [country, valid, invalid] of formats) {
         assert.is(answer.status, 201, vat_code);
         assert.is(answer.body.vat_code, vat_code);
       }
-      assert.is((await create({ vat_code: `${country}${number}` })).status, 201, `${country}${number} without a country`);
+      assert.is(
+        (await create({ vat_code: `${country}${number}` })).status,
+        201,
+        `${country}${number} without a country`,
+      );
     }
     for (const number of invalid) {
-      for (const fields of [{ country, vat_code: number }, { country, vat_code: `${country}${number}` }, { vat_code: `${country}${number}` }]) {
+      for (const fields of [
+        { country, vat_code: number },
+        { country, vat_code: `${country}${number}` },
+        { vat_code: `${country}${number}` },
+      ]) {
         const answer = await create(fields);
         assert.equal([answer.status, answer.body], [400, wrongFormat], JSON.stringify(fields));
       }
@@ -66,7 +75,11 @@ for (const [country, valid, invalid] of formats) {
 }
 
 test('Greek numbers may start with EL as well as GR', async () => {
-  for (const fields of [{ vat_code: 'EL123456789' }, { vat_code: 'GR123456789' }, { country: 'GR', vat_code: 'EL123456789' }]) {
+  for (const fields of [
+    { vat_code: 'EL123456789' },
+    { vat_code: 'GR123456789' },
+    { country: 'GR', vat_code: 'EL123456789' },
+  ]) {
     assert.is((await create(fields)).status, 201, JSON.stringify(fields));
   }
   assert.equal((await create({ vat_code: 'EL12345678' })).body, wrongFormat);
@@ -99,7 +112,11 @@ test("the prefix of another country than the customer's is not stripped", async 
 test('a number without a company is refused', async () => {
   for (const is_company of [false, undefined]) {
     assert.equal((await create({ is_company, country: 'EE', vat_code: 'EE123456789' })).body, privatePerson);
-    assert.equal((await create({ is_company, vat_code: 'nonsense!' })).body, privatePerson, 'this comes before the format');
+    assert.equal(
+      (await create({ is_company, vat_code: 'nonsense!' })).body,
+      privatePerson,
+      'this comes before the format',
+    );
   }
 });
 
@@ -124,14 +141,18 @@ test('an update is judged on the stored values merged with the body', async () =
 test('a body without vat_code, country and is_company leaves the stored number alone', async () => {
   const { url, uuid } = await fixture.customer('Mill', { is_company: true, country: 'EE', vat_code: 'EE123456789' });
   const { db } = fixture.server.deployment;
-  db.write(() => db.run({ text: "UPDATE customer SET vat_code = 'from an older rule' WHERE uuid = ?", values: [uuid] }));
+  db.write(() =>
+    db.run({ text: "UPDATE customer SET vat_code = 'from an older rule' WHERE uuid = ?", values: [uuid] }),
+  );
   assert.is((await fixture.staff.patch(url, { name: 'Windmill' })).status, 200);
   assert.equal((await fixture.staff.patch(url, { country: 'EE' })).body, wrongFormat);
 });
 
 test('field errors come first: the number is not judged while another field is wrong', async () => {
   assert.equal((await create({ name: '', vat_code: 'nonsense!' })).body, { name: ['This field may not be blank.'] });
-  assert.equal((await create({ vat_code: 'X'.repeat(21) })).body, { vat_code: ['Ensure this field has no more than 20 characters.'] });
+  assert.equal((await create({ vat_code: 'X'.repeat(21) })).body, {
+    vat_code: ['Ensure this field has no more than 20 characters.'],
+  });
 });
 
 test.run();

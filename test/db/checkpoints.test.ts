@@ -39,7 +39,10 @@ function add(items: number): void {
 
 /** Pages of the log, and those of them that are in the file. */
 const log = (): { log: number; checkpointed: number } =>
-  db.get<{ log: number; checkpointed: number }>(sql`PRAGMA wal_checkpoint(NOOP)`) as { log: number; checkpointed: number };
+  db.get<{ log: number; checkpointed: number }>(sql`PRAGMA wal_checkpoint(NOOP)`) as {
+    log: number;
+    checkpointed: number;
+  };
 
 checkpoints('after enough pages the thread moves the log, which then begins anew', async () => {
   db.checkpointInThread(undefined, fail);
@@ -82,39 +85,45 @@ function read(): () => void {
   return () => outside.close();
 }
 
-checkpoints('what a long reader has kept in the log the thread moves when he goes, not the writer, and the room is given back', async () => {
-  db.checkpointInThread(undefined, fail);
-  const end = read();
-  for (let i = 0; i < 2; i++) {
-    addLong(50);
+checkpoints(
+  'what a long reader has kept in the log the thread moves when he goes, not the writer, and the room is given back',
+  async () => {
+    db.checkpointInThread(undefined, fail);
+    const end = read();
+    for (let i = 0; i < 2; i++) {
+      addLong(50);
+      await db.checkpointed();
+    }
+    const { checkpointed } = log();
+    assert.ok(checkpointed < 10, `${checkpointed} pages were moved in spite of the reader`);
+    end();
+    add(1);
+    assert.is(log().checkpointed, checkpointed, 'the writer has not waited for it');
     await db.checkpointed();
-  }
-  const { checkpointed } = log();
-  assert.ok(checkpointed < 10, `${checkpointed} pages were moved in spite of the reader`);
-  end();
-  add(1);
-  assert.is(log().checkpointed, checkpointed, 'the writer has not waited for it');
-  await db.checkpointed();
-  assert.ok(log().log > 24_000);
-  assert.is(log().checkpointed, log().log);
-  assert.ok(statSync(join(folder, 'test.db-wal')).size > 100_000_000);
-  add(1);
-  assert.ok(log().log < 10);
-  assert.ok(statSync(join(folder, 'test.db-wal')).size <= 80_000_000);
-});
+    assert.ok(log().log > 24_000);
+    assert.is(log().checkpointed, log().log);
+    assert.ok(statSync(join(folder, 'test.db-wal')).size > 100_000_000);
+    add(1);
+    assert.ok(log().log < 10);
+    assert.ok(statSync(join(folder, 'test.db-wal')).size <= 80_000_000);
+  },
+);
 
-checkpoints('of a log that becomes very long though nobody reads, the writer moves what the thread leaves', async () => {
-  db.checkpointInThread(undefined, fail);
-  addLong(50);
-  const end = read();
-  addLong(30);
-  await db.checkpointed();
-  assert.ok(log().log > 16_000);
-  assert.ok(log().checkpointed < log().log, 'written while the thread worked');
-  end();
-  add(1);
-  assert.is(log().checkpointed, log().log);
-});
+checkpoints(
+  'of a log that becomes very long though nobody reads, the writer moves what the thread leaves',
+  async () => {
+    db.checkpointInThread(undefined, fail);
+    addLong(50);
+    const end = read();
+    addLong(30);
+    await db.checkpointed();
+    assert.ok(log().log > 16_000);
+    assert.ok(log().checkpointed < log().log, 'written while the thread worked');
+    end();
+    add(1);
+    assert.is(log().checkpointed, log().log);
+  },
+);
 
 checkpoints('when a commit fails the log is moved, however short: on a full disk that makes room', async () => {
   db.script('CREATE TABLE child (item INTEGER REFERENCES item DEFERRABLE INITIALLY DEFERRED) STRICT');
@@ -138,21 +147,26 @@ checkpoints('what the thread does is no setback: nothing that is remembered is f
   assert.equal([db.setbacks, db.writes], [setbacks, writes]);
 });
 
-checkpoints('when it is stopped the log is moved by commits and by closing, and nothing stays beside the file', async () => {
-  db.checkpointInThread(undefined, fail);
-  add(2000);
-  await db.stopCheckpoints();
-  add(100);
-  db.close();
-  assert.equal(readdirSync(folder), ['test.db']);
-  const outside = new SQLite(join(folder, 'test.db'), { readonly: true });
-  assert.is(outside.prepare('SELECT count(*) FROM item').pluck().get(), 2100);
-  outside.close();
-});
+checkpoints(
+  'when it is stopped the log is moved by commits and by closing, and nothing stays beside the file',
+  async () => {
+    db.checkpointInThread(undefined, fail);
+    add(2000);
+    await db.stopCheckpoints();
+    add(100);
+    db.close();
+    assert.equal(readdirSync(folder), ['test.db']);
+    const outside = new SQLite(join(folder, 'test.db'), { readonly: true });
+    assert.is(outside.prepare('SELECT count(*) FROM item').pluck().get(), 2100);
+    outside.close();
+  },
+);
 
 checkpoints('where the thread cannot load what the process has loaded, commits move the log', async () => {
   const told: unknown[] = [];
-  db.checkpointInThread({ exports: {}, file: fileURLToPath(import.meta.url), inode: -1 }, (error) => told.push((error as Error).message));
+  db.checkpointInThread({ exports: {}, file: fileURLToPath(import.meta.url), inode: -1 }, (error) =>
+    told.push((error as Error).message),
+  );
   add(2000);
   await db.checkpointed();
   assert.equal(told, [`${fileURLToPath(import.meta.url)} is not what was loaded before`]);
@@ -161,8 +175,10 @@ checkpoints('where the thread cannot load what the process has loaded, commits m
   assert.ok(log().log < 500, 'it began anew');
 });
 
-checkpoints('a disk that is too full for the log to be moved keeps no database from being closed, and nothing is lost', () => {
-  const program = `
+checkpoints(
+  'a disk that is too full for the log to be moved keeps no database from being closed, and nothing is lost',
+  () => {
+    const program = `
     import { Database } from ${JSON.stringify(fileURLToPath(new URL('../../src/db/database.ts', import.meta.url)))};
     const db = Database.open(process.argv[1]);
     db.script('CREATE TABLE thing (text TEXT)');
@@ -172,14 +188,29 @@ checkpoints('a disk that is too full for the log to be moved keeps no database f
     add();
     db.close();
   `;
-  // A file may have half a million bytes more than one of the texts: there is room for the log, not for both of them in the file.
-  const limited = ['-c', 'ulimit -f 2800; exec "$0" "$@"', process.execPath, '--import', 'tsx', '--input-type=module', '-e', program, join(folder, 'full.db')];
-  const { status, stderr } = spawnSync('sh', limited, { encoding: 'utf8', timeout: 20_000, env: { ...process.env, TSX_DISABLE_CACHE: '1' } });
-  assert.equal([status, stderr], [0, '']);
-  const outside = new SQLite(join(folder, 'full.db'));
-  assert.equal(outside.prepare('SELECT length(text) FROM thing').pluck().all(), [900_000, 900_000]);
-  outside.close();
-});
+    // A file may have half a million bytes more than one of the texts: there is room for the log, not for both of them in the file.
+    const limited = [
+      '-c',
+      'ulimit -f 2800; exec "$0" "$@"',
+      process.execPath,
+      '--import',
+      'tsx',
+      '--input-type=module',
+      '-e',
+      program,
+      join(folder, 'full.db'),
+    ];
+    const { status, stderr } = spawnSync('sh', limited, {
+      encoding: 'utf8',
+      timeout: 20_000,
+      env: { ...process.env, TSX_DISABLE_CACHE: '1' },
+    });
+    assert.equal([status, stderr], [0, '']);
+    const outside = new SQLite(join(folder, 'full.db'));
+    assert.equal(outside.prepare('SELECT length(text) FROM thing').pluck().all(), [900_000, 900_000]);
+    outside.close();
+  },
+);
 
 checkpoints('the thread keeps no process alive that has nothing else to do, and a stop is waited for', () => {
   const program = `
@@ -194,7 +225,11 @@ checkpoints('the thread keeps no process alive that has nothing else to do, and 
     console.log('end');
   `;
   const run = (...words: string[]) => {
-    const { status, stderr, stdout } = spawnSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', program, ...words], { encoding: 'utf8', timeout: 20_000 });
+    const { status, stderr, stdout } = spawnSync(
+      process.execPath,
+      ['--import', 'tsx', '--input-type=module', '-e', program, ...words],
+      { encoding: 'utf8', timeout: 20_000 },
+    );
     return [status, stdout.trim().split('\n'), stderr];
   };
   assert.equal(run(join(folder, 'one.db')), [0, ['end'], '']);

@@ -31,7 +31,10 @@ const committed = () => outside.prepare('SELECT name FROM item ORDER BY id').plu
 const settled = () => new Promise<unknown>((resolve) => db.settled(resolve));
 
 database('the file is in WAL mode with full synchronisation and foreign keys', () => {
-  assert.equal([db.pragma('journal_mode'), db.pragma('synchronous'), db.pragma('foreign_keys'), db.pragma('trusted_schema')], ['wal', 2, 1, 0]);
+  assert.equal(
+    [db.pragma('journal_mode'), db.pragma('synchronous'), db.pragma('foreign_keys'), db.pragma('trusted_schema')],
+    ['wal', 2, 1, 0],
+  );
 });
 
 database('nobody changes anything outside write', () => {
@@ -49,18 +52,24 @@ database('all changes of one turn of the event loop are committed together at it
   assert.equal(committed(), ['one', 'two']);
 });
 
-database('settled calls back after the commit, in the order of asking, and at once when nothing is pending', async () => {
-  const heard: unknown[] = [];
-  db.write(() => add('one'));
-  db.settled((error) => heard.push(['first', error, committed()]));
-  db.write(() => add('two'));
-  db.settled((error) => heard.push(['second', error, committed()]));
-  assert.equal(heard, []);
-  await settled();
-  assert.equal(heard, [['first', undefined, ['one', 'two']], ['second', undefined, ['one', 'two']]]);
-  db.settled((error) => heard.push(['at once', error]));
-  assert.equal(heard.at(-1), ['at once', undefined]);
-});
+database(
+  'settled calls back after the commit, in the order of asking, and at once when nothing is pending',
+  async () => {
+    const heard: unknown[] = [];
+    db.write(() => add('one'));
+    db.settled((error) => heard.push(['first', error, committed()]));
+    db.write(() => add('two'));
+    db.settled((error) => heard.push(['second', error, committed()]));
+    assert.equal(heard, []);
+    await settled();
+    assert.equal(heard, [
+      ['first', undefined, ['one', 'two']],
+      ['second', undefined, ['one', 'two']],
+    ]);
+    db.settled((error) => heard.push(['at once', error]));
+    assert.equal(heard.at(-1), ['at once', undefined]);
+  },
+);
 
 database('a failing piece of work rolls back alone', async () => {
   db.write(() => add('before'));
@@ -161,24 +170,31 @@ database('a count is remembered until something is written, also by others', asy
   assert.is(count(), 2);
 });
 
-database('unsynced work is committed by itself and at once, and whoever writes before or after it waits for the disk as ever', async () => {
-  const modes: unknown[] = [];
-  const mode = () => modes.push(db.pragma('synchronous'));
-  db.write(() => add('before'));
-  db.settled(mode);
-  assert.is(db.writeUnsynced(() => (mode(), add('old'))), 2);
-  assert.equal(committed(), ['before', 'old']);
-  db.write(() => (mode(), add('after')));
-  await settled();
-  assert.equal(modes, [2, 1, 2]);
-  assert.equal(committed(), ['before', 'old', 'after']);
-});
+database(
+  'unsynced work is committed by itself and at once, and whoever writes before or after it waits for the disk as ever',
+  async () => {
+    const modes: unknown[] = [];
+    const mode = () => modes.push(db.pragma('synchronous'));
+    db.write(() => add('before'));
+    db.settled(mode);
+    assert.is(
+      db.writeUnsynced(() => (mode(), add('old'))),
+      2,
+    );
+    assert.equal(committed(), ['before', 'old']);
+    db.write(() => (mode(), add('after')));
+    await settled();
+    assert.equal(modes, [2, 1, 2]);
+    assert.equal(committed(), ['before', 'old', 'after']);
+  },
+);
 
 database('of unsynced work that fails nothing is left, and the next write waits for the disk', () => {
-  const fail = (message: string) => db.writeUnsynced(() => {
-    add('half');
-    throw new Error(message);
-  });
+  const fail = (message: string) =>
+    db.writeUnsynced(() => {
+      add('half');
+      throw new Error(message);
+    });
   assert.throws(() => fail('no'), /^no$/);
   assert.is(db.pragma('synchronous'), 2);
   db.script('CREATE TABLE child (item INTEGER REFERENCES item DEFERRABLE INITIALLY DEFERRED) STRICT');
@@ -189,36 +205,44 @@ database('of unsynced work that fails nothing is left, and the next write waits 
   assert.equal(committed(), []);
 });
 
-database('what is undone and what others write is a setback to whoever remembers rows, a failure that changed nothing is none', async () => {
-  const setbacks = (): number => {
-    const before = last;
-    return (last = db.setbacks) - before;
-  };
-  let last = db.setbacks;
-  const fails = (work: () => void) => assert.throws(() => db.write(() => {
-    work();
-    throw new Error('no');
-  }), /^no$/);
-  db.write(() => add('one'));
-  await settled();
-  setbacks();
-  fails(() => undefined);
-  assert.is(setbacks(), 0, 'nothing was changed');
-  fails(() => add('two'));
-  assert.is(setbacks(), 1, 'rolled back');
-  await settled();
-  outside.prepare("INSERT INTO item (name) VALUES ('theirs')").run();
-  db.write(() => assert.is(setbacks(), 1, 'written by others'));
-  await settled();
-  db.write(() => add('three'));
-  await settled();
-  assert.is(setbacks(), 0, 'written here');
-  db.script('CREATE TABLE child (item INTEGER REFERENCES item DEFERRABLE INITIALLY DEFERRED) STRICT');
-  assert.is(setbacks(), 1, 'a script may do anything');
-  db.write(() => db.insert('child', { item: 99 }));
-  await settled();
-  assert.is(setbacks(), 1, 'not committed');
-});
+database(
+  'what is undone and what others write is a setback to whoever remembers rows, a failure that changed nothing is none',
+  async () => {
+    const setbacks = (): number => {
+      const before = last;
+      return (last = db.setbacks) - before;
+    };
+    let last = db.setbacks;
+    const fails = (work: () => void) =>
+      assert.throws(
+        () =>
+          db.write(() => {
+            work();
+            throw new Error('no');
+          }),
+        /^no$/,
+      );
+    db.write(() => add('one'));
+    await settled();
+    setbacks();
+    fails(() => undefined);
+    assert.is(setbacks(), 0, 'nothing was changed');
+    fails(() => add('two'));
+    assert.is(setbacks(), 1, 'rolled back');
+    await settled();
+    outside.prepare("INSERT INTO item (name) VALUES ('theirs')").run();
+    db.write(() => assert.is(setbacks(), 1, 'written by others'));
+    await settled();
+    db.write(() => add('three'));
+    await settled();
+    assert.is(setbacks(), 0, 'written here');
+    db.script('CREATE TABLE child (item INTEGER REFERENCES item DEFERRABLE INITIALLY DEFERRED) STRICT');
+    assert.is(setbacks(), 1, 'a script may do anything');
+    db.write(() => db.insert('child', { item: 99 }));
+    await settled();
+    assert.is(setbacks(), 1, 'not committed');
+  },
+);
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
@@ -235,25 +259,31 @@ database('whole work is one transaction over many turns of the event loop', asyn
   assert.equal(committed(), ['one', 'two']);
 });
 
-database('of whole work that rejects nothing is left, not even what others wrote meanwhile, and they hear of it', async () => {
-  db.write(() => add('before'));
-  const heard: unknown[] = [];
-  const failed = await db
-    .whole(async () => {
-      db.write(() => add('one'));
-      await turn();
-      db.write(() => add('others'));
-      db.settled((error) => heard.push(error));
-      throw new Error('no');
-    })
-    .catch((error: Error) => error.message);
-  assert.is(failed, 'no');
-  assert.equal(heard.map((error) => (error as Error).message), ['no']);
-  assert.equal(db.values(sql`SELECT name FROM item`), ['before']);
-  db.write(() => add('after'));
-  await settled();
-  assert.equal(committed(), ['before', 'after']);
-});
+database(
+  'of whole work that rejects nothing is left, not even what others wrote meanwhile, and they hear of it',
+  async () => {
+    db.write(() => add('before'));
+    const heard: unknown[] = [];
+    const failed = await db
+      .whole(async () => {
+        db.write(() => add('one'));
+        await turn();
+        db.write(() => add('others'));
+        db.settled((error) => heard.push(error));
+        throw new Error('no');
+      })
+      .catch((error: Error) => error.message);
+    assert.is(failed, 'no');
+    assert.equal(
+      heard.map((error) => (error as Error).message),
+      ['no'],
+    );
+    assert.equal(db.values(sql`SELECT name FROM item`), ['before']);
+    db.write(() => add('after'));
+    await settled();
+    assert.equal(committed(), ['before', 'after']);
+  },
+);
 
 database('nobody commits in the middle of whole work, nor writes past it', async () => {
   await db
@@ -274,7 +304,11 @@ database('nobody else on the machine reads the file, nor the log beside it', asy
   db.write(() => add('one'));
   await settled();
   const modes = readdirSync(folder).map((name) => [name, statSync(join(folder, name)).mode & 0o777]);
-  assert.equal(modes.sort(), [['test.db', 0o600], ['test.db-shm', 0o600], ['test.db-wal', 0o600]]);
+  assert.equal(modes.sort(), [
+    ['test.db', 0o600],
+    ['test.db-shm', 0o600],
+    ['test.db-wal', 0o600],
+  ]);
 });
 
 database('update changes the named columns and does nothing for an empty change', async () => {
@@ -286,7 +320,11 @@ database('update changes the named columns and does nothing for an empty change'
 
 database('a function defined for SQL maps texts and leaves null alone', () => {
   db.define('twice', (text) => text + text);
-  assert.equal(db.get(sql`SELECT twice('ab') AS text, twice(NULL) AS none, fold('ÄÖ Ａ') AS folded`), { text: 'abab', none: null, folded: 'äö a' });
+  assert.equal(db.get(sql`SELECT twice('ab') AS text, twice(NULL) AS none, fold('ÄÖ Ａ') AS folded`), {
+    text: 'abab',
+    none: null,
+    folded: 'äö a',
+  });
 });
 
 database.run();

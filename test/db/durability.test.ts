@@ -43,7 +43,14 @@ durability('when the commit fails, nobody who heard of the change is told anythi
     return insert.call(db, table, row);
   };
   const body = '{"name":"Never","agreement_number":5}';
-  const request = ['POST /api/customers/ HTTP/1.1', 'Host: localhost', `Authorization: Token ${fixture.staff.token}`, 'Content-Type: application/json', `Content-Length: ${body.length}`, ''];
+  const request = [
+    'POST /api/customers/ HTTP/1.1',
+    'Host: localhost',
+    `Authorization: Token ${fixture.staff.token}`,
+    'Content-Type: application/json',
+    `Content-Length: ${body.length}`,
+    '',
+  ];
   const wire = (await Wire.to(fixture.url)).bytes(`${request.join('\r\n')}\r\n${body}`.repeat(2));
   assert.equal([(await wire.answer()).status, (await wire.answer()).status], [500, 500]);
   wire.close();
@@ -53,34 +60,48 @@ durability('when the commit fails, nobody who heard of the change is told anythi
 });
 
 durability('a failing request rolls back alone among simultaneous ones', async () => {
-  const bodies = Array.from({ length: 30 }, (_, i) => (i % 3 === 0 ? { name: `wrong ${i}`, agreement_number: 1 } : { name: `right ${i}` }));
+  const bodies = Array.from({ length: 30 }, (_, i) =>
+    i % 3 === 0 ? { name: `wrong ${i}`, agreement_number: 1 } : { name: `right ${i}` },
+  );
   await fixture.customer('first', { agreement_number: 1 });
   const answers = await Promise.all(bodies.map((body) => fixture.staff.post('/api/customers/', body)));
-  assert.equal(answers.map(({ status }) => status), bodies.map((_, i) => (i % 3 === 0 ? 400 : 201)));
+  assert.equal(
+    answers.map(({ status }) => status),
+    bodies.map((_, i) => (i % 3 === 0 ? 400 : 201)),
+  );
   assert.equal(committed(), ['first', ...bodies.flatMap(({ name }, i) => (i % 3 === 0 ? [] : [name]))].sort());
 });
 
-durability('on a full disk a write is 500, nothing of it remains, reading goes on, and writing again when there is room', async () => {
-  const { db, log } = fixture.server.deployment;
-  const logged: unknown[] = [];
-  log.error = (entry: unknown) => logged.push(entry);
-  db.pragma(`max_page_count = ${Number(db.pragma('page_count')) + 4}`);
-  const acknowledged: string[] = [];
-  let refused: Awaited<ReturnType<Client['post']>> | undefined;
-  for (let i = 0; refused === undefined && i < 200; i++) {
-    const answer = await fixture.staff.post('/api/customers/', { name: `customer ${i}`, contact_details: 'x'.repeat(500) });
-    if (answer.status === 201) acknowledged.push(answer.body.name);
-    else refused = answer;
-  }
-  assert.ok(refused);
-  assert.equal([refused.status, refused.body], [500, { detail: 'Internal server error.', request_id: refused.headers.get('x-request-id') }]);
-  assert.is((logged[0] as { request: string }).request, refused.headers.get('x-request-id'));
-  assert.equal(committed(), [...acknowledged].sort());
-  assert.is((await fixture.staff.get('/api/customers/')).headers.get('x-result-count'), String(acknowledged.length));
-  db.pragma('max_page_count = 100000');
-  assert.is((await fixture.staff.post('/api/customers/', { name: 'with room' })).status, 201);
-  assert.ok(committed().includes('with room'));
-});
+durability(
+  'on a full disk a write is 500, nothing of it remains, reading goes on, and writing again when there is room',
+  async () => {
+    const { db, log } = fixture.server.deployment;
+    const logged: unknown[] = [];
+    log.error = (entry: unknown) => logged.push(entry);
+    db.pragma(`max_page_count = ${Number(db.pragma('page_count')) + 4}`);
+    const acknowledged: string[] = [];
+    let refused: Awaited<ReturnType<Client['post']>> | undefined;
+    for (let i = 0; refused === undefined && i < 200; i++) {
+      const answer = await fixture.staff.post('/api/customers/', {
+        name: `customer ${i}`,
+        contact_details: 'x'.repeat(500),
+      });
+      if (answer.status === 201) acknowledged.push(answer.body.name);
+      else refused = answer;
+    }
+    assert.ok(refused);
+    assert.equal(
+      [refused.status, refused.body],
+      [500, { detail: 'Internal server error.', request_id: refused.headers.get('x-request-id') }],
+    );
+    assert.is((logged[0] as { request: string }).request, refused.headers.get('x-request-id'));
+    assert.equal(committed(), [...acknowledged].sort());
+    assert.is((await fixture.staff.get('/api/customers/')).headers.get('x-result-count'), String(acknowledged.length));
+    db.pragma('max_page_count = 100000');
+    assert.is((await fixture.staff.post('/api/customers/', { name: 'with room' })).status, 201);
+    assert.ok(committed().includes('with room'));
+  },
+);
 
 durability('what was answered is there after a restart, and so is the last use of tokens', async () => {
   await fixture.user('alice', { token_lifetime: 100 });

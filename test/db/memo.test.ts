@@ -84,7 +84,10 @@ test('one caller is never told what another one was', async () => {
   const seen = await fixture.project('Seen by the manager', customer);
   await fixture.grant(seen, manager, 'manager');
   assert.is((await fixture.staff.get(customer.url)).body.projects.length, 2);
-  assert.equal((await fixture.as('memo.manager').get(customer.url)).body.projects.map(({ name }: { name: string }) => name), ['Seen by the manager']);
+  assert.equal(
+    (await fixture.as('memo.manager').get(customer.url)).body.projects.map(({ name }: { name: string }) => name),
+    ['Seen by the manager'],
+  );
   await fixture.user('memo.stranger');
   assert.is((await fixture.as('memo.stranger').get(customer.url)).status, 404);
 });

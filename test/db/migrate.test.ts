@@ -14,25 +14,37 @@ migrations.before.each(() => {
 });
 migrations.after.each(() => db.close());
 
-const files = readdirSync(new URL('../../migrations', import.meta.url)).filter((name) => name.endsWith('.sql')).sort();
+const files = readdirSync(new URL('../../migrations', import.meta.url))
+  .filter((name) => name.endsWith('.sql'))
+  .sort();
 
 migrations('an empty database gets every migration in order, once', () => {
   const applied = migrate(db);
-  assert.equal(applied.map((name) => name.replace(/\.sql$/, '')), files.map((name) => name.replace(/\.sql$/, '')));
+  assert.equal(
+    applied.map((name) => name.replace(/\.sql$/, '')),
+    files.map((name) => name.replace(/\.sql$/, '')),
+  );
   assert.is(db.pragma('user_version'), files.length);
   assert.equal(migrate(db), []);
 });
 
 migrations('they are numbered without a gap, so that their number is the version', () => {
-  assert.equal(files.map((name) => Number(name.slice(0, 4))), files.map((_, i) => i + 1));
+  assert.equal(
+    files.map((name) => Number(name.slice(0, 4))),
+    files.map((_, i) => i + 1),
+  );
 });
 
 migrations('every foreign key has an index', () => {
   migrate(db);
-  const tables = db.values<string>(sql`SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite_%'`);
+  const tables = db.values<string>(
+    sql`SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite_%'`,
+  );
   for (const table of tables) {
     for (const column of db.values<string>(sql`SELECT "from" FROM pragma_foreign_key_list(${table})`)) {
-      const indexed = db.values<string>(sql`SELECT ii.name FROM pragma_index_list(${table}) il, pragma_index_info(il.name) ii WHERE ii.seqno = 0`);
+      const indexed = db.values<string>(
+        sql`SELECT ii.name FROM pragma_index_list(${table}) il, pragma_index_info(il.name) ii WHERE ii.seqno = 0`,
+      );
       const isKey = db.value(sql`SELECT 1 FROM pragma_table_info(${table}) WHERE name = ${column} AND pk = 1`);
       assert.ok(isKey || indexed.includes(column), `${table}.${column}`);
     }
@@ -53,7 +65,10 @@ migrations('so is one with a schema of its own and no mark', () => {
 migrations('a database of a newer version is refused', () => {
   migrate(db);
   db.script('PRAGMA user_version = 9999');
-  assert.throws(() => migrate(db), new RegExp(`^The database has schema 9999, newer than this version's ${files.length}: use a newer Tenantry$`));
+  assert.throws(
+    () => migrate(db),
+    new RegExp(`^The database has schema 9999, newer than this version's ${files.length}: use a newer Tenantry$`),
+  );
 });
 
 migrations('a migration that fails leaves the version before it', () => {

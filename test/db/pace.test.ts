@@ -27,13 +27,19 @@ test('a step takes more after short ones, fewer after long ones, and neither too
 });
 
 test('a step that ends the removal tells nothing: it shares its commit with others', () => {
-  assert.equal(sizes([1, 1, 1, 100, 100], (atMost) => atMost - 1), [5, 5, 5, 5, 5]);
+  assert.equal(
+    sizes([1, 1, 1, 100, 100], (atMost) => atMost - 1),
+    [5, 5, 5, 5, 5],
+  );
 });
 
 test('it answers whether as many were removed as might have been', () => {
   const db = Database.open(':memory:');
   const pace = new Pace(() => 0);
-  assert.equal([4, 5, 0].map((removed) => db.write(() => pace.step(db, () => removed))), [false, true, false]);
+  assert.equal(
+    [4, 5, 0].map((removed) => db.write(() => pace.step(db, () => removed))),
+    [false, true, false],
+  );
   db.close();
 });
 
@@ -46,7 +52,10 @@ test('every database has a pace of its own', () => {
     db.commit();
     return size;
   };
-  assert.equal([0, 0, 1, 0].map((i) => step(databases[i] as Database)), [5, 10, 5, 15]);
+  assert.equal(
+    [0, 0, 1, 0].map((i) => step(databases[i] as Database)),
+    [5, 10, 5, 15],
+  );
   for (const db of databases) db.close();
 });
 

@@ -31,7 +31,8 @@ composing('among compares with a list of any length, as one parameter', () => {
 });
 
 composing('contains finds a substring without case and takes wildcards literally', () => {
-  const found = (text: string, part: string) => db.value(sql`SELECT ${contains('text', part)} FROM (SELECT ${text} AS text)`) === 1;
+  const found = (text: string, part: string) =>
+    db.value(sql`SELECT ${contains('text', part)} FROM (SELECT ${text} AS text)`) === 1;
   assert.ok(found('Hello World', 'LO WO'));
   assert.ok(found('Straße ÄÖÜ', 'äöü'));
   assert.ok(found('50% off\\_x', '% OFF\\_'));

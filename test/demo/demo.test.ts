@@ -16,7 +16,8 @@ world.before(async () => {
 });
 world.after(() => fixture.close());
 
-const count = async (client: Client, path: string): Promise<number> => Number((await client.get(path)).headers.get('x-result-count'));
+const count = async (client: Client, path: string): Promise<number> =>
+  Number((await client.get(path)).headers.get('x-result-count'));
 
 async function everyPage(client: Client, path: string): Promise<Json[]> {
   const items: Json[] = [];
@@ -48,13 +49,19 @@ world('tells how much there is, and since when', () => {
   const events = fixture.server.deployment.db.value<number>(sql`SELECT count(*) FROM event`);
   const [first, second] = told.split('\n');
   assert.match(first ?? '', /^The demonstration world is ready: 12 customers, 40 projects, 121 users, \d+ SSH keys,$/);
-  assert.match(second ?? '', new RegExp(`^12 provider accounts, 3\\d\\d resources and ${events} events since 2016-01-06\\.$`));
+  assert.match(
+    second ?? '',
+    new RegExp(`^12 provider accounts, 3\\d\\d resources and ${events} events since 2016-01-06\\.$`),
+  );
 });
 
 world('has customers of several countries, companies with their VAT numbers and private persons', async () => {
   const customers = await everyPage(fixture.staff, '/api/customers/');
   assert.is(new Set(customers.map(({ country }) => country)).size, 12);
-  const [companies, persons] = [customers.filter(({ is_company }) => is_company), customers.filter(({ is_company }) => !is_company)];
+  const [companies, persons] = [
+    customers.filter(({ is_company }) => is_company),
+    customers.filter(({ is_company }) => !is_company),
+  ];
   assert.equal([companies.length, persons.length], [9, 3]);
   for (const company of companies) {
     assert.is.not(company.vat_code, '');
@@ -65,14 +72,25 @@ world('has customers of several countries, companies with their VAT numbers and 
   for (const customer of customers) {
     assert.match(customer.email, /\.example(\.org)?$/);
     assert.ok(customer.owners.length > 0);
-    for (const key of ['contact_details', 'phone_number', 'created']) assert.ok(customer[key], `${customer.name}: ${key}`);
+    for (const key of ['contact_details', 'phone_number', 'created'])
+      assert.ok(customer[key], `${customer.name}: ${key}`);
   }
 });
 
 world('has people with names in their own scripts, and all that belongs to an account', async () => {
   const people = (await everyPage(fixture.staff, '/api/users/')).filter(({ username }) => username !== 'admin');
   const natives = people.map(({ native_name }) => native_name).join(' ');
-  for (const script of ['Cyrillic', 'Greek', 'Han', 'Hangul', 'Arabic', 'Hebrew', 'Georgian', 'Armenian', 'Devanagari']) {
+  for (const script of [
+    'Cyrillic',
+    'Greek',
+    'Han',
+    'Hangul',
+    'Arabic',
+    'Hebrew',
+    'Georgian',
+    'Armenian',
+    'Devanagari',
+  ]) {
     assert.match(natives, new RegExp(`\\p{Script=${script}}`, 'u'));
   }
   for (const person of people) {
@@ -88,27 +106,40 @@ world('has people with names in their own scripts, and all that belongs to an ac
 world('has SSH keys that are complete and different', async () => {
   const keys = await everyPage(fixture.staff, '/api/keys/');
   assert.is(new Set(keys.map(({ fingerprint_sha256 }) => fingerprint_sha256)).size, keys.length);
-  assert.equal([...new Set(keys.map(({ public_key }) => public_key.split(' ')[0]))].sort(), ['ecdsa-sha2-nistp256', 'ssh-ed25519']);
+  assert.equal([...new Set(keys.map(({ public_key }) => public_key.split(' ')[0]))].sort(), [
+    'ecdsa-sha2-nistp256',
+    'ssh-ed25519',
+  ]);
   for (const key of keys) assert.is(parsePublicKey(key.public_key)?.fingerprint, key.fingerprint);
 });
 
-world('has roles without end, roles that end soon or later, and roles that were revoked, replaced or have expired', async () => {
-  const now = fixture.clock.now() / 1000;
-  const inDays = ({ expiration_time }: Json): number => (Date.parse(expiration_time) - now) / 86_400_000;
-  for (const structure of ['customer', 'project']) {
-    const active = await everyPage(fixture.staff, `/api/${structure}-permissions/`);
-    const past = await everyPage(fixture.staff, `/api/${structure}-permissions-log/`);
-    assert.ok(active.some(({ expiration_time }) => expiration_time === null));
-    assert.ok(active.some((role) => inDays(role) > 30));
-    assert.ok(active.every((role) => role.expiration_time === null || inDays(role) > 0));
-    assert.ok(past.length > 5);
-    assert.ok(past.every((role) => inDays(role) < 0));
-    if (structure === 'project') assert.ok(active.filter((role) => role.expiration_time !== null && inDays(role) < 11).length > 3);
-  }
-  const revocations = events().filter(({ type }) => type === 'role_revoked');
-  assert.ok(revocations.some(({ context }) => context.user_username === undefined), 'expired');
-  assert.ok(revocations.some(({ context }) => context.user_username !== undefined), 'revoked');
-});
+world(
+  'has roles without end, roles that end soon or later, and roles that were revoked, replaced or have expired',
+  async () => {
+    const now = fixture.clock.now() / 1000;
+    const inDays = ({ expiration_time }: Json): number => (Date.parse(expiration_time) - now) / 86_400_000;
+    for (const structure of ['customer', 'project']) {
+      const active = await everyPage(fixture.staff, `/api/${structure}-permissions/`);
+      const past = await everyPage(fixture.staff, `/api/${structure}-permissions-log/`);
+      assert.ok(active.some(({ expiration_time }) => expiration_time === null));
+      assert.ok(active.some((role) => inDays(role) > 30));
+      assert.ok(active.every((role) => role.expiration_time === null || inDays(role) > 0));
+      assert.ok(past.length > 5);
+      assert.ok(past.every((role) => inDays(role) < 0));
+      if (structure === 'project')
+        assert.ok(active.filter((role) => role.expiration_time !== null && inDays(role) < 11).length > 3);
+    }
+    const revocations = events().filter(({ type }) => type === 'role_revoked');
+    assert.ok(
+      revocations.some(({ context }) => context.user_username === undefined),
+      'expired',
+    );
+    assert.ok(
+      revocations.some(({ context }) => context.user_username !== undefined),
+      'revoked',
+    );
+  },
+);
 
 interface Event {
   readonly at: number;
@@ -118,28 +149,53 @@ interface Event {
 }
 
 function events(of = fixture): Event[] {
-  const rows = of.server.deployment.db.all<Omit<Event, 'context'> & { context: string }>(sql`SELECT at, type, message, context FROM event ORDER BY id`);
+  const rows = of.server.deployment.db.all<Omit<Event, 'context'> & { context: string }>(
+    sql`SELECT at, type, message, context FROM event ORDER BY id`,
+  );
   return rows.map((row) => ({ ...row, context: JSON.parse(row.context) }));
 }
 
 world('has a history of two years in which everything has its event at its time', async () => {
   const history = events();
   const times = history.map(({ at }) => at);
-  assert.equal(times, [...times].sort((a, b) => a - b));
+  assert.equal(
+    times,
+    [...times].sort((a, b) => a - b),
+  );
   assert.is(new Date((times[0] as number) / 1000).toISOString().slice(0, 10), '2016-01-06');
   assert.ok((times.at(-1) as number) < fixture.clock.now());
   assert.ok((times.at(-1) as number) > fixture.clock.now() - 3 * 86_400_000_000);
 
-  const created = new Map(history.filter(({ type }) => type === 'project_creation_succeeded').map(({ at, context }) => [context.project_uuid, at]));
+  const created = new Map(
+    history
+      .filter(({ type }) => type === 'project_creation_succeeded')
+      .map(({ at, context }) => [context.project_uuid, at]),
+  );
   for (const project of await everyPage(fixture.staff, '/api/projects/')) {
     assert.is(Date.parse(project.created) * 1000, created.get(project.uuid));
   }
-  assert.ok(history.some(({ message }) => message.endsWith("Name has been changed from 'Backup pilot' to 'Backup vault'.")));
-  assert.ok(history.some(({ message }) => message.endsWith("Customer has been changed from 'Nordlicht Rechenzentrum GmbH' to 'Baltijas Datu Centrs SIA'.")));
+  assert.ok(
+    history.some(({ message }) => message.endsWith("Name has been changed from 'Backup pilot' to 'Backup vault'.")),
+  );
+  assert.ok(
+    history.some(({ message }) =>
+      message.endsWith("Customer has been changed from 'Nordlicht Rechenzentrum GmbH' to 'Baltijas Datu Centrs SIA'."),
+    ),
+  );
   const kinds = new Set(history.map(({ type }) => type));
-  for (const type of ['auth_logged_in_with_username', 'auth_logged_out', 'auth_login_failed_with_username', 'customer_update_succeeded',
-    'project_deletion_succeeded', 'ssh_key_deletion_succeeded', 'user_deactivated', 'user_activated', 'user_deletion_succeeded',
-    'user_organization_approved', 'user_token_lifetime_updated']) {
+  for (const type of [
+    'auth_logged_in_with_username',
+    'auth_logged_out',
+    'auth_login_failed_with_username',
+    'customer_update_succeeded',
+    'project_deletion_succeeded',
+    'ssh_key_deletion_succeeded',
+    'user_deactivated',
+    'user_activated',
+    'user_deletion_succeeded',
+    'user_organization_approved',
+    'user_token_lifetime_updated',
+  ]) {
     assert.ok(kinds.has(type as Event['type']), type);
   }
 });
@@ -156,7 +212,9 @@ world('leaves nobody logged in and nobody locked out', () => {
 });
 
 world('tells logins that see what is promised', async () => {
-  const logins = [...told.matchAll(/^  (\S+) +(.*)$/gm)].map(([, username, promise]) => [username, promise] as [string, string]);
+  const logins = [...told.matchAll(/^ {2}(\S+) +(.*)$/gm)].map(
+    ([, username, promise]) => [username, promise] as [string, string],
+  );
   const seen: Record<string, readonly [customers: number, projects: number]> = {};
   for (const [username, promise] of logins) {
     const client = await loggedIn(username);
@@ -183,7 +241,12 @@ world('goes on living: the role that has three more days ends with them', async 
   fixture.clock.advance(3 * 86_400);
   assert.equal((await fixture.as(username).get('/api/projects/')).body, []);
   assert.is((await guest.get('/api/projects/')).status, 401);
-  assert.ok(events().some(({ at, message }) => at === fixture.clock.now() && message === `User ${username} has lost role of Support in project Backup vault.`));
+  assert.ok(
+    events().some(
+      ({ at, message }) =>
+        at === fixture.clock.now() && message === `User ${username} has lost role of Support in project Backup vault.`,
+    ),
+  );
 });
 
 world.run();
@@ -194,7 +257,9 @@ const seeding = suite('demonstration world from its seed');
 function contents({ server }: Fixture): unknown {
   const { db } = server.deployment;
   return [
-    db.all(sql`SELECT id, uuid, username, full_name, native_name, email, phone_number, date_joined, is_active FROM user WHERE username <> 'admin' ORDER BY id`),
+    db.all(
+      sql`SELECT id, uuid, username, full_name, native_name, email, phone_number, date_joined, is_active FROM user WHERE username <> 'admin' ORDER BY id`,
+    ),
     db.all(sql`SELECT * FROM customer ORDER BY id`),
     db.all(sql`SELECT * FROM project ORDER BY id`),
     db.all(sql`SELECT * FROM customer_role ORDER BY id`),
@@ -205,7 +270,9 @@ function contents({ server }: Fixture): unknown {
     db.all(sql`SELECT id, uuid, name, type, state, options FROM service_settings ORDER BY id`),
     db.all(sql`SELECT * FROM service ORDER BY id`),
     db.all(sql`SELECT * FROM service_project_link ORDER BY id`),
-    db.all(sql`SELECT id, uuid, name, state, runtime_state, error_message, backend_id, created, external_ips, internal_ips, details FROM resource ORDER BY id`),
+    db.all(
+      sql`SELECT id, uuid, name, state, runtime_state, error_message, backend_id, created, external_ips, internal_ips, details FROM resource ORDER BY id`,
+    ),
     db.all(sql`SELECT * FROM resource_tag ORDER BY resource_id, tag`),
     db.all(sql`SELECT * FROM resource_sla ORDER BY resource_id, period`),
     db.all(sql`SELECT * FROM monitoring_item ORDER BY resource_id, name`),
@@ -230,7 +297,10 @@ seeding('the same seed at the same time gives the same data, uuids included; ano
   assert.equal(first, second);
   const uuids = (data: unknown): string[] => JSON.stringify(data).match(/[0-9a-f]{32}/g) ?? [];
   const known = new Set(uuids(first));
-  assert.is(uuids(other).some((uuid) => known.has(uuid)), false);
+  assert.is(
+    uuids(other).some((uuid) => known.has(uuid)),
+    false,
+  );
 });
 
 seeding('is refused in one line, with nothing changed, where there are customers', async () => {
@@ -248,7 +318,10 @@ seeding('leaves nothing behind when one of its names is taken', async () => {
   await server.user('mari.tamm');
   const before = contents(server);
   const message = await demo(server.server.deployment).catch((error: Error) => error.message);
-  assert.match(message, /^POST \/api\/users\/ .* was refused: \{"username":\["user with this username already exists\."\]\}$/);
+  assert.match(
+    message,
+    /^POST \/api\/users\/ .* was refused: \{"username":\["user with this username already exists\."\]\}$/,
+  );
   assert.equal(contents(server), before);
   await server.close();
 });

@@ -30,16 +30,32 @@ interface Request {
   readonly statuses: readonly number[];
 }
 
-const resolved = (node: Json): Json => (node.$ref ? node.$ref.slice(2).split('/').reduce((found: Json, name: string) => found[name], document) : node);
+const resolved = (node: Json): Json =>
+  node.$ref
+    ? node.$ref
+        .slice(2)
+        .split('/')
+        .reduce((found: Json, name: string) => found[name], document)
+    : node;
 
-const requests: readonly Request[] = Object.entries<Json>(document.paths).flatMap(([path, { delete: _deleted, get: _got, parameters: _, ...methods }]) =>
-  Object.entries<Json>(methods).map(([verb, { requestBody, responses }]): Request => {
-    const method = verb.toUpperCase();
-    const upload = requestBody?.content['multipart/form-data'];
-    const json = requestBody?.content['application/json'];
-    const statuses = Object.keys(responses).map(Number).filter((status) => status >= 200 && status < 400);
-    return { name: `${method} ${path}`, method, path, body: json?.examples.example.value, form: json ? undefined : upload && resolved(upload.schema).properties, statuses };
-  }),
+const requests: readonly Request[] = Object.entries<Json>(document.paths).flatMap(
+  ([path, { delete: _deleted, get: _got, parameters: _, ...methods }]) =>
+    Object.entries<Json>(methods).map(([verb, { requestBody, responses }]): Request => {
+      const method = verb.toUpperCase();
+      const upload = requestBody?.content['multipart/form-data'];
+      const json = requestBody?.content['application/json'];
+      const statuses = Object.keys(responses)
+        .map(Number)
+        .filter((status) => status >= 200 && status < 400);
+      return {
+        name: `${method} ${path}`,
+        method,
+        path,
+        body: json?.examples.example.value,
+        form: json ? undefined : upload && resolved(upload.schema).properties,
+        statuses,
+      };
+    }),
 );
 
 const exampleLinks = /https:\/\/tenantry\.example\.com\/api\/([a-z0-9-]+)\/[0-9a-f]{32}\//g;
@@ -49,13 +65,22 @@ const collectionOf = (path: string): string => path.split('/')[2] as string;
 const further: Readonly<Record<string, readonly string[]>> = {
   'POST /api/jira-webhook-receiver/': ['jira-issues'],
   // Without an account on the simulator there is nothing to import from it.
-  ...Object.fromEntries(requests.filter(({ path }) => path.endsWith('/{key}/link/')).map(({ name, path }) => [name, [`${collectionOf(path)}-service-project-link`]])),
+  ...Object.fromEntries(
+    requests
+      .filter(({ path }) => path.endsWith('/{key}/link/'))
+      .map(({ name, path }) => [name, [`${collectionOf(path)}-service-project-link`]]),
+  ),
 };
 
 /** The collections whose objects a request is about. */
 function meant({ body, form, name, path }: Request): string[] {
   const linked = [...JSON.stringify([body, form]).matchAll(exampleLinks)].map(([, collection]) => collection as string);
-  return [...linked, ...(path.includes('{key}') ? [collectionOf(path)] : []), ...(path.includes('{delivery}') ? ['deliveries'] : []), ...(further[name] ?? [])];
+  return [
+    ...linked,
+    ...(path.includes('{key}') ? [collectionOf(path)] : []),
+    ...(path.includes('{delivery}') ? ['deliveries'] : []),
+    ...(further[name] ?? []),
+  ];
 }
 
 /** What examples mean where not any object will do, by name: for a creation, and for what is done later. */
@@ -74,7 +99,13 @@ const runtimeStates: Readonly<Record<string, string>> = {
   'openstack-instances restart': 'ACTIVE',
   'openstack-instances change_flavor': 'SHUTOFF',
   'aws-instances resize': 'stopped',
-  ...Object.fromEntries(resourceKinds.flatMap(({ kind }) => kind.actions.flatMap(({ name, runtimeStates: [state] = [] }) => (state === undefined ? [] : [[`${kind.path} ${name}`, state]])))),
+  ...Object.fromEntries(
+    resourceKinds.flatMap(({ kind }) =>
+      kind.actions.flatMap(({ name, runtimeStates: [state] = [] }) =>
+        state === undefined ? [] : [[`${kind.path} ${name}`, state]],
+      ),
+    ),
+  ),
 };
 
 let fixture: Fixture;
@@ -96,7 +127,8 @@ function change(...statements: readonly ReturnType<typeof sql>[]): void {
 
 /** The link of the object that an example of a request means; undefined while there is none. */
 async function linkOf(collection: string, { name, path }: Request): Promise<string | undefined> {
-  if ([...pending].some((request) => request.name === `POST /api/${collection}/` && request.name !== name)) return undefined;
+  if ([...pending].some((request) => request.name === `POST /api/${collection}/` && request.name !== name))
+    return undefined;
   const known = made.get(collection);
   if (known !== undefined) return known;
   const { body, status } = await fixture.staff.get(`/api/${collection}/?page_size=300`);
@@ -128,10 +160,17 @@ const before: Readonly<Record<string, (request: Request, links: ReadonlyMap<stri
     const [settings] = (await fixture.staff.get('/api/service-settings/?type=jira')).body;
     await fixture.staff.patch(settings.url, { webhook_secret: 'secret' });
   },
-  'POST /api/hooks-web/{key}/test/': (_, links) => fixture.staff.patch(links.get('hooks-web') as string, { is_active: true }),
-  'POST /api/hooks-web/{key}/deliveries/{delivery}/redeliver/': () => change(sql`UPDATE delivery SET status = 'delivered'`),
+  'POST /api/hooks-web/{key}/test/': (_, links) =>
+    fixture.staff.patch(links.get('hooks-web') as string, { is_active: true }),
+  'POST /api/hooks-web/{key}/deliveries/{delivery}/redeliver/': () =>
+    change(sql`UPDATE delivery SET status = 'delivered'`),
   // Whatever was done with it before, it waits to be accepted.
-  ...Object.fromEntries(['cancel', 'check', 'send'].map((action) => [`POST /api/user-invitations/{key}/${action}/`, () => change(sql`UPDATE invitation SET state = 'pending'`)])),
+  ...Object.fromEntries(
+    ['cancel', 'check', 'send'].map((action) => [
+      `POST /api/user-invitations/{key}/${action}/`,
+      () => change(sql`UPDATE invitation SET state = 'pending'`),
+    ]),
+  ),
 };
 
 const queries: Readonly<Record<string, string>> = { 'POST /api/jira-webhook-receiver/': '?secret=secret' };
@@ -139,7 +178,8 @@ const queries: Readonly<Record<string, string>> = { 'POST /api/jira-webhook-rece
 async function prepare(request: Request, links: ReadonlyMap<string, string>): Promise<void> {
   const [, , collection, , action] = request.path.split('/');
   const state = runtimeStates[`${collection} ${action}`];
-  if (state !== undefined) change(sql`UPDATE resource SET runtime_state = ${state} WHERE uuid = ${keyOf(links.get(collection as string))}`);
+  if (state !== undefined)
+    change(sql`UPDATE resource SET runtime_state = ${state} WHERE uuid = ${keyOf(links.get(collection as string))}`);
   if (action === 'link') {
     const { backend_id: wanted, resource_type: kind } = request.body;
     // The provider calls one of the objects that can be imported as the example does.
@@ -151,7 +191,8 @@ async function prepare(request: Request, links: ReadonlyMap<string, string>): Pr
 }
 
 function bodyOf({ body, form }: Request, links: ReadonlyMap<string, string>): unknown {
-  const real = (value: unknown): Json => JSON.parse(JSON.stringify(value).replace(exampleLinks, (_, collection: string) => links.get(collection) as string));
+  const real = (value: unknown): Json =>
+    JSON.parse(JSON.stringify(value).replace(exampleLinks, (_, collection: string) => links.get(collection) as string));
   if (!form) return body === undefined ? undefined : real(body);
   const parts = new FormData();
   for (const [name, schema] of Object.entries<Json>(form)) {
@@ -171,7 +212,8 @@ async function settle(): Promise<void> {
   );
   for (let i = 0; i < 40; i++) {
     const busy = ['service_settings', 'resource', 'jira_issue', 'jira_comment', 'jira_attachment'].some(
-      (table) => db.value(sql`SELECT 1 FROM ${raw(table)} WHERE state NOT IN ('OK', 'In Sync', 'Erred')`) !== undefined);
+      (table) => db.value(sql`SELECT 1 FROM ${raw(table)} WHERE state NOT IN ('OK', 'In Sync', 'Erred')`) !== undefined,
+    );
     if (!busy) return;
     await step(fixture);
   }
@@ -181,11 +223,16 @@ async function settle(): Promise<void> {
 async function send(request: Request, links: ReadonlyMap<string, string>): Promise<void> {
   const { method, name, path, statuses } = request;
   await prepare(request, links);
-  const url = path.replace('{key}', () => keyOf(links.get(collectionOf(path)))).replace('{delivery}', () => keyOf(links.get('deliveries')));
+  const url = path
+    .replace('{key}', () => keyOf(links.get(collectionOf(path))))
+    .replace('{delivery}', () => keyOf(links.get('deliveries')));
   const body = bodyOf(request, links);
   // A token for each request, for one of them ends its session.
   const answer = await fixture.as('admin').send(method, url + (queries[name] ?? ''), body);
-  assert.ok(statuses.includes(answer.status), `${name} ${JSON.stringify(body)}: ${answer.status} ${JSON.stringify(answer.body)}`);
+  assert.ok(
+    statuses.includes(answer.status),
+    `${name} ${JSON.stringify(body)}: ${answer.status} ${JSON.stringify(answer.body)}`,
+  );
   const created = answer.headers.get('location');
   if (answer.status === 201 && created) made.set(collectionOf(new URL(created).pathname), created);
   if (path.endsWith('/test/')) made.set('deliveries', `/api/deliveries/${answer.body.uuid}/`);
@@ -220,19 +267,34 @@ test('every example of a request does what the documentation says', async () => 
   await follow(requests.filter((request) => !isLast(request) && !isSaml(request)));
   // Parts go before what they belong to.
   await follow(requests.filter(isLast).reverse());
-  assert.equal([...pending].filter((request) => !isSaml(request)).map(({ name }) => name), [], 'requests for objects that nothing makes');
+  assert.equal(
+    [...pending].filter((request) => !isSaml(request)).map(({ name }) => name),
+    [],
+    'requests for objects that nothing makes',
+  );
   const { db } = fixture.server.deployment;
-  assert.equal(db.values(sql`SELECT error_message FROM resource WHERE state = 'Erred' UNION ALL SELECT error_message FROM service_settings WHERE state = 'Erred'`), []);
+  assert.equal(
+    db.values(
+      sql`SELECT error_message FROM resource WHERE state = 'Erred' UNION ALL SELECT error_message FROM service_settings WHERE state = 'Erred'`,
+    ),
+    [],
+  );
 });
 
 test('those of single sign-on lead where it is switched on', async () => {
   const single = await SamlFixture.start();
   try {
     const asked = requests.filter(isSaml);
-    assert.equal(asked.map(({ name }) => name), ['POST /api-auth/saml2/login/', 'POST /api-auth/saml2/login/complete/', 'POST /api-auth/saml2/logout/complete/']);
+    assert.equal(
+      asked.map(({ name }) => name),
+      ['POST /api-auth/saml2/login/', 'POST /api-auth/saml2/login/complete/', 'POST /api-auth/saml2/logout/complete/'],
+    );
     for (const { body, method, name, path, statuses } of asked) {
       const answer = await single.fixture.anonymous.send(method, path, body);
-      assert.ok(statuses.includes(answer.status), `${name} ${JSON.stringify(body)}: ${answer.status} ${JSON.stringify(answer.body)}`);
+      assert.ok(
+        statuses.includes(answer.status),
+        `${name} ${JSON.stringify(body)}: ${answer.status} ${JSON.stringify(answer.body)}`,
+      );
     }
   } finally {
     await single.close();

@@ -22,18 +22,26 @@ lint.after(() => rmSync(folder, { recursive: true }));
 
 interface Found {
   readonly totals: { readonly errors: number; readonly warnings: number };
-  readonly problems: readonly { readonly ruleId: string; readonly message: string; readonly location: readonly { readonly pointer?: string }[] }[];
+  readonly problems: readonly {
+    readonly ruleId: string;
+    readonly message: string;
+    readonly location: readonly { readonly pointer?: string }[];
+  }[];
 }
 
 function problemsOf(document: unknown): string[] {
   const file = join(folder, 'openapi.json');
   writeFileSync(file, JSON.stringify(document));
-  const { stdout, stderr } = spawnSync(process.execPath, [redocly, 'lint', '--config', configuration, '--format=json', file], {
-    encoding: 'utf8',
-    timeout: 120_000,
-    maxBuffer: 1e8,
-    env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
-  });
+  const { stdout, stderr } = spawnSync(
+    process.execPath,
+    [redocly, 'lint', '--config', configuration, '--format=json', file],
+    {
+      encoding: 'utf8',
+      timeout: 120_000,
+      maxBuffer: 1e8,
+      env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
+    },
+  );
   assert.ok(stdout.includes('"totals"'), stderr);
   const { problems } = JSON.parse(stdout.slice(stdout.indexOf('{'))) as Found;
   return problems.map(({ location, message, ruleId }) => `${ruleId}: ${message} (${location[0]?.pointer})`);

@@ -36,13 +36,16 @@ function addressOf(path: string): string {
     const [key] = Object.values(place.keys[collection] ?? {});
     return typeof key === 'object' ? (key.ST ?? Object.values(key)[0] ?? '') : (key ?? '');
   };
-  const key = (): string => (isProvided(path) ? newKeyOf(place, path, wordsOf(path)[0] as string) : first(path.split('/')[2] as string));
+  const key = (): string =>
+    isProvided(path) ? newKeyOf(place, path, wordsOf(path)[0] as string) : first(path.split('/')[2] as string);
   return path.replace(':key', key).replace(':delivery', () => first('deliveries'));
 }
 
 // What is deleted goes last, and what other things belong to after them.
 const reading = endpoints.map((endpoint) => ['GET', endpoint] as const);
-const deleting = [...endpoints].sort((a, b) => Number(isProvided(b.path)) - Number(isProvided(a.path))).map((endpoint) => ['DELETE', endpoint] as const);
+const deleting = [...endpoints]
+  .sort((a, b) => Number(isProvided(b.path)) - Number(isProvided(a.path)))
+  .map((endpoint) => ['DELETE', endpoint] as const);
 
 for (const [method, endpoint] of [...reading, ...deleting]) {
   if (!endpoint.operations[method]) continue;
@@ -54,7 +57,10 @@ for (const [method, endpoint] of [...reading, ...deleting]) {
     // Filters are looked at only where there is a query.
     await place.fixture.staff.send(method, `${address}?unknown`);
     // Lists of resources look at every name, for those that begin like the named ones.
-    assert.equal([...asked].filter((name) => !written.includes(name) && !(name === 'unknown' && written.includes('named'))), []);
+    assert.equal(
+      [...asked].filter((name) => !written.includes(name) && !(name === 'unknown' && written.includes('named'))),
+      [],
+    );
   });
 }
 

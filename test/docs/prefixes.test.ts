@@ -14,9 +14,29 @@ test.before(async () => {
 test.after(() => fixture.close());
 
 const common = [
-  'alerts', 'customer-permissions', 'customer-permissions-log', 'customers', 'events', 'hooks', 'hooks-email', 'hooks-push', 'hooks-web', 'keys', 'monitoring-items',
-  'project-permissions', 'project-permissions-log', 'projects', 'quotas', 'resource-sla', 'resources', 'service-certifications', 'service-metadata', 'service-settings',
-  'services', 'user-invitations', 'users',
+  'alerts',
+  'customer-permissions',
+  'customer-permissions-log',
+  'customers',
+  'events',
+  'hooks',
+  'hooks-email',
+  'hooks-push',
+  'hooks-web',
+  'keys',
+  'monitoring-items',
+  'project-permissions',
+  'project-permissions-log',
+  'projects',
+  'quotas',
+  'resource-sla',
+  'resources',
+  'service-certifications',
+  'service-metadata',
+  'service-settings',
+  'services',
+  'user-invitations',
+  'users',
 ];
 
 test('the root names every list and nothing else, the same to everybody', async () => {
@@ -24,7 +44,9 @@ test('the root names every list and nothing else, the same to everybody', async 
   const provided = [
     ...providerTypes.flatMap(({ prefix }) => [prefix, `${prefix}-service-project-link`]),
     ...[...resourceKinds, ...propertyKinds].map(({ kind }) => kind.path),
-    'jira-issues', 'jira-comments', 'jira-attachments',
+    'jira-issues',
+    'jira-comments',
+    'jira-attachments',
   ];
   assert.equal(Object.keys(body), [...common, ...provided].sort());
   assert.equal(body, (await fixture.staff.get('/api/')).body);
@@ -34,8 +56,17 @@ test('the root names every list and nothing else, the same to everybody', async 
 test('GET, HEAD and OPTIONS of /api/configuration/ ignore the Authorization header, also a stale or senseless one', async () => {
   for (const Authorization of [undefined, `Token ${'0'.repeat(40)}`, 'nonsense', 'Token']) {
     for (const method of ['GET', 'HEAD', 'OPTIONS']) {
-      const { headers, status } = await fixture.anonymous.send(method, '/api/configuration/', undefined, Authorization === undefined ? {} : { Authorization });
-      assert.equal([status, headers.get('allow'), headers.get('www-authenticate')], [200, 'GET, HEAD, OPTIONS', null], `${method} ${Authorization}`);
+      const { headers, status } = await fixture.anonymous.send(
+        method,
+        '/api/configuration/',
+        undefined,
+        Authorization === undefined ? {} : { Authorization },
+      );
+      assert.equal(
+        [status, headers.get('allow'), headers.get('www-authenticate')],
+        [200, 'GET, HEAD, OPTIONS', null],
+        `${method} ${Authorization}`,
+      );
     }
   }
 });

@@ -16,7 +16,10 @@ let file: string;
 
 /** Ends with a code after these lines. */
 function doctor(...words: string[]): { code: number | null; lines: string[]; error: string } {
-  const { status, stderr, stdout } = spawnSync(process.execPath, [program, 'doctor', '--data', folder, ...words], { encoding: 'utf8', env: { PATH: process.env['PATH'] } });
+  const { status, stderr, stdout } = spawnSync(process.execPath, [program, 'doctor', '--data', folder, ...words], {
+    encoding: 'utf8',
+    env: { PATH: process.env.PATH },
+  });
   return { code: status, lines: stdout.split('\n').slice(0, -1), error: stderr };
 }
 
@@ -46,7 +49,9 @@ test.before.each(async () => {
   const server = await createServer({ data: folder, port: 0, log_level: 'silent' });
   const post = async (path: string, body: unknown): Promise<{ url: string }> => {
     const headers = { Authorization: `Token ${token}`, 'Content-Type': 'application/json' };
-    return (await fetch(server.url + path, { method: 'POST', headers, body: JSON.stringify(body) })).json() as Promise<{ url: string }>;
+    return (await fetch(server.url + path, { method: 'POST', headers, body: JSON.stringify(body) })).json() as Promise<{
+      url: string;
+    }>;
   };
   const token = server.issueToken();
   const customer = await post('/api/customers/', { name: 'Alice' });
@@ -77,19 +82,31 @@ test('a drifted usage is one line and exit code 1; --repair sets it right, with 
   assert.equal(doctor(), { code: 1, lines, error: '' }, 'without --repair nothing is changed');
   assert.equal(doctor('--repair'), { code: 0, lines: lines.map((line) => `${line}, repaired`), error: '' });
   assert.equal(doctor(), healthy);
-  assert.is(stored(`SELECT v.usage FROM quota_version v JOIN quota q ON q.id = v.quota_id WHERE q.name = 'nc_project_count' ORDER BY at DESC`), 1);
+  assert.is(
+    stored(
+      `SELECT v.usage FROM quota_version v JOIN quota q ON q.id = v.quota_id WHERE q.name = 'nc_project_count' ORDER BY at DESC`,
+    ),
+    1,
+  );
 });
 
 test('a repaired usage raises and closes the alerts that depend on it', () => {
   spoil(`UPDATE quota SET usage = 0, threshold = 1 WHERE name = 'nc_user_count'`);
   assert.is(doctor('--repair').code, 0);
-  assert.is(stored(`SELECT alert_type FROM alert WHERE scope_kind = 'customer' AND closed IS NULL`), 'threshold_exceeded');
+  assert.is(
+    stored(`SELECT alert_type FROM alert WHERE scope_kind = 'customer' AND closed IS NULL`),
+    'threshold_exceeded',
+  );
 });
 
 test('missing quotas are told; --repair creates and counts them', () => {
   spoil(`DELETE FROM quota WHERE name IN ('nc_project_count', 'nc_global_project_count') OR (scope_kind = 'project' AND name = 'nc_vm_count');
     DELETE FROM quota_version WHERE quota_id NOT IN (SELECT id FROM quota)`);
-  const lines = ['quota nc_project_count of customer 1 is missing', 'quota nc_vm_count of project 1 is missing', 'quota nc_global_project_count of global 0 is missing'];
+  const lines = [
+    'quota nc_project_count of customer 1 is missing',
+    'quota nc_vm_count of project 1 is missing',
+    'quota nc_global_project_count of global 0 is missing',
+  ];
   assert.equal(doctor(), { code: 1, lines, error: '' });
   assert.equal(doctor('--repair'), { code: 0, lines: lines.map((line) => `${line}, repaired`), error: '' });
   assert.equal(doctor(), healthy);
@@ -97,8 +114,13 @@ test('missing quotas are told; --repair creates and counts them', () => {
 });
 
 test('quotas and alerts of objects that do not exist are told; --repair removes them', () => {
-  spoil(`UPDATE alert SET scope_id = 77; INSERT INTO quota (uuid, scope_kind, scope_id, name, first_at) VALUES ('q', 'project', 78, 'nc_vm_count', 0)`);
-  const lines = ['quota nc_vm_count of project 78, which does not exist', 'alert x of project 77, which does not exist'];
+  spoil(
+    `UPDATE alert SET scope_id = 77; INSERT INTO quota (uuid, scope_kind, scope_id, name, first_at) VALUES ('q', 'project', 78, 'nc_vm_count', 0)`,
+  );
+  const lines = [
+    'quota nc_vm_count of project 78, which does not exist',
+    'alert x of project 77, which does not exist',
+  ];
   assert.equal(doctor(), { code: 1, lines, error: '' });
   assert.equal(doctor('--repair'), { code: 0, lines: lines.map((line) => `${line}, repaired`), error: '' });
   assert.equal([stored('SELECT count(*) FROM alert'), doctor()], [0, healthy]);
@@ -106,17 +128,25 @@ test('quotas and alerts of objects that do not exist are told; --repair removes 
 
 test('a row that refers to a missing one is told and not touched: exit code 1 with --repair too', () => {
   spoil(`UPDATE project_role SET user_id = 99; INSERT INTO project_certification VALUES (1, 55)`);
-  const dangling = ['database: a row of project_certification refers to a missing service_certification', 'database: row 1 of project_role refers to a missing user'];
+  const dangling = [
+    'database: a row of project_certification refers to a missing service_certification',
+    'database: row 1 of project_role refers to a missing user',
+  ];
   const { code, lines } = doctor();
   assert.equal([code, lines.sort()], [1, dangling]);
   spoil(`UPDATE quota SET usage = 7 WHERE name = 'nc_project_count'`);
   const repaired = doctor('--repair');
-  assert.equal([repaired.code, repaired.lines.sort()], [1, [...dangling, 'quota nc_project_count of customer 1: usage 7, counted 1, repaired']]);
+  assert.equal(
+    [repaired.code, repaired.lines.sort()],
+    [1, [...dangling, 'quota nc_project_count of customer 1: usage 7, counted 1, repaired']],
+  );
   assert.equal([doctor().lines.sort(), stored('SELECT user_id FROM project_role')], [dangling, 99]);
 });
 
 test('of many problems of one kind the first are told, and how many more there are', () => {
-  spoil(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 30) INSERT INTO project_certification SELECT 1, 100 + i FROM n`);
+  spoil(
+    `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 30) INSERT INTO project_certification SELECT 1, 100 + i FROM n`,
+  );
   const { code, lines } = doctor();
   assert.equal([code, lines.length, lines.at(-1)], [1, 21, 'and 10 more like this']);
 });
@@ -125,7 +155,10 @@ test('a damaged file is told and not written to', () => {
   spoil(`UPDATE quota SET usage = 7 WHERE name = 'nc_project_count'; PRAGMA writable_schema = ON;
     UPDATE sqlite_schema SET sql = replace(sql, 'usage NUMERIC NOT NULL DEFAULT 0', 'usage NUMERIC NOT NULL DEFAULT 0 CHECK (usage < 5)') WHERE name = 'quota'`);
   const { code, lines } = doctor('--repair');
-  assert.equal([code, lines], [1, ['database: CHECK constraint failed in quota', 'quota nc_project_count of customer 1: usage 7, counted 1']]);
+  assert.equal(
+    [code, lines],
+    [1, ['database: CHECK constraint failed in quota', 'quota nc_project_count of customer 1: usage 7, counted 1']],
+  );
   assert.is(stored(`SELECT usage FROM quota WHERE name = 'nc_project_count'`), 7);
 });
 

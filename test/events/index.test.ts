@@ -21,8 +21,10 @@ test.before.each(async () => {
 test.after.each(() => fixture.close());
 
 const notify = (message: string) => fixture.staff.post('/api/events/', { level: 'info', message });
-const indexed = (db = fixture.server.deployment.db): number => db.value<number>(sql`SELECT count(*) FROM event_words`) as number;
-const count = async (search: string): Promise<number> => (await fixture.staff.get(`/api/events/count/?search=${encodeURIComponent(search)}`)).body.count;
+const indexed = (db = fixture.server.deployment.db): number =>
+  db.value<number>(sql`SELECT count(*) FROM event_words`) as number;
+const count = async (search: string): Promise<number> =>
+  (await fixture.staff.get(`/api/events/count/?search=${encodeURIComponent(search)}`)).body.count;
 
 test('recording enters nothing; the first search does, and finds what was recorded just before', async () => {
   await notify('A zircon');
@@ -39,7 +41,9 @@ test('so does the search of a filter that another one leads, and that of a count
   assert.is(list.body.length, 1);
   await notify('Another zircon');
   const point = Math.floor(fixture.clock.now() / 1_000_000) + 1;
-  assert.equal((await fixture.staff.get(`/api/events/count/history/?search=zircon&point=${point}`)).body, [{ point, object: { count: 2 } }]);
+  assert.equal((await fixture.staff.get(`/api/events/count/history/?search=zircon&point=${point}`)).body, [
+    { point, object: { count: 2 } },
+  ]);
 });
 
 test('without a search the timer enters them, many in steps', async () => {
@@ -58,14 +62,23 @@ test('without a search the timer enters them, many in steps', async () => {
 test('what is recorded and searched in one turn is found; what fails leaves neither event nor word', async () => {
   const wrong = fixture.staff.post('/api/customers/', { name: 'Zircon mine', agreement_number: 'x' });
   const answers = await Promise.all([notify('A zircon'), wrong, fixture.staff.get('/api/events/count/?search=zircon')]);
-  assert.equal(answers.map(({ status }) => status), [201, 400, 200]);
+  assert.equal(
+    answers.map(({ status }) => status),
+    [201, 400, 200],
+  );
   assert.is(await count('zircon'), 1);
   const { db } = fixture.server.deployment;
-  assert.throws(() => db.write(() => {
-    db.run(sql`INSERT INTO event (uuid, at, type, level, message, context) VALUES ('', 0, 'custom_notification', 'info', 'Lost zircon', '{}')`);
-    phrasesOf(db, ['zircon']);
-    throw new Error('undone');
-  }), /^undone$/);
+  assert.throws(
+    () =>
+      db.write(() => {
+        db.run(
+          sql`INSERT INTO event (uuid, at, type, level, message, context) VALUES ('', 0, 'custom_notification', 'info', 'Lost zircon', '{}')`,
+        );
+        phrasesOf(db, ['zircon']);
+        throw new Error('undone');
+      }),
+    /^undone$/,
+  );
   await notify('Next');
   assert.equal([await count('zircon'), await count('lost'), await count('next')], [1, 0, 1]);
 });
@@ -88,7 +101,8 @@ test('a phrase is found in every volume, however long it is, and never across tw
 
 test('a word is found as a whole and once, however long it is', async () => {
   const { db } = fixture.server.deployment;
-  const searched = async (search: string): Promise<number> => (await fixture.staff.post('/api/events/count/history/', { point: 253_402_300_799, search })).body[0].object.count;
+  const searched = async (search: string): Promise<number> =>
+    (await fixture.staff.post('/api/events/count/history/', { point: 253_402_300_799, search })).body[0].object.count;
   for (const last of [100, 9000]) {
     db.write(() => db.run(sql`UPDATE sqlite_sequence SET seq = ${last} WHERE name = 'event'`));
     for (const length of [10_000, 32_766, 40_000]) await notify(`before ${'a'.repeat(length)} after`);
@@ -98,13 +112,17 @@ test('a word is found as a whole and once, however long it is', async () => {
     assert.is(await searched(`before ${'A'.repeat(length)} after`), 2, `${length}`);
     assert.is(await searched(`${'a'.repeat(length)}b`), 0, `${length} and another`);
   }
-  assert.equal([await searched('a'.repeat(32_768)), await searched('ж'.repeat(20_000)), await searched('ж'.repeat(20_001))], [0, 2, 0]);
+  assert.equal(
+    [await searched('a'.repeat(32_768)), await searched('ж'.repeat(20_000)), await searched('ж'.repeat(20_001))],
+    [0, 2, 0],
+  );
 });
 
 test('what had not been entered is at the next start', async () => {
   const data = mkdtempSync(join(tmpdir(), 'tenantry-words-'));
   const before = await Fixture.start({ ephemeral: false, data });
-  for (const message of ['A zircon', 'Another zircon']) await before.staff.post('/api/events/', { level: 'info', message });
+  for (const message of ['A zircon', 'Another zircon'])
+    await before.staff.post('/api/events/', { level: 'info', message });
   assert.is(indexed(before.server.deployment.db), 0);
   await before.close();
   const after = await createServer({ data, port: 0, log_level: 'silent', clock: before.clock });
@@ -130,8 +148,13 @@ test('a log from before the volumes is entered anew', () => {
   assert.is(indexed(db), 0);
   indexAll(db);
   const found = (...words: string[]): number =>
-    db.value<number>(sql`SELECT count(*) FROM json_each(${JSON.stringify(phrasesOf(db, words))}) p CROSS JOIN event_words WHERE event_words MATCH p.value`) as number;
-  assert.equal([found('deep', 'sea'), found('very', 'high'), found('number', '19999'), found('normal', 'deep')], [20_000, 10_000, 1, 0]);
+    db.value<number>(
+      sql`SELECT count(*) FROM json_each(${JSON.stringify(phrasesOf(db, words))}) p CROSS JOIN event_words WHERE event_words MATCH p.value`,
+    ) as number;
+  assert.equal(
+    [found('deep', 'sea'), found('very', 'high'), found('number', '19999'), found('normal', 'deep')],
+    [20_000, 10_000, 1, 0],
+  );
   db.script(`INSERT INTO event_words (event_words) VALUES ('integrity-check')`);
   assert.is(db.value(raw("SELECT v FROM event_words_config WHERE k = 'automerge'")), 0);
   db.close();

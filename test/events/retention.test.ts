@@ -9,7 +9,10 @@ import { Fixture, type Json } from '../support/fixture.ts';
 
 const test = suite('retention of events (events.md 7)');
 
-const rows = (fixture: Fixture): number[] => ['event', 'event_about', 'event_words'].map((table) => fixture.server.deployment.db.value<number>(sql`SELECT count(*) FROM ${raw(table)}`) as number);
+const rows = (fixture: Fixture): number[] =>
+  ['event', 'event_about', 'event_words'].map(
+    (table) => fixture.server.deployment.db.value<number>(sql`SELECT count(*) FROM ${raw(table)}`) as number,
+  );
 
 /** Two old events about a customer, and one as old as the retention allows. */
 async function aged(fixture: Fixture): Promise<Json> {
@@ -35,8 +38,19 @@ test('events older than events_retention are gone from list, counts, search and 
   const customer = await aged(fixture);
   assert.equal((await fixture.staff.get('/api/events/count/')).body, { count: 3 });
   fixture.server.tick();
-  for (const filter of ['', 'search=zircon', `scope=${customer.url}`, 'user_username=admin', 'event_type=custom_notification', 'scope_type=customer']) {
-    assert.equal((await fixture.staff.get(`/api/events/?${filter}`)).body.map((event: Json) => event.message), ['Young zircon'], filter);
+  for (const filter of [
+    '',
+    'search=zircon',
+    `scope=${customer.url}`,
+    'user_username=admin',
+    'event_type=custom_notification',
+    'scope_type=customer',
+  ]) {
+    assert.equal(
+      (await fixture.staff.get(`/api/events/?${filter}`)).body.map((event: Json) => event.message),
+      ['Young zircon'],
+      filter,
+    );
     assert.equal((await fixture.staff.get(`/api/events/count/?${filter}`)).body, { count: 1 }, filter);
   }
   assert.equal(rows(fixture), [1, 2, 1]);
@@ -66,7 +80,8 @@ test('they are removed in steps of a bounded size, the oldest first, until none 
 test('an event may be removed before its words are in the index', async () => {
   const fixture = await Fixture.start({ events_retention: 7 * day });
   const { db } = fixture.server.deployment;
-  for (const message of ['First zircon', 'Second zircon']) await fixture.staff.post('/api/events/', { level: 'info', message });
+  for (const message of ['First zircon', 'Second zircon'])
+    await fixture.staff.post('/api/events/', { level: 'info', message });
   fixture.clock.advance(8 * 24 * 3600);
   db.write(() => removeOldEvents(ownContext(fixture.server.deployment)));
   assert.equal(rows(fixture), [0, 0, 0]);
@@ -86,7 +101,9 @@ test('of removed events no word stays in the index, and all words of the others 
       json_object('project_name', 'Deep Sea', 'user_full_name', 'Jürgen ' || i) FROM n`);
   indexAll(db);
   const holds = (word: string): number =>
-    db.value<number>(sql`SELECT count(*) FROM event_words WHERE event_words MATCH ${`"${word}|0" OR "${word}|1"`}`) as number;
+    db.value<number>(
+      sql`SELECT count(*) FROM event_words WHERE event_words MATCH ${`"${word}|0" OR "${word}|1"`}`,
+    ) as number;
   const words = ['zircon', 'normal', 'sea', 'jürgen'];
   assert.equal(words.map(holds), [9000, 9000, 9000, 9000]);
   fixture.server.tick();

@@ -12,16 +12,30 @@ test.after(() => fixture.close());
 
 /** Messages of what a search finds, in the order they were recorded. */
 async function found(query: string): Promise<string[]> {
-  const { status, body } = await fixture.staff.get(`/api/events/?o=@timestamp&page_size=300&search=${encodeURIComponent(query)}`);
+  const { status, body } = await fixture.staff.get(
+    `/api/events/?o=@timestamp&page_size=300&search=${encodeURIComponent(query)}`,
+  );
   assert.is(status, 200);
-  assert.equal((await fixture.staff.get(`/api/events/count/?search=${encodeURIComponent(query)}`)).body, { count: body.length });
+  assert.equal((await fixture.staff.get(`/api/events/count/?search=${encodeURIComponent(query)}`)).body, {
+    count: body.length,
+  });
   return body.map((event: Json) => event.message);
 }
 
-const notify = (message: string, level = 'info', scope?: Json) => fixture.staff.post('/api/events/', { level, message, ...(scope && { scope: scope.url }) });
+const notify = (message: string, level = 'info', scope?: Json) =>
+  fixture.staff.post('/api/events/', { level, message, ...(scope && { scope: scope.url }) });
 
 test('the words of the query occur as whole words, adjacent and in this order, without case', async () => {
-  for (const message of ['alice lebowski', 'Alice T. Lebowski', 'malice lebowski', 'Lebowski Alice', 'ALICE-LEBOWSKI!', 'Alice; Lebowskis', 'the (alice) lebowski case']) await notify(message);
+  for (const message of [
+    'alice lebowski',
+    'Alice T. Lebowski',
+    'malice lebowski',
+    'Lebowski Alice',
+    'ALICE-LEBOWSKI!',
+    'Alice; Lebowskis',
+    'the (alice) lebowski case',
+  ])
+    await notify(message);
   assert.equal(await found('Alice Lebowski'), ['alice lebowski', 'ALICE-LEBOWSKI!', 'the (alice) lebowski case']);
   assert.equal(await found('"alice... LEBOWSKI"'), ['alice lebowski', 'ALICE-LEBOWSKI!', 'the (alice) lebowski case']);
   assert.equal(await found('lebowski alice'), ['Lebowski Alice']);
@@ -36,7 +50,8 @@ test('there are no substrings, no stemming and no stop words', async () => {
 
 test('a word is a run of letters, marks, digits and underscores; everything else separates', async () => {
   await notify('disk_usage of host-7: 95% (db2.example)');
-  for (const query of ['disk_usage', 'host 7', '7 95', 'db2 example', 'DB2.Example', 'of/host']) assert.equal(await found(query), ['disk_usage of host-7: 95% (db2.example)'], query);
+  for (const query of ['disk_usage', 'host 7', '7 95', 'db2 example', 'DB2.Example', 'of/host'])
+    assert.equal(await found(query), ['disk_usage of host-7: 95% (db2.example)'], query);
   for (const query of ['disk', 'usage', 'db', '2']) assert.equal(await found(query), [], query);
 });
 
@@ -53,14 +68,33 @@ test('query and texts are NFKC-normalised and lower-cased, whatever the script',
 test('searched are message, customer abbreviation, importance, project name, and full and native name of the user, each by itself', async () => {
   const customer = await fixture.customer('Big Customer', { abbreviation: 'BGC', contact_details: 'Harbour 9' });
   const project = await fixture.project('Deep Sea', customer);
-  const user = await fixture.user('diver', { full_name: 'Jacques Cousteau', native_name: 'Жак Кусто', organization: 'Calypso' });
+  const user = await fixture.user('diver', {
+    full_name: 'Jacques Cousteau',
+    native_name: 'Жак Кусто',
+    organization: 'Calypso',
+  });
   await notify('About a project', 'info', project);
   await notify('About a user', 'info', user);
   assert.equal(await found('deep sea'), ['Project Deep Sea has been created.', 'About a project']);
-  assert.equal(await found('bgc'), ['Customer Big Customer has been created.', 'Project Deep Sea has been created.', 'About a project']);
+  assert.equal(await found('bgc'), [
+    'Customer Big Customer has been created.',
+    'Project Deep Sea has been created.',
+    'About a project',
+  ]);
   assert.equal(await found('jacques cousteau'), ['About a user']);
   assert.equal(await found('жак кусто'), ['About a user']);
-  for (const query of ['harbour', 'big customer about', 'calypso', 'custom_notification', '127', 'about a project deep', 'sea bgc', 'bgc deep', customer.uuid]) assert.equal(await found(query), [], query);
+  for (const query of [
+    'harbour',
+    'big customer about',
+    'calypso',
+    'custom_notification',
+    '127',
+    'about a project deep',
+    'sea bgc',
+    'bgc deep',
+    customer.uuid,
+  ])
+    assert.equal(await found(query), [], query);
 });
 
 test('importance: low, normal, high and very high are found by the level', async () => {
@@ -78,7 +112,8 @@ test('importance: low, normal, high and very high are found by the level', async
 test('a query without any word matches nothing; only blanks are as not given', async () => {
   for (const query of ['!!!', '"', '*', '- -', '😀']) assert.equal(await found(query), [], query);
   const all = (await fixture.staff.get('/api/events/count/')).body.count;
-  for (const query of ['', ' ', '\t ']) assert.is((await fixture.staff.get(`/api/events/count/?search=${encodeURIComponent(query)}`)).body.count, all);
+  for (const query of ['', ' ', '\t '])
+    assert.is((await fixture.staff.get(`/api/events/count/?search=${encodeURIComponent(query)}`)).body.count, all);
 });
 
 test('signs that mean something to a search engine are only separators', async () => {

@@ -31,27 +31,38 @@ interface Customer {
 }
 
 const tell = ({ name, uuid }: Customer): void =>
-  record(ownContext(fixture.server.deployment), 'customer_update_succeeded', customerContext({ uuid, name, abbreviation: '', contact_details: '' }));
+  record(
+    ownContext(fixture.server.deployment),
+    'customer_update_succeeded',
+    customerContext({ uuid, name, abbreviation: '', contact_details: '' }),
+  );
 
 /** Messages of the events about a customer, the oldest first. */
 const messages = async ({ url }: Customer): Promise<string[]> =>
-  (await fixture.staff.get(`/api/events/?scope=${url}&o=@timestamp`)).body.map(({ message }: { message: string }) => message);
+  (await fixture.staff.get(`/api/events/?scope=${url}&o=@timestamp`)).body.map(
+    ({ message }: { message: string }) => message,
+  );
 
 test('an event is found under its customer after an earlier one, the first about it, was rolled back', async () => {
   const { db } = fixture.server.deployment;
   const customer: Customer = { ...(await fixture.customer('Real')), name: 'Real' };
   const stranger: Customer = { ...customer, uuid: 'f'.repeat(32), name: 'Never seen before' };
-  assert.throws(() =>
-    db.write(() => {
-      tell(stranger);
-      throw new Error('no');
-    }), /^no$/);
+  assert.throws(
+    () =>
+      db.write(() => {
+        tell(stranger);
+        throw new Error('no');
+      }),
+    /^no$/,
+  );
   db.write(() => {
     tell(customer);
     tell(stranger);
   });
   assert.equal(await messages(customer), ['Customer Real has been created.', 'Customer Real has been updated.']);
-  const subjects = db.values(sql`SELECT s.kind || ' ' || s.uuid FROM event_about a JOIN event_subject s ON s.id = a.subject_id WHERE s.uuid = ${stranger.uuid}`);
+  const subjects = db.values(
+    sql`SELECT s.kind || ' ' || s.uuid FROM event_about a JOIN event_subject s ON s.id = a.subject_id WHERE s.uuid = ${stranger.uuid}`,
+  );
   assert.equal(subjects, [`customer ${stranger.uuid}`]);
   assert.equal(db.all(sql`PRAGMA foreign_key_check`), []);
 });
@@ -59,7 +70,9 @@ test('an event is found under its customer after an earlier one, the first about
 test('an event is found under its customer after another process has removed what was remembered of it', async () => {
   const customer: Customer = { ...(await fixture.customer('Mended')), name: 'Mended' };
   const outside = new SQLite(join(data, 'tenantry.db'));
-  outside.exec(`DELETE FROM event_about WHERE subject_id IN (SELECT id FROM event_subject WHERE uuid = '${customer.uuid}')`);
+  outside.exec(
+    `DELETE FROM event_about WHERE subject_id IN (SELECT id FROM event_subject WHERE uuid = '${customer.uuid}')`,
+  );
   outside.exec(`DELETE FROM event_subject WHERE uuid = '${customer.uuid}'`);
   outside.exec("INSERT INTO event_subject (kind, uuid) VALUES ('customer', 'somebody else')");
   outside.close();

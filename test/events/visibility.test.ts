@@ -14,7 +14,9 @@ test.before(async () => {
 test.after(() => fixture.close());
 
 const about = async (client: Client, words: string): Promise<string[]> =>
-  (await client.get(`/api/events/?page_size=300&o=@timestamp&search=${encodeURIComponent(words)}`)).body.map((event: Json) => event.message);
+  (await client.get(`/api/events/?page_size=300&o=@timestamp&search=${encodeURIComponent(words)}`)).body.map(
+    (event: Json) => event.message,
+  );
 
 /** Who sees a notification of these words; each look is confirmed by the count. */
 async function readers(words: string): Promise<string[]> {
@@ -23,11 +25,17 @@ async function readers(words: string): Promise<string[]> {
     assert.is((await about(client, words)).length, body.count);
     return body.count > 0;
   });
-  return Object.entries(seen).filter(([, sees]) => sees).map(([part]) => part);
+  return Object.entries(seen)
+    .filter(([, sees]) => sees)
+    .map(([part]) => part);
 }
 
 const notify = async (message: string, scope?: Json): Promise<void> => {
-  const { status } = await fixture.staff.post('/api/events/', { level: 'info', message, ...(scope && { scope: scope.url }) });
+  const { status } = await fixture.staff.post('/api/events/', {
+    level: 'info',
+    message,
+    ...(scope && { scope: scope.url }),
+  });
   assert.is(status, 201);
 };
 
@@ -60,7 +68,8 @@ test('an event of a quota is seen by the readers of its scope; a notification wi
   assert.equal(await readers('quota news'), ['staff', 'support', 'owner', 'helper', 'manager', 'admin', 'observer']);
   await notify('world news');
   await fixture.anonymous.post('/api-auth/password/', { username: 'owner', password: 'wrong' });
-  for (const words of ['world news', 'User owner failed to authenticate']) assert.equal(await readers(words), ['staff', 'support']);
+  for (const words of ['world news', 'User owner failed to authenticate'])
+    assert.equal(await readers(words), ['staff', 'support']);
 });
 
 test('the roles of now decide: a new role shows what happened before, an ended one hides it, save what names the user', async () => {
@@ -119,10 +128,26 @@ test('events survive their object: those named in them and the people of a survi
 
 test('filters narrow what one sees and never widen it', async () => {
   const all = (await world.clients.observer.get('/api/events/?page_size=300')).body.map((event: Json) => event.uuid);
-  for (const filter of ['event_type=customer_creation_succeeded', 'feature=users', 'exclude_features=users', 'search=alice', 'scope_type=structure.project', 'scope_type=core.user', 'scope_type=quota',
-    'user_username=admin', `scope=${world.customer.url}`, `scope=${world.project.url}`, `scope=${world.users.manager.url}`, 'from=0', 'to=9999999999']) {
+  for (const filter of [
+    'event_type=customer_creation_succeeded',
+    'feature=users',
+    'exclude_features=users',
+    'search=alice',
+    'scope_type=structure.project',
+    'scope_type=core.user',
+    'scope_type=quota',
+    'user_username=admin',
+    `scope=${world.customer.url}`,
+    `scope=${world.project.url}`,
+    `scope=${world.users.manager.url}`,
+    'from=0',
+    'to=9999999999',
+  ]) {
     const { body } = await world.clients.observer.get(`/api/events/?page_size=300&${filter}`);
-    assert.ok(body.every((event: Json) => all.includes(event.uuid)), filter);
+    assert.ok(
+      body.every((event: Json) => all.includes(event.uuid)),
+      filter,
+    );
     assert.equal((await world.clients.observer.get(`/api/events/count/?${filter}`)).body, { count: body.length });
   }
 });

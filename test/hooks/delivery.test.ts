@@ -38,7 +38,11 @@ function predictable(bytes: number): Buffer {
 }
 
 async function hook(path = '/', fields: Record<string, unknown> = {}, client = fixture.staff): Promise<Json> {
-  const answer = await client.post('/api/hooks-web/', { destination_url: receiver.url + path, event_types: ['custom_notification'], ...fields });
+  const answer = await client.post('/api/hooks-web/', {
+    destination_url: receiver.url + path,
+    event_types: ['custom_notification'],
+    ...fields,
+  });
   assert.is(answer.status, 201, JSON.stringify(answer.body));
   return answer.body;
 }
@@ -53,7 +57,8 @@ async function work(): Promise<void> {
   await fixture.server.settled();
 }
 
-const log = async ({ url }: Json, query = ''): Promise<Json[]> => (await fixture.staff.get(`${url}deliveries/${query}`)).body;
+const log = async ({ url }: Json, query = ''): Promise<Json[]> =>
+  (await fixture.staff.get(`${url}deliveries/${query}`)).body;
 const only = async (of: Json): Promise<Json> => (await log(of))[0];
 const messages = (requests: readonly Received[]): string[] => requests.map(({ body }) => JSON.parse(body).message);
 const seconds = (instant: string): number => (Date.parse(instant) - Date.parse(start)) / 1000;
@@ -85,7 +90,8 @@ test('by itself the server takes every second what has come due', async () => {
   receiver.behaviour = 200;
   fixture.clock.advance(5);
   const before = performance.now();
-  while (receiver.requests.length < 2 && performance.now() - before < 3000) await new Promise((resolve) => setTimeout(resolve, 20));
+  while (receiver.requests.length < 2 && performance.now() - before < 3000)
+    await new Promise((resolve) => setTimeout(resolve, 20));
   await fixture.server.settled();
   assert.equal([messages(receiver.take()), (await only(created)).status], [['Again', 'Again'], 'delivered']);
 });
@@ -107,8 +113,14 @@ test('an attempt that the end of the server interrupts is sent again by the next
     again.tick();
     await again.settled();
     const requests = receiver.take();
-    assert.equal([messages(requests), requests[0]?.headers['webhook-id']], [['first', 'second'], interrupted.headers['webhook-id']]);
-    assert.equal(again.deployment.db.all(raw('SELECT status, attempts FROM delivery')), [{ status: 'delivered', attempts: 1 }, { status: 'delivered', attempts: 1 }]);
+    assert.equal(
+      [messages(requests), requests[0]?.headers['webhook-id']],
+      [['first', 'second'], interrupted.headers['webhook-id']],
+    );
+    assert.equal(again.deployment.db.all(raw('SELECT status, attempts FROM delivery')), [
+      { status: 'delivered', attempts: 1 },
+      { status: 'delivered', attempts: 1 },
+    ]);
     await again.close();
   } finally {
     rmSync(data, { recursive: true });
@@ -132,7 +144,11 @@ test('whatever is not 2xx is a failed attempt: 3xx, 4xx, 5xx, a broken or refuse
   const elsewhere = await Receiver.start();
   const cases: readonly (readonly [Receiver['behaviour'], number | null, string])[] = [
     [301, 301, 'The receiver answered 301. Redirects are not followed.'],
-    [{ status: 307, headers: { Location: `${elsewhere.url}/` } }, 307, 'The receiver answered 307. Redirects are not followed.'],
+    [
+      { status: 307, headers: { Location: `${elsewhere.url}/` } },
+      307,
+      'The receiver answered 307. Redirects are not followed.',
+    ],
     [404, 404, 'The receiver answered 404.'],
     [500, 500, 'The receiver answered 500.'],
     ['reset', null, 'The connection was reset.'],
@@ -155,7 +171,13 @@ test('whatever is not 2xx is a failed attempt: 3xx, 4xx, 5xx, a broken or refuse
 
 test('any 2xx is success, whatever the body', async () => {
   const created = await hook();
-  for (const behaviour of [200, 201, 204, { status: 299, body: '{"error":"ignored"}' }, { status: 200, body: 'x'.repeat(1_000_000) }]) {
+  for (const behaviour of [
+    200,
+    201,
+    204,
+    { status: 299, body: '{"error":"ignored"}' },
+    { status: 200, body: 'x'.repeat(1_000_000) },
+  ]) {
     receiver.behaviour = behaviour;
     await emit('Good');
     await fixture.server.settled();
@@ -181,7 +203,11 @@ test('a failed attempt is repeated after 5 s, 30 s, 2 min, 10 min, 1 h, 6 h and 
   }
   const { attempts, error_message, next_attempt, status } = await only(created);
   assert.equal([status, attempts, next_attempt, error_message], ['failed', 8, null, 'The receiver answered 500.']);
-  assert.is(new Set(receiver.requests.map(({ headers }) => headers['webhook-id'])).size, 1, 'the webhook-id never changes');
+  assert.is(
+    new Set(receiver.requests.map(({ headers }) => headers['webhook-id'])).size,
+    1,
+    'the webhook-id never changes',
+  );
   fixture.clock.advance(10 * 24 * 3600);
   await work();
   assert.is(receiver.requests.length, 8);
@@ -190,7 +216,11 @@ test('a failed attempt is repeated after 5 s, 30 s, 2 min, 10 min, 1 h, 6 h and 
 test('each delay is 20 % shorter or longer at random', async () => {
   receiver.behaviour = 500;
   const created = await hook();
-  for (const [given, delay] of [[0, 4], [0.25, 4.5], [1, 6]] as const) {
+  for (const [given, delay] of [
+    [0, 4],
+    [0.25, 4.5],
+    [1, 6],
+  ] as const) {
     chance = given;
     await emit('Fails');
     await fixture.server.settled();
@@ -215,7 +245,14 @@ test('one waiting for its retry does not hold back later ones, and goes before t
 test('Retry-After, in seconds or as a date, on any failed attempt: the next one is not before it, at most 24 h later', async () => {
   const created = await hook();
   const at = new Date(Date.parse(start) + 90_000).toUTCString();
-  for (const [status, header, delay] of [[503, '60', 60], [429, at, 90], [400, '3', 5], [503, '1000000', 24 * 3600], [503, '99999999999', 24 * 3600], [503, 'soon', 5]] as const) {
+  for (const [status, header, delay] of [
+    [503, '60', 60],
+    [429, at, 90],
+    [400, '3', 5],
+    [503, '1000000', 24 * 3600],
+    [503, '99999999999', 24 * 3600],
+    [503, 'soon', 5],
+  ] as const) {
     receiver.behaviour = { status, headers: { 'Retry-After': header } };
     await emit('Busy');
     await fixture.server.settled();
@@ -228,7 +265,10 @@ test('a date of Retry-After may have any of the three forms; the one without a z
   process.env.TZ = 'America/New_York';
   try {
     const dates = ['Sun, 06 Nov 1994 08:49:37 GMT', 'Sunday, 06-Nov-94 08:49:37 GMT', 'Sun Nov  6 08:49:37 1994'];
-    assert.equal(dates.map((date) => retryAfterOf(date, 0)), Array(3).fill(784_111_777_000_000));
+    assert.equal(
+      dates.map((date) => retryAfterOf(date, 0)),
+      Array(3).fill(784_111_777_000_000),
+    );
   } finally {
     if (zone === undefined) delete process.env.TZ;
     else process.env.TZ = zone;
@@ -241,7 +281,10 @@ test('one delivery that fails touches no other: a dead receiver delays nobody', 
   receiver.behaviour = ({ path }) => (path === '/silent' ? 'silence' : 200);
   await emit('1', '2', '3');
   while ((await log(alive, '?status=delivered')).length < 3) await new Promise(setImmediate);
-  assert.equal((await log(silent)).map(({ status }) => status), ['pending', 'pending', 'pending']);
+  assert.equal(
+    (await log(silent)).map(({ status }) => status),
+    ['pending', 'pending', 'pending'],
+  );
   assert.equal(messages(receiver.take().filter(({ path }) => path === '/alive')), ['1', '2', '3']);
 });
 
@@ -256,7 +299,11 @@ test('hooks that fail wait for each other, not others for them', async () => {
   await hook('/alive');
   await emit('2');
   while (receiver.requests.length < 101) await new Promise(setImmediate);
-  assert.is(receiver.requests.filter(({ path }) => path === '/dead').length, 100, 'at most so many attempts of failing hooks are under way');
+  assert.is(
+    receiver.requests.filter(({ path }) => path === '/dead').length,
+    100,
+    'at most so many attempts of failing hooks are under way',
+  );
   assert.is(receiver.requests.filter(({ path }) => path === '/alive').length, 1);
 });
 
@@ -270,8 +317,14 @@ test('after 410 the delivery failed, the hook is disabled and its pending delive
   await fixture.server.settled();
   const [second, first] = (await log(created)) as [Json, Json];
   const reason = 'The hook was disabled: its receiver is gone.';
-  assert.equal([second.status, second.attempts, second.response_code, second.error_message], ['failed', 1, 410, `The receiver answered 410. ${reason}`]);
-  assert.equal([first.status, first.next_attempt, first.error_message], ['canceled', null, `The receiver answered 500. ${reason}`]);
+  assert.equal(
+    [second.status, second.attempts, second.response_code, second.error_message],
+    ['failed', 1, 410, `The receiver answered 410. ${reason}`],
+  );
+  assert.equal(
+    [first.status, first.next_attempt, first.error_message],
+    ['canceled', null, `The receiver answered 500. ${reason}`],
+  );
   assert.is((await fixture.staff.get(created.url)).body.is_active, false);
 });
 
@@ -289,7 +342,10 @@ test('a hook whose every attempt failed for 5 days is disabled, with the reason 
   await fixture.server.settled();
   assert.is((await fixture.staff.get(dead.url)).body.is_active, false);
   const [last, ...others] = await log(dead);
-  assert.equal([last.status, last.error_message], ['canceled', 'The receiver answered 500. The hook was disabled: every attempt has failed for 5 days.']);
+  assert.equal(
+    [last.status, last.error_message],
+    ['canceled', 'The receiver answered 500. The hook was disabled: every attempt has failed for 5 days.'],
+  );
   assert.ok(others.every(({ status }) => status === 'canceled'));
 });
 
@@ -318,8 +374,10 @@ test('a hook holds at most 10,000 pending deliveries; beyond that the oldest fai
   const id = db.value<number>(sql`SELECT id FROM hook WHERE uuid = ${created.uuid}`) as number;
   const numbers = Array.from({ length: 9999 }, (_, i) => i + 1);
   // All of them wait for a retry.
-  db.write(() => db.run(sql`INSERT INTO delivery (uuid, hook_id, event_type, payload, ready, created, next_attempt)
-    SELECT printf('%032d', value), ${id}, 'custom_notification', '{}', 0, 0, ${fixture.clock.now() + 1e9} FROM json_each(${JSON.stringify(numbers)})`));
+  db.write(() =>
+    db.run(sql`INSERT INTO delivery (uuid, hook_id, event_type, payload, ready, created, next_attempt)
+    SELECT printf('%032d', value), ${id}, 'custom_notification', '{}', 0, 0, ${fixture.clock.now() + 1e9} FROM json_each(${JSON.stringify(numbers)})`),
+  );
   db.commit();
   receiver.behaviour = 500;
   await emit('the 10,000th');
@@ -329,8 +387,14 @@ test('a hook holds at most 10,000 pending deliveries; beyond that the oldest fai
   await fixture.server.settled();
   const [oldest, ...others] = await log(created, '?status=failed');
   assert.is(others.length, 0);
-  assert.equal([oldest.uuid, oldest.error_message, oldest.next_attempt], ['00000000000000000000000000000001', 'Too many pending deliveries.', null]);
-  assert.is((await fixture.staff.get(`${created.url}deliveries/?status=pending`)).headers.get('X-Result-Count'), '10000');
+  assert.equal(
+    [oldest.uuid, oldest.error_message, oldest.next_attempt],
+    ['00000000000000000000000000000001', 'Too many pending deliveries.', null],
+  );
+  assert.is(
+    (await fixture.staff.get(`${created.url}deliveries/?status=pending`)).headers.get('X-Result-Count'),
+    '10000',
+  );
 });
 
 test('when a hook is disabled its pending deliveries are canceled; nothing is queued meanwhile or sent later', async () => {
@@ -346,7 +410,10 @@ test('when a hook is disabled its pending deliveries are canceled; nothing is qu
   await work();
   const [canceled, ...others] = await log(created);
   assert.is(others.length, 0);
-  assert.equal([canceled.status, canceled.error_message, canceled.next_attempt], ['canceled', 'The receiver answered 500. The hook was disabled.', null]);
+  assert.equal(
+    [canceled.status, canceled.error_message, canceled.next_attempt],
+    ['canceled', 'The receiver answered 500. The hook was disabled.', null],
+  );
   receiver.take();
   await emit('3');
   await fixture.server.settled();
@@ -355,7 +422,11 @@ test('when a hook is disabled its pending deliveries are canceled; nothing is qu
 
 test('a delivery that is canceled or deleted while it is under way stays so, whatever becomes of the attempt', async () => {
   for (const status of [200, 500, 410]) {
-    const [disabled, deleted, other] = [await hook('/disabled'), await hook('/deleted'), await hook('/other')] as [Json, Json, Json];
+    const [disabled, deleted, other] = [await hook('/disabled'), await hook('/deleted'), await hook('/other')] as [
+      Json,
+      Json,
+      Json,
+    ];
     let answer = (): void => undefined;
     const later = new Promise<number>((resolve) => (answer = () => resolve(status)));
     receiver.behaviour = ({ path }) => (path === '/other' ? 200 : later);
@@ -365,11 +436,24 @@ test('a delivery that is canceled or deleted while it is under way stays so, wha
     await fixture.staff.delete(deleted.url);
     answer();
     await fixture.server.settled();
-    assert.equal((await log(disabled)).map((each) => [each.status, each.error_message, each.next_attempt]), Array(2).fill(['canceled', 'The hook was disabled.', null]));
-    assert.equal((await log(other)).map((each) => each.status), ['delivered', 'delivered']);
+    assert.equal(
+      (await log(disabled)).map((each) => [each.status, each.error_message, each.next_attempt]),
+      Array(2).fill(['canceled', 'The hook was disabled.', null]),
+    );
+    assert.equal(
+      (await log(other)).map((each) => each.status),
+      ['delivered', 'delivered'],
+    );
     await fixture.staff.patch(disabled.url, { is_active: true });
     await fixture.later(60);
-    assert.equal(receiver.take().map(({ path }) => path).sort(), ['/deleted', '/disabled', '/other', '/other'], 'nothing is sent again');
+    assert.equal(
+      receiver
+        .take()
+        .map(({ path }) => path)
+        .sort(),
+      ['/deleted', '/disabled', '/other', '/other'],
+      'nothing is sent again',
+    );
     for (const { url } of [disabled, other]) await fixture.staff.delete(url);
   }
 });
@@ -404,7 +488,10 @@ test('what the receiver of before answers is not about the one that the hook was
     assert.is((await fixture.staff.get(created.url)).body.is_active, true, String(status));
     assert.equal([(await only(created)).status, (await only(created)).response_code], ['pending', status]);
     await fixture.later(10);
-    assert.equal((await log(created)).map((each) => each.status), ['delivered', 'delivered']);
+    assert.equal(
+      (await log(created)).map((each) => each.status),
+      ['delivered', 'delivered'],
+    );
     await fixture.staff.delete(created.url);
   }
 });
@@ -429,7 +516,10 @@ test('what is canceled and queued again while it is under way is sent again, wha
     assert.is((await fixture.staff.post(`${(await only(created)).url}redeliver/`)).status, 202);
     answer(status);
     await fixture.server.settled();
-    assert.equal(receiver.take().map(({ path }) => path), ['/old', '/new']);
+    assert.equal(
+      receiver.take().map(({ path }) => path),
+      ['/old', '/new'],
+    );
     assert.equal([(await only(created)).status, (await only(created)).attempts], ['delivered', 1]);
     await fixture.staff.delete(created.url);
   }
@@ -442,7 +532,10 @@ test('when the author is deactivated his pending deliveries are canceled; reacti
   await emit('1');
   await fixture.server.settled();
   await fixture.staff.patch(user.url, { is_active: false });
-  assert.equal((await log(created)).map(({ error_message, status }) => [status, error_message]), [['canceled', 'The receiver answered 500. The author of the hook was deactivated.']]);
+  assert.equal(
+    (await log(created)).map(({ error_message, status }) => [status, error_message]),
+    [['canceled', 'The receiver answered 500. The author of the hook was deactivated.']],
+  );
   await emit('2');
   assert.is((await fixture.staff.post(`${created.url}test/`)).status, 409);
   receiver.behaviour = 200;
@@ -473,7 +566,10 @@ test('when the hook or its author is deleted, hook and deliveries are gone', asy
     fixture.clock.advance(3600);
     await work();
   }
-  assert.equal([receiver.take(), db.value(raw('SELECT (SELECT count(*) FROM delivery) + (SELECT count(*) FROM removed_hook)'))], [[], 0]);
+  assert.equal(
+    [receiver.take(), db.value(raw('SELECT (SELECT count(*) FROM delivery) + (SELECT count(*) FROM removed_hook)'))],
+    [[], 0],
+  );
 });
 
 test('finished deliveries are deleted after hook_delivery_retention', async () => {
@@ -487,7 +583,10 @@ test('finished deliveries are deleted after hook_delivery_retention', async () =
   assert.is((await log(created)).length, 2);
   fixture.clock.advance(1);
   await work();
-  assert.equal((await log(created)).map(({ status }) => status), ['pending']);
+  assert.equal(
+    (await log(created)).map(({ status }) => status),
+    ['pending'],
+  );
 });
 
 test('a delivery whose event was removed meanwhile failed and says so', async () => {
@@ -516,7 +615,10 @@ test('a lost event is no failure of the receiver', async () => {
   receiver.behaviour = 503;
   await emit('Kept');
   await fixture.server.settled();
-  assert.equal([(await only(created)).status, (await fixture.staff.get(created.url)).body.is_active], ['pending', true]);
+  assert.equal(
+    [(await only(created)).status, (await fixture.staff.get(created.url)).body.is_active],
+    ['pending', true],
+  );
 });
 
 test.run();

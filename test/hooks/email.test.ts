@@ -1,4 +1,4 @@
-import { type AddressInfo, type Socket, createServer } from 'node:net';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ConfigError, loadConfig } from '../../src/config.ts';
@@ -25,7 +25,9 @@ test.after(() => mailbox.close());
 
 async function begin(options: ServerOptions = mailbox.settings): Promise<Json> {
   fixture = await Fixture.start(options);
-  return (await fixture.staff.post('/api/hooks-email/', { email: 'ops@example.com', event_types: ['custom_notification'] })).body;
+  return (
+    await fixture.staff.post('/api/hooks-email/', { email: 'ops@example.com', event_types: ['custom_notification'] })
+  ).body;
 }
 
 async function emit(message: string): Promise<void> {
@@ -33,7 +35,10 @@ async function emit(message: string): Promise<void> {
   await fixture.server.settled();
 }
 
-const outcomes = (): Json[] => fixture.server.deployment.db.all(sql`SELECT status, attempts, error_message, response_code FROM delivery ORDER BY id`);
+const outcomes = (): Json[] =>
+  fixture.server.deployment.db.all(
+    sql`SELECT status, attempts, error_message, response_code FROM delivery ORDER BY id`,
+  );
 
 test('one mail for each event: From, Subject, a text part with the message, an HTML part with title, message and time', async () => {
   await begin({ ...mailbox.settings, product_name: 'Cloud & Co' });
@@ -85,10 +90,24 @@ test('while the mail server is down the mails stay in the outbox, to be tried ag
   await down.close();
   await begin({ ...mailbox.settings, smtp_url: `smtp://127.0.0.1:${down.port}` });
   for (const message of ['1', '2', '3']) await emit(message);
-  assert.equal(outcomes().map(({ attempts, status }) => [status, attempts]), [['pending', 1], ['pending', 1], ['pending', 1]]);
+  assert.equal(
+    outcomes().map(({ attempts, status }) => [status, attempts]),
+    [
+      ['pending', 1],
+      ['pending', 1],
+      ['pending', 1],
+    ],
+  );
   assert.match(outcomes()[0].error_message, /ECONNREFUSED/);
   await fixture.later(10);
-  assert.equal(outcomes().map(({ attempts, status }) => [status, attempts]), [['pending', 2], ['pending', 2], ['pending', 2]]);
+  assert.equal(
+    outcomes().map(({ attempts, status }) => [status, attempts]),
+    [
+      ['pending', 2],
+      ['pending', 2],
+      ['pending', 2],
+    ],
+  );
 });
 
 test('a mail server that is full is tried again on the schedule of web hooks; after 8 attempts the delivery failed', async () => {
@@ -96,7 +115,10 @@ test('a mail server that is full is tried again on the schedule of web hooks; af
   mailbox.refusal = [452, 'Insufficient system storage'];
   await emit('Full');
   for (let attempts = 1; attempts < 8; attempts++) {
-    assert.equal(outcomes().map(({ attempts, status }) => [status, attempts]), [['pending', attempts]]);
+    assert.equal(
+      outcomes().map(({ attempts, status }) => [status, attempts]),
+      [['pending', attempts]],
+    );
     fixture.clock.set(fixture.server.deployment.db.value<number>(sql`SELECT next_attempt FROM delivery`) as number);
     await fixture.later(0);
   }
@@ -113,7 +135,10 @@ test('when every attempt failed for 5 days the hook is disabled', async () => {
   fixture.clock.advance(5 * 24 * 3600);
   await emit('Last');
   assert.is((await fixture.staff.get(url)).body.is_active, false);
-  assert.match(outcomes().at(-1).error_message, /550 No such user The hook was disabled: every attempt has failed for 5 days\.$/);
+  assert.match(
+    outcomes().at(-1).error_message,
+    /550 No such user The hook was disabled: every attempt has failed for 5 days\.$/,
+  );
 });
 
 test('a mail server that says nothing holds eight mails; the others stay in the outbox, and neither requests nor web hooks wait', async () => {
@@ -121,8 +146,13 @@ test('a mail server that says nothing holds eight mails; the others stay in the 
   const mute = createServer((socket) => connections.add(socket.on('error', () => undefined)));
   await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve));
   const receiver = await Receiver.start();
-  await begin({ ...mailbox.settings, smtp_url: `smtp://127.0.0.1:${(mute.address() as AddressInfo).port}`, hooks_allowed_networks: ['127.0.0.1'] });
-  for (let i = 1; i < 30; i++) await fixture.staff.post('/api/hooks-email/', { email: `${i}@example.com`, event_types: ['custom_notification'] });
+  await begin({
+    ...mailbox.settings,
+    smtp_url: `smtp://127.0.0.1:${(mute.address() as AddressInfo).port}`,
+    hooks_allowed_networks: ['127.0.0.1'],
+  });
+  for (let i = 1; i < 30; i++)
+    await fixture.staff.post('/api/hooks-email/', { email: `${i}@example.com`, event_types: ['custom_notification'] });
   await fixture.staff.post('/api/hooks-web/', { destination_url: receiver.url, event_types: ['custom_notification'] });
   for (const message of ['1', '2', '3']) {
     assert.is((await fixture.staff.post('/api/events/', { level: 'info', message })).status, 201);
@@ -131,7 +161,10 @@ test('a mail server that says nothing holds eight mails; the others stay in the 
   while (connections.size < 8) await new Promise(setImmediate);
   for (let i = 0; i < 100; i++) await new Promise(setImmediate);
   assert.is(connections.size, 8);
-  assert.equal(receiver.takeJson().map(({ message }) => message), ['1', '2', '3']);
+  assert.equal(
+    receiver.takeJson().map(({ message }) => message),
+    ['1', '2', '3'],
+  );
   const waiting = outcomes().filter(({ status }) => status === 'pending');
   assert.equal([waiting.length, new Set(waiting.map(({ attempts }) => attempts))], [90, new Set([0])]);
   for (const socket of connections) socket.destroy();
@@ -146,7 +179,9 @@ test('without SMTP settings the mail is written to the log and its delivery kept
   log.info = ((values: unknown) => lines.push(values)) as typeof log.info;
   await emit('Hello');
   assert.equal(lines.at(-1), { to: 'ops@example.com', subject: 'Notifications from Tenantry', text: 'Hello' });
-  assert.equal(outcomes(), [{ status: 'skipped', attempts: 0, error_message: 'No mail server is set up.', response_code: null }]);
+  assert.equal(outcomes(), [
+    { status: 'skipped', attempts: 0, error_message: 'No mail server is set up.', response_code: null },
+  ]);
 });
 
 test('email_from is required with smtp_url, which is smtp:// or smtps://', async () => {
@@ -160,11 +195,26 @@ test('email_from is required with smtp_url, which is smtp:// or smtps://', async
       return (error as Error).message;
     }
   };
-  assert.is(problem({ TENANTRY_SMTP_URL: 'smtp://localhost' }), 'TENANTRY_EMAIL_FROM must be set with TENANTRY_SMTP_URL');
-  assert.is(problem({ TENANTRY_SMTP_URL: 'localhost:25', TENANTRY_EMAIL_FROM: 'a@example.com' }), 'TENANTRY_SMTP_URL must be a URL that starts with smtp:// or smtps://');
-  assert.is(problem({ TENANTRY_SMTP_URL: 'smtp://user:100%@localhost', TENANTRY_EMAIL_FROM: 'a@example.com' }), 'TENANTRY_SMTP_URL must write a percent sign in its user or password as %25');
-  assert.is(problem({ TENANTRY_SMTP_URL: 'smtp://user:100%25@localhost', TENANTRY_EMAIL_FROM: 'a@example.com' }), 'none');
-  assert.is(problem({ TENANTRY_SMTP_URL: 'smtps://user:word@mail.example.com:465', TENANTRY_EMAIL_FROM: 'a@example.com' }), 'none');
+  assert.is(
+    problem({ TENANTRY_SMTP_URL: 'smtp://localhost' }),
+    'TENANTRY_EMAIL_FROM must be set with TENANTRY_SMTP_URL',
+  );
+  assert.is(
+    problem({ TENANTRY_SMTP_URL: 'localhost:25', TENANTRY_EMAIL_FROM: 'a@example.com' }),
+    'TENANTRY_SMTP_URL must be a URL that starts with smtp:// or smtps://',
+  );
+  assert.is(
+    problem({ TENANTRY_SMTP_URL: 'smtp://user:100%@localhost', TENANTRY_EMAIL_FROM: 'a@example.com' }),
+    'TENANTRY_SMTP_URL must write a percent sign in its user or password as %25',
+  );
+  assert.is(
+    problem({ TENANTRY_SMTP_URL: 'smtp://user:100%25@localhost', TENANTRY_EMAIL_FROM: 'a@example.com' }),
+    'none',
+  );
+  assert.is(
+    problem({ TENANTRY_SMTP_URL: 'smtps://user:word@mail.example.com:465', TENANTRY_EMAIL_FROM: 'a@example.com' }),
+    'none',
+  );
 });
 
 test.run();

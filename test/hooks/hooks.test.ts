@@ -27,7 +27,11 @@ const kinds = {
 };
 
 async function made(client: Client, kind: keyof typeof kinds, fields: Record<string, unknown> = {}): Promise<Json> {
-  const answer = await client.post(kinds[kind].path, { event_types: ['user_activated'], ...kinds[kind].body, ...fields });
+  const answer = await client.post(kinds[kind].path, {
+    event_types: ['user_activated'],
+    ...kinds[kind].body,
+    ...fields,
+  });
   assert.is(answer.status, 201, JSON.stringify(answer.body));
   return answer.body;
 }
@@ -45,10 +49,17 @@ const common = (url: string, type: string) => ({
 });
 
 test('a new web hook is answered with its fields in order and, this once, its secret; Location is its url', async () => {
-  const answer = await alice.post('/api/hooks-web/', { destination_url: 'https://example.com/events', event_types: ['user_activated'] });
+  const answer = await alice.post('/api/hooks-web/', {
+    destination_url: 'https://example.com/events',
+    event_types: ['user_activated'],
+  });
   assert.is(answer.status, 201);
   const { secret, ...shown } = answer.body;
-  const expected = { ...common(answer.headers.get('Location') as string, 'webhook'), destination_url: 'https://example.com/events', content_type: 'json' };
+  const expected = {
+    ...common(answer.headers.get('Location') as string, 'webhook'),
+    destination_url: 'https://example.com/events',
+    content_type: 'json',
+  };
   assert.equal(shown, expected);
   assert.equal(Object.keys(answer.body), [...Object.keys(expected), 'secret']);
   assert.match(secret, /^whsec_[A-Za-z0-9+/]{43}=$/);
@@ -59,7 +70,14 @@ test('a new web hook is answered with its fields in order and, this once, its se
 
 test('a push hook shows its device, with null for what is unknown', async () => {
   const unknown = await made(alice, 'push');
-  assert.equal(unknown, { ...common(unknown.url, 'pushhook'), type: 'Android', device_id: null, token: null, device_manufacturer: null, device_model: null });
+  assert.equal(unknown, {
+    ...common(unknown.url, 'pushhook'),
+    type: 'Android',
+    device_id: null,
+    token: null,
+    device_manufacturer: null,
+    device_model: null,
+  });
   const known = { type: 'iOS', device_id: 'd-1', token: 't-1', device_manufacturer: 'Apple', device_model: '' };
   const hook = await made(alice, 'push', known);
   assert.equal(hook, { ...common(hook.url, 'pushhook'), ...known });
@@ -74,14 +92,20 @@ test('an email hook shows its address', async () => {
 });
 
 test('event_types are a sorted list of known types without duplicates', async () => {
-  const hook = await made(alice, 'email', { event_types: ['user_update_succeeded', 'role_granted', 'user_update_succeeded'] });
+  const hook = await made(alice, 'email', {
+    event_types: ['user_update_succeeded', 'role_granted', 'user_update_succeeded'],
+  });
   assert.equal(hook.event_types, ['role_granted', 'user_update_succeeded']);
   const refused = async (event_types: unknown) => (await alice.patch(hook.url, { event_types })).body;
   assert.equal(await refused('role_granted'), { event_types: ['Expected a list of items but got type "str".'] });
   assert.equal(await refused({}), { event_types: ['Expected a list of items but got type "dict".'] });
-  assert.equal(await refused(['x', 'role_granted', 5, 'x']), { event_types: ['"x" is not a valid choice.', '"5" is not a valid choice.'] });
+  assert.equal(await refused(['x', 'role_granted', 5, 'x']), {
+    event_types: ['"x" is not a valid choice.', '"5" is not a valid choice.'],
+  });
   assert.equal(await refused(null), { event_types: ['This field may not be null.'] });
-  assert.equal((await alice.patch(hook.url, { event_groups: ['quotas'] })).body, { event_groups: ['"quotas" is not a valid choice.'] });
+  assert.equal((await alice.patch(hook.url, { event_groups: ['quotas'] })).body, {
+    event_groups: ['"quotas" is not a valid choice.'],
+  });
   assert.equal((await alice.patch(hook.url, { event_types: eventTypes })).body.event_types, eventTypes);
   assert.is(eventTypes.length, 45);
   await alice.delete(hook.url);
@@ -96,7 +120,9 @@ test('in a form the lists are JSON text or repeated fields', async () => {
   assert.equal(single.event_groups, ['ssh']);
   const text = await form(`email=a@example.com&event_types=${encodeURIComponent('["role_granted"]')}`);
   assert.equal(text.event_types, ['role_granted']);
-  assert.equal(await form('email=a@example.com&event_types=nothing'), { event_types: ['"nothing" is not a valid choice.'] });
+  assert.equal(await form('email=a@example.com&event_types=nothing'), {
+    event_types: ['"nothing" is not a valid choice.'],
+  });
   for (const hook of [repeated, single, text]) await alice.delete(hook.url);
 });
 
@@ -122,14 +148,22 @@ test('groups in a body stand for their types, together with the types of this bo
 });
 
 test('PUT requires the destination, the platform or the address of its kind and nothing else', async () => {
-  for (const [kind, name, value] of [['web', 'destination_url', 'https://example.com/new'], ['push', 'type', 'iOS'], ['email', 'email', 'new@example.com']] as const) {
+  for (const [kind, name, value] of [
+    ['web', 'destination_url', 'https://example.com/new'],
+    ['push', 'type', 'iOS'],
+    ['email', 'email', 'new@example.com'],
+  ] as const) {
     const { secret: _, ...hook } = await made(alice, kind);
     assert.equal((await alice.put(hook.url, {})).body, { [name]: ['This field is required.'] });
     fixture.clock.advance(1);
     const changed = await alice.put(hook.url, { [name]: value });
     assert.is(changed.status, 200);
     assert.equal(changed.body, { ...hook, [name]: value, modified: '2018-01-05T04:47:05Z' });
-    assert.equal((await alice.put(hook.url, changed.body)).body, changed.body, 'a whole representation may be put back');
+    assert.equal(
+      (await alice.put(hook.url, changed.body)).body,
+      changed.body,
+      'a whole representation may be put back',
+    );
     assert.is((await alice.delete(hook.url)).status, 204);
     assert.is((await alice.get(hook.url)).status, 404);
     fixture.clock.advance(-1);
@@ -137,42 +171,66 @@ test('PUT requires the destination, the platform or the address of its kind and 
 });
 
 test('a destination is an http or https URL of at most 2048 characters without user information', async () => {
-  const refused = async (destination_url: unknown): Promise<Json> => (await alice.post('/api/hooks-web/', { event_groups: ['ssh'], destination_url })).body;
+  const refused = async (destination_url: unknown): Promise<Json> =>
+    (await alice.post('/api/hooks-web/', { event_groups: ['ssh'], destination_url })).body;
   const invalid = { destination_url: ['Enter a valid URL.'] };
-  for (const url of ['ftp://example.com/', 'example.com', 'https://', 'http://user@example.com/', 'http://user:word@example.com/', 'http://:@example.com/']) {
+  for (const url of [
+    'ftp://example.com/',
+    'example.com',
+    'https://',
+    'http://user@example.com/',
+    'http://user:word@example.com/',
+    'http://:@example.com/',
+  ]) {
     assert.equal(await refused(url), invalid, url);
   }
   assert.equal(await refused(''), { destination_url: ['This field may not be blank.'] });
   assert.equal(await refused(null), { destination_url: ['This field may not be null.'] });
-  assert.equal(await refused(`https://example.com/${'x'.repeat(2029)}`), { destination_url: ['Ensure this field has no more than 2048 characters.'] });
-  const hook = await made(alice, 'web', { destination_url: `https://example.com/${'x'.repeat(2028)}`, content_type: 'form' });
+  assert.equal(await refused(`https://example.com/${'x'.repeat(2029)}`), {
+    destination_url: ['Ensure this field has no more than 2048 characters.'],
+  });
+  const hook = await made(alice, 'web', {
+    destination_url: `https://example.com/${'x'.repeat(2028)}`,
+    content_type: 'form',
+  });
   assert.is(hook.content_type, 'form');
   await alice.delete(hook.url);
 });
 
 test('content_type and type are choices; null is refused', async () => {
-  const web = async (content_type: unknown) => (await alice.post('/api/hooks-web/', { ...kinds.web.body, event_groups: ['ssh'], content_type })).body;
+  const web = async (content_type: unknown) =>
+    (await alice.post('/api/hooks-web/', { ...kinds.web.body, event_groups: ['ssh'], content_type })).body;
   assert.equal(await web('xml'), { content_type: ['"xml" is not a valid choice.'] });
   assert.equal(await web(null), { content_type: ['This field may not be null.'] });
   const push = async (type: unknown) => (await alice.post('/api/hooks-push/', { event_groups: ['ssh'], type })).body;
   assert.equal(await push('ios'), { type: ['"ios" is not a valid choice.'] });
   assert.equal(await push(null), { type: ['This field may not be null.'] });
-  assert.equal((await alice.post('/api/hooks-push/', { event_groups: ['ssh'] })).body, { type: ['This field is required.'] });
+  assert.equal((await alice.post('/api/hooks-push/', { event_groups: ['ssh'] })).body, {
+    type: ['This field is required.'],
+  });
 });
 
 test('device id and token are unique over all push hooks, never blank, at most 255 characters', async () => {
   const first = await made(alice, 'push', { device_id: 'd', token: 't' });
   const taken = await bob.post('/api/hooks-push/', { type: 'iOS', event_groups: ['ssh'], device_id: 'd', token: 't' });
   assert.is(taken.status, 400);
-  assert.equal(taken.body, { device_id: ['push hook with this device id already exists.'], token: ['push hook with this token already exists.'] });
+  assert.equal(taken.body, {
+    device_id: ['push hook with this device id already exists.'],
+    token: ['push hook with this token already exists.'],
+  });
   const second = await made(bob, 'push');
-  assert.equal((await bob.patch(second.url, { token: 't' })).body, { token: ['push hook with this token already exists.'] });
+  assert.equal((await bob.patch(second.url, { token: 't' })).body, {
+    token: ['push hook with this token already exists.'],
+  });
   assert.is((await alice.put(first.url, first)).status, 200, 'a hook may keep its own');
   const blank = { device_id: ['This field may not be blank.'], token: ['This field may not be blank.'] };
   assert.equal((await bob.patch(second.url, { device_id: '', token: ' ' })).body, blank);
   const long = 'x'.repeat(256);
   assert.equal(
-    Object.keys((await bob.patch(second.url, { device_id: long, token: long, device_manufacturer: long, device_model: long })).body),
+    Object.keys(
+      (await bob.patch(second.url, { device_id: long, token: long, device_manufacturer: long, device_model: long }))
+        .body,
+    ),
     ['device_id', 'token', 'device_manufacturer', 'device_model'],
   );
   assert.is((await alice.patch(first.url, { device_id: null, token: null })).body.token, null);
@@ -182,16 +240,25 @@ test('device id and token are unique over all push hooks, never blank, at most 2
 });
 
 test('an email address is valid and has at most 254 characters', async () => {
-  assert.equal((await alice.post('/api/hooks-email/', { email: 'nobody', event_groups: ['ssh'] })).body, { email: ['Enter a valid email address.'] });
-  assert.equal((await alice.post('/api/hooks-email/', { event_groups: ['ssh'] })).body, { email: ['This field is required.'] });
+  assert.equal((await alice.post('/api/hooks-email/', { email: 'nobody', event_groups: ['ssh'] })).body, {
+    email: ['Enter a valid email address.'],
+  });
+  assert.equal((await alice.post('/api/hooks-email/', { event_groups: ['ssh'] })).body, {
+    email: ['This field is required.'],
+  });
   const long = `${'x'.repeat(243)}@example.com`;
-  assert.equal((await alice.post('/api/hooks-email/', { email: long, event_groups: ['ssh'] })).body, { email: ['Ensure this field has no more than 254 characters.'] });
+  assert.equal((await alice.post('/api/hooks-email/', { email: long, event_groups: ['ssh'] })).body, {
+    email: ['Ensure this field has no more than 254 characters.'],
+  });
 });
 
 test('the author is always the creator and never changes', async () => {
   const hook = await made(alice, 'email', { author_uuid: 'b'.repeat(32) });
   assert.is(hook.author_uuid, aliceUuid);
-  assert.is((await fixture.staff.patch(hook.url, { author_uuid: 'b'.repeat(32), is_active: false })).body.author_uuid, aliceUuid);
+  assert.is(
+    (await fixture.staff.patch(hook.url, { author_uuid: 'b'.repeat(32), is_active: false })).body.author_uuid,
+    aliceUuid,
+  );
   await alice.delete(hook.url);
 });
 
@@ -229,11 +296,20 @@ test('/api/hooks/ lists web, then push, then email hooks, each in order of creat
   assert.equal((await alice.get('/api/hooks/?page_size=2&page=2')).body, [push, email]);
   assert.equal((await alice.get('/api/hooks/?page=3')).body, { detail: 'Invalid page.' });
   assert.equal((await alice.get('/api/hooks-web/')).body, [web, other]);
-  assert.equal((await alice.get('/api/hooks/?content_type=form')).body, [other, push, email], 'a kind ignores the parameters of others');
+  assert.equal(
+    (await alice.get('/api/hooks/?content_type=form')).body,
+    [other, push, email],
+    'a kind ignores the parameters of others',
+  );
   assert.equal((await alice.get('/api/hooks/?token=nothing&email=alice@example.com')).body, [web, other, email]);
   assert.equal((await fixture.staff.get(`/api/hooks/?author_uuid=${bobs.author_uuid}`)).body, [bobs]);
   assert.equal((await alice.get('/api/hooks/?is_active=false')).body, []);
-  for (const path of ['/api/hooks/', '/api/hooks-web/']) assert.equal((await alice.get(`${path}?o=-created`)).body, (await alice.get(path)).body, 'there are no orderings to ask for');
+  for (const path of ['/api/hooks/', '/api/hooks-web/'])
+    assert.equal(
+      (await alice.get(`${path}?o=-created`)).body,
+      (await alice.get(path)).body,
+      'there are no orderings to ask for',
+    );
   assert.is((await alice.post('/api/hooks/', {})).status, 405);
   assert.is((await alice.get(`/api/hooks/${web.uuid}/`)).status, 404);
   assert.is((await fixture.anonymous.get('/api/hooks/')).status, 401);
@@ -242,7 +318,8 @@ test('/api/hooks/ lists web, then push, then email hooks, each in order of creat
 });
 
 test('lists are filtered by exact values', async () => {
-  const found = async (path: string, query: string) => (await fixture.staff.get(`${path}?${query}`)).body.map((hook: Json) => hook.uuid);
+  const found = async (path: string, query: string) =>
+    (await fixture.staff.get(`${path}?${query}`)).body.map((hook: Json) => hook.uuid);
   const web = await made(alice, 'web', { is_active: false });
   const device = { device_id: 'D', token: 'T', device_manufacturer: 'M', device_model: 'X' };
   const push = await made(alice, 'push', device);

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Cast, type Part, cast, parts } from '../support/cast.ts';
+import { type Cast, cast, type Part, parts } from '../support/cast.ts';
 import { Fixture } from '../support/fixture.ts';
 import { Receiver } from '../support/receiver.ts';
 
@@ -14,7 +14,10 @@ test.before(async () => {
   fixture = await Fixture.start({ hooks_allowed_networks: ['127.0.0.0/8'] });
   people = await cast(fixture);
   for (const part of parts) {
-    await people.clients[part].post('/api/hooks-web/', { destination_url: `${receiver.url}/${part}`, event_groups: ['customers', 'projects', 'ssh', 'users'] });
+    await people.clients[part].post('/api/hooks-web/', {
+      destination_url: `${receiver.url}/${part}`,
+      event_groups: ['customers', 'projects', 'ssh', 'users'],
+    });
   }
 });
 
@@ -28,7 +31,9 @@ async function told(): Promise<Record<string, readonly Part[]>> {
   await fixture.server.settled();
   const hearers: Record<string, Part[]> = {};
   for (const { body, path } of receiver.take()) (hearers[JSON.parse(body).type] ??= []).push(path.slice(1) as Part);
-  return Object.fromEntries(Object.entries(hearers).map(([type, who]) => [type, parts.filter((part) => who.includes(part))]));
+  return Object.fromEntries(
+    Object.entries(hearers).map(([type, who]) => [type, parts.filter((part) => who.includes(part))]),
+  );
 }
 
 test('an event about a customer reaches staff, global support, and those who own or support the customer', async () => {
@@ -38,7 +43,9 @@ test('an event about a customer reaches staff, global support, and those who own
 
 test('an event about a project reaches whoever can read the project', async () => {
   await fixture.staff.patch(people.project.url, { description: 'Changed' });
-  assert.equal(await told(), { project_update_succeeded: ['staff', 'support', 'owner', 'helper', 'manager', 'admin', 'observer'] });
+  assert.equal(await told(), {
+    project_update_succeeded: ['staff', 'support', 'owner', 'helper', 'manager', 'admin', 'observer'],
+  });
 });
 
 test('an event about a user reaches him, as actor and as affected', async () => {
@@ -80,7 +87,9 @@ test('a role that expires is told to who held it and to the readers of its proje
   await told();
   fixture.clock.set('2018-01-05T05:00:00Z');
   fixture.server.tick();
-  assert.equal(await told(), { role_revoked: ['staff', 'support', 'owner', 'helper', 'manager', 'admin', 'observer', 'stranger'] });
+  assert.equal(await told(), {
+    role_revoked: ['staff', 'support', 'owner', 'helper', 'manager', 'admin', 'observer', 'stranger'],
+  });
 });
 
 test('a project that moves is told to the people of the customer it leaves and of the one it joins', async () => {
@@ -91,7 +100,9 @@ test('a project that moves is told to the people of the customer it leaves and o
   await fixture.staff.patch(people.project.url, { customer: target.url });
   assert.equal(await told(), { project_update_succeeded: everybody });
   await fixture.staff.patch(people.project.url, { description: 'Here' });
-  assert.equal(await told(), { project_update_succeeded: ['staff', 'support', 'manager', 'admin', 'observer', 'stranger'] });
+  assert.equal(await told(), {
+    project_update_succeeded: ['staff', 'support', 'manager', 'admin', 'observer', 'stranger'],
+  });
   await fixture.staff.patch(people.project.url, { customer: people.customer.url });
   assert.equal(await told(), { project_update_succeeded: everybody });
   await fixture.staff.delete(target.url);
@@ -102,23 +113,44 @@ test('with a project or customer goes every role in it, and everybody who had on
   const customer = await fixture.customer('Doomed');
   const project = await fixture.project('Doomed', customer);
   await fixture.grant(customer, people.users.owner, 'owner');
-  for (const [part, role] of [['manager', 'manager'], ['admin', 'admin'], ['observer', 'support']] as const) await fixture.grant(project, people.users[part], role);
+  for (const [part, role] of [
+    ['manager', 'manager'],
+    ['admin', 'admin'],
+    ['observer', 'support'],
+  ] as const)
+    await fixture.grant(project, people.users[part], role);
   await fixture.grant(customer, people.users.helper, 'support');
   await told();
   const times = async (url: string): Promise<Record<string, number>> => {
     await fixture.staff.delete(url);
     await fixture.server.settled();
-    const paths = receiver.take().filter(({ body }) => JSON.parse(body).type === 'role_revoked').map(({ path }) => path.slice(1));
-    return Object.fromEntries(parts.filter((part) => paths.includes(part)).map((part) => [part, paths.filter((path) => path === part).length]));
+    const paths = receiver
+      .take()
+      .filter(({ body }) => JSON.parse(body).type === 'role_revoked')
+      .map(({ path }) => path.slice(1));
+    return Object.fromEntries(
+      parts.filter((part) => paths.includes(part)).map((part) => [part, paths.filter((path) => path === part).length]),
+    );
   };
-  assert.equal(await times(project.url), { staff: 3, support: 3, owner: 3, helper: 3, manager: 3, admin: 3, observer: 3 });
+  assert.equal(await times(project.url), {
+    staff: 3,
+    support: 3,
+    owner: 3,
+    helper: 3,
+    manager: 3,
+    admin: 3,
+    observer: 3,
+  });
   assert.equal(await times(customer.url), { staff: 2, support: 2, owner: 2, helper: 2 });
 });
 
 test('types of no group reach only hooks that name them', async () => {
   await fixture.staff.post('/api/events/', { level: 'info', message: 'To nobody' });
   assert.equal(await told(), {});
-  const { body } = await fixture.staff.post('/api/hooks-web/', { destination_url: `${receiver.url}/staff`, event_types: ['custom_notification'] });
+  const { body } = await fixture.staff.post('/api/hooks-web/', {
+    destination_url: `${receiver.url}/staff`,
+    event_types: ['custom_notification'],
+  });
   await fixture.staff.post('/api/events/', { level: 'info', message: 'To staff', scope: people.customer.url });
   assert.equal(await told(), { custom_notification: ['staff'] });
   await fixture.staff.delete(body.url);

@@ -26,13 +26,19 @@ function poster(options: ConstructorParameters<typeof Poster>[0] = {}): Poster {
 }
 
 /** What the promise is rejected with. */
-const failure = (promise: Promise<unknown>): Promise<string> => promise.then(() => 'no failure', (error: Error) => error.message);
+const failure = (promise: Promise<unknown>): Promise<string> =>
+  promise.then(
+    () => 'no failure',
+    (error: Error) => error.message,
+  );
 
 const event = (url: string) => ({ url, headers: { 'X-Name': 'value' }, body: 'body' });
 
 test('there are 10 seconds for the whole exchange', async () => {
   receiver.behaviour = 'silence';
-  await hurried(async () => assert.is(await failure(poster().post(event(receiver.url))), 'No answer within 10 seconds.'));
+  await hurried(async () =>
+    assert.is(await failure(poster().post(event(receiver.url))), 'No answer within 10 seconds.'),
+  );
 });
 
 test('they are for the whole of it, whichever part is slow', async () => {
@@ -44,14 +50,20 @@ test('they are for the whole of it, whichever part is slow', async () => {
   assert.is(await failure(resolving.post(event('http://example.com/'))), late);
   const mute = createServer();
   await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve));
-  assert.is(await failure(impatient.post(event(`https://127.0.0.1:${(mute.address() as AddressInfo).port}/`))), late, 'a TLS handshake that never ends');
+  assert.is(
+    await failure(impatient.post(event(`https://127.0.0.1:${(mute.address() as AddressInfo).port}/`))),
+    late,
+    'a TLS handshake that never ends',
+  );
   mute.close();
 });
 
 test('a 2xx counts although its body does not end', async () => {
   const endless = createServer((socket) => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf'));
   await new Promise<void>((resolve) => endless.listen(0, '127.0.0.1', resolve));
-  const { status } = await poster({ patience: 100 }).post(event(`http://127.0.0.1:${(endless.address() as AddressInfo).port}/`));
+  const { status } = await poster({ patience: 100 }).post(
+    event(`http://127.0.0.1:${(endless.address() as AddressInfo).port}/`),
+  );
   assert.is(status, 200);
   endless.close();
 });
@@ -71,7 +83,10 @@ test('TLS certificates are verified', async () => {
 
 test('a header that can not be sent is a fault that is told at once, and nothing is left to run', async () => {
   await hurried(async () => {
-    assert.match(await failure(poster().post({ ...event(receiver.url), headers: { Authorization: 'key=line\nline' } })), /^Invalid character in header content/);
+    assert.match(
+      await failure(poster().post({ ...event(receiver.url), headers: { Authorization: 'key=line\nline' } })),
+      /^Invalid character in header content/,
+    );
     const faults: unknown[] = [];
     const note = (fault: unknown): unknown => faults.push(fault);
     process.on('uncaughtException', note);
@@ -84,7 +99,10 @@ test('a header that can not be sent is a fault that is told at once, and nothing
 test('what is no HTTP is a failure', async () => {
   const other = createServer((socket) => socket.end('220 mail.example.com ESMTP\r\n'));
   await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
-  assert.match(await failure(poster().post(event(`http://127.0.0.1:${(other.address() as AddressInfo).port}/`))), /^The connection failed: Parse Error/);
+  assert.match(
+    await failure(poster().post(event(`http://127.0.0.1:${(other.address() as AddressInfo).port}/`))),
+    /^The connection failed: Parse Error/,
+  );
   other.close();
 });
 
@@ -93,7 +111,9 @@ test('a connection is used again, and one that its server has closed meanwhile i
   const closing = createServer((socket) => {
     connections++;
     let requests = 0;
-    socket.on('data', () => (++requests <= 2 ? socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n') : socket.destroy()));
+    socket.on('data', () =>
+      ++requests <= 2 ? socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n') : socket.destroy(),
+    );
     socket.on('error', () => undefined);
   });
   await new Promise<void>((resolve) => closing.listen(0, '127.0.0.1', resolve));

@@ -38,7 +38,11 @@ test.after(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const serverKeys = (): ServerOptions => ({ push_gateway_url: `${gateway.url}/send`, push_server_key_android: 'android-key', push_server_key_ios: 'ios-key' });
+const serverKeys = (): ServerOptions => ({
+  push_gateway_url: `${gateway.url}/send`,
+  push_server_key_android: 'android-key',
+  push_server_key_ios: 'ios-key',
+});
 
 async function begin(options: ServerOptions): Promise<void> {
   fixture = await Fixture.start(options);
@@ -55,13 +59,20 @@ async function emit(message: string): Promise<void> {
 }
 
 /** The deliveries of all hooks; push hooks have no log of their own. */
-const outcomes = (): Json[] => fixture.server.deployment.db.all(sql`SELECT status, attempts, error_message FROM delivery ORDER BY id`);
+const outcomes = (): Json[] =>
+  fixture.server.deployment.db.all(sql`SELECT status, attempts, error_message FROM delivery ORDER BY id`);
 const isActive = async ({ url }: Json): Promise<boolean> => (await fixture.staff.get(url)).body.is_active;
 
 /** The event as it is sent; `admin` is the actor of all of them. */
 async function eventOf(message: string): Promise<Json> {
   const me = (await fixture.staff.get('/api/users/?current')).body[0];
-  const context = { ip_address: '127.0.0.1', user_uuid: me.uuid, user_username: 'admin', user_full_name: '', user_native_name: '' };
+  const context = {
+    ip_address: '127.0.0.1',
+    user_uuid: me.uuid,
+    user_username: 'admin',
+    user_full_name: '',
+    user_native_name: '',
+  };
   return { timestamp: '2018-01-05T04:47:04.000000', levelname: 'INFO', message, type: 'custom_notification', context };
 }
 
@@ -71,13 +82,24 @@ test('with server keys the event is posted to the gateway under the key of the p
   await hook({ type: 'iOS', token: 'token-i' });
   await emit('Hello');
   const [android, ios] = gateway.take().sort((a, b) => (a.body < b.body ? -1 : 1));
-  assert.equal([android?.path, android?.headers['content-type'], android?.headers.authorization], ['/send', 'application/json', 'key=android-key']);
+  assert.equal(
+    [android?.path, android?.headers['content-type'], android?.headers.authorization],
+    ['/send', 'application/json', 'key=android-key'],
+  );
   const notification = { body: 'Hello', title: 'Tenantry notification', image: 'icon' };
   const event = await eventOf('Hello');
   assert.equal(JSON.parse(android?.body as string), { to: 'token-a', notification, data: { event } });
   assert.is(ios?.headers.authorization, 'key=ios-key');
-  assert.equal(JSON.parse(ios?.body as string), { to: 'token-i', notification, data: { event }, 'content-available': '1' });
-  assert.equal(outcomes(), [1, 2].map(() => ({ status: 'delivered', attempts: 1, error_message: '' })));
+  assert.equal(JSON.parse(ios?.body as string), {
+    to: 'token-i',
+    notification,
+    data: { event },
+    'content-available': '1',
+  });
+  assert.equal(
+    outcomes(),
+    [1, 2].map(() => ({ status: 'delivered', attempts: 1, error_message: '' })),
+  );
 });
 
 test('push_title and product_name give the title; an empty message is told as New event', async () => {
@@ -87,14 +109,16 @@ test('push_title and product_name give the title; an empty message is told as Ne
   await fixture.server.settled();
   assert.is(gateway.takeJson()[0].notification.title, 'Cloud notification');
   const { db } = fixture.server.deployment;
-  db.write(() => db.insert('delivery', {
-    uuid: '0'.repeat(32),
-    hook_id: db.value<number>(sql`SELECT id FROM hook WHERE uuid = ${uuid}`),
-    event_type: 'custom_notification',
-    payload: '{"level":"info","message":"","context":{}}',
-    created: 0,
-    next_attempt: 0,
-  }));
+  db.write(() =>
+    db.insert('delivery', {
+      uuid: '0'.repeat(32),
+      hook_id: db.value<number>(sql`SELECT id FROM hook WHERE uuid = ${uuid}`),
+      event_type: 'custom_notification',
+      payload: '{"level":"info","message":"","context":{}}',
+      created: 0,
+      next_attempt: 0,
+    }),
+  );
   fixture.server.tick();
   await fixture.server.settled();
   assert.is(gateway.takeJson()[0].notification.body, 'New event');
@@ -122,7 +146,9 @@ test('an error in an answer of 2xx is a failed attempt', async () => {
   await hook({ type: 'Android', token: 'token' });
   gateway.behaviour = { status: 200, body: '{"success":0,"failure":1,"results":[{"error":"Unavailable"}]}' };
   await emit('Hello');
-  assert.equal(outcomes(), [{ status: 'pending', attempts: 1, error_message: 'The gateway answered 200: Unavailable.' }]);
+  assert.equal(outcomes(), [
+    { status: 'pending', attempts: 1, error_message: 'The gateway answered 200: Unavailable.' },
+  ]);
   gateway.behaviour = { status: 200, body: '{"success":1,"failure":0,"results":[{"message_id":"1"}]}' };
   fixture.clock.advance(10);
   fixture.server.tick();
@@ -132,7 +158,11 @@ test('an error in an answer of 2xx is a failed attempt', async () => {
 
 test('Retry-After counts with an error in an answer of 2xx, and when the token endpoint is busy', async () => {
   const next = (): unknown => fixture.server.deployment.db.value(sql`SELECT next_attempt - created FROM delivery`);
-  gateway.behaviour = { status: 200, headers: { 'Retry-After': '3600' }, body: '{"results":[{"error":"Unavailable"}]}' };
+  gateway.behaviour = {
+    status: 200,
+    headers: { 'Retry-After': '3600' },
+    body: '{"results":[{"error":"Unavailable"}]}',
+  };
   await begin(serverKeys());
   await hook({ type: 'Android', token: 'token' });
   await emit('Hello');
@@ -165,7 +195,11 @@ test('that a token is no longer registered says nothing of the one the device ha
   const made = await hook({ type: 'Android', token: 'old' });
   let answer = (): void => undefined;
   gateway.behaviour = ({ body }) =>
-    JSON.parse(body).to === 'old' ? new Promise((resolve) => (answer = () => resolve({ status: 200, body: '{"results":[{"error":"NotRegistered"}]}' }))) : 200;
+    JSON.parse(body).to === 'old'
+      ? new Promise(
+          (resolve) => (answer = () => resolve({ status: 200, body: '{"results":[{"error":"NotRegistered"}]}' })),
+        )
+      : 200;
   await fixture.staff.post('/api/events/', { level: 'info', message: 'Hello' });
   while (gateway.requests.length < 1) await new Promise(setImmediate);
   await fixture.staff.patch(made.url, { token: 'new' });
@@ -179,7 +213,10 @@ test('that a token is no longer registered says nothing of the one the device ha
 test('with a service account the event goes to the messages of its project, with an access token that is kept until it expires', async () => {
   await begin({ push_service_account: keyFile, push_gateway_url: `${gateway.url}/v1/projects/rocket/messages:send` });
   let tokens = 0;
-  gateway.behaviour = ({ path }) => (path === '/token' ? { status: 200, body: JSON.stringify({ access_token: `access-${++tokens}`, expires_in: 3600 }) } : 200);
+  gateway.behaviour = ({ path }) =>
+    path === '/token'
+      ? { status: 200, body: JSON.stringify({ access_token: `access-${++tokens}`, expires_in: 3600 }) }
+      : 200;
   await hook({ type: 'iOS', token: 'token-i' });
   await emit('Hello');
   const [tokenRequest, push] = gateway.take();
@@ -208,22 +245,38 @@ test('with a service account the event goes to the messages of its project, with
   });
   fixture.clock.advance(3500);
   await emit('Within the hour');
-  assert.equal(gateway.take().map(({ headers, path }) => [path, headers.authorization]), [['/v1/projects/rocket/messages:send', 'Bearer access-1']]);
+  assert.equal(
+    gateway.take().map(({ headers, path }) => [path, headers.authorization]),
+    [['/v1/projects/rocket/messages:send', 'Bearer access-1']],
+  );
   fixture.clock.advance(60);
   await emit('After it');
-  assert.equal(gateway.take().map(({ headers, path }) => [path, headers.authorization]), [['/token', undefined], ['/v1/projects/rocket/messages:send', 'Bearer access-2']]);
+  assert.equal(
+    gateway.take().map(({ headers, path }) => [path, headers.authorization]),
+    [
+      ['/token', undefined],
+      ['/v1/projects/rocket/messages:send', 'Bearer access-2'],
+    ],
+  );
 });
 
 test('an access token that the gateway does not take any longer is asked for anew by the next attempt', async () => {
   await begin({ push_service_account: keyFile, push_gateway_url: `${gateway.url}/send` });
   let tokens = 0;
   gateway.behaviour = ({ headers, path }) =>
-    path === '/token' ? { status: 200, body: JSON.stringify({ access_token: `access-${++tokens}`, expires_in: 3600 }) } : headers.authorization === 'Bearer access-1' ? 401 : 200;
+    path === '/token'
+      ? { status: 200, body: JSON.stringify({ access_token: `access-${++tokens}`, expires_in: 3600 }) }
+      : headers.authorization === 'Bearer access-1'
+        ? 401
+        : 200;
   await hook({ type: 'Android', token: 'token' });
   await emit('Hello');
   assert.equal(outcomes(), [{ status: 'pending', attempts: 1, error_message: 'The receiver answered 401.' }]);
   await fixture.later(10);
-  assert.equal(gateway.take().map(({ path }) => path), ['/token', '/send', '/token', '/send']);
+  assert.equal(
+    gateway.take().map(({ path }) => path),
+    ['/token', '/send', '/token', '/send'],
+  );
   assert.equal(outcomes(), [{ status: 'delivered', attempts: 2, error_message: '' }]);
 });
 
@@ -237,7 +290,10 @@ test('without push_gateway_url a service account sends to fcm.googleapis.com, an
   await begin({ push_service_account: keyFile, resolve });
   await hook({ type: 'Android', token: 'token' });
   await emit('Hello');
-  assert.equal([asked, outcomes()], [['fcm.googleapis.com'], [{ status: 'pending', attempts: 1, error_message: 'The host name does not exist.' }]]);
+  assert.equal(
+    [asked, outcomes()],
+    [['fcm.googleapis.com'], [{ status: 'pending', attempts: 1, error_message: 'The host name does not exist.' }]],
+  );
   await fixture.close();
   await begin({ ...serverKeys(), push_gateway_url: null, resolve });
   await hook({ type: 'Android', token: 'token' });
@@ -250,7 +306,9 @@ test('for Android a service account sends no apns part; a token endpoint that re
   await hook({ type: 'Android', token: 'token' });
   gateway.behaviour = 400;
   await emit('Hello');
-  assert.equal(outcomes(), [{ status: 'pending', attempts: 1, error_message: 'The token endpoint of the push gateway answered 400.' }]);
+  assert.equal(outcomes(), [
+    { status: 'pending', attempts: 1, error_message: 'The token endpoint of the push gateway answered 400.' },
+  ]);
   gateway.take();
   gateway.behaviour = { status: 200, body: '{"access_token":"access"}' };
   fixture.clock.advance(10);
@@ -264,9 +322,15 @@ test('a key file that is none stops the start with a sentence', async () => {
   await begin({});
   writeFileSync(join(folder, 'empty.json'), '{}');
   const start = (push_service_account: string): Promise<string> =>
-    Fixture.start({ push_service_account }).then(() => 'started', (error: Error) => error.message);
+    Fixture.start({ push_service_account }).then(
+      () => 'started',
+      (error: Error) => error.message,
+    );
   assert.match(await start(join(folder, 'missing.json')), /^push_service_account: .*missing.json can not be read/);
-  assert.match(await start(join(folder, 'empty.json')), /^push_service_account: .*empty.json is not the key file of a service account$/);
+  assert.match(
+    await start(join(folder, 'empty.json')),
+    /^push_service_account: .*empty.json is not the key file of a service account$/,
+  );
 });
 
 test.run();

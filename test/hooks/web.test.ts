@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { sql } from '../../src/db/sql.ts';
-import { type Client, Fixture, type Json, byStaff } from '../support/fixture.ts';
+import { byStaff, type Client, Fixture, type Json } from '../support/fixture.ts';
 import { type Received, Receiver } from '../support/receiver.ts';
 
 const test = suite('web hooks');
@@ -29,7 +29,11 @@ test.after.each(() => {
 });
 
 async function hook(client: Client, fields: Record<string, unknown> = {}): Promise<Json> {
-  const answer = await client.post('/api/hooks-web/', { destination_url: `${receiver.url}/in`, event_groups: ['customers'], ...fields });
+  const answer = await client.post('/api/hooks-web/', {
+    destination_url: `${receiver.url}/in`,
+    event_groups: ['customers'],
+    ...fields,
+  });
   assert.is(answer.status, 201, JSON.stringify(answer.body));
   return answer.body;
 }
@@ -56,7 +60,12 @@ test('an event is posted as JSON with exactly timestamp, message, type, context 
   assert.is(request.path, '/in');
   assert.is(request.headers['content-type'], 'application/json');
   assert.is(request.headers['user-agent'], 'Tenantry-of-lle/0.1.0');
-  const context = { customer_uuid: customer.uuid, customer_name: 'Alice', customer_abbreviation: 'ALC', customer_contact_details: '' };
+  const context = {
+    customer_uuid: customer.uuid,
+    customer_name: 'Alice',
+    customer_abbreviation: 'ALC',
+    customer_contact_details: '',
+  };
   const expected = {
     timestamp: '2018-01-05T04:47:04.982123',
     message: 'Customer Alice has been updated.',
@@ -104,7 +113,13 @@ test('every attempt of both body kinds is signed after Standard Webhooks, with t
     assert.is(requests.length, 2);
     const [{ uuid }] = (await deliveries(fixture.staff, { url })) as [Json];
     const started = Math.floor(fixture.clock.now() / 1_000_000);
-    assert.equal(requests.map(({ headers }) => [headers['webhook-id'], headers['webhook-timestamp']]), [[uuid, String(started - 7)], [uuid, String(started)]]);
+    assert.equal(
+      requests.map(({ headers }) => [headers['webhook-id'], headers['webhook-timestamp']]),
+      [
+        [uuid, String(started - 7)],
+        [uuid, String(started)],
+      ],
+    );
     for (const request of requests) assert.is(request.headers['webhook-signature'], signature(secret, request));
     await fixture.staff.delete(url);
   }
@@ -120,7 +135,9 @@ test('rotate_secret answers a new secret; the old one signs along for 24 hours, 
     await fixture.staff.post(`${url}test/`);
     await fixture.server.settled();
     const [request] = receiver.take() as [Received];
-    return (request.headers['webhook-signature'] as string).split(' ').map((text) => [answer.body.secret, old].find((secret) => signature(secret, request) === text));
+    return (request.headers['webhook-signature'] as string)
+      .split(' ')
+      .map((text) => [answer.body.secret, old].find((secret) => signature(secret, request) === text));
   };
   assert.equal(await signed(), [answer.body.secret, old]);
   fixture.clock.advance(24 * 3600 - 1);
@@ -128,7 +145,10 @@ test('rotate_secret answers a new secret; the old one signs along for 24 hours, 
   fixture.clock.advance(1);
   assert.equal(await signed(), [answer.body.secret]);
   const stored = fixture.server.deployment.db.value<Uint8Array>(sql`SELECT secret FROM hook WHERE uuid = ${uuid}`);
-  assert.not.ok(Buffer.from(stored as Uint8Array).includes(answer.body.secret.slice(6)), 'secrets are encrypted at rest');
+  assert.not.ok(
+    Buffer.from(stored as Uint8Array).includes(answer.body.secret.slice(6)),
+    'secrets are encrypted at rest',
+  );
   await fixture.staff.delete(url);
 });
 
@@ -156,11 +176,27 @@ test('test/ sends a synthetic custom_notification with the caller as context; no
   assert.equal(rest, queued);
   await fixture.server.settled();
   const { ip_address: _, ...staff } = await byStaff(fixture);
-  const sent = { timestamp: '2018-01-05T04:47:04.982000', message: 'Test delivery of the hook.', type: 'custom_notification', context: staff, levelname: 'INFO' };
+  const sent = {
+    timestamp: '2018-01-05T04:47:04.982000',
+    message: 'Test delivery of the hook.',
+    type: 'custom_notification',
+    context: staff,
+    levelname: 'INFO',
+  };
   assert.equal(receiver.takeJson(), [sent]);
   assert.equal(fixture.events(), []);
   const at = '2018-01-05T04:47:04.982Z';
-  const delivered = { url, uuid, ...queued, status: 'delivered', attempts: 1, response_code: 200, last_attempt: at, next_attempt: null, delivered: at };
+  const delivered = {
+    url,
+    uuid,
+    ...queued,
+    status: 'delivered',
+    attempts: 1,
+    response_code: 200,
+    last_attempt: at,
+    next_attempt: null,
+    delivered: at,
+  };
   assert.equal((await alice.get(url)).body, delivered);
   await alice.patch(created.url, { is_active: false });
   const refused = await alice.post(`${created.url}test/`);
@@ -177,15 +213,47 @@ test('the delivery log shows every delivery of the hook, newest first, with the 
   await fixture.staff.patch(customer.url, { name: 'Second' });
   await fixture.server.settled();
   const [second, first] = (await deliveries(fixture.staff, created)) as [Json, Json];
-  assert.equal(Object.keys(first), ['url', 'uuid', 'hook', 'event_uuid', 'event_type', 'status', 'attempts', 'response_code', 'error_message', 'created', 'last_attempt', 'next_attempt', 'delivered']);
-  assert.equal([first.event_type, first.status, first.attempts, first.response_code, first.error_message, first.delivered], ['customer_creation_succeeded', 'pending', 1, 503, 'The receiver answered 503.', null]);
-  assert.equal([second.event_type, second.status, second.attempts, second.response_code, second.error_message, second.next_attempt], ['customer_update_succeeded', 'delivered', 1, 204, '', null]);
+  assert.equal(Object.keys(first), [
+    'url',
+    'uuid',
+    'hook',
+    'event_uuid',
+    'event_type',
+    'status',
+    'attempts',
+    'response_code',
+    'error_message',
+    'created',
+    'last_attempt',
+    'next_attempt',
+    'delivered',
+  ]);
+  assert.equal(
+    [first.event_type, first.status, first.attempts, first.response_code, first.error_message, first.delivered],
+    ['customer_creation_succeeded', 'pending', 1, 503, 'The receiver answered 503.', null],
+  );
+  assert.equal(
+    [
+      second.event_type,
+      second.status,
+      second.attempts,
+      second.response_code,
+      second.error_message,
+      second.next_attempt,
+    ],
+    ['customer_update_succeeded', 'delivered', 1, 204, '', null],
+  );
   const events = (await fixture.staff.get(`/api/events/?scope=${customer.url}`)).body as Json[];
-  assert.equal([second.event_uuid, first.event_uuid], events.map((event) => event.uuid));
+  assert.equal(
+    [second.event_uuid, first.event_uuid],
+    events.map((event) => event.uuid),
+  );
   assert.equal((await fixture.staff.get(first.url)).body, first);
   assert.equal(await deliveries(fixture.staff, created, '?status=pending'), [first]);
   assert.equal(await deliveries(fixture.staff, created, '?status=pending&status=delivered'), [second, first]);
-  assert.equal(await deliveries(fixture.staff, created, '?event_type=customer_update_succeeded&status=delivered'), [second]);
+  assert.equal(await deliveries(fixture.staff, created, '?event_type=customer_update_succeeded&status=delivered'), [
+    second,
+  ]);
   assert.equal(await deliveries(fixture.staff, created, '?status=unknown'), []);
   const page = await fixture.staff.get(`${created.url}deliveries/?page_size=1&page=2`);
   assert.equal([page.body, page.headers.get('X-Result-Count')], [[first], '2']);

@@ -2,7 +2,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Fixture } from '../support/fixture.ts';
-import { Wire, overWire } from '../support/wire.ts';
+import { overWire, Wire } from '../support/wire.ts';
 
 const connections = suite('connections');
 let fixture: Fixture;
@@ -21,9 +21,18 @@ const count = async () => (await fixture.staff.get('/api/customers/')).headers.g
 
 connections('pipelined requests are answered in their order, also when an earlier one takes longer', async () => {
   const wire = await Wire.to(fixture.url);
-  wire.lines(...login(), ...withBody('POST /api/customers/ HTTP/1.1', '{"name":"Piped"}'), 'GET /api/version/ HTTP/1.1', 'Host: localhost', '');
+  wire.lines(
+    ...login(),
+    ...withBody('POST /api/customers/ HTTP/1.1', '{"name":"Piped"}'),
+    'GET /api/version/ HTTP/1.1',
+    'Host: localhost',
+    '',
+  );
   const answers = [await wire.answer(), await wire.answer(), await wire.answer()];
-  assert.equal(answers.map(({ status }) => status), [401, 201, 200]);
+  assert.equal(
+    answers.map(({ status }) => status),
+    [401, 201, 200],
+  );
   assert.equal(Object.keys(JSON.parse(answers[2]?.body ?? '')), ['version']);
   wire.close();
 });
@@ -43,7 +52,18 @@ connections('garbage behind requests is told 400 after their answers, then the c
 connections('a body that breaks off in malformed chunks is 400 and changes nothing', async () => {
   const before = await count();
   const wire = await Wire.to(fixture.url);
-  wire.lines('POST /api/customers/ HTTP/1.1', ...head, 'Transfer-Encoding: chunked', '', '8', '{"name":', 'zz', '"x"}', '0', '');
+  wire.lines(
+    'POST /api/customers/ HTTP/1.1',
+    ...head,
+    'Transfer-Encoding: chunked',
+    '',
+    '8',
+    '{"name":',
+    'zz',
+    '"x"}',
+    '0',
+    '',
+  );
   const answer = await wire.answer();
   assert.equal([answer.status, JSON.parse(answer.body)], [400, malformed]);
   assert.is(await wire.closed(), '');
@@ -85,13 +105,24 @@ connections('other expectations are ignored, and so is an offer to upgrade', asy
 });
 
 connections('of repeated headers the first Authorization and Content-Type count', async () => {
-  const answer = await overWire(fixture.url, 'GET /api/ HTTP/1.1', ...head, 'Authorization: Token other', 'Content-Type: text/plain', '');
+  const answer = await overWire(
+    fixture.url,
+    'GET /api/ HTTP/1.1',
+    ...head,
+    'Authorization: Token other',
+    'Content-Type: text/plain',
+    '',
+  );
   assert.is(answer.status, 200);
 });
 
 connections('a client that goes away while it sends, or before its answer, disturbs nobody', async () => {
   const before = await count();
-  for (const lines of [['POST /api/customers/ HTTP/1.1', ...head, 'Content-Length: 100', '', '{"name":'], login(), ['GET /api/customers/ HTTP/1.1', ...head, 'Accept-Encoding: br', '']]) {
+  for (const lines of [
+    ['POST /api/customers/ HTTP/1.1', ...head, 'Content-Length: 100', '', '{"name":'],
+    login(),
+    ['GET /api/customers/ HTTP/1.1', ...head, 'Accept-Encoding: br', ''],
+  ]) {
     const wire = await Wire.to(fixture.url);
     wire.lines(...lines).close();
     await wire.closed();

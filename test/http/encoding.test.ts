@@ -43,7 +43,13 @@ encodings('larger bodies come with gzip or brotli, whichever the client accepts,
   assert.is(plain.encoding, undefined);
   assert.ok(plain.bytes.length > 2000);
   const unpack = { br: brotliDecompressSync, gzip: gunzipSync };
-  for (const [accepted, encoding] of [['gzip', 'gzip'], ['br', 'br'], ['gzip, deflate, br', 'br'], ['GZIP;q=0.5', 'gzip'], ['br;q=0, gzip', 'gzip']] as const) {
+  for (const [accepted, encoding] of [
+    ['gzip', 'gzip'],
+    ['br', 'br'],
+    ['gzip, deflate, br', 'br'],
+    ['GZIP;q=0.5', 'gzip'],
+    ['br;q=0, gzip', 'gzip'],
+  ] as const) {
     const packed = await ask('/api/customers/', accepted);
     assert.is(packed.encoding, encoding);
     assert.ok(packed.bytes.length < plain.bytes.length / 2);

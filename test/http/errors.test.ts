@@ -12,7 +12,8 @@ errors.before(async () => {
 errors.after(() => fixture.close());
 
 const told = ({ status, body }: Answer<Json>) => [status, body];
-const post = (body: string | Uint8Array, type = 'application/json') => fixture.staff.send('POST', '/api/customers/', body, type === '' ? {} : { 'Content-Type': type });
+const post = (body: string | Uint8Array, type = 'application/json') =>
+  fixture.staff.send('POST', '/api/customers/', body, type === '' ? {} : { 'Content-Type': type });
 
 errors('201 answers the whole object and its Location, 200 the whole object, 204 nothing', async () => {
   const created = await fixture.staff.post('/api/customers/', { name: 'Ministry' });
@@ -37,7 +38,10 @@ errors('malformed JSON is 400 with the text of the parser', async () => {
 errors('invalid UTF-8 is 400', async () => {
   const bytes = Buffer.from('{"name":"caf\xe9"}', 'latin1');
   assert.equal(told(await post(bytes)), [400, { detail: 'JSON parse error - invalid UTF-8' }]);
-  assert.equal(told(await post(Buffer.from('name=caf\xe9', 'latin1'), 'application/x-www-form-urlencoded')), [400, { detail: 'JSON parse error - invalid UTF-8' }]);
+  assert.equal(told(await post(Buffer.from('name=caf\xe9', 'latin1'), 'application/x-www-form-urlencoded')), [
+    400,
+    { detail: 'JSON parse error - invalid UTF-8' },
+  ]);
 });
 
 errors('a byte order mark is no part of the JSON', async () => {
@@ -45,8 +49,17 @@ errors('a byte order mark is no part of the JSON', async () => {
 });
 
 errors('a JSON body that is no object is 400 and says what it is', async () => {
-  for (const [text, kind] of [['[]', 'list'], ['"x"', 'str'], ['1', 'int'], ['1.5', 'float'], ['true', 'bool']] as const) {
-    assert.equal(told(await post(text)), [400, { non_field_errors: [`Invalid data. Expected a dictionary, but got ${kind}.`] }]);
+  for (const [text, kind] of [
+    ['[]', 'list'],
+    ['"x"', 'str'],
+    ['1', 'int'],
+    ['1.5', 'float'],
+    ['true', 'bool'],
+  ] as const) {
+    assert.equal(told(await post(text)), [
+      400,
+      { non_field_errors: [`Invalid data. Expected a dictionary, but got ${kind}.`] },
+    ]);
   }
   assert.equal(told(await post('null')), [400, { non_field_errors: ['No data provided'] }]);
 });
@@ -58,8 +71,18 @@ errors('401 without credentials', async () => {
 });
 
 errors('415 names the media type as it was sent', async () => {
-  for (const type of ['text/plain', 'Text/Plain; charset=utf-8', 'application/vnd.api+json', 'application/json, text/plain', 'json', 'multipart/mixed; boundary=x']) {
-    assert.equal(told(await post('{"name":"x"}', type)), [415, { detail: `Unsupported media type "${type}" in request.` }]);
+  for (const type of [
+    'text/plain',
+    'Text/Plain; charset=utf-8',
+    'application/vnd.api+json',
+    'application/json, text/plain',
+    'json',
+    'multipart/mixed; boundary=x',
+  ]) {
+    assert.equal(told(await post('{"name":"x"}', type)), [
+      415,
+      { detail: `Unsupported media type "${type}" in request.` },
+    ]);
   }
   assert.equal(told(await post(Buffer.from('{}'), '')), [415, { detail: 'Unsupported media type "" in request.' }]);
 });
@@ -71,7 +94,10 @@ errors('a multipart body that cannot be read is 400', async () => {
     [`multipart/form-data; boundary=${'x'.repeat(1000)}`, '--x\r\n'],
     ['multipart/form-data; boundary=x', 'no part at all'],
     ['multipart/form-data; boundary=x', '--x\r\nContent-Disposition: form-data; name="name"\r\n\r\nunfinished'],
-    ['multipart/form-data; boundary=x', '--x\r\nContent-Disposition: form-data; name="name"; filename="a"\r\n\r\nunfinished'],
+    [
+      'multipart/form-data; boundary=x',
+      '--x\r\nContent-Disposition: form-data; name="name"; filename="a"\r\n\r\nunfinished',
+    ],
     ['multipart/form-data; boundary=x', '--x\r\nContent-Dispo'],
   ] as const;
   for (const [type, body] of bodies) {
@@ -82,11 +108,15 @@ errors('a multipart body that cannot be read is 400', async () => {
 });
 
 errors('keys such as __proto__ are data like any other unknown key', async () => {
-  const text = '{"name":"Plain","__proto__":{"is_company":true,"polluted":1},"constructor":{"prototype":{"polluted":1}},"hasOwnProperty":1}';
+  const text =
+    '{"name":"Plain","__proto__":{"is_company":true,"polluted":1},"constructor":{"prototype":{"polluted":1}},"hasOwnProperty":1}';
   const created = await post(text);
   assert.equal([created.status, created.body.is_company], [201, false]);
   assert.is(({} as Json).polluted, undefined);
-  const form = await post('name=Plain&__proto__=x&__proto__=y&constructor=z&toString=1', 'application/x-www-form-urlencoded');
+  const form = await post(
+    'name=Plain&__proto__=x&__proto__=y&constructor=z&toString=1',
+    'application/x-www-form-urlencoded',
+  );
   assert.is(form.status, 201);
   assert.equal(told(await post('{"__proto__":{"name":"hidden"}}')), [400, { name: ['This field is required.'] }]);
 });
@@ -98,19 +128,25 @@ errors('JSON nested deeper than 64 levels is 400', async () => {
   assert.equal(told(await post(nested(400_000))), [400, { detail: 'JSON parse error - nested deeper than 64 levels' }]);
 });
 
-errors('an internal fault is 500 with the request id and without internals; nothing is written and the process lives', async () => {
-  const { db } = fixture.server.deployment;
-  const { run } = db;
-  db.run = (change) => {
-    if (change.text.startsWith('INSERT INTO event ')) throw new Error('secret of the inside');
-    return run.call(db, change);
-  };
-  const answer = await fixture.staff.post('/api/customers/', { name: 'Half made' });
-  db.run = run;
-  assert.equal(told(answer), [500, { detail: 'Internal server error.', request_id: answer.headers.get('x-request-id') }]);
-  assert.is(answer.headers.get('allow'), 'GET, POST, HEAD, OPTIONS');
-  assert.equal((await fixture.staff.get('/api/customers/?name=half')).body, []);
-  assert.is((await fixture.staff.post('/api/customers/', { name: 'Half made' })).status, 201);
-});
+errors(
+  'an internal fault is 500 with the request id and without internals; nothing is written and the process lives',
+  async () => {
+    const { db } = fixture.server.deployment;
+    const { run } = db;
+    db.run = (change) => {
+      if (change.text.startsWith('INSERT INTO event ')) throw new Error('secret of the inside');
+      return run.call(db, change);
+    };
+    const answer = await fixture.staff.post('/api/customers/', { name: 'Half made' });
+    db.run = run;
+    assert.equal(told(answer), [
+      500,
+      { detail: 'Internal server error.', request_id: answer.headers.get('x-request-id') },
+    ]);
+    assert.is(answer.headers.get('allow'), 'GET, POST, HEAD, OPTIONS');
+    assert.equal((await fixture.staff.get('/api/customers/?name=half')).body, []);
+    assert.is((await fixture.staff.post('/api/customers/', { name: 'Half made' })).status, 201);
+  },
+);
 
 errors.run();

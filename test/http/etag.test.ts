@@ -18,7 +18,8 @@ const tagOf = async (path: string, client: Client = fixture.staff): Promise<stri
   assert.ok(tag, path);
   return tag;
 };
-const asked = (path: string, tag: string, method = 'GET') => fixture.staff.send(method, path, undefined, { 'If-None-Match': tag });
+const asked = (path: string, tag: string, method = 'GET') =>
+  fixture.staff.send(method, path, undefined, { 'If-None-Match': tag });
 
 etags('lists, details and the customer image carry an ETag on GET and HEAD', async () => {
   const form = new FormData();
@@ -52,8 +53,10 @@ etags('a matching If-None-Match is answered 304 without a body, with the headers
 
 etags('If-None-Match may be a list, weak tags, or any', async () => {
   const tag = await tagOf(customer.url);
-  for (const header of [`"other", ${tag}`, `${tag},"other"`, `W/${tag}`, `"a,b" , W/${tag}`, '*', ' * ']) assert.is((await asked(customer.url, header)).status, 304, header);
-  for (const header of ['"other"', tag.slice(1, -1), `"x${tag.slice(1)}`, '"a, *, b"', '']) assert.is((await asked(customer.url, header)).status, 200, header);
+  for (const header of [`"other", ${tag}`, `${tag},"other"`, `W/${tag}`, `"a,b" , W/${tag}`, '*', ' * '])
+    assert.is((await asked(customer.url, header)).status, 304, header);
+  for (const header of ['"other"', tag.slice(1, -1), `"x${tag.slice(1)}`, '"a, *, b"', ''])
+    assert.is((await asked(customer.url, header)).status, 200, header);
 });
 
 etags('the ETag changes with the object, and with what the answer tells of others', async () => {
@@ -79,13 +82,18 @@ etags('two callers share an ETag only when their answers are equal', async () =>
   const [road, rail] = [await fixture.project('Road', customer), await fixture.project('Rail', customer)];
   await fixture.grant(road, manager, 'manager');
   await fixture.grant(rail, admin, 'admin');
-  const tags = await Promise.all([fixture.staff, fixture.as('manager'), fixture.as('admin2')].map((client) => tagOf(customer.url, client)));
+  const tags = await Promise.all(
+    [fixture.staff, fixture.as('manager'), fixture.as('admin2')].map((client) => tagOf(customer.url, client)),
+  );
   assert.is(new Set(tags).size, 3);
   assert.is(await tagOf(customer.url, fixture.as('manager')), tags[1]);
 });
 
 etags('errors and answers to writes carry none, and If-None-Match does nothing there', async () => {
-  const changed = await fixture.staff.send('PATCH', customer.url, '{}', { 'Content-Type': 'application/json', 'If-None-Match': '*' });
+  const changed = await fixture.staff.send('PATCH', customer.url, '{}', {
+    'Content-Type': 'application/json',
+    'If-None-Match': '*',
+  });
   assert.equal([changed.status, changed.headers.get('etag')], [200, null]);
   const missing = await asked('/api/customers/?page=9', '*');
   assert.equal([missing.status, missing.headers.get('etag')], [404, null]);

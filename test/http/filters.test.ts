@@ -64,7 +64,15 @@ filters('a malformed value of a typed parameter is 400 under its name', async ()
     ['customers', 'user_uuid=zz', { user_uuid: ['"zz" is not a valid UUID.'] }],
     ['projects', 'customer=12', { customer: ['"12" is not a valid UUID.'] }],
     ['users', 'is_active=2', { is_active: ['"2" is not a valid boolean.'] }],
-    ['projects', 'created=today', { created: ['Datetime has wrong format. Use one of these formats instead: YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z].'] }],
+    [
+      'projects',
+      'created=today',
+      {
+        created: [
+          'Datetime has wrong format. Use one of these formats instead: YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z].',
+        ],
+      },
+    ],
     ['customer-permissions', `user_url=${alpha.url}`, { user_url: ['Invalid hyperlink - Incorrect URL match.'] }],
     ['customer-permissions', 'customer_url=/nothing/', { customer_url: ['Invalid hyperlink - No URL match.'] }],
   ];
@@ -83,17 +91,22 @@ filters('a well-formed value that nothing matches is 200 []', async () => {
     ['customer-permissions', 'role=emperor'],
     ['customer-permissions', `user_url=/api/users/${none}/`],
     ['customer-permissions', `customer_url=${alpha.url}`],
-  ] as const) assert.equal([query, await names(query, path)], [query, []]);
+  ] as const)
+    assert.equal([query, await names(query, path)], [query, []]);
 });
 
 filters('booleans have the spellings of bodies, so true and True alike', async () => {
-  for (const word of ['false', 'False', 'FALSE', '0', 'no', 'Off', 'f', 'N']) assert.equal([word, await names(`is_active=${word}`, 'users', 'username')], [word, ['bob']]);
-  for (const word of ['true', 'True', '1', 'YES', 'on', 'T']) assert.equal([word, await names(`is_active=${word}`, 'users', 'username')], [word, ['admin', 'alice']]);
+  for (const word of ['false', 'False', 'FALSE', '0', 'no', 'Off', 'f', 'N'])
+    assert.equal([word, await names(`is_active=${word}`, 'users', 'username')], [word, ['bob']]);
+  for (const word of ['true', 'True', '1', 'YES', 'on', 'T'])
+    assert.equal([word, await names(`is_active=${word}`, 'users', 'username')], [word, ['admin', 'alice']]);
 });
 
 filters('a presence flag is set by any value, also an empty one, except an explicit false', async () => {
-  for (const query of ['current', 'current=', 'current=1', 'current=whatever', 'current=False&current=x']) assert.equal([query, await names(query, 'users', 'username')], [query, ['admin']]);
-  for (const query of ['current=false', 'current=False', 'current=0', 'current=no', 'current=x&current=off']) assert.is((await names(query, 'users', 'username')).length, 3, query);
+  for (const query of ['current', 'current=', 'current=1', 'current=whatever', 'current=False&current=x'])
+    assert.equal([query, await names(query, 'users', 'username')], [query, ['admin']]);
+  for (const query of ['current=false', 'current=False', 'current=0', 'current=no', 'current=x&current=off'])
+    assert.is((await names(query, 'users', 'username')).length, 3, query);
   assert.equal(await names('organization_claimed', 'users', 'username'), ['alice']);
 });
 
@@ -105,7 +118,16 @@ filters('o is a comma list, - means descending, and it replaces the default orde
 });
 
 filters('an unknown name in o is 400', async () => {
-  for (const [o, name] of [['nothing', 'nothing'], ['-nothing', 'nothing'], ['name,uuid', 'uuid'], ['--name', '-name'], ['Name', 'Name'], ['constructor', 'constructor'], ['__proto__', '__proto__'], ['name;DROP', 'name;DROP']]) {
+  for (const [o, name] of [
+    ['nothing', 'nothing'],
+    ['-nothing', 'nothing'],
+    ['name,uuid', 'uuid'],
+    ['--name', '-name'],
+    ['Name', 'Name'],
+    ['constructor', 'constructor'],
+    ['__proto__', '__proto__'],
+    ['name;DROP', 'name;DROP'],
+  ]) {
     const answer = await list(`o=${o}`);
     assert.equal([answer.status, answer.body], [400, { o: [`"${name}" is not a valid choice.`] }]);
   }
@@ -126,34 +148,66 @@ filters('a list without declared orderings ignores o', async () => {
 });
 
 filters('field= and fields= choose the keys of customers and projects, in their normal order', async () => {
-  for (const query of ['field=name&field=url', 'fields=name&fields=url', 'field=name&fields=url&field=nothing&field=name']) {
+  for (const query of [
+    'field=name&field=url',
+    'fields=name&fields=url',
+    'field=name&fields=url&field=nothing&field=name',
+  ]) {
     assert.equal((await fixture.staff.get(`${alpha.url}?${query}`)).body, { url: alpha.url, name: 'Alpha Works' });
     assert.equal((await list(`${query}&name=alpha`)).body, [{ url: alpha.url, name: 'Alpha Works' }]);
   }
-  assert.equal((await list('field=customer_name&field=name', 'projects')).body, [{ name: 'Bridge', customer_name: 'Alpha Works' }]);
+  assert.equal((await list('field=customer_name&field=name', 'projects')).body, [
+    { name: 'Bridge', customer_name: 'Alpha Works' },
+  ]);
 });
 
 filters('with no known name in them the whole representation comes', async () => {
   const whole = (await fixture.staff.get(alpha.url)).body;
-  for (const query of ['field=nothing', 'field=', 'fields=__proto__']) assert.equal((await fixture.staff.get(`${alpha.url}?${query}`)).body, whole);
+  for (const query of ['field=nothing', 'field=', 'fields=__proto__'])
+    assert.equal((await fixture.staff.get(`${alpha.url}?${query}`)).body, whole);
 });
 
-filters('all that is wrong with the parameters is told at once; about several of them together only when each is right', async () => {
-  const wrong = {
-    'users/?customer_uuid=x&is_active=x&o=x': { customer_uuid: ['"x" is not a valid UUID.'], is_active: ['"x" is not a valid boolean.'], o: ['"x" is not a valid choice.'] },
-    'alerts/?from=x&to=y&aggregate=z&uuid=z': { from: ['Value "x" should be valid UNIX timestamp.'], to: ['Value "y" should be valid UNIX timestamp.'], aggregate: ['"z" is not a valid choice.'], uuid: ['"z" is not a valid UUID.'] },
-    'alerts/?from=5&to=5&acknowledged=x': { acknowledged: ['"x" is not a valid boolean.'] },
-    'alerts/?from=5&to=5': { non_field_errors: ['End must occur after start.'] },
-    'events/count_history/?point=x&from=x': { point: ['Value "x" should be valid UNIX timestamp.'], from: ['Value "x" should be valid UNIX timestamp.'] },
-    'hooks/?author_uuid=x&is_active=x': { author_uuid: ['"x" is not a valid UUID.'], is_active: ['"x" is not a valid boolean.'] },
-    'stats/quota/?aggregate=x&uuid=x': { aggregate: ['"x" is not a valid choice.'], uuid: ['"x" is not a valid UUID.'] },
-    'stats/quota/timeline/?interval=x&from=x&uuid=x': { interval: ['"x" is not a valid choice.'], from: ['Value "x" should be valid UNIX timestamp.'], uuid: ['"x" is not a valid UUID.'] },
-  };
-  for (const [path, body] of Object.entries(wrong)) {
-    const answer = await fixture.staff.get(`/api/${path}`);
-    assert.equal([answer.status, answer.body], [400, body], path);
-  }
-});
+filters(
+  'all that is wrong with the parameters is told at once; about several of them together only when each is right',
+  async () => {
+    const wrong = {
+      'users/?customer_uuid=x&is_active=x&o=x': {
+        customer_uuid: ['"x" is not a valid UUID.'],
+        is_active: ['"x" is not a valid boolean.'],
+        o: ['"x" is not a valid choice.'],
+      },
+      'alerts/?from=x&to=y&aggregate=z&uuid=z': {
+        from: ['Value "x" should be valid UNIX timestamp.'],
+        to: ['Value "y" should be valid UNIX timestamp.'],
+        aggregate: ['"z" is not a valid choice.'],
+        uuid: ['"z" is not a valid UUID.'],
+      },
+      'alerts/?from=5&to=5&acknowledged=x': { acknowledged: ['"x" is not a valid boolean.'] },
+      'alerts/?from=5&to=5': { non_field_errors: ['End must occur after start.'] },
+      'events/count_history/?point=x&from=x': {
+        point: ['Value "x" should be valid UNIX timestamp.'],
+        from: ['Value "x" should be valid UNIX timestamp.'],
+      },
+      'hooks/?author_uuid=x&is_active=x': {
+        author_uuid: ['"x" is not a valid UUID.'],
+        is_active: ['"x" is not a valid boolean.'],
+      },
+      'stats/quota/?aggregate=x&uuid=x': {
+        aggregate: ['"x" is not a valid choice.'],
+        uuid: ['"x" is not a valid UUID.'],
+      },
+      'stats/quota/timeline/?interval=x&from=x&uuid=x': {
+        interval: ['"x" is not a valid choice.'],
+        from: ['Value "x" should be valid UNIX timestamp.'],
+        uuid: ['"x" is not a valid UUID.'],
+      },
+    };
+    for (const [path, body] of Object.entries(wrong)) {
+      const answer = await fixture.staff.get(`/api/${path}`);
+      assert.equal([answer.status, answer.body], [400, body], path);
+    }
+  },
+);
 
 filters('field= does nothing to other lists, nor to the answers of writes', async () => {
   assert.is(Object.keys((await list('field=username&current', 'users')).body[0]).length > 5, true);

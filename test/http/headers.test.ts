@@ -38,7 +38,19 @@ async function answers(): Promise<Record<string, Answer<Json>>> {
 headers('Allow is on every answer of an existing path, errors included', async () => {
   const list = 'GET, POST, HEAD, OPTIONS';
   const detail = 'GET, PUT, PATCH, DELETE, HEAD, OPTIONS';
-  const expected = { 200: list, 201: list, 204: detail, 304: detail, 400: detail, 401: detail, 403: list, 404: list, 405: list, 413: detail, 415: detail };
+  const expected = {
+    200: list,
+    201: list,
+    204: detail,
+    304: detail,
+    400: detail,
+    401: detail,
+    403: list,
+    404: list,
+    405: list,
+    413: detail,
+    415: detail,
+  };
   const found = Object.entries(await answers()).map(([status, answer]) => {
     assert.is(String(answer.status), status);
     return [status, answer.headers.get('allow')];
@@ -59,14 +71,18 @@ headers('Allow names only the methods that are served, in a fixed order', async 
     '/api/customer-permissions-log/': 'GET, HEAD, OPTIONS',
     '/api/user-counters/': 'GET, HEAD, OPTIONS',
   };
-  for (const path in expected) assert.is((await fixture.staff.options(path)).headers.get('allow'), expected[path], path);
+  for (const path in expected)
+    assert.is((await fixture.staff.options(path)).headers.get('allow'), expected[path], path);
 });
 
 headers('WWW-Authenticate: Token is on every 401 and on no other answer', async () => {
   for (const [status, answer] of Object.entries(await answers())) {
     assert.is(answer.headers.get('www-authenticate'), status === '401' ? 'Token' : null, status);
   }
-  const failed = [await fixture.anonymous.post('/api-auth/password/', {}), await fixture.anonymous.post('/api-auth/password/', { username: 'x', password: 'y' })];
+  const failed = [
+    await fixture.anonymous.post('/api-auth/password/', {}),
+    await fixture.anonymous.post('/api-auth/password/', { username: 'x', password: 'y' }),
+  ];
   for (const answer of failed) assert.equal([answer.status, answer.headers.get('www-authenticate')], [401, 'Token']);
 });
 
@@ -106,7 +122,10 @@ headers('also on the answers to what is no request', async () => {
     await overWire(fixture.url, `GET / HTTP/1.1`, `X: ${'x'.repeat(20_000)}`, ''),
   ];
   const ids = refused.map((answer) => answer.headers['x-request-id']);
-  assert.equal(refused.map((answer) => answer.status), [400, 400, 400, 400, 431]);
+  assert.equal(
+    refused.map((answer) => answer.status),
+    [400, 400, 400, 400, 431],
+  );
   assert.is(new Set(ids).size, ids.length);
   for (const answer of refused) {
     assert.match(answer.headers['x-request-id'] as string, /^[\w-]+$/);

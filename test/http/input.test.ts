@@ -16,9 +16,23 @@ input.after(() => fixture.close());
 const made = (fields: Json) => fixture.customer('x', fields);
 
 input('unknown and read-only keys are silently ignored and not validated', async () => {
-  const created = await made({ uuid: 5, url: [], created: 'never', projects: 'none', owners: 1, quotas: {}, country_name: [], price: 'free', image: 7, '': 1 });
+  const created = await made({
+    uuid: 5,
+    url: [],
+    created: 'never',
+    projects: 'none',
+    owners: 1,
+    quotas: {},
+    country_name: [],
+    price: 'free',
+    image: 7,
+    '': 1,
+  });
   assert.match(created.uuid, /^[0-9a-f]{32}$/);
-  assert.equal([created.created, created.projects, created.country_name, created.image], ['2018-01-05T04:47:04Z', [], '', null]);
+  assert.equal(
+    [created.created, created.projects, created.country_name, created.image],
+    ['2018-01-05T04:47:04Z', [], '', null],
+  );
 });
 
 input('a whole representation may be PUT back', async () => {
@@ -34,8 +48,16 @@ input('a whole representation may be PUT back', async () => {
 });
 
 input('strings are trimmed before validation', async () => {
-  const created = await made({ name: '  Ministry \n', abbreviation: `${' '.repeat(20)}MIN${' '.repeat(20)}`, email: ' a@example.com ', contact_details: '   ' });
-  assert.equal([created.name, created.abbreviation, created.email, created.contact_details], ['Ministry', 'MIN', 'a@example.com', '']);
+  const created = await made({
+    name: '  Ministry \n',
+    abbreviation: `${' '.repeat(20)}MIN${' '.repeat(20)}`,
+    email: ' a@example.com ',
+    contact_details: '   ',
+  });
+  assert.equal(
+    [created.name, created.abbreviation, created.email, created.contact_details],
+    ['Ministry', 'MIN', 'a@example.com', ''],
+  );
 });
 
 input('passwords are not', async () => {
@@ -73,14 +95,25 @@ input('booleans are true, false, 1, 0 and words in lower, upper and capitalised 
   for (const [truth, names] of Object.entries(words)) {
     for (const value of [truth === 'true', truth === 'true' ? 1 : 0, ...names.flatMap(spellings)]) {
       await fixture.staff.patch(url, { is_company: truth !== 'true' });
-      assert.equal([value, (await fixture.staff.patch(url, { is_company: value })).body.is_company], [value, truth === 'true']);
+      assert.equal(
+        [value, (await fixture.staff.patch(url, { is_company: value })).body.is_company],
+        [value, truth === 'true'],
+      );
     }
   }
 });
 
 input('a link is a full URL of any host or a bare path; only the path counts', async () => {
   const path = `/api/customers/${customer.uuid}/`;
-  for (const link of [customer.url, path, path.slice(0, -1), `https://elsewhere.example:99${path}`, `HTTP://x${path}?a=1#b`, `/api/customers/${customer.uuid.toUpperCase()}/`, ` ${path} `]) {
+  for (const link of [
+    customer.url,
+    path,
+    path.slice(0, -1),
+    `https://elsewhere.example:99${path}`,
+    `HTTP://x${path}?a=1#b`,
+    `/api/customers/${customer.uuid.toUpperCase()}/`,
+    ` ${path} `,
+  ]) {
     const answer = await fixture.staff.post('/api/projects/', { name: 'Bridge', customer: link });
     assert.equal([link, answer.status, answer.body.customer], [link, 201, customer.url]);
   }
@@ -100,13 +133,20 @@ input('a datetime has T or a blank between date and time, and without zone is UT
     '9999-12-31T23:59:59Z': '9999-12-31T23:59:59Z',
   };
   const permission = await fixture.grant(customer, await fixture.user('dan'), 'owner');
-  for (const text in texts) assert.equal([text, (await fixture.staff.patch(permission.url, { expiration_time: text })).body.expiration_time], [text, texts[text]]);
+  for (const text in texts)
+    assert.equal(
+      [text, (await fixture.staff.patch(permission.url, { expiration_time: text })).body.expiration_time],
+      [text, texts[text]],
+    );
 });
 
 input('PUT needs only the fields marked so; an absent optional field keeps its value', async () => {
   const { url } = await made({ email: 'a@example.com', is_company: true });
   const answer = await fixture.staff.put(url, { name: 'New' });
-  assert.equal([answer.status, answer.body.name, answer.body.email, answer.body.is_company], [200, 'New', 'a@example.com', true]);
+  assert.equal(
+    [answer.status, answer.body.name, answer.body.email, answer.body.is_company],
+    [200, 'New', 'a@example.com', true],
+  );
   assert.equal((await fixture.staff.put(url, { email: '' })).body, { name: ['This field is required.'] });
 });
 

@@ -5,7 +5,7 @@ import type { Socket } from 'node:net';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Fixture } from '../support/fixture.ts';
-import { Wire, overWire } from '../support/wire.ts';
+import { overWire, Wire } from '../support/wire.ts';
 
 const limits = suite('limits');
 let fixture: Fixture;
@@ -24,7 +24,8 @@ const tooLarge = { detail: 'Request body is too large.' };
 
 limits('a body of 1 MiB is accepted, a larger one is 413', async () => {
   assert.is(Buffer.byteLength(customerOf(mebibyte)), mebibyte);
-  const sized = (bytes: number) => fixture.staff.send('POST', '/api/customers/', customerOf(bytes), { 'Content-Type': 'application/json' });
+  const sized = (bytes: number) =>
+    fixture.staff.send('POST', '/api/customers/', customerOf(bytes), { 'Content-Type': 'application/json' });
   assert.is((await sized(mebibyte)).status, 201);
   const answer = await sized(mebibyte + 1);
   assert.equal([answer.status, answer.body], [413, tooLarge]);
@@ -46,7 +47,18 @@ limits('a larger body is 413 also without Content-Length, and the connection sta
 
 limits('a chunked body within the limit is accepted', async () => {
   const wire = await Wire.to(fixture.url);
-  wire.lines('POST /api/customers/ HTTP/1.1', ...head, 'Transfer-Encoding: chunked', '', '8', '{"name":', '6', '"Bit"}', '0', '');
+  wire.lines(
+    'POST /api/customers/ HTTP/1.1',
+    ...head,
+    'Transfer-Encoding: chunked',
+    '',
+    '8',
+    '{"name":',
+    '6',
+    '"Bit"}',
+    '0',
+    '',
+  );
   const answer = await wire.answer();
   assert.equal([answer.status, JSON.parse(answer.body).name], [201, 'Bit']);
   wire.close();
@@ -59,7 +71,8 @@ limits('the setting max_body_bytes moves the limit of bodies, but not that of im
   assert.equal([answer.status, answer.body], [413, tooLarge]);
   const form = new FormData();
   form.set('image', new Blob([new Uint8Array(5000)]), 'a.png');
-  for (const path of [`${url}image/`, `${url}image`]) assert.is((await strict.staff.send('PUT', path, form)).status, 400, path);
+  for (const path of [`${url}image/`, `${url}image`])
+    assert.is((await strict.staff.send('PUT', path, form)).status, 400, path);
   await strict.close();
 });
 
@@ -75,7 +88,8 @@ limits('the body of a request that only reads is not looked at', async () => {
 });
 
 limits('headers above 16 KiB are 431', async () => {
-  const sized = (bytes: number) => overWire(fixture.url, 'GET /api/version/ HTTP/1.1', 'Host: localhost', `X-Padding: ${'x'.repeat(bytes)}`, '');
+  const sized = (bytes: number) =>
+    overWire(fixture.url, 'GET /api/version/ HTTP/1.1', 'Host: localhost', `X-Padding: ${'x'.repeat(bytes)}`, '');
   assert.is((await sized(15_000)).status, 200);
   const answer = await sized(17_000);
   assert.equal([answer.status, JSON.parse(answer.body)], [431, { detail: 'Request headers are too large.' }]);
@@ -85,7 +99,10 @@ limits('headers above 16 KiB are 431', async () => {
 limits('so is a very long URL', async () => {
   const long = await overWire(fixture.url, `GET /api/version/?${'x'.repeat(15_000)} HTTP/1.1`, 'Host: localhost', '');
   assert.is(long.status, 200);
-  assert.is((await overWire(fixture.url, `GET /api/version/?${'x'.repeat(17_000)} HTTP/1.1`, 'Host: localhost', '')).status, 431);
+  assert.is(
+    (await overWire(fixture.url, `GET /api/version/?${'x'.repeat(17_000)} HTTP/1.1`, 'Host: localhost', '')).status,
+    431,
+  );
 });
 
 limits('a client has 10 s for its headers and 30 s for its request', async () => {
@@ -123,7 +140,8 @@ async function connectionOf(request: () => Promise<unknown>): Promise<{ server: 
 limits('an order that names a column a thousand times is an order by that column', async () => {
   await fixture.customer('a');
   await fixture.customer('b');
-  const names = async (o: string) => (await overWire(fixture.url, `GET /api/customers/?o=${o}&field=name HTTP/1.1`, ...head, '')).body;
+  const names = async (o: string) =>
+    (await overWire(fixture.url, `GET /api/customers/?o=${o}&field=name HTTP/1.1`, ...head, '')).body;
   assert.equal(await names(Array(2500).fill('-name').join()), await names('-name'));
   assert.equal(await names('name,-name'), await names('name'));
 });

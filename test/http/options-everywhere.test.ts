@@ -2,11 +2,11 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { endpoints } from '../../src/api.ts';
-import { type Endpoint, allowed } from '../../src/collection/endpoint.ts';
+import { allowed, type Endpoint } from '../../src/collection/endpoint.ts';
 import type { ServerOptions } from '../../src/server.ts';
 import { bodies, queries } from '../access/bodies.ts';
 import { entityBody, isEntity, isProvided, newKeyOf, providedBody, wordsOf } from '../access/provided.ts';
-import { type Column, type Situation, columns, situation } from '../access/situation.ts';
+import { type Column, columns, type Situation, situation } from '../access/situation.ts';
 import type { Answer, Json } from '../support/fixture.ts';
 
 const test = suite('OPTIONS everywhere');
@@ -15,7 +15,22 @@ const test = suite('OPTIONS everywhere');
 const describedToAll = /^\/api\/(customers|projects|keys|customer-permissions|project-permissions)\/(:key\/)?$/;
 /** What is asked by POST and writes nothing counts as read-only. */
 const readOnly = ['/api/events/count/history/', '/api/user-invitations/:key/check/'];
-const types = ['field', 'boolean', 'string', 'url', 'email', 'regex', 'integer', 'float', 'datetime', 'choice', 'list', 'file upload', 'image upload', 'nested object'];
+const types = [
+  'field',
+  'boolean',
+  'string',
+  'url',
+  'email',
+  'regex',
+  'integer',
+  'float',
+  'datetime',
+  'choice',
+  'list',
+  'file upload',
+  'image upload',
+  'nested object',
+];
 const facts = ['help_text', 'min_length', 'max_length', 'min_value', 'max_value', 'child', 'children', 'choices'];
 
 let place: Situation;
@@ -42,14 +57,21 @@ function objectsOf({ path }: Endpoint): readonly string[] {
 function urlOf(path: string, object: string, column: Column, provided: string | undefined): string {
   const keyOf = (collection: string): string => {
     const keys = place.keys[collection]?.[object];
-    return (typeof keys === 'object' ? keys[column] : keys) ?? (collection.includes('-permissions') ? '999999' : '0'.repeat(32));
+    return (
+      (typeof keys === 'object' ? keys[column] : keys) ??
+      (collection.includes('-permissions') ? '999999' : '0'.repeat(32))
+    );
   };
-  return path.replace(':key', () => provided ?? keyOf(collectionOf(path))).replace(':delivery', () => keyOf('deliveries'));
+  return path
+    .replace(':key', () => provided ?? keyOf(collectionOf(path)))
+    .replace(':delivery', () => keyOf('deliveries'));
 }
 
 async function bodyOf(method: string, path: string, object: string, url: string, column: Column): Promise<unknown> {
   if (isEntity(path) && method === 'POST') return entityBody(place, path, place.keys.users?.self?.[column as never]);
-  return isProvided(path) ? providedBody(place, method, path, object) : bodies[`${method} ${path}`]?.(place, object, url);
+  return isProvided(path)
+    ? providedBody(place, method, path, object)
+    : bodies[`${method} ${path}`]?.(place, object, url);
 }
 
 /** Who is asked for, staff last. What is foreign to one role at a provider is so to the others. */
@@ -59,15 +81,22 @@ function callersOf(path: string, object: string): readonly Column[] {
 }
 
 /** The method that `actions` may name on a path. */
-const describable = ({ operations, path }: Endpoint): 'POST' | 'PUT' | undefined => (readOnly.includes(path) ? undefined : operations.POST ? 'POST' : operations.PUT && 'PUT');
+const describable = ({ operations, path }: Endpoint): 'POST' | 'PUT' | undefined =>
+  readOnly.includes(path) ? undefined : operations.POST ? 'POST' : operations.PUT && 'PUT';
 
 /** Whether the answer to a valid request says that the caller may; who does not see what the body names may not create there. */
-const isConsent = (status: number, path: string): boolean => ![401, 403, 404, 405].includes(status) && (status !== 400 || !/^\/api\/[a-z-]+\/$/.test(path) || path in measurements);
+const isConsent = (status: number, path: string): boolean =>
+  ![401, 403, 404, 405].includes(status) &&
+  (status !== 400 || !/^\/api\/[a-z-]+\/$/.test(path) || path in measurements);
 /** Their bodies are never valid: they need a resource. */
 const measurements: Readonly<Record<string, true>> = { '/api/resource-sla/': true, '/api/monitoring-items/': true };
 
 /** The status that OPTIONS must have: that of GET, but what is seen is told of even where reading is denied. */
-function statusOf(reading: number | undefined, writing: number | undefined, { open, operations, path }: Endpoint): number {
+function statusOf(
+  reading: number | undefined,
+  writing: number | undefined,
+  { open, operations, path }: Endpoint,
+): number {
   // An open path may be switched off.
   if (open) return (operations.GET ? reading : writing) === 401 ? 401 : 200;
   const status = reading ?? writing;
@@ -77,14 +106,23 @@ function statusOf(reading: number | undefined, writing: number | undefined, { op
 /** The address of the object that an address lies below. */
 const objectOf = (url: string): string => url.split('/').slice(0, 4).concat('').join('/');
 
-function checkPlain(endpoint: Endpoint, { body, headers }: Answer<Json>, expected: readonly string[], who: string): void {
+function checkPlain(
+  endpoint: Endpoint,
+  { body, headers }: Answer<Json>,
+  expected: readonly string[],
+  who: string,
+): void {
   const { actions = {}, ...rest } = body;
-  assert.equal(rest, {
-    name: endpoint.name,
-    description: endpoint.description,
-    renders: ['application/json'],
-    parses: ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data'],
-  }, who);
+  assert.equal(
+    rest,
+    {
+      name: endpoint.name,
+      description: endpoint.description,
+      renders: ['application/json'],
+      parses: ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data'],
+    },
+    who,
+  );
   assert.equal(Object.keys(actions), expected, who);
   assert.is('actions' in body, expected.length > 0, who);
   assert.equal([headers.get('cache-control'), headers.get('etag')], ['no-store', null], who);
@@ -92,7 +130,11 @@ function checkPlain(endpoint: Endpoint, { body, headers }: Answer<Json>, expecte
     for (const [name, field] of Object.entries<Json>(fields)) {
       const { type, required, read_only, label, ...more } = field;
       assert.ok(types.includes(type), `${who}: ${name} is ${type}`);
-      assert.equal([typeof required, typeof read_only, required && read_only], ['boolean', 'boolean', false], `${who}: ${name}`);
+      assert.equal(
+        [typeof required, typeof read_only, required && read_only],
+        ['boolean', 'boolean', false],
+        `${who}: ${name}`,
+      );
       assert.match(label, /\S/, `${who}: ${name}`);
       for (const fact of Object.keys(more)) assert.ok(facts.includes(fact), `${who}: ${name} has ${fact}`);
     }
@@ -103,8 +145,17 @@ function checkPlain(endpoint: Endpoint, { body, headers }: Answer<Json>, expecte
 async function checkRequired(method: string, url: string, fields: Json, who: string): Promise<void> {
   if (!fields || Object.keys(fields).length === 0) return;
   const { body } = await place.clients.ST.send(method, url, {});
-  const isMissing = (name: string): boolean => /^(This field is required|No file was submitted)\.$/.test(String(body?.[name]));
-  assert.equal(Object.keys(body ?? {}).filter(isMissing).sort(), Object.keys(fields).filter((name) => fields[name].required).sort(), `${who}: ${JSON.stringify(body)}`);
+  const isMissing = (name: string): boolean =>
+    /^(This field is required|No file was submitted)\.$/.test(String(body?.[name]));
+  assert.equal(
+    Object.keys(body ?? {})
+      .filter(isMissing)
+      .sort(),
+    Object.keys(fields)
+      .filter((name) => fields[name].required)
+      .sort(),
+    `${who}: ${JSON.stringify(body)}`,
+  );
 }
 
 /** Asks for OPTIONS as everybody, and then for what it tells of. */
@@ -118,7 +169,10 @@ async function check(endpoint: Endpoint, object: string, options?: ServerOptions
     const client = place.clients[column];
     const url = urlOf(path, object, column, provided);
     const body = method && (await bodyOf(method, path, object, url, column));
-    const reading = operations.GET || !method ? (await client.get(operations.GET ? url + (queries[path] ?? '') : objectOf(url))).status : undefined;
+    const reading =
+      operations.GET || !method
+        ? (await client.get(operations.GET ? url + (queries[path] ?? '') : objectOf(url))).status
+        : undefined;
     place.fixture.events();
     const told = await client.options(url);
     assert.equal(place.fixture.events(), []);
@@ -127,7 +181,13 @@ async function check(endpoint: Endpoint, object: string, options?: ServerOptions
     assert.is(told.status, statusOf(reading, writing, endpoint), who);
     assert.is(told.headers.get('allow'), allowed(endpoint), who);
     const may = writing !== undefined && isConsent(writing, path);
-    if (told.status === 200 && !endpoint.metadata) checkPlain(endpoint, told, method && (may || describedToAll.test(path)) ? [method] : [], `${who} (${method}: ${writing})`);
+    if (told.status === 200 && !endpoint.metadata)
+      checkPlain(
+        endpoint,
+        told,
+        method && (may || describedToAll.test(path)) ? [method] : [],
+        `${who} (${method}: ${writing})`,
+      );
     if (column === 'ST' && may) await checkRequired(method as string, url, told.body.actions?.[method as string], who);
     isSpoiled ||= may && writing < 300 && (path === '/api-auth/logout/' || path.endsWith('/accept/'));
     if (may) provided = undefined;
@@ -159,7 +219,9 @@ test('an unknown path has no OPTIONS, and tells so only to who has a token', asy
 test('with both settings owners are told what they may do besides', async () => {
   const options = { owners_can_manage_customers: true, owners_can_manage_owners: true };
   await renew(options);
-  for (const endpoint of endpoints.filter(({ path }) => /^\/api\/(customers|customer-permissions|user-invitations)\//.test(path))) {
+  for (const endpoint of endpoints.filter(({ path }) =>
+    /^\/api\/(customers|customer-permissions|user-invitations)\//.test(path),
+  )) {
     for (const object of objectsOf(endpoint)) await check(endpoint, object, options);
   }
 });

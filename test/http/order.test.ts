@@ -50,7 +50,10 @@ order('a missing object and an invisible one give the same 404 everywhere', asyn
   const missing = `/api/customers/${'0'.repeat(32)}/`;
   for (const tail of ['', 'users/', 'counters/', 'image/']) {
     for (const method of ['GET', 'OPTIONS', ...(tail === '' || tail === 'image/' ? ['PUT', 'PATCH', 'DELETE'] : [])]) {
-      const [unknown, invisible] = [await stranger.send(method, missing + tail), await stranger.send(method, customer.url + tail)];
+      const [unknown, invisible] = [
+        await stranger.send(method, missing + tail),
+        await stranger.send(method, customer.url + tail),
+      ];
       assert.equal([tail, method, ...told(unknown)], [tail, method, 404, notFound]);
       assert.equal(told(invisible), told(unknown));
     }
@@ -68,35 +71,51 @@ order('the object comes before the right, and the right before the body', async 
 
 order('all field errors are collected, and cross-field checks run only when every field passes', async () => {
   const wrong = { email: 'nobody', country: 'XX', vat_code: 'EE1', is_company: 'perhaps' };
-  assert.equal(told(await fixture.staff.post('/api/customers/', wrong)), [400, {
-    name: ['This field is required.'],
-    email: ['Enter a valid email address.'],
-    country: ['"XX" is not a valid choice.'],
-    is_company: ['"perhaps" is not a valid boolean.'],
-  }]);
-  assert.equal(told(await fixture.staff.post('/api/customers/', { name: 'Company', vat_code: 'EE1', is_company: true })), [400, {
-    vat_code: ['VAT number has invalid format.'],
-  }]);
+  assert.equal(told(await fixture.staff.post('/api/customers/', wrong)), [
+    400,
+    {
+      name: ['This field is required.'],
+      email: ['Enter a valid email address.'],
+      country: ['"XX" is not a valid choice.'],
+      is_company: ['"perhaps" is not a valid boolean.'],
+    },
+  ]);
+  assert.equal(
+    told(await fixture.staff.post('/api/customers/', { name: 'Company', vat_code: 'EE1', is_company: true })),
+    [400, { vat_code: ['VAT number has invalid format.'] }],
+  );
 });
 
-order('a link to an invisible object is 400, as one to a missing object; a link to a visible one he may not use is 403', async () => {
-  const project = (url: string) => ({ name: 'Bridge', customer: url });
-  const invalid = { customer: ['Invalid hyperlink - Object does not exist.'] };
-  assert.equal(told(await stranger.post('/api/projects/', project(customer.url))), [400, invalid]);
-  assert.equal(told(await stranger.post('/api/projects/', project(`/api/customers/${'0'.repeat(32)}/`))), [400, invalid]);
-  assert.equal(told(await owner.post('/api/projects/', project(other.url))), [403, denied]);
-  assert.is((await owner.post('/api/projects/', project(customer.url))).status, 201);
-});
+order(
+  'a link to an invisible object is 400, as one to a missing object; a link to a visible one he may not use is 403',
+  async () => {
+    const project = (url: string) => ({ name: 'Bridge', customer: url });
+    const invalid = { customer: ['Invalid hyperlink - Object does not exist.'] };
+    assert.equal(told(await stranger.post('/api/projects/', project(customer.url))), [400, invalid]);
+    assert.equal(told(await stranger.post('/api/projects/', project(`/api/customers/${'0'.repeat(32)}/`))), [
+      400,
+      invalid,
+    ]);
+    assert.equal(told(await owner.post('/api/projects/', project(other.url))), [403, denied]);
+    assert.is((await owner.post('/api/projects/', project(customer.url))).status, 201);
+  },
+);
 
 order('fields come before the right that depends on the body', async () => {
-  assert.equal(told(await owner.post('/api/projects/', { name: '', customer: other.url })), [400, { name: ['This field may not be blank.'] }]);
+  assert.equal(told(await owner.post('/api/projects/', { name: '', customer: other.url })), [
+    400,
+    { name: ['This field may not be blank.'] },
+  ]);
 });
 
 order('the state of the object comes last', async () => {
   const user = await fixture.user('approved', { organization: 'Org' });
   await fixture.staff.post(`${user.url}approve_organization/`);
   assert.equal(told(await stranger.post(`${user.url}claim_organization/`, { organization: 'Next' })), [403, denied]);
-  assert.equal(told(await fixture.staff.post(`${user.url}claim_organization/`, {})), [400, { organization: ['This field is required.'] }]);
+  assert.equal(told(await fixture.staff.post(`${user.url}claim_organization/`, {})), [
+    400,
+    { organization: ['This field is required.'] },
+  ]);
   assert.equal(told(await fixture.staff.post(`${user.url}claim_organization/`, { organization: 'Next' })), [
     409,
     { detail: 'User has approved organization. Remove it before claiming a new one.' },
@@ -117,11 +136,18 @@ order('open endpoints ignore the Authorization header, also a stale one', async 
   for (const path of ['/api/version/', '/api/configuration/', '/docs/']) {
     for (const method of ['GET', 'OPTIONS', 'HEAD']) {
       for (const Authorization of ['Token stale', 'Token', 'Basic eDp5', 'Token a b']) {
-        assert.is((await fixture.anonymous.send(method, path, undefined, { Authorization })).status, 200, `${method} ${path} ${Authorization}`);
+        assert.is(
+          (await fixture.anonymous.send(method, path, undefined, { Authorization })).status,
+          200,
+          `${method} ${path} ${Authorization}`,
+        );
       }
     }
   }
-  const login = await fixture.anonymous.send('POST', '/api-auth/password/', '{}', { 'Content-Type': 'application/json', Authorization: 'Token stale' });
+  const login = await fixture.anonymous.send('POST', '/api-auth/password/', '{}', {
+    'Content-Type': 'application/json',
+    Authorization: 'Token stale',
+  });
   assert.equal(told(login), [401, { username: ['This field is required.'], password: ['This field is required.'] }]);
   assert.is((await fixture.anonymous.options('/api-auth/password/')).status, 200);
 });

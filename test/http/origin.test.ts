@@ -19,7 +19,13 @@ origins.after(async () => {
 
 /** Where the links of the root start, as seen with these headers; or the error. */
 async function base(fixture: Fixture, lines: readonly string[], target = '/api/', version = '1.1'): Promise<unknown> {
-  const answer = await overWire(fixture.url, `GET ${target} HTTP/${version}`, `Authorization: Token ${fixture.staff.token}`, ...lines, '');
+  const answer = await overWire(
+    fixture.url,
+    `GET ${target} HTTP/${version}`,
+    `Authorization: Token ${fixture.staff.token}`,
+    ...lines,
+    '',
+  );
   const body = JSON.parse(answer.body);
   return answer.status === 200 ? body.users.replace('/api/users/', '') : [answer.status, body];
 }
@@ -29,7 +35,16 @@ async function address(fixture: Fixture, ...forwarded: readonly string[]): Promi
   const body = '{"username":"nobody","password":"x"}';
   fixture.events();
   const lines = forwarded.map((value) => `X-Forwarded-For: ${value}`);
-  await overWire(fixture.url, 'POST /api-auth/password/ HTTP/1.1', 'Host: localhost', 'Content-Type: application/json', `Content-Length: ${body.length}`, ...lines, '', body);
+  await overWire(
+    fixture.url,
+    'POST /api-auth/password/ HTTP/1.1',
+    'Host: localhost',
+    'Content-Type: application/json',
+    `Content-Length: ${body.length}`,
+    ...lines,
+    '',
+    body,
+  );
   fixture.clock.advance(3600);
   return fixture.events()[0]?.context.ip_address;
 }
@@ -37,28 +52,45 @@ async function address(fixture: Fixture, ...forwarded: readonly string[]): Promi
 const invalidHost = [400, { detail: 'Invalid Host header.' }];
 
 origins('links start with http and the Host of the request', async () => {
-  for (const host of ['tenantry.example.com', 'tenantry.example.com:8443', '192.0.2.7', '[2001:db8::7]:8080', 'my_host']) assert.is(await base(direct, [`Host: ${host}`]), `http://${host}`);
+  for (const host of [
+    'tenantry.example.com',
+    'tenantry.example.com:8443',
+    '192.0.2.7',
+    '[2001:db8::7]:8080',
+    'my_host',
+  ])
+    assert.is(await base(direct, [`Host: ${host}`]), `http://${host}`);
 });
 
 origins('a Host that is none is 400 and is never written into a link', async () => {
-  for (const host of ['', 'a b', 'a/b', '"><script>', 'user@host', 'host:port', 'host:123456', '[::1', 'a,b']) assert.equal([host, await base(direct, [`Host: ${host}`])], [host, invalidHost]);
+  for (const host of ['', 'a b', 'a/b', '"><script>', 'user@host', 'host:port', 'host:123456', '[::1', 'a,b'])
+    assert.equal([host, await base(direct, [`Host: ${host}`])], [host, invalidHost]);
 });
 
-origins('a request of HTTP/1.1 without a Host is 400; one of HTTP/1.0 gets links to the address it connected to', async () => {
-  assert.equal(await base(direct, []), invalidHost);
-  assert.is(await base(direct, [], '/api/', '1.0'), direct.url);
-});
+origins(
+  'a request of HTTP/1.1 without a Host is 400; one of HTTP/1.0 gets links to the address it connected to',
+  async () => {
+    assert.equal(await base(direct, []), invalidHost);
+    assert.is(await base(direct, [], '/api/', '1.0'), direct.url);
+  },
+);
 
 origins('a target in absolute form names the host itself', async () => {
   assert.is(await base(direct, ['Host: other'], 'http://shown.example.com/api/'), 'http://shown.example.com');
-  assert.equal(await base(direct, ['Host: other'], 'http://shown.example.com/api/?unknown=1'), 'http://shown.example.com');
+  assert.equal(
+    await base(direct, ['Host: other'], 'http://shown.example.com/api/?unknown=1'),
+    'http://shown.example.com',
+  );
   assert.equal(await base(direct, ['Host: other'], 'http://shown.example.com'), [404, { detail: 'Not found.' }]);
   assert.equal(await base(direct, ['Host: other'], 'http://user@shown/api/'), invalidHost);
   assert.equal(await base(direct, ['Host: other'], 'ftp://shown/api/'), [400, { detail: 'Invalid request target.' }]);
 });
 
 origins('the setting base_url comes before everything the request says', async () => {
-  const fixture = await Fixture.start({ base_url: 'https://cloud.example.com/tenantry', trusted_proxies: ['127.0.0.1'] });
+  const fixture = await Fixture.start({
+    base_url: 'https://cloud.example.com/tenantry',
+    trusted_proxies: ['127.0.0.1'],
+  });
   assert.is(await base(fixture, ['Host: other', 'X-Forwarded-Host: third']), 'https://cloud.example.com/tenantry');
   assert.is(await base(fixture, ['Host: "strange"']), 'https://cloud.example.com/tenantry');
   const customer = await fixture.customer('Ministry');

@@ -41,13 +41,36 @@ pages('page 1 of an empty list is 200 []', async () => {
   for (const page of ['1', 'last']) {
     const empty = await list(`?name=nothing&page=${page}`);
     assert.equal([empty.status, empty.body, empty.headers.get('x-result-count')], [200, [], '0']);
-    assert.equal(links(empty.headers), [['first', '?name=nothing'], ['last', '?name=nothing']]);
+    assert.equal(links(empty.headers), [
+      ['first', '?name=nothing'],
+      ['last', '?name=nothing'],
+    ]);
   }
   assert.is((await list('?name=nothing&page=2')).status, 404);
 });
 
 pages('beyond the last page, 0, negative and not a number are 404', async () => {
-  const wrong = ['4', '0', '-1', '1e9', '1000000000', '999999999999999', '9999999999999999999999', 'NaN', 'Infinity', 'two', '1.0', '1,2', '0x1', 'LAST', '%D9%A1', '%EF%BC%91', '%2B1', '%201', '1%00'];
+  const wrong = [
+    '4',
+    '0',
+    '-1',
+    '1e9',
+    '1000000000',
+    '999999999999999',
+    '9999999999999999999999',
+    'NaN',
+    'Infinity',
+    'two',
+    '1.0',
+    '1,2',
+    '0x1',
+    'LAST',
+    '%D9%A1',
+    '%EF%BC%91',
+    '%2B1',
+    '%201',
+    '1%00',
+  ];
   for (const page of wrong) {
     const answer = await list(`?page=${page}`);
     assert.equal([page, answer.status, answer.body], [page, 404, { detail: 'Invalid page.' }]);
@@ -61,29 +84,56 @@ pages('an empty page parameter counts as not given, and of several the last one 
 
 pages('page_size is at most 300; what is no integer or below 1 counts as 10', async () => {
   assert.equal(names(await list('?page_size=4')), range(1, 4));
-  for (const size of ['300', '301', '1000000000', '9'.repeat(40)]) assert.equal(names(await list(`?page_size=${size}`)), range(1, 25), size);
-  for (const size of ['0', '-1', '-0', 'NaN', '1e1', '2.5', 'ten', '', '%D9%A1', '0x5', 'null']) assert.equal(names(await list(`?page_size=${size}`)), range(1, 10), size);
+  for (const size of ['300', '301', '1000000000', '9'.repeat(40)])
+    assert.equal(names(await list(`?page_size=${size}`)), range(1, 25), size);
+  for (const size of ['0', '-1', '-0', 'NaN', '1e1', '2.5', 'ten', '', '%D9%A1', '0x5', 'null'])
+    assert.equal(names(await list(`?page_size=${size}`)), range(1, 10), size);
 });
 
 pages('a page of more than 300 objects is cut to 300', async () => {
   for (let i = 26; i <= 302; i++) await fixture.customer(`Customer ${i}`, { abbreviation: 'more' });
   const clamped = await list('?page_size=1000');
   assert.equal([clamped.body.length, clamped.headers.get('x-result-count')], [300, '302']);
-  assert.equal(links(clamped.headers), [['first', '?page_size=1000'], ['next', '?page=2&page_size=1000'], ['last', '?page=2&page_size=1000']]);
+  assert.equal(links(clamped.headers), [
+    ['first', '?page_size=1000'],
+    ['next', '?page=2&page_size=1000'],
+    ['last', '?page=2&page_size=1000'],
+  ]);
   for (const { url } of (await list('?abbreviation=more&page_size=300')).body) await fixture.staff.delete(url);
 });
 
 pages('Link names first, prev, next and last, in this order, prev and next only where they exist', async () => {
-  assert.equal(links((await list('')).headers), [['first', ''], ['next', '?page=2'], ['last', '?page=3']]);
-  assert.equal(links((await list('?page=2')).headers), [['first', ''], ['prev', ''], ['next', '?page=3'], ['last', '?page=3']]);
-  assert.equal(links((await list('?page=last')).headers), [['first', ''], ['prev', '?page=2'], ['last', '?page=3']]);
-  assert.equal(links((await list('?page_size=300')).headers), [['first', '?page_size=300'], ['last', '?page_size=300']]);
+  assert.equal(links((await list('')).headers), [
+    ['first', ''],
+    ['next', '?page=2'],
+    ['last', '?page=3'],
+  ]);
+  assert.equal(links((await list('?page=2')).headers), [
+    ['first', ''],
+    ['prev', ''],
+    ['next', '?page=3'],
+    ['last', '?page=3'],
+  ]);
+  assert.equal(links((await list('?page=last')).headers), [
+    ['first', ''],
+    ['prev', '?page=2'],
+    ['last', '?page=3'],
+  ]);
+  assert.equal(links((await list('?page_size=300')).headers), [
+    ['first', '?page_size=300'],
+    ['last', '?page_size=300'],
+  ]);
 });
 
 pages('links keep the other parameters, sorted by name; links to page 1 carry no page', async () => {
   const { headers } = await list('?page=2&unknown=%3E%22%0D%0A&page_size=2&field=name&field=url&a=1&name=Customer 1');
   const kept = (page: string) => `?a=1&field=name&field=url&name=Customer+1${page}&page_size=2&unknown=%3E%22%0D%0A`;
-  assert.equal(links(headers), [['first', kept('')], ['prev', kept('')], ['next', kept('&page=3')], ['last', kept('&page=5')]]);
+  assert.equal(links(headers), [
+    ['first', kept('')],
+    ['prev', kept('')],
+    ['next', kept('&page=3')],
+    ['last', kept('&page=5')],
+  ]);
 });
 
 pages('following next from the first page meets every object once', async () => {
@@ -112,10 +162,21 @@ pages('every list is paginated, also the users of a customer and of a project', 
   for (const path of [`${customer.url}users/`, `${project.url}users/`]) {
     const second = await fixture.staff.get(`${path}?page_size=2&page=2`);
     assert.equal([second.body.length, second.headers.get('x-result-count')], [1, '3']);
-    assert.is(second.headers.get('link'), `<${path}?page_size=2>; rel="first", <${path}?page_size=2>; rel="prev", <${path}?page=2&page_size=2>; rel="last"`);
+    assert.is(
+      second.headers.get('link'),
+      `<${path}?page_size=2>; rel="first", <${path}?page_size=2>; rel="prev", <${path}?page=2&page_size=2>; rel="last"`,
+    );
     assert.is((await fixture.staff.get(`${path}?page=3`)).status, 404);
   }
-  for (const path of ['users', 'keys', 'projects', 'customer-permissions', 'project-permissions', 'customer-permissions-log', 'project-permissions-log']) {
+  for (const path of [
+    'users',
+    'keys',
+    'projects',
+    'customer-permissions',
+    'project-permissions',
+    'customer-permissions-log',
+    'project-permissions-log',
+  ]) {
     assert.type((await fixture.staff.get(`/api/${path}/`)).headers.get('x-result-count'), 'string', path);
   }
 });
@@ -128,18 +189,45 @@ pages('counters are never paginated', async () => {
   }
 });
 
-pages('quotas, alerts, events, hooks of each kind and their deliveries are lists of pages, too (events.md 1.1)', async () => {
-  const hook = (await fixture.staff.post('/api/hooks-web/', { destination_url: 'https://example.com/', event_types: ['user_activated'], is_active: false })).body;
-  for (const path of ['/api/quotas/', '/api/alerts/', '/api/stats/alerts/', '/api/events/', '/api/hooks/', '/api/hooks-web/', '/api/hooks-push/', '/api/hooks-email/', `${hook.url}deliveries/`]) {
-    for (const method of ['GET', 'HEAD']) {
-      const { headers, status } = await fixture.staff.send(method, `${path}?page_size=1`);
-      assert.equal([status, /^\d+$/.test(headers.get('x-result-count') ?? ''), /rel="first".*rel="last"$/.test(headers.get('link') ?? '')], [200, true, true], path);
+pages(
+  'quotas, alerts, events, hooks of each kind and their deliveries are lists of pages, too (events.md 1.1)',
+  async () => {
+    const hook = (
+      await fixture.staff.post('/api/hooks-web/', {
+        destination_url: 'https://example.com/',
+        event_types: ['user_activated'],
+        is_active: false,
+      })
+    ).body;
+    for (const path of [
+      '/api/quotas/',
+      '/api/alerts/',
+      '/api/stats/alerts/',
+      '/api/events/',
+      '/api/hooks/',
+      '/api/hooks-web/',
+      '/api/hooks-push/',
+      '/api/hooks-email/',
+      `${hook.url}deliveries/`,
+    ]) {
+      for (const method of ['GET', 'HEAD']) {
+        const { headers, status } = await fixture.staff.send(method, `${path}?page_size=1`);
+        assert.equal(
+          [
+            status,
+            /^\d+$/.test(headers.get('x-result-count') ?? ''),
+            /rel="first".*rel="last"$/.test(headers.get('link') ?? ''),
+          ],
+          [200, true, true],
+          path,
+        );
+      }
+      const beyond = await fixture.staff.get(`${path}?page=9999`);
+      assert.equal([beyond.status, beyond.body], [404, { detail: 'Invalid page.' }], path);
     }
-    const beyond = await fixture.staff.get(`${path}?page=9999`);
-    assert.equal([beyond.status, beyond.body], [404, { detail: 'Invalid page.' }], path);
-  }
-  await fixture.staff.delete(hook.url);
-});
+    await fixture.staff.delete(hook.url);
+  },
+);
 
 pages('histories, counts, groups and statistics have no pages and are never cut (events.md 1.1)', async () => {
   const [customer] = (await list('')).body;
@@ -160,7 +248,11 @@ pages('histories, counts, groups and statistics have no pages and are never cut 
   for (const [path, length] of paths) {
     for (const page of ['', '&page=7&page_size=2', '&page=last']) {
       const { body, headers, status } = await fixture.staff.get(path + page);
-      assert.equal([status, body.length, headers.get('x-result-count'), headers.get('link')], [200, length, null, null], path + page);
+      assert.equal(
+        [status, body.length, headers.get('x-result-count'), headers.get('link')],
+        [200, length, null, null],
+        path + page,
+      );
     }
   }
 });

@@ -1,7 +1,7 @@
 /** The program as a process: its log lines and its end. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Json } from '../support/fixture.ts';
-import { Wire, overWire } from '../support/wire.ts';
+import { overWire, Wire } from '../support/wire.ts';
 
 const program = suite('process');
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
@@ -37,10 +37,11 @@ program.after.each(async () => {
 });
 
 async function serve(): Promise<Started> {
-  const child = spawn(process.execPath, ['--import', import.meta.resolve('tsx'), main, 'serve', '--port', '0', '--data', data], {
-    env: { PATH: process.env.PATH },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const child = spawn(
+    process.execPath,
+    ['--import', import.meta.resolve('tsx'), main, 'serve', '--port', '0', '--data', data],
+    { env: { PATH: process.env.PATH }, stdio: ['ignore', 'pipe', 'pipe'] },
+  );
   let errors = '';
   child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
   const [line] = await Promise.race([once(createInterface(child.stdout), 'line'), once(child, 'close')]);
@@ -55,11 +56,22 @@ async function stop({ child }: Started): Promise<number | null> {
   return code as number | null;
 }
 
-const post = (path: string, body: string, ...lines: readonly string[]): string[] => [`POST ${path} HTTP/1.1`, 'Host: localhost', 'Content-Type: application/json', ...lines, `Content-Length: ${body.length}`, '', body];
+const post = (path: string, body: string, ...lines: readonly string[]): string[] => [
+  `POST ${path} HTTP/1.1`,
+  'Host: localhost',
+  'Content-Type: application/json',
+  ...lines,
+  `Content-Length: ${body.length}`,
+  '',
+  body,
+];
 
 async function logIn(): Promise<{ token: string; password: string }> {
   const password = readFileSync(join(data, 'initial-password'), 'utf8').trim();
-  const answer = await overWire(started.url, ...post('/api-auth/password/', JSON.stringify({ username: 'admin', password })));
+  const answer = await overWire(
+    started.url,
+    ...post('/api-auth/password/', JSON.stringify({ username: 'admin', password })),
+  );
   return { token: JSON.parse(answer.body).token, password };
 }
 
@@ -67,7 +79,9 @@ async function logIn(): Promise<{ token: string; password: string }> {
 async function refused(url: string): Promise<void> {
   for (;;) {
     const socket = connect(Number(new URL(url).port), '127.0.0.1');
-    const isOpen = await new Promise<boolean>((resolve) => socket.once('connect', () => resolve(true)).once('error', () => resolve(false)));
+    const isOpen = await new Promise<boolean>((resolve) =>
+      socket.once('connect', () => resolve(true)).once('error', () => resolve(false)),
+    );
     socket.destroy();
     if (!isOpen) return;
   }
@@ -84,11 +98,20 @@ program('a request has one JSON log line with its id, method, route, status, mil
   ];
   const [me] = JSON.parse(answers[0]?.body ?? '');
   const created = JSON.parse(answers[1]?.body ?? '');
-  answers.push(await overWire(started.url, `PATCH /api/customers/${created.uuid} HTTP/1.1`, 'Host: localhost', authorized, ''));
+  answers.push(
+    await overWire(started.url, `PATCH /api/customers/${created.uuid} HTTP/1.1`, 'Host: localhost', authorized, ''),
+  );
   assert.is(await stop(started), 0);
-  const lines: Json[] = started.errors().split('\n').filter((line) => line.startsWith('{')).map((line) => JSON.parse(line));
+  const lines: Json[] = started
+    .errors()
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line));
   const found = answers.map(({ headers }) => lines.filter((line) => line.request === headers['x-request-id']));
-  assert.equal(found.map(({ length }) => length), [1, 1, 1, 1, 1]);
+  assert.equal(
+    found.map(({ length }) => length),
+    [1, 1, 1, 1, 1],
+  );
   const shown = found.map(([line]) => [line.method, line.route, line.status, line.caller]);
   assert.equal(shown, [
     ['GET', '/api/users/', 200, me.uuid],
@@ -105,12 +128,31 @@ program('a request has one JSON log line with its id, method, route, status, mil
 
 program('log lines never hold tokens, passwords or bodies', async () => {
   const { token, password } = await logIn();
-  const secrets = [token, password, 'guessed-password-1', 'guessed-name', 'Secret Ministry', 'hidden-token', 'query-text', 'broken-body', 'hook-secret'];
+  const secrets = [
+    token,
+    password,
+    'guessed-password-1',
+    'guessed-name',
+    'Secret Ministry',
+    'hidden-token',
+    'query-text',
+    'broken-body',
+    'hook-secret',
+  ];
   const authorized = `Authorization: Token ${token}`;
-  await overWire(started.url, ...post('/api-auth/password/', '{"username":"guessed-name","password":"guessed-password-1"}'));
+  await overWire(
+    started.url,
+    ...post('/api-auth/password/', '{"username":"guessed-name","password":"guessed-password-1"}'),
+  );
   await overWire(started.url, ...post('/api/customers/', '{"name":"Secret Ministry"}', authorized));
   await overWire(started.url, ...post('/api/customers/', '{"broken-body', authorized));
-  await overWire(started.url, 'GET /api/customers/?name=query-text&token=hidden-token HTTP/1.1', 'Host: localhost', 'Authorization: Token hidden-token', '');
+  await overWire(
+    started.url,
+    'GET /api/customers/?name=query-text&token=hidden-token HTTP/1.1',
+    'Host: localhost',
+    'Authorization: Token hidden-token',
+    '',
+  );
   await overWire(started.url, ...post('/api/jira-webhook-receiver/?secret=hook-secret', '{}'));
   await overWire(started.url, `hidden-token ${token}`, '');
   assert.is(await stop(started), 0);
@@ -119,25 +161,45 @@ program('log lines never hold tokens, passwords or bodies', async () => {
   for (const secret of secrets) assert.not.ok(log.includes(secret), secret);
 });
 
-program('on SIGTERM the running request is finished and answered, nobody else is let in, and the program ends with 0', async () => {
-  const { token } = await logIn();
-  const [idle, silent] = [await Wire.to(started.url), await Wire.to(started.url)];
-  await idle.lines('GET /api/version/ HTTP/1.1', 'Host: localhost', '').answer();
-  const wire = await Wire.to(started.url);
-  wire.lines('POST /api/customers/ HTTP/1.1', 'Host: localhost', `Authorization: Token ${token}`, 'Content-Type: application/json', 'Expect: 100-continue', 'Content-Length: 15', '');
-  assert.is((await wire.answer()).status, 100);
-  const ended = stop(started);
-  await refused(started.url);
-  assert.equal([await idle.closed(), await silent.closed()], ['', '']);
-  const answer = await wire.bytes('{"name":"Last"}').answer();
-  assert.equal([answer.status, answer.headers.connection], [201, 'close']);
-  assert.is(await ended, 0);
-  await wire.closed();
-  assert.equal(readdirSync(data).filter((name) => /-(wal|shm|journal)$/.test(name)), []);
-  started = await serve();
-  const again = await overWire(started.url, 'GET /api/customers/?field=name HTTP/1.1', 'Host: localhost', `Authorization: Token ${token}`, '');
-  assert.is(again.body, '[{"name":"Last"}]');
-});
+program(
+  'on SIGTERM the running request is finished and answered, nobody else is let in, and the program ends with 0',
+  async () => {
+    const { token } = await logIn();
+    const [idle, silent] = [await Wire.to(started.url), await Wire.to(started.url)];
+    await idle.lines('GET /api/version/ HTTP/1.1', 'Host: localhost', '').answer();
+    const wire = await Wire.to(started.url);
+    wire.lines(
+      'POST /api/customers/ HTTP/1.1',
+      'Host: localhost',
+      `Authorization: Token ${token}`,
+      'Content-Type: application/json',
+      'Expect: 100-continue',
+      'Content-Length: 15',
+      '',
+    );
+    assert.is((await wire.answer()).status, 100);
+    const ended = stop(started);
+    await refused(started.url);
+    assert.equal([await idle.closed(), await silent.closed()], ['', '']);
+    const answer = await wire.bytes('{"name":"Last"}').answer();
+    assert.equal([answer.status, answer.headers.connection], [201, 'close']);
+    assert.is(await ended, 0);
+    await wire.closed();
+    assert.equal(
+      readdirSync(data).filter((name) => /-(wal|shm|journal)$/.test(name)),
+      [],
+    );
+    started = await serve();
+    const again = await overWire(
+      started.url,
+      'GET /api/customers/?field=name HTTP/1.1',
+      'Host: localhost',
+      `Authorization: Token ${token}`,
+      '',
+    );
+    assert.is(again.body, '[{"name":"Last"}]');
+  },
+);
 
 program('a second signal while it ends does no harm', async () => {
   const ended = stop(started);

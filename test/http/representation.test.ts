@@ -24,7 +24,10 @@ representation('in queries dashed and undashed uuids are accepted, in either cas
   const dashed = customer.uuid.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
   for (const uuid of [customer.uuid, dashed, dashed.toUpperCase()]) {
     const { body } = await fixture.staff.get(`/api/projects/?customer=${uuid}`);
-    assert.equal(body.map(({ name }: Json) => name), ['Bridge']);
+    assert.equal(
+      body.map(({ name }: Json) => name),
+      ['Bridge'],
+    );
   }
   assert.is((await fixture.staff.get(`/api/projects/?customer=${dashed.replace('-', '')}`)).status, 400);
 });
@@ -37,7 +40,13 @@ representation('links are absolute, and their second last segment is the key of 
 });
 
 representation('links follow the host of each request', async () => {
-  const answer = await overWire(fixture.url, `GET ${new URL(project.url).pathname} HTTP/1.1`, 'Host: other:99', `Authorization: Token ${fixture.staff.token}`, '');
+  const answer = await overWire(
+    fixture.url,
+    `GET ${new URL(project.url).pathname} HTTP/1.1`,
+    'Host: other:99',
+    `Authorization: Token ${fixture.staff.token}`,
+    '',
+  );
   assert.is(JSON.parse(answer.body).customer, `http://other:99/api/customers/${customer.uuid}/`);
 });
 
@@ -53,7 +62,9 @@ representation('an absent related object is null, and so are the values derived 
   assert.is(customer.image, null);
   const author = await fixture.user('author', { is_staff: true });
   const owner = await fixture.user('owner');
-  const made = await fixture.as('author').post('/api/customer-permissions/', { customer: customer.url, user: owner.url, role: 'owner' });
+  const made = await fixture
+    .as('author')
+    .post('/api/customer-permissions/', { customer: customer.url, user: owner.url, role: 'owner' });
   assert.is(made.body.created_by, author.url);
   await fixture.staff.delete(author.url);
   assert.is((await fixture.staff.get(made.body.url)).body.created_by, null);
@@ -61,12 +72,41 @@ representation('an absent related object is null, and so are the values derived 
 
 representation('keys come in the documented order', async () => {
   assert.equal(Object.keys(customer), [
-    'url', 'uuid', 'created', 'name', 'native_name', 'abbreviation', 'contact_details', 'agreement_number', 'email', 'phone_number', 'projects', 'owners',
-    'support_users', 'registration_code', 'quotas', 'image', 'country', 'country_name', 'vat_code', 'is_company',
+    'url',
+    'uuid',
+    'created',
+    'name',
+    'native_name',
+    'abbreviation',
+    'contact_details',
+    'agreement_number',
+    'email',
+    'phone_number',
+    'projects',
+    'owners',
+    'support_users',
+    'registration_code',
+    'quotas',
+    'image',
+    'country',
+    'country_name',
+    'vat_code',
+    'is_company',
   ]);
   assert.equal(Object.keys(project), [
-    'url', 'uuid', 'name', 'customer', 'customer_uuid', 'customer_name', 'customer_native_name', 'customer_abbreviation', 'description', 'quotas',
-    'services', 'created', 'certifications',
+    'url',
+    'uuid',
+    'name',
+    'customer',
+    'customer_uuid',
+    'customer_name',
+    'customer_native_name',
+    'customer_abbreviation',
+    'description',
+    'quotas',
+    'services',
+    'created',
+    'certifications',
   ]);
 });
 

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Resolver, fairResolver } from '../../src/http/resolver.ts';
+import { fairResolver, type Resolver } from '../../src/http/resolver.ts';
 
 const test = suite('resolver');
 
@@ -14,7 +14,10 @@ function begin() {
     ends.set(hostname, () => callback(null, [{ address: '192.0.2.1', family: 4 }]));
   };
   const resolve = fairResolver(look, (hostname, callback) => callback(!hostname.startsWith('silent')));
-  const ask = (hostname: string): void => resolve(hostname, (error, [first]) => answered.push(`${hostname} ${(error as NodeJS.ErrnoException | null)?.code ?? first?.address}`));
+  const ask = (hostname: string): void =>
+    resolve(hostname, (error, [first]) =>
+      answered.push(`${hostname} ${(error as NodeJS.ErrnoException | null)?.code ?? first?.address}`),
+    );
   return { looked, answered, ask, end: (hostname: string) => ends.get(hostname)?.() };
 }
 
@@ -30,7 +33,10 @@ test('names whose servers are silent are looked up one at a time, and the others
   end('silent-3');
   ask('silent-4');
   assert.equal(looked.slice(-2), ['silent-3', 'silent-4']);
-  assert.equal(answered, ['two', 'silent-1', 'silent-2', 'silent-3'].map((name) => `${name} 192.0.2.1`));
+  assert.equal(
+    answered,
+    ['two', 'silent-1', 'silent-2', 'silent-3'].map((name) => `${name} 192.0.2.1`),
+  );
 });
 
 test('a name that has waited for ten seconds is not looked up any more', () => {

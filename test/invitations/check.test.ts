@@ -13,26 +13,40 @@ test.before.each(async () => {
 test.after.each(() => fixture.close());
 
 const invite = async (fields: Json = {}): Promise<Json> =>
-  (await fixture.staff.post('/api/user-invitations/', {
-    link_template: 'https://app.example.com/{uuid}', email: 'new@example.com', customer: customer.url, customer_role: 'owner', ...fields,
-  })).body;
+  (
+    await fixture.staff.post('/api/user-invitations/', {
+      link_template: 'https://app.example.com/{uuid}',
+      email: 'new@example.com',
+      customer: customer.url,
+      customer_role: 'owner',
+      ...fields,
+    })
+  ).body;
 
-const check = (url: string, headers: Readonly<Record<string, string>> = {}): Promise<Answer<Json>> => fixture.anonymous.send('POST', `${url}check/`, undefined, headers);
+const check = (url: string, headers: Readonly<Record<string, string>> = {}): Promise<Answer<Json>> =>
+  fixture.anonymous.send('POST', `${url}check/`, undefined, headers);
 const missing = [404, { detail: 'Not found.' }];
 
 test('open: a pending invitation tells its email, and nothing else', async () => {
   const { url } = await invite();
   const { body, headers, status } = await check(url);
-  assert.equal([status, body, headers.get('Cache-Control'), headers.get('Allow')], [200, { email: 'new@example.com' }, 'no-store', 'POST, OPTIONS']);
+  assert.equal(
+    [status, body, headers.get('Cache-Control'), headers.get('Allow')],
+    [200, { email: 'new@example.com' }, 'no-store', 'POST, OPTIONS'],
+  );
 });
 
 test('with a civil number it tells that one is required, not which', async () => {
-  assert.equal((await check((await invite({ civil_number: '12345' })).url)).body, { email: 'new@example.com', civil_number_required: true });
+  assert.equal((await check((await invite({ civil_number: '12345' })).url)).body, {
+    email: 'new@example.com',
+    civil_number_required: true,
+  });
 });
 
 test('a token is ignored, also a stale one', async () => {
   const { url } = await invite();
-  for (const Authorization of ['Token nonsense', 'Basic x']) assert.is((await check(url, { Authorization })).status, 200);
+  for (const Authorization of ['Token nonsense', 'Basic x'])
+    assert.is((await check(url, { Authorization })).status, 200);
   assert.is((await fixture.staff.post(`${url}check/`)).status, 200);
 });
 
@@ -42,7 +56,14 @@ test('accepted, canceled, expired and unknown ones are the same 404, as is what 
   await fixture.as('newcomer').post(`${accepted.url}accept/`);
   await fixture.staff.post(`${canceled.url}cancel/`);
   fixture.clock.set('2018-01-12T04:47:04Z');
-  for (const url of [accepted.url, canceled.url, expired.url, `/api/user-invitations/${'0'.repeat(32)}/`, '/api/user-invitations/mangled/', '/api/user-invitations/%27/']) {
+  for (const url of [
+    accepted.url,
+    canceled.url,
+    expired.url,
+    `/api/user-invitations/${'0'.repeat(32)}/`,
+    '/api/user-invitations/mangled/',
+    '/api/user-invitations/%27/',
+  ]) {
     const { body, status } = await check(url);
     assert.equal([status, body], missing, url);
   }
@@ -50,7 +71,10 @@ test('accepted, canceled, expired and unknown ones are the same 404, as is what 
 
 test('a body is ignored, however wrong', async () => {
   const { url } = await invite();
-  assert.is((await fixture.anonymous.send('POST', `${url}check/`, '{"', { 'Content-Type': 'application/json' })).status, 200);
+  assert.is(
+    (await fixture.anonymous.send('POST', `${url}check/`, '{"', { 'Content-Type': 'application/json' })).status,
+    200,
+  );
 });
 
 test('OPTIONS tells nothing about an invitation', async () => {
@@ -67,7 +91,10 @@ test('one address may ask 60 times a minute, then 429 with Retry-After; other ad
   for (let i = 0; i < 60; i++) assert.is((await from('192.0.2.7')).status, 200);
   fixture.clock.advance(20.5);
   const { body, headers, status } = await from('192.0.2.7');
-  assert.equal([status, body, headers.get('Retry-After')], [429, { detail: 'Too many requests. Try again later.' }, '40']);
+  assert.equal(
+    [status, body, headers.get('Retry-After')],
+    [429, { detail: 'Too many requests. Try again later.' }, '40'],
+  );
   assert.is((await from('192.0.2.8')).status, 200);
   fixture.clock.advance(39.4);
   assert.is((await from('192.0.2.7')).status, 429);
@@ -76,7 +103,8 @@ test('one address may ask 60 times a minute, then 429 with Retry-After; other ad
 });
 
 test('what is unknown counts, too: nobody goes through uuids', async () => {
-  for (let i = 0; i < 60; i++) assert.is((await check(`/api/user-invitations/${String(i).padStart(32, '0')}/`)).status, 404);
+  for (let i = 0; i < 60; i++)
+    assert.is((await check(`/api/user-invitations/${String(i).padStart(32, '0')}/`)).status, 404);
   assert.is((await check((await invite()).url)).status, 429);
 });
 

@@ -15,9 +15,14 @@ test.before.each(async () => {
 test.after.each(() => fixture.close());
 
 const invite = async (): Promise<Json> =>
-  (await fixture.staff.post('/api/user-invitations/', {
-    link_template: 'https://app.example.com/{uuid}', email: 'new@example.com', customer: customer.url, customer_role: 'owner',
-  })).body;
+  (
+    await fixture.staff.post('/api/user-invitations/', {
+      link_template: 'https://app.example.com/{uuid}',
+      email: 'new@example.com',
+      customer: customer.url,
+      customer_role: 'owner',
+    })
+  ).body;
 const stored = (): unknown => fixture.server.deployment.db.values(raw('SELECT state FROM invitation ORDER BY id'));
 
 test('an invitation is pending until its end and expired from that instant on', async () => {
@@ -28,16 +33,27 @@ test('an invitation is pending until its end and expired from that instant on', 
   fixture.clock.set(end);
   assert.is((await fixture.staff.get(url)).body.state, 'expired');
   assert.is((await fixture.staff.get('/api/user-invitations/?state=expired')).body.length, 1);
-  assert.equal(fixture.events().filter(({ type }) => type !== 'customer_creation_succeeded'), [], 'that is no event');
+  assert.equal(
+    fixture.events().filter(({ type }) => type !== 'customer_creation_succeeded'),
+    [],
+    'that is no event',
+  );
 });
 
 test('the first request at that instant, of whatever kind, finds it expired', async () => {
-  for (const [method, path] of [['GET', '/api/version/'], ['OPTIONS', '/api/users/'], ['DELETE', '/api/nothing/']] as const) {
+  for (const [method, path] of [
+    ['GET', '/api/version/'],
+    ['OPTIONS', '/api/users/'],
+    ['DELETE', '/api/nothing/'],
+  ] as const) {
     fixture.clock.set(start);
     await invite();
     fixture.clock.set(end);
     await fixture.anonymous.send(method, path);
-    assert.ok((stored() as string[]).every((state) => state === 'expired'), `${method} ${path}`);
+    assert.ok(
+      (stored() as string[]).every((state) => state === 'expired'),
+      `${method} ${path}`,
+    );
   }
 });
 
@@ -53,13 +69,18 @@ test('what ended before stays as it ended', async () => {
   const [canceled, pending] = [await invite(), await invite()];
   await fixture.staff.post(`${canceled.url}cancel/`);
   fixture.clock.set(end);
-  assert.equal([(await fixture.staff.get(canceled.url)).body.state, (await fixture.staff.get(pending.url)).body.state], ['canceled', 'expired']);
+  assert.equal(
+    [(await fixture.staff.get(canceled.url)).body.state, (await fixture.staff.get(pending.url)).body.state],
+    ['canceled', 'expired'],
+  );
 });
 
 test('cancel and send of an expired one are 409', async () => {
   const { url } = await invite();
   fixture.clock.set(end);
-  assert.equal((await fixture.staff.post(`${url}cancel/`)).body, { detail: 'Only pending invitation can be canceled.' });
+  assert.equal((await fixture.staff.post(`${url}cancel/`)).body, {
+    detail: 'Only pending invitation can be canceled.',
+  });
   assert.equal((await fixture.staff.post(`${url}send/`)).body, { detail: 'Only pending invitation can be resent.' });
 });
 

@@ -60,7 +60,8 @@ test('the granted role has no end: an owner whose own role ends may not invite, 
 test('other members see no invitation: POST 403, cancel and send 404; strangers have no link: 400', async () => {
   await begin({ owners_can_manage_owners: true });
   for (const part of ['helper', 'manager', 'admin', 'observer'] as const) {
-    for (const body of [toProject(), toCustomer()]) assert.equal(await statuses(people.clients[part], body), [403, 404, 404], part);
+    for (const body of [toProject(), toCustomer()])
+      assert.equal(await statuses(people.clients[part], body), [403, 404, 404], part);
   }
   assert.equal(await statuses(people.clients.stranger, toProject()), [400, 404, 404]);
 });
@@ -99,7 +100,8 @@ test('403 comes before 409', async () => {
   await begin();
   const { url } = (await fixture.staff.post('/api/user-invitations/', toProject())).body;
   await fixture.staff.post(`${url}cancel/`);
-  for (const action of ['cancel', 'send']) assert.is((await people.clients.support.post(`${url}${action}/`)).status, 403);
+  for (const action of ['cancel', 'send'])
+    assert.is((await people.clients.support.post(`${url}${action}/`)).status, 403);
 });
 
 test.run();

@@ -31,19 +31,25 @@ test('everybody creates keys for himself; the answer is whole, its keys in order
   assert.is(status, 201);
   assert.is(headers.get('location'), body.url);
   assert.match(body.uuid, /^[0-9a-f]{32}$/);
-  assert.equal(Object.entries(body), Object.entries({
-    url: `${fixture.url}/api/keys/${body.uuid}/`,
-    uuid: body.uuid,
-    name: 'laptop',
-    public_key: publicKeys.rsa,
-    fingerprint: fingerprints.rsa.md5,
-    fingerprint_sha256: fingerprints.rsa.sha256,
-  }));
+  assert.equal(
+    Object.entries(body),
+    Object.entries({
+      url: `${fixture.url}/api/keys/${body.uuid}/`,
+      uuid: body.uuid,
+      name: 'laptop',
+      public_key: publicKeys.rsa,
+      fingerprint: fingerprints.rsa.md5,
+      fingerprint_sha256: fingerprints.rsa.sha256,
+    }),
+  );
   assert.equal((await client.get(body.url)).body, body);
   assert.equal(fixture.events(), [
-    told('ssh_key_creation_succeeded', `SSH key laptop has been created for user Walter White with username ${user.username}.`, by(user), {
-      ssh_key_uuid: body.uuid, ssh_key_name: 'laptop',
-    }),
+    told(
+      'ssh_key_creation_succeeded',
+      `SSH key laptop has been created for user Walter White with username ${user.username}.`,
+      by(user),
+      { ssh_key_uuid: body.uuid, ssh_key_name: 'laptop' },
+    ),
   ]);
 });
 
@@ -58,7 +64,14 @@ test('user_uuid is shown to staff only', async () => {
 test('the owner is the caller, whatever the body says', async () => {
   const { user } = await newcomer();
   const { user: me, client } = await newcomer({ is_staff: true });
-  const { body } = await add(client, { public_key: publicKeys.rsa, user: user.url, user_uuid: user.uuid, fingerprint: 'x', fingerprint_sha256: [], uuid: 5 });
+  const { body } = await add(client, {
+    public_key: publicKeys.rsa,
+    user: user.url,
+    user_uuid: user.uuid,
+    fingerprint: 'x',
+    fingerprint_sha256: [],
+    uuid: 5,
+  });
   assert.is(body.user_uuid, me.uuid);
   assert.is(body.fingerprint, fingerprints.rsa.md5);
 });
@@ -87,7 +100,10 @@ test('a name has at most 150 characters and is text', async () => {
   assert.equal(await refused('x'.repeat(151)), { name: ['Ensure this field has no more than 150 characters.'] });
   assert.equal(await refused(null), { name: ['This field may not be null.'] });
   for (const name of [true, [], {}]) assert.equal(await refused(name), { name: ['Not a valid string.'] });
-  assert.equal((await add(client, { name: [], public_key: 'x' })).body, { name: ['Not a valid string.'], public_key: ['Invalid SSH public key.'] });
+  assert.equal((await add(client, { name: [], public_key: 'x' })).body, {
+    name: ['Not a valid string.'],
+    public_key: ['Invalid SSH public key.'],
+  });
   assert.equal(fixture.events(), []);
   assert.is((await add(client, { name: 'x'.repeat(150), public_key: publicKeys.rsa })).status, 201);
 });
@@ -122,7 +138,7 @@ test('of simultaneous creations of one key exactly one succeeds', async () => {
   assert.is((await client.get('/api/keys/')).body.length, 1);
 });
 
-test('users see their own keys, staff and global support all; others\' are not found', async () => {
+test("users see their own keys, staff and global support all; others' are not found", async () => {
   const { client } = await newcomer();
   const { body: key } = await add(client, { public_key: publicKeys.rsa });
   const { client: stranger } = await newcomer();
@@ -155,9 +171,12 @@ test('a key is deleted by its owner and by staff; global support may not; the ow
     assert.is(status, 204);
     assert.is(body, undefined);
     assert.equal(fixture.events(), [
-      told('ssh_key_deletion_succeeded', `SSH key doomed has been deleted for user with username ${user.username}.`, by(user), {
-        ssh_key_uuid: key.uuid, ssh_key_name: 'doomed',
-      }),
+      told(
+        'ssh_key_deletion_succeeded',
+        `SSH key doomed has been deleted for user with username ${user.username}.`,
+        by(user),
+        { ssh_key_uuid: key.uuid, ssh_key_name: 'doomed' },
+      ),
     ]);
     assert.is((await client.get(key.url)).status, 404);
   }
@@ -194,8 +213,10 @@ test('keys are filtered by part of the name, fingerprint, uuid and owner, and or
   const { user, client } = await newcomer();
   const lines = [publicKeys.rsa, publicKeys.ed25519, publicKeys.nistp256];
   const keys: Json[] = [];
-  for (const [i, name] of ['Laptop', 'desktop', 'Größe'].entries()) keys.push((await add(client, { name, public_key: lines[i] })).body);
-  const found = async (query: string, by = client) => (await by.get(`/api/keys/?${query}`)).body.map((key: Json) => key.name);
+  for (const [i, name] of ['Laptop', 'desktop', 'Größe'].entries())
+    keys.push((await add(client, { name, public_key: lines[i] })).body);
+  const found = async (query: string, by = client) =>
+    (await by.get(`/api/keys/?${query}`)).body.map((key: Json) => key.name);
   assert.equal(await found(''), ['Laptop', 'desktop', 'Größe']);
   assert.equal(await found('name=TOP'), ['Laptop', 'desktop']);
   assert.equal(await found('name=GR%C3%96'), ['Größe']);
@@ -207,14 +228,22 @@ test('keys are filtered by part of the name, fingerprint, uuid and owner, and or
   assert.equal(await found(`user_uuid=${'0'.repeat(32)}`), []);
   assert.equal(await found('o=name'), ['desktop', 'Größe', 'Laptop']);
   assert.equal(await found('o=-name'), ['Laptop', 'Größe', 'desktop']);
-  for (const name of ['uuid', 'user_uuid']) assert.equal((await client.get(`/api/keys/?${name}=x`)).body, { [name]: ['"x" is not a valid UUID.'] });
+  for (const name of ['uuid', 'user_uuid'])
+    assert.equal((await client.get(`/api/keys/?${name}=x`)).body, { [name]: ['"x" is not a valid UUID.'] });
   assert.equal((await client.get('/api/keys/?o=fingerprint')).body, { o: ['"fingerprint" is not a valid choice.'] });
 });
 
 test('OPTIONS describes the fields of a new key to everybody', async () => {
   const { client } = await newcomer();
   const { actions } = (await client.options('/api/keys/')).body;
-  assert.equal(actions.POST.public_key, { type: 'string', required: true, read_only: false, label: 'Public key', help_text: 'SSH public key in one line.', max_length: 2000 });
+  assert.equal(actions.POST.public_key, {
+    type: 'string',
+    required: true,
+    read_only: false,
+    label: 'Public key',
+    help_text: 'SSH public key in one line.',
+    max_length: 2000,
+  });
   assert.is(actions.POST.fingerprint.read_only, true);
   const { body: key } = await add(client, { public_key: publicKeys.rsa });
   assert.not.ok('actions' in (await client.options(key.url)).body);

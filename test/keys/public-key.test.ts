@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Answer, Fixture, type Json } from '../support/fixture.ts';
-import { type KeyName, fingerprints, publicKeys } from '../support/public-keys.ts';
+import { fingerprints, type KeyName, publicKeys } from '../support/public-keys.ts';
 
 const test = suite('the public key (core.md 5)');
 let fixture: Fixture;
@@ -28,7 +28,8 @@ function field(content: string | Uint8Array): Buffer {
   length.writeUInt32BE(bytes.length);
   return Buffer.concat([length, bytes]);
 }
-const line = (type: string, ...fields: readonly (string | Uint8Array)[]) => `${type} ${Buffer.concat(fields.map(field)).toString('base64')}`;
+const line = (type: string, ...fields: readonly (string | Uint8Array)[]) =>
+  `${type} ${Buffer.concat(fields.map(field)).toString('base64')}`;
 const bodyOf = (key: string) => Buffer.from(key.split(' ')[1] as string, 'base64');
 
 for (const name of Object.keys(publicKeys) as KeyName[]) {
@@ -48,7 +49,10 @@ for (const name of Object.keys(publicKeys) as KeyName[]) {
       assert.equal((await offer(`${type} ${body.subarray(0, length).toString('base64')}`)).body, invalid, `${length}`);
     }
     for (const more of ['\0', '\0\0\0\0', 'more']) {
-      assert.equal((await offer(`${type} ${Buffer.concat([body, Buffer.from(more)]).toString('base64')}`)).body, invalid);
+      assert.equal(
+        (await offer(`${type} ${Buffer.concat([body, Buffer.from(more)]).toString('base64')}`)).body,
+        invalid,
+      );
     }
   });
 
@@ -141,7 +145,8 @@ test('a missing, blank, null or non-text key is told as such', async () => {
   assert.equal((await fixture.staff.post('/api/keys/')).body, { public_key: ['This field is required.'] });
   assert.equal((await offer(' \n ')).body, { public_key: ['This field may not be blank.'] });
   assert.equal((await offer(null)).body, { public_key: ['This field may not be null.'] });
-  for (const value of [true, [], [publicKeys.rsa], {}]) assert.equal((await offer(value)).body, { public_key: ['Not a valid string.'] });
+  for (const value of [true, [], [publicKeys.rsa], {}])
+    assert.equal((await offer(value)).body, { public_key: ['Not a valid string.'] });
   assert.equal((await offer(5)).body, invalid);
   assert.equal((await offer(`${publicKeys.ed25519} a\0b`)).body, { public_key: ['Null characters are not allowed.'] });
 });

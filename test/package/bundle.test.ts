@@ -1,8 +1,19 @@
 /** The one-file build, alone in an empty folder: no node_modules, no environment but PATH. `npm test` built it before. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
-import { rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -44,7 +55,7 @@ bundle.after.each(async () => {
 
 /** Starts Node in the folder with nothing in the environment but PATH and what is given. */
 function node(words: readonly string[], env: Record<string, string> = {}): ChildProcess {
-  const child = spawn(process.execPath, words, { cwd: folder, env: { PATH: process.env['PATH'], ...env } });
+  const child = spawn(process.execPath, words, { cwd: folder, env: { PATH: process.env.PATH, ...env } });
   running.add(child);
   child.on('close', () => running.delete(child));
   return child;
@@ -185,7 +196,10 @@ bundle('moves the log of its database into the file on a thread, which it carrie
      await server.close();`,
   );
   assert.equal(await end(['embedding.mjs']), { code: 0, stdout: 'true 0\n', stderr: '' });
-  assert.equal(readdirSync(join(folder, 'd')).filter((file) => file.startsWith('tenantry.db')), ['tenantry.db']);
+  assert.equal(
+    readdirSync(join(folder, 'd')).filter((file) => file.startsWith('tenantry.db')),
+    ['tenantry.db'],
+  );
 });
 
 bundle('unpacks its addons into a private folder inside the data folder', async () => {
@@ -226,7 +240,10 @@ bundle('survives several processes that unpack at once', async () => {
   const starts = ['./a', './b', './c', './d'].map((data) => end([...words, data], cache));
   for (const { code, stderr } of await Promise.all(starts)) assert.is(code, 0, stderr);
   const files = readdirSync(join(folder, 'shared'), { recursive: true, encoding: 'utf8' });
-  assert.equal(files.filter((file) => /\.node./.test(file)), []);
+  assert.equal(
+    files.filter((file) => /\.node./.test(file)),
+    [],
+  );
 });
 
 bundle('refuses a cache folder that others can write, in one line that names the setting', async () => {
@@ -248,12 +265,15 @@ const canMount = spawnSync('unshare', ['-Urm', 'mount', '-t', 'tmpfs', '-o', 'no
   const script = 'mount -t tmpfs -o noexec tmpfs noexec && exec "$0" tenantry.mjs serve --port 0 --data ./d';
   const child = spawn('unshare', ['-Urm', 'sh', '-c', script, process.execPath], {
     cwd: folder,
-    env: { PATH: process.env['PATH'], TENANTRY_NATIVE_CACHE: './noexec/cache' },
+    env: { PATH: process.env.PATH, TENANTRY_NATIVE_CACHE: './noexec/cache' },
   });
   const { code, stdout, stderr } = await outcome(child);
   assert.is(code, 1);
   assert.is(stdout, '');
-  assert.match(stderr, /^tenantry: .*noexec\/cache forbids execution \(noexec\): set native_cache \(TENANTRY_NATIVE_CACHE\) /);
+  assert.match(
+    stderr,
+    /^tenantry: .*noexec\/cache forbids execution \(noexec\): set native_cache \(TENANTRY_NATIVE_CACHE\) /,
+  );
   assert.is(stderr.match(/\n/g)?.length, 1);
 });
 
@@ -286,7 +306,10 @@ for (const [title, fact, value, message] of others) {
 
 bundle('refuses another platform as a library by an error', async () => {
   writeBuiltFor('abi', '1');
-  writeFileSync(join(folder, 'embedding.mjs'), "await import('./tenantry.mjs').catch((error) => console.log(error.name));");
+  writeFileSync(
+    join(folder, 'embedding.mjs'),
+    "await import('./tenantry.mjs').catch((error) => console.log(error.name));",
+  );
   assert.equal(await end(['embedding.mjs']), { code: 0, stdout: 'NativeAddonError\n', stderr: '' });
 });
 

@@ -25,7 +25,7 @@ async function runOn(files: Record<string, string>, ...options: string[]): Promi
     for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), head + text);
     return await new Promise<Outcome>((answer, reject) => {
       const words = ['--import', 'tsx', 'test/run.ts', '--root', folder, ...options];
-      const child = spawn(process.execPath, words, { cwd: project, env: { PATH: process.env['PATH'] } });
+      const child = spawn(process.execPath, words, { cwd: project, env: { PATH: process.env.PATH } });
       let output = '';
       for (const stream of [child.stdout, child.stderr]) {
         stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
@@ -70,7 +70,8 @@ runner('runs only the files whose path contains a word of the command', async ()
 });
 
 const storm = "() => { throw new Error('storm') }";
-const late = "async () => { setTimeout(() => { throw new Error('late') }); await new Promise((r) => setTimeout(r, 20)); }";
+const late =
+  "async () => { setTimeout(() => { throw new Error('late') }); await new Promise((r) => setTimeout(r, 20)); }";
 
 /** What is wrong, the file, what the runner says, and how many of the file's tests pass nevertheless. */
 const broken: readonly [title: string, file: string, message: RegExp, passed: number][] = [
@@ -80,12 +81,32 @@ const broken: readonly [title: string, file: string, message: RegExp, passed: nu
   ['a suite without a test', 'a.run();', /the file registers no test/, 0],
   ['a forgotten .run()', "a('flies', () => {});", /suite "birds" registers 1 test\(s\) but never calls \.run\(\)/, 0],
   ['a forgotten .run() of two', `${passing} test('x', () => {});`, /1 test\(s\) but never calls \.run\(\)/, 1],
-  ['a before hook that throws', `a.before(${storm}); ${passing}`, /before hook of suite "birds" throws: Error: storm/, 0],
+  [
+    'a before hook that throws',
+    `a.before(${storm}); ${passing}`,
+    /before hook of suite "birds" throws: Error: storm/,
+    0,
+  ],
   ['a before.each hook that throws', `a.before.each(${storm}); ${passing}`, /storm/, 0],
   ['an after hook that throws', `a.after(${storm}); ${passing}`, /after hook of suite "birds" throws: Error: storm/, 0],
-  ['an after.each hook that throws', `a.after.each(${storm}); ${passing}`, /after.each hook of suite "birds" throws/, 0],
-  ['a thrown value that is no Error', `a('x', () => { throw 'mute' }); ${passing}`, /threw 'mute', which is no Error/, 1],
-  ['an unhandled rejection', `a('x', () => { void (async ${storm})() }); ${passing}`, /unhandled rejection: Error: storm/, 2],
+  [
+    'an after.each hook that throws',
+    `a.after.each(${storm}); ${passing}`,
+    /after.each hook of suite "birds" throws/,
+    0,
+  ],
+  [
+    'a thrown value that is no Error',
+    `a('x', () => { throw 'mute' }); ${passing}`,
+    /threw 'mute', which is no Error/,
+    1,
+  ],
+  [
+    'an unhandled rejection',
+    `a('x', () => { void (async ${storm})() }); ${passing}`,
+    /unhandled rejection: Error: storm/,
+    2,
+  ],
   ['an exception outside of a test', `a('x', ${late}); ${passing}`, /uncaught exception: Error: late/, 2],
   ['a test that ends the process', `a('x', () => process.exit(0)); ${passing}`, /ends its process \(exit code 0\)/, 0],
 ];

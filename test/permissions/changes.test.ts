@@ -21,20 +21,27 @@ test.before.each(() => fixture.clock.set(start));
 test.after(() => fixture.close());
 
 /** A new user with a role, and the permission. */
-async function member(scope: Json, role: string, expiration: string | null = null): Promise<{ user: Json; role: Json }> {
+async function member(
+  scope: Json,
+  role: string,
+  expiration: string | null = null,
+): Promise<{ user: Json; role: Json }> {
   const user = await fixture.user(`member.${count++}`);
   const permission = await fixture.grant(scope, user, role, expiration);
   fixture.events();
   return { user, role: permission };
 }
 const userCount = async (): Promise<number> =>
-  (await fixture.staff.get(people.customer.url)).body.quotas.find((quota: Json) => quota.name === 'nc_user_count').usage;
+  (await fixture.staff.get(people.customer.url)).body.quotas.find((quota: Json) => quota.name === 'nc_user_count')
+    .usage;
 
 test('PUT and PATCH set the expiration time, answer the record and tell no event', async () => {
   for (const scope of [people.customer, people.project]) {
     for (const method of ['PUT', 'PATCH']) {
       const { role } = await member(scope, 'support');
-      const { status, body } = await fixture.staff.send(method, role.url, { expiration_time: '2018-06-01 02:00:00+02:00' });
+      const { status, body } = await fixture.staff.send(method, role.url, {
+        expiration_time: '2018-06-01 02:00:00+02:00',
+      });
       assert.is(status, 200);
       assert.equal(body, { ...role, expiration_time: end });
       assert.equal((await fixture.staff.get(role.url)).body, body);
@@ -45,7 +52,12 @@ test('PUT and PATCH set the expiration time, answer the record and tell no event
 
 test('null or an empty text clears the expiration time, its absence leaves it', async () => {
   for (const method of ['PUT', 'PATCH']) {
-    for (const [body, expected] of [[{ expiration_time: null }, null], [{ expiration_time: '' }, null], [{}, end], [undefined, end]] as const) {
+    for (const [body, expected] of [
+      [{ expiration_time: null }, null],
+      [{ expiration_time: '' }, null],
+      [{}, end],
+      [undefined, end],
+    ] as const) {
       const { role } = await member(people.project, 'admin', end);
       assert.is((await fixture.staff.send(method, role.url, body)).body.expiration_time, expected);
     }
@@ -56,7 +68,13 @@ test('only the expiration time is read; a whole record may be PUT back', async (
   const { role } = await member(people.project, 'admin', end);
   const other = await member(people.project, 'support');
   assert.equal((await fixture.staff.put(role.url, role)).body, role);
-  const { status, body } = await fixture.staff.put(role.url, { role: 'nonsense', user: other.user.url, project: 5, created_by: null, pk: 'x' });
+  const { status, body } = await fixture.staff.put(role.url, {
+    role: 'nonsense',
+    user: other.user.url,
+    project: 5,
+    created_by: null,
+    pk: 'x',
+  });
   assert.is(status, 200);
   assert.equal(body, role);
 });
@@ -79,7 +97,10 @@ test('a time that is not later than now, or is no time, is refused', async () =>
 
 test('nobody changes his own permission, not even staff, and whatever the body holds; deleting it is another matter', async () => {
   const staff = await fixture.user('staff.member', { is_staff: true });
-  for (const [scope, role, name] of [[people.customer, 'owner', 'staff.member'], [people.project, 'admin', 'staff.member']] as const) {
+  for (const [scope, role, name] of [
+    [people.customer, 'owner', 'staff.member'],
+    [people.project, 'admin', 'staff.member'],
+  ] as const) {
     const permission = await fixture.grant(scope, staff, role);
     const me = fixture.as(name);
     for (const method of ['PUT', 'PATCH']) {
@@ -118,9 +139,14 @@ test('DELETE ends the role now: the record leaves the main endpoint and enters t
     assert.is(status, 204);
     assert.is(body, undefined);
     assert.equal(fixture.events(), [
-      told('role_revoked', `User ${one.user.username} has lost role of ${role_name} in ${place}.`, by(admin), context, affecting(one.user), {
-        structure_type: structure, role_name,
-      }),
+      told(
+        'role_revoked',
+        `User ${one.user.username} has lost role of ${role_name} in ${place}.`,
+        by(admin),
+        context,
+        affecting(one.user),
+        { structure_type: structure, role_name },
+      ),
     ]);
     assert.is(await userCount(), before - 1);
     assert.is((await fixture.staff.get(one.role.url)).status, 404);
@@ -137,12 +163,18 @@ test('a role with an end that is revoked early ended when it was revoked', async
   const { user, role } = await member(people.project, 'admin', end);
   fixture.clock.advance(1);
   await fixture.staff.delete(role.url);
-  assert.is((await fixture.staff.get(`/api/project-permissions-log/${role.pk}/`)).body.expiration_time, '2018-01-05T04:47:05Z');
+  assert.is(
+    (await fixture.staff.get(`/api/project-permissions-log/${role.pk}/`)).body.expiration_time,
+    '2018-01-05T04:47:05Z',
+  );
   fixture.events();
   fixture.clock.set('2018-07-01T00:00:00Z');
   fixture.server.tick();
   await fixture.staff.get('/api/');
-  assert.equal(fixture.events().filter(({ context }) => context['affected_user_uuid'] === user.uuid), []);
+  assert.equal(
+    fixture.events().filter(({ context }) => context.affected_user_uuid === user.uuid),
+    [],
+  );
 });
 
 test('a user with another role at the customer still counts after one is revoked', async () => {
@@ -162,7 +194,13 @@ test('a role is changed by DELETE and POST: the new grant is a new record with a
   const third = await fixture.grant(people.project, user, 'manager');
   assert.ok(third.pk > again.pk);
   const log = (await fixture.staff.get(`/api/project-permissions-log/?user=${user.uuid}`)).body;
-  assert.equal(log.map((record: Json) => [record.pk, record.role]), [[again.pk, 'manager'], [role.pk, 'admin']]);
+  assert.equal(
+    log.map((record: Json) => [record.pk, record.role]),
+    [
+      [again.pk, 'manager'],
+      [role.pk, 'admin'],
+    ],
+  );
   assert.equal((await fixture.staff.get(`/api/project-permissions/?user=${user.uuid}`)).body, [third]);
 });
 
@@ -178,7 +216,8 @@ test('past roles vanish with their project, customer or user', async () => {
   const project = await fixture.project('Vanishing too', customer);
   const [first, second] = [await member(customer, 'owner'), await member(project, 'admin')];
   for (const { role } of [first, second]) await fixture.staff.delete(role.url);
-  const logged = async (structure: string, role: Json) => (await fixture.staff.get(`/api/${structure}-permissions-log/${role.pk}/`)).status;
+  const logged = async (structure: string, role: Json) =>
+    (await fixture.staff.get(`/api/${structure}-permissions-log/${role.pk}/`)).status;
   assert.equal([await logged('customer', first.role), await logged('project', second.role)], [200, 200]);
   await fixture.staff.delete(project.url);
   assert.equal([await logged('customer', first.role), await logged('project', second.role)], [200, 404]);
@@ -195,12 +234,20 @@ test('of simultaneous grants and revocations each takes effect once', async () =
   const role = grants.find(({ status }) => status === 201)?.body;
   const revocations = await Promise.all([1, 2, 3, 4].map(() => fixture.staff.delete(role.url)));
   assert.equal(revocations.map(({ status }) => status).sort(), [204, 404, 404, 404]);
-  assert.equal(fixture.events().map(({ type }) => type), ['role_granted', 'role_revoked']);
+  assert.equal(
+    fixture.events().map(({ type }) => type),
+    ['role_granted', 'role_revoked'],
+  );
 });
 
 test('forms grant and change roles as JSON does', async () => {
   const user = await fixture.user('formal');
-  const form = new URLSearchParams({ customer: people.customer.url, user: user.url, role: 'owner', expiration_time: '' });
+  const form = new URLSearchParams({
+    customer: people.customer.url,
+    user: user.url,
+    role: 'owner',
+    expiration_time: '',
+  });
   const { status, body } = await fixture.staff.post('/api/customer-permissions/', form);
   assert.is(status, 201);
   assert.is(body.expiration_time, null);

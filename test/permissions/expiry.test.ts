@@ -26,13 +26,24 @@ async function member(scope: Json, role: string, expiration: string | null = end
   return { user, role: permission };
 }
 const userCount = async (): Promise<number> =>
-  (await fixture.staff.get(people.customer.url)).body.quotas.find((quota: Json) => quota.name === 'nc_user_count').usage;
+  (await fixture.staff.get(people.customer.url)).body.quotas.find((quota: Json) => quota.name === 'nc_user_count')
+    .usage;
 const lost = (user: Json, role_name: string, structure_type: string): Json =>
   structure_type === 'customer'
-    ? told('role_revoked', `User ${user.username} has lost role of ${role_name} in customer Alice.`, inCustomer(people.customer), affecting(user), { structure_type, role_name })
-    : told('role_revoked', `User ${user.username} has lost role of ${role_name} in project Rocket.`, inProject(people.project, people.customer), affecting(user), {
-        structure_type, role_name,
-      });
+    ? told(
+        'role_revoked',
+        `User ${user.username} has lost role of ${role_name} in customer Alice.`,
+        inCustomer(people.customer),
+        affecting(user),
+        { structure_type, role_name },
+      )
+    : told(
+        'role_revoked',
+        `User ${user.username} has lost role of ${role_name} in project Rocket.`,
+        inProject(people.project, people.customer),
+        affecting(user),
+        { structure_type, role_name },
+      );
 
 test('a role has its full effect until its end and none from that instant on', async () => {
   const owner = await member(people.customer, 'owner');
@@ -54,22 +65,35 @@ test('a role has its full effect until its end and none from that instant on', a
 });
 
 test('the first request at that instant, of whatever kind, finds the role ended', async () => {
-  for (const [method, path] of [['GET', '/api/'], ['OPTIONS', '/api/users/'], ['DELETE', '/api/nothing/'], ['POST', '/api-auth/logout/']] as const) {
+  for (const [method, path] of [
+    ['GET', '/api/'],
+    ['OPTIONS', '/api/users/'],
+    ['DELETE', '/api/nothing/'],
+    ['POST', '/api-auth/logout/'],
+  ] as const) {
     fixture.clock.set(start);
     const { user } = await member(people.project, 'support');
     const token = fixture.as('stranger');
     fixture.clock.set(end);
     await token.send(method, path);
-    assert.equal(fixture.events().filter(({ type }) => type === 'role_revoked'), [lost(user, 'Support', 'project')], `${method} ${path}`);
+    assert.equal(
+      fixture.events().filter(({ type }) => type === 'role_revoked'),
+      [lost(user, 'Support', 'project')],
+      `${method} ${path}`,
+    );
   }
 });
 
 test('the record leaves the main endpoint and is in the log, ended at its end however late that is noticed', async () => {
-  for (const [structure, scope] of [['customer', people.customer], ['project', people.project]] as const) {
+  for (const [structure, scope] of [
+    ['customer', people.customer],
+    ['project', people.project],
+  ] as const) {
     fixture.clock.set(start);
     const { role } = await member(scope, 'support', '2018-02-01T00:00:00.000001Z');
     fixture.clock.set(after);
-    for (const method of ['GET', 'PUT', 'PATCH', 'DELETE']) assert.is((await fixture.staff.send(method, role.url, method === 'GET' ? undefined : {})).status, 404);
+    for (const method of ['GET', 'PUT', 'PATCH', 'DELETE'])
+      assert.is((await fixture.staff.send(method, role.url, method === 'GET' ? undefined : {})).status, 404);
     const { body } = await fixture.staff.get(`/api/${structure}-permissions-log/${role.pk}/`);
     assert.equal(body, { ...role, url: role.url.replace('permissions', 'permissions-log') });
   }
@@ -98,11 +122,18 @@ test('a role that expires is told without an actor also when a request brings it
 });
 
 test('an expiry that is moved, cleared or set later counts as it is now', async () => {
-  const [moved, cleared, set] = [await member(people.project, 'admin'), await member(people.project, 'admin'), await member(people.project, 'admin', null)];
+  const [moved, cleared, set] = [
+    await member(people.project, 'admin'),
+    await member(people.project, 'admin'),
+    await member(people.project, 'admin', null),
+  ];
   await fixture.staff.patch(moved.role.url, { expiration_time: '2018-03-01T00:00:00Z' });
   await fixture.staff.patch(cleared.role.url, { expiration_time: null });
   await fixture.staff.patch(set.role.url, { expiration_time: end });
-  const active = async () => (await Promise.all([moved, cleared, set].map(({ role }) => fixture.staff.get(role.url)))).map(({ status }) => status);
+  const active = async () =>
+    (await Promise.all([moved, cleared, set].map(({ role }) => fixture.staff.get(role.url)))).map(
+      ({ status }) => status,
+    );
   fixture.clock.set(end);
   assert.equal(await active(), [200, 200, 404]);
   fixture.clock.set('2018-03-01T00:00:00Z');
@@ -121,7 +152,11 @@ test('an owner whose role has just ended grants nothing any more', async () => {
   const other = await fixture.user('never.granted');
   const client = fixture.as(user.username);
   fixture.clock.set(end);
-  const { status, body } = await client.post('/api/project-permissions/', { project: people.project.url, user: other.url, role: 'admin' });
+  const { status, body } = await client.post('/api/project-permissions/', {
+    project: people.project.url,
+    user: other.url,
+    role: 'admin',
+  });
   assert.is(status, 400);
   assert.equal(body, { project: ['Invalid hyperlink - Object does not exist.'] });
 });
@@ -134,7 +169,7 @@ test('several roles due at once end in the order of their ends', async () => {
   fixture.clock.set('2018-02-10T00:00:00Z');
   await fixture.staff.get('/api/');
   assert.equal(
-    fixture.events().map(({ context }) => context['affected_user_username']),
+    fixture.events().map(({ context }) => context.affected_user_username),
     [members[1], members[2], members[0]].map((one) => one?.user.username),
   );
 });

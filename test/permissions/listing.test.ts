@@ -25,8 +25,12 @@ test.before(async () => {
   const { anna, bob, carol } = users;
   const { first, second } = projects as { first: Json; second: Json };
   const grants = [
-    [alpha, anna, 'owner', '2018-09-01T00:00:00Z'], [alpha, bob, 'support', '2018-07-01T00:00:00Z'], [beta, carol, 'owner', '2018-08-01T00:00:00Z'],
-    [first, anna, 'manager', '2018-09-01T00:00:00Z'], [first, bob, 'support', '2018-07-01T00:00:00Z'], [second, carol, 'admin', '2018-08-01T00:00:00Z'],
+    [alpha, anna, 'owner', '2018-09-01T00:00:00Z'],
+    [alpha, bob, 'support', '2018-07-01T00:00:00Z'],
+    [beta, carol, 'owner', '2018-08-01T00:00:00Z'],
+    [first, anna, 'manager', '2018-09-01T00:00:00Z'],
+    [first, bob, 'support', '2018-07-01T00:00:00Z'],
+    [second, carol, 'admin', '2018-08-01T00:00:00Z'],
   ] as const;
   // Each role exists twice: revoked one after the other, and active.
   for (const revoked of [true, false]) {
@@ -44,7 +48,12 @@ async function found(path: string, query: string): Promise<string> {
   assert.is(status, 200, JSON.stringify(body));
   return body.map((role: Json) => role.user_username).join(' ');
 }
-const everywhere = ['customer-permissions', 'project-permissions', 'customer-permissions-log', 'project-permissions-log'] as const;
+const everywhere = [
+  'customer-permissions',
+  'project-permissions',
+  'customer-permissions-log',
+  'project-permissions-log',
+] as const;
 
 for (const path of everywhere) {
   const isCustomer = path.startsWith('customer');
@@ -105,7 +114,9 @@ for (const path of everywhere) {
     const link = isCustomer ? 'customer_url' : 'project_url';
     for (const name of ['user_url', link]) {
       assert.equal(await refused(`${name}=x`), { [name]: ['Invalid hyperlink - No URL match.'] });
-      assert.equal(await refused(`${name}=/api/keys/${'0'.repeat(32)}/`), { [name]: ['Invalid hyperlink - Incorrect URL match.'] });
+      assert.equal(await refused(`${name}=/api/keys/${'0'.repeat(32)}/`), {
+        [name]: ['Invalid hyperlink - Incorrect URL match.'],
+      });
     }
   });
 
@@ -123,11 +134,15 @@ for (const path of everywhere) {
       assert.is(await found(path, `o=-${order}`), names.split(' ').reverse().join(' '), `-${order}`);
     }
     assert.is(await found(path, 'o=role,-username'), isCustomer ? 'carol anna bob' : 'carol anna bob');
-    assert.equal((await fixture.staff.get(`/api/${path}/?o=user_email`)).body, { o: ['"user_email" is not a valid choice.'] });
+    assert.equal((await fixture.staff.get(`/api/${path}/?o=user_email`)).body, {
+      o: ['"user_email" is not a valid choice.'],
+    });
   });
 
   test(`${path} ignore filters on a detail`, async () => {
-    const { body: [role] } = await fixture.staff.get(`/api/${path}/`);
+    const {
+      body: [role],
+    } = await fixture.staff.get(`/api/${path}/`);
     assert.equal((await fixture.staff.get(`${role.url}?user=x&role=nonsense&o=nothing`)).body, role);
   });
 }
@@ -141,7 +156,8 @@ test('roles without an end are ordered before all others by expiration time', as
 
 test('a filter only narrows what the caller sees', async () => {
   const owner = fixture.as('anna');
-  const seen = async (path: string) => (await owner.get(`/api/${path}`)).body.map((role: Json) => role.user_username).join(' ');
+  const seen = async (path: string) =>
+    (await owner.get(`/api/${path}`)).body.map((role: Json) => role.user_username).join(' ');
   assert.is(await seen('customer-permissions/'), 'bob anna');
   assert.is(await seen(`customer-permissions/?customer=${beta.uuid}`), '');
   assert.is(await seen(`project-permissions/?customer_url=${beta.url}`), 'bob anna');

@@ -23,17 +23,23 @@ test.after(() => fixture.close());
 
 /** Creates a certification and answers it as projects show it. */
 async function certification(fields: Json): Promise<Json> {
-  const { uuid, url, name, description, link } = (await fixture.staff.post('/api/service-certifications/', fields)).body;
+  const { uuid, url, name, description, link } = (await fixture.staff.post('/api/service-certifications/', fields))
+    .body;
   return { uuid, url, name, description, link };
 }
 
 const names = (project: Json): string[] => project.certifications.map((item: Json) => item.name);
 
 test('creation takes a list of links and answers whole objects, name descending', async () => {
-  const project = await fixture.project('Certified', customer, { certifications: [{ url: iso.url }, { url: soc.url }, { url: pci.url }] });
+  const project = await fixture.project('Certified', customer, {
+    certifications: [{ url: iso.url }, { url: soc.url }, { url: pci.url }],
+  });
   assert.equal(project.certifications.map(Object.entries), [soc, pci, iso].map(Object.entries));
   assert.equal((await fixture.staff.get(project.url)).body.certifications, [soc, pci, iso]);
-  assert.equal(fixture.events().map(({ type }) => type), ['project_creation_succeeded']);
+  assert.equal(
+    fixture.events().map(({ type }) => type),
+    ['project_creation_succeeded'],
+  );
 });
 
 test('an update ignores certifications, even wrong ones', async () => {
@@ -47,10 +53,15 @@ test('an update ignores certifications, even wrong ones', async () => {
 test('update_certifications replaces the set, an empty list clears it, and no event tells', async () => {
   const project = await fixture.project('Changing', customer, { certifications: [{ url: pci.url }] });
   fixture.events();
-  const update = (certifications: unknown) => fixture.staff.post(`${project.url}update_certifications/`, { certifications });
+  const update = (certifications: unknown) =>
+    fixture.staff.post(`${project.url}update_certifications/`, { certifications });
   const { status, body } = await update([{ url: iso.url }, { url: soc.url }]);
   assert.equal([status, body], [200, { ...project, certifications: [soc, iso] }]);
-  assert.equal(names((await update([{ url: iso.url }, { url: iso.url }])).body), ['ISO 27001'], 'the same one twice is one');
+  assert.equal(
+    names((await update([{ url: iso.url }, { url: iso.url }])).body),
+    ['ISO 27001'],
+    'the same one twice is one',
+  );
   assert.equal((await update([])).body.certifications, []);
   assert.equal(fixture.events(), []);
 });
@@ -69,7 +80,10 @@ test('in a form the list is JSON text', async () => {
   multipart.set('certifications', certifications);
   for (const body of [new URLSearchParams({ certifications }), multipart]) {
     assert.equal(names((await fixture.staff.send('POST', url, body)).body), ['PCI']);
-    assert.equal((await fixture.staff.send('POST', url, new URLSearchParams({ certifications: '[]' }))).body.certifications, []);
+    assert.equal(
+      (await fixture.staff.send('POST', url, new URLSearchParams({ certifications: '[]' }))).body.certifications,
+      [],
+    );
   }
   const wrong = await fixture.staff.send('POST', url, new URLSearchParams({ certifications: 'PCI' }));
   assert.equal([wrong.status, wrong.body], [400, { certifications: ['Expected a list of items but got type "str".'] }]);
@@ -94,13 +108,20 @@ test('what is wrong is told at its place in the list; valid items are {}', async
     [{ certifications: [{ url: customer.url }] }, { certifications: [['Invalid hyperlink - Incorrect URL match.']] }],
     [{ certifications: [{ url: missing }] }, { certifications: [['Invalid hyperlink - Object does not exist.']] }],
     [{ certifications: [{ url: 5 }] }, { certifications: [['Incorrect type. Expected URL string, received int.']] }],
-    [{ certifications: [{ url: iso.url }, {}, { url: soc.url }, { url: 'x' }] }, { certifications: [{}, undefinedUrl, {}, noMatch] }],
+    [
+      { certifications: [{ url: iso.url }, {}, { url: soc.url }, { url: 'x' }] },
+      { certifications: [{}, undefinedUrl, {}, noMatch] },
+    ],
   ];
   for (const [body, errors] of cases) {
     const answer = await fixture.staff.post(`${project.url}update_certifications/`, body);
     assert.equal([answer.status, answer.body], [400, errors], JSON.stringify(body));
     if (Object.keys(body as object).length === 0) continue;
-    const created = await fixture.staff.post('/api/projects/', { name: 'Never', customer: customer.url, ...(body as object) });
+    const created = await fixture.staff.post('/api/projects/', {
+      name: 'Never',
+      customer: customer.url,
+      ...(body as object),
+    });
     assert.equal([created.status, created.body], [400, errors], JSON.stringify(body));
   }
   assert.equal(names((await fixture.staff.get(project.url)).body), ['PCI']);
@@ -109,7 +130,9 @@ test('what is wrong is told at its place in the list; valid items are {}', async
 
 test('a certification that is gone is no longer demanded', async () => {
   const gone = await certification({ name: 'Gone' });
-  const project = await fixture.project('Relieved', customer, { certifications: [{ url: gone.url }, { url: iso.url }] });
+  const project = await fixture.project('Relieved', customer, {
+    certifications: [{ url: gone.url }, { url: iso.url }],
+  });
   assert.is((await fixture.staff.delete(gone.url)).status, 204);
   assert.equal(names((await fixture.staff.get(project.url)).body), ['ISO 27001']);
 });

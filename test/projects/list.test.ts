@@ -33,19 +33,23 @@ test('can_manage leaves the projects whose customer the caller owns or which he 
   const { clients } = company;
   assert.equal(await names('can_manage', clients.owner), ['Rocket']);
   assert.equal(await names('can_manage=', clients.manager), ['Rocket']);
-  for (const part of ['staff', 'support', 'helper', 'admin', 'observer', 'stranger'] as const) assert.equal(await names('can_manage=1', clients[part]), [], part);
+  for (const part of ['staff', 'support', 'helper', 'admin', 'observer', 'stranger'] as const)
+    assert.equal(await names('can_manage=1', clients[part]), [], part);
 });
 
 test('can_admin leaves the projects in which the caller is administrator', async () => {
   const { clients } = company;
   assert.equal(await names('can_admin', clients.admin), ['Rocket']);
-  for (const part of ['staff', 'support', 'owner', 'helper', 'manager', 'observer'] as const) assert.equal(await names('can_admin', clients[part]), [], part);
+  for (const part of ['staff', 'support', 'owner', 'helper', 'manager', 'observer'] as const)
+    assert.equal(await names('can_admin', clients[part]), [], part);
 });
 
 test('an explicit false unsets the flags, anything else sets them', async () => {
   const { clients } = company;
-  for (const value of ['false', 'False', '0', 'no', 'off']) assert.equal(await names(`can_manage=${value}`, clients.observer), ['Rocket'], value);
-  for (const value of ['', 'true', '1', 'whatever']) assert.equal(await names(`can_admin=${value}`, clients.observer), [], value);
+  for (const value of ['false', 'False', '0', 'no', 'off'])
+    assert.equal(await names(`can_manage=${value}`, clients.observer), ['Rocket'], value);
+  for (const value of ['', 'true', '1', 'whatever'])
+    assert.equal(await names(`can_admin=${value}`, clients.observer), [], value);
 });
 
 test('both flags count only roles of their own that are active, also for staff and global support', async () => {
@@ -80,14 +84,29 @@ test('customer_name, customer_native_name, customer_abbreviation, name and descr
 });
 
 test('created is the exact datetime, in any zone', async () => {
-  for (const instant of ['2018-02-01T00:00:00.25Z', '2018-02-01 00:00:00.250000', '2018-02-01T02:00:00.25%2B02:00', '2018-02-01T02:00:00.25+02:00']) {
+  for (const instant of [
+    '2018-02-01T00:00:00.25Z',
+    '2018-02-01 00:00:00.250000',
+    '2018-02-01T02:00:00.25%2B02:00',
+    '2018-02-01T02:00:00.25+02:00',
+  ]) {
     assert.equal(await names(`created=${instant}`), ['apple'], instant);
   }
   assert.equal(await names(`created=${start}`), ['Rocket']);
   assert.equal(await names('created=2018-02-01T00:00:00Z'), []);
   for (const wrong of ['yesterday', '2018-02-30T00:00:00Z', '2018-02-01']) {
     const answer = await fixture.staff.get(`/api/projects/?created=${wrong}`);
-    assert.equal([answer.status, answer.body], [400, { created: ['Datetime has wrong format. Use one of these formats instead: YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z].'] }]);
+    assert.equal(
+      [answer.status, answer.body],
+      [
+        400,
+        {
+          created: [
+            'Datetime has wrong format. Use one of these formats instead: YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z].',
+          ],
+        },
+      ],
+    );
   }
 });
 
@@ -114,7 +133,9 @@ test('field chooses the keys, in normal order, in lists and details', async () =
   assert.equal(await chosen('field=name&field=uuid'), ['uuid', 'name']);
   assert.equal(await chosen('fields=quotas&field=services'), ['quotas', 'services']);
   assert.equal(await chosen('field=secret'), Object.keys(project));
-  assert.equal((await fixture.staff.get('/api/projects/?name=Rocket&field=customer_abbreviation&field=name')).body, [{ name: 'Rocket', customer_abbreviation: 'ALC' }]);
+  assert.equal((await fixture.staff.get('/api/projects/?name=Rocket&field=customer_abbreviation&field=name')).body, [
+    { name: 'Rocket', customer_abbreviation: 'ALC' },
+  ]);
   for (const name of Object.keys(project)) assert.equal(await chosen(`field=${name}`), [name]);
 });
 

@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Cast, cast, everybody } from '../support/cast.ts';
-import { Fixture, type Json, byStaff } from '../support/fixture.ts';
+import { byStaff, Fixture, type Json } from '../support/fixture.ts';
 
 const test = suite('moving a project to another customer (core.md 7.3)');
 let fixture: Fixture;
@@ -26,48 +26,68 @@ const usage = async (customer: Json, name: string): Promise<number> =>
 
 test('the moved project shows its new customer, and the event tells both names', async () => {
   const { status, body } = await move();
-  assert.equal([status, body], [200, {
-    ...company.project,
-    customer: target.url,
-    customer_uuid: target.uuid,
-    customer_name: 'Bob',
-    customer_native_name: '',
-    customer_abbreviation: 'BOB',
-  }]);
-  assert.equal(fixture.events(), [{
-    type: 'project_update_succeeded',
-    level: 'info',
-    message: "Project Rocket has been updated. Customer has been changed from 'Alice' to 'Bob'.",
-    context: {
-      ...(await byStaff(fixture)),
-      project_uuid: company.project.uuid,
-      project_name: 'Rocket',
-      customer_uuid: target.uuid,
-      customer_name: 'Bob',
-      customer_abbreviation: 'BOB',
-      customer_contact_details: 'Main Street',
+  assert.equal(
+    [status, body],
+    [
+      200,
+      {
+        ...company.project,
+        customer: target.url,
+        customer_uuid: target.uuid,
+        customer_name: 'Bob',
+        customer_native_name: '',
+        customer_abbreviation: 'BOB',
+      },
+    ],
+  );
+  assert.equal(fixture.events(), [
+    {
+      type: 'project_update_succeeded',
+      level: 'info',
+      message: "Project Rocket has been updated. Customer has been changed from 'Alice' to 'Bob'.",
+      context: {
+        ...(await byStaff(fixture)),
+        project_uuid: company.project.uuid,
+        project_name: 'Rocket',
+        customer_uuid: target.uuid,
+        customer_name: 'Bob',
+        customer_abbreviation: 'BOB',
+        customer_contact_details: 'Main Street',
+      },
     },
-  }]);
+  ]);
 });
 
 test('a move with other changes tells name, description and customer, in this order', async () => {
   await fixture.staff.put(company.project.url, { customer: target.url, description: 'two', name: 'Two' });
-  assert.equal(fixture.events().map(({ message }) => message), [
-    "Project Two has been updated. Name has been changed from 'Rocket' to 'Two'. Description has been changed from '' to 'two'. Customer has been changed from 'Alice' to 'Bob'.",
-  ]);
+  assert.equal(
+    fixture.events().map(({ message }) => message),
+    [
+      "Project Two has been updated. Name has been changed from 'Rocket' to 'Two'. Description has been changed from '' to 'two'. Customer has been changed from 'Alice' to 'Bob'.",
+    ],
+  );
 });
 
 test('a move between customers of one name is told too', async () => {
   await fixture.staff.patch(target.url, { name: 'Alice' });
   fixture.events();
   await move();
-  assert.equal(fixture.events().map(({ message }) => message), ["Project Rocket has been updated. Customer has been changed from 'Alice' to 'Alice'."]);
+  assert.equal(
+    fixture.events().map(({ message }) => message),
+    ["Project Rocket has been updated. Customer has been changed from 'Alice' to 'Alice'."],
+  );
 });
 
 test('project and user counts move from one customer to the other; roles stay with the project', async () => {
-  assert.equal([await usage(company.customer, 'nc_project_count'), await usage(company.customer, 'nc_user_count')], [1, 5]);
+  assert.equal(
+    [await usage(company.customer, 'nc_project_count'), await usage(company.customer, 'nc_user_count')],
+    [1, 5],
+  );
   await move();
-  assert.equal([await usage(company.customer, 'nc_project_count'), await usage(company.customer, 'nc_user_count')], [0, 2]);
+  assert.equal(
+    [await usage(company.customer, 'nc_project_count'), await usage(company.customer, 'nc_user_count')],
+    [0, 2],
+  );
   assert.equal([await usage(target, 'nc_project_count'), await usage(target, 'nc_user_count')], [1, 3]);
   const users = (await fixture.staff.get(`${company.project.url}users/`)).body.map((user: Json) => user.username);
   assert.equal(users, ['admin.of.project', 'manager', 'observer']);
@@ -75,10 +95,20 @@ test('project and user counts move from one customer to the other; roles stay wi
 
 test('visibility follows: people of the old customer lose it, those of the project now see the new one', async () => {
   await move();
-  const seen = await everybody(company, async (client) => [(await client.get(company.project.url)).status, (await client.get(company.customer.url)).status, (await client.get(target.url)).status]);
+  const seen = await everybody(company, async (client) => [
+    (await client.get(company.project.url)).status,
+    (await client.get(company.customer.url)).status,
+    (await client.get(target.url)).status,
+  ]);
   assert.equal(seen, {
-    staff: [200, 200, 200], support: [200, 200, 200], owner: [404, 200, 404], helper: [404, 200, 404],
-    manager: [200, 404, 200], admin: [200, 404, 200], observer: [200, 404, 200], stranger: [404, 404, 404],
+    staff: [200, 200, 200],
+    support: [200, 200, 200],
+    owner: [404, 200, 404],
+    helper: [404, 200, 404],
+    manager: [200, 404, 200],
+    admin: [200, 404, 200],
+    observer: [200, 404, 200],
+    stranger: [404, 404, 404],
   });
 });
 
@@ -106,11 +136,25 @@ test('a move that exceeds quotas of the target is refused as a whole, naming eac
   await limit(target, 'nc_project_count', 0);
   const before = (await fixture.staff.get(company.project.url)).body;
   const answer = await fixture.staff.patch(company.project.url, { customer: target.url, name: 'Renamed' });
-  assert.equal([answer.status, answer.body], [409, {
-    detail: 'One or more quotas were exceeded: nc_project_count quota limit: 0.0, requires 1.0 (Bob (BOB)); nc_user_count quota limit: 2.0, requires 3.0 (Bob (BOB))',
-  }]);
+  assert.equal(
+    [answer.status, answer.body],
+    [
+      409,
+      {
+        detail:
+          'One or more quotas were exceeded: nc_project_count quota limit: 0.0, requires 1.0 (Bob (BOB)); nc_user_count quota limit: 2.0, requires 3.0 (Bob (BOB))',
+      },
+    ],
+  );
   assert.equal((await fixture.staff.get(company.project.url)).body, before);
-  assert.equal([await usage(company.customer, 'nc_project_count'), await usage(target, 'nc_project_count'), await usage(target, 'nc_user_count')], [1, 0, 0]);
+  assert.equal(
+    [
+      await usage(company.customer, 'nc_project_count'),
+      await usage(target, 'nc_project_count'),
+      await usage(target, 'nc_user_count'),
+    ],
+    [1, 0, 0],
+  );
   assert.equal(fixture.events(), []);
 });
 
@@ -146,7 +190,10 @@ test('a project moved there and back leaves everything as it was', async () => {
   const before = [(await fixture.staff.get(company.customer.url)).body, (await fixture.staff.get(target.url)).body];
   await move();
   await fixture.staff.patch(company.project.url, { customer: company.customer.url });
-  assert.equal([(await fixture.staff.get(company.customer.url)).body, (await fixture.staff.get(target.url)).body], before);
+  assert.equal(
+    [(await fixture.staff.get(company.customer.url)).body, (await fixture.staff.get(target.url)).body],
+    before,
+  );
 });
 
 test.run();

@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { sql } from '../../src/db/sql.ts';
-import { Fixture, type Json, byStaff, start } from '../support/fixture.ts';
+import { byStaff, Fixture, type Json, start } from '../support/fixture.ts';
 import { inProject, told } from '../support/told.ts';
 
 const test = suite('projects (core.md 7.1, 7.3)');
@@ -12,53 +12,70 @@ let customer: Json;
 test.before(async () => {
   fixture = await Fixture.start();
   actor = await byStaff(fixture);
-  customer = await fixture.customer('Alice', { native_name: 'Алиса', abbreviation: 'ALC', contact_details: 'Baker Street' });
+  customer = await fixture.customer('Alice', {
+    native_name: 'Алиса',
+    abbreviation: 'ALC',
+    contact_details: 'Baker Street',
+  });
 });
 test.before.each(() => {
   fixture.events();
 });
 test.after(() => fixture.close());
 
-const projectEvent = (type: string, message: string, project: Json) => told(type, message, actor, inProject(project, customer));
+const projectEvent = (type: string, message: string, project: Json) =>
+  told(type, message, actor, inProject(project, customer));
 
 test('a created project is answered whole, its keys in order', async () => {
-  const { status, body, headers } = await fixture.staff.post('/api/projects/', { name: 'Rocket', customer: customer.url, description: 'To the moon' });
+  const { status, body, headers } = await fixture.staff.post('/api/projects/', {
+    name: 'Rocket',
+    customer: customer.url,
+    description: 'To the moon',
+  });
   assert.is(status, 201);
   assert.is(headers.get('location'), body.url);
   assert.match(body.uuid, /^[0-9a-f]{32}$/);
-  assert.equal(Object.entries(body), Object.entries({
-    url: `${fixture.url}/api/projects/${body.uuid}/`,
-    uuid: body.uuid,
-    name: 'Rocket',
-    customer: customer.url,
-    customer_uuid: customer.uuid,
-    customer_name: 'Alice',
-    customer_native_name: 'Алиса',
-    customer_abbreviation: 'ALC',
-    description: 'To the moon',
-    quotas: body.quotas,
-    services: [],
-    created: start,
-    certifications: [],
-  }));
+  assert.equal(
+    Object.entries(body),
+    Object.entries({
+      url: `${fixture.url}/api/projects/${body.uuid}/`,
+      uuid: body.uuid,
+      name: 'Rocket',
+      customer: customer.url,
+      customer_uuid: customer.uuid,
+      customer_name: 'Alice',
+      customer_native_name: 'Алиса',
+      customer_abbreviation: 'ALC',
+      description: 'To the moon',
+      quotas: body.quotas,
+      services: [],
+      created: start,
+      certifications: [],
+    }),
+  );
   assert.equal((await fixture.staff.get(body.url)).body, body);
-  assert.equal(fixture.events(), [projectEvent('project_creation_succeeded', 'Project Rocket has been created.', body)]);
+  assert.equal(fixture.events(), [
+    projectEvent('project_creation_succeeded', 'Project Rocket has been created.', body),
+  ]);
 });
 
 test('a project is created with its ten quotas: unlimited, unused, by name; none is needed or read', async () => {
   const { quotas } = await fixture.project('Quoted', customer, { quotas: [{ name: 'nc_vm_count', limit: 1 }] });
-  assert.equal(quotas.map((quota: Json) => [quota.name, quota.limit, quota.usage]), [
-    ['nc_app_count', -1, 0],
-    ['nc_private_cloud_count', -1, 0],
-    ['nc_resource_count', -1, 0],
-    ['nc_service_project_link_count', -1, 0],
-    ['nc_snapshot_count', -1, 0],
-    ['nc_snapshot_size', -1, 0],
-    ['nc_storage_count', -1, 0],
-    ['nc_vm_count', -1, 0],
-    ['nc_volume_count', -1, 0],
-    ['nc_volume_size', -1, 0],
-  ]);
+  assert.equal(
+    quotas.map((quota: Json) => [quota.name, quota.limit, quota.usage]),
+    [
+      ['nc_app_count', -1, 0],
+      ['nc_private_cloud_count', -1, 0],
+      ['nc_resource_count', -1, 0],
+      ['nc_service_project_link_count', -1, 0],
+      ['nc_snapshot_count', -1, 0],
+      ['nc_snapshot_size', -1, 0],
+      ['nc_storage_count', -1, 0],
+      ['nc_vm_count', -1, 0],
+      ['nc_volume_count', -1, 0],
+      ['nc_volume_size', -1, 0],
+    ],
+  );
   for (const quota of quotas) {
     assert.equal(Object.keys(quota), ['url', 'uuid', 'name', 'limit', 'usage']);
     assert.is(quota.url, `${fixture.url}/api/quotas/${quota.uuid}/`);
@@ -84,7 +101,10 @@ test('every field refuses values of another type and beyond its limit', async ()
   fixture.events();
   const string = ['Not a valid string.'];
   const cases: [object, object][] = [
-    ...[true, ['x'], { x: 1 }].flatMap((value): [object, object][] => [[{ name: value }, { name: string }], [{ description: value }, { description: string }]]),
+    ...[true, ['x'], { x: 1 }].flatMap((value): [object, object][] => [
+      [{ name: value }, { name: string }],
+      [{ description: value }, { description: string }],
+    ]),
     [{ name: null }, { name: ['This field may not be null.'] }],
     [{ name: '  ' }, { name: ['This field may not be blank.'] }],
     [{ name: 'x'.repeat(151) }, { name: ['Ensure this field has no more than 150 characters.'] }],
@@ -115,7 +135,14 @@ test('every field refuses values of another type and beyond its limit', async ()
 
 test('the link of the customer may name any host, or none', async () => {
   const path = `/api/customers/${customer.uuid}/`;
-  for (const link of [path, path.slice(0, -1), `https://elsewhere.example${path}`, ` ${customer.url} `, `${customer.url}?x=1`, `/api/customers/${customer.uuid.toUpperCase()}/`]) {
+  for (const link of [
+    path,
+    path.slice(0, -1),
+    `https://elsewhere.example${path}`,
+    ` ${customer.url} `,
+    `${customer.url}?x=1`,
+    `/api/customers/${customer.uuid.toUpperCase()}/`,
+  ]) {
     const answer = await fixture.staff.post('/api/projects/', { name: 'Linked', customer: link });
     assert.equal([answer.status, answer.body.customer], [201, customer.url], link);
   }
@@ -133,7 +160,10 @@ test('a form and a multipart body create the same project as JSON', async () => 
   for (const body of [new URLSearchParams(fields), multipart]) {
     const answer = await fixture.staff.send('POST', '/api/projects/', body);
     assert.is(answer.status, 201);
-    assert.equal([answer.body.name, answer.body.customer, answer.body.description, answer.body.certifications], ['Formed', customer.url, 'by form', []]);
+    assert.equal(
+      [answer.body.name, answer.body.customer, answer.body.description, answer.body.certifications],
+      ['Formed', customer.url, 'by form', []],
+    );
   }
 });
 
@@ -157,7 +187,17 @@ test('a whole representation can be PUT back, which changes and tells nothing', 
 test('read-only keys are ignored', async () => {
   const project = await fixture.project('Own', customer);
   const { status, body } = await fixture.staff.patch(project.url, {
-    url: 1, uuid: 'x', customer_uuid: 5, customer_name: {}, customer_native_name: 'x', customer_abbreviation: [], quotas: 'x', services: 'x', created: 'x', certifications: 'x', type: 'x',
+    url: 1,
+    uuid: 'x',
+    customer_uuid: 5,
+    customer_name: {},
+    customer_native_name: 'x',
+    customer_abbreviation: [],
+    quotas: 'x',
+    services: 'x',
+    created: 'x',
+    certifications: 'x',
+    type: 'x',
   });
   assert.equal([status, body], [200, project]);
 });
@@ -166,10 +206,20 @@ test('the event of an update tells every changed field with its old and new valu
   const project = await fixture.project('Old', customer);
   fixture.events();
   const renamed = (await fixture.staff.patch(project.url, { name: "New 'one'" })).body;
-  assert.equal(fixture.events(), [projectEvent('project_update_succeeded', "Project New 'one' has been updated. Name has been changed from 'Old' to 'New 'one''.", renamed)]);
+  assert.equal(fixture.events(), [
+    projectEvent(
+      'project_update_succeeded',
+      "Project New 'one' has been updated. Name has been changed from 'Old' to 'New 'one''.",
+      renamed,
+    ),
+  ]);
   await fixture.staff.patch(project.url, { description: 'said {project_name}' });
   assert.equal(fixture.events(), [
-    projectEvent('project_update_succeeded', "Project New 'one' has been updated. Description has been changed from '' to 'said {project_name}'.", renamed),
+    projectEvent(
+      'project_update_succeeded',
+      "Project New 'one' has been updated. Description has been changed from '' to 'said {project_name}'.",
+      renamed,
+    ),
   ]);
   const both = (await fixture.staff.put(project.url, { description: '', name: 'Last', customer: customer.url })).body;
   assert.equal(fixture.events(), [
@@ -194,7 +244,9 @@ test('DELETE answers 204, and the project is gone', async () => {
   fixture.events();
   const answer = await fixture.staff.delete(project.url);
   assert.equal([answer.status, answer.body], [204, undefined]);
-  assert.equal(fixture.events(), [projectEvent('project_deletion_succeeded', 'Project Passing has been deleted.', project)]);
+  assert.equal(fixture.events(), [
+    projectEvent('project_deletion_succeeded', 'Project Passing has been deleted.', project),
+  ]);
   for (const method of ['GET', 'PUT', 'PATCH', 'DELETE']) {
     const { status, body } = await fixture.staff.send(method, project.url);
     assert.equal([status, body], [404, { detail: 'Not found.' }]);
@@ -204,7 +256,8 @@ test('DELETE answers 204, and the project is gone', async () => {
 test('roles with their history, and quotas, go with a deleted project; each active role is told before the deletion', async () => {
   const project = await fixture.project('Ending', customer);
   const people = [];
-  for (const username of ['ending.manager', 'ending.admin', 'ending.support', 'ending.past']) people.push(await fixture.user(username));
+  for (const username of ['ending.manager', 'ending.admin', 'ending.support', 'ending.past'])
+    people.push(await fixture.user(username));
   const [manager, admin, support, past] = people as [Json, Json, Json, Json];
   await fixture.grant(project, manager, 'manager');
   await fixture.grant(project, admin, 'admin', '2020-01-01T00:00:00Z');
@@ -237,7 +290,10 @@ test('roles with their history, and quotas, go with a deleted project; each acti
     for (const user of people) assert.equal((await fixture.staff.get(`/api/${path}/?user=${user.uuid}`)).body, []);
   }
   const { db } = fixture.server.deployment;
-  assert.is(db.value(sql`SELECT count(*) FROM quota WHERE scope_kind = 'project' AND scope_id NOT IN (SELECT id FROM project)`), 0);
+  assert.is(
+    db.value(sql`SELECT count(*) FROM quota WHERE scope_kind = 'project' AND scope_id NOT IN (SELECT id FROM project)`),
+    0,
+  );
   assert.is(db.value(sql`SELECT count(*) FROM project_role WHERE project_id NOT IN (SELECT id FROM project)`), 0);
 });
 

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Cast, type Part, cast, everybody } from '../support/cast.ts';
+import { type Cast, cast, everybody, type Part } from '../support/cast.ts';
 import { type Client, Fixture, type Json } from '../support/fixture.ts';
 
 const test = suite('who sees and changes projects (core.md 7.3)');
@@ -16,18 +16,52 @@ test.after(() => fixture.close());
 const statuses = (ask: (client: Client) => Promise<{ status: number }>): Promise<Record<Part, number>> =>
   everybody(company, async (client) => (await ask(client)).status);
 
-const reading = { staff: 200, support: 200, owner: 200, helper: 200, manager: 200, admin: 200, observer: 200, stranger: 404 };
-const changing = { staff: 200, support: 403, owner: 200, helper: 403, manager: 403, admin: 403, observer: 403, stranger: 404 };
+const reading = {
+  staff: 200,
+  support: 200,
+  owner: 200,
+  helper: 200,
+  manager: 200,
+  admin: 200,
+  observer: 200,
+  stranger: 404,
+};
+const changing = {
+  staff: 200,
+  support: 403,
+  owner: 200,
+  helper: 403,
+  manager: 403,
+  admin: 403,
+  observer: 403,
+  stranger: 404,
+};
 
 test('a project is seen with a role in it or in its customer; staff and global support see all', async () => {
   const sister = await fixture.project('Sister', company.customer);
   const elsewhere = await fixture.project('Foreign', await fixture.customer('Elsewhere'));
   assert.equal(await statuses((client) => client.get(company.project.url)), reading);
-  assert.equal(await statuses((client) => client.get(sister.url)), { ...reading, manager: 404, admin: 404, observer: 404 });
-  assert.equal(await everybody(company, async (client) => (await client.get('/api/projects/')).body.map((project: Json) => project.name)), {
-    staff: ['Foreign', 'Rocket', 'Sister'], support: ['Foreign', 'Rocket', 'Sister'], owner: ['Rocket', 'Sister'], helper: ['Rocket', 'Sister'],
-    manager: ['Rocket'], admin: ['Rocket'], observer: ['Rocket'], stranger: [],
+  assert.equal(await statuses((client) => client.get(sister.url)), {
+    ...reading,
+    manager: 404,
+    admin: 404,
+    observer: 404,
   });
+  assert.equal(
+    await everybody(company, async (client) =>
+      (await client.get('/api/projects/')).body.map((project: Json) => project.name),
+    ),
+    {
+      staff: ['Foreign', 'Rocket', 'Sister'],
+      support: ['Foreign', 'Rocket', 'Sister'],
+      owner: ['Rocket', 'Sister'],
+      helper: ['Rocket', 'Sister'],
+      manager: ['Rocket'],
+      admin: ['Rocket'],
+      observer: ['Rocket'],
+      stranger: [],
+    },
+  );
   await fixture.staff.delete(sister.url);
   await fixture.staff.delete(elsewhere.url);
 });
@@ -41,7 +75,16 @@ for (const path of ['users/', 'counters/']) {
 
 test('an invisible project and a missing one answer the same', async () => {
   const missing = company.project.url.replace(company.project.uuid, 'f'.repeat(32));
-  for (const [method, tail] of [['GET', ''], ['PUT', ''], ['PATCH', ''], ['DELETE', ''], ['OPTIONS', ''], ['GET', 'users/'], ['GET', 'counters/'], ['POST', 'update_certifications/']] as const) {
+  for (const [method, tail] of [
+    ['GET', ''],
+    ['PUT', ''],
+    ['PATCH', ''],
+    ['DELETE', ''],
+    ['OPTIONS', ''],
+    ['GET', 'users/'],
+    ['GET', 'counters/'],
+    ['POST', 'update_certifications/'],
+  ] as const) {
     for (const url of [missing, company.project.url]) {
       const answer = await company.clients.stranger.send(method, url + tail);
       assert.equal([answer.status, answer.body], [404, { detail: 'Not found.' }], `${method} ${tail}`);
@@ -51,9 +94,22 @@ test('an invisible project and a missing one answer the same', async () => {
 
 test('staff and owners of the customer create projects; who sees the customer otherwise is refused, who does not cannot name it', async () => {
   const post = (client: Client) => client.post('/api/projects/', { name: 'Made', customer: company.customer.url });
-  assert.equal(await statuses(post), { staff: 201, support: 403, owner: 201, helper: 403, manager: 403, admin: 403, observer: 403, stranger: 400 });
-  assert.equal((await post(company.clients.stranger)).body, { customer: ['Invalid hyperlink - Object does not exist.'] });
-  assert.equal((await post(company.clients.helper)).body, { detail: 'You do not have permission to perform this action.' });
+  assert.equal(await statuses(post), {
+    staff: 201,
+    support: 403,
+    owner: 201,
+    helper: 403,
+    manager: 403,
+    admin: 403,
+    observer: 403,
+    stranger: 400,
+  });
+  assert.equal((await post(company.clients.stranger)).body, {
+    customer: ['Invalid hyperlink - Object does not exist.'],
+  });
+  assert.equal((await post(company.clients.helper)).body, {
+    detail: 'You do not have permission to perform this action.',
+  });
   assert.is((await fixture.anonymous.post('/api/projects/', { name: 'Made' })).status, 401);
 });
 
@@ -65,7 +121,10 @@ test('creation checks fields first, then the right', async () => {
 test('staff and owners of the customer change projects; others learn so before their body is looked at', async () => {
   const { url } = company.project;
   assert.equal(await statuses((client) => client.patch(url, { description: 'x' })), changing);
-  assert.equal(await statuses((client) => client.put(url, { name: 'Rocket', customer: company.customer.url })), changing);
+  assert.equal(
+    await statuses((client) => client.put(url, { name: 'Rocket', customer: company.customer.url })),
+    changing,
+  );
   assert.equal(await statuses((client) => client.patch(url, { name: '' })), { ...changing, staff: 400, owner: 400 });
 });
 

@@ -1,8 +1,8 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { sql } from '../../src/db/sql.ts';
-import { Fixture, type Json } from '../support/fixture.ts';
 import { type Droplets, dropletService } from '../support/droplets.ts';
+import { Fixture, type Json } from '../support/fixture.ts';
 import { passage, setOptions, simulatedService, step, work } from '../support/simulated.ts';
 
 const test = suite('the simulator (providers.md 3)');
@@ -16,16 +16,23 @@ test.before.each(async () => {
 });
 test.after.each(() => fixture.close());
 
-const ocean = (options: Readonly<Record<string, unknown>> = {}): Promise<Droplets> => dropletService(fixture, place, options);
+const ocean = (options: Readonly<Record<string, unknown>> = {}): Promise<Droplets> =>
+  dropletService(fixture, place, options);
 const present = async ({ url }: Json): Promise<Json> => (await fixture.staff.get(url)).body;
-const droplets = async (cloud: Droplets): Promise<Json[]> => (await fixture.staff.get(`/api/digitalocean-droplets/?page_size=300&o=created&service_uuid=${cloud.service.uuid}`)).body;
+const droplets = async (cloud: Droplets): Promise<Json[]> =>
+  (await fixture.staff.get(`/api/digitalocean-droplets/?page_size=300&o=created&service_uuid=${cloud.service.uuid}`))
+    .body;
 const world = (): Json[] => fixture.server.deployment.db.all(sql`SELECT * FROM simulated_object ORDER BY id`);
 const synchronise = async (): Promise<void> => {
   fixture.clock.advance(30 * 60);
   await work(fixture);
 };
 const refusal = async (options: Readonly<Record<string, unknown>>): Promise<unknown[]> => {
-  const { body, status } = await fixture.staff.post('/api/service-settings/', { name: 'Ocean', type: 'DigitalOcean', ...options });
+  const { body, status } = await fixture.staff.post('/api/service-settings/', {
+    name: 'Ocean',
+    type: 'DigitalOcean',
+    ...options,
+  });
   return [status, status === 201 ? 'accepted' : body];
 };
 
@@ -42,9 +49,18 @@ test('it is the driver of settings without a backend_url and of simulator://, of
 test('there is one world per settings: ids and addresses start anew in each', async () => {
   const [one, two] = [await ocean({ name: 'One' }), await ocean({ name: 'Two' })];
   const made = [await one.make({ name: 'a' }), await two.make({ name: 'b' }), await one.make({ name: 'c' })];
-  assert.equal(made.map(({ backend_id }) => backend_id), ['1000001', '1000001', '1000002']);
-  assert.equal(made.map(({ external_ips }) => external_ips), [['198.18.0.1'], ['198.18.0.1'], ['198.18.0.2']]);
-  assert.equal(made.map(({ internal_ips }) => internal_ips), [['10.0.0.1'], ['10.0.0.1'], ['10.0.0.2']]);
+  assert.equal(
+    made.map(({ backend_id }) => backend_id),
+    ['1000001', '1000001', '1000002'],
+  );
+  assert.equal(
+    made.map(({ external_ips }) => external_ips),
+    [['198.18.0.1'], ['198.18.0.1'], ['198.18.0.2']],
+  );
+  assert.equal(
+    made.map(({ internal_ips }) => internal_ips),
+    [['10.0.0.1'], ['10.0.0.1'], ['10.0.0.2']],
+  );
 });
 
 test('the world survives unlinking, and goes with the settings', async () => {
@@ -53,7 +69,10 @@ test('the world survives unlinking, and goes with the settings', async () => {
   await fixture.staff.post(`${droplet.url}unlink/`);
   assert.is(world().length, 1);
   await synchronise();
-  const again = await fixture.staff.post(`${cloud.service.url}link/`, { backend_id: droplet.backend_id, project: place.project.url });
+  const again = await fixture.staff.post(`${cloud.service.url}link/`, {
+    backend_id: droplet.backend_id,
+    project: place.project.url,
+  });
   const { cores, external_ips, name, runtime_state } = await present(again.body);
   assert.equal([name, runtime_state, cores, external_ips], ['web', 'online', 1, droplet.external_ips]);
   await fixture.staff.post(`${cloud.service.url}unlink/`);
@@ -70,7 +89,11 @@ test('a row is seen in Scheduled, then …ing with the interim runtime state, th
   };
   assert.equal(await after('restart'), ['Update Scheduled online', 'Updating online', 'OK online']);
   assert.equal(await after('stop'), ['Update Scheduled online', 'Updating online', 'OK offline']);
-  assert.equal(await after('resize', { size: cloud.catalogue.large, disk: true }), ['Update Scheduled offline', 'Updating resizing', 'OK offline']);
+  assert.equal(await after('resize', { size: cloud.catalogue.large, disk: true }), [
+    'Update Scheduled offline',
+    'Updating resizing',
+    'OK offline',
+  ]);
   assert.equal(await after('start'), ['Update Scheduled offline', 'Updating offline', 'OK online']);
 });
 
@@ -86,30 +109,69 @@ test('a resize changes what it names, the disk only when that is wanted', async 
     const { cores, disk, ram } = await present(droplet);
     return [cores, ram, disk];
   };
-  assert.equal([await sizes(soft), await sizes(hard)], [[2, 4096, 25600], [2, 4096, 81920]]);
+  assert.equal(
+    [await sizes(soft), await sizes(hard)],
+    [
+      [2, 4096, 25600],
+      [2, 4096, 81920],
+    ],
+  );
 });
 
 test('the catalogue of DigitalOcean', async () => {
   await ocean();
   const get = async (path: string): Promise<Json[]> => (await fixture.staff.get(`/api/digitalocean-${path}/`)).body;
-  assert.equal((await get('regions')).map(({ name }) => name), ['Amsterdam 3', 'Frankfurt 1', 'New York 3', 'Singapore 1']);
-  assert.equal((await get('images')).map(({ distribution, is_official, min_disk_size, name, regions, type }) => [name, distribution, type, is_official, min_disk_size, regions.length]), [
-    ['CentOS 7 x64', 'CentOS', 'snapshot', true, 20480, 4],
-    ['CoreOS stable', 'CoreOS', 'snapshot', true, 20480, 3],
-    ['Debian 9 x64', 'Debian', 'snapshot', true, 20480, 4],
-    ['FreeBSD 11 x64', 'FreeBSD', 'snapshot', true, 40960, 4],
-    ['Ubuntu 16.04 x64', 'Ubuntu', 'snapshot', true, 20480, 4],
-  ]);
-  assert.equal((await get('sizes')).map(({ cores, disk, name, ram, regions, transfer }) => [name, cores, ram, disk, transfer, regions.length]), [
-    ['s-1vcpu-1gb', 1, 1024, 25600, 1048576, 4], ['s-1vcpu-2gb', 1, 2048, 51200, 2097152, 4], ['s-2vcpu-4gb', 2, 4096, 81920, 4194304, 4],
-    ['s-4vcpu-8gb', 4, 8192, 163840, 5242880, 4], ['s-8vcpu-32gb', 8, 32768, 655360, 7340032, 2],
-  ]);
+  assert.equal(
+    (await get('regions')).map(({ name }) => name),
+    ['Amsterdam 3', 'Frankfurt 1', 'New York 3', 'Singapore 1'],
+  );
+  assert.equal(
+    (await get('images')).map(({ distribution, is_official, min_disk_size, name, regions, type }) => [
+      name,
+      distribution,
+      type,
+      is_official,
+      min_disk_size,
+      regions.length,
+    ]),
+    [
+      ['CentOS 7 x64', 'CentOS', 'snapshot', true, 20480, 4],
+      ['CoreOS stable', 'CoreOS', 'snapshot', true, 20480, 3],
+      ['Debian 9 x64', 'Debian', 'snapshot', true, 20480, 4],
+      ['FreeBSD 11 x64', 'FreeBSD', 'snapshot', true, 40960, 4],
+      ['Ubuntu 16.04 x64', 'Ubuntu', 'snapshot', true, 20480, 4],
+    ],
+  );
+  assert.equal(
+    (await get('sizes')).map(({ cores, disk, name, ram, regions, transfer }) => [
+      name,
+      cores,
+      ram,
+      disk,
+      transfer,
+      regions.length,
+    ]),
+    [
+      ['s-1vcpu-1gb', 1, 1024, 25600, 1048576, 4],
+      ['s-1vcpu-2gb', 1, 2048, 51200, 2097152, 4],
+      ['s-2vcpu-4gb', 2, 4096, 81920, 4194304, 4],
+      ['s-4vcpu-8gb', 4, 8192, 163840, 5242880, 4],
+      ['s-8vcpu-32gb', 8, 32768, 655360, 7340032, 2],
+    ],
+  );
 });
 
 test('the catalogue of JIRA', async () => {
   await simulatedService(fixture, 'jira', place);
-  const names = async (path: string): Promise<string[]> => (await fixture.staff.get(`/api/jira-${path}/`)).body.map(({ name }: Json) => name);
-  assert.equal(await names('project-templates'), ['Basic software development', 'Kanban software development', 'Project management', 'Scrum software development', 'Task management']);
+  const names = async (path: string): Promise<string[]> =>
+    (await fixture.staff.get(`/api/jira-${path}/`)).body.map(({ name }: Json) => name);
+  assert.equal(await names('project-templates'), [
+    'Basic software development',
+    'Kanban software development',
+    'Project management',
+    'Scrum software development',
+    'Task management',
+  ]);
   assert.equal(await names('issue-types'), ['Bug', 'Epic', 'Story', 'Sub-task', 'Task']);
   assert.equal(await names('priorities'), ['High', 'Highest', 'Low', 'Lowest', 'Medium']);
   assert.equal((await fixture.staff.get('/api/jira-issue-types/?name=Sub-task')).body[0].subtask, true);
@@ -118,7 +180,14 @@ test('the catalogue of JIRA', async () => {
 test('ids of JIRA are the keys', async () => {
   const office = await simulatedService(fixture, 'jira', place);
   const template = (await fixture.staff.get('/api/jira-project-templates/')).body[0].url;
-  const project = (await fixture.staff.post('/api/jira-projects/', { service_project_link: office.link.url, name: 'Plan', key: 'PLAN', template })).body;
+  const project = (
+    await fixture.staff.post('/api/jira-projects/', {
+      service_project_link: office.link.url,
+      name: 'Plan',
+      key: 'PLAN',
+      template,
+    })
+  ).body;
   await work(fixture);
   assert.is((await present(project)).backend_id, 'PLAN');
 });
@@ -127,19 +196,43 @@ test('ids of JIRA are the keys', async () => {
 
 test('the same seed and the same requests give the same ids, addresses and failures, whatever the timing', async () => {
   const outcomes: Json[] = [];
-  for (const [name, latency, seed] of [['One', '0', 42], ['Two', 'create=3000,sync=0,ping=0,*=7000', 42], ['Three', '0', 43]] as const) {
-    const cloud = await ocean({ name, simulator_seed: seed, simulator_latency: latency, simulator_failures: 'create=0.4,stop=0.5' });
+  for (const [name, latency, seed] of [
+    ['One', '0', 42],
+    ['Two', 'create=3000,sync=0,ping=0,*=7000', 42],
+    ['Three', '0', 43],
+  ] as const) {
+    const cloud = await ocean({
+      name,
+      simulator_seed: seed,
+      simulator_latency: latency,
+      simulator_failures: 'create=0.4,stop=0.5',
+    });
     for (let n = 0; n < 12; n++) await cloud.begin({ name: `web-${n}` });
     for (let i = 0; i < 40; i++) await step(fixture);
     for (const { state, url } of await droplets(cloud)) if (state === 'OK') await fixture.staff.post(`${url}stop/`);
     for (let i = 0; i < 40; i++) await step(fixture);
-    outcomes.push((await droplets(cloud)).map(({ backend_id, error_message, external_ips, internal_ips, name, state }) => [name, state, error_message, backend_id, external_ips, internal_ips]).sort());
+    outcomes.push(
+      (await droplets(cloud))
+        .map(({ backend_id, error_message, external_ips, internal_ips, name, state }) => [
+          name,
+          state,
+          error_message,
+          backend_id,
+          external_ips,
+          internal_ips,
+        ])
+        .sort(),
+    );
   }
   const [one, two, three] = outcomes as [Json, Json, Json];
   assert.equal(one, two);
   assert.not.equal(one, three, 'another seed, another world');
   const errors = one.map(([, , message]: string[]) => message);
-  assert.equal([...new Set(errors)].sort(), ['', 'Simulated failure of create', 'Simulated failure of stop'], 'some succeed and some fail');
+  assert.equal(
+    [...new Set(errors)].sort(),
+    ['', 'Simulated failure of create', 'Simulated failure of stop'],
+    'some succeed and some fail',
+  );
 });
 
 test('a draw depends on how often the operation ran on that object before', async () => {
@@ -156,9 +249,12 @@ test('a draw depends on how often the operation ran on that object before', asyn
   assert.equal([...new Set(outcomes)].sort(), ['Erred', 'OK']);
 });
 
-test('without a seed it is the first eight hexadecimal digits of the settings\' uuid', async () => {
+test("without a seed it is the first eight hexadecimal digits of the settings' uuid", async () => {
   const ids = async (seed: number | null): Promise<string> => {
-    const { service, settings } = await simulatedService(fixture, 'aws', place, { simulator_seed: seed, simulator_inventory: 1 });
+    const { service, settings } = await simulatedService(fixture, 'aws', place, {
+      simulator_seed: seed,
+      simulator_inventory: 1,
+    });
     const found = (await fixture.staff.get(`${service.url}link/?resource_type=Amazon.Instance`)).body[0].backend_id;
     await fixture.staff.delete(service.url);
     return `${found} ${seed === null ? await ids(Number.parseInt(settings.uuid.slice(0, 8), 16)) : ''}`;
@@ -173,7 +269,10 @@ test('without a seed it is the first eight hexadecimal digits of the settings\' 
 test('a creation that fails leaves no object, an action leaves it as it was, a deletion keeps it', async () => {
   const cloud = await ocean({ simulator_failures: 'create' });
   const failed = await cloud.make();
-  assert.equal([failed.state, failed.backend_id, failed.error_message, world()], ['Erred', '', 'Simulated failure of create', []]);
+  assert.equal(
+    [failed.state, failed.backend_id, failed.error_message, world()],
+    ['Erred', '', 'Simulated failure of create', []],
+  );
   await setOptions(fixture, cloud.settings, { simulator_failures: null });
   const droplet = await cloud.make({ name: 'kept' });
   const before = world();
@@ -207,9 +306,16 @@ test('of failures <Kind>.<operation> wins over <operation>, and that over *', as
     await fixture.staff.post(`${url}unlink/`);
     return state;
   };
-  assert.equal([await outcome('*'), await outcome('*,create=0'), await outcome('create,Droplet.create=0'), await outcome('create=0,Droplet.create'), await outcome('Volume.create')], [
-    'Erred', 'OK', 'OK', 'Erred', 'OK',
-  ]);
+  assert.equal(
+    [
+      await outcome('*'),
+      await outcome('*,create=0'),
+      await outcome('create,Droplet.create=0'),
+      await outcome('create=0,Droplet.create'),
+      await outcome('Volume.create'),
+    ],
+    ['Erred', 'OK', 'OK', 'Erred', 'OK'],
+  );
 });
 
 test('ping and sync fail on demand, and make the settings Erred', async () => {
@@ -245,7 +351,10 @@ test('everything fails with *, but nothing vanishes', async () => {
   await setOptions(fixture, cloud.settings, { simulator_failures: '*,ping=0,sync=0' });
   await synchronise();
   assert.equal([(await present(droplet)).state, world().length], ['OK', 1]);
-  for (const [action, needed] of [['restart', 'OK'], ['pull', 'Erred']] as const) {
+  for (const [action, needed] of [
+    ['restart', 'OK'],
+    ['pull', 'Erred'],
+  ] as const) {
     assert.is((await present(droplet)).state, needed);
     await fixture.staff.post(`${droplet.url}${action}/`);
     await work(fixture);
@@ -293,19 +402,50 @@ test('one number is the latency of every operation', async () => {
 
 test('options are checked when they are written', async () => {
   const latency = [400, { simulator_latency: ['Enter milliseconds or a list of <operation>=<milliseconds>.'] }];
-  for (const wrong of ['fast', '-1', '600001', 'create', 'create=fast', 'create=600001', 'create=1,2', 'a.b.c=1', 'create=1.5']) assert.equal(await refusal({ simulator_latency: wrong }), latency, wrong);
+  for (const wrong of [
+    'fast',
+    '-1',
+    '600001',
+    'create',
+    'create=fast',
+    'create=600001',
+    'create=1,2',
+    'a.b.c=1',
+    'create=1.5',
+  ])
+    assert.equal(await refusal({ simulator_latency: wrong }), latency, wrong);
   const failures = [400, { simulator_failures: ['Enter a list of <operation> or <operation>=<probability>.'] }];
-  for (const wrong of ['create=2', 'create=-1', 'create=often', 'a.b.c', 'create=1.5', '=1']) assert.equal(await refusal({ simulator_failures: wrong }), failures, wrong);
-  assert.equal(await refusal({ simulator_inventory: 51 }), [400, { simulator_inventory: ['Ensure this value is less than or equal to 50.'] }]);
-  assert.equal(await refusal({ simulator_inventory: -1 }), [400, { simulator_inventory: ['Ensure this value is greater than or equal to 0.'] }]);
+  for (const wrong of ['create=2', 'create=-1', 'create=often', 'a.b.c', 'create=1.5', '=1'])
+    assert.equal(await refusal({ simulator_failures: wrong }), failures, wrong);
+  assert.equal(await refusal({ simulator_inventory: 51 }), [
+    400,
+    { simulator_inventory: ['Ensure this value is less than or equal to 50.'] },
+  ]);
+  assert.equal(await refusal({ simulator_inventory: -1 }), [
+    400,
+    { simulator_inventory: ['Ensure this value is greater than or equal to 0.'] },
+  ]);
   assert.equal(await refusal({ simulator_seed: 'x' }), [400, { simulator_seed: ['A valid integer is required.'] }]);
-  for (const good of [{ simulator_latency: '0' }, { simulator_latency: '600000' }, { simulator_latency: 'create=1, Droplet.stop=2,*=3' }, { simulator_failures: 'create, stop=.5,Droplet.resize=1,vanish=0.01,*=0' }, { simulator_failures: '' }, { simulator_seed: 0, simulator_inventory: 50 }]) {
+  for (const good of [
+    { simulator_latency: '0' },
+    { simulator_latency: '600000' },
+    { simulator_latency: 'create=1, Droplet.stop=2,*=3' },
+    { simulator_failures: 'create, stop=.5,Droplet.resize=1,vanish=0.01,*=0' },
+    { simulator_failures: '' },
+    { simulator_seed: 0, simulator_inventory: 50 },
+  ]) {
     assert.equal(await refusal(good), [201, 'accepted'], JSON.stringify(good));
   }
 });
 
 test('a real driver keeps the options and does not use them', async () => {
-  const { body } = await fixture.staff.post('/api/service-settings/', { name: 'Ocean', type: 'DigitalOcean', backend_url: 'https://ocean.example.com/v2', token: 'x', simulator_failures: 'ping' });
+  const { body } = await fixture.staff.post('/api/service-settings/', {
+    name: 'Ocean',
+    type: 'DigitalOcean',
+    backend_url: 'https://ocean.example.com/v2',
+    token: 'x',
+    simulator_failures: 'ping',
+  });
   assert.is(body.simulator_failures, 'ping');
 });
 
@@ -313,7 +453,8 @@ test('a real driver keeps the options and does not use them', async () => {
 
 test('simulator_inventory makes unmanaged objects of each importable kind, once', async () => {
   const cloud = await ocean({ simulator_inventory: 2 });
-  const names = async (): Promise<string[]> => (await fixture.staff.get(`${cloud.service.url}link/`)).body.map(({ name }: Json) => name);
+  const names = async (): Promise<string[]> =>
+    (await fixture.staff.get(`${cloud.service.url}link/`)).body.map(({ name }: Json) => name);
   assert.equal(await names(), ['unmanaged-droplet-1', 'unmanaged-droplet-2']);
   await synchronise();
   assert.equal(await names(), ['unmanaged-droplet-1', 'unmanaged-droplet-2']);
@@ -329,7 +470,10 @@ test('simulator_inventory makes unmanaged objects of each importable kind, once'
 
 test('every type with imports has unmanaged objects of every importable kind', async () => {
   const kinds: Readonly<Record<string, readonly string[]>> = {
-    aws: ['Amazon.Instance', 'Amazon.Volume'], digitalocean: ['DigitalOcean.Droplet'], gitlab: ['GitLab.Group', 'GitLab.Project'], jira: ['JIRA.Project'],
+    aws: ['Amazon.Instance', 'Amazon.Volume'],
+    digitalocean: ['DigitalOcean.Droplet'],
+    gitlab: ['GitLab.Group', 'GitLab.Project'],
+    jira: ['JIRA.Project'],
     openstack: ['OpenStack.Instance', 'OpenStack.Tenant', 'OpenStack.Volume'],
   };
   for (const [prefix, expected] of Object.entries(kinds)) {
@@ -342,10 +486,18 @@ test('every type with imports has unmanaged objects of every importable kind', a
 });
 
 test('nothing leaves the process: settings on the simulator work without a resolver', async () => {
-  const offline = await Fixture.start({ resolve: () => { throw new Error('somebody asked for an address'); } });
+  const offline = await Fixture.start({
+    resolve: () => {
+      throw new Error('somebody asked for an address');
+    },
+  });
   try {
     const customer = await offline.customer('Alice');
-    const cloud = await dropletService(offline, { customer, project: await offline.project('Rocket', customer) }, { backend_url: 'simulator://cloud.example.com' });
+    const cloud = await dropletService(
+      offline,
+      { customer, project: await offline.project('Rocket', customer) },
+      { backend_url: 'simulator://cloud.example.com' },
+    );
     assert.is((await cloud.make()).state, 'OK');
   } finally {
     await offline.close();

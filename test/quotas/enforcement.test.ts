@@ -22,13 +22,20 @@ async function limit(name: string, value: number, customer?: Json): Promise<void
 }
 
 const quotaOf = (object: Json, name: string): Json => object.quotas.find((quota: Json) => quota.name === name);
-const usage = async (object: Json, name: string): Promise<number> => quotaOf((await fixture.staff.get(object.url)).body, name).usage;
-const globalUsage = (name: string) => fixture.server.deployment.db.value(sql`SELECT usage FROM quota WHERE scope_kind = 'global' AND name = ${name}`);
+const usage = async (object: Json, name: string): Promise<number> =>
+  quotaOf((await fixture.staff.get(object.url)).body, name).usage;
+const globalUsage = (name: string) =>
+  fixture.server.deployment.db.value(sql`SELECT usage FROM quota WHERE scope_kind = 'global' AND name = ${name}`);
 
 test('usage follows projects, users, all customers and all projects', async () => {
   const customer = await fixture.customer('Alice');
   const user = await fixture.user('worker');
-  const state = async () => [await usage(customer, 'nc_project_count'), await usage(customer, 'nc_user_count'), globalUsage('nc_global_customer_count'), globalUsage('nc_global_project_count')];
+  const state = async () => [
+    await usage(customer, 'nc_project_count'),
+    await usage(customer, 'nc_user_count'),
+    globalUsage('nc_global_customer_count'),
+    globalUsage('nc_global_project_count'),
+  ];
   assert.equal(await state(), [0, 0, 1, 0]);
   const project = await fixture.project('Rocket', customer);
   assert.equal(await state(), [1, 0, 1, 1]);
@@ -98,7 +105,10 @@ test('several quotas are named in order of their names', async () => {
   const answer = await fixture.staff.post('/api/projects/', { name: 'Rocket', customer: customer.url });
   assert.equal(
     [answer.status, answer.body],
-    conflict('nc_global_project_count quota limit: 0.0, requires 1.0', 'nc_project_count quota limit: 0.0, requires 1.0 (Alice (ALC))'),
+    conflict(
+      'nc_global_project_count quota limit: 0.0, requires 1.0',
+      'nc_project_count quota limit: 0.0, requires 1.0 (Alice (ALC))',
+    ),
   );
 });
 
@@ -129,19 +139,34 @@ test('a role for a user new to the customer beyond nc_user_count is refused, als
   await fixture.grant(project, inside, 'admin');
   await limit('nc_user_count', 1, customer);
   fixture.events();
-  for (const [structure, scope, role] of [['customer', customer, 'owner'], ['project', project, 'manager']] as const) {
-    const answer = await fixture.staff.post(`/api/${structure}-permissions/`, { [structure]: scope.url, user: outside.url, role });
+  for (const [structure, scope, role] of [
+    ['customer', customer, 'owner'],
+    ['project', project, 'manager'],
+  ] as const) {
+    const answer = await fixture.staff.post(`/api/${structure}-permissions/`, {
+      [structure]: scope.url,
+      user: outside.url,
+      role,
+    });
     assert.equal([answer.status, answer.body], conflict('nc_user_count quota limit: 1.0, requires 2.0 (Alice (ALC))'));
   }
   assert.equal(fixture.events(), []);
-  assert.is((await fixture.grant(customer, inside, 'owner')).role, 'owner', 'who is in the customer already may get more roles');
+  assert.is(
+    (await fixture.grant(customer, inside, 'owner')).role,
+    'owner',
+    'who is in the customer already may get more roles',
+  );
   assert.is(await usage(customer, 'nc_user_count'), 1);
 });
 
 test('parallel requests cannot overshoot', async () => {
   const customer = await fixture.customer('Alice');
   await limit('nc_project_count', 3, customer);
-  const answers = await Promise.all(Array.from({ length: 12 }, (_, index) => fixture.staff.post('/api/projects/', { name: `Project ${index}`, customer: customer.url })));
+  const answers = await Promise.all(
+    Array.from({ length: 12 }, (_, index) =>
+      fixture.staff.post('/api/projects/', { name: `Project ${index}`, customer: customer.url }),
+    ),
+  );
   assert.equal(answers.map(({ status }) => status).sort(), [...Array(3).fill(201), ...Array(9).fill(409)]);
   assert.is(await usage(customer, 'nc_project_count'), 3);
 });

@@ -36,15 +36,37 @@ for (const endpoint of endpoints) router.add(endpoint);
 /** The staff user's requests, without a network between: the handler in a write of its own. Answers the status. */
 function directly({ server: { deployment } }: Fixture): Ask {
   const { clock, db } = deployment;
-  const user = db.get<{ id: number; uuid: string }>(sql`SELECT id, uuid FROM user WHERE username = 'admin'`) as { id: number; uuid: string };
-  const caller: Caller = { ...user, username: 'admin', fullName: '', nativeName: '', isStaff: true, isSupport: false, tokenId: 0, token: '' };
+  const user = db.get<{ id: number; uuid: string }>(sql`SELECT id, uuid FROM user WHERE username = 'admin'`) as {
+    id: number;
+    uuid: string;
+  };
+  const caller: Caller = {
+    ...user,
+    username: 'admin',
+    fullName: '',
+    nativeName: '',
+    isStaff: true,
+    isSupport: false,
+    tokenId: 0,
+    token: '',
+  };
   return (method, path, body) => {
-    const incoming = new Incoming('test', method, path, { 'content-type': 'application/json' }, '127.0.0.1', 'http://localhost', Buffer.from(body === undefined ? '' : JSON.stringify(body)));
+    const incoming = new Incoming(
+      'test',
+      method,
+      path,
+      { 'content-type': 'application/json' },
+      '127.0.0.1',
+      'http://localhost',
+      Buffer.from(body === undefined ? '' : JSON.stringify(body)),
+    );
     const match = router.find(incoming.path);
     const operation = match?.endpoint.operations[method];
     if (!match || !operation) return 405;
     try {
-      return db.write(() => operation.handle(new Request(deployment, incoming, match.params, caller, clock.now()), undefined as never)).status;
+      return db.write(() =>
+        operation.handle(new Request(deployment, incoming, match.params, caller, clock.now()), undefined as never),
+      ).status;
     } catch (error) {
       if (error instanceof HttpError) return error.status;
       throw error;
@@ -53,7 +75,11 @@ function directly({ server: { deployment } }: Fixture): Ask {
 }
 
 /** Everything about quotas that is not what the rows, counted from scratch, say it should be. */
-function wrong({ server: { deployment: { db } } }: Fixture): unknown[] {
+function wrong({
+  server: {
+    deployment: { db },
+  },
+}: Fixture): unknown[] {
   const usages = db.all(sql`
     WITH connected (customer_id, user_id) AS (
       SELECT customer_id, user_id FROM customer_role WHERE ended IS NULL
@@ -79,7 +105,12 @@ function wrong({ server: { deployment: { db } } }: Fixture): unknown[] {
 }
 
 /** Quotas whose newest version is not what they are now, and rows that belong to nothing. */
-const leftBehind = ({ server: { deployment: { db } } }: Fixture): unknown[] => db.all(sql`
+const leftBehind = ({
+  server: {
+    deployment: { db },
+  },
+}: Fixture): unknown[] =>
+  db.all(sql`
   SELECT q.id, q.name FROM quota q WHERE NOT ifnull(
     (SELECT v."limit" = q."limit" AND v.usage = q.usage FROM quota_version v WHERE v.quota_id = q.id ORDER BY at DESC LIMIT 1),
     q.first_limit = q."limit" AND q.first_usage = q.usage)
@@ -88,16 +119,26 @@ const leftBehind = ({ server: { deployment: { db } } }: Fixture): unknown[] => d
   UNION ALL SELECT quota_id, 'version' FROM quota_version WHERE quota_id NOT IN (SELECT id FROM quota)`);
 
 /** Links of everything there is that operations can change; the provider of services stays. */
-function everything({ server: { deployment: { db } } }: Fixture) {
+function everything({
+  server: {
+    deployment: { db },
+  },
+}: Fixture) {
   return {
     customers: db.values<string>(sql`SELECT '/api/customers/' || uuid || '/' FROM customer WHERE name <> 'Provider'`),
     projects: db.values<string>(sql`SELECT '/api/projects/' || uuid || '/' FROM project`),
     users: db.values<string>(sql`SELECT '/api/users/' || uuid || '/' FROM user WHERE username <> 'admin'`),
     roles: db.values<string>(sql`SELECT '/api/customer-permissions/' || id || '/' FROM customer_role WHERE ended IS NULL
       UNION ALL SELECT '/api/project-permissions/' || id || '/' FROM project_role WHERE ended IS NULL`),
-    limits: db.values<string>(sql`SELECT '/api/quotas/' || uuid || '/' FROM quota WHERE scope_kind = 'customer' AND name IN ('nc_project_count', 'nc_user_count', 'nc_service_project_link_count')`),
-    links: db.all<LinkRow>(sql`SELECT l.id, l.project_id, p.customer_id FROM service_project_link l JOIN project p ON p.id = l.project_id`),
-    free: db.all<Omit<LinkRow, 'id'> & { service_id: number }>(sql`SELECT s.id AS service_id, p.id AS project_id, p.customer_id FROM service s, project p
+    limits: db.values<string>(
+      sql`SELECT '/api/quotas/' || uuid || '/' FROM quota WHERE scope_kind = 'customer' AND name IN ('nc_project_count', 'nc_user_count', 'nc_service_project_link_count')`,
+    ),
+    links: db.all<LinkRow>(
+      sql`SELECT l.id, l.project_id, p.customer_id FROM service_project_link l JOIN project p ON p.id = l.project_id`,
+    ),
+    free: db.all<
+      Omit<LinkRow, 'id'> & { service_id: number }
+    >(sql`SELECT s.id AS service_id, p.id AS project_id, p.customer_id FROM service s, project p
       WHERE NOT EXISTS (SELECT 1 FROM service_project_link WHERE service_id = s.id AND project_id = p.id)`),
   };
 }
@@ -113,25 +154,53 @@ function relink(fixture: Fixture, row: Omit<LinkRow, 'id'>, delta: 1 | -1, run: 
   fixture.server.deployment.db.write(() => {
     run();
     const name = 'nc_service_project_link_count';
-    countQuotas(contextOf(fixture), [{ scope: 'project', id: row.project_id, name, delta }, { scope: 'customer', id: row.customer_id, name, delta }]);
+    countQuotas(contextOf(fixture), [
+      { scope: 'project', id: row.project_id, name, delta },
+      { scope: 'customer', id: row.customer_id, name, delta },
+    ]);
   });
   return 200;
 }
 
 /** Does one operation that the roll chooses, if there is anything to do it on, and answers its status. */
 function operate(fixture: Fixture, ask: Ask, roll: (sides: number) => number): number | undefined {
-  const { clock, server: { deployment } } = fixture;
+  const {
+    clock,
+    server: { deployment },
+  } = fixture;
   const { customers, projects, users, roles, limits, links, free } = everything(fixture);
   const pick = <T>(list: readonly T[]): T => list[roll(list.length)] as T;
   const end = () => pick([null, new Date(clock.now() / 1000 + 60_000 * (1 + roll(20))).toISOString()]);
   const operations: readonly (readonly [weight: number, possible: boolean, run: () => number])[] = [
     [2, customers.length < 12, () => ask('POST', '/api/customers/', { name: 'Customer' })],
-    [4, customers.length > 0 && projects.length < 40, () => ask('POST', '/api/projects/', { name: 'Project', customer: pick(customers) })],
+    [
+      4,
+      customers.length > 0 && projects.length < 40,
+      () => ask('POST', '/api/projects/', { name: 'Project', customer: pick(customers) }),
+    ],
     [2, users.length < 15, () => ask('POST', '/api/users/', { username: `user${clock.now()}` })],
-    [5, customers.length > 0 && users.length > 0, () =>
-      ask('POST', '/api/customer-permissions/', { customer: pick(customers), user: pick(users), role: pick(['owner', 'support']), expiration_time: end() })],
-    [8, projects.length > 0 && users.length > 0, () =>
-      ask('POST', '/api/project-permissions/', { project: pick(projects), user: pick(users), role: pick(['admin', 'manager', 'support']), expiration_time: end() })],
+    [
+      5,
+      customers.length > 0 && users.length > 0,
+      () =>
+        ask('POST', '/api/customer-permissions/', {
+          customer: pick(customers),
+          user: pick(users),
+          role: pick(['owner', 'support']),
+          expiration_time: end(),
+        }),
+    ],
+    [
+      8,
+      projects.length > 0 && users.length > 0,
+      () =>
+        ask('POST', '/api/project-permissions/', {
+          project: pick(projects),
+          user: pick(users),
+          role: pick(['admin', 'manager', 'support']),
+          expiration_time: end(),
+        }),
+    ],
     [3, roles.length > 0, () => ask('DELETE', pick(roles))],
     [2, roles.length > 0, () => ask('PATCH', pick(roles), { expiration_time: end() })],
     [4, projects.length > 0 && customers.length > 0, () => ask('PATCH', pick(projects), { customer: pick(customers) })],
@@ -141,17 +210,29 @@ function operate(fixture: Fixture, ask: Ask, roll: (sides: number) => number): n
     [1, users.length > 0, () => ask('PATCH', pick(users), { is_active: pick([true, false]) })],
     [1, limits.length > 0, () => ask('PATCH', pick(limits), { limit: pick([-1, 2, 4]) })],
     [2, limits.length > 0, () => ask('PATCH', pick(limits), { threshold: pick([0, 1, 2, 3]) })],
-    [3, free.length > 0, () => {
-      const { customer_id, project_id, service_id } = pick(free);
-      const row = { uuid: newUuid(deployment), project_id, service_id };
-      return relink(fixture, { customer_id, project_id }, 1, () => deployment.db.insert('service_project_link', row));
-    }],
-    [1, links.length > 0, () => {
-      const chosen = pick(links);
-      return relink(fixture, chosen, -1, () => deployment.db.run(sql`DELETE FROM service_project_link WHERE id = ${chosen.id}`));
-    }],
+    [
+      3,
+      free.length > 0,
+      () => {
+        const { customer_id, project_id, service_id } = pick(free);
+        const row = { uuid: newUuid(deployment), project_id, service_id };
+        return relink(fixture, { customer_id, project_id }, 1, () => deployment.db.insert('service_project_link', row));
+      },
+    ],
+    [
+      1,
+      links.length > 0,
+      () => {
+        const chosen = pick(links);
+        return relink(fixture, chosen, -1, () =>
+          deployment.db.run(sql`DELETE FROM service_project_link WHERE id = ${chosen.id}`),
+        );
+      },
+    ],
   ];
-  const [, possible, run] = pick(operations.flatMap((operation) => Array<typeof operation>(operation[0]).fill(operation)));
+  const [, possible, run] = pick(
+    operations.flatMap((operation) => Array<typeof operation>(operation[0]).fill(operation)),
+  );
   return possible ? run() : undefined;
 }
 
@@ -190,9 +271,13 @@ test(`after ${steps} random creations, grants, revocations, expiries, moves, lin
         await new Promise(setImmediate);
       }
     }
-    for (const status of [200, 201, 204, 400, 409]) assert.ok((statuses.get(status) ?? 0) > 100, `many answers were ${status}: ${[...statuses]}`);
+    for (const status of [200, 201, 204, 400, 409])
+      assert.ok((statuses.get(status) ?? 0) > 100, `many answers were ${status}: ${[...statuses]}`);
     assert.equal([wrong(fixture), findDrift(fixture.server.deployment), leftBehind(fixture)], [[], [], []]);
-    assert.ok((db.value<number>(sql`SELECT sum(usage) FROM quota WHERE scope_kind = 'project'`) as number) > 5, 'projects have links');
+    assert.ok(
+      (db.value<number>(sql`SELECT sum(usage) FROM quota WHERE scope_kind = 'project'`) as number) > 5,
+      'projects have links',
+    );
     for (const customer of (await fixture.staff.get('/api/customers/?page_size=300')).body) {
       const { projects, users } = (await fixture.staff.get(`${customer.url}counters/`)).body;
       const usage = (name: string) => customer.quotas.find((quota: Json) => quota.name === name).usage;
@@ -200,8 +285,14 @@ test(`after ${steps} random creations, grants, revocations, expiries, moves, lin
       assert.equal((await fixture.staff.get(`${customer.url}users/`)).headers.get('x-result-count'), String(users));
     }
     const told = (type: string) => db.value<number>(sql`SELECT count(*) FROM event WHERE type = ${type}`) as number;
-    const active = db.value(sql`SELECT (SELECT count(*) FROM customer_role WHERE ended IS NULL) + (SELECT count(*) FROM project_role WHERE ended IS NULL)`);
-    assert.is(told('role_granted') - told('role_revoked'), active, 'every role that was granted and is over was told to be lost');
+    const active = db.value(
+      sql`SELECT (SELECT count(*) FROM customer_role WHERE ended IS NULL) + (SELECT count(*) FROM project_role WHERE ended IS NULL)`,
+    );
+    assert.is(
+      told('role_granted') - told('role_revoked'),
+      active,
+      'every role that was granted and is over was told to be lost',
+    );
   } finally {
     await fixture.close();
   }

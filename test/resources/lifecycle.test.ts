@@ -2,9 +2,9 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { sql } from '../../src/db/sql.ts';
 import { type Cast, cast } from '../support/cast.ts';
-import { Fixture, type Json, type RecordedEvent } from '../support/fixture.ts';
 import { type Droplets, dropletService } from '../support/droplets.ts';
-import { type SimulatedService, passage, setOptions, simulatedService, step, work } from '../support/simulated.ts';
+import { Fixture, type Json, type RecordedEvent } from '../support/fixture.ts';
+import { passage, type SimulatedService, setOptions, simulatedService, step, work } from '../support/simulated.ts';
 import { by, inCustomer, inProject } from '../support/told.ts';
 
 const test = suite('the life of a resource: states, requests, events (services.md 8.1, 8.2, 8.6)');
@@ -33,19 +33,35 @@ const act = async ({ url }: Json, name: string, body?: unknown): Promise<unknown
   return [answer.status, answer.body];
 };
 const alertsAbout = async ({ url }: Json): Promise<string[]> =>
-  (await fixture.staff.get('/api/alerts/?opened')).body.filter(({ scope }: Json) => scope === url).map(({ alert_type: type }: Json) => type);
+  (await fixture.staff.get('/api/alerts/?opened')).body
+    .filter(({ scope }: Json) => scope === url)
+    .map(({ alert_type: type }: Json) => type);
 const refused = (text: string): unknown[] => [409, { detail: text }];
 const onlyOk = refused('Valid states for operation: OK.');
 const pullable = refused('Valid states for operation: OK, Erred.');
 
 /** The context of events about a droplet, without who caused them. */
 const about = (droplet: Json): Record<string, string> => ({
-  resource_uuid: droplet.uuid, resource_name: droplet.name, resource_full_name: `DigitalOcean Droplet ${droplet.name}`, resource_type: 'DigitalOcean.Droplet',
-  service_uuid: cloud.service.uuid, service_name: 'Cloud', service_type: 'DigitalOcean',
-  settings_uuid: cloud.settings.uuid, settings_name: 'Cloud', service_settings_type: 'DigitalOcean',
-  ...inCustomer(people.customer), ...inProject(people.project, people.customer),
+  resource_uuid: droplet.uuid,
+  resource_name: droplet.name,
+  resource_full_name: `DigitalOcean Droplet ${droplet.name}`,
+  resource_type: 'DigitalOcean.Droplet',
+  service_uuid: cloud.service.uuid,
+  service_name: 'Cloud',
+  service_type: 'DigitalOcean',
+  settings_uuid: cloud.settings.uuid,
+  settings_name: 'Cloud',
+  service_settings_type: 'DigitalOcean',
+  ...inCustomer(people.customer),
+  ...inProject(people.project, people.customer),
 });
-const told = (type: string, message: string, droplet: Json, more: Record<string, string> = {}, level = 'info'): RecordedEvent => ({ type, level, message, context: { ...about(droplet), ...more } });
+const told = (
+  type: string,
+  message: string,
+  droplet: Json,
+  more: Record<string, string> = {},
+  level = 'info',
+): RecordedEvent => ({ type, level, message, context: { ...about(droplet), ...more } });
 const byAdmin = (): Record<string, string> => by(people.users.admin);
 
 test('a creation goes from Creation Scheduled through Creating to OK, every transition seen, with its events', async () => {
@@ -64,7 +80,9 @@ test('a creation that fails is Erred with the text, has no backend_id, and an er
   const text = 'Simulated failure of create';
   const { action, backend_id, error_message, runtime_state } = await present(droplet);
   assert.equal([error_message, backend_id, runtime_state, action], [text, '', '', '']);
-  assert.equal(fixture.events().slice(1), [told('resource_creation_failed', 'Resource web creation has failed.', droplet, { error_message: text }, 'error')]);
+  assert.equal(fixture.events().slice(1), [
+    told('resource_creation_failed', 'Resource web creation has failed.', droplet, { error_message: text }, 'error'),
+  ]);
 });
 
 test('nothing is created while the settings are Erred', async () => {
@@ -82,11 +100,18 @@ test('start, stop and restart need OK and their runtime state, answer 202, and p
   const droplet = await cloud.make();
   fixture.events();
   assert.equal(await act(droplet, 'start'), refused('Valid runtime states for operation: offline.'));
-  for (const [name, running, after, done] of [['stop', 'Updating online', 'OK offline', 'stopped'], ['start', 'Updating offline', 'OK online', 'started'], ['restart', 'Updating online', 'OK online', 'restarted']] as const) {
+  for (const [name, running, after, done] of [
+    ['stop', 'Updating online', 'OK offline', 'stopped'],
+    ['start', 'Updating offline', 'OK online', 'started'],
+    ['restart', 'Updating online', 'OK online', 'restarted'],
+  ] as const) {
     const before = (await present(droplet)).runtime_state;
     assert.equal(await act(droplet, name), [202, { status: `${name} was scheduled` }]);
     assert.equal(await act(droplet, name), onlyOk, 'the second sees the new state');
-    assert.equal(await passage(fixture, droplet.url), [`Update Scheduled ${before}`, running, after].filter((state, i, all) => state !== all[i - 1]));
+    assert.equal(
+      await passage(fixture, droplet.url),
+      [`Update Scheduled ${before}`, running, after].filter((state, i, all) => state !== all[i - 1]),
+    );
     assert.equal(fixture.events(), [
       told(`resource_${name}_scheduled`, `Resource web has been scheduled to ${name}.`, droplet, byAdmin()),
       told(`resource_${name}_succeeded`, `Resource web has been ${done}.`, droplet),
@@ -94,7 +119,8 @@ test('start, stop and restart need OK and their runtime state, answer 202, and p
   }
   await act(droplet, 'stop');
   await work(fixture);
-  for (const name of ['stop', 'restart']) assert.equal(await act(droplet, name), refused('Valid runtime states for operation: online.'));
+  for (const name of ['stop', 'restart'])
+    assert.equal(await act(droplet, name), refused('Valid runtime states for operation: online.'));
 });
 
 test('action and action_details tell the running action and its parameters, and are cleared by its end', async () => {
@@ -130,7 +156,9 @@ for (const name of ['start', 'stop', 'restart'] as const) {
     await work(fixture);
     const { action, error_message, runtime_state, state } = await present(droplet);
     assert.equal([state, runtime_state, error_message, action], ['Erred', before, `Simulated failure of ${name}`, '']);
-    assert.equal(fixture.events().slice(1), [told(`resource_${name}_failed`, `Resource web ${name} has failed.`, droplet, { error_message }, 'error')]);
+    assert.equal(fixture.events().slice(1), [
+      told(`resource_${name}_failed`, `Resource web ${name} has failed.`, droplet, { error_message }, 'error'),
+    ]);
     for (const action of ['start', 'stop', 'restart']) assert.equal(await act(droplet, action), onlyOk);
     assert.equal((await people.clients.admin.patch(droplet.url, { name: 'x' })).body, onlyOk[1]);
   });
@@ -160,7 +188,11 @@ test('a pull is accepted in OK and Erred, and clears the failure when the provid
   const { error_message, state } = await present(droplet);
   assert.equal([state, error_message], ['OK', '']);
   assert.equal(fixture.events(), [], 'a pull is no update');
-  assert.equal(await act(droplet, 'pull'), [202, { detail: 'Pull operation was successfully scheduled.' }], 'also in OK');
+  assert.equal(
+    await act(droplet, 'pull'),
+    [202, { detail: 'Pull operation was successfully scheduled.' }],
+    'also in OK',
+  );
 });
 
 test('a pull that does not find the object is Erred and raises an alert; finding it again closes it', async () => {
@@ -171,7 +203,10 @@ test('a pull that does not find the object is Erred and raises an alert; finding
   await act(droplet, 'pull');
   await work(fixture);
   const lost = await present(droplet);
-  assert.equal([lost.state, lost.runtime_state, lost.error_message, await alerts()], ['Erred', '', 'Does not exist at backend.', ['resource_disappeared_from_backend']]);
+  assert.equal(
+    [lost.state, lost.runtime_state, lost.error_message, await alerts()],
+    ['Erred', '', 'Does not exist at backend.', ['resource_disappeared_from_backend']],
+  );
   db.script(`UPDATE simulated_object SET backend_id = '${droplet.backend_id}' WHERE backend_id = 'gone'`);
   await act(droplet, 'pull');
   await work(fixture);
@@ -211,11 +246,16 @@ test('a deletion that fails is Erred with an error event; from Erred it is force
   await work(fixture);
   const { error_message, state } = await present(droplet);
   assert.equal([state, error_message], ['Erred', 'Simulated failure of delete']);
-  assert.equal(fixture.events().slice(1), [told('resource_deletion_failed', 'Resource web deletion has failed.', droplet, { error_message }, 'error')]);
+  assert.equal(fixture.events().slice(1), [
+    told('resource_deletion_failed', 'Resource web deletion has failed.', droplet, { error_message }, 'error'),
+  ]);
   assert.is((await people.clients.admin.delete(droplet.url)).status, 202);
   await work(fixture);
   assert.is((await fixture.staff.get(droplet.url)).status, 404);
-  assert.equal(fixture.events().map(({ type }) => type), ['resource_deletion_scheduled', 'resource_deletion_succeeded']);
+  assert.equal(
+    fixture.events().map(({ type }) => type),
+    ['resource_deletion_scheduled', 'resource_deletion_succeeded'],
+  );
 });
 
 test('what has no backend_id is deleted without a call of the provider', async () => {
@@ -233,8 +273,14 @@ test('PUT and PATCH of what the provider need not learn leave the state OK, with
   const { admin } = people.clients;
   const changed = await admin.patch(droplet.url, { name: 'api', description: 'Back' });
   assert.equal([changed.status, changed.body], [200, { ...droplet, name: 'api', description: 'Back' }]);
-  assert.equal(fixture.events(), [told('resource_update_succeeded',
-    "DigitalOcean Droplet api has been updated. Name has been changed from 'web' to 'api'. Description has been changed from '' to 'Back'.", { ...droplet, name: 'api' }, byAdmin())]);
+  assert.equal(fixture.events(), [
+    told(
+      'resource_update_succeeded',
+      "DigitalOcean Droplet api has been updated. Name has been changed from 'web' to 'api'. Description has been changed from '' to 'Back'.",
+      { ...droplet, name: 'api' },
+      byAdmin(),
+    ),
+  ]);
   await admin.put(droplet.url, { name: 'api', description: 'Back', tags: [] });
   assert.equal(fixture.events(), [], 'no change, no event');
   await admin.delete(droplet.url);
@@ -245,17 +291,28 @@ test('PUT and PATCH of what the provider need not learn leave the state OK, with
 test('a changed name that the provider must learn goes through Update Scheduled; the event comes when the provider has it', async () => {
   const template = (await fixture.staff.get('/api/jira-project-templates/')).body[0].url;
   const { admin } = people.clients;
-  const project = (await admin.post('/api/jira-projects/', { service_project_link: office.link.url, name: 'Plan', key: 'PLAN', template })).body;
+  const project = (
+    await admin.post('/api/jira-projects/', {
+      service_project_link: office.link.url,
+      name: 'Plan',
+      key: 'PLAN',
+      template,
+    })
+  ).body;
   await work(fixture);
   fixture.events();
   const described = await admin.patch(project.url, { description: 'What to do' });
   assert.equal([described.body.state, fixture.events().length], ['OK', 1], 'a description stays here');
   const renamed = await admin.patch(project.url, { name: 'Roadmap' });
-  assert.equal([renamed.status, renamed.body.name, renamed.body.state, fixture.events()], [200, 'Roadmap', 'Update Scheduled', []]);
+  assert.equal(
+    [renamed.status, renamed.body.name, renamed.body.state, fixture.events()],
+    [200, 'Roadmap', 'Update Scheduled', []],
+  );
   assert.equal(await passage(fixture, project.url), ['Update Scheduled', 'Updating', 'OK']);
-  assert.equal(fixture.events().map(({ context, message }) => [message, context.user_username]), [
-    ["JIRA Project Roadmap has been updated. Name has been changed from 'Plan' to 'Roadmap'.", undefined],
-  ]);
+  assert.equal(
+    fixture.events().map(({ context, message }) => [message, context.user_username]),
+    [["JIRA Project Roadmap has been updated. Name has been changed from 'Plan' to 'Roadmap'.", undefined]],
+  );
   await setOptions(fixture, office.settings, { simulator_failures: 'update' });
   await admin.patch(project.url, { name: 'Never' });
   await work(fixture);
@@ -284,11 +341,19 @@ test('unlink removes the row here only, in any state, with its job', async () =>
     fixture.events();
     const answer = await people.clients.admin.post(`${droplet.url}unlink/`);
     assert.equal([answer.status, answer.body], [204, undefined]);
-    assert.equal(fixture.events(), [told('resource_deletion_succeeded', 'DigitalOcean Droplet web has been deleted.', droplet, byAdmin())]);
+    assert.equal(fixture.events(), [
+      told('resource_deletion_succeeded', 'DigitalOcean Droplet web has been deleted.', droplet, byAdmin()),
+    ]);
     await work(fixture);
-    assert.equal([(await fixture.staff.get(droplet.url)).status, db.value(sql`SELECT count(*) FROM job`), fixture.events()], [404, 0, []]);
+    assert.equal(
+      [(await fixture.staff.get(droplet.url)).status, db.value(sql`SELECT count(*) FROM job`), fixture.events()],
+      [404, 0, []],
+    );
   }
-  assert.ok((db.value<number>(sql`SELECT count(*) FROM simulated_object`) as number) > 0, 'the provider keeps its objects');
+  assert.ok(
+    (db.value<number>(sql`SELECT count(*) FROM simulated_object`) as number) > 0,
+    'the provider keeps its objects',
+  );
 });
 
 test('actions answer 404 to who does not see the resource, 405 to other methods', async () => {

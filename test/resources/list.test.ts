@@ -2,8 +2,8 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { resourceKinds } from '../../src/providers/registry.ts';
 import { type Cast, cast } from '../support/cast.ts';
-import { Fixture, type Json } from '../support/fixture.ts';
 import { type Droplets, dropletService } from '../support/droplets.ts';
+import { Fixture, type Json } from '../support/fixture.ts';
 import { type SimulatedService, simulatedService, step, work } from '../support/simulated.ts';
 
 const test = suite('the list of resources, its count, filters and orderings (services.md 7.2, 7.3)');
@@ -22,8 +22,10 @@ const names = async (query: string, path = summary, client = fixture.staff): Pro
   return body.map(({ name }: Json) => name);
 };
 const sorted = async (query: string, path = summary): Promise<string[]> => (await names(query, path)).sort();
-const sla = (name: string, period: string, value: number | null): Promise<Json> => fixture.staff.put('/api/resource-sla/', { scope: made[name].url, period, value });
-const item = (name: string, key: string, value: number): Promise<Json> => fixture.staff.put('/api/monitoring-items/', { scope: made[name].url, name: key, value });
+const sla = (name: string, period: string, value: number | null): Promise<Json> =>
+  fixture.staff.put('/api/resource-sla/', { scope: made[name].url, period, value });
+const item = (name: string, key: string, value: number): Promise<Json> =>
+  fixture.staff.put('/api/monitoring-items/', { scope: made[name].url, name: key, value });
 
 /*
  * Two customers: Alice with droplets ant (large, OK), bee (stopped), cat (Erred) and the project eel at JIRA; Bob with the
@@ -36,7 +38,12 @@ test.before(async () => {
   office = await simulatedService(fixture, 'jira', people, { name: 'Office' });
   const bob = await fixture.customer('Bob', { native_name: 'Боб', abbreviation: 'BOB' });
   far = await dropletService(fixture, { customer: bob, project: await fixture.project('Boat', bob) }, { name: 'Far' });
-  made.ant = await cloud.make({ name: 'Ant', description: 'First animal', size: cloud.catalogue.large, tags: ['env:prod', 'red', 'tier:2'] });
+  made.ant = await cloud.make({
+    name: 'Ant',
+    description: 'First animal',
+    size: cloud.catalogue.large,
+    tags: ['env:prod', 'red', 'tier:2'],
+  });
   made.bee = await cloud.make({ name: 'bee', tags: ['env:prod', 'blue', 'tier:1', 'tier:9'] });
   await fixture.staff.post(`${made.bee.url}stop/`);
   await work(fixture);
@@ -44,7 +51,15 @@ test.before(async () => {
   made.cat = await cloud.make({ name: 'Cat', tags: ['env:test', 'red'] });
   await fixture.staff.patch(cloud.settings.url, { simulator_failures: null });
   const template = (await fixture.staff.get('/api/jira-project-templates/')).body[0].url;
-  made.eel = (await fixture.staff.post('/api/jira-projects/', { service_project_link: office.link.url, name: 'eel', key: 'EEL', template, tags: ['env:prod'] })).body;
+  made.eel = (
+    await fixture.staff.post('/api/jira-projects/', {
+      service_project_link: office.link.url,
+      name: 'eel',
+      key: 'EEL',
+      template,
+      tags: ['env:prod'],
+    })
+  ).body;
   await work(fixture);
   made.dog = await far.begin({ name: 'dog' });
 });
@@ -61,7 +76,8 @@ test('the list holds every visible resource of every kind and state, newest firs
 
 test('only GET, HEAD and OPTIONS are served, the latter with the plain metadata', async () => {
   for (const path of [summary, '/api/resources/count/']) {
-    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) assert.is((await fixture.staff.send(method, path, {})).status, 405, `${method} ${path}`);
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'])
+      assert.is((await fixture.staff.send(method, path, {})).status, 405, `${method} ${path}`);
     assert.is((await fixture.staff.get(path)).headers.get('allow'), 'GET, HEAD, OPTIONS');
     const { body } = await fixture.staff.options(path);
     assert.equal([Object.keys(body), body.actions], [['name', 'description', 'renders', 'parses'], undefined]);
@@ -70,22 +86,49 @@ test('only GET, HEAD and OPTIONS are served, the latter with the plain metadata'
 });
 
 test('the count has a key for every kind that resource_type and category let through, ascending, zeros included', async () => {
-  const count = async (query = '', client = fixture.staff): Promise<Json> => (await client.get(`/api/resources/count/?${query}`)).body;
-  const kinds = resourceKinds.filter(({ kind }) => !kind.isPart).map(({ name }) => name).sort();
+  const count = async (query = '', client = fixture.staff): Promise<Json> =>
+    (await client.get(`/api/resources/count/?${query}`)).body;
+  const kinds = resourceKinds
+    .filter(({ kind }) => !kind.isPart)
+    .map(({ name }) => name)
+    .sort();
   const all = await count();
   assert.equal(Object.keys(all), kinds);
-  assert.equal(Object.entries(all).filter(([, n]) => n !== 0), [['DigitalOcean.Droplet', 4], ['JIRA.Project', 1]]);
-  assert.equal(Object.entries(await count('', people.clients.owner)).filter(([, n]) => n !== 0), [['DigitalOcean.Droplet', 3], ['JIRA.Project', 1]]);
-  assert.equal(await count('resource_type=JIRA.Project&resource_type=DigitalOcean.Droplet'), { 'DigitalOcean.Droplet': 4, 'JIRA.Project': 1 });
+  assert.equal(
+    Object.entries(all).filter(([, n]) => n !== 0),
+    [
+      ['DigitalOcean.Droplet', 4],
+      ['JIRA.Project', 1],
+    ],
+  );
+  assert.equal(
+    Object.entries(await count('', people.clients.owner)).filter(([, n]) => n !== 0),
+    [
+      ['DigitalOcean.Droplet', 3],
+      ['JIRA.Project', 1],
+    ],
+  );
+  assert.equal(await count('resource_type=JIRA.Project&resource_type=DigitalOcean.Droplet'), {
+    'DigitalOcean.Droplet': 4,
+    'JIRA.Project': 1,
+  });
   assert.equal(await count('resource_type=Azure.Machine'), {});
   assert.equal(await count('category=else'), {});
   assert.equal(await count('resource_type=JIRA.Project&category=vms'), {});
   assert.equal((await count('category=vms'))['DigitalOcean.Droplet'], 4);
-  assert.equal(await count('resource_type=DigitalOcean.Droplet&state=OK&tag=red'), { 'DigitalOcean.Droplet': 1 }, 'all filters are applied');
+  assert.equal(
+    await count('resource_type=DigitalOcean.Droplet&state=OK&tag=red'),
+    { 'DigitalOcean.Droplet': 1 },
+    'all filters are applied',
+  );
 });
 
 test('categories are those of the table', () => {
-  const of = (category: string): string[] => resourceKinds.filter(({ kind }) => !kind.isPart && kind.category === category).map(({ name }) => name).sort();
+  const of = (category: string): string[] =>
+    resourceKinds
+      .filter(({ kind }) => !kind.isPart && kind.category === category)
+      .map(({ name }) => name)
+      .sort();
   assert.equal(of('vms'), ['Amazon.Instance', 'DigitalOcean.Droplet', 'OpenStack.Instance']);
   assert.equal(of('private_clouds'), ['OpenStack.Tenant']);
   assert.equal(of('storages'), ['Amazon.Volume', 'OpenStack.Snapshot', 'OpenStack.Volume']);
@@ -108,12 +151,26 @@ test('resource_type is repeatable; category and resource_category are one; typed
 
 test('filters by uuid: customer, project, service, settings, itself', async () => {
   const { customer, project } = people;
-  for (const parameter of ['customer', 'customer_uuid']) assert.equal(await sorted(`${parameter}=${customer.uuid}`), ['Ant', 'Cat', 'bee', 'eel']);
-  for (const parameter of ['project', 'project_uuid']) assert.equal(await sorted(`${parameter}=${project.uuid}`), ['Ant', 'Cat', 'bee', 'eel']);
+  for (const parameter of ['customer', 'customer_uuid'])
+    assert.equal(await sorted(`${parameter}=${customer.uuid}`), ['Ant', 'Cat', 'bee', 'eel']);
+  for (const parameter of ['project', 'project_uuid'])
+    assert.equal(await sorted(`${parameter}=${project.uuid}`), ['Ant', 'Cat', 'bee', 'eel']);
   assert.equal(await sorted(`service_uuid=${office.service.uuid}`), ['eel']);
   assert.equal(await sorted(`service_settings_uuid=${far.settings.uuid}`), ['dog']);
-  assert.equal(await sorted(`uuid=${made.bee.uuid.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')}`), ['bee'], 'dashed, too');
-  for (const parameter of ['customer', 'customer_uuid', 'project', 'project_uuid', 'service_uuid', 'service_settings_uuid', 'uuid']) {
+  assert.equal(
+    await sorted(`uuid=${made.bee.uuid.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')}`),
+    ['bee'],
+    'dashed, too',
+  );
+  for (const parameter of [
+    'customer',
+    'customer_uuid',
+    'project',
+    'project_uuid',
+    'service_uuid',
+    'service_settings_uuid',
+    'uuid',
+  ]) {
     assert.equal(await names(`${parameter}=${'0'.repeat(32)}`), [], parameter);
     for (const path of [summary, droplets, '/api/resources/count/']) {
       const { body, status } = await fixture.staff.get(`${path}?${parameter}=x`);
@@ -186,7 +243,13 @@ test('a malformed period is refused wherever a period counts', async () => {
 });
 
 test('unknown parameters and orderings are ignored, and so are empty values', async () => {
-  assert.equal(await names('o=colour&colour=red&name=&state=&tag=&tag__env=&period='), ['dog', 'eel', 'Cat', 'bee', 'Ant']);
+  assert.equal(await names('o=colour&colour=red&name=&state=&tag=&tag__env=&period='), [
+    'dog',
+    'eel',
+    'Cat',
+    'bee',
+    'Ant',
+  ]);
   assert.equal(await names('o=colour,name'), ['Ant', 'bee', 'Cat', 'dog', 'eel'], 'the known ones count');
 });
 
@@ -203,8 +266,12 @@ test('orderings of all kinds together', async () => {
   assert.equal(await names('o=project_name,name'), ['dog', 'Ant', 'bee', 'Cat', 'eel']);
   assert.equal(await names('o=service_name,name'), ['Ant', 'bee', 'Cat', 'dog', 'eel'], 'Cloud, Far, Office');
   assert.equal(await names('o=-service_name,name'), ['eel', 'dog', 'Ant', 'bee', 'Cat']);
-  const order = [cloud.service, office.service, far.service].sort((a, b) => (a.uuid < b.uuid ? -1 : 1)).map(({ name }) => name);
-  const services = (await fixture.staff.get(`${summary}?o=service_uuid`)).body.map(({ service_name: name }: Json) => name);
+  const order = [cloud.service, office.service, far.service]
+    .sort((a, b) => (a.uuid < b.uuid ? -1 : 1))
+    .map(({ name }) => name);
+  const services = (await fixture.staff.get(`${summary}?o=service_uuid`)).body.map(
+    ({ service_name: name }: Json) => name,
+  );
   assert.equal([...new Set(services)], order);
 });
 
@@ -238,7 +305,9 @@ test('actual_sla, monitoring__<item> and tag__<prefix> leave out rows without th
 
 test('every order is total: pages never overlap', async () => {
   for (const order of ['', 'state', 'cores', '-customer_name']) {
-    const pages = await Promise.all([1, 2, 3].map(async (page) => (await fixture.staff.get(`${summary}?o=${order}&page_size=2&page=${page}`)).body));
+    const pages = await Promise.all(
+      [1, 2, 3].map(async (page) => (await fixture.staff.get(`${summary}?o=${order}&page_size=2&page=${page}`)).body),
+    );
     assert.is(new Set(pages.flat().map(({ uuid }: Json) => uuid)).size, 5, order);
   }
 });

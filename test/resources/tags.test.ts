@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Fixture, type Json } from '../support/fixture.ts';
 import { type Droplets, dropletService } from '../support/droplets.ts';
+import { Fixture, type Json } from '../support/fixture.ts';
 
 const test = suite('tags (services.md 7.5)');
 let fixture: Fixture;
@@ -34,7 +34,10 @@ test('what is no list of texts is refused', async () => {
   assert.equal(await write(5), type('int'));
   assert.equal(await write('"x"'), type('str'));
   assert.equal(await write('{"a":1}'), type('dict'));
-  assert.equal(await write('a,b'), [400, { tags: ['Invalid json list. A tag list submitted in string form must be valid json.'] }]);
+  assert.equal(await write('a,b'), [
+    400,
+    { tags: ['Invalid json list. A tag list submitted in string form must be valid json.'] },
+  ]);
   assert.equal(await write(['a', 1]), [400, { tags: ['All list items must be of string type.'] }]);
   assert.equal(await write(['a', null]), [400, { tags: ['All list items must be of string type.'] }]);
   assert.equal(await write(['']), [400, { tags: ['This field may not be blank.'] }]);
@@ -48,14 +51,31 @@ test('changed tags alone are an update with an event; the same tags are none', a
   await write(['a', 'a']);
   assert.equal(fixture.events(), []);
   await write(['b']);
-  assert.equal(fixture.events().map(({ message, type }) => [type, message]), [['resource_update_succeeded', 'DigitalOcean Droplet web has been updated.']]);
+  assert.equal(
+    fixture.events().map(({ message, type }) => [type, message]),
+    [['resource_update_succeeded', 'DigitalOcean Droplet web has been updated.']],
+  );
 });
 
 test('a tag is split at its first colon; without one it has no prefix', async () => {
-  const found = async (query: string): Promise<number> => (await fixture.staff.get(`/api/resources/?${query}`)).body.length;
+  const found = async (query: string): Promise<number> =>
+    (await fixture.staff.get(`/api/resources/?${query}`)).body.length;
   await write(['env:prod:eu', 'plain', ':odd']);
-  assert.equal([await found('tag__env=prod:eu'), await found('tag__env=prod'), await found('tag__plain='), await found('tag=plain'), await found('tag__=odd')], [1, 0, 1, 1, 1]);
-  assert.equal([await found('o=tag__env'), await found('o=tag__plain')], [1, 0], 'rows without the prefix are left out');
+  assert.equal(
+    [
+      await found('tag__env=prod:eu'),
+      await found('tag__env=prod'),
+      await found('tag__plain='),
+      await found('tag=plain'),
+      await found('tag__=odd'),
+    ],
+    [1, 0, 1, 1, 1],
+  );
+  assert.equal(
+    [await found('o=tag__env'), await found('o=tag__plain')],
+    [1, 0],
+    'rows without the prefix are left out',
+  );
 });
 
 test.run();

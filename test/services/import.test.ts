@@ -3,8 +3,8 @@ import * as assert from 'uvu/assert';
 import { sql } from '../../src/db/sql.ts';
 import { examine } from '../../src/doctor/doctor.ts';
 import { type Cast, cast, everybody } from '../support/cast.ts';
-import { Fixture, type Json } from '../support/fixture.ts';
 import { type Droplets, dropletService } from '../support/droplets.ts';
+import { Fixture, type Json } from '../support/fixture.ts';
 import { setOptions, simulatedService, usages, work } from '../support/simulated.ts';
 
 const test = suite('managed resources, import and unlinking of services (services.md 4.2)');
@@ -19,9 +19,12 @@ test.before(async () => {
 });
 test.after(() => fixture.close());
 
-const importable = async (query = ''): Promise<Json[]> => (await people.clients.owner.get(`${cloud.service.url}link/${query}`)).body;
-const take = async (fields: Readonly<Record<string, unknown>>, client = people.clients.owner): Promise<Json> => client.post(`${cloud.service.url}link/`, fields);
-const alerts = async (): Promise<string[]> => (await fixture.staff.get('/api/alerts/?opened')).body.map(({ alert_type: type }: Json) => type);
+const importable = async (query = ''): Promise<Json[]> =>
+  (await people.clients.owner.get(`${cloud.service.url}link/${query}`)).body;
+const take = async (fields: Readonly<Record<string, unknown>>, client = people.clients.owner): Promise<Json> =>
+  client.post(`${cloud.service.url}link/`, fields);
+const alerts = async (): Promise<string[]> =>
+  (await fixture.staff.get('/api/alerts/?opened')).body.map(({ alert_type: type }: Json) => type);
 const synchronise = async (): Promise<void> => {
   fixture.clock.advance(30 * 60);
   await work(fixture);
@@ -29,8 +32,20 @@ const synchronise = async (): Promise<void> => {
 
 test('GET link lists the objects of the last synchronisation that are unknown here', async () => {
   const items = await importable();
-  assert.equal(items[0], { backend_id: '1000001', name: 'unmanaged-droplet-1', resource_type: 'DigitalOcean.Droplet', created: null, cores: 1, ram: 1024, disk: 25600, flavor_name: 's-1vcpu-1gb' });
-  assert.equal(items.map(({ name }) => name), ['unmanaged-droplet-1', 'unmanaged-droplet-2', 'unmanaged-droplet-3']);
+  assert.equal(items[0], {
+    backend_id: '1000001',
+    name: 'unmanaged-droplet-1',
+    resource_type: 'DigitalOcean.Droplet',
+    created: null,
+    cores: 1,
+    ram: 1024,
+    disk: 25600,
+    flavor_name: 's-1vcpu-1gb',
+  });
+  assert.equal(
+    items.map(({ name }) => name),
+    ['unmanaged-droplet-1', 'unmanaged-droplet-2', 'unmanaged-droplet-3'],
+  );
   assert.equal((await importable('?resource_type=DigitalOcean.Droplet')).length, 3);
   assert.equal(await importable('?resource_type=JIRA.Project'), []);
   const page = await people.clients.owner.get(`${cloud.service.url}link/?page_size=2&page=2`);
@@ -48,7 +63,10 @@ test('POST link needs an object that is known and not here, and a project of the
     [{}, { backend_id: ['This field is required.'], project: ['This field is required.'] }],
     [{ backend_id: '999', project }, { backend_id: ["Can't find droplet with ID 999"] }],
     [{ backend_id: '1000001', project: other.url }, { project: ['Service is not connected to this project.'] }],
-    [{ backend_id: '1000001', project, resource_type: 'JIRA.Project' }, { resource_type: ['"JIRA.Project" is not a valid choice.'] }],
+    [
+      { backend_id: '1000001', project, resource_type: 'JIRA.Project' },
+      { resource_type: ['"JIRA.Project" is not a valid choice.'] },
+    ],
   ];
   for (const [given, expected] of cases) {
     const { body, status } = await take(given);
@@ -61,18 +79,36 @@ test('an imported object is a resource in state OK, counted, with an event', asy
   fixture.events();
   const answer = await take({ backend_id: '1000001', project: people.project.url });
   const { created, name, state, url, uuid } = answer.body;
-  assert.equal([answer.status, Object.keys(answer.body), name, state, created], [200, ['url', 'uuid', 'name', 'state', 'created'], 'unmanaged-droplet-1', 'OK', '2018-01-05T04:47:10Z']);
+  assert.equal(
+    [answer.status, Object.keys(answer.body), name, state, created],
+    [200, ['url', 'uuid', 'name', 'state', 'created'], 'unmanaged-droplet-1', 'OK', '2018-01-05T04:47:10Z'],
+  );
   const [event, ...more] = fixture.events();
   assert.equal(more, []);
-  assert.equal([event?.type, event?.level, event?.message], ['resource_import_succeeded', 'info', 'Resource DigitalOcean Droplet unmanaged-droplet-1 has been imported.']);
+  assert.equal(
+    [event?.type, event?.level, event?.message],
+    ['resource_import_succeeded', 'info', 'Resource DigitalOcean Droplet unmanaged-droplet-1 has been imported.'],
+  );
   assert.equal([event?.context.resource_uuid, event?.context.user_username], [uuid, 'owner']);
   const droplet = (await people.clients.owner.get(url)).body;
   assert.equal(
-    [droplet.backend_id, droplet.runtime_state, droplet.cores, droplet.ram, droplet.disk, droplet.region_name, droplet.external_ips, droplet.access_url],
+    [
+      droplet.backend_id,
+      droplet.runtime_state,
+      droplet.cores,
+      droplet.ram,
+      droplet.disk,
+      droplet.region_name,
+      droplet.external_ips,
+      droplet.access_url,
+    ],
     ['1000001', 'online', 1, 1024, 25600, 'Frankfurt 1', ['198.18.0.1'], ['198.18.0.1']],
   );
   assert.equal(await usages(fixture, cloud.link), { ram: 1024, storage: 25600, vcpu: 1 });
-  assert.equal((await importable()).map(({ backend_id: id }) => id), ['1000002', '1000003']);
+  assert.equal(
+    (await importable()).map(({ backend_id: id }) => id),
+    ['1000002', '1000003'],
+  );
   const again = await take({ backend_id: '1000001', project: people.project.url });
   assert.equal([again.status, again.body], [400, { backend_id: ['This resource is already linked.'] }]);
 });
@@ -81,27 +117,44 @@ test('an import is refused by the quotas it adds to', async () => {
   const quota = cloud.link.quotas.find(({ name }: Json) => name === 'vcpu');
   await fixture.staff.patch(quota.url, { limit: 1 });
   const refused = await take({ backend_id: '1000002', project: people.project.url });
-  assert.equal([refused.status, refused.body], [409, { detail: 'One or more quotas were exceeded: vcpu quota limit: 1.0, requires 2.0 (Cloud | Rocket)' }]);
+  assert.equal(
+    [refused.status, refused.body],
+    [409, { detail: 'One or more quotas were exceeded: vcpu quota limit: 1.0, requires 2.0 (Cloud | Rocket)' }],
+  );
   await fixture.staff.patch(quota.url, { limit: -1 });
 });
 
 test('managed_resources are the visible resources that the last synchronisation found', async () => {
   const young = await cloud.make({ name: 'young' });
-  const managed = async (client = people.clients.helper): Promise<Json[]> => (await client.get(`${cloud.service.url}managed_resources/`)).body;
+  const managed = async (client = people.clients.helper): Promise<Json[]> =>
+    (await client.get(`${cloud.service.url}managed_resources/`)).body;
   const { uuid } = (await fixture.staff.get('/api/resources/?name=unmanaged-droplet-1')).body[0];
   const item = {
-    uuid, name: 'unmanaged-droplet-1', resource_type: 'DigitalOcean.Droplet', project_name: 'Rocket', project_uuid: people.project.uuid, customer_uuid: people.customer.uuid, customer_name: 'Alice',
+    uuid,
+    name: 'unmanaged-droplet-1',
+    resource_type: 'DigitalOcean.Droplet',
+    project_name: 'Rocket',
+    project_uuid: people.project.uuid,
+    customer_uuid: people.customer.uuid,
+    customer_name: 'Alice',
   };
   assert.equal(await managed(), [item], 'young is not known to the last synchronisation');
   await synchronise();
-  assert.equal((await managed()).map(({ name }) => name), ['unmanaged-droplet-1', 'young']);
+  assert.equal(
+    (await managed()).map(({ name }) => name),
+    ['unmanaged-droplet-1', 'young'],
+  );
   assert.equal(Object.keys((await managed())[0]), Object.keys(item));
   await fixture.staff.post(`${young.url}unlink/`);
 });
 
 test('what was unlinked here is found again by the next synchronisation', async () => {
   await synchronise();
-  assert.equal((await importable()).map(({ name }) => name).sort(), ['unmanaged-droplet-2', 'unmanaged-droplet-3', 'young']);
+  assert.equal((await importable()).map(({ name }) => name).sort(), [
+    'unmanaged-droplet-2',
+    'unmanaged-droplet-3',
+    'young',
+  ]);
 });
 
 test('an import that leaves nothing closes service_has_unmanaged_resources, and no other alert', async () => {
@@ -119,11 +172,34 @@ test('an import that leaves nothing closes service_has_unmanaged_resources, and 
 });
 
 test('link and unlink are for staff and owners, managed_resources for all who see the service', async () => {
-  const statuses = (ask: (client: Json) => Promise<{ status: number }>): Promise<unknown> => everybody(people, async (client) => (await ask(client)).status);
-  const writers = { staff: 200, support: 403, owner: 200, helper: 403, manager: 403, admin: 403, observer: 403, stranger: 404 };
+  const statuses = (ask: (client: Json) => Promise<{ status: number }>): Promise<unknown> =>
+    everybody(people, async (client) => (await ask(client)).status);
+  const writers = {
+    staff: 200,
+    support: 403,
+    owner: 200,
+    helper: 403,
+    manager: 403,
+    admin: 403,
+    observer: 403,
+    stranger: 404,
+  };
   assert.equal(await statuses((client) => client.get(`${cloud.service.url}link/`)), writers);
-  assert.equal(await statuses((client) => client.post(`${cloud.service.url}link/`, {})), { ...writers, staff: 400, owner: 400 });
-  const readers = { staff: 200, support: 200, owner: 200, helper: 200, manager: 200, admin: 200, observer: 200, stranger: 404 };
+  assert.equal(await statuses((client) => client.post(`${cloud.service.url}link/`, {})), {
+    ...writers,
+    staff: 400,
+    owner: 400,
+  });
+  const readers = {
+    staff: 200,
+    support: 200,
+    owner: 200,
+    helper: 200,
+    manager: 200,
+    admin: 200,
+    observer: 200,
+    stranger: 404,
+  };
   assert.equal(await statuses((client) => client.get(`${cloud.service.url}managed_resources/`)), readers);
   for (const part of ['support', 'helper', 'manager', 'admin', 'observer', 'stranger'] as const) {
     assert.is((await people.clients[part].post(`${cloud.service.url}unlink/`)).status, part === 'stranger' ? 404 : 403);
@@ -131,18 +207,39 @@ test('link and unlink are for staff and owners, managed_resources for all who se
 });
 
 test('of shared settings only staff import and unlink; their services carry no alert about unmanaged resources', async () => {
-  const common = (await fixture.staff.post('/api/service-settings/', { name: 'Common', type: 'DigitalOcean', shared: true, simulator_latency: '0', simulator_inventory: 2 })).body;
+  const common = (
+    await fixture.staff.post('/api/service-settings/', {
+      name: 'Common',
+      type: 'DigitalOcean',
+      shared: true,
+      simulator_latency: '0',
+      simulator_inventory: 2,
+    })
+  ).body;
   await work(fixture);
   const service = (await fixture.staff.get(`/api/digitalocean/?settings_uuid=${common.uuid}`)).body[0];
   const text = 'Only staff users are allowed to import resources from shared services.';
-  for (const [method, tail] of [['GET', 'link/'], ['POST', 'link/'], ['POST', 'unlink/']] as const) {
+  for (const [method, tail] of [
+    ['GET', 'link/'],
+    ['POST', 'link/'],
+    ['POST', 'unlink/'],
+  ] as const) {
     const { body, status } = await people.clients.owner.send(method, service.url + tail);
     assert.equal([status, body], [403, { detail: text }], `${method} ${tail}`);
-    assert.is((await people.clients.manager.send(method, service.url + tail)).body.detail, 'You do not have permission to perform this action.');
+    assert.is(
+      (await people.clients.manager.send(method, service.url + tail)).body.detail,
+      'You do not have permission to perform this action.',
+    );
   }
   const { actions } = (await people.clients.owner.options(service.url)).body;
-  assert.equal([actions.unlink.reason, actions.unlink.enabled, actions.link.reason, actions.update.enabled], [text, false, text, true]);
-  const imported = await fixture.staff.post(`${service.url}link/`, { backend_id: '1000001', project: people.project.url });
+  assert.equal(
+    [actions.unlink.reason, actions.unlink.enabled, actions.link.reason, actions.update.enabled],
+    [text, false, text, true],
+  );
+  const imported = await fixture.staff.post(`${service.url}link/`, {
+    backend_id: '1000001',
+    project: people.project.url,
+  });
   assert.is(imported.status, 200);
   assert.equal(await alerts(), []);
   assert.is((await fixture.staff.post(`${service.url}unlink/`)).status, 204);
@@ -152,7 +249,10 @@ test('of shared settings only staff import and unlink; their services carry no a
 
 test('a type that imports several kinds needs the resource_type; one without imports has no link', async () => {
   const gitlab = await simulatedService(fixture, 'gitlab', people, { name: 'Code' });
-  const refused = await fixture.staff.post(`${gitlab.service.url}link/`, { backend_id: '1', project: people.project.url });
+  const refused = await fixture.staff.post(`${gitlab.service.url}link/`, {
+    backend_id: '1',
+    project: people.project.url,
+  });
   assert.equal([refused.status, refused.body], [400, { resource_type: ['This field is required.'] }]);
   const oracle = await simulatedService(fixture, 'oracle', people, { name: 'Base' });
   for (const method of ['GET', 'POST']) {
@@ -180,9 +280,19 @@ test('unlink removes service, links, resources, jobs and private settings here o
     'DigitalOcean Droplet unmanaged-droplet-3 has been deleted.',
     'DigitalOcean Droplet young has been deleted.',
   ]);
-  assert.equal(await Promise.all([settings, service, link, rocket].map(async ({ url }) => (await fixture.staff.get(url)).status)), [404, 404, 404, 404]);
+  assert.equal(
+    await Promise.all([settings, service, link, rocket].map(async ({ url }) => (await fixture.staff.get(url)).status)),
+    [404, 404, 404, 404],
+  );
   const { db } = fixture.server.deployment;
-  assert.equal([db.value(sql`SELECT count(*) FROM job`), db.value(sql`SELECT count(*) FROM simulated_object`), db.value(sql`SELECT count(*) FROM inventory`)], [0, 0, 0]);
+  assert.equal(
+    [
+      db.value(sql`SELECT count(*) FROM job`),
+      db.value(sql`SELECT count(*) FROM simulated_object`),
+      db.value(sql`SELECT count(*) FROM inventory`),
+    ],
+    [0, 0, 0],
+  );
   assert.equal(examine(fixture.server.deployment, false).problems, []);
 });
 

@@ -25,7 +25,11 @@ const shared = async (name = 'Common', type = 'DigitalOcean'): Promise<Json> =>
   (await fixture.staff.post('/api/service-settings/', { name, type, shared: true, simulator_latency: '0' })).body;
 const services = async (): Promise<Json[]> => (await fixture.staff.get('/api/services/')).body;
 const linked = async (): Promise<string[]> =>
-  (await services()).flatMap(({ customer_name, name, projects }) => projects.map((project: Json) => `${name} of ${customer_name}: ${project.name}`)).sort();
+  (await services())
+    .flatMap(({ customer_name, name, projects }) =>
+      projects.map((project: Json) => `${name} of ${customer_name}: ${project.name}`),
+    )
+    .sort();
 
 test('the creation job of shared settings makes a service for every customer, with a link to each of its projects', async () => {
   const bob = await fixture.customer('Bob');
@@ -34,21 +38,51 @@ test('the creation job of shared settings makes a service for every customer, wi
   await shared();
   assert.equal(await services(), [], 'not before the job runs');
   await work(fixture);
-  assert.equal((await services()).map(({ available_for_all, customer_name, name, shared: isShared }) => [name, customer_name, available_for_all, isShared]), [
-    ['Common', 'Alice', true, true], ['Common', 'Bob', true, true],
-  ]);
+  assert.equal(
+    (await services()).map(({ available_for_all, customer_name, name, shared: isShared }) => [
+      name,
+      customer_name,
+      available_for_all,
+      isShared,
+    ]),
+    [
+      ['Common', 'Alice', true, true],
+      ['Common', 'Bob', true, true],
+    ],
+  );
   assert.equal(await linked(), ['Common of Alice: Rocket', 'Common of Bob: Barge', 'Common of Bob: Boat']);
-  assert.equal(await usages(fixture, bob), { nc_project_count: 2, nc_service_count: 1, nc_service_project_link_count: 2 });
-  assert.equal(fixture.events().filter(({ type }) => !/^(customer|project)_/.test(type)), [], 'without events');
+  assert.equal(await usages(fixture, bob), {
+    nc_project_count: 2,
+    nc_service_count: 1,
+    nc_service_project_link_count: 2,
+  });
+  assert.equal(
+    fixture.events().filter(({ type }) => !/^(customer|project)_/.test(type)),
+    [],
+    'without events',
+  );
 });
 
 test('a new customer gets such a service on every shared settings in the same commit', async () => {
   await shared();
   await shared('Office', 'JIRA');
-  await fixture.staff.post('/api/service-settings/', { name: 'Private', type: 'DigitalOcean', customer: people.customer.url, simulator_latency: '0' });
+  await fixture.staff.post('/api/service-settings/', {
+    name: 'Private',
+    type: 'DigitalOcean',
+    customer: people.customer.url,
+    simulator_latency: '0',
+  });
   await work(fixture);
   const bob = await fixture.customer('Bob');
-  assert.equal((await services()).filter(({ customer }) => customer === bob.url).map(({ available_for_all, name }) => [name, available_for_all]), [['Common', true], ['Office', true]]);
+  assert.equal(
+    (await services())
+      .filter(({ customer }) => customer === bob.url)
+      .map(({ available_for_all, name }) => [name, available_for_all]),
+    [
+      ['Common', true],
+      ['Office', true],
+    ],
+  );
   assert.is((await usages(fixture, bob)).nc_service_count, 2);
 });
 
@@ -57,7 +91,10 @@ test('a new project is linked to every service of its customer that is available
   await work(fixture);
   await simulatedService(fixture, 'jira', people, { name: 'Private' });
   const project = await fixture.project('Sledge', people.customer);
-  assert.equal(project.services.map(({ name }: Json) => name), ['Common']);
+  assert.equal(
+    project.services.map(({ name }: Json) => name),
+    ['Common'],
+  );
   assert.equal(await usages(fixture, project), { nc_service_project_link_count: 1 });
 });
 
@@ -118,27 +155,53 @@ test('a customer that is deleted takes its services, links and private settings 
   const bob = await fixture.customer('Bob');
   const common = await shared();
   await work(fixture);
-  const mine = (await fixture.staff.post('/api/service-settings/', { name: 'Unused', type: 'JIRA', customer: bob.url, simulator_latency: '0' })).body;
-  const service = (await fixture.staff.post('/api/jira/', { name: 'Used', customer: bob.url, simulator_latency: '0' })).body;
+  const mine = (
+    await fixture.staff.post('/api/service-settings/', {
+      name: 'Unused',
+      type: 'JIRA',
+      customer: bob.url,
+      simulator_latency: '0',
+    })
+  ).body;
+  const service = (await fixture.staff.post('/api/jira/', { name: 'Used', customer: bob.url, simulator_latency: '0' }))
+    .body;
   assert.is((await fixture.staff.delete(bob.url)).status, 204);
-  assert.equal(await Promise.all([mine, service, common].map(async ({ url }) => (await fixture.staff.get(url)).status)), [404, 404, 200]);
-  assert.equal((await services()).map(({ customer_name }) => customer_name), ['Alice']);
+  assert.equal(
+    await Promise.all([mine, service, common].map(async ({ url }) => (await fixture.staff.get(url)).status)),
+    [404, 404, 200],
+  );
+  assert.equal(
+    (await services()).map(({ customer_name }) => customer_name),
+    ['Alice'],
+  );
 });
 
 test('a link is valid while the settings hold every certification that the project demands', async () => {
-  const certify = async (name: string): Promise<Json> => (await fixture.staff.post('/api/service-certifications/', { name })).body;
+  const certify = async (name: string): Promise<Json> =>
+    (await fixture.staff.post('/api/service-certifications/', { name })).body;
   const [iso, pci, soc] = [await certify('ISO'), await certify('PCI'), await certify('SOC')];
   const cloud = await dropletService(fixture, people);
   const droplet = await cloud.make();
-  const demand = (...list: Json[]): Promise<Json> => fixture.staff.post(`${people.project.url}update_certifications/`, { certifications: list.map(({ url }) => ({ url })) });
-  const hold = (...list: Json[]): Promise<Json> => fixture.staff.post(`${cloud.settings.url}update_certifications/`, { certifications: list.map(({ url }) => ({ url })) });
+  const demand = (...list: Json[]): Promise<Json> =>
+    fixture.staff.post(`${people.project.url}update_certifications/`, {
+      certifications: list.map(({ url }) => ({ url })),
+    });
+  const hold = (...list: Json[]): Promise<Json> =>
+    fixture.staff.post(`${cloud.settings.url}update_certifications/`, {
+      certifications: list.map(({ url }) => ({ url })),
+    });
   const validity = async (): Promise<unknown[]> => {
     const [service] = (await fixture.staff.get(people.project.url)).body.services;
-    return [service.validation_state, service.validation_message, (await fixture.staff.get(droplet.url)).body.is_link_valid];
+    return [
+      service.validation_state,
+      service.validation_message,
+      (await fixture.staff.get(droplet.url)).body.is_link_valid,
+    ];
   };
   assert.equal(await validity(), ['OK', '', true]);
   await demand(soc, iso);
-  const lacking = (names: string): string => `Provider does not match with project's security policy. Certifications are missing: "${names}"`;
+  const lacking = (names: string): string =>
+    `Provider does not match with project's security policy. Certifications are missing: "${names}"`;
   assert.equal(await validity(), ['ERRED', lacking('ISO, SOC'), false]);
   const refused = await fixture.staff.post('/api/digitalocean-droplets/', cloud.body());
   assert.equal([refused.status, refused.body], [400, { service_project_link: [lacking('ISO, SOC')] }]);
@@ -156,29 +219,67 @@ test('a project tells its services in the order of the names, each with its sett
   await shared('Antelope', 'JIRA');
   await work(fixture);
   const { services: told } = (await fixture.staff.get(people.project.url)).body;
-  assert.equal(told.map(({ name }: Json) => name), ['Antelope', 'zebra']);
+  assert.equal(
+    told.map(({ name }: Json) => name),
+    ['Antelope', 'zebra'],
+  );
   assert.equal(told[1], {
-    uuid: cloud.service.uuid, url: cloud.service.url, service_project_link_url: cloud.link.url, name: 'zebra', type: 'DigitalOcean', state: 'In Sync', shared: false,
-    settings_uuid: cloud.settings.uuid, settings: cloud.settings.url, validation_state: 'OK', validation_message: '',
+    uuid: cloud.service.uuid,
+    url: cloud.service.url,
+    service_project_link_url: cloud.link.url,
+    name: 'zebra',
+    type: 'DigitalOcean',
+    state: 'In Sync',
+    shared: false,
+    settings_uuid: cloud.settings.uuid,
+    settings: cloud.settings.url,
+    validation_state: 'OK',
+    validation_message: '',
   });
-  assert.equal(Object.keys(told[1]), ['uuid', 'url', 'service_project_link_url', 'name', 'type', 'state', 'shared', 'settings_uuid', 'settings', 'validation_state', 'validation_message']);
+  assert.equal(Object.keys(told[1]), [
+    'uuid',
+    'url',
+    'service_project_link_url',
+    'name',
+    'type',
+    'state',
+    'shared',
+    'settings_uuid',
+    'settings',
+    'validation_state',
+    'validation_message',
+  ]);
 });
 
 test('a resource that hosts settings with resources is neither deleted nor unlinked; without resources they go with it', async () => {
   const cloud = await dropletService(fixture, people);
   const host = await cloud.make({ name: 'host' });
   const hosted = await simulatedService(fixture, 'digitalocean', people, { name: 'Hosted', scope: host.url });
-  const guest = (await fixture.staff.post('/api/digitalocean-droplets/', cloud.body({ name: 'guest', service_project_link: hosted.link.url }))).body;
+  const guest = (
+    await fixture.staff.post(
+      '/api/digitalocean-droplets/',
+      cloud.body({ name: 'guest', service_project_link: hosted.link.url }),
+    )
+  ).body;
   await work(fixture);
   const text = 'Cannot delete resource that hosts service settings with existing droplets';
-  for (const [method, url] of [['DELETE', host.url], ['POST', `${host.url}unlink/`], ['POST', `${cloud.service.url}unlink/`]] as const) {
+  for (const [method, url] of [
+    ['DELETE', host.url],
+    ['POST', `${host.url}unlink/`],
+    ['POST', `${cloud.service.url}unlink/`],
+  ] as const) {
     const { body, status } = await fixture.staff.send(method, url);
     assert.equal([status, body], [409, { detail: text }], `${method} ${url}`);
   }
   await fixture.staff.post(`${guest.url}unlink/`);
   assert.is((await fixture.staff.delete(host.url)).status, 202);
   await work(fixture);
-  assert.equal(await Promise.all([host.url, hosted.settings.url, hosted.service.url].map(async (url) => (await fixture.staff.get(url)).status)), [404, 404, 404]);
+  assert.equal(
+    await Promise.all(
+      [host.url, hosted.settings.url, hosted.service.url].map(async (url) => (await fixture.staff.get(url)).status),
+    ),
+    [404, 404, 404],
+  );
 });
 
 test('settings that got resources while their host was being deleted stay without a host', async () => {

@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Fixture, type Json } from '../support/fixture.ts';
 import { type Droplets, dropletService } from '../support/droplets.ts';
+import { Fixture, type Json } from '../support/fixture.ts';
 import { simulatedService, work } from '../support/simulated.ts';
 
 const test = suite('deleting what has resources (services.md 8.5)');
@@ -26,11 +26,19 @@ const remove = async ({ url }: Json): Promise<unknown[]> => {
 test('project, link, service and settings stay while there are resources, in whatever state', async () => {
   const droplet = await cloud.begin();
   const parents: [Json, string][] = [
-    [project, 'project'], [cloud.link, 'service project link'], [cloud.service, 'service'], [cloud.settings, 'service settings'],
+    [project, 'project'],
+    [cloud.link, 'service project link'],
+    [cloud.service, 'service'],
+    [cloud.settings, 'service settings'],
   ];
-  for (const prepare of [async (): Promise<void> => undefined, (): Promise<void> => work(fixture), async (): Promise<void> => void (await fixture.staff.delete(droplet.url))]) {
+  for (const prepare of [
+    async (): Promise<void> => undefined,
+    (): Promise<void> => work(fixture),
+    async (): Promise<void> => void (await fixture.staff.delete(droplet.url)),
+  ]) {
     await prepare();
-    for (const [parent, name] of parents) assert.equal(await remove(parent), [409, { detail: `Cannot delete ${name} with existing droplets` }]);
+    for (const [parent, name] of parents)
+      assert.equal(await remove(parent), [409, { detail: `Cannot delete ${name} with existing droplets` }]);
   }
   await work(fixture);
   for (const [parent] of parents.slice(1)) {
@@ -45,7 +53,12 @@ test('of several kinds the text names the first by name', async () => {
   await cloud.begin();
   const office = await simulatedService(fixture, 'jira', { customer, project }, { name: 'Office' });
   const template = (await fixture.staff.get('/api/jira-project-templates/')).body[0].url;
-  await fixture.staff.post('/api/jira-projects/', { service_project_link: office.link.url, name: 'Plan', key: 'PLAN', template });
+  await fixture.staff.post('/api/jira-projects/', {
+    service_project_link: office.link.url,
+    name: 'Plan',
+    key: 'PLAN',
+    template,
+  });
   assert.equal(await remove(project), [409, { detail: 'Cannot delete project with existing droplets' }]);
   assert.equal(await remove(office.service), [409, { detail: 'Cannot delete service with existing jira projects' }]);
 });

@@ -3,8 +3,8 @@ import * as assert from 'uvu/assert';
 import { newUuid } from '../../src/access/deployment.ts';
 import { propertyKinds } from '../../src/providers/registry.ts';
 import { type Cast, cast, everybody } from '../support/cast.ts';
-import { Fixture, type Json } from '../support/fixture.ts';
 import { type Droplets, dropletService } from '../support/droplets.ts';
+import { Fixture, type Json } from '../support/fixture.ts';
 import { type SimulatedService, simulatedService } from '../support/simulated.ts';
 
 const test = suite('properties, common rules (providers.md 1.3)');
@@ -22,18 +22,24 @@ test.before(async () => {
 test.after(() => fixture.close());
 
 const sizes = '/api/digitalocean-sizes/';
-const names = async (path: string, client = fixture.staff): Promise<string[]> => (await client.get(path)).body.map(({ name }: Json) => name);
+const names = async (path: string, client = fixture.staff): Promise<string[]> =>
+  (await client.get(path)).body.map(({ name }: Json) => name);
 
 for (const { kind, name } of propertyKinds) {
   test(`${name} is read by GET of list and detail only, by name unless asked otherwise`, async () => {
     const path = `/api/${kind.path}/`;
     const listed = await fixture.staff.get(path);
     assert.equal([listed.status, listed.headers.get('allow')], [200, 'GET, HEAD, OPTIONS']);
-    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) assert.is((await fixture.staff.send(method, path, {})).status, 405);
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'])
+      assert.is((await fixture.staff.send(method, path, {})).status, 405);
     const [first] = listed.body;
     if (!first) return;
-    assert.equal([(await fixture.staff.get(first.url)).body, Object.keys(first).slice(0, 3)], [first, ['url', 'uuid', 'name']]);
-    for (const method of ['PUT', 'PATCH', 'DELETE']) assert.is((await fixture.staff.send(method, first.url, {})).status, 405);
+    assert.equal(
+      [(await fixture.staff.get(first.url)).body, Object.keys(first).slice(0, 3)],
+      [first, ['url', 'uuid', 'name']],
+    );
+    for (const method of ['PUT', 'PATCH', 'DELETE'])
+      assert.is((await fixture.staff.send(method, first.url, {})).status, 405);
     assert.equal((await names(`${path}?o=-name`)).reverse(), await names(path));
   });
 }
@@ -46,8 +52,12 @@ test('filters: part of the name, the exact name, the settings that use it', asyn
   assert.is((await names(`${sizes}?settings=${cloud.settings.url}`)).length, 5);
   assert.equal(await names(`${sizes}?settings_uuid=${office.settings.uuid}`), []);
   assert.equal(await names(`${sizes}?settings_uuid=${'0'.repeat(32)}`), []);
-  assert.equal((await fixture.staff.get(`${sizes}?settings_uuid=x`)).body, { settings_uuid: ['"x" is not a valid UUID.'] });
-  assert.equal((await fixture.staff.get(`${sizes}?settings=${people.project.url}`)).body, { settings: ['Invalid hyperlink - Incorrect URL match.'] });
+  assert.equal((await fixture.staff.get(`${sizes}?settings_uuid=x`)).body, {
+    settings_uuid: ['"x" is not a valid UUID.'],
+  });
+  assert.equal((await fixture.staff.get(`${sizes}?settings=${people.project.url}`)).body, {
+    settings: ['Invalid hyperlink - Incorrect URL match.'],
+  });
   assert.equal((await fixture.staff.get(`${sizes}?o=disk`)).status, 200);
   assert.equal((await fixture.staff.get(`${sizes}?o=transfer`)).body, { o: ['"transfer" is not a valid choice.'] });
 });
@@ -75,16 +85,35 @@ test('those of settings are readable by who sees the settings or a service on th
 test('a real backend has a set of its own; a property of another set does not exist', async () => {
   const { deployment } = fixture.server;
   const uuid = newUuid(deployment);
-  deployment.db.write(() => deployment.db.insert('property', {
-    uuid, kind: 'DigitalOcean.Region', backend: 'https://ocean.example.com/v2', backend_id: 'moon1', name: 'Moon 1',
-  }));
-  const settings = (await fixture.staff.post('/api/service-settings/', { name: 'Real', type: 'DigitalOcean', backend_url: 'https://ocean.example.com/v2', token: 'x' })).body;
+  deployment.db.write(() =>
+    deployment.db.insert('property', {
+      uuid,
+      kind: 'DigitalOcean.Region',
+      backend: 'https://ocean.example.com/v2',
+      backend_id: 'moon1',
+      name: 'Moon 1',
+    }),
+  );
+  const settings = (
+    await fixture.staff.post('/api/service-settings/', {
+      name: 'Real',
+      type: 'DigitalOcean',
+      backend_url: 'https://ocean.example.com/v2',
+      token: 'x',
+    })
+  ).body;
   const regions = '/api/digitalocean-regions/';
   assert.equal(await names(`${regions}?settings_uuid=${settings.uuid}`), ['Moon 1']);
   assert.not((await names(`${regions}?settings_uuid=${cloud.settings.uuid}`)).includes('Moon 1'));
-  const refused = await fixture.staff.post('/api/digitalocean-droplets/', cloud.body({ region: `${fixture.url}${regions}${uuid}/` }));
+  const refused = await fixture.staff.post(
+    '/api/digitalocean-droplets/',
+    cloud.body({ region: `${fixture.url}${regions}${uuid}/` }),
+  );
   assert.equal([refused.status, refused.body], [400, { region: ['Invalid hyperlink - Object does not exist.'] }]);
-  const unseen = await people.clients.admin.post('/api/digitalocean-droplets/', cloud.body({ image: `${fixture.url}${regions}${uuid}/` }));
+  const unseen = await people.clients.admin.post(
+    '/api/digitalocean-droplets/',
+    cloud.body({ image: `${fixture.url}${regions}${uuid}/` }),
+  );
   assert.equal([unseen.status, unseen.body], [400, { image: ['Invalid hyperlink - Incorrect URL match.'] }]);
 });
 

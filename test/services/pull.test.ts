@@ -1,8 +1,8 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { examine } from '../../src/doctor/doctor.ts';
-import { Fixture, type Json } from '../support/fixture.ts';
 import { type Droplets, dropletService } from '../support/droplets.ts';
+import { Fixture, type Json } from '../support/fixture.ts';
 import { setOptions, step, work } from '../support/simulated.ts';
 
 const test = suite('the background pull (services.md 8.4)');
@@ -30,19 +30,40 @@ const synchronise = async (): Promise<void> => {
 /** Changes the droplet at the provider. */
 const drift = (values: Readonly<Record<string, unknown>>): void => {
   const { db } = fixture.server.deployment;
-  db.script(`UPDATE simulated_object SET "values" = json_patch("values", '${JSON.stringify(values)}') WHERE backend_id = '${droplet.backend_id}'`);
+  db.script(
+    `UPDATE simulated_object SET "values" = json_patch("values", '${JSON.stringify(values)}') WHERE backend_id = '${droplet.backend_id}'`,
+  );
 };
-const lose = (): void => fixture.server.deployment.db.script(`UPDATE simulated_object SET backend_id = 'lost' WHERE backend_id = '${droplet.backend_id}'`);
-const find = (): void => fixture.server.deployment.db.script(`UPDATE simulated_object SET backend_id = '${droplet.backend_id}' WHERE backend_id = 'lost'`);
-const alerts = async (): Promise<string[]> => (await fixture.staff.get('/api/alerts/?opened&o=created')).body.map(({ alert_type: type, message }: Json) => `${type}: ${message}`).sort();
+const lose = (): void =>
+  fixture.server.deployment.db.script(
+    `UPDATE simulated_object SET backend_id = 'lost' WHERE backend_id = '${droplet.backend_id}'`,
+  );
+const find = (): void =>
+  fixture.server.deployment.db.script(
+    `UPDATE simulated_object SET backend_id = '${droplet.backend_id}' WHERE backend_id = 'lost'`,
+  );
+const alerts = async (): Promise<string[]> =>
+  (await fixture.staff.get('/api/alerts/?opened&o=created')).body
+    .map(({ alert_type: type, message }: Json) => `${type}: ${message}`)
+    .sort();
 
-test('the provider\'s fields overwrite name, sizes, addresses and runtime state, without an event', async () => {
-  drift({ name: 'renamed', cores: 4, ram: 8192, disk: 163840, external_ips: ['198.18.9.9'], internal_ips: [], runtime_state: 'offline' });
+test("the provider's fields overwrite name, sizes, addresses and runtime state, without an event", async () => {
+  drift({
+    name: 'renamed',
+    cores: 4,
+    ram: 8192,
+    disk: 163840,
+    external_ips: ['198.18.9.9'],
+    internal_ips: [],
+    runtime_state: 'offline',
+  });
   await synchronise();
-  const { access_url, cores, disk, external_ips, internal_ips, name, ram, runtime_state, start_time, state } = await present();
-  assert.equal([name, cores, ram, disk, external_ips, internal_ips, access_url, runtime_state, start_time, state], [
-    'renamed', 4, 8192, 163840, ['198.18.9.9'], [], ['198.18.9.9'], 'offline', null, 'OK',
-  ]);
+  const { access_url, cores, disk, external_ips, internal_ips, name, ram, runtime_state, start_time, state } =
+    await present();
+  assert.equal(
+    [name, cores, ram, disk, external_ips, internal_ips, access_url, runtime_state, start_time, state],
+    ['renamed', 4, 8192, 163840, ['198.18.9.9'], [], ['198.18.9.9'], 'offline', null, 'OK'],
+  );
   assert.equal(fixture.events(), []);
 });
 
@@ -54,7 +75,8 @@ test('what the provider does not know of stays: the description of a droplet, it
 });
 
 test('a pull of nothing new writes nothing', async () => {
-  const revision = (): number => fixture.server.deployment.db.value({ text: 'SELECT revision FROM resource', values: [] }) as number;
+  const revision = (): number =>
+    fixture.server.deployment.db.value({ text: 'SELECT revision FROM resource', values: [] }) as number;
   const before = revision();
   await synchronise();
   assert.is(revision(), before);
@@ -66,7 +88,8 @@ test('a missing object makes its resource Erred, with an alert; when it is back 
   const gone = await present();
   assert.equal([gone.state, gone.runtime_state, gone.error_message], ['Erred', '', 'Does not exist at backend.']);
   assert.equal(await alerts(), [
-    'resource_disappeared_from_backend: Resource web has disappeared from the backend', 'service_has_unmanaged_resources: Service Cloud has unmanaged resources',
+    'resource_disappeared_from_backend: Resource web has disappeared from the backend',
+    'service_has_unmanaged_resources: Service Cloud has unmanaged resources',
   ]);
   await synchronise();
   assert.is((await present()).state, 'Erred', 'and stays so');
@@ -128,12 +151,18 @@ test('objects that are unknown here can be imported', async () => {
   await setOptions(fixture, cloud.settings, { simulator_inventory: 2 });
   assert.equal((await fixture.staff.get(`${cloud.service.url}link/`)).body, []);
   await synchronise();
-  assert.equal((await fixture.staff.get(`${cloud.service.url}link/`)).body.map(({ name }: Json) => name), ['unmanaged-droplet-1', 'unmanaged-droplet-2']);
+  assert.equal(
+    (await fixture.staff.get(`${cloud.service.url}link/`)).body.map(({ name }: Json) => name),
+    ['unmanaged-droplet-1', 'unmanaged-droplet-2'],
+  );
 });
 
 test('properties that are gone at the provider are deleted, and resources keep what they copied', async () => {
-  fixture.server.deployment.db.script("INSERT INTO property (uuid, kind, backend, backend_id, name) VALUES (lower(hex(randomblob(16))), 'DigitalOcean.Region', '', 'moon1', 'Moon 1')");
-  const regions = async (): Promise<string[]> => (await fixture.staff.get('/api/digitalocean-regions/')).body.map(({ name }: Json) => name);
+  fixture.server.deployment.db.script(
+    "INSERT INTO property (uuid, kind, backend, backend_id, name) VALUES (lower(hex(randomblob(16))), 'DigitalOcean.Region', '', 'moon1', 'Moon 1')",
+  );
+  const regions = async (): Promise<string[]> =>
+    (await fixture.staff.get('/api/digitalocean-regions/')).body.map(({ name }: Json) => name);
   assert.ok((await regions()).includes('Moon 1'));
   await synchronise();
   assert.equal(await regions(), ['Amsterdam 3', 'Frankfurt 1', 'New York 3', 'Singapore 1']);

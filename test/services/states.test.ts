@@ -15,13 +15,24 @@ test.before.each(async () => {
 test.after.each(() => fixture.close());
 
 const make = async (fields: Readonly<Record<string, unknown>> = {}): Promise<Json> =>
-  (await fixture.staff.post('/api/service-settings/', { name: 'Ocean', type: 'DigitalOcean', simulator_latency: '0', ...fields })).body;
+  (
+    await fixture.staff.post('/api/service-settings/', {
+      name: 'Ocean',
+      type: 'DigitalOcean',
+      simulator_latency: '0',
+      ...fields,
+    })
+  ).body;
 const state = async ({ url }: Json): Promise<string[]> => {
   const { error_message: message, state: present } = (await fixture.staff.get(url)).body;
   return message === '' ? [present] : [present, message];
 };
 const alerts = async (): Promise<Json[]> =>
-  (await fixture.staff.get('/api/alerts/?opened')).body.map(({ alert_type: type, message, scope }: Json) => [type, message, scope]);
+  (await fixture.staff.get('/api/alerts/?opened')).body.map(({ alert_type: type, message, scope }: Json) => [
+    type,
+    message,
+    scope,
+  ]);
 
 test('POST leaves settings in Creation Scheduled; the job makes them Creating and then In Sync', async () => {
   const settings = await make({ simulator_latency: 'sync=50,*=0' });
@@ -63,7 +74,9 @@ test('every settings_sync_interval they are Sync Scheduled, Syncing, and In Sync
 
 test('a failure makes them Erred with its text and raises service_unavailable on each service; success clears both', async () => {
   const settings = await make({ customer: customer.url, simulator_failures: 'ping' });
-  const service = (await fixture.staff.post('/api/digitalocean/', { name: 'Ocean', customer: customer.url, settings: settings.url })).body;
+  const service = (
+    await fixture.staff.post('/api/digitalocean/', { name: 'Ocean', customer: customer.url, settings: settings.url })
+  ).body;
   await work(fixture);
   assert.equal(await state(settings), ['Erred', 'Simulated failure of ping']);
   assert.equal(await alerts(), [['service_unavailable', 'Service account Ocean is not responding', service.url]]);
@@ -108,7 +121,12 @@ test('settings that an import wrote are New, and the timer schedules their creat
 
 test('a job whose lease is older than ten minutes is taken over, so that no state hangs', async () => {
   const settings = await make();
-  const { clock, server: { deployment: { db } } } = fixture;
+  const {
+    clock,
+    server: {
+      deployment: { db },
+    },
+  } = fixture;
   clock.advance(1);
   // A process took the job, and was never heard of again.
   db.write(() => {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Server, createServer } from '../../src/server.ts';
+import { createServer, type Server } from '../../src/server.ts';
 
 const first = suite('first user');
 let data: string;
@@ -20,17 +20,23 @@ first.after(async () => {
 });
 
 const logIn = async (password: string) => {
-  const response = await fetch(`${server.url}/api-auth/password/`, { method: 'POST', body: new URLSearchParams({ username: 'admin', password }) });
+  const response = await fetch(`${server.url}/api-auth/password/`, {
+    method: 'POST',
+    body: new URLSearchParams({ username: 'admin', password }),
+  });
   return { status: response.status, body: (await response.json()) as { token: string } };
 };
 
-first('the first start on an empty database writes the password of the staff user admin to a file only its owner reads', async () => {
-  const file = join(data, 'inner/initial-password');
-  assert.is(server.initialPassword, file);
-  assert.is(statSync(file).mode & 0o777, 0o600);
-  assert.is(statSync(join(data, 'inner')).mode & 0o777, 0o700);
-  assert.is((await logIn(readFileSync(file, 'utf8').trim())).status, 200);
-});
+first(
+  'the first start on an empty database writes the password of the staff user admin to a file only its owner reads',
+  async () => {
+    const file = join(data, 'inner/initial-password');
+    assert.is(server.initialPassword, file);
+    assert.is(statSync(file).mode & 0o777, 0o600);
+    assert.is(statSync(join(data, 'inner')).mode & 0o777, 0o700);
+    assert.is((await logIn(readFileSync(file, 'utf8').trim())).status, 200);
+  },
+);
 
 first('a later start creates nobody', async () => {
   await server.close();
@@ -42,11 +48,21 @@ first('the file goes away when the password is changed', async () => {
   const file = join(data, 'inner/initial-password');
   const { body } = await logIn(readFileSync(file, 'utf8').trim());
   const headers = { Authorization: `Token ${body.token}` };
-  const [me] = (await (await fetch(`${server.url}/api/users/?current`, { headers })).json()) as [{ url: string; is_staff: boolean }];
+  const [me] = (await (await fetch(`${server.url}/api/users/?current`, { headers })).json()) as [
+    { url: string; is_staff: boolean },
+  ];
   assert.is(me.is_staff, true);
-  const refused = await fetch(`${me.url}password/`, { method: 'POST', headers, body: new URLSearchParams({ password: 'short' }) });
+  const refused = await fetch(`${me.url}password/`, {
+    method: 'POST',
+    headers,
+    body: new URLSearchParams({ password: 'short' }),
+  });
   assert.equal([refused.status, existsSync(file)], [400, true]);
-  const changed = await fetch(`${me.url}password/`, { method: 'POST', headers, body: new URLSearchParams({ password: 'longer 1234' }) });
+  const changed = await fetch(`${me.url}password/`, {
+    method: 'POST',
+    headers,
+    body: new URLSearchParams({ password: 'longer 1234' }),
+  });
   assert.equal([changed.status, existsSync(file)], [200, false]);
   assert.is((await logIn('longer 1234')).status, 200);
 });

@@ -27,7 +27,10 @@ lockout.before.each(() => {
 /** The status or, where it tells more, the detail of a login from an address. */
 async function attempt(username: string, tried = 'wrong', address = '192.0.2.1'): Promise<unknown> {
   const body = JSON.stringify({ username, password: tried });
-  const answer = await fixture.anonymous.send('POST', '/api-auth/password/', body, { 'Content-Type': 'application/json', 'X-Forwarded-For': address });
+  const answer = await fixture.anonymous.send('POST', '/api-auth/password/', body, {
+    'Content-Type': 'application/json',
+    'X-Forwarded-For': address,
+  });
   assert.is(answer.status, answer.body.token ? 200 : 401);
   return answer.body.detail ?? 200;
 }
@@ -101,7 +104,10 @@ lockout('unknown users are counted too; missing fields are not', async () => {
   await fail(4, 'nobody');
   assert.is(await attempt('nobody'), locked);
   for (let i = 0; i < 5; i++) {
-    const { status } = await fixture.anonymous.send('POST', '/api-auth/password/', '{"username":"bob"}', { 'Content-Type': 'application/json', 'X-Forwarded-For': '192.0.2.1' });
+    const { status } = await fixture.anonymous.send('POST', '/api-auth/password/', '{"username":"bob"}', {
+      'Content-Type': 'application/json',
+      'X-Forwarded-For': '192.0.2.1',
+    });
     assert.is(status, 401);
   }
   assert.is(await attempt('bob', password), 200);
@@ -109,7 +115,10 @@ lockout('unknown users are counted too; missing fields are not', async () => {
 
 lockout('simultaneous attempts cannot get more than four tries', async () => {
   const answers = await Promise.all(Array.from({ length: 12 }, () => attempt('alice')));
-  assert.equal([answers.filter((answer) => answer === wrong).length, answers.filter((answer) => answer === locked).length], [4, 8]);
+  assert.equal(
+    [answers.filter((answer) => answer === wrong).length, answers.filter((answer) => answer === locked).length],
+    [4, 8],
+  );
 });
 
 lockout('50 failures from one address within 10 minutes lock it for all usernames, with the same text', async () => {
@@ -131,7 +140,10 @@ lockout('the last X-Forwarded-For entry that is no trusted proxy is the address'
 
 lockout('counters that have run out are removed', async () => {
   const { db } = fixture.server.deployment;
-  const kept = () => [db.value(sql`SELECT count(*) FROM login_failure`), db.value(sql`SELECT count(*) FROM address_failure`)];
+  const kept = () => [
+    db.value(sql`SELECT count(*) FROM login_failure`),
+    db.value(sql`SELECT count(*) FROM address_failure`),
+  ];
   await fail(2);
   fixture.server.tick();
   assert.equal(kept(), [1, 2]);
@@ -143,7 +155,11 @@ lockout('counters that have run out are removed', async () => {
 lockout('they are removed in steps of a bounded size, those that ran out first before the others', async () => {
   const own = await Fixture.start();
   const { clock, db } = own.server.deployment;
-  const kept = () => [db.value(sql`SELECT min(username_folded) FROM login_failure`), db.value(sql`SELECT count(*) FROM login_failure`), db.value(sql`SELECT count(*) FROM address_failure`)];
+  const kept = () => [
+    db.value(sql`SELECT min(username_folded) FROM login_failure`),
+    db.value(sql`SELECT count(*) FROM login_failure`),
+    db.value(sql`SELECT count(*) FROM address_failure`),
+  ];
   db.write(() => {
     for (let i = 0; i < 12; i++) countFailure(db, `guess${i}`, '192.0.2.1', clock.now() + i);
     countFailure(db, 'young', '192.0.2.1', clock.now() + 60 * 1_000_000);

@@ -28,7 +28,13 @@ logout('it is 204, revokes the presented token and no other, and emits auth_logg
       type: 'auth_logged_out',
       level: 'info',
       message: 'User alice with full name Alice Lee has logged out.',
-      context: { ip_address: '127.0.0.1', user_uuid: alice.uuid, user_username: 'alice', user_full_name: 'Alice Lee', user_native_name: '' },
+      context: {
+        ip_address: '127.0.0.1',
+        user_uuid: alice.uuid,
+        user_username: 'alice',
+        user_full_name: 'Alice Lee',
+        user_native_name: '',
+      },
     },
   ]);
   assert.equal((await one.get('/api/')).body, { detail: 'Invalid token.' });
@@ -39,7 +45,8 @@ logout('it is 204, revokes the presented token and no other, and emits auth_logg
 logout('it allows POST and OPTIONS', async () => {
   const options = await fixture.staff.options(path);
   assert.equal([options.status, options.headers.get('allow')], [200, 'POST, OPTIONS']);
-  for (const method of ['GET', 'HEAD', 'PUT', 'DELETE']) assert.is((await fixture.staff.send(method, path)).status, 405);
+  for (const method of ['GET', 'HEAD', 'PUT', 'DELETE'])
+    assert.is((await fixture.staff.send(method, path)).status, 405);
 });
 
 logout.run();

@@ -26,11 +26,15 @@ test.before(async () => {
 });
 test.after(() => fixture.close());
 
-const stats = async (query: string, client: Client = fixture.staff): Promise<Json> => (await client.get(`/api/stats/quota/?${query}`)).body;
+const stats = async (query: string, client: Client = fixture.staff): Promise<Json> =>
+  (await client.get(`/api/stats/quota/?${query}`)).body;
 const ofProject = { ram: -1, ram_usage: 6144, storage: 0.1, storage_usage: 0, vcpu: 110, vcpu_usage: 12 };
 
 test('a flat object with sorted keys: per name the sum of limits, -1 if any is unlimited, and the sum of usages', async () => {
-  assert.is(JSON.stringify(await stats(`aggregate=project&uuid=${people.project.uuid}&quota_name=vcpu&quota_name=ram`)), '{"ram":-1,"ram_usage":6144,"vcpu":110,"vcpu_usage":12}');
+  assert.is(
+    JSON.stringify(await stats(`aggregate=project&uuid=${people.project.uuid}&quota_name=vcpu&quota_name=ram`)),
+    '{"ram":-1,"ram_usage":6144,"vcpu":110,"vcpu_usage":12}',
+  );
   assert.is(JSON.stringify(await stats(`aggregate=project&uuid=${people.project.uuid}`)), JSON.stringify(ofProject));
   assert.equal(await stats(''), { ...ofProject, vcpu: 1111, vcpu_usage: 62.5 });
 });
@@ -40,7 +44,11 @@ test('aggregate is customer by default: the links of its projects; project: the 
   assert.equal(await stats(`aggregate=customer&uuid=${other.uuid}`), { vcpu: 1000, vcpu_usage: 50 });
   assert.equal(await stats(`aggregate=project&uuid=${sibling.uuid}`), { vcpu: 1, vcpu_usage: 0.5 });
   assert.equal(await stats('aggregate=project'), await stats('aggregate=customer'));
-  assert.equal(await stats(`aggregate=project&aggregate=customer&uuid=${other.uuid}`), { vcpu: 1000, vcpu_usage: 50 }, 'the last one counts');
+  assert.equal(
+    await stats(`aggregate=project&aggregate=customer&uuid=${other.uuid}`),
+    { vcpu: 1000, vcpu_usage: 50 },
+    'the last one counts',
+  );
 });
 
 test('another aggregate and a malformed uuid are 400', async () => {
@@ -51,7 +59,12 @@ test('another aggregate and a malformed uuid are 400', async () => {
 
 test('an unknown or unreadable uuid, or one of another kind, and a project without any link, is an empty object', async () => {
   const { owner } = people.clients;
-  for (const query of [`uuid=${'0'.repeat(32)}`, `uuid=${people.project.uuid}`, `aggregate=project&uuid=${people.customer.uuid}`]) assert.equal(await stats(query), {}, query);
+  for (const query of [
+    `uuid=${'0'.repeat(32)}`,
+    `uuid=${people.project.uuid}`,
+    `aggregate=project&uuid=${people.customer.uuid}`,
+  ])
+    assert.equal(await stats(query), {}, query);
   assert.equal(await stats(`uuid=${other.uuid}`, owner), {});
   assert.equal(await stats(`aggregate=project&uuid=${elsewhere.uuid}`, owner), {});
 });
@@ -73,10 +86,17 @@ test('unknown names do not appear; quotas of other objects are not counted', asy
 });
 
 test('numbers as large as they may be are summed without an error', async () => {
-  const ids = [link(fixture, elsewhere, { vcpu: { limit: 9e18, usage: 9e18 } }), link(fixture, elsewhere, { vcpu: { limit: 9e18 } })];
+  const ids = [
+    link(fixture, elsewhere, { vcpu: { limit: 9e18, usage: 9e18 } }),
+    link(fixture, elsewhere, { vcpu: { limit: 9e18 } }),
+  ];
   assert.equal(await stats(`aggregate=project&uuid=${elsewhere.uuid}`), { vcpu: 1.8e19 + 1000, vcpu_usage: 9e18 + 50 });
   for (const id of ids) setQuota(fixture, 'link', id, 'vcpu', { limit: 1.7e308 });
-  assert.equal(await stats(`aggregate=project&uuid=${elsewhere.uuid}&quota_name=vcpu`), { vcpu: Number.MAX_VALUE, vcpu_usage: 9e18 + 50 }, 'JSON knows no infinity');
+  assert.equal(
+    await stats(`aggregate=project&uuid=${elsewhere.uuid}&quota_name=vcpu`),
+    { vcpu: Number.MAX_VALUE, vcpu_usage: 9e18 + 50 },
+    'JSON knows no infinity',
+  );
   for (const id of ids) setQuota(fixture, 'link', id, 'vcpu', { limit: 0, usage: 0 });
 });
 

@@ -49,7 +49,10 @@ export async function cast(fixture: Fixture): Promise<Cast> {
 }
 
 /** What `ask` answers to each part of the cast. */
-export async function everybody<T>({ clients }: Cast, ask: (client: Client, part: Part) => Promise<T>): Promise<Record<Part, T>> {
+export async function everybody<T>(
+  { clients }: Cast,
+  ask: (client: Client, part: Part) => Promise<T>,
+): Promise<Record<Part, T>> {
   const answers = {} as Record<Part, T>;
   for (const part of parts) answers[part] = await ask(clients[part], part);
   return answers;

@@ -10,7 +10,10 @@ type Node = any;
 const document: Node = openApi(endpoints);
 
 /** Paths by their number of segments, with patterns that match them. */
-const paths = Object.keys(document.paths).map((path) => ({ path, pattern: new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`) }));
+const paths = Object.keys(document.paths).map((path) => ({
+  path,
+  pattern: new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`),
+}));
 
 /**
  * The document with every object closed: a member that no schema names is a mistake, too. `partial` leaves out what is
@@ -48,7 +51,8 @@ class Schemas {
 const whole = new Schemas(false);
 let partial: Schemas | undefined;
 
-const pointer = (...keys: readonly string[]): string => keys.map((key) => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+const pointer = (...keys: readonly string[]): string =>
+  keys.map((key) => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 
 /** Throws when an answer is not one that the document describes. `address` has the path, and the query if there was one. */
 export function checkAnswer(method: string, address: string, status: number, type: string, body: unknown): void {
@@ -60,10 +64,13 @@ export function checkAnswer(method: string, address: string, status: number, typ
   const known = operation.responses[status] ?? (status >= 500 ? operation.responses.default : undefined);
   const what = `${method} ${described} ${status}`;
   if (!known) throw new Error(`${what}: the document knows no such status; the answer was ${JSON.stringify(body)}`);
-  const place = known.$ref ? known.$ref.slice(1) : pointer('paths', described, method.toLowerCase(), 'responses', String(status));
+  const place = known.$ref
+    ? known.$ref.slice(1)
+    : pointer('paths', described, method.toLowerCase(), 'responses', String(status));
   const { content } = known.$ref ? document.components.responses[known.$ref.split('/').at(-1)] : known;
   if (!content) {
-    if (body !== undefined) throw new Error(`${what}: the document knows of no body, and there was ${JSON.stringify(body)}`);
+    if (body !== undefined)
+      throw new Error(`${what}: the document knows of no body, and there was ${JSON.stringify(body)}`);
     return;
   }
   const media = type.split(';')[0] as string;
@@ -73,5 +80,7 @@ export function checkAnswer(method: string, address: string, status: number, typ
   const validate = schemas.at(place + pointer('content', media, 'schema'));
   if (validate(body)) return;
   const { instancePath, message, params } = validate.errors?.[0] ?? {};
-  throw new Error(`${what}: the body ${instancePath} ${message} (${JSON.stringify(params)}), but was ${JSON.stringify(body)?.slice(0, 600)}`);
+  throw new Error(
+    `${what}: the body ${instancePath} ${message} (${JSON.stringify(params)}), but was ${JSON.stringify(body)?.slice(0, 600)}`,
+  );
 }

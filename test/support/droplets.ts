@@ -16,7 +16,8 @@ export interface DropletCatalogue {
 
 /** The catalogue, once a service has synchronised. */
 export async function dropletCatalogue(fixture: Fixture): Promise<DropletCatalogue> {
-  const find = async (path: string): Promise<string> => (await fixture.staff.get(`/api/digitalocean-${path}`)).body[0].url;
+  const find = async (path: string): Promise<string> =>
+    (await fixture.staff.get(`/api/digitalocean-${path}`)).body[0].url;
   return {
     debian: await find('images/?distribution=Debian'),
     ubuntu: await find('images/?distribution=Ubuntu'),
@@ -47,7 +48,12 @@ export async function dropletService(
   const cloud = await simulatedService(fixture, 'digitalocean', place, options);
   const catalogue = await dropletCatalogue(fixture);
   const body = (fields = {}): Record<string, unknown> => ({
-    service_project_link: cloud.link.url, name: 'web', region: catalogue.nyc, image: catalogue.debian, size: catalogue.small, ...fields,
+    service_project_link: cloud.link.url,
+    name: 'web',
+    region: catalogue.nyc,
+    image: catalogue.debian,
+    size: catalogue.small,
+    ...fields,
   });
   const begin = async (fields = {}, client: Client = fixture.staff): Promise<Json> => {
     const answer = await client.post('/api/digitalocean-droplets/', body(fields));

@@ -1,6 +1,6 @@
 import { type SettableClock, settableClock } from '../../src/clock.ts';
 import { raw, sql } from '../../src/db/sql.ts';
-import { type Server, type ServerOptions, createServer } from '../../src/server.ts';
+import { createServer, type Server, type ServerOptions } from '../../src/server.ts';
 
 /** The instant at which every fixture starts. */
 export const start = '2018-01-05T04:47:04Z';
@@ -32,8 +32,14 @@ export class Client {
   ) {}
 
   /** Sends a request; `path` starts with a slash or is a link, whatever base it was written with; a plain object is sent as JSON, anything else as it is. */
-  async send(method: string, path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}): Promise<Answer<Json>> {
-    const isPlain = body !== undefined && (body === null || Object.getPrototypeOf(body) === Object.prototype || Array.isArray(body));
+  async send(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<Answer<Json>> {
+    const isPlain =
+      body !== undefined && (body === null || Object.getPrototypeOf(body) === Object.prototype || Array.isArray(body));
     const response = await fetch(this.fixture.url + path.replace(/^https?:.*?(?=\/api\/)/, ''), {
       method,
       redirect: 'manual',
@@ -47,10 +53,15 @@ export class Client {
     });
     const text = await response.text();
     const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false;
-    return { status: response.status, headers: response.headers, body: text === '' ? undefined : isJson ? JSON.parse(text) : text };
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: text === '' ? undefined : isJson ? JSON.parse(text) : text,
+    };
   }
 
-  get = (path: string, headers?: Readonly<Record<string, string>>): Promise<Answer<Json>> => this.send('GET', path, undefined, headers);
+  get = (path: string, headers?: Readonly<Record<string, string>>): Promise<Answer<Json>> =>
+    this.send('GET', path, undefined, headers);
   post = (path: string, body?: unknown): Promise<Answer<Json>> => this.send('POST', path, body);
   put = (path: string, body?: unknown): Promise<Answer<Json>> => this.send('PUT', path, body);
   patch = (path: string, body?: unknown): Promise<Answer<Json>> => this.send('PATCH', path, body);
@@ -73,7 +84,10 @@ export class Fixture {
     const server = await createServer({ ephemeral: true, port: 0, log_level: 'silent', clock, ...options });
     const fixture = new Fixture(server, clock, undefined as never, undefined as never);
     const staff = new Client(fixture, server.issueToken());
-    await staff.patch((await staff.get('/api/users/?current')).body[0].url, { agree_with_policy: true, token_lifetime: null });
+    await staff.patch((await staff.get('/api/users/?current')).body[0].url, {
+      agree_with_policy: true,
+      token_lifetime: null,
+    });
     const { db } = server.deployment;
     db.write(() => {
       for (const table of ['event', 'event_about']) db.run(raw(`DELETE FROM ${table}`));
@@ -107,14 +121,30 @@ export class Fixture {
   }
 
   /** Creates a project of a customer and answers its representation. */
-  async project(name: string, customer: { url: string }, fields: Readonly<Record<string, unknown>> = {}): Promise<Json> {
+  async project(
+    name: string,
+    customer: { url: string },
+    fields: Readonly<Record<string, unknown>> = {},
+  ): Promise<Json> {
     return this.#made(await this.staff.post('/api/projects/', { name, customer: customer.url, ...fields }));
   }
 
   /** Grants a role in a customer (owner, support) or project (admin, manager, support) and answers the permission. */
-  async grant(scope: { url: string }, user: { url: string }, role: string, expiration_time: string | null = null): Promise<Json> {
+  async grant(
+    scope: { url: string },
+    user: { url: string },
+    role: string,
+    expiration_time: string | null = null,
+  ): Promise<Json> {
     const structure = scope.url.includes('/api/customers/') ? 'customer' : 'project';
-    return this.#made(await this.staff.post(`/api/${structure}-permissions/`, { [structure]: scope.url, user: user.url, role, expiration_time }));
+    return this.#made(
+      await this.staff.post(`/api/${structure}-permissions/`, {
+        [structure]: scope.url,
+        user: user.url,
+        role,
+        expiration_time,
+      }),
+    );
   }
 
   /** So many seconds on, when what has come due is done. */
@@ -145,5 +175,11 @@ export class Fixture {
 /** The context of events that the staff user `admin` causes over the loopback. */
 export const byStaff = async (fixture: Fixture): Promise<Record<string, string>> => {
   const me = (await fixture.staff.get('/api/users/?current')).body[0];
-  return { ip_address: '127.0.0.1', user_uuid: me.uuid, user_username: 'admin', user_full_name: me.full_name, user_native_name: me.native_name };
+  return {
+    ip_address: '127.0.0.1',
+    user_uuid: me.uuid,
+    user_username: 'admin',
+    user_full_name: me.full_name,
+    user_native_name: me.native_name,
+  };
 };

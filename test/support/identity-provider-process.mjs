@@ -33,7 +33,10 @@ const store = {
 
 const profileMapper = (user) => ({
   getClaims: () => user.attributes,
-  getNameIdentifier: () => ({ nameIdentifier: user.nameId ?? user.attributes.uid, nameIdentifierFormat: 'urn:oasis:names:tc:SAML:2.0:nameid-format:persistent' }),
+  getNameIdentifier: () => ({
+    nameIdentifier: user.nameId ?? user.attributes.uid,
+    nameIdentifierFormat: 'urn:oasis:names:tc:SAML:2.0:nameid-format:persistent',
+  }),
 });
 
 function logIn(request, response, fail) {
@@ -66,7 +69,18 @@ function logIn(request, response, fail) {
 }
 
 function logOut(request, response, fail) {
-  samlp.logout({ issuer: entityId, key, cert, deflate: true, signatureAlgorithm: 'rsa-sha256', digestAlgorithm: 'sha256', protocolBinding: 'urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect', sessionParticipants: participants, store, ...next.logout })(request, response, fail);
+  samlp.logout({
+    issuer: entityId,
+    key,
+    cert,
+    deflate: true,
+    signatureAlgorithm: 'rsa-sha256',
+    digestAlgorithm: 'sha256',
+    protocolBinding: 'urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect',
+    sessionParticipants: participants,
+    store,
+    ...next.logout,
+  })(request, response, fail);
 }
 
 /** As much of Express as samlp needs. */
@@ -89,7 +103,11 @@ const server = createServer((incoming, outgoing) => {
       participants._participants = [];
       return outgoing.end();
     }
-    const request = Object.assign(incoming, { query: Object.fromEntries(url.searchParams), body: Object.fromEntries(new URLSearchParams(text)), originalUrl: incoming.url });
+    const request = Object.assign(incoming, {
+      query: Object.fromEntries(url.searchParams),
+      body: Object.fromEntries(new URLSearchParams(text)),
+      originalUrl: incoming.url,
+    });
     const fail = (error) => outgoing.writeHead(400).end(String(error?.message ?? error));
     try {
       (url.pathname === '/login' ? logIn : logOut)(request, dressed(outgoing), fail);

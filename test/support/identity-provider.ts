@@ -8,7 +8,10 @@ const program = fileURLToPath(new URL('identity-provider-process.mjs', import.me
 
 /** What the next logins are like: whom they are about, and options of samlp. */
 export interface NextLogin {
-  readonly user: { readonly nameId?: string; readonly attributes: Readonly<Record<string, string | readonly string[]>> };
+  readonly user: {
+    readonly nameId?: string;
+    readonly attributes: Readonly<Record<string, string | readonly string[]>>;
+  };
   readonly [option: string]: unknown;
 }
 
@@ -32,7 +35,9 @@ export class IdentityProvider {
   static async start(base: string, entityId: string, keys = providerKeys): Promise<IdentityProvider> {
     const settings = { entityId, ...keys, service: { ...serviceAddresses(base), cert: serviceKeys.cert } };
     // It ends with its standard input, so with this process at the latest. It uses what newer versions of Node.js warn of.
-    const child = spawn(process.execPath, ['--no-deprecation', program, JSON.stringify(settings)], { stdio: ['pipe', 'pipe', 'inherit'] });
+    const child = spawn(process.execPath, ['--no-deprecation', program, JSON.stringify(settings)], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
     const [port] = (await once(createInterface(child.stdout as NonNullable<typeof child.stdout>), 'line')) as [string];
     return new IdentityProvider(child, entityId, `http://127.0.0.1:${port}`, keys);
   }
@@ -61,9 +66,19 @@ export interface Described {
 export const certificateText = ({ cert }: KeyPair): string => cert.replace(/-----[^-]+-----|\s/g, '');
 
 /** The EntityDescriptor of an identity provider. */
-export function entityDescriptor({ binding = 'HTTP-Redirect', entityId, keys = providerKeys, logout, name, url }: Described): string {
+export function entityDescriptor({
+  binding = 'HTTP-Redirect',
+  entityId,
+  keys = providerKeys,
+  logout,
+  name,
+  url,
+}: Described): string {
   const service = (element: string, path: string): string =>
     `<md:${element} Binding="urn:oasis:names:tc:SAML:2.0:bindings:${binding}" Location="${url}${path}"/>`;
-  const shown = name === undefined ? '' : `<md:Extensions><mdui:UIInfo xmlns:mdui="urn:oasis:names:tc:SAML:metadata:ui"><mdui:DisplayName xml:lang="en">${name}</mdui:DisplayName></mdui:UIInfo></md:Extensions>`;
+  const shown =
+    name === undefined
+      ? ''
+      : `<md:Extensions><mdui:UIInfo xmlns:mdui="urn:oasis:names:tc:SAML:metadata:ui"><mdui:DisplayName xml:lang="en">${name}</mdui:DisplayName></mdui:UIInfo></md:Extensions>`;
   return `<md:EntityDescriptor xmlns:md="urn:oasis:names:tc:SAML:2.0:metadata" entityID="${entityId}" ID="_metadata"><md:IDPSSODescriptor protocolSupportEnumeration="urn:oasis:names:tc:SAML:2.0:protocol">${shown}<md:KeyDescriptor use="signing"><ds:KeyInfo xmlns:ds="http://www.w3.org/2000/09/xmldsig#"><ds:X509Data><ds:X509Certificate>${certificateText(keys)}</ds:X509Certificate></ds:X509Data></ds:KeyInfo></md:KeyDescriptor>${logout === '' ? '' : service('SingleLogoutService', logout ?? '/logout')}${service('SingleSignOnService', '/login')}</md:IDPSSODescriptor></md:EntityDescriptor>`;
 }

@@ -1,6 +1,6 @@
 import { type Context, newUuid, ownContext } from '../../src/access/deployment.ts';
 import { sql } from '../../src/db/sql.ts';
-import { type QuotaRow, changeQuota, countQuotas, createQuotas, quotaOf } from '../../src/quotas/usage.ts';
+import { changeQuota, countQuotas, createQuotas, type QuotaRow, quotaOf } from '../../src/quotas/usage.ts';
 import type { Fixture, Json } from './fixture.ts';
 
 /** Quotas of a link, by name: limit and usage. */
@@ -11,7 +11,11 @@ export const contextOf = ({ server }: Fixture): Context => ownContext(server.dep
 
 /** Id of the row that a representation stands for. */
 export const idOf = ({ server }: Fixture, table: 'customer' | 'project', { uuid }: Json): number =>
-  server.deployment.db.value<number>(table === 'customer' ? sql`SELECT id FROM customer WHERE uuid = ${uuid}` : sql`SELECT id FROM project WHERE uuid = ${uuid}`) as number;
+  server.deployment.db.value<number>(
+    table === 'customer'
+      ? sql`SELECT id FROM customer WHERE uuid = ${uuid}`
+      : sql`SELECT id FROM project WHERE uuid = ${uuid}`,
+  ) as number;
 
 /** Runs a change and commits it. */
 export function change<T>({ server }: Fixture, work: () => T): T {
@@ -26,7 +30,12 @@ export function settings(fixture: Fixture, name: string, customer?: Json): { id:
   return change(fixture, () => {
     const uuid = newUuid(context.deployment);
     const id = context.deployment.db.insert('service_settings', {
-      uuid, name, type: 'OpenStack', shared: customer ? 0 : 1, customer_id: customer ? idOf(fixture, 'customer', customer) : null, created: context.now,
+      uuid,
+      name,
+      type: 'OpenStack',
+      shared: customer ? 0 : 1,
+      customer_id: customer ? idOf(fixture, 'customer', customer) : null,
+      created: context.now,
     });
     return { id, uuid };
   });
@@ -40,10 +49,19 @@ export function link(fixture: Fixture, project: Json, quotas: LinkQuotas = {}): 
   const projectId = idOf(fixture, 'project', project);
   const customer = db.value<number>(sql`SELECT customer_id FROM project WHERE id = ${projectId}`) as number;
   return change(fixture, () => {
-    const service = db.insert('service', { uuid: newUuid(context.deployment), customer_id: customer, settings_id: settingsId });
-    const id = db.insert('service_project_link', { uuid: newUuid(context.deployment), service_id: service, project_id: projectId });
+    const service = db.insert('service', {
+      uuid: newUuid(context.deployment),
+      customer_id: customer,
+      settings_id: settingsId,
+    });
+    const id = db.insert('service_project_link', {
+      uuid: newUuid(context.deployment),
+      service_id: service,
+      project_id: projectId,
+    });
     createQuotas(context, 'link', id, Object.keys(quotas));
-    for (const [name, { limit = -1, usage = 0 }] of Object.entries(quotas)) changeQuota(context, quotaOf(db, 'link', id, name) as QuotaRow, { limit, usage });
+    for (const [name, { limit = -1, usage = 0 }] of Object.entries(quotas))
+      changeQuota(context, quotaOf(db, 'link', id, name) as QuotaRow, { limit, usage });
     countQuotas(context, [
       { scope: 'customer', id: customer, name: 'nc_service_count', delta: 1 },
       { scope: 'customer', id: customer, name: 'nc_service_project_link_count', delta: 1 },
@@ -54,7 +72,13 @@ export function link(fixture: Fixture, project: Json, quotas: LinkQuotas = {}): 
 }
 
 /** Changes a quota of a link, a customer or a project as the program itself does. */
-export function setQuota(fixture: Fixture, scope: 'link' | 'customer' | 'project' | 'settings', id: number, name: string, to: Partial<Pick<QuotaRow, 'limit' | 'usage' | 'threshold'>>): void {
+export function setQuota(
+  fixture: Fixture,
+  scope: 'link' | 'customer' | 'project' | 'settings',
+  id: number,
+  name: string,
+  to: Partial<Pick<QuotaRow, 'limit' | 'usage' | 'threshold'>>,
+): void {
   const context = contextOf(fixture);
   change(fixture, () => changeQuota(context, quotaOf(context.deployment.db, scope, id, name) as QuotaRow, to));
 }

@@ -36,7 +36,12 @@ export class Mailbox {
         stream.on('end', () => {
           void PostalMime.parse(Buffer.concat(chunks)).then((mail) => {
             const [recipient] = session.envelope.rcptTo;
-            mailbox?.mails.push({ ...mail, recipient: recipient?.address ?? '', user: session.user, isEncrypted: session.secure });
+            mailbox?.mails.push({
+              ...mail,
+              recipient: recipient?.address ?? '',
+              user: session.user,
+              isEncrypted: session.secure,
+            });
             done();
           });
         });

@@ -47,7 +47,8 @@ export class Program {
   async run(words: readonly string[], given: Given = {}): Promise<Ended> {
     const child = this.start(words, given);
     const texts = { stdout: '', stderr: '' };
-    for (const stream of ['stdout', 'stderr'] as const) child[stream]?.on('data', (chunk: Buffer) => (texts[stream] += chunk.toString()));
+    for (const stream of ['stdout', 'stderr'] as const)
+      child[stream]?.on('data', (chunk: Buffer) => (texts[stream] += chunk.toString()));
     child.stdin?.end(given.input);
     const [code] = (await once(child, 'close')) as [number | null];
     return { code, ...texts };
@@ -58,7 +59,10 @@ export class Program {
     const child = this.start(['serve', '--port', '0', '--log-level', 'warn', ...words]);
     let errors = '';
     child.stderr?.on('data', (chunk: Buffer) => (errors += chunk.toString()));
-    const [line] = (await Promise.race([once(createInterface(child.stdout as NodeJS.ReadableStream), 'line'), once(child, 'close')])) as [string | null];
+    const [line] = (await Promise.race([
+      once(createInterface(child.stdout as NodeJS.ReadableStream), 'line'),
+      once(child, 'close'),
+    ])) as [string | null];
     if (typeof line !== 'string') throw new Error(`the server did not listen: ${errors}`);
     const told = JSON.parse(line) as Record<string, string>;
     return {
@@ -78,7 +82,7 @@ export class Program {
     const [command = '', ...rest] = [...behind, process.execPath, file, ...words];
     const child = spawn(command, rest, {
       cwd: this.folder,
-      env: { PATH: process.env['PATH'], TENANTRY_NATIVE_CACHE: this.native, ...env },
+      env: { PATH: process.env.PATH, TENANTRY_NATIVE_CACHE: this.native, ...env },
     });
     this.running.add(child);
     child.on('close', () => this.running.delete(child));

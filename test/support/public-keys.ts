@@ -4,12 +4,17 @@
  */
 export const publicKeys = {
   rsa: 'ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABAQDL4MYMXFi/EAyTYZ5yYgjpPvv/N/4t73WkswEoT3a37xV0KNr71j0OfVn4AI+Cy74D08i84YtDXdkkmE+ZIX1zpoBg98WSuz+X/eznsG9VAcKYfv6FLqQs1AqcnA79VSR1pZ0Gbk8RxTvFDcNOtDYYoOCe915ig1Q2MtfHzOYnzCCepS1JgXAzkse9gL5ALyVxrEqsQmO2jnduofvzQpHxVTwV6YkhgXs0bzcFX5b75U+c+YKppX2fy7Aq4DoHMFb3dSydlbNjaVLYchUGvEXAvN6akB6kuyPFfFplu2fnl++WNzZ2qP3cwHAQ9VJHR+HItp0knIeck7Xw4/n9VuEn',
-  nistp256: 'ecdsa-sha2-nistp256 AAAAE2VjZHNhLXNoYTItbmlzdHAyNTYAAAAIbmlzdHAyNTYAAABBBN1lNmXSEa2XCFJKvOtL2ajL2BT5qSnpa7cPK3VxKfhaXY9iqRp/3VyMCnfAK9QS1EGOjkTzwuJ016FFgd1Xf3M=',
-  nistp384: 'ecdsa-sha2-nistp384 AAAAE2VjZHNhLXNoYTItbmlzdHAzODQAAAAIbmlzdHAzODQAAABhBCvYpkWJWrl1GeMYVQualJngbRLqV6s3YAZvHJrRZLe7al3XWB1rJ5bkETeOMi/Nen8Owz8NJnxuuZw3Dc9hIXzLP+NjXDHpB8cP5oDARkxfWDwOtek/y6PLdwOkyYCnKw==',
-  nistp521: 'ecdsa-sha2-nistp521 AAAAE2VjZHNhLXNoYTItbmlzdHA1MjEAAAAIbmlzdHA1MjEAAACFBACAkx+9QhiRNQ6yp6FujbUn7fbJZ7oBMKVWPhRGrREw2opDo3DcdeX3pkTfSCeZZ7syo5ICs1RhB7dvLHYi38QNCQEICM0bxMWAi4LIbIPJES8eKyoGpmWjgqVSktdQjFkIggM++QJniR1Evl+y13HPXzrtZ7h3RFQbkwmRUDIoc8opdg==',
+  nistp256:
+    'ecdsa-sha2-nistp256 AAAAE2VjZHNhLXNoYTItbmlzdHAyNTYAAAAIbmlzdHAyNTYAAABBBN1lNmXSEa2XCFJKvOtL2ajL2BT5qSnpa7cPK3VxKfhaXY9iqRp/3VyMCnfAK9QS1EGOjkTzwuJ016FFgd1Xf3M=',
+  nistp384:
+    'ecdsa-sha2-nistp384 AAAAE2VjZHNhLXNoYTItbmlzdHAzODQAAAAIbmlzdHAzODQAAABhBCvYpkWJWrl1GeMYVQualJngbRLqV6s3YAZvHJrRZLe7al3XWB1rJ5bkETeOMi/Nen8Owz8NJnxuuZw3Dc9hIXzLP+NjXDHpB8cP5oDARkxfWDwOtek/y6PLdwOkyYCnKw==',
+  nistp521:
+    'ecdsa-sha2-nistp521 AAAAE2VjZHNhLXNoYTItbmlzdHA1MjEAAAAIbmlzdHA1MjEAAACFBACAkx+9QhiRNQ6yp6FujbUn7fbJZ7oBMKVWPhRGrREw2opDo3DcdeX3pkTfSCeZZ7syo5ICs1RhB7dvLHYi38QNCQEICM0bxMWAi4LIbIPJES8eKyoGpmWjgqVSktdQjFkIggM++QJniR1Evl+y13HPXzrtZ7h3RFQbkwmRUDIoc8opdg==',
   ed25519: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAIuZSCpkcDwdAZdkw3TSIQSHxoD4lHapeUVfXFlwMnz',
-  skEd25519: 'sk-ssh-ed25519@openssh.com AAAAGnNrLXNzaC1lZDI1NTE5QG9wZW5zc2guY29tAAAAIGUEY6VgtUHWLY7XszvKp2fQspt053WEahsTrqthvec3AAAABHNzaDo=',
-  skNistp256: 'sk-ecdsa-sha2-nistp256@openssh.com AAAAInNrLWVjZHNhLXNoYTItbmlzdHAyNTZAb3BlbnNzaC5jb20AAAAIbmlzdHAyNTYAAABBBEiriNofravJf+k4ZFYwgnjVgi+q2gTtkGylZtrYN66Nad/4zrE4grGKGmeIfhwGOmz7Qjp3msymnJaHNz/G2nkAAAAEc3NoOg==',
+  skEd25519:
+    'sk-ssh-ed25519@openssh.com AAAAGnNrLXNzaC1lZDI1NTE5QG9wZW5zc2guY29tAAAAIGUEY6VgtUHWLY7XszvKp2fQspt053WEahsTrqthvec3AAAABHNzaDo=',
+  skNistp256:
+    'sk-ecdsa-sha2-nistp256@openssh.com AAAAInNrLWVjZHNhLXNoYTItbmlzdHAyNTZAb3BlbnNzaC5jb20AAAAIbmlzdHAyNTYAAABBBEiriNofravJf+k4ZFYwgnjVgi+q2gTtkGylZtrYN66Nad/4zrE4grGKGmeIfhwGOmz7Qjp3msymnJaHNz/G2nkAAAAEc3NoOg==',
 } as const;
 
 export type KeyName = keyof typeof publicKeys;

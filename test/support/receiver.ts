@@ -1,5 +1,11 @@
-import { type IncomingHttpHeaders, type RequestListener, type Server, type ServerResponse, createServer } from 'node:http';
-import { type ServerOptions, createServer as createSecureServer } from 'node:https';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import { createServer as createSecureServer, type ServerOptions } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Json } from './fixture.ts';
 
@@ -11,7 +17,11 @@ export interface Received {
 }
 
 /** What a receiver does with a request: a status, a whole answer, or nothing at all. */
-export type Behaviour = number | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: string } | 'silence' | 'reset';
+export type Behaviour =
+  | number
+  | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: string }
+  | 'silence'
+  | 'reset';
 
 /** An HTTP server that keeps what it is sent and answers as told. */
 export class Receiver {
@@ -29,7 +39,14 @@ export class Receiver {
     const listener: RequestListener = (incoming, outgoing) => {
       const chunks: Buffer[] = [];
       incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
-      incoming.on('end', () => void receiver?.receive({ path: incoming.url ?? '', headers: incoming.headers, body: Buffer.concat(chunks).toString() }, outgoing));
+      incoming.on(
+        'end',
+        () =>
+          void receiver?.receive(
+            { path: incoming.url ?? '', headers: incoming.headers, body: Buffer.concat(chunks).toString() },
+            outgoing,
+          ),
+      );
       incoming.on('error', () => undefined);
     };
     const server = secure ? createSecureServer(secure, listener) : createServer(listener);

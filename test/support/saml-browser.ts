@@ -7,7 +7,8 @@ export interface Form {
   readonly RelayState: string;
 }
 
-const hidden = (page: string, name: string): string => new RegExp(`name="${name}"\\s+value="([^"]*)"`).exec(page)?.[1] ?? '';
+const hidden = (page: string, name: string): string =>
+  new RegExp(`name="${name}"\\s+value="([^"]*)"`).exec(page)?.[1] ?? '';
 
 /** A browser that walks through logins: it keeps the cookie and follows what it is told, a step at a time. */
 export class SamlBrowser {
@@ -17,10 +18,15 @@ export class SamlBrowser {
 
   /** Sends a request with the cookie, and keeps the one that is set. */
   async send(method: string, path: string, form?: Readonly<Record<string, string>>): Promise<Answer<Json>> {
-    const answer = await this.fixture.anonymous.send(method, path.replace(this.fixture.url, ''), form && new URLSearchParams(form).toString(), {
-      ...(form && { 'Content-Type': 'application/x-www-form-urlencoded' }),
-      ...(this.cookie !== undefined && { Cookie: this.cookie }),
-    });
+    const answer = await this.fixture.anonymous.send(
+      method,
+      path.replace(this.fixture.url, ''),
+      form && new URLSearchParams(form).toString(),
+      {
+        ...(form && { 'Content-Type': 'application/x-www-form-urlencoded' }),
+        ...(this.cookie !== undefined && { Cookie: this.cookie }),
+      },
+    );
     const set = answer.headers.get('set-cookie');
     if (set) this.cookie = set.split(';', 1)[0] as string;
     return answer;
@@ -43,12 +49,19 @@ export class SamlBrowser {
     const response = await fetch(address);
     const page = await response.text();
     if (response.status !== 200) throw new Error(`the identity provider answered ${response.status}: ${page}`);
-    return { action: /action="([^"]*)"/.exec(page)?.[1] as string, SAMLResponse: hidden(page, 'SAMLResponse'), RelayState: hidden(page, 'RelayState') };
+    return {
+      action: /action="([^"]*)"/.exec(page)?.[1] as string,
+      SAMLResponse: hidden(page, 'SAMLResponse'),
+      RelayState: hidden(page, 'RelayState'),
+    };
   }
 
   /** Posts a response to the service; answers where the browser is sent. */
   async post(response: string): Promise<string> {
-    const answer = await this.send('POST', '/api-auth/saml2/login/complete/', { SAMLResponse: response, RelayState: '' });
+    const answer = await this.send('POST', '/api-auth/saml2/login/complete/', {
+      SAMLResponse: response,
+      RelayState: '',
+    });
     if (answer.status !== 302) throw new Error(`expected 302, got ${answer.status}: ${JSON.stringify(answer.body)}`);
     return answer.headers.get('location') as string;
   }

@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ServerOptions } from '../../src/server.ts';
 import { Fixture } from './fixture.ts';
-import { IdentityProvider, entityDescriptor } from './identity-provider.ts';
+import { entityDescriptor, IdentityProvider } from './identity-provider.ts';
 import { SamlBrowser } from './saml-browser.ts';
 import { serviceKeys } from './saml-keys.ts';
 
@@ -32,7 +32,14 @@ export const samlSettings = (files: Files): ServerOptions => ({
   authentication_methods: ['LOCAL_SIGNIN', 'SAML2'],
   saml_cert_file: files.write('service.crt', serviceKeys.cert),
   saml_key_file: files.write('service.key', serviceKeys.key),
-  saml_attribute_mapping: { uid: ['username'], cn: ['full_name'], mail: ['email'], job: ['job_title'], unit: ['organization'], pid: ['civil_number'] },
+  saml_attribute_mapping: {
+    uid: ['username'],
+    cn: ['full_name'],
+    mail: ['email'],
+    job: ['job_title'],
+    unit: ['organization'],
+    pid: ['civil_number'],
+  },
   login_completed_url: `${completed}{token}/{method}/`,
   login_failed_url: 'https://app.example.com/login-failed',
   logout_completed_url: 'https://app.example.com/logged-out',
@@ -58,7 +65,9 @@ export class SamlFixture {
     readonly idp: IdentityProvider,
     readonly files: Files,
   ) {
-    Object.assign(fixture.server.deployment.log, { warn: ({ reason }: { reason: string }) => this.reasons.push(reason) });
+    Object.assign(fixture.server.deployment.log, {
+      warn: ({ reason }: { reason: string }) => this.reasons.push(reason),
+    });
   }
 
   /** Further metadata is read from files beside that of the identity provider. */
@@ -66,8 +75,15 @@ export class SamlFixture {
     const files = new Files();
     const port = await freePort();
     const idp = await IdentityProvider.start(`http://127.0.0.1:${port}`, 'https://idp.example.com/metadata');
-    const metadata = [entityDescriptor({ ...idp, name: 'Example University' }), ...furtherMetadata].map((text, i) => files.write(`idp-${i}.xml`, text));
-    const fixture = await Fixture.start({ ...samlSettings(files), saml_idp_metadata_files: metadata, port, ...options });
+    const metadata = [entityDescriptor({ ...idp, name: 'Example University' }), ...furtherMetadata].map((text, i) =>
+      files.write(`idp-${i}.xml`, text),
+    );
+    const fixture = await Fixture.start({
+      ...samlSettings(files),
+      saml_idp_metadata_files: metadata,
+      port,
+      ...options,
+    });
     fixture.clock.set(new Date());
     return new SamlFixture(fixture, idp, files);
   }
@@ -77,7 +93,10 @@ export class SamlFixture {
   }
 
   /** Logs a user in in a browser of his own; answers where that ends. */
-  async logIn(attributes: Readonly<Record<string, string | readonly string[]>>, browser = this.browser): Promise<string> {
+  async logIn(
+    attributes: Readonly<Record<string, string | readonly string[]>>,
+    browser = this.browser,
+  ): Promise<string> {
     await this.idp.next({ user: { attributes } });
     return browser.logIn(this.idp.entityId);
   }
@@ -97,5 +116,7 @@ export function tokenIn(location: string): string {
 }
 
 /** Where a failed login ends. */
-export const failedLogin = (message: string): string => `https://app.example.com/login-failed?message=${encodeURIComponent(message)}`;
-export const failedLogout = (message: string): string => `https://app.example.com/logout-failed?from=saml&message=${encodeURIComponent(message)}`;
+export const failedLogin = (message: string): string =>
+  `https://app.example.com/login-failed?message=${encodeURIComponent(message)}`;
+export const failedLogout = (message: string): string =>
+  `https://app.example.com/logout-failed?from=saml&message=${encodeURIComponent(message)}`;

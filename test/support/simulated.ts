@@ -18,13 +18,22 @@ export async function simulatedService(
   fields: Readonly<Record<string, unknown>> = {},
 ): Promise<SimulatedService> {
   const made = await fixture.staff.post(`/api/${prefix}/`, {
-    name: 'Cloud', customer: customer.url, project: project.url, simulator_latency: '0', simulator_seed: 1, ...fields,
+    name: 'Cloud',
+    customer: customer.url,
+    project: project.url,
+    simulator_latency: '0',
+    simulator_seed: 1,
+    ...fields,
   });
   if (made.status !== 201) throw new Error(JSON.stringify(made.body));
   await work(fixture);
   const service = (await fixture.staff.get(made.body.url)).body;
   const settings = (await fixture.staff.get(service.settings)).body;
-  const link = (await fixture.staff.get(`/api/${prefix}-service-project-link/?service_uuid=${service.uuid}&project_uuid=${project.uuid}`)).body[0];
+  const link = (
+    await fixture.staff.get(
+      `/api/${prefix}-service-project-link/?service_uuid=${service.uuid}&project_uuid=${project.uuid}`,
+    )
+  ).body[0];
   fixture.events();
   return { service, settings, link };
 }
@@ -55,7 +64,11 @@ export async function passage(fixture: Fixture, url: string): Promise<string[]> 
 }
 
 /** Changes options of settings, from the next operation on. */
-export async function setOptions(fixture: Fixture, settings: Json, options: Readonly<Record<string, unknown>>): Promise<void> {
+export async function setOptions(
+  fixture: Fixture,
+  settings: Json,
+  options: Readonly<Record<string, unknown>>,
+): Promise<void> {
   const { body, status } = await fixture.staff.patch(settings.url, options);
   if (status !== 200) throw new Error(JSON.stringify(body));
 }
@@ -63,5 +76,7 @@ export async function setOptions(fixture: Fixture, settings: Json, options: Read
 /** Usages, by name, of the quotas of an object that are not zero. */
 export async function usages(fixture: Fixture, object: Json): Promise<Record<string, number>> {
   const { body } = await fixture.staff.get(object.url);
-  return Object.fromEntries(body.quotas.filter((quota: Json) => quota.usage !== 0).map((quota: Json) => [quota.name, quota.usage]));
+  return Object.fromEntries(
+    body.quotas.filter((quota: Json) => quota.usage !== 0).map((quota: Json) => [quota.name, quota.usage]),
+  );
 }

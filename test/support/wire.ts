@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { type Socket, connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 
 /** An answer as it came over the wire. */
 export interface WireAnswer {

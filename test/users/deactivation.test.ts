@@ -1,8 +1,8 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Fixture, type Json } from '../support/fixture.ts';
-import { affecting, by, inCustomer, inProject, told } from '../support/told.ts';
 import { publicKeys } from '../support/public-keys.ts';
+import { affecting, by, inCustomer, inProject, told } from '../support/told.ts';
 
 const test = suite('deactivated and deleted users (core.md 2.3, 4.3)');
 let fixture: Fixture;
@@ -24,7 +24,9 @@ test('deactivation ends every token at once; reactivation restores none', async 
   const login = () => fixture.anonymous.post('/api-auth/password/', { username: 'sleeper', password: 'secret123' });
   fixture.events();
   assert.is((await fixture.staff.patch(user.url, { is_active: false })).body.is_active, false);
-  assert.equal(fixture.events(), [told('user_deactivated', 'User sleeper has been deactivated.', by(admin), affecting(user))]);
+  assert.equal(fixture.events(), [
+    told('user_deactivated', 'User sleeper has been deactivated.', by(admin), affecting(user)),
+  ]);
   for (const client of clients) {
     const { status, body } = await client.get('/api/');
     assert.is(status, 401);
@@ -33,7 +35,9 @@ test('deactivation ends every token at once; reactivation restores none', async 
   assert.equal((await login()).body, { detail: 'Invalid username/password.' });
   fixture.events();
   await fixture.staff.patch(user.url, { is_active: true });
-  assert.equal(fixture.events(), [told('user_activated', 'User sleeper has been activated.', by(admin), affecting(user))]);
+  assert.equal(fixture.events(), [
+    told('user_activated', 'User sleeper has been activated.', by(admin), affecting(user)),
+  ]);
   for (const client of clients) assert.equal((await client.get('/api/')).body, { detail: 'Invalid token.' });
   assert.is((await login()).status, 200);
 });
@@ -74,16 +78,31 @@ test('a deleted user loses keys, then roles, then himself, with an event each; u
   fixture.events();
   assert.is((await fixture.staff.delete(user.url)).status, 204);
   const key = (name: string, { uuid }: Json) =>
-    told('ssh_key_deletion_succeeded', `SSH key ${name} has been deleted for user Gone Girl with username gone.`, by(user), { ssh_key_uuid: uuid, ssh_key_name: name });
+    told(
+      'ssh_key_deletion_succeeded',
+      `SSH key ${name} has been deleted for user Gone Girl with username gone.`,
+      by(user),
+      { ssh_key_uuid: uuid, ssh_key_name: name },
+    );
   assert.equal(fixture.events(), [
     key('first', first),
     key('second', second),
-    told('role_revoked', 'User gone has lost role of Owner in customer Left behind.', by(admin), inCustomer(customer), affecting(user), {
-      structure_type: 'customer', role_name: 'Owner',
-    }),
-    told('role_revoked', 'User gone has lost role of Manager in project Half done.', by(admin), inProject(project, customer), affecting(user), {
-      structure_type: 'project', role_name: 'Manager',
-    }),
+    told(
+      'role_revoked',
+      'User gone has lost role of Owner in customer Left behind.',
+      by(admin),
+      inCustomer(customer),
+      affecting(user),
+      { structure_type: 'customer', role_name: 'Owner' },
+    ),
+    told(
+      'role_revoked',
+      'User gone has lost role of Manager in project Half done.',
+      by(admin),
+      inProject(project, customer),
+      affecting(user),
+      { structure_type: 'project', role_name: 'Manager' },
+    ),
     told('user_deletion_succeeded', 'User gone has been deleted.', by(admin), affecting(user)),
   ]);
   assert.is(await userCount(customer), 0);
@@ -91,7 +110,12 @@ test('a deleted user loses keys, then roles, then himself, with an event each; u
   for (const path of [user.url, first.url, past.url.replace('permissions', 'permissions-log')]) {
     assert.is((await fixture.staff.get(path)).status, 404);
   }
-  for (const path of ['customer-permissions', 'project-permissions', 'customer-permissions-log', 'project-permissions-log']) {
+  for (const path of [
+    'customer-permissions',
+    'project-permissions',
+    'customer-permissions-log',
+    'project-permissions-log',
+  ]) {
     assert.equal((await fixture.staff.get(`/api/${path}/?user=${user.uuid}`)).body, []);
   }
   assert.equal((await fixture.staff.get(`/api/keys/?user_uuid=${user.uuid}`)).body, []);
@@ -100,7 +124,9 @@ test('a deleted user loses keys, then roles, then himself, with an event each; u
 test('created_by of the roles a deleted user granted becomes null', async () => {
   const [granting, member] = [await fixture.user('granting', { is_staff: true }), await fixture.user('granted')];
   const customer = await fixture.customer('Granted');
-  const { body: role } = await fixture.as('granting').post('/api/customer-permissions/', { customer: customer.url, user: member.url, role: 'owner' });
+  const { body: role } = await fixture
+    .as('granting')
+    .post('/api/customer-permissions/', { customer: customer.url, user: member.url, role: 'owner' });
   assert.is(role.created_by, granting.url);
   await fixture.staff.delete(granting.url);
   assert.equal((await fixture.staff.get(role.url)).body, { ...role, created_by: null });
@@ -110,7 +136,9 @@ test('a user without keys and roles is deleted with one event; a second deletion
   const user = await fixture.user('simple');
   fixture.events();
   assert.is((await fixture.staff.delete(user.url)).status, 204);
-  assert.equal(fixture.events(), [told('user_deletion_succeeded', 'User simple has been deleted.', by(admin), affecting(user))]);
+  assert.equal(fixture.events(), [
+    told('user_deletion_succeeded', 'User simple has been deleted.', by(admin), affecting(user)),
+  ]);
   assert.is((await fixture.staff.delete(user.url)).status, 404);
   assert.equal(fixture.events(), []);
 });

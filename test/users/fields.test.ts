@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Client, Fixture, type Json, start } from '../support/fixture.ts';
+import { type Client, Fixture, type Json, start } from '../support/fixture.ts';
 
 const test = suite('the fields of users (core.md 4.1)');
 let fixture: Fixture;
@@ -13,9 +13,27 @@ test.after(() => fixture.close());
 const create = (body: unknown) => fixture.staff.post('/api/users/', body);
 const noString = 'Not a valid string.';
 const keysForStaff = [
-  'url', 'uuid', 'username', 'full_name', 'native_name', 'job_title', 'email', 'phone_number', 'organization',
-  'organization_approved', 'civil_number', 'description', 'is_staff', 'is_active', 'is_support', 'token_lifetime',
-  'registration_method', 'date_joined', 'agreement_date', 'preferred_language', 'competence',
+  'url',
+  'uuid',
+  'username',
+  'full_name',
+  'native_name',
+  'job_title',
+  'email',
+  'phone_number',
+  'organization',
+  'organization_approved',
+  'civil_number',
+  'description',
+  'is_staff',
+  'is_active',
+  'is_support',
+  'token_lifetime',
+  'registration_method',
+  'date_joined',
+  'agreement_date',
+  'preferred_language',
+  'competence',
 ];
 
 test('a user is created with every field and answered whole, the keys in order', async () => {
@@ -40,29 +58,32 @@ test('a user is created with every field and answered whole, the keys in order',
   assert.is(status, 201);
   assert.is(headers.get('location'), body.url);
   assert.match(body.uuid, /^[0-9a-f]{32}$/);
-  assert.equal(Object.entries(body), Object.entries({
-    url: `${fixture.url}/api/users/${body.uuid}/`,
-    uuid: body.uuid,
-    username: 'Walter.White',
-    full_name: 'Walter White',
-    native_name: 'Вальтер',
-    job_title: 'Teacher',
-    email: 'Walter@example.com',
-    phone_number: '+1 505 1234',
-    organization: 'School',
-    organization_approved: false,
-    civil_number: '38001085718',
-    description: 'Knows chemistry',
-    is_staff: true,
-    is_active: false,
-    is_support: true,
-    token_lifetime: 60,
-    registration_method: 'default',
-    date_joined: start,
-    agreement_date: null,
-    preferred_language: 'et',
-    competence: 'Engineer',
-  }));
+  assert.equal(
+    Object.entries(body),
+    Object.entries({
+      url: `${fixture.url}/api/users/${body.uuid}/`,
+      uuid: body.uuid,
+      username: 'Walter.White',
+      full_name: 'Walter White',
+      native_name: 'Вальтер',
+      job_title: 'Teacher',
+      email: 'Walter@example.com',
+      phone_number: '+1 505 1234',
+      organization: 'School',
+      organization_approved: false,
+      civil_number: '38001085718',
+      description: 'Knows chemistry',
+      is_staff: true,
+      is_active: false,
+      is_support: true,
+      token_lifetime: 60,
+      registration_method: 'default',
+      date_joined: start,
+      agreement_date: null,
+      preferred_language: 'et',
+      competence: 'Engineer',
+    }),
+  );
   assert.equal((await fixture.staff.get(body.url)).body, body);
 });
 
@@ -102,15 +123,21 @@ test('who asks decides which keys are present', async () => {
   const keysOf = async (client: Client) => Object.keys((await client.get(seen.url)).body);
   assert.equal(await keysOf(fixture.staff), keysForStaff);
   assert.equal(await keysOf(fixture.as('global')), without('token_lifetime'));
-  assert.equal(await keysOf(fixture.as('somebody')), without('civil_number', 'description', 'is_staff', 'is_active', 'token_lifetime'));
+  assert.equal(
+    await keysOf(fixture.as('somebody')),
+    without('civil_number', 'description', 'is_staff', 'is_active', 'token_lifetime'),
+  );
   const own = without('description', 'is_staff', 'is_active');
   own.splice(own.indexOf('token_lifetime'), 0, 'token');
   assert.equal(await keysOf(fixture.as('seen')), own);
   const listed = (await fixture.as('somebody').get('/api/users/?username=seen')).body;
-  assert.equal(Object.keys(listed[0]), without('civil_number', 'description', 'is_staff', 'is_active', 'token_lifetime'));
+  assert.equal(
+    Object.keys(listed[0]),
+    without('civil_number', 'description', 'is_staff', 'is_active', 'token_lifetime'),
+  );
 });
 
-test('the token in one\'s own object is that of this very request', async () => {
+test("the token in one's own object is that of this very request", async () => {
   const me = await fixture.user('self');
   for (const client of [fixture.as('self'), fixture.as('self')]) {
     const path = new URL(me.url).pathname;
@@ -126,7 +153,16 @@ test('the token in one\'s own object is that of this very request', async () => 
 
 test('read-only and unknown keys are ignored without being looked at', async () => {
   const user = await fixture.user('ignoring');
-  const nonsense = { url: 5, uuid: [], organization_approved: 'maybe', registration_method: {}, date_joined: 'never', agreement_date: 7, token: true, unknown: {} };
+  const nonsense = {
+    url: 5,
+    uuid: [],
+    organization_approved: 'maybe',
+    registration_method: {},
+    date_joined: 'never',
+    agreement_date: 7,
+    token: true,
+    unknown: {},
+  };
   assert.is((await create({ ...nonsense, username: 'nonsense' })).status, 201);
   assert.equal((await fixture.staff.put(user.url, nonsense)).body, user);
 });
@@ -136,7 +172,15 @@ test('what a caller may not write of himself is ignored: nobody raises his own r
   const me = fixture.as('climber');
   const before = (await fixture.staff.get(user.url)).body;
   for (const value of [true, 'maybe', {}]) {
-    const tried = { agree_with_policy: true, username: value, civil_number: value, description: value, is_staff: value, is_active: value, is_support: value };
+    const tried = {
+      agree_with_policy: true,
+      username: value,
+      civil_number: value,
+      description: value,
+      is_staff: value,
+      is_active: value,
+      is_support: value,
+    };
     assert.is((await me.patch(user.url, tried)).status, 200);
     assert.is((await me.put(user.url, tried)).status, 200);
     assert.equal((await fixture.staff.get(user.url)).body, { ...before, agreement_date: start });
@@ -146,8 +190,15 @@ test('what a caller may not write of himself is ignored: nobody raises his own r
 test('a user updates his own names, contacts, organization, token life, language and competence', async () => {
   const user = await fixture.user('self.made');
   const own = {
-    full_name: 'Self Made', native_name: 'Сам', job_title: 'Maker', email: 'self@example.com', phone_number: '1', organization: 'Own',
-    token_lifetime: 120, preferred_language: 'en', competence: 'Lawyer',
+    full_name: 'Self Made',
+    native_name: 'Сам',
+    job_title: 'Maker',
+    email: 'self@example.com',
+    phone_number: '1',
+    organization: 'Own',
+    token_lifetime: 120,
+    preferred_language: 'en',
+    competence: 'Lawyer',
   };
   const { status, body } = await fixture.as('self.made').patch(user.url, { ...own, agree_with_policy: true });
   assert.is(status, 200);
@@ -163,7 +214,13 @@ test('the username is written once: later ones are ignored', async () => {
 });
 
 test('PUT requires no field and keeps what is absent; a whole representation may be PUT back', async () => {
-  const user = await fixture.user('kept', { full_name: 'Kept', email: 'kept@example.com', description: 'd', civil_number: 'K-1', token_lifetime: 99 });
+  const user = await fixture.user('kept', {
+    full_name: 'Kept',
+    email: 'kept@example.com',
+    description: 'd',
+    civil_number: 'K-1',
+    token_lifetime: 99,
+  });
   assert.equal((await fixture.staff.put(user.url, {})).body, user);
   assert.equal((await fixture.staff.put(user.url, undefined)).body, user);
   assert.equal((await fixture.staff.put(user.url, user)).body, user);
@@ -188,19 +245,32 @@ test('a password in the creation is ignored: the user cannot log in with it', as
 });
 
 test('forms and multipart forms write users as JSON does; repeated values count by the last', async () => {
-  const form = new URLSearchParams([['username', 'form'], ['full_name', 'First'], ['full_name', 'Last'], ['is_staff', 'True'], ['token_lifetime', '']]);
+  const form = new URLSearchParams([
+    ['username', 'form'],
+    ['full_name', 'First'],
+    ['full_name', 'Last'],
+    ['is_staff', 'True'],
+    ['token_lifetime', ''],
+  ]);
   const first: Json = (await create(form)).body;
-  assert.equal([first.username, first.full_name, first.is_staff, first.is_active, first.token_lifetime], ['form', 'Last', true, true, null]);
+  assert.equal(
+    [first.username, first.full_name, first.is_staff, first.is_active, first.token_lifetime],
+    ['form', 'Last', true, true, null],
+  );
   const parts = new FormData();
   parts.set('username', 'parts');
   parts.set('is_support', 'on');
   const second: Json = (await create(parts)).body;
-  assert.equal([second.username, second.is_support, second.is_staff, second.token_lifetime], ['parts', true, false, 3600]);
+  assert.equal(
+    [second.username, second.is_support, second.is_staff, second.token_lifetime],
+    ['parts', true, false, 3600],
+  );
 });
 
 test('a file is no value of any field, and the answer does not repeat its content', async () => {
   const parts = new FormData();
-  for (const name of ['username', 'email', 'is_staff', 'token_lifetime', 'preferred_language']) parts.set(name, new Blob(['content']), 'file.bin');
+  for (const name of ['username', 'email', 'is_staff', 'token_lifetime', 'preferred_language'])
+    parts.set(name, new Blob(['content']), 'file.bin');
   const { status, body } = await create(parts);
   assert.is(status, 400);
   assert.equal(body, {

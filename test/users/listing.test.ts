@@ -16,8 +16,26 @@ test.before(async () => {
   fixture = await Fixture.start();
   users = {};
   const people: Record<string, Record<string, unknown>> = {
-    anna: { full_name: 'Anna Åström', native_name: 'Анна', job_title: 'Engineer', email: 'anna@alpha.example', phone_number: '+372 100', civil_number: 'C-100', description: 'First', organization: 'Alpha' },
-    bob: { full_name: 'bob Stone', native_name: 'Боб', job_title: 'Cook', email: 'bob@beta.example', phone_number: '+372 200', civil_number: 'C-200', description: 'Second', organization: 'Beta' },
+    anna: {
+      full_name: 'Anna Åström',
+      native_name: 'Анна',
+      job_title: 'Engineer',
+      email: 'anna@alpha.example',
+      phone_number: '+372 100',
+      civil_number: 'C-100',
+      description: 'First',
+      organization: 'Alpha',
+    },
+    bob: {
+      full_name: 'bob Stone',
+      native_name: 'Боб',
+      job_title: 'Cook',
+      email: 'bob@beta.example',
+      phone_number: '+372 200',
+      civil_number: 'C-200',
+      description: 'Second',
+      organization: 'Beta',
+    },
     carol: { full_name: 'Carol 100%', job_title: 'engineer', organization: 'alpha' },
     dora: { full_name: 'Dora', is_active: false },
     eve: { is_support: true },
@@ -82,7 +100,8 @@ test('texts are found by any part of them, without case, in every script', async
 test('% and _ and backslash in a filter are themselves; a NUL is in no text', async () => {
   assert.equal(await found('full_name=100%25'), ['carol']);
   assert.equal(await found('full_name=%25'), ['carol']);
-  for (const text of ['_', '%5C', '%00', 'a%00', 'An%00na', '%00%C3%85']) assert.equal(await found(`full_name=${text}`), []);
+  for (const text of ['_', '%5C', '%00', 'a%00', 'An%00na', '%00%C3%85'])
+    assert.equal(await found(`full_name=${text}`), []);
 });
 
 test('an empty value counts as not given, of a repeated one the last counts, unknown parameters are ignored', async () => {
@@ -124,11 +143,13 @@ test('customer_uuid finds users with a role in the customer or its projects, pro
   assert.equal(await found(`customer_uuid=${'0'.repeat(32)}`), []);
   const dashed = alpha.uuid.toUpperCase().replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
   assert.equal(await found(`customer_uuid=${dashed}`), ['anna', 'carol', 'dora', 'frank']);
-  for (const name of ['customer_uuid', 'project_uuid']) assert.equal(await refused(`${name}=x`), { [name]: ['"x" is not a valid UUID.'] });
+  for (const name of ['customer_uuid', 'project_uuid'])
+    assert.equal(await refused(`${name}=x`), { [name]: ['"x" is not a valid UUID.'] });
 });
 
 test('current is the caller alone, unless it is explicitly false', async () => {
-  for (const flag of ['current', 'current=', 'current=true', 'current=maybe']) assert.equal(await found(flag, owner), ['anna']);
+  for (const flag of ['current', 'current=', 'current=true', 'current=maybe'])
+    assert.equal(await found(flag, owner), ['anna']);
   assert.equal(await found('current=False&username=b', owner), ['bob']);
   assert.equal(await found('current&username=bob', owner), []);
 });
@@ -137,7 +158,7 @@ test('organization_claimed are the users with an organization', async () => {
   assert.equal(await found('organization_claimed'), ['anna', 'bob', 'carol', 'gus', 'helen']);
 });
 
-test('potential are users of the caller\'s customers, himself included, staff excluded', async () => {
+test("potential are users of the caller's customers, himself included, staff excluded", async () => {
   assert.equal(await found('potential'), ['anna', 'bob', 'carol', 'dora', 'eve']);
   assert.equal(await found('potential', support), ['anna', 'bob', 'carol', 'dora', 'eve']);
   assert.equal(await found('potential', owner), ['anna', 'carol']);
@@ -179,7 +200,20 @@ test('a role that has ended connects nobody', async () => {
 test('the default order is by username; every ordering works in both directions', async () => {
   assert.equal(await found(''), everybody);
   assert.equal(await found('o=-username'), [...everybody].reverse());
-  const orderings = ['full_name', 'native_name', 'organization', 'organization_approved', 'email', 'phone_number', 'job_title', 'username', 'is_active', 'registration_method', 'date_joined', 'description'];
+  const orderings = [
+    'full_name',
+    'native_name',
+    'organization',
+    'organization_approved',
+    'email',
+    'phone_number',
+    'job_title',
+    'username',
+    'is_active',
+    'registration_method',
+    'date_joined',
+    'description',
+  ];
   for (const name of orderings) {
     const ascending = await found(`o=${name}`);
     assert.equal([...ascending].sort(), everybody, name);

@@ -14,12 +14,14 @@ test.before(async () => {
 });
 test.after(() => fixture.close());
 
-const act = (client: Client, user: Json, action: string, body?: unknown) => client.post(`${user.url}${action}_organization/`, body);
+const act = (client: Client, user: Json, action: string, body?: unknown) =>
+  client.post(`${user.url}${action}_organization/`, body);
 const state = async (user: Json) => {
   const { organization, organization_approved } = (await fixture.staff.get(user.url)).body;
   return [organization, organization_approved];
 };
-const updated = (user: Json, actor: Json) => told('user_update_succeeded', `User ${user.username} has been updated.`, by(actor), affecting(user));
+const updated = (user: Json, actor: Json) =>
+  told('user_update_succeeded', `User ${user.username} has been updated.`, by(actor), affecting(user));
 const about = (type: string, message: string, organization: string, user: Json, actor: Json): RecordedEvent =>
   told(`user_organization_${type}`, message, by(actor), affecting(user), { affected_organization: organization });
 
@@ -31,7 +33,8 @@ test('a claim sets the organization, not approved, and overwrites a pending one'
   assert.is(first.status, 200);
   assert.equal(first.body, { detail: 'User request for joining the organization has been successfully submitted.' });
   assert.equal(await state(user), ['Alpha', false]);
-  const claimed = (name: string) => about('claimed', `User claiming has claimed organization ${name}.`, name, user, user);
+  const claimed = (name: string) =>
+    about('claimed', `User claiming has claimed organization ${name}.`, name, user, user);
   assert.equal(fixture.events(), [updated(user, user), claimed('Alpha')]);
   await act(me, user, 'claim', { organization: 'Alpha' });
   assert.equal(fixture.events(), [claimed('Alpha')]);
@@ -48,7 +51,9 @@ test('an organization is required, not blank, at most 80 characters', async () =
   assert.equal(await claim({ organization: ' ' }), { organization: ['This field may not be blank.'] });
   assert.equal(await claim({ organization: null }), { organization: ['This field may not be null.'] });
   assert.equal(await claim({ organization: [] }), { organization: ['Not a valid string.'] });
-  assert.equal(await claim({ organization: 'x'.repeat(81) }), { organization: ['Ensure this field has no more than 80 characters.'] });
+  assert.equal(await claim({ organization: 'x'.repeat(81) }), {
+    organization: ['Ensure this field has no more than 80 characters.'],
+  });
   assert.is((await act(fixture.staff, user, 'claim', { organization: 'ж'.repeat(80) })).status, 200);
 });
 
@@ -109,7 +114,9 @@ test('a removal empties the organization, approved or not, and tells the old one
 test('actions without a body ignore one, malformed or not', async () => {
   const user = await fixture.user('bodies', { organization: 'Alpha' });
   for (const action of ['approve', 'reject', 'remove']) {
-    const { status } = await fixture.staff.send('POST', `${user.url}${action}_organization/`, '{', { 'Content-Type': 'application/json' });
+    const { status } = await fixture.staff.send('POST', `${user.url}${action}_organization/`, '{', {
+      'Content-Type': 'application/json',
+    });
     assert.is(status, 200);
   }
 });
@@ -118,7 +125,12 @@ test('owner and support of the one customer whose abbreviation is the organizati
   const customer = await fixture.customer('Gamma Ltd', { abbreviation: 'GAM' });
   const project = await fixture.project('Gamma project', customer);
   const user = await fixture.user('applicant');
-  const roles = { 'gamma.owner': [customer, 'owner'], 'gamma.support': [customer, 'support'], 'gamma.manager': [project, 'manager'], 'gamma.none': undefined } as const;
+  const roles = {
+    'gamma.owner': [customer, 'owner'],
+    'gamma.support': [customer, 'support'],
+    'gamma.manager': [project, 'manager'],
+    'gamma.none': undefined,
+  } as const;
   for (const [name, role] of Object.entries(roles)) {
     const member = await fixture.user(name, { is_support: name === 'gamma.none' });
     if (role) await fixture.grant(role[0], member, role[1]);
@@ -142,7 +154,10 @@ test('owner and support of the one customer whose abbreviation is the organizati
 });
 
 test('with two customers of that abbreviation only staff decide', async () => {
-  const customers = [await fixture.customer('One', { abbreviation: 'TWO' }), await fixture.customer('Other', { abbreviation: 'TWO' })];
+  const customers = [
+    await fixture.customer('One', { abbreviation: 'TWO' }),
+    await fixture.customer('Other', { abbreviation: 'TWO' }),
+  ];
   const owner = await fixture.user('two.owner');
   for (const customer of customers) await fixture.grant(customer, owner, 'owner');
   const user = await fixture.user('two.applicant', { organization: 'TWO' });

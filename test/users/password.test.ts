@@ -17,7 +17,8 @@ const done = { detail: 'Password has been successfully updated.' };
 const digit = 'Ensure this field has at least one digit.';
 const letter = 'Ensure this field has at least one latin letter.';
 const length = 'Ensure this field has at least 7 characters.';
-const logIn = (username: string, password: unknown) => fixture.anonymous.post('/api-auth/password/', { username, password });
+const logIn = (username: string, password: unknown) =>
+  fixture.anonymous.post('/api-auth/password/', { username, password });
 
 test('staff set a password without the old one, and the user logs in with it', async () => {
   const user = await fixture.user('walter');
@@ -25,7 +26,9 @@ test('staff set a password without the old one, and the user logs in with it', a
   const { status, body } = await fixture.staff.post(`${user.url}password/`, { password: 'nQvqHzeP123' });
   assert.is(status, 200);
   assert.equal(body, done);
-  assert.equal(fixture.events(), [told('user_password_updated', 'Password has been changed for user walter.', by(admin), affecting(user))]);
+  assert.equal(fixture.events(), [
+    told('user_password_updated', 'Password has been changed for user walter.', by(admin), affecting(user)),
+  ]);
   assert.is((await logIn('walter', 'nQvqHzeP123')).status, 200);
   assert.is((await logIn('walter', 'nqvqhzep123')).status, 401);
 });
@@ -60,7 +63,8 @@ test('a missing, empty, null or non-text password is told as such', async () => 
   assert.equal(await refused(undefined), { password: ['This field is required.'] });
   assert.equal(await refused({ password: '' }), { password: ['This field may not be blank.'] });
   assert.equal(await refused({ password: null }), { password: ['This field may not be null.'] });
-  for (const password of [true, [], ['abcdef1'], {}]) assert.equal(await refused({ password }), { password: ['Not a valid string.'] });
+  for (const password of [true, [], ['abcdef1'], {}])
+    assert.equal(await refused({ password }), { password: ['Not a valid string.'] });
   assert.equal(await refused({ password: 1234567 }), { password: [letter] });
 });
 
@@ -71,7 +75,7 @@ test('a password is not trimmed', async () => {
   assert.is((await logIn('spacious', ' secret123 ')).status, 200);
 });
 
-test('one\'s own change ends all other tokens but that of the request', async () => {
+test("one's own change ends all other tokens but that of the request", async () => {
   const user = await fixture.user('own.change');
   const [me, elsewhere] = [fixture.as('own.change'), fixture.as('own.change')];
   assert.equal((await me.post(`${user.url}password/`, { password: 'secret123' })).body, done);
@@ -99,7 +103,9 @@ test('an inactive user gets a password, but cannot log in before he is active', 
 
 test('of two simultaneous changes with two tokens the second finds its token revoked', async () => {
   const user = await fixture.user('hasty');
-  const answers = await Promise.all(['secret1', 'secret2'].map((password) => fixture.as('hasty').post(`${user.url}password/`, { password })));
+  const answers = await Promise.all(
+    ['secret1', 'secret2'].map((password) => fixture.as('hasty').post(`${user.url}password/`, { password })),
+  );
   assert.equal(answers.map(({ status }) => status).sort(), [200, 401]);
   const winner = answers.findIndex(({ status }) => status === 200);
   assert.equal(answers[1 - winner]?.body, { detail: 'Invalid token.' });
@@ -120,7 +126,10 @@ test('who is deactivated while his password is being hashed changes nothing', as
 
 test('passwords come in forms too', async () => {
   const user = await fixture.user('formal');
-  assert.is((await fixture.staff.post(`${user.url}password/`, new URLSearchParams({ password: 'secret 123 ' }))).status, 200);
+  assert.is(
+    (await fixture.staff.post(`${user.url}password/`, new URLSearchParams({ password: 'secret 123 ' }))).status,
+    200,
+  );
   assert.is((await logIn('formal', 'secret 123 ')).status, 200);
   const parts = new FormData();
   parts.set('password', new Blob(['secret123']), 'password.txt');

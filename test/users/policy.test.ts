@@ -14,10 +14,17 @@ test.after(() => fixture.close());
 
 const refusal = { agree_with_policy: ['User must agree with the policy.'] };
 
-test('the first change of one\'s own account needs agree_with_policy, on PUT and PATCH', async () => {
+test("the first change of one's own account needs agree_with_policy, on PUT and PATCH", async () => {
   const user = await fixture.user('newcomer');
   const me = fixture.as('newcomer');
-  for (const body of [{}, { full_name: 'New' }, ...[false, 'no', 0, '', null, 'maybe', 5, [], [true], {}].map((agree_with_policy) => ({ full_name: 'New', agree_with_policy }))]) {
+  for (const body of [
+    {},
+    { full_name: 'New' },
+    ...[false, 'no', 0, '', null, 'maybe', 5, [], [true], {}].map((agree_with_policy) => ({
+      full_name: 'New',
+      agree_with_policy,
+    })),
+  ]) {
     for (const answer of [await me.put(user.url, body), await me.patch(user.url, body)]) {
       assert.is(answer.status, 400);
       assert.equal(answer.body, refusal);
@@ -28,7 +35,9 @@ test('the first change of one\'s own account needs agree_with_policy, on PUT and
 
 test('faulty fields are told before the missing agreement', async () => {
   const user = await fixture.user('faulty');
-  assert.equal((await fixture.as('faulty').patch(user.url, { full_name: null })).body, { full_name: ['This field may not be null.'] });
+  assert.equal((await fixture.as('faulty').patch(user.url, { full_name: null })).body, {
+    full_name: ['This field may not be null.'],
+  });
 });
 
 test('the agreement date becomes now, and stays', async () => {
@@ -39,7 +48,9 @@ test('the agreement date becomes now, and stays', async () => {
   assert.is(status, 200);
   assert.is(body.agreement_date, start);
   assert.not.ok('agree_with_policy' in body);
-  assert.equal(fixture.events(), [told('user_update_succeeded', 'User agreeing has been updated.', by(user), affecting(user))]);
+  assert.equal(fixture.events(), [
+    told('user_update_succeeded', 'User agreeing has been updated.', by(user), affecting(user)),
+  ]);
   fixture.clock.advance(60);
   assert.is((await me.patch(user.url, { agree_with_policy: true })).body.agreement_date, start);
   assert.equal(fixture.events(), []);
@@ -74,7 +85,11 @@ test('staff who update another user need not send it; a sent true sets a null da
 });
 
 test('on creation the key is accepted and has no effect', async () => {
-  for (const [name, agree_with_policy] of [['yes', true], ['no', false], ['nonsense', {}]] as const) {
+  for (const [name, agree_with_policy] of [
+    ['yes', true],
+    ['no', false],
+    ['nonsense', {}],
+  ] as const) {
     const { status, body } = await fixture.staff.post('/api/users/', { username: `create.${name}`, agree_with_policy });
     assert.is(status, 201);
     assert.is(body.agreement_date, null);

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Cast, type Part, cast, everybody } from '../support/cast.ts';
+import { type Cast, cast, everybody, type Part } from '../support/cast.ts';
 import { type Client, Fixture, type Json } from '../support/fixture.ts';
 
 const test = suite('who sees and changes users (core.md 4.3)');
@@ -24,16 +24,41 @@ test.after(() => fixture.close());
 
 /** What each part of the cast is answered: a status, or the same one for all but the named. */
 const statuses = (rest: number, named: Partial<Record<Part, number>>): Record<Part, number> => ({
-  staff: rest, support: rest, owner: rest, helper: rest, manager: rest, admin: rest, observer: rest, stranger: rest, ...named,
+  staff: rest,
+  support: rest,
+  owner: rest,
+  helper: rest,
+  manager: rest,
+  admin: rest,
+  observer: rest,
+  stranger: rest,
+  ...named,
 });
-const ask = (request: (client: Client) => Promise<{ status: number }>) => everybody(people, async (client) => (await request(client)).status);
+const ask = (request: (client: Client) => Promise<{ status: number }>) =>
+  everybody(people, async (client) => (await request(client)).status);
 
 test('staff and global support see all users', async () => {
-  const all = ['admin', 'admin.of.project', 'helper', 'inactive', 'manager', 'observer', 'owner', 'plain', 'second.staff', 'stranger', 'support'];
+  const all = [
+    'admin',
+    'admin.of.project',
+    'helper',
+    'inactive',
+    'manager',
+    'observer',
+    'owner',
+    'plain',
+    'second.staff',
+    'stranger',
+    'support',
+  ];
   for (const part of ['staff', 'support'] as const) {
     const { body } = await people.clients[part].get('/api/users/?page_size=300');
-    assert.equal(body.map((user: Json) => user.username), all);
-    for (const user of [plain, inactive, staff]) assert.is((await people.clients[part].get(user.url)).body.uuid, user.uuid);
+    assert.equal(
+      body.map((user: Json) => user.username),
+      all,
+    );
+    for (const user of [plain, inactive, staff])
+      assert.is((await people.clients[part].get(user.url)).body.uuid, user.uuid);
   }
 });
 
@@ -41,7 +66,10 @@ test('everybody else sees all active users who are not staff', async () => {
   const visible = ['admin.of.project', 'helper', 'manager', 'observer', 'owner', 'plain', 'stranger', 'support'];
   for (const part of ['owner', 'helper', 'manager', 'admin', 'observer', 'stranger'] as const) {
     const { body, headers } = await people.clients[part].get('/api/users/?page_size=300');
-    assert.equal(body.map((user: Json) => user.username), visible);
+    assert.equal(
+      body.map((user: Json) => user.username),
+      visible,
+    );
     assert.is(headers.get('x-result-count'), '8');
     assert.is((await people.clients[part].get(plain.url)).body.uuid, plain.uuid);
     for (const user of [inactive, staff]) {
@@ -64,15 +92,23 @@ test('nobody without a token sees anything', async () => {
 
 test('only staff create users', async () => {
   let count = 0;
-  assert.equal(await ask((client) => client.post('/api/users/', { username: `made.${count++}` })), statuses(403, { staff: 201 }));
+  assert.equal(
+    await ask((client) => client.post('/api/users/', { username: `made.${count++}` })),
+    statuses(403, { staff: 201 }),
+  );
 });
 
 test('another user is changed by staff only; who sees him is refused before the body is read', async () => {
   const broken = '{"full_name": ';
   for (const method of ['PUT', 'PATCH']) {
-    assert.equal(await ask((client) => client.send(method, plain.url, { full_name: 'x' })), statuses(403, { staff: 200 }));
+    assert.equal(
+      await ask((client) => client.send(method, plain.url, { full_name: 'x' })),
+      statuses(403, { staff: 200 }),
+    );
     for (const part of ['support', 'owner', 'stranger'] as const) {
-      const { status, body } = await people.clients[part].send(method, plain.url, broken, { 'Content-Type': 'application/json' });
+      const { status, body } = await people.clients[part].send(method, plain.url, broken, {
+        'Content-Type': 'application/json',
+      });
       assert.is(status, 403);
       assert.equal(body, forbidden);
     }
@@ -84,8 +120,18 @@ test('another user is changed by staff only; who sees him is refused before the 
 
 test('an invisible user is not found, whatever is done to him', async () => {
   for (const user of [inactive, staff]) {
-    for (const [method, path] of [['PUT', ''], ['PATCH', ''], ['DELETE', ''], ['POST', 'password/'], ['POST', 'claim_organization/'],
-      ['POST', 'approve_organization/'], ['POST', 'reject_organization/'], ['POST', 'remove_organization/'], ['OPTIONS', ''], ['OPTIONS', 'password/']]) {
+    for (const [method, path] of [
+      ['PUT', ''],
+      ['PATCH', ''],
+      ['DELETE', ''],
+      ['POST', 'password/'],
+      ['POST', 'claim_organization/'],
+      ['POST', 'approve_organization/'],
+      ['POST', 'reject_organization/'],
+      ['POST', 'remove_organization/'],
+      ['OPTIONS', ''],
+      ['OPTIONS', 'password/'],
+    ]) {
       const { status, body } = await people.clients.owner.send(method as string, user.url + path);
       assert.is(status, 404, `${method} ${path}`);
       assert.equal(body, notFound);
@@ -105,7 +151,10 @@ test('everybody changes his own account and password, global support too', async
 
 test('the password of another user and his claim are set by staff only', async () => {
   assert.equal(await ask((client) => client.post(`${plain.url}password/`, password)), statuses(403, { staff: 200 }));
-  assert.equal(await ask((client) => client.post(`${plain.url}claim_organization/`, { organization: 'ALC' })), statuses(403, { staff: 200 }));
+  assert.equal(
+    await ask((client) => client.post(`${plain.url}claim_organization/`, { organization: 'ALC' })),
+    statuses(403, { staff: 200 }),
+  );
   const { body } = await people.clients.owner.post(`${plain.url}password/`, 'nonsense');
   assert.equal(body, forbidden);
 });

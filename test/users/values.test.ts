@@ -15,7 +15,14 @@ const required = 'This field is required.';
 const nullRefused = 'This field may not be null.';
 const blank = 'This field may not be blank.';
 const noString = 'Not a valid string.';
-const texts = { full_name: 100, native_name: 100, job_title: 40, phone_number: 255, organization: 80, description: 500 };
+const texts = {
+  full_name: 100,
+  native_name: 100,
+  job_title: 40,
+  phone_number: 255,
+  organization: 80,
+  description: 500,
+};
 
 test('a text keeps to its length, counted in characters', async () => {
   const user = await fixture.user('lengths');
@@ -44,7 +51,8 @@ test('a text is trimmed, may be empty but not null, and numbers become text', as
 });
 
 test('a boolean, list, object, NUL or half a character is no text, and all faulty fields are told at once', async () => {
-  const faulty = (value: unknown) => Object.fromEntries(['username', ...Object.keys(texts), 'email', 'civil_number'].map((name) => [name, value]));
+  const faulty = (value: unknown) =>
+    Object.fromEntries(['username', ...Object.keys(texts), 'email', 'civil_number'].map((name) => [name, value]));
   for (const value of [true, false, [], ['text'], {}, { a: 1 }]) {
     assert.equal((await create(faulty(value))).body, faulty([noString]));
   }
@@ -68,8 +76,21 @@ test('an email is an address of at most 254 characters, or empty', async () => {
   for (const email of ['a@example.com', 'A.b+c_d@sub.example.co', 'josé@müller.example', `${local}@example.com`, '']) {
     assert.is((await fixture.staff.patch(user.url, { email })).body.email, email);
   }
-  for (const email of ['a', 'a@', '@example.com', 'a@example', 'a b@example.com', 'a@@example.com', 'a@example..com', 'a@-example.com']) {
-    assert.equal((await fixture.staff.patch(user.url, { email })).body, { email: ['Enter a valid email address.'] }, email);
+  for (const email of [
+    'a',
+    'a@',
+    '@example.com',
+    'a@example',
+    'a b@example.com',
+    'a@@example.com',
+    'a@example..com',
+    'a@-example.com',
+  ]) {
+    assert.equal(
+      (await fixture.staff.patch(user.url, { email })).body,
+      { email: ['Enter a valid email address.'] },
+      email,
+    );
   }
   assert.equal((await fixture.staff.patch(user.url, { email: `${local}a@example.com` })).body, {
     email: ['Ensure this field has no more than 254 characters.'],
@@ -104,10 +125,20 @@ test('a civil number is unique when set, null otherwise, and nobody updates it',
 test('a token lifetime is a whole number of seconds from 60 to 2147483647, or null for ever', async () => {
   const user = await fixture.user('lifetime');
   const patched = async (token_lifetime: unknown) => (await fixture.staff.patch(user.url, { token_lifetime })).body;
-  for (const [value, stored] of [[60, 60], [2_147_483_647, 2_147_483_647], ['3600', 3600], [' 61 ', 61], [62.0, 62], [null, null], [63, 63], ['', null]]) {
+  for (const [value, stored] of [
+    [60, 60],
+    [2_147_483_647, 2_147_483_647],
+    ['3600', 3600],
+    [' 61 ', 61],
+    [62.0, 62],
+    [null, null],
+    [63, 63],
+    ['', null],
+  ]) {
     assert.is((await patched(value)).token_lifetime, stored);
   }
-  for (const value of [59, 0, -1, '59']) assert.equal(await patched(value), { token_lifetime: ['Ensure this value is greater than or equal to 60.'] });
+  for (const value of [59, 0, -1, '59'])
+    assert.equal(await patched(value), { token_lifetime: ['Ensure this value is greater than or equal to 60.'] });
   for (const value of [2_147_483_648, 1e300, '99999999999999999999']) {
     assert.equal(await patched(value), { token_lifetime: ['Ensure this value is less than or equal to 2147483647.'] });
   }
@@ -126,8 +157,17 @@ test('is_staff, is_active and is_support read every spelling of true and false',
     for (const word of [false, 0, '0', 'false', 'False', 'FALSE', 'f', 'No', 'n', 'OFF']) {
       assert.is((await fixture.staff.patch(user.url, { [name]: word })).body[name], false);
     }
-    for (const [value, printed] of [['maybe', 'maybe'], ['tRUE', 'tRUE'], ['', ''], [2, '2'], [[true], '[true]'], [{}, '{}']]) {
-      assert.equal((await fixture.staff.patch(user.url, { [name]: value })).body, { [name]: [`"${printed}" is not a valid boolean.`] });
+    for (const [value, printed] of [
+      ['maybe', 'maybe'],
+      ['tRUE', 'tRUE'],
+      ['', ''],
+      [2, '2'],
+      [[true], '[true]'],
+      [{}, '{}'],
+    ]) {
+      assert.equal((await fixture.staff.patch(user.url, { [name]: value })).body, {
+        [name]: [`"${printed}" is not a valid boolean.`],
+      });
     }
     assert.equal((await fixture.staff.patch(user.url, { [name]: null })).body, { [name]: [nullRefused] });
   }
@@ -135,20 +175,32 @@ test('is_staff, is_active and is_support read every spelling of true and false',
 
 test('the preferred language is en, et or empty', async () => {
   const user = await fixture.user('language');
-  for (const word of ['en', 'et', '']) assert.is((await fixture.staff.patch(user.url, { preferred_language: word })).body.preferred_language, word);
-  for (const [value, printed] of [['de', 'de'], ['EN', 'EN'], [5, '5'], [true, 'true'], [['en'], '["en"]']]) {
+  for (const word of ['en', 'et', ''])
+    assert.is((await fixture.staff.patch(user.url, { preferred_language: word })).body.preferred_language, word);
+  for (const [value, printed] of [
+    ['de', 'de'],
+    ['EN', 'EN'],
+    [5, '5'],
+    [true, 'true'],
+    [['en'], '["en"]'],
+  ]) {
     assert.equal((await fixture.staff.patch(user.url, { preferred_language: value })).body, {
       preferred_language: [`"${printed}" is not a valid choice.`],
     });
   }
-  assert.equal((await fixture.staff.patch(user.url, { preferred_language: null })).body, { preferred_language: [nullRefused] });
+  assert.equal((await fixture.staff.patch(user.url, { preferred_language: null })).body, {
+    preferred_language: [nullRefused],
+  });
 });
 
 test('a competence is one of the setting user_competences, or empty', async () => {
   const user = await fixture.user('competent');
-  for (const word of ['Engineer', 'Lawyer', '']) assert.is((await fixture.staff.patch(user.url, { competence: word })).body.competence, word);
+  for (const word of ['Engineer', 'Lawyer', ''])
+    assert.is((await fixture.staff.patch(user.url, { competence: word })).body.competence, word);
   for (const word of ['engineer', 'Cook']) {
-    assert.equal((await fixture.staff.patch(user.url, { competence: word })).body, { competence: [`"${word}" is not a valid choice.`] });
+    assert.equal((await fixture.staff.patch(user.url, { competence: word })).body, {
+      competence: [`"${word}" is not a valid choice.`],
+    });
   }
   const { actions } = (await fixture.staff.options('/api/users/')).body;
   assert.equal(actions.POST.competence.choices, [

@@ -30,9 +30,14 @@ test.after(async () => {
 });
 
 async function start(): Promise<void> {
-  const child = spawn(process.execPath, ['--import', import.meta.resolve('tsx'), program, folder], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, ['--import', import.meta.resolve('tsx'), program, folder], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   server = child;
-  const [line] = (await Promise.race([once(createInterface(child.stdout as NodeJS.ReadableStream), 'line'), once(child, 'close')])) as [string];
+  const [line] = (await Promise.race([
+    once(createInterface(child.stdout as NodeJS.ReadableStream), 'line'),
+    once(child, 'close'),
+  ])) as [string];
   ({ token, url: base } = JSON.parse(line));
 }
 
@@ -44,7 +49,9 @@ async function kill(): Promise<void> {
 
 async function ask(method: string, path: string, body?: unknown): Promise<Json> {
   const response = await fetch(base + path.replace(/^https?:.*?(?=\/api\/)/, ''), {
-    method, headers: { Authorization: `Token ${token}`, 'Content-Type': 'application/json' }, ...(body !== undefined && { body: JSON.stringify(body) }),
+    method,
+    headers: { Authorization: `Token ${token}`, 'Content-Type': 'application/json' },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
   });
   const text = await response.text();
   if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
@@ -60,8 +67,13 @@ async function until(what: string, condition: () => Promise<boolean>): Promise<v
   }
 }
 
-const droplets = (): Promise<Json[]> => ask('GET', '/api/digitalocean-droplets/?page_size=300&field=name&field=state&field=url&field=uuid&field=backend_id&field=runtime_state');
-const count = async (...states: string[]): Promise<number> => (await droplets()).filter(({ state }) => states.includes(state)).length;
+const droplets = (): Promise<Json[]> =>
+  ask(
+    'GET',
+    '/api/digitalocean-droplets/?page_size=300&field=name&field=state&field=url&field=uuid&field=backend_id&field=runtime_state',
+  );
+const count = async (...states: string[]): Promise<number> =>
+  (await droplets()).filter(({ state }) => states.includes(state)).length;
 
 /** What the database holds, read from outside. */
 function rows(query: string): Json[] {
@@ -78,19 +90,43 @@ test('none is lost, none is done twice', async () => {
   const customer = await ask('POST', '/api/customers/', { name: 'Alice' });
   const project = await ask('POST', '/api/projects/', { name: 'Rocket', customer: customer.url });
   for (let n = 0; n < services; n++) {
-    await ask('POST', '/api/digitalocean/', { name: `Cloud ${n}`, customer: customer.url, project: project.url, simulator_seed: n, simulator_latency: 'sync=0,ping=0,*=20' });
+    await ask('POST', '/api/digitalocean/', {
+      name: `Cloud ${n}`,
+      customer: customer.url,
+      project: project.url,
+      simulator_seed: n,
+      simulator_latency: 'sync=0,ping=0,*=20',
+    });
   }
   await until('synchronisation', async () => (await ask('GET', '/api/services/?state=In+Sync')).length === services);
   const links: Json[] = await ask('GET', '/api/digitalocean-service-project-link/');
   const first = async (path: string): Promise<string> => (await ask('GET', `/api/digitalocean-${path}`))[0].url;
-  const [image, region, size] = [await first('images/?distribution=Debian'), await first('regions/'), await first('sizes/?name_exact=s-1vcpu-1gb')];
+  const [image, region, size] = [
+    await first('images/?distribution=Debian'),
+    await first('regions/'),
+    await first('sizes/?name_exact=s-1vcpu-1gb'),
+  ];
   const create = async (name: string): Promise<string[]> =>
-    Promise.all(links.map(async ({ url }, n) => (await ask('POST', '/api/digitalocean-droplets/', { name: `${name}-${n}`, service_project_link: url, image, region, size })).uuid));
+    Promise.all(
+      links.map(
+        async ({ url }, n) =>
+          (
+            await ask('POST', '/api/digitalocean-droplets/', {
+              name: `${name}-${n}`,
+              service_project_link: url,
+              image,
+              region,
+              size,
+            })
+          ).uuid,
+      ),
+    );
 
   // Six droplets on each service are ready, and then fifty operations begin that take a second and a half.
   for (const name of ['stop-a', 'stop-b', 'restart-a', 'restart-b', 'delete-a', 'delete-b']) await create(name);
   await until('readiness', async () => (await count('OK')) === 6 * services);
-  for (const { settings } of await ask('GET', '/api/services/')) await ask('PATCH', settings, { simulator_latency: 'sync=0,ping=0,*=1500' });
+  for (const { settings } of await ask('GET', '/api/services/'))
+    await ask('PATCH', settings, { simulator_latency: 'sync=0,ping=0,*=1500' });
   const before = await droplets();
   const [{ last }] = rows('SELECT max(id) AS last FROM event') as [Json];
   for (const { name, url } of before) {
@@ -116,25 +152,65 @@ test('none is lost, none is done twice', async () => {
   await kill();
 
   const named = (prefix: string): Json[] => after.filter(({ name }) => name.startsWith(prefix));
-  const outcome = (prefix: string): string[] => [...new Set(named(prefix).map(({ runtime_state, state }) => `${state} ${runtime_state}`))];
+  const outcome = (prefix: string): string[] => [
+    ...new Set(named(prefix).map(({ runtime_state, state }) => `${state} ${runtime_state}`)),
+  ];
   assert.equal([after.length, named('delete').length], [40, 0]);
   assert.equal([outcome('stop'), outcome('restart'), outcome('new')], [['OK offline'], ['OK online'], ['OK online']]);
-  assert.equal(named('new').map(({ uuid }) => uuid).sort(), [...created].sort(), 'every accepted creation is there');
+  assert.equal(
+    named('new')
+      .map(({ uuid }) => uuid)
+      .sort(),
+    [...created].sort(),
+    'every accepted creation is there',
+  );
 
   const known = after.map(({ backend_id }) => backend_id).sort();
-  assert.equal(rows('SELECT backend_id FROM simulated_object').map(({ backend_id }) => backend_id).sort(), known, 'the provider has what we have, and no more');
-  assert.equal(rows("SELECT value FROM simulated_counter WHERE name = 'objects Droplet'").map(({ value }) => value), Array(services).fill(10), 'it has made none twice');
-  const runs = rows("SELECT value FROM simulated_counter WHERE name LIKE 'runs % stop' OR name LIKE 'runs % restart' OR name LIKE 'runs % delete' OR name LIKE 'runs % create'");
-  assert.equal([runs.length, new Set(runs.map(({ value }) => value)).size], [50 + 30, 1], 'and has run every operation once');
+  assert.equal(
+    rows('SELECT backend_id FROM simulated_object')
+      .map(({ backend_id }) => backend_id)
+      .sort(),
+    known,
+    'the provider has what we have, and no more',
+  );
+  assert.equal(
+    rows("SELECT value FROM simulated_counter WHERE name = 'objects Droplet'").map(({ value }) => value),
+    Array(services).fill(10),
+    'it has made none twice',
+  );
+  const runs = rows(
+    "SELECT value FROM simulated_counter WHERE name LIKE 'runs % stop' OR name LIKE 'runs % restart' OR name LIKE 'runs % delete' OR name LIKE 'runs % create'",
+  );
+  assert.equal(
+    [runs.length, new Set(runs.map(({ value }) => value)).size],
+    [50 + 30, 1],
+    'and has run every operation once',
+  );
 
-  const told = rows(`SELECT type, count(*) AS n, count(DISTINCT context ->> '$.resource_uuid') AS objects FROM event WHERE id > ${last} GROUP BY type ORDER BY type`);
+  const told = rows(
+    `SELECT type, count(*) AS n, count(DISTINCT context ->> '$.resource_uuid') AS objects FROM event WHERE id > ${last} GROUP BY type ORDER BY type`,
+  );
   const each = (type: string, n: number): Json => ({ type, n, objects: n });
-  assert.equal(told.filter(({ type }) => type.startsWith('resource_')), [
-    each('resource_creation_scheduled', 20), each('resource_creation_succeeded', 20), each('resource_deletion_scheduled', 10), each('resource_deletion_succeeded', 10),
-    each('resource_restart_scheduled', 10), each('resource_restart_succeeded', 10), each('resource_stop_scheduled', 10), each('resource_stop_succeeded', 10),
+  assert.equal(
+    told.filter(({ type }) => type.startsWith('resource_')),
+    [
+      each('resource_creation_scheduled', 20),
+      each('resource_creation_succeeded', 20),
+      each('resource_deletion_scheduled', 10),
+      each('resource_deletion_succeeded', 10),
+      each('resource_restart_scheduled', 10),
+      each('resource_restart_succeeded', 10),
+      each('resource_stop_scheduled', 10),
+      each('resource_stop_succeeded', 10),
+    ],
+  );
+  const usages = rows(
+    "SELECT name, sum(usage) AS usage FROM quota WHERE name IN ('droplet_count', 'vcpu') GROUP BY name ORDER BY name",
+  );
+  assert.equal(usages, [
+    { name: 'droplet_count', usage: 40 },
+    { name: 'vcpu', usage: 40 },
   ]);
-  const usages = rows("SELECT name, sum(usage) AS usage FROM quota WHERE name IN ('droplet_count', 'vcpu') GROUP BY name ORDER BY name");
-  assert.equal(usages, [{ name: 'droplet_count', usage: 40 }, { name: 'vcpu', usage: 40 }]);
 });
 
 test.run();

@@ -2,10 +2,10 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { sql } from '../../src/db/sql.ts';
 import { examine } from '../../src/doctor/doctor.ts';
-import { SimulatorDriver } from '../../src/providers/simulator/driver.ts';
 import { type DriverCall, ProviderError, type Step } from '../../src/providers/provider.ts';
-import { Fixture, type Json } from '../support/fixture.ts';
+import { SimulatorDriver } from '../../src/providers/simulator/driver.ts';
 import { type Droplets, dropletService } from '../support/droplets.ts';
+import { Fixture, type Json } from '../support/fixture.ts';
 import { setOptions, step, work } from '../support/simulated.ts';
 
 const test = suite('jobs: throttle, polling, leases, retries, time limits (services.md 8.3)');
@@ -30,7 +30,8 @@ const methods = { create, delete: remove, action, pull, ping };
 
 const present = async ({ url }: Json): Promise<Json> => (await fixture.staff.get(url)).body;
 const job = (): Json => fixture.server.deployment.db.get(sql`SELECT * FROM job`);
-const count = async (state: string): Promise<number> => Number((await fixture.staff.get(`/api/resources/?state=${state}`)).headers.get('x-result-count'));
+const count = async (state: string): Promise<number> =>
+  Number((await fixture.staff.get(`/api/resources/?state=${state}`)).headers.get('x-result-count'));
 const many = async (n: number): Promise<Json[]> => {
   const made = [];
   for (let i = 0; i < n; i++) made.push(await cloud.begin({ name: `web-${i}` }));
@@ -38,7 +39,10 @@ const many = async (n: number): Promise<Json[]> => {
 };
 
 /** Replaces what the provider does when it is asked for an operation; answers how it was called. */
-function provider(operation: keyof typeof methods, behave: (call: DriverCall, asked: number) => Promise<Step> | Step): DriverCall[] {
+function provider(
+  operation: keyof typeof methods,
+  behave: (call: DriverCall, asked: number) => Promise<Step> | Step,
+): DriverCall[] {
   const calls: DriverCall[] = [];
   const replaced = async (...given: unknown[]): Promise<Step> => {
     const call = given.at(-1) as DriverCall;
@@ -85,7 +89,10 @@ test('other settings are not held up, nor is anything but a creation', async () 
   await fixture.staff.post(`${droplet.url}stop/`);
   await step(fixture);
   await step(fixture);
-  assert.equal([(await present(elsewhere)).state, (await present(droplet)).state, await count('Creation+Scheduled')], ['OK', 'Updating', 1]);
+  assert.equal(
+    [(await present(elsewhere)).state, (await present(droplet)).state, await count('Creation+Scheduled')],
+    ['OK', 'Updating', 1],
+  );
 });
 
 test('a long queue of creations hides neither what is under way nor what else is due', async () => {
@@ -104,9 +111,14 @@ test('a long queue of creations hides neither what is under way nor what else is
 
 test('a waiting operation is asked again when it said, not before', async () => {
   await cloud.begin();
-  const calls = provider('create', (_, asked) => (asked < 3 ? { kind: 'wait', milliseconds: 5000, memo: { asked } } : { kind: 'done', values: { backend_id: '1' } }));
+  const calls = provider('create', (_, asked) =>
+    asked < 3 ? { kind: 'wait', milliseconds: 5000, memo: { asked } } : { kind: 'done', values: { backend_id: '1' } },
+  );
   for (let second = 1; second <= 12; second++) await step(fixture);
-  assert.equal(calls.map(({ memo }) => memo), [{}, { asked: 1 }, { asked: 2 }]);
+  assert.equal(
+    calls.map(({ memo }) => memo),
+    [{}, { asked: 1 }, { asked: 2 }],
+  );
   assert.is((await fixture.staff.get('/api/resources/?state=OK')).body[0].backend_id, '1');
 });
 
@@ -131,7 +143,10 @@ test('the time a creation waits for its turn does not count', async () => {
   assert.equal([await count('OK'), await count('Erred')], [5, 0]);
 });
 
-for (const [name, minutes] of [['stop', 25], ['delete', 5]] as const) {
+for (const [name, minutes] of [
+  ['stop', 25],
+  ['delete', 5],
+] as const) {
   test(`a ${name} that takes more than ${minutes} minutes is timed out`, async () => {
     const droplet = await cloud.make();
     provider(name === 'stop' ? 'action' : 'delete', () => ({ kind: 'wait', milliseconds: 5000, memo: {} }));
@@ -169,17 +184,25 @@ test('the runtime value error, while waiting, fails the operation', async () => 
   assert.equal([state, runtime_state, error_message], ['Erred', 'error', 'Droplet runtime state become erred: error']);
 });
 
-test('a failure keeps at most 2000 characters of the vendor\'s text', async () => {
+test("a failure keeps at most 2000 characters of the vendor's text", async () => {
   const [told, thrown] = [await cloud.begin({ name: 'told' }), await cloud.begin({ name: 'thrown' })];
   provider('create', ({ values }) => {
     if (values.name === 'thrown') throw new ProviderError('invalid', 'y'.repeat(3000));
     return { kind: 'fail', text: 'x'.repeat(3000) };
   });
   await work(fixture);
-  assert.equal([(await present(told)).error_message, (await present(thrown)).error_message], ['x'.repeat(2000), 'y'.repeat(2000)]);
+  assert.equal(
+    [(await present(told)).error_message, (await present(thrown)).error_message],
+    ['x'.repeat(2000), 'y'.repeat(2000)],
+  );
 });
 
-for (const [type, text] of [['unauthorized', 'No entry'], ['invalid', 'Wrong size'], ['conflict', 'Busy'], ['not_found', 'No such image']] as const) {
+for (const [type, text] of [
+  ['unauthorized', 'No entry'],
+  ['invalid', 'Wrong size'],
+  ['conflict', 'Busy'],
+  ['not_found', 'No such image'],
+] as const) {
   test(`an operation the provider refuses as ${type} fails with its text at once`, async () => {
     const droplet = await cloud.begin();
     const calls = provider('create', () => {
@@ -209,7 +232,10 @@ test('an unavailable provider is tried three more times, after 1, 2 and 4 second
     throw new ProviderError('unavailable', 'connect ECONNREFUSED 192.0.2.1:443');
   });
   for (let i = 0; i < 12; i++) await step(fixture);
-  assert.equal(at.map((time) => time - (at[0] as number)), [0, 1, 3, 7]);
+  assert.equal(
+    at.map((time) => time - (at[0] as number)),
+    [0, 1, 3, 7],
+  );
   const { error_message, state } = await present(droplet);
   assert.equal([state, error_message], ['Erred', 'Backend does not respond']);
 });
@@ -224,7 +250,10 @@ test('a provider that limits is asked again after the time it says, at most five
     throw new ProviderError('limited', 'Too many requests', waits[asked - 1]);
   });
   for (let i = 0; i < 330; i++) await step(fixture);
-  assert.equal(at.map((time) => time - (at[0] as number)), [0, 2, 12, 312, 313, 314]);
+  assert.equal(
+    at.map((time) => time - (at[0] as number)),
+    [0, 2, 12, 312, 313, 314],
+  );
   const { error_message, state } = await present(droplet);
   assert.equal([state, error_message], ['Erred', 'Too many requests']);
 });
@@ -282,8 +311,15 @@ test('a job is leased while it is asked about, and claimed by nobody else', asyn
 
 test('a job whose process ended is taken over, and the driver is told that a call may have been made', async () => {
   const droplet = await cloud.begin();
-  const { clock, server: { deployment: { db } } } = fixture;
-  const calls = provider('create', (_, asked) => (asked === 1 ? { kind: 'wait', milliseconds: 1000, memo: { id: 7 } } : { kind: 'done', values: { backend_id: '7' } }));
+  const {
+    clock,
+    server: {
+      deployment: { db },
+    },
+  } = fixture;
+  const calls = provider('create', (_, asked) =>
+    asked === 1 ? { kind: 'wait', milliseconds: 1000, memo: { id: 7 } } : { kind: 'done', values: { backend_id: '7' } },
+  );
   await step(fixture);
   db.write(() => db.run(sql`UPDATE job SET lease = ${clock.now() + 600_000_000}`));
   clock.advance(599);
@@ -291,7 +327,13 @@ test('a job whose process ended is taken over, and the driver is told that a cal
   assert.is(calls.length, 1, 'not before the lease has ended');
   clock.advance(1);
   await step(fixture);
-  assert.equal(calls.map(({ isRepeated, memo }) => [isRepeated, memo]), [[false, {}], [true, { id: 7 }]]);
+  assert.equal(
+    calls.map(({ isRepeated, memo }) => [isRepeated, memo]),
+    [
+      [false, {}],
+      [true, { id: 7 }],
+    ],
+  );
   assert.is((await present(droplet)).state, 'OK');
 });
 
@@ -322,9 +364,11 @@ test('what comes back about a resource that was unlinked meanwhile is dropped', 
   assert.equal([(await fixture.staff.get('/api/resources/')).body, fixture.events()], [[], []]);
 });
 
-test('a driver\'s new id is stored before it is asked again', async () => {
+test("a driver's new id is stored before it is asked again", async () => {
   const droplet = await cloud.begin();
-  provider('create', (_, asked) => (asked === 1 ? { kind: 'wait', milliseconds: 60_000, memo: {}, values: { backend_id: '42' } } : { kind: 'done' }));
+  provider('create', (_, asked) =>
+    asked === 1 ? { kind: 'wait', milliseconds: 60_000, memo: {}, values: { backend_id: '42' } } : { kind: 'done' },
+  );
   await step(fixture);
   const { backend_id, state } = await present(droplet);
   assert.equal([state, backend_id], ['Creating', '42']);

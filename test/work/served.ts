@@ -5,6 +5,12 @@
 import { second } from '../../src/clock.ts';
 import { createServer } from '../../src/server.ts';
 
-const server = await createServer({ data: process.argv[2] as string, port: 0, log_level: 'error', job_tick: 0, job_delay: second / 100 });
+const server = await createServer({
+  data: process.argv[2] as string,
+  port: 0,
+  log_level: 'error',
+  job_tick: 0,
+  job_delay: second / 100,
+});
 console.log(JSON.stringify({ url: server.url, token: server.issueToken() }));
 setInterval(() => server.tick(), 100);

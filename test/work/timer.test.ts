@@ -17,7 +17,11 @@ test.before.each(async () => {
 test.after.each(() => fixture.close());
 
 /** A task that takes so many pieces to be done. */
-const work = (name: string, pieces: number, every = 0): Task => ({ name, every, run: () => (done.push(name), --pieces > 0) });
+const work = (name: string, pieces: number, every = 0): Task => ({
+  name,
+  every,
+  run: () => (done.push(name), --pieces > 0),
+});
 
 const timerOf = (...tasks: Task[]): Timer => new Timer(fixture.server.deployment, tasks);
 
@@ -53,11 +57,16 @@ test('every piece is a transaction of its own, and the event loop has a turn bet
   const commits: number[] = [];
   let turns = 0;
   let pieces = 3;
-  const timer = timerOf({ name: 'remove', every: 0, run: () => db.write(() => {
-    db.run(sql`UPDATE user SET description = ${`${turns}`}`);
-    db.settled(() => commits.push(pieces));
-    return --pieces > 0;
-  }) });
+  const timer = timerOf({
+    name: 'remove',
+    every: 0,
+    run: () =>
+      db.write(() => {
+        db.run(sql`UPDATE user SET description = ${`${turns}`}`);
+        db.settled(() => commits.push(pieces));
+        return --pieces > 0;
+      }),
+  });
   timer.tick();
   const isIdle = timer.idle().then(() => true);
   while (!(await Promise.race([isIdle, turn(false)]))) turns++;
@@ -68,12 +77,17 @@ test('every piece is a transaction of its own, and the event loop has a turn bet
 
 test('pieces of two tasks are two transactions, also in one tick', async () => {
   const { db } = fixture.server.deployment;
-  const piece = (name: string, pieces: number): Task => ({ name, every: 0, run: () => db.write(() => {
-    done.push(name);
-    db.run(sql`UPDATE user SET description = ${name}`);
-    db.settled(() => done.push(`${name} committed`));
-    return --pieces > 0;
-  }) });
+  const piece = (name: string, pieces: number): Task => ({
+    name,
+    every: 0,
+    run: () =>
+      db.write(() => {
+        done.push(name);
+        db.run(sql`UPDATE user SET description = ${name}`);
+        db.settled(() => done.push(`${name} committed`));
+        return --pieces > 0;
+      }),
+  });
   const timer = timerOf(piece('events', 2), piece('versions', 2));
   timer.tick();
   assert.equal(done, ['events', 'events committed', 'versions', 'versions committed']);
@@ -90,7 +104,14 @@ test('a tick does not begin anew what is not finished', async () => {
 });
 
 test('a failing task stops nobody else and is tried again', async () => {
-  const fails: Task = { name: 'fails', every: 0, run: () => { done.push('fails'); throw new Error('out of luck'); } };
+  const fails: Task = {
+    name: 'fails',
+    every: 0,
+    run: () => {
+      done.push('fails');
+      throw new Error('out of luck');
+    },
+  };
   const timer = timerOf(fails, work('sweep', 2));
   timer.tick();
   await timer.idle();

@@ -15,7 +15,10 @@ export const amazon: ProviderType = {
   isPublic: true,
   options: { images_regex: pattern('Only images whose name matches are kept.') },
   /** The access key id, and the secret key. */
-  missingCredentials: ({ token, username }) => ({ ...(!username && { username: required }), ...(!token && { token: required }) }),
+  missingCredentials: ({ token, username }) => ({
+    ...(!username && { username: required }),
+    ...(!token && { token: required }),
+  }),
   quotas: { service: { instance_count: -1, volume_count: -1 }, link: ['ram', 'storage', 'vcpu'], settings: [] },
   kinds: [instance, volume],
   properties: [image, region, size],

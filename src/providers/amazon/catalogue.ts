@@ -41,7 +41,15 @@ export const sizes: readonly SimulatedProperty[] = (
 ).map(([code, description, cores, ram, disk]) => ({
   backend_id: code,
   name: code,
-  details: { description, cores, ram, disk, regions: code.startsWith('m3.') ? everywhere.filter((region) => !withoutThirdGeneration.includes(region)) : everywhere },
+  details: {
+    description,
+    cores,
+    ram,
+    disk,
+    regions: code.startsWith('m3.')
+      ? everywhere.filter((region) => !withoutThirdGeneration.includes(region))
+      : everywhere,
+  },
 }));
 
 const imageNames = ['Amazon Linux 2', 'Ubuntu Server 16.04', 'Windows Server 2016'];
@@ -50,5 +58,9 @@ const imageNames = ['Amazon Linux 2', 'Ubuntu Server 16.04', 'Windows Server 201
 export const simulatedImages: readonly SimulatedProperty[] = everywhere.flatMap((region) =>
   imageNames
     .filter((name) => !(name.startsWith('Windows') && region === 'sa-east-1'))
-    .map((name) => ({ backend_id: `ami-${createHash('sha256').update(`${region} ${name}`).digest('hex').slice(0, 17)}`, name, details: { region } })),
+    .map((name) => ({
+      backend_id: `ami-${createHash('sha256').update(`${region} ${name}`).digest('hex').slice(0, 17)}`,
+      name,
+      details: { region },
+    })),
 );

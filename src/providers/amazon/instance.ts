@@ -4,16 +4,18 @@ import type { Fields, Values } from '../../collection/field.ts';
 import { sql } from '../../db/sql.ts';
 import { invalid, invalidRequest } from '../../http/error.ts';
 import { relatedList, shownDetail } from '../../resources/details.ts';
-import { type ResourceRow, detailsOf } from '../../resources/resource.ts';
-import { type Property, chosenProperty, propertyCalled, propertyLink } from '../property.ts';
-import type { Acceptance, ActionAcceptance, BackendObject, PlainValues, Place, ResourceKind } from '../provider.ts';
+import { detailsOf, type ResourceRow } from '../../resources/resource.ts';
+import { chosenProperty, type Property, propertyCalled, propertyLink } from '../property.ts';
+import type { Acceptance, ActionAcceptance, BackendObject, Place, PlainValues, ResourceKind } from '../provider.ts';
 import { image as imageKind } from './properties.ts';
 
 /** Runtime states in which an instance can be resized, and volumes attached to it. */
 const offlineStates = ['terminated', 'stopped', 'suspended', 'paused'];
 
 /** The text of a refusal of what needs an instance that is not running, or undefined. */
-export const refuseUnlessOffline = ({ runtime_state: state }: Pick<ResourceRow, 'runtime_state'>): string | undefined =>
+export const refuseUnlessOffline = ({
+  runtime_state: state,
+}: Pick<ResourceRow, 'runtime_state'>): string | undefined =>
   offlineStates.includes(state) ? undefined : 'Instance runtime state must be in one of offline states.';
 
 const sizeLink = propertyLink('Amazon.Size', 'aws-sizes', { required: true });
@@ -30,8 +32,11 @@ const isIn = (size: Property, region: string): boolean => (size.values.regions a
 /** The chosen image, if the settings keep it. */
 function chosenImage(request: Request, values: Values<Fields>, settings: number): Property {
   const image = chosenProperty(request, values, 'image', settings);
-  const options: PlainValues = JSON.parse(request.db.value<string>(sql`SELECT options FROM service_settings WHERE id = ${settings}`) as string);
-  if (!imageKind.isKept?.(image.name, options)) throw invalid({ image: ['Invalid hyperlink - Object does not exist.'] });
+  const options: PlainValues = JSON.parse(
+    request.db.value<string>(sql`SELECT options FROM service_settings WHERE id = ${settings}`) as string,
+  );
+  if (!imageKind.isKept?.(image.name, options))
+    throw invalid({ image: ['Invalid hyperlink - Object does not exist.'] });
   return image;
 }
 
@@ -43,7 +48,15 @@ function accept(request: Request, values: Values<Fields>, { settings }: Place): 
   if (!isIn(size, region.backend_id)) throw invalidRequest(`Size is missing in region ${region.name}`);
   const { cores, disk, ram } = size.values;
   return {
-    row: { cores, ram, disk, image_name: image.name, region: region.backend_id, region_name: region.name, size_name: size.backend_id },
+    row: {
+      cores,
+      ram,
+      disk,
+      image_name: image.name,
+      region: region.backend_id,
+      region_name: region.name,
+      size_name: size.backend_id,
+    },
     parameters: { image: image.backend_id },
   };
 }
@@ -74,7 +87,12 @@ export const instance: ResourceKind = {
   path: 'aws-instances',
   examples: {
     name: 'web-1',
-    create: { region: exampleLink('aws-regions'), image: exampleLink('aws-images'), size: exampleLink('aws-sizes'), ssh_public_key: exampleLink('keys') },
+    create: {
+      region: exampleLink('aws-regions'),
+      image: exampleLink('aws-images'),
+      size: exampleLink('aws-sizes'),
+      ssh_public_key: exampleLink('keys'),
+    },
   },
   plural: 'instances',
   category: 'vms',
@@ -92,7 +110,13 @@ export const instance: ResourceKind = {
     { name: 'start', runtimeStates: ['stopped'], answer: { status: 'start was scheduled' } },
     { name: 'stop', runtimeStates: ['running'], answer: { status: 'stop was scheduled' } },
     { name: 'restart', runtimeStates: ['running'], answer: { status: 'restart was scheduled' } },
-    { name: 'resize', refuse: (_request, row) => refuseUnlessOffline(row), fields: { size: sizeLink }, accept: acceptResize, answer: { status: 'resize was scheduled' } },
+    {
+      name: 'resize',
+      refuse: (_request, row) => refuseUnlessOffline(row),
+      fields: { size: sizeLink },
+      accept: acceptResize,
+      answer: { status: 'resize was scheduled' },
+    },
   ],
   limits: { delete: 25 },
   isImportable: true,

@@ -1,16 +1,30 @@
 import { shown, shownList } from '../../collection/field.ts';
 import { type Filter, uuid } from '../../collection/filter.ts';
-import { computedValue, knownText, linkValue, listValue, objectValue, orNullShape, plainValue, render } from '../../collection/representation.ts';
+import {
+  computedValue,
+  knownText,
+  linkValue,
+  listValue,
+  objectValue,
+  orNullShape,
+  plainValue,
+  render,
+} from '../../collection/representation.ts';
 import { raw, sql } from '../../db/sql.ts';
 import { matches } from '../pattern.ts';
 import { propertyDetail, shownProperty } from '../property.ts';
 import type { PropertyKind } from '../provider.ts';
 
 /** A region in alias `x`. */
-const regionItem = objectValue({ url: linkValue('aws-regions', 'x.uuid'), uuid: plainValue('x.uuid'), name: knownText('x.name') });
+const regionItem = objectValue({
+  url: linkValue('aws-regions', 'x.uuid'),
+  uuid: plainValue('x.uuid'),
+  name: knownText('x.name'),
+});
 
 /** Regions, by a condition on alias `x`, of the set that the property in alias `d` belongs to. */
-const regionsWhere = (condition: string): string => `property x WHERE x.kind = 'Amazon.Region' AND x.backend IS d.backend AND ${condition}`;
+const regionsWhere = (condition: string): string =>
+  `property x WHERE x.kind = 'Amazon.Region' AND x.backend IS d.backend AND ${condition}`;
 
 const isInRegions = `x.backend_id IN (SELECT value FROM json_each(d.details -> '$.regions'))`;
 
@@ -26,7 +40,11 @@ export const image: PropertyKind = {
   name: 'Image',
   path: 'aws-images',
   fields: {
-    region: shown('nested object', orNullShape(regionItem.shape), computedValue(`ifnull((SELECT ${render(regionItem)} FROM ${regionsWhere(isRegion)}), 'null')`)),
+    region: shown(
+      'nested object',
+      orNullShape(regionItem.shape),
+      computedValue(`ifnull((SELECT ${render(regionItem)} FROM ${regionsWhere(isRegion)}), 'null')`),
+    ),
   },
   filters: { region: inRegion(isRegion) },
   orderings: {},

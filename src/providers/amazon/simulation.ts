@@ -1,5 +1,5 @@
-import type { OtherChange, OtherObject, SimulatedKind, Simulation } from '../simulation.ts';
 import type { PlainValues } from '../provider.ts';
+import type { OtherChange, OtherObject, SimulatedKind, Simulation } from '../simulation.ts';
 import { regions, simulatedImages, sizes } from './catalogue.ts';
 
 const attached = (objects: readonly OtherObject[], instance: PlainValues): OtherObject[] =>
@@ -26,19 +26,28 @@ const rootVolume = ({ backend_id, disk, name, region, region_name }: PlainValues
 const instance: SimulatedKind = {
   id: (_n, draw) => `i-${draw.hex(17)}`,
   born: (_n, _values, draw) => ({ external_ips: [draw.externalAddress()], internal_ips: [draw.internalAddress()] }),
-  interim: { create: ['pending'], start: ['pending'], stop: ['stopping'], restart: ['running'], resize: ['stopped'], delete: ['shutting-down'] },
+  interim: {
+    create: ['pending'],
+    start: ['pending'],
+    stop: ['stopping'],
+    restart: ['running'],
+    resize: ['stopped'],
+    delete: ['shutting-down'],
+  },
   final: { create: 'running', start: 'running', stop: 'stopped', restart: 'running', resize: 'stopped' },
   effects: { resize: (_values, { cores, disk, ram, size }) => ({ cores, ram, disk, size_name: size }) },
   others: {
     create: (object) => [{ kind: 'Volume', action: 'add', values: rootVolume(object) }],
     resize: (object, all) =>
       attached(all('Volume'), object).flatMap(({ backend_id, values }): OtherChange[] =>
-        values.is_root ? [{ kind: 'Volume', action: 'change', backend_id, values: { size: object.disk } }] : []),
+        values.is_root ? [{ kind: 'Volume', action: 'change', backend_id, values: { size: object.disk } }] : [],
+      ),
     delete: (object, all) =>
       attached(all('Volume'), object).map(({ backend_id, values }) =>
         values.is_root
           ? { kind: 'Volume', action: 'remove', backend_id }
-          : { kind: 'Volume', action: 'change', backend_id, values: { ...detachment, runtime_state: 'available' } }),
+          : { kind: 'Volume', action: 'change', backend_id, values: { ...detachment, runtime_state: 'available' } },
+      ),
   },
   unmanaged: (_n, draw) => ({
     cores: 1,
@@ -64,8 +73,17 @@ const volume: SimulatedKind = {
   // Every other one is attached to the instance of the same number.
   unmanaged: (n, _draw, fellow) => {
     const instance = n % 2 === 1 ? fellow('Instance') : undefined;
-    const attachment = instance === undefined ? {} : { device: '/dev/sdf', instance_backend_id: instance, runtime_state: 'inuse' };
-    return { size: 10240, volume_type: 'gp2', region: 'eu-west-1', region_name: 'EU (Ireland)', device: '', instance_backend_id: '', ...attachment };
+    const attachment =
+      instance === undefined ? {} : { device: '/dev/sdf', instance_backend_id: instance, runtime_state: 'inuse' };
+    return {
+      size: 10240,
+      volume_type: 'gp2',
+      region: 'eu-west-1',
+      region_name: 'EU (Ireland)',
+      device: '',
+      instance_backend_id: '',
+      ...attachment,
+    };
   },
 };
 

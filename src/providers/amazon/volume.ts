@@ -1,12 +1,12 @@
 import type { Request } from '../../access/request.ts';
 import type { Fields, Values } from '../../collection/field.ts';
 import { link } from '../../collection/links.ts';
-import { choice, integer, text } from '../../collection/values.ts';
 import { computedValue } from '../../collection/representation.ts';
+import { choice, integer, text } from '../../collection/values.ts';
 import { sql } from '../../db/sql.ts';
 import { conflict, invalid } from '../../http/error.ts';
 import { linkOfResource, relatedList, resourceTarget, shownDetail } from '../../resources/details.ts';
-import { type ResourceRow, detailsOf, resourceOf } from '../../resources/resource.ts';
+import { detailsOf, type ResourceRow, resourceOf } from '../../resources/resource.ts';
 import { chosenProperty, propertyLink } from '../property.ts';
 import type { Acceptance, ActionAcceptance, BackendObject, Place, ResourceKind } from '../provider.ts';
 import { refuseUnlessOffline } from './instance.ts';
@@ -43,7 +43,8 @@ function accept(request: Request, values: Values<Fields>, { settings }: Place): 
 }
 
 /** The instance that the provider has a volume attached to, by its id there; empty without. */
-const attachedTo = (volume: Pick<ResourceRow, 'details'>): string => String(detailsOf(volume).instance_backend_id ?? '');
+const attachedTo = (volume: Pick<ResourceRow, 'details'>): string =>
+  String(detailsOf(volume).instance_backend_id ?? '');
 
 const refuseAttached = (_request: Request, volume: ResourceRow): string | undefined =>
   attachedTo(volume) === '' ? undefined : 'Volume is already attached to instance.';
@@ -55,17 +56,26 @@ function acceptAttach(request: Request, volume: ResourceRow, values: Values<Fiel
   const { device, instance: id } = values as { device: string; instance: number };
   const instance = resourceOf(request.db, id) as ResourceRow;
   if (instance.link_id !== volume.link_id) throw invalid({ instance: ['Invalid hyperlink - Object does not exist.'] });
-  if (detailsOf(instance).region !== detailsOf(volume).region) throw invalid({ instance: ['Instance is not within the same region.'] });
-  const refusal = refuseAttached(request, volume) ?? (instance.state === 'OK' ? refuseUnlessOffline(instance) : refuseUnlessOffline({ runtime_state: '' }));
+  if (detailsOf(instance).region !== detailsOf(volume).region)
+    throw invalid({ instance: ['Instance is not within the same region.'] });
+  const refusal =
+    refuseAttached(request, volume) ??
+    (instance.state === 'OK' ? refuseUnlessOffline(instance) : refuseUnlessOffline({ runtime_state: '' }));
   if (refusal !== undefined) throw conflict(refusal);
-  return { parameters: { instance_backend_id: instance.backend_id, device, shown: { instance: instance.name, device } } };
+  return {
+    parameters: { instance_backend_id: instance.backend_id, device, shown: { instance: instance.name, device } },
+  };
 }
 
 /** A volume comes after the instance it is attached to. */
 function acceptImport({ db }: Request, { values }: BackendObject, { settings }: Place): Acceptance {
   const instance = String(values.instance_backend_id ?? '');
-  const isKnown = db.value(sql`SELECT 1 FROM resource WHERE settings_id = ${settings} AND kind = 'Amazon.Instance' AND backend_id = ${instance}`) !== undefined;
-  if (instance !== '' && !isKnown) throw invalid({ backend_id: [`You must import instance with ID ${instance} first`] });
+  const isKnown =
+    db.value(
+      sql`SELECT 1 FROM resource WHERE settings_id = ${settings} AND kind = 'Amazon.Instance' AND backend_id = ${instance}`,
+    ) !== undefined;
+  if (instance !== '' && !isKnown)
+    throw invalid({ backend_id: [`You must import instance with ID ${instance} first`] });
   return { row: {} };
 }
 
@@ -92,7 +102,13 @@ export const volume: ResourceKind = {
     service: { volume_count: 1 },
   }),
   actions: [
-    { name: 'attach', fields: attachFields, refuse: refuseAttached, accept: acceptAttach, answer: { status: 'attach was scheduled' } },
+    {
+      name: 'attach',
+      fields: attachFields,
+      refuse: refuseAttached,
+      accept: acceptAttach,
+      answer: { status: 'attach was scheduled' },
+    },
     { name: 'detach', refuse: refuseDetached, answer: { status: 'detach was scheduled' } },
   ],
   refuseDeletion: refuseAttached,

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import { type JsonAnswer, type VendorCall, type VendorHttp, decoded, malformed } from '../http.ts';
-import { ProviderError } from '../provider.ts';
 import { urlOf } from '../../url.ts';
+import { decoded, type JsonAnswer, malformed, type VendorCall, type VendorHttp } from '../http.ts';
+import { ProviderError } from '../provider.ts';
 
 /* The calls of DigitalOcean's API v2 (providers.md 5.5), and of their answers what is used here. */
 
@@ -27,7 +27,14 @@ const image = v.object({
 });
 
 /** Memory in MiB, disk in GiB, transfer in TiB. */
-const size = v.object({ slug: v.string(), vcpus: v.number(), memory: v.number(), disk: v.number(), transfer: v.nullish(v.number(), 0), regions: slugs });
+const size = v.object({
+  slug: v.string(),
+  vcpus: v.number(),
+  memory: v.number(),
+  disk: v.number(),
+  transfer: v.nullish(v.number(), 0),
+  regions: slugs,
+});
 
 const addresses = v.nullish(v.array(v.object({ ip_address: v.string(), type: v.string() })), []);
 
@@ -48,7 +55,9 @@ const droplet = v.object({
 const action = v.object({ id, type: v.string(), status: v.string(), started_at: v.nullish(v.string(), '') });
 const key = v.object({ id, fingerprint: v.string() });
 const linkedActions = v.nullish(v.object({ actions: v.nullish(v.array(v.object({ id })), []) }), {});
-const nextPage = v.object({ links: v.nullish(v.object({ pages: v.nullish(v.object({ next: v.nullish(v.string()) })) })) });
+const nextPage = v.object({
+  links: v.nullish(v.object({ pages: v.nullish(v.object({ next: v.nullish(v.string()) })) })),
+});
 
 export type VendorRegion = v.InferOutput<typeof region>;
 export type VendorImage = v.InferOutput<typeof image>;
@@ -112,7 +121,10 @@ export class DigitalOceanApi {
     await this.#call('DELETE', `/droplets/${dropletId}`);
   }
 
-  async act(dropletId: string, order: { readonly type: string; readonly size?: string; readonly disk?: boolean }): Promise<VendorAction> {
+  async act(
+    dropletId: string,
+    order: { readonly type: string; readonly size?: string; readonly disk?: boolean },
+  ): Promise<VendorAction> {
     const { body } = await this.#call('POST', `/droplets/${dropletId}/actions`, order);
     return decoded(v.object({ action }), body).action;
   }
@@ -123,7 +135,8 @@ export class DigitalOceanApi {
   }
 
   /** Every action there was on a droplet. */
-  actionsOf = (dropletId: string): Promise<VendorAction[]> => this.#list(`/droplets/${dropletId}/actions`, 'actions', action);
+  actionsOf = (dropletId: string): Promise<VendorAction[]> =>
+    this.#list(`/droplets/${dropletId}/actions`, 'actions', action);
 
   /** The key with this MD5 fingerprint, or undefined. */
   async key(fingerprint: string): Promise<VendorKey | undefined> {
@@ -146,11 +159,19 @@ export class DigitalOceanApi {
   }
 
   #call(method: VendorCall['method'], path: string, json?: unknown): Promise<JsonAnswer> {
-    return this.http.json({ method, url: new URL(this.#base + path), headers: { Authorization: `Bearer ${this.token}` }, json }, explained);
+    return this.http.json(
+      { method, url: new URL(this.#base + path), headers: { Authorization: `Bearer ${this.token}` }, json },
+      explained,
+    );
   }
 
   /** All pages of a list. Of the link to the next page only the query counts: the token goes to nobody but the backend. */
-  async #list<T>(path: string, member: string, schema: v.GenericSchema<unknown, T>, filter: Readonly<Record<string, string>> = {}): Promise<T[]> {
+  async #list<T>(
+    path: string,
+    member: string,
+    schema: v.GenericSchema<unknown, T>,
+    filter: Readonly<Record<string, string>> = {},
+  ): Promise<T[]> {
     const items: T[] = [];
     let query = `?${new URLSearchParams({ ...filter, per_page: String(pageSize) })}`;
     for (;;) {

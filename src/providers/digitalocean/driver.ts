@@ -2,14 +2,27 @@ import { minute } from '../../clock.ts';
 import type { InjectedKey } from '../../resources/injected-key.ts';
 import type { VendorHttp } from '../http.ts';
 import { askOnce } from '../once.ts';
-import { type Driver, type DriverCall, type DriverSettings, type Inventory, type PlainValues, ProviderError, type Step } from '../provider.ts';
+import {
+  type Driver,
+  type DriverCall,
+  type DriverSettings,
+  type Inventory,
+  type PlainValues,
+  ProviderError,
+  type Step,
+} from '../provider.ts';
 import { DigitalOceanApi, type VendorAction, type VendorDroplet } from './api.ts';
 import { dropletObject, dropletValues, propertySets, runtimeState } from './values.ts';
 
 /** Milliseconds between two looks at a running action. */
 const period = 5000;
 
-const actionTypes: Readonly<Record<string, string>> = { start: 'power_on', stop: 'shutdown', restart: 'reboot', resize: 'resize' };
+const actionTypes: Readonly<Record<string, string>> = {
+  start: 'power_on',
+  stop: 'shutdown',
+  restart: 'reboot',
+  resize: 'resize',
+};
 
 /** What is remembered of an operation under way. */
 interface Memo {
@@ -41,7 +54,8 @@ export class DigitalOceanDriver implements Driver {
 
   async create(call: DriverCall): Promise<Step> {
     const { action, before, droplet } = call.memo as Memo;
-    if (droplet !== undefined) return action === undefined ? this.#awaitBirth(droplet, call.memo) : this.#follow(action, droplet, call.memo);
+    if (droplet !== undefined)
+      return action === undefined ? this.#awaitBirth(droplet, call.memo) : this.#follow(action, droplet, call.memo);
     if (before === undefined) return this.#prepare(call);
     return askOnce(call, {
       ask: async () => {
@@ -74,9 +88,13 @@ export class DigitalOceanDriver implements Driver {
     if (type === undefined) throw new Error(`DigitalOcean has no action ${name}`);
     const { disk, size } = call.parameters as { disk?: boolean; size?: string };
     return askOnce(call, {
-      ask: async () => ({ memo: { action: (await this.#api.act(droplet, { type, ...(name === 'resize' && { size, disk }) })).id } }),
+      ask: async () => ({
+        memo: { action: (await this.#api.act(droplet, { type, ...(name === 'resize' && { size, disk }) })).id },
+      }),
       find: async () => {
-        const begun = (await this.#api.actionsOf(droplet).catch(noneIfMissing)).find((one) => one.type === type && isBegunSince(one, call.started));
+        const begun = (await this.#api.actionsOf(droplet).catch(noneIfMissing)).find(
+          (one) => one.type === type && isBegunSince(one, call.started),
+        );
         return begun && { memo: { action: begun.id } };
       },
       patience: period,
@@ -110,7 +128,8 @@ export class DigitalOceanDriver implements Driver {
       return (await this.#api.addKey(name || fingerprint, publicKey)).id;
     } catch (error) {
       // Another creation may have uploaded it meanwhile.
-      const added = error instanceof ProviderError && error.type === 'invalid' ? await this.#api.key(fingerprint) : undefined;
+      const added =
+        error instanceof ProviderError && error.type === 'invalid' ? await this.#api.key(fingerprint) : undefined;
       if (added) return added.id;
       throw error;
     }
@@ -127,12 +146,17 @@ export class DigitalOceanDriver implements Driver {
   /** Looks at a droplet whose action nobody knows: it was found after a call without an answer. */
   async #awaitBirth(droplet: number, memo: PlainValues): Promise<Step> {
     const values = dropletValues(await this.#api.droplet(droplet));
-    return values.runtime_state === 'provisioning' ? { kind: 'wait', milliseconds: period, memo, values } : { kind: 'done', values };
+    return values.runtime_state === 'provisioning'
+      ? { kind: 'wait', milliseconds: period, memo, values }
+      : { kind: 'done', values };
   }
 }
 
 /** The id of a new droplet is in the row and in the memo before anything else is asked. */
-const accepted = ({ id, status }: VendorDroplet, action: number | undefined): { memo: PlainValues; values: PlainValues } => ({
+const accepted = (
+  { id, status }: VendorDroplet,
+  action: number | undefined,
+): { memo: PlainValues; values: PlainValues } => ({
   memo: { droplet: id, action },
   values: { backend_id: String(id), runtime_state: runtimeState(status) },
 });

@@ -6,7 +6,7 @@ import { invalid } from '../../http/error.ts';
 import { shownDetail } from '../../resources/details.ts';
 import type { ResourceRow } from '../../resources/resource.ts';
 import { noteUploadedKey } from '../../services/uploaded-keys.ts';
-import { type Property, chosenProperty, propertyLink } from '../property.ts';
+import { chosenProperty, type Property, propertyLink } from '../property.ts';
 import type { Acceptance, ActionAcceptance, Place, ResourceKind } from '../provider.ts';
 
 const hostnameRule = 'Only valid hostname characters are allowed. (a-z, A-Z, 0-9, . and -)';
@@ -25,7 +25,8 @@ const resizeFields = {
   disk: boolean({ required: true, help: 'Whether the disk grows too, which cannot be undone.' }),
 };
 
-const isIn = (property: Property, region: Property): boolean => (property.values.regions as readonly string[]).includes(region.backend_id);
+const isIn = (property: Property, region: Property): boolean =>
+  (property.values.regions as readonly string[]).includes(region.backend_id);
 
 function accept(request: Request, values: Values<Fields>, place: Place): Acceptance {
   const region = chosenProperty(request, values, 'region', place.settings);
@@ -65,15 +66,21 @@ function acceptResize(request: Request, droplet: ResourceRow, values: Values<Fie
   const { disk: isPermanent } = values as { disk?: boolean };
   const { cores, disk, ram } = size.values as Record<string, number>;
   const region = JSON.parse(droplet.details).region as string;
-  if (cores === droplet.cores && ram === droplet.ram && disk === droplet.disk) throw invalid({ size: ['New size is the same. Please select another one.'] });
-  if ((disk as number) < droplet.disk) throw invalid({ size: ['Disk sizes are not allowed to be decreased through a resize operation.'] });
+  if (cores === droplet.cores && ram === droplet.ram && disk === droplet.disk)
+    throw invalid({ size: ['New size is the same. Please select another one.'] });
+  if ((disk as number) < droplet.disk)
+    throw invalid({ size: ['Disk sizes are not allowed to be decreased through a resize operation.'] });
   if (!(size.values.regions as readonly string[]).includes(region)) {
     throw invalid({ size: [`Size is missing in region ${JSON.parse(droplet.details).region_name}`] });
   }
   return {
     parameters: { size: size.backend_id, disk: isPermanent, cores, ram, new_disk: isPermanent ? disk : droplet.disk },
     demands: {
-      link: { vcpu: (cores as number) - droplet.cores, ram: (ram as number) - droplet.ram, storage: isPermanent ? (disk as number) - droplet.disk : 0 },
+      link: {
+        vcpu: (cores as number) - droplet.cores,
+        ram: (ram as number) - droplet.ram,
+        storage: isPermanent ? (disk as number) - droplet.disk : 0,
+      },
     },
   };
 }
@@ -106,7 +113,13 @@ export const droplet: ResourceKind = {
     { name: 'start', runtimeStates: ['offline'], answer: { status: 'start was scheduled' } },
     { name: 'stop', runtimeStates: ['online'], answer: { status: 'stop was scheduled' } },
     { name: 'restart', runtimeStates: ['online'], answer: { status: 'restart was scheduled' } },
-    { name: 'resize', runtimeStates: ['offline'], fields: resizeFields, accept: acceptResize, answer: { detail: 'resizing was scheduled' } },
+    {
+      name: 'resize',
+      runtimeStates: ['offline'],
+      fields: resizeFields,
+      accept: acceptResize,
+      answer: { detail: 'resizing was scheduled' },
+    },
   ],
   isImportable: true,
   importableStates: ['online', 'offline'],

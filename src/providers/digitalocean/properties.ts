@@ -1,19 +1,36 @@
-import { booleanValue, knownText, linkValue, listValue, objectValue, plainValue } from '../../collection/representation.ts';
 import { shown, shownList } from '../../collection/field.ts';
 import { exact } from '../../collection/filter.ts';
+import {
+  booleanValue,
+  knownText,
+  linkValue,
+  listValue,
+  objectValue,
+  plainValue,
+} from '../../collection/representation.ts';
 import { propertyDetail, shownProperty } from '../property.ts';
 import type { PropertyKind } from '../provider.ts';
 
 /** The regions, by slug, that an image or size is available in. */
 const regions = shownList(
   listValue(
-    objectValue({ url: linkValue('digitalocean-regions', 'x.uuid'), uuid: plainValue('x.uuid'), name: knownText('x.name') }),
+    objectValue({
+      url: linkValue('digitalocean-regions', 'x.uuid'),
+      uuid: plainValue('x.uuid'),
+      name: knownText('x.name'),
+    }),
     `json_each(d.details -> '$.regions') slug JOIN property x ON x.kind = 'DigitalOcean.Region' AND x.backend_id = slug.value AND x.backend IS d.backend`,
     'x.name',
   ),
 );
 
-export const region: PropertyKind = { name: 'Region', path: 'digitalocean-regions', fields: {}, filters: {}, orderings: {} };
+export const region: PropertyKind = {
+  name: 'Region',
+  path: 'digitalocean-regions',
+  fields: {},
+  filters: {},
+  orderings: {},
+};
 
 export const image: PropertyKind = {
   name: 'Image',

@@ -20,7 +20,14 @@ const images: readonly SimulatedProperty[] = (
 ).map(([slug, distribution, name, minimum, available]) => ({
   backend_id: slug,
   name: `${distribution} ${name}`,
-  details: { distribution, type: 'snapshot', regions: available, is_official: true, created_at: '2017-06-01T00:00:00Z', min_disk_size: minimum },
+  details: {
+    distribution,
+    type: 'snapshot',
+    regions: available,
+    is_official: true,
+    created_at: '2017-06-01T00:00:00Z',
+    min_disk_size: minimum,
+  },
 }));
 
 const sizes: readonly SimulatedProperty[] = (
@@ -31,7 +38,11 @@ const sizes: readonly SimulatedProperty[] = (
     ['s-4vcpu-8gb', 4, 8192, 163840, 5242880, everywhere],
     ['s-8vcpu-32gb', 8, 32768, 655360, 7340032, ['nyc3', 'ams3']],
   ] as const
-).map(([slug, cores, ram, disk, transfer, available]) => ({ backend_id: slug, name: slug, details: { cores, ram, disk, transfer, regions: available } }));
+).map(([slug, cores, ram, disk, transfer, available]) => ({
+  backend_id: slug,
+  name: slug,
+  details: { cores, ram, disk, transfer, regions: available },
+}));
 
 /** DigitalOcean as the simulator plays it (providers.md 3.3, 3.4). */
 export const simulation: Simulation = {
@@ -40,11 +51,15 @@ export const simulation: Simulation = {
     Droplet: {
       id: (n) => String(1_000_000 + n),
       born: (_n, _values, draw) => ({ external_ips: [draw.externalAddress()], internal_ips: [draw.internalAddress()] }),
-      interim: { create: ['provisioning'], start: ['offline'], stop: ['online'], restart: ['online'], resize: ['resizing'] },
-      final: { create: 'online', start: 'online', stop: 'offline', restart: 'online', resize: 'offline' },
-      effects: {
-        resize: (_values, { cores, new_disk: disk, ram, size }) => ({ cores, ram, disk, size_name: size }),
+      interim: {
+        create: ['provisioning'],
+        start: ['offline'],
+        stop: ['online'],
+        restart: ['online'],
+        resize: ['resizing'],
       },
+      final: { create: 'online', start: 'online', stop: 'offline', restart: 'online', resize: 'offline' },
+      effects: { resize: (_values, { cores, new_disk: disk, ram, size }) => ({ cores, ram, disk, size_name: size }) },
       unmanaged: (_n, draw) => ({
         cores: 1,
         ram: 1024,

@@ -11,7 +11,9 @@ export const gitlab: ProviderType = {
   isPublic: false,
   options: {},
   missingCredentials: ({ password, token, username }) =>
-    token || (username && password) ? {} : { non_field_errors: ['Either token or username and password should be specified'] },
+    token || (username && password)
+      ? {}
+      : { non_field_errors: ['Either token or username and password should be specified'] },
   quotas: { service: { group_count: -1, project_count: -1 }, link: [], settings: [] },
   kinds: [group, project],
   properties: [],

@@ -1,9 +1,16 @@
 import type { Request } from '../../access/request.ts';
-import { type Fields, type Values, hidden, shown, shownList } from '../../collection/field.ts';
+import { type Fields, hidden, shown, shownList, type Values } from '../../collection/field.ts';
+import {
+  knownText,
+  linkValue,
+  listValue,
+  objectValue,
+  plainValue,
+  textValue,
+} from '../../collection/representation.ts';
+import { keepingTo, type TextRule } from '../../collection/rules.ts';
 import { text } from '../../collection/values.ts';
-import { knownText, linkValue, listValue, objectValue, plainValue, textValue } from '../../collection/representation.ts';
-import { type TextRule, keepingTo } from '../../collection/rules.ts';
-import { type Sql, raw, sql } from '../../db/sql.ts';
+import { raw, type Sql, sql } from '../../db/sql.ts';
 import { invalid } from '../../http/error.ts';
 import { detail, relatedList } from '../../resources/details.ts';
 import type { ResourceRow } from '../../resources/resource.ts';
@@ -17,10 +24,20 @@ const pathRules: readonly TextRule[] = [
 ];
 
 const webUrl = textValue(detail('web_url'));
-const project = objectValue({ url: linkValue('gitlab-projects', 'x.uuid'), uuid: plainValue('x.uuid'), name: knownText('x.name'), web_url: textValue(detail('web_url', 'x')) });
+const project = objectValue({
+  url: linkValue('gitlab-projects', 'x.uuid'),
+  uuid: plainValue('x.uuid'),
+  name: knownText('x.name'),
+  web_url: textValue(detail('web_url', 'x')),
+});
 
 const fields = {
-  path: hidden(keepingTo(pathRules, text({ max: 100, required: true, update: false, help: 'Where the group is at GitLab.', example: 'alice' }))),
+  path: hidden(
+    keepingTo(
+      pathRules,
+      text({ max: 100, required: true, update: false, help: 'Where the group is at GitLab.', example: 'alice' }),
+    ),
+  ),
   web_url: shown('url', { type: ['string', 'null'] }, webUrl),
   projects: shownList(listValue(project, `resource x WHERE x.kind = 'GitLab.Project' AND x.parent_id = r.id`, 'x.id')),
 };
@@ -35,7 +52,9 @@ const sameBackend = (settings: number): Sql => sql`r.settings_id IN (
 function accept({ db }: Request, values: Values<Fields>, { settings }: Place): Acceptance {
   const { name, path } = values as { name: string; path: string };
   const isTaken = (column: string, value: string): boolean =>
-    db.value(sql`SELECT 1 FROM resource r WHERE r.kind = 'GitLab.Group' AND ${raw(column)} = ${value} AND ${sameBackend(settings)}`) !== undefined;
+    db.value(
+      sql`SELECT 1 FROM resource r WHERE r.kind = 'GitLab.Group' AND ${raw(column)} = ${value} AND ${sameBackend(settings)}`,
+    ) !== undefined;
   const messages = {
     ...(isTaken('r.name', name) && { name: ['Group with this name already exists.'] }),
     ...(isTaken(detail('path'), path) && { path: ['Group with this path already exists.'] }),

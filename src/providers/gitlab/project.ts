@@ -1,9 +1,18 @@
 import type { Request } from '../../access/request.ts';
-import { type Field, FieldError, type Fields, type Values, messages, shown, shownList, shownText } from '../../collection/field.ts';
+import {
+  type Field,
+  FieldError,
+  type Fields,
+  messages,
+  shown,
+  shownList,
+  shownText,
+  type Values,
+} from '../../collection/field.ts';
 import { link } from '../../collection/links.ts';
-import { boolean, integer } from '../../collection/values.ts';
 import { booleanValue, computedValue, optionalLink, textValue } from '../../collection/representation.ts';
 import type { TextRule } from '../../collection/rules.ts';
+import { boolean, integer } from '../../collection/values.ts';
 import { sql } from '../../db/sql.ts';
 import { invalid } from '../../http/error.ts';
 import { embeddedQuotas } from '../../quotas/embedded.ts';
@@ -17,11 +26,21 @@ const nameRules: readonly TextRule[] = [
 ];
 
 const publicLevel = 20;
-const levels: readonly (readonly [level: number, name: string])[] = [[0, 'private'], [10, 'internal'], [publicLevel, 'public']];
+const levels: readonly (readonly [level: number, name: string])[] = [
+  [0, 'private'],
+  [10, 'internal'],
+  [publicLevel, 'public'],
+];
 
 /** Who sees the project at GitLab: a number in both directions. */
 function visibilityLevel(): Field<number> {
-  const field = integer({ min: 0, max: publicLevel, required: true, update: false, help: '0 private, 10 internal, 20 public.' });
+  const field = integer({
+    min: 0,
+    max: publicLevel,
+    required: true,
+    update: false,
+    help: '0 private, 10 internal, 20 public.',
+  });
   const input = field.input as NonNullable<typeof field.input>;
   return {
     ...field,
@@ -52,7 +71,12 @@ const webUrl = textValue(detail('web_url'));
 
 const fields = {
   group: {
-    ...link({ required: true, update: false, to: resourceTarget('GitLab.Group', 'gitlab-groups'), key: groupColumn('uuid') }),
+    ...link({
+      required: true,
+      update: false,
+      to: resourceTarget('GitLab.Group', 'gitlab-groups'),
+      key: groupColumn('uuid'),
+    }),
     // Null for a project whose group was unlinked.
     json: () => optionalLink('gitlab-groups', groupColumn('uuid')),
     shape: { type: ['string', 'null'], format: 'uri' },
@@ -73,15 +97,20 @@ const fields = {
 const foreignGroup = 'Group belongs to different service project link.';
 
 function accept({ db }: Request, values: Values<Fields>, place: Place): Acceptance {
-  const { group, issues_enabled, merge_requests_enabled, snippets_enabled, visibility_level, wiki_enabled } = values as Record<string, unknown>;
+  const { group, issues_enabled, merge_requests_enabled, snippets_enabled, visibility_level, wiki_enabled } =
+    values as Record<string, unknown>;
   if ((resourceOf(db, group as number) as ResourceRow).link_id !== place.link) throw invalid({ group: [foreignGroup] });
-  return { row: { parent_id: group, visibility_level, wiki_enabled, issues_enabled, snippets_enabled, merge_requests_enabled } };
+  return {
+    row: { parent_id: group, visibility_level, wiki_enabled, issues_enabled, snippets_enabled, merge_requests_enabled },
+  };
 }
 
 /** A project comes after its group. */
 function acceptImport({ db }: Request, { values }: BackendObject, { link: linkId, settings }: Place): Acceptance {
   const group = String(values.group_backend_id ?? '');
-  const links = db.values<number>(sql`SELECT link_id FROM resource WHERE settings_id = ${settings} AND kind = 'GitLab.Group' AND backend_id = ${group} AND backend_id <> ''`);
+  const links = db.values<number>(
+    sql`SELECT link_id FROM resource WHERE settings_id = ${settings} AND kind = 'GitLab.Group' AND backend_id = ${group} AND backend_id <> ''`,
+  );
   if (links.length === 0) throw invalid({ backend_id: [`You must import group with ID ${group} first`] });
   if (!links.includes(linkId)) throw invalid({ project: [foreignGroup] });
   return { row: {} };

@@ -6,10 +6,7 @@ const created = '2017-06-01T00:00:00Z';
 export const simulation: Simulation = {
   properties: {},
   kinds: {
-    Group: {
-      id: (n) => String(n),
-      unmanaged: (n) => ({ path: `unmanaged-group-${n}`, created }),
-    },
+    Group: { id: (n) => String(n), unmanaged: (n) => ({ path: `unmanaged-group-${n}`, created }) },
     Project: {
       id: (n) => String(n),
       born: (_n, { parent }) => ({ ...(parent !== '' && { group_backend_id: parent }), commit_count: 0 }),

@@ -3,8 +3,8 @@ import type { Request } from '../../access/request.ts';
 import { collection } from '../../collection/collection.ts';
 import type { Endpoint } from '../../collection/endpoint.ts';
 import { type Field, FieldError, messages, shown, shownText, shownTime, uuidField } from '../../collection/field.ts';
-import { link, selfLink } from '../../collection/links.ts';
 import { linked, uuidOf } from '../../collection/filter.ts';
+import { link, selfLink } from '../../collection/links.ts';
 import { linkValue, numberValue, optionalLink } from '../../collection/representation.ts';
 import { sql } from '../../db/sql.ts';
 import { UploadedFile } from '../../http/body.ts';
@@ -13,7 +13,7 @@ import type { Reply } from '../../http/reply.ts';
 import { createEntity } from '../entities.ts';
 import type { EntityKind } from '../provider.ts';
 import { issueOf } from './comments.ts';
-import { type MadeRow, entityEndpoints } from './endpoints.ts';
+import { entityEndpoints, type MadeRow } from './endpoints.ts';
 import { issues } from './issues.ts';
 import { isDescribed, madeBy, mayAddTo, who } from './rights.ts';
 
@@ -38,7 +38,8 @@ const file: Field<UploadedFile> = {
     update: false,
     parse: (value) => {
       if (value === null) throw new FieldError([messages.null]);
-      if (!(value instanceof UploadedFile)) throw new FieldError(['The submitted data was not a file. Check the encoding type on the form.']);
+      if (!(value instanceof UploadedFile))
+        throw new FieldError(['The submitted data was not a file. Check the encoding type on the form.']);
       if (value.content.length === 0) throw new FieldError(['The submitted file is empty.']);
       if (value.content.length > largestFile) throw new HttpError(413, { detail: 'Request body is too large.' });
       return value;
@@ -55,11 +56,20 @@ const attachments = collection<AttachmentRow>()({
   fields: {
     url: selfLink('jira-attachments', 'a.uuid'),
     uuid: uuidField(),
-    issue: link({ required: true, update: false, to: () => issues, key: '(SELECT uuid FROM jira_issue WHERE id = a.issue_id)' }),
+    issue: link({
+      required: true,
+      update: false,
+      to: () => issues,
+      key: '(SELECT uuid FROM jira_issue WHERE id = a.issue_id)',
+    }),
     file,
     name: shownText(),
     size: shown('integer', { type: 'integer' }, numberValue),
-    user: shown('field', { type: ['string', 'null'], format: 'uri' }, optionalLink('users', '(SELECT uuid FROM user WHERE id = a.user_id)')),
+    user: shown(
+      'field',
+      { type: ['string', 'null'], format: 'uri' },
+      optionalLink('users', '(SELECT uuid FROM user WHERE id = a.user_id)'),
+    ),
     created: shownTime(),
     state: shownText(),
     error_message: shownText(),
@@ -76,7 +86,11 @@ const attachments = collection<AttachmentRow>()({
       const { content, name } = values.file as UploadedFile;
       const issue = values.issue as number;
       const short = [...name].slice(-longestName).join('');
-      const id = createEntity(request, attachment, issueOf(request.db, issue).settings_id, { issue_id: issue, name: short, size: content.length });
+      const id = createEntity(request, attachment, issueOf(request.db, issue).settings_id, {
+        issue_id: issue,
+        name: short,
+        size: content.length,
+      });
       request.db.insert('jira_attachment_file', { attachment_id: id, content });
       return id;
     },
@@ -101,8 +115,17 @@ function download(request: Request): Reply {
   const { id, name } = attachments.find(request);
   const content = request.db.value<Buffer>(sql`SELECT content FROM jira_attachment_file WHERE attachment_id = ${id}`);
   if (!content) throw notFound();
-  const encoded = encodeURIComponent(name).replace(/['()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
-  return { status: 200, body: content, type: 'application/octet-stream', headers: { 'Content-Disposition': `attachment; filename*=UTF-8''${encoded}` }, conditional: false };
+  const encoded = encodeURIComponent(name).replace(
+    /['()*]/g,
+    (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+  return {
+    status: 200,
+    body: content,
+    type: 'application/octet-stream',
+    headers: { 'Content-Disposition': `attachment; filename*=UTF-8''${encoded}` },
+    conditional: false,
+  };
 }
 
 const [list, detail] = entityEndpoints(attachments, attachment);
@@ -119,6 +142,13 @@ export const attachmentEndpoints: readonly Endpoint[] = [
       attachments.find(request);
       return undefined;
     },
-    operations: { GET: { summary: 'Answers the file itself.', who: who.read, output: { status: 200, types: ['application/octet-stream'] }, handle: download } },
+    operations: {
+      GET: {
+        summary: 'Answers the file itself.',
+        who: who.read,
+        output: { status: 200, types: ['application/octet-stream'] },
+        handle: download,
+      },
+    },
   },
 ];

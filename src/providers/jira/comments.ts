@@ -1,18 +1,18 @@
-import { newUuid } from '../../access/deployment.ts';
 import { seesAll } from '../../access/caller.ts';
+import { newUuid } from '../../access/deployment.ts';
 import { changesOf } from '../../collection/changes.ts';
 import { collection } from '../../collection/collection.ts';
 import type { Endpoint } from '../../collection/endpoint.ts';
 import { shown, shownText, shownTime, uuidField } from '../../collection/field.ts';
-import { link, selfLink } from '../../collection/links.ts';
-import { text } from '../../collection/values.ts';
 import { linked, uuidOf } from '../../collection/filter.ts';
+import { link, selfLink } from '../../collection/links.ts';
 import { optionalLink } from '../../collection/representation.ts';
+import { text } from '../../collection/values.ts';
 import type { Database } from '../../db/database.ts';
 import { raw, sql } from '../../db/sql.ts';
 import { createEntity, updateEntity } from '../entities.ts';
 import type { EntityKind } from '../provider.ts';
-import { type MadeRow, entityEndpoints } from './endpoints.ts';
+import { entityEndpoints, type MadeRow } from './endpoints.ts';
 import { type IssueRow, issues } from './issues.ts';
 import { isDescribed, mayAddTo, mayChange, who } from './rights.ts';
 
@@ -24,9 +24,18 @@ interface CommentRow extends MadeRow {
 const fields = {
   url: selfLink('jira-comments', 'c.uuid'),
   uuid: uuidField(),
-  issue: link({ required: true, update: false, to: () => issues, key: '(SELECT uuid FROM jira_issue WHERE id = c.issue_id)' }),
+  issue: link({
+    required: true,
+    update: false,
+    to: () => issues,
+    key: '(SELECT uuid FROM jira_issue WHERE id = c.issue_id)',
+  }),
   message: text({ required: true, example: 'Fixed by the last release.' }),
-  user: shown('field', { type: ['string', 'null'], format: 'uri' }, optionalLink('users', '(SELECT uuid FROM user WHERE id = c.user_id)')),
+  user: shown(
+    'field',
+    { type: ['string', 'null'], format: 'uri' },
+    optionalLink('users', '(SELECT uuid FROM user WHERE id = c.user_id)'),
+  ),
   author_username: shownText(),
   created: shownTime(),
   state: shownText(),
@@ -34,7 +43,8 @@ const fields = {
 };
 
 /** The issue that something is added to. */
-export const issueOf = (db: Database, id: number): IssueRow => db.get<IssueRow>(sql`SELECT * FROM jira_issue WHERE id = ${id}`) as IssueRow;
+export const issueOf = (db: Database, id: number): IssueRow =>
+  db.get<IssueRow>(sql`SELECT * FROM jira_issue WHERE id = ${id}`) as IssueRow;
 
 const comments = collection<CommentRow>()({
   path: 'jira-comments',
@@ -56,11 +66,15 @@ const comments = collection<CommentRow>()({
   create: {
     mayWith: (request, values) => mayAddTo(request, issueOf(request.db, values.issue as number).jira_project_id),
     run: (request, values) =>
-      createEntity(request, comment, issueOf(request.db, values.issue as number).settings_id, { issue_id: values.issue as number, message: values.message as string }),
+      createEntity(request, comment, issueOf(request.db, values.issue as number).settings_id, {
+        issue_id: values.issue as number,
+        message: values.message as string,
+      }),
   },
   update: {
     may: mayChange,
-    run: (request, row, { message }) => updateEntity(request, comment, row, changesOf(row, message === undefined ? {} : { message })),
+    run: (request, row, { message }) =>
+      updateEntity(request, comment, row, changesOf(row, message === undefined ? {} : { message })),
   },
 });
 
@@ -78,8 +92,13 @@ export const comment: EntityKind = {
   table: 'jira_comment',
   owners: [{ column: 'issue_id', table: 'jira_issue' }],
   told: (db, id) => {
-    const { message, user_id: user } = db.get<CommentRow>(sql`SELECT * FROM jira_comment WHERE id = ${id}`) as CommentRow;
-    const text = signed(message, db.get<{ username: string; full_name: string }>(sql`SELECT username, full_name FROM user WHERE id = ${user}`));
+    const { message, user_id: user } = db.get<CommentRow>(
+      sql`SELECT * FROM jira_comment WHERE id = ${id}`,
+    ) as CommentRow;
+    const text = signed(
+      message,
+      db.get<{ username: string; full_name: string }>(sql`SELECT username, full_name FROM user WHERE id = ${user}`),
+    );
     return { values: { name: text, message: text } };
   },
   stored: (_context, { author_username: author, message }) => ({

@@ -3,7 +3,7 @@ import type { Collection } from '../../collection/collection.ts';
 import type { Endpoint } from '../../collection/endpoint.ts';
 import { type Fields, messageShape } from '../../collection/field.ts';
 import { forbidden } from '../../http/error.ts';
-import { type EntityRow, deleteEntity } from '../entities.ts';
+import { deleteEntity, type EntityRow } from '../entities.ts';
 import type { EntityKind } from '../provider.ts';
 import { mayChange, who } from './rights.ts';
 
@@ -13,7 +13,11 @@ export interface MadeRow extends EntityRow {
 }
 
 /** The list and detail paths of a collection of these objects: deletion is scheduled, as of resources. */
-export function entityEndpoints<F extends Fields, R extends MadeRow>(objects: Collection<F, R>, kind: EntityKind, check: (request: Request, row: R) => void = () => undefined): [list: Endpoint, detail: Endpoint] {
+export function entityEndpoints<F extends Fields, R extends MadeRow>(
+  objects: Collection<F, R>,
+  kind: EntityKind,
+  check: (request: Request, row: R) => void = () => undefined,
+): [list: Endpoint, detail: Endpoint] {
   const [list, detail] = objects.endpoints() as [Endpoint, Endpoint];
   const remove = {
     summary: `Deletes a ${objects.spec.kind.toLowerCase()}.`,

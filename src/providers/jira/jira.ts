@@ -18,7 +18,10 @@ export const jira: ProviderType = {
   isPublic: false,
   options: { webhook_secret: text({ max: 255, help: 'Secret that JIRA sends with its webhooks.' }) },
   secretOptions: ['webhook_secret'],
-  missingCredentials: ({ password, username }) => ({ ...(!username && { username: required }), ...(!password && { password: required }) }),
+  missingCredentials: ({ password, username }) => ({
+    ...(!username && { username: required }),
+    ...(!password && { password: required }),
+  }),
   quotas: { service: {}, link: [], settings: [] },
   kinds: [project],
   entities: [issue, comment, attachment],

@@ -1,25 +1,41 @@
 import type { Request } from '../../access/request.ts';
-import { type Field, type Fields, type Values, hidden, shownList } from '../../collection/field.ts';
+import { type Field, type Fields, hidden, shownList, type Values } from '../../collection/field.ts';
+import {
+  booleanValue,
+  computedValue,
+  knownText,
+  linkValue,
+  listValue,
+  objectValue,
+  optionalLink,
+  plainValue,
+} from '../../collection/representation.ts';
 import { checked } from '../../collection/rules.ts';
 import { text } from '../../collection/values.ts';
-import { booleanValue, computedValue, knownText, linkValue, listValue, objectValue, optionalLink, plainValue } from '../../collection/representation.ts';
 import { invalid } from '../../http/error.ts';
 import { detail, shownDetail } from '../../resources/details.ts';
 import { propertyInSet, propertyLink } from '../property.ts';
 import type { Acceptance, Place, ResourceKind } from '../provider.ts';
 
-const keyRule = 'Project keys must start with an uppercase letter, followed by one or more uppercase alphanumeric characters.';
+const keyRule =
+  'Project keys must start with an uppercase letter, followed by one or more uppercase alphanumeric characters.';
 const longestKey = 10;
 
 /** The key of a project: part of every issue's name, never changed. */
 const key: Field<string> = hidden({
-  ...checked(text({ max: 255, required: true, update: false, example: 'WEB', pattern: [/^[A-Z][A-Z0-9]+$/, keyRule] }), (given) =>
-    given.length > longestKey ? ['The project key must not exceed 10 characters in length.'] : []),
+  ...checked(
+    text({ max: 255, required: true, update: false, example: 'WEB', pattern: [/^[A-Z][A-Z0-9]+$/, keyRule] }),
+    (given) => (given.length > longestKey ? ['The project key must not exceed 10 characters in length.'] : []),
+  ),
   facts: { max_length: longestKey },
 });
 
 /** Properties of a kind that the settings of the project have, described by their details. */
-const propertiesOfSettings = (kind: string, path: string, extra: Readonly<Record<string, ReturnType<typeof computedValue>>> = {}): Field<never> =>
+const propertiesOfSettings = (
+  kind: string,
+  path: string,
+  extra: Readonly<Record<string, ReturnType<typeof computedValue>>> = {},
+): Field<never> =>
   shownList(
     listValue(
       objectValue({
@@ -45,7 +61,12 @@ function accept(request: Request, values: Values<Fields>, place: Place): Accepta
   const chosen = propertyInSet(request, given.template, place.settings);
   if (!chosen) throw invalid({ template: ['Invalid hyperlink - Object does not exist.'] });
   return {
-    row: { key: given.key, template_id: chosen.id, template_name: chosen.name, template_description: chosen.values.description ?? '' },
+    row: {
+      key: given.key,
+      template_id: chosen.id,
+      template_name: chosen.name,
+      template_description: chosen.values.description ?? '',
+    },
     parameters: { key: given.key, template: chosen.backend_id },
   };
 }
@@ -62,10 +83,13 @@ export const project: ResourceKind = {
     template,
     template_name: shownDetail('template_name', { type: 'string' }, '""'),
     template_description: shownDetail('template_description', { type: 'string' }, '""'),
-    issue_types: propertiesOfSettings('JIRA.IssueType', 'jira-issue-types', { subtask: booleanValue(`d.details ->> '$.subtask'`) }),
+    issue_types: propertiesOfSettings('JIRA.IssueType', 'jira-issue-types', {
+      subtask: booleanValue(`d.details ->> '$.subtask'`),
+    }),
     priorities: propertiesOfSettings('JIRA.Priority', 'jira-priorities'),
   },
-  accessUrl: computedValue(`(SELECT iif(st.backend_url LIKE 'http%' AND r.backend_id <> '', json_quote(concat(rtrim(st.backend_url, '/'), '/projects/', r.backend_id)), 'null')
+  accessUrl:
+    computedValue(`(SELECT iif(st.backend_url LIKE 'http%' AND r.backend_id <> '', json_quote(concat(rtrim(st.backend_url, '/'), '/projects/', r.backend_id)), 'null')
     FROM service_settings st WHERE st.id = r.settings_id)`),
   isCreatable: true,
   pushes: ['name'],
@@ -75,4 +99,3 @@ export const project: ResourceKind = {
   forbidDeletion: ({ caller }) => (caller.isStaff ? undefined : 'You do not have permission to perform this action.'),
   isImportable: true,
 };
-

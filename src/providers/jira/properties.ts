@@ -3,9 +3,19 @@ import { booleanValue } from '../../collection/representation.ts';
 import { propertyDetail, shownProperty } from '../property.ts';
 import type { PropertyKind } from '../provider.ts';
 
-const described = { description: shownProperty('description', 'string', '""'), icon_url: shownProperty('icon_url', 'string', '""') };
+const described = {
+  description: shownProperty('description', 'string', '""'),
+  icon_url: shownProperty('icon_url', 'string', '""'),
+};
 
-export const projectTemplate: PropertyKind = { name: 'ProjectTemplate', path: 'jira-project-templates', isGlobal: true, fields: described, filters: {}, orderings: {} };
+export const projectTemplate: PropertyKind = {
+  name: 'ProjectTemplate',
+  path: 'jira-project-templates',
+  isGlobal: true,
+  fields: described,
+  filters: {},
+  orderings: {},
+};
 
 export const issueType: PropertyKind = {
   name: 'IssueType',
@@ -15,4 +25,10 @@ export const issueType: PropertyKind = {
   orderings: {},
 };
 
-export const priority: PropertyKind = { name: 'Priority', path: 'jira-priorities', fields: described, filters: {}, orderings: {} };
+export const priority: PropertyKind = {
+  name: 'Priority',
+  path: 'jira-priorities',
+  fields: described,
+  filters: {},
+  orderings: {},
+};

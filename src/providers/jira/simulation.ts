@@ -1,7 +1,10 @@
 import type { PlainValues } from '../provider.ts';
 import type { OtherChange, OtherObject, SimulatedProperty, Simulation } from '../simulation.ts';
 
-const named = (names: readonly string[], describe: (name: string) => Readonly<Record<string, unknown>>): readonly SimulatedProperty[] =>
+const named = (
+  names: readonly string[],
+  describe: (name: string) => Readonly<Record<string, unknown>>,
+): readonly SimulatedProperty[] =>
   names.map((name, i) => ({ backend_id: String(i + 1), name, details: { icon_url: '', ...describe(name) } }));
 
 /** The account at the pretended JIRA. */
@@ -17,15 +20,27 @@ const nobody = { username: '', name: '', email: '' };
 
 type All = (kind: string) => readonly OtherObject[];
 
-const removed = (kind: string, objects: readonly OtherObject[]): OtherChange[] => objects.map(({ backend_id }) => ({ kind, action: 'remove', backend_id }));
+const removed = (kind: string, objects: readonly OtherObject[]): OtherChange[] =>
+  objects.map(({ backend_id }) => ({ kind, action: 'remove', backend_id }));
 
 /** What goes with issues: their comments and attachments. */
 const withIssues = (all: All, keys: readonly string[]): OtherChange[] =>
-  ['Comment', 'Attachment'].flatMap((kind) => removed(kind, all(kind).filter(({ values }) => keys.includes(String(values.issue)))));
+  ['Comment', 'Attachment'].flatMap((kind) =>
+    removed(
+      kind,
+      all(kind).filter(({ values }) => keys.includes(String(values.issue))),
+    ),
+  );
 
 function withProject({ backend_id: key }: PlainValues, all: All): OtherChange[] {
   const issues = all('Issue').filter(({ values }) => values.project === key);
-  return [...withIssues(all, issues.map(({ backend_id }) => backend_id)), ...removed('Issue', issues)];
+  return [
+    ...withIssues(
+      all,
+      issues.map(({ backend_id }) => backend_id),
+    ),
+    ...removed('Issue', issues),
+  ];
 }
 
 const firstNumber = 10_000;
@@ -34,10 +49,19 @@ const firstNumber = 10_000;
 export const simulation: Simulation = {
   properties: {
     ProjectTemplate: named(
-      ['Scrum software development', 'Kanban software development', 'Basic software development', 'Project management', 'Task management'],
+      [
+        'Scrum software development',
+        'Kanban software development',
+        'Basic software development',
+        'Project management',
+        'Task management',
+      ],
       (name) => ({ description: `Template for ${name.toLowerCase()}.` }),
     ),
-    IssueType: named(['Task', 'Bug', 'Story', 'Epic', 'Sub-task'], (name) => ({ description: '', subtask: name === 'Sub-task' })),
+    IssueType: named(['Task', 'Bug', 'Story', 'Epic', 'Sub-task'], (name) => ({
+      description: '',
+      subtask: name === 'Sub-task',
+    })),
     Priority: named(['Highest', 'High', 'Medium', 'Low', 'Lowest'], () => ({ description: '' })),
   },
   kinds: {
@@ -68,9 +92,6 @@ export const simulation: Simulation = {
       id: (n) => String(firstNumber + n),
       born: (_n, { parent }) => ({ issue: parent, author_username: account.username }),
     },
-    Attachment: {
-      id: (n) => String(firstNumber + n),
-      born: (_n, { parent }) => ({ issue: parent }),
-    },
+    Attachment: { id: (n) => String(firstNumber + n), born: (_n, { parent }) => ({ issue: parent }) },
   },
 };

@@ -3,18 +3,25 @@ import * as v from 'valibot';
 import type { Request } from '../../access/request.ts';
 import type { Endpoint } from '../../collection/endpoint.ts';
 import { type Field, FieldError, messageShape, messages, shown } from '../../collection/field.ts';
-import { choice } from '../../collection/values.ts';
 import { parameter } from '../../collection/filter.ts';
 import { constant } from '../../collection/representation.ts';
 import { validate } from '../../collection/validate.ts';
+import { choice } from '../../collection/values.ts';
 import { among, sql } from '../../db/sql.ts';
 import { forbidden, invalid } from '../../http/error.ts';
-import { type Reply, json } from '../../http/reply.ts';
+import { json, type Reply } from '../../http/reply.ts';
 import { queueNotice } from '../entities.ts';
 
 /* POST /api/jira-webhook-receiver/: JIRA says that something has changed; what it is now is read from JIRA itself. */
 
-const events = ['jira:issue_created', 'jira:issue_updated', 'jira:issue_deleted', 'comment_created', 'comment_updated', 'comment_deleted'];
+const events = [
+  'jira:issue_created',
+  'jira:issue_updated',
+  'jira:issue_deleted',
+  'comment_created',
+  'comment_updated',
+  'comment_deleted',
+];
 
 /** An object of which one member is used, as text. */
 const objectWith = (member: string, required: boolean): Field<string> => ({
@@ -27,8 +34,10 @@ const objectWith = (member: string, required: boolean): Field<string> => ({
     create: true,
     update: false,
     parse: (value) => {
-      const given = typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[member] : undefined;
-      if ((typeof given !== 'string' && typeof given !== 'number') || given === '') throw new FieldError([messages.required]);
+      const given =
+        typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[member] : undefined;
+      if ((typeof given !== 'string' && typeof given !== 'number') || given === '')
+        throw new FieldError([messages.required]);
       return String(given);
     },
   },
@@ -46,7 +55,8 @@ const digest = (text: string): Buffer => createHash('sha256').update(text).diges
 function settingsWith({ db, deployment, query }: Request): number[] {
   const given = digest(query.one('secret') ?? '');
   const rows = db.all<{ id: number; uuid: string; secret_options: Uint8Array }>(
-    sql`SELECT id, uuid, secret_options FROM service_settings WHERE type = 'JIRA' AND secret_options IS NOT NULL`);
+    sql`SELECT id, uuid, secret_options FROM service_settings WHERE type = 'JIRA' AND secret_options IS NOT NULL`,
+  );
   return rows.flatMap(({ id, secret_options: sealed, uuid }) => {
     const { webhook_secret: secret } = JSON.parse(deployment.secrets.open(sealed, uuid)) as { webhook_secret?: string };
     return secret !== undefined && timingSafeEqual(digest(secret), given) ? [id] : [];
@@ -69,7 +79,11 @@ const knownBy = ({ db }: Request, settings: readonly number[], key: string): Kno
 function receive(request: Request): Reply {
   const settings = settingsWith(request);
   if (settings.length === 0) throw forbidden();
-  const { comment, issue: key, webhookEvent: event } = validate(fields, request, 'create') as { comment?: string; issue: string; webhookEvent: string };
+  const {
+    comment,
+    issue: key,
+    webhookEvent: event,
+  } = validate(fields, request, 'create') as { comment?: string; issue: string; webhookEvent: string };
   const isComment = event.startsWith('comment_');
   if (isComment && comment === undefined) throw invalid({ comment: [messages.required] });
   const projects = knownBy(request, settings, key);
@@ -77,7 +91,8 @@ function receive(request: Request): Reply {
   const known = event === 'jira:issue_created' ? projects : projects.filter(({ issue }) => issue !== null);
   if (known.length === 0) throw invalid({ issue: [`Issue ${key} is unknown.`] });
   for (const { issue, project, project_key: parent, settings: id } of known) {
-    if (isComment) queueNotice(request, 'JIRA.Comment', id, { owner: issue as number, parent: key, backendId: comment as string });
+    if (isComment)
+      queueNotice(request, 'JIRA.Comment', id, { owner: issue as number, parent: key, backendId: comment as string });
     else queueNotice(request, 'JIRA.Issue', id, { owner: project, parent, backendId: key });
   }
   return json({ detail: 'Webhook was accepted.' }, 201);

@@ -17,7 +17,11 @@ export const unbornAddress = (tenant: ResourceRow): PlainValues => ({
 
 /** Floating IPs of a tenant that nothing uses. */
 export const freeAddresses = (request: Pick<Request, 'db'>, tenant: ResourceRow): ResourceRow[] =>
-  rowsWhere(request, 'OpenStack.FloatingIP', sql`r.parent_id = ${tenant.id} AND r.state = 'OK' AND r.instance_id IS NULL`);
+  rowsWhere(
+    request,
+    'OpenStack.FloatingIP',
+    sql`r.parent_id = ${tenant.id} AND r.state = 'OK' AND r.instance_id IS NULL`,
+  );
 
 /** OpenStack.FloatingIP (providers.md 4.4) */
 export const floatingIp: ResourceKind = {

@@ -1,22 +1,36 @@
 import type { Request } from '../../access/request.ts';
 import type { Fields, Values } from '../../collection/field.ts';
 import { invalid } from '../../http/error.ts';
-import { type ResourceRow, detailsOf } from '../../resources/resource.ts';
+import { detailsOf, type ResourceRow } from '../../resources/resource.ts';
 import { changeResource } from '../../resources/rows.ts';
 import { propertyInSet, propertyLink } from '../property.ts';
 import type { ActionAcceptance, ResourceAction } from '../provider.ts';
-import { type AskedAddress, addressesOf, attachedAddresses, floatingIpsField, groupsOf, internalIpsField, securityGroupsField, subnetParameter, subnetsOf } from './instance-network.ts';
+import {
+  type AskedAddress,
+  addressesOf,
+  attachedAddresses,
+  floatingIpsField,
+  groupsOf,
+  internalIpsField,
+  securityGroupsField,
+  subnetParameter,
+  subnetsOf,
+} from './instance-network.ts';
 import { tenantOf, valueOf } from './tenancy.ts';
 
-const flavorField: Fields = { flavor: propertyLink('OpenStack.Flavor', 'openstack-flavors', { required: true, displayName: 'display_name' }) };
+const flavorField: Fields = {
+  flavor: propertyLink('OpenStack.Flavor', 'openstack-flavors', { required: true, displayName: 'display_name' }),
+};
 
 function acceptFlavor(request: Request, instance: ResourceRow, values: Values<Fields>): ActionAcceptance {
   const flavor = propertyInSet(request, (values as unknown as { flavor: number }).flavor, instance.settings_id);
   if (!flavor) throw invalid({ flavor: ['New flavor is not within the same service settings'] });
   const { flavor: present, flavor_disk: presentDisk, flavor_name: presentName } = detailsOf(instance);
-  if (present === undefined ? presentName === flavor.name : present === flavor.backend_id) throw invalid({ flavor: ['New flavor is the same as current.'] });
+  if (present === undefined ? presentName === flavor.name : present === flavor.backend_id)
+    throw invalid({ flavor: ['New flavor is the same as current.'] });
   const { cores, disk, ram } = flavor.values as Record<'cores' | 'disk' | 'ram', number>;
-  if (disk < Number(presentDisk ?? 0)) throw invalid({ flavor: ['New flavor disk should be greater than the previous value'] });
+  if (disk < Number(presentDisk ?? 0))
+    throw invalid({ flavor: ['New flavor disk should be greater than the previous value'] });
   const added = { vcpu: cores - instance.cores, ram: ram - instance.ram };
   return {
     parameters: { flavor: flavor.backend_id, flavor_name: flavor.name, flavor_disk: disk, cores, ram },
@@ -25,21 +39,36 @@ function acceptFlavor(request: Request, instance: ResourceRow, values: Values<Fi
 }
 
 const acceptGroups = (request: Request, instance: ResourceRow, values: Values<Fields>): ActionAcceptance => ({
-  parameters: { security_groups: groupsOf(tenantOf(request, instance), (values as unknown as { security_groups: readonly ResourceRow[] }).security_groups) },
+  parameters: {
+    security_groups: groupsOf(
+      tenantOf(request, instance),
+      (values as unknown as { security_groups: readonly ResourceRow[] }).security_groups,
+    ),
+  },
 });
 
 function acceptInternalIps(request: Request, instance: ResourceRow, values: Values<Fields>): ActionAcceptance {
-  const subnets = subnetsOf(request, tenantOf(request, instance), (values as unknown as { internal_ips_set: readonly ResourceRow[] }).internal_ips_set);
+  const subnets = subnetsOf(
+    request,
+    tenantOf(request, instance),
+    (values as unknown as { internal_ips_set: readonly ResourceRow[] }).internal_ips_set,
+  );
   return { parameters: { subnets: subnets.map(subnetParameter) } };
 }
 
 function acceptFloatingIps(request: Request, instance: ResourceRow, values: Values<Fields>): ActionAcceptance {
-  const connected = new Set((valueOf<readonly { subnet: string }[]>(instance, 'internal_ips_set') ?? []).map(({ subnet }) => subnet));
+  const connected = new Set(
+    (valueOf<readonly { subnet: string }[]>(instance, 'internal_ips_set') ?? []).map(({ subnet }) => subnet),
+  );
   const asked = (values as unknown as { floating_ips: readonly AskedAddress[] }).floating_ips;
   const chosen = addressesOf(request, tenantOf(request, instance), asked, connected, instance);
   const present = attachedAddresses(request, instance).map(({ backend_id: id }) => id);
   return {
-    parameters: { floating_ips: chosen.parameters, freed: present.filter((id) => !chosen.parameters.some(({ backend_id: kept }) => kept === id)), taken: chosen.taken.map(({ id }) => id) },
+    parameters: {
+      floating_ips: chosen.parameters,
+      freed: present.filter((id) => !chosen.parameters.some(({ backend_id: kept }) => kept === id)),
+      taken: chosen.taken.map(({ id }) => id),
+    },
     attached: chosen.attached,
     then: () => {
       for (const address of chosen.taken) changeResource(request, address, { instance_id: instance.id });
@@ -69,11 +98,27 @@ export const instanceActions: readonly ResourceAction[] = [
   {
     name: 'change_flavor',
     fields: flavorField,
-    refuse: (_request, { runtime_state: state }) => (state === 'SHUTOFF' ? undefined : 'Please stop the instance before changing its flavor.'),
+    refuse: (_request, { runtime_state: state }) =>
+      state === 'SHUTOFF' ? undefined : 'Please stop the instance before changing its flavor.',
     accept: acceptFlavor,
     answer: { status: 'change_flavor was scheduled' },
   },
-  { name: 'update_security_groups', fields: { security_groups: securityGroupsField(true) }, accept: acceptGroups, answer: { status: 'security groups update was scheduled' } },
-  { name: 'update_internal_ips_set', fields: { internal_ips_set: internalIpsField(true) }, accept: acceptInternalIps, answer: { status: 'internal ips update was scheduled' } },
-  { name: 'update_floating_ips', fields: { floating_ips: floatingIpsField(true) }, accept: acceptFloatingIps, answer: { status: 'floating ips update was scheduled' } },
+  {
+    name: 'update_security_groups',
+    fields: { security_groups: securityGroupsField(true) },
+    accept: acceptGroups,
+    answer: { status: 'security groups update was scheduled' },
+  },
+  {
+    name: 'update_internal_ips_set',
+    fields: { internal_ips_set: internalIpsField(true) },
+    accept: acceptInternalIps,
+    answer: { status: 'internal ips update was scheduled' },
+  },
+  {
+    name: 'update_floating_ips',
+    fields: { floating_ips: floatingIpsField(true) },
+    accept: acceptFloatingIps,
+    answer: { status: 'floating ips update was scheduled' },
+  },
 ];

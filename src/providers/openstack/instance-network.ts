@@ -2,7 +2,18 @@ import { newUuid } from '../../access/deployment.ts';
 import type { Request } from '../../access/request.ts';
 import { type Field, FieldError, objectShape } from '../../collection/field.ts';
 import { resolveLink } from '../../collection/links.ts';
-import { type Json, computedValue, knownText, linkShape, linkValue, listValue, objectValue, optionalLink, plainValue, textValue } from '../../collection/representation.ts';
+import {
+  computedValue,
+  type Json,
+  knownText,
+  linkShape,
+  linkValue,
+  listValue,
+  objectValue,
+  optionalLink,
+  plainValue,
+  textValue,
+} from '../../collection/representation.ts';
 import { type Sql, sql } from '../../db/sql.ts';
 import { invalid } from '../../http/error.ts';
 import { detail, resourceTarget } from '../../resources/details.ts';
@@ -28,7 +39,13 @@ const linked = (value: unknown, kind: string, path: string, request: Request): R
   resourceOf(request.db, resolveLink(value, resourceTarget(kind, path)(), request)) as ResourceRow;
 
 /** The link of a member of an item. Throws FieldError under its name. */
-function linkedMember(item: Readonly<Record<string, unknown>>, member: string, kind: string, path: string, request: Request): ResourceRow {
+function linkedMember(
+  item: Readonly<Record<string, unknown>>,
+  member: string,
+  kind: string,
+  path: string,
+  request: Request,
+): ResourceRow {
   if (item[member] === undefined) throw itemError(member, 'This field is required.');
   try {
     return linked(item[member], kind, path, request);
@@ -38,7 +55,8 @@ function linkedMember(item: Readonly<Record<string, unknown>>, member: string, k
 }
 
 /** SQL of an object's column, found by what `id` gives: the provider's id of an object of the row's settings. */
-const named = (kind: string, id: string): string => `resource n WHERE n.settings_id = r.settings_id AND n.kind = '${kind}' AND n.backend_id = ${id} AND n.backend_id <> ''`;
+const named = (kind: string, id: string): string =>
+  `resource n WHERE n.settings_id = r.settings_id AND n.kind = '${kind}' AND n.backend_id = ${id} AND n.backend_id <> ''`;
 
 const subnetMembers = (id: string): Readonly<Record<string, Json>> => {
   const column = (expression: string): string => `(SELECT ${expression} FROM ${named('OpenStack.SubNet', id)})`;
@@ -107,34 +125,54 @@ export const floatingIpsField = (required = false): Field<readonly AskedAddress[
         url: linkValue(floatingPath, 'f.uuid'),
         uuid: plainValue('f.uuid'),
         address: computedValue(`ifnull(f.details -> '$.address', '""')`, { type: 'string' }),
-        internal_ip_address: computedValue(`ifnull((SELECT ip.value -> '$.ip4_address' FROM json_each(r.details, '$.internal_ips_set') ip
-          WHERE ip.value ->> 'subnet' = ${detail('subnet', 'f')}), 'null')`, { type: ['string', 'null'] }),
+        internal_ip_address: computedValue(
+          `ifnull((SELECT ip.value -> '$.ip4_address' FROM json_each(r.details, '$.internal_ips_set') ip
+          WHERE ip.value ->> 'subnet' = ${detail('subnet', 'f')}), 'null')`,
+          { type: ['string', 'null'] },
+        ),
         ...subnetMembers(detail('subnet', 'f')),
       }),
       `resource f WHERE f.kind = 'OpenStack.FloatingIP' AND f.instance_id = r.id`,
       'f.id',
     ),
-    accepts: { type: 'object', properties: { subnet: linkShape(subnetPath), url: linkShape(floatingPath) }, required: ['subnet'] },
+    accepts: {
+      type: 'object',
+      properties: { subnet: linkShape(subnetPath), url: linkShape(floatingPath) },
+      required: ['subnet'],
+    },
     item: (item, request) => ({
       subnet: linkedMember(item, 'subnet', 'OpenStack.SubNet', subnetPath, request),
-      address: item.url === undefined || item.url === null ? undefined : linkedMember(item, 'url', 'OpenStack.FloatingIP', floatingPath, request),
+      address:
+        item.url === undefined || item.url === null
+          ? undefined
+          : linkedMember(item, 'url', 'OpenStack.FloatingIP', floatingPath, request),
     }),
     help: 'Floating IPs; without url a free one is taken or one is created.',
   });
 
-const isOf = (tenant: ResourceRow) => (row: ResourceRow): boolean => row.parent_id === tenant.id;
+const isOf =
+  (tenant: ResourceRow) =>
+  (row: ResourceRow): boolean =>
+    row.parent_id === tenant.id;
 
 /** The provider's ids of the groups. Throws 400. */
 export function groupsOf(tenant: ResourceRow, groups: readonly ResourceRow[] = []): readonly string[] {
   const foreign = groups.find((group) => !isOf(tenant)(group));
-  if (foreign) throw invalid({ security_groups: [`Security group ${foreign.name} does not belong to the same tenant as instance.`] });
+  if (foreign)
+    throw invalid({
+      security_groups: [`Security group ${foreign.name} does not belong to the same tenant as instance.`],
+    });
   const unborn = groups.find(({ backend_id: id }) => id === '');
   if (unborn) throw invalid({ security_groups: [`Security group ${unborn.name} is not ready.`] });
   return [...new Set(groups.map(({ backend_id: id }) => id))];
 }
 
 /** The subnets an instance gets connected to: those asked for, else the tenant's internal one. Throws 400. */
-export function subnetsOf(request: Request, tenant: ResourceRow, asked: readonly ResourceRow[] | undefined): readonly ResourceRow[] {
+export function subnetsOf(
+  request: Request,
+  tenant: ResourceRow,
+  asked: readonly ResourceRow[] | undefined,
+): readonly ResourceRow[] {
   if (asked === undefined) {
     const internal = internalSubnet(request, tenant);
     if (!internal) throw invalid({ tenant: ['Tenant does not have an internal network.'] });
@@ -142,7 +180,8 @@ export function subnetsOf(request: Request, tenant: ResourceRow, asked: readonly
   }
   const refuse = (text: string) => invalid({ internal_ips_set: [text] });
   if (asked.length === 0) throw refuse('Instance should be connected to at least one network.');
-  if (new Set(asked.map(({ id }) => id)).size < asked.length) throw refuse('It is impossible to connect instance to one subnet twice.');
+  if (new Set(asked.map(({ id }) => id)).size < asked.length)
+    throw refuse('It is impossible to connect instance to one subnet twice.');
   const foreign = asked.find((subnet) => !isOf(tenant)(subnet));
   if (foreign) throw refuse(`Subnet ${foreign.name} does not belong to the same tenant as instance.`);
   const unborn = asked.find(({ backend_id: id }) => id === '');
@@ -151,7 +190,10 @@ export function subnetsOf(request: Request, tenant: ResourceRow, asked: readonly
 }
 
 /** A subnet as the driver needs it, with the pools to take an address from. */
-export const subnetParameter = (subnet: ResourceRow): PlainValues => ({ subnet: subnet.backend_id, allocation_pools: valueOf(subnet, 'allocation_pools') ?? [] });
+export const subnetParameter = (subnet: ResourceRow): PlainValues => ({
+  subnet: subnet.backend_id,
+  allocation_pools: valueOf(subnet, 'allocation_pools') ?? [],
+});
 
 /** Floating IPs chosen for an instance: what the driver gets, rows to be made, and rows to be reserved. */
 export interface ChosenAddresses {
@@ -169,35 +211,63 @@ export function addressesOf(
   instance?: ResourceRow,
 ): ChosenAddresses {
   const refuse = (text: string) => invalid({ floating_ips: [text] });
-  if (asked.length > 0 && !valueOf<string>(tenant, 'external_network_id')) throw refuse('Please specify tenant external network to perform floating IP operations.');
+  if (asked.length > 0 && !valueOf<string>(tenant, 'external_network_id'))
+    throw refuse('Please specify tenant external network to perform floating IP operations.');
   const named = new Set(asked.flatMap(({ address }) => address?.id ?? []));
   const own = instance ? attachedAddresses(request, instance) : [];
   const free = [...own, ...freeAddresses(request, tenant)].filter(({ id }) => !named.has(id));
   const chosen = asked.map(({ address, subnet }, i) => {
-    if (!isOf(tenant)(subnet) || !connected.has(subnet.backend_id)) throw refuse('SubNet is not connected to instance.');
-    if (address) refuseAddress(tenant, address, instance, asked.findIndex((other) => other.address?.id === address.id) < i);
+    if (!isOf(tenant)(subnet) || !connected.has(subnet.backend_id))
+      throw refuse('SubNet is not connected to instance.');
+    if (address)
+      refuseAddress(tenant, address, instance, asked.findIndex((other) => other.address?.id === address.id) < i);
     const row = address ?? free.shift();
     return row
-      ? { row, parameter: { backend_id: row.backend_id, address: valueOf<string>(row, 'address') ?? '', subnet: subnet.backend_id } }
+      ? {
+          row,
+          parameter: {
+            backend_id: row.backend_id,
+            address: valueOf<string>(row, 'address') ?? '',
+            subnet: subnet.backend_id,
+          },
+        }
       : { uuid: newUuid(request.deployment), parameter: { subnet: subnet.backend_id } };
   });
   return {
     parameters: chosen.map(({ parameter, uuid }) => ({ ...parameter, ...(uuid !== undefined && { uuid }) })),
     attached: chosen.flatMap(({ parameter, uuid }) =>
-      uuid === undefined ? [] : [{ kind: 'OpenStack.FloatingIP', uuid, values: { ...unbornAddress(tenant), subnet: parameter.subnet } }]),
+      uuid === undefined
+        ? []
+        : [{ kind: 'OpenStack.FloatingIP', uuid, values: { ...unbornAddress(tenant), subnet: parameter.subnet } }],
+    ),
     taken: chosen.flatMap(({ row }) => (row && row.instance_id === null ? [row] : [])),
   };
 }
 
-function refuseAddress(tenant: ResourceRow, address: ResourceRow, instance: ResourceRow | undefined, isRepeated: boolean): void {
+function refuseAddress(
+  tenant: ResourceRow,
+  address: ResourceRow,
+  instance: ResourceRow | undefined,
+  isRepeated: boolean,
+): void {
   const refuse = (text: string) => invalid({ floating_ips: [text] });
-  if (!isOf(tenant)(address)) throw refuse(`Floating IP ${valueOf<string>(address, 'address')} does not belong to the same tenant as instance.`);
-  if (address.state !== 'OK') throw refuse(`Floating IP ${valueOf<string>(address, 'address') || address.name} is not ready.`);
-  if (isRepeated || isUsedElsewhere(address, instance)) throw refuse(`Floating IP ${valueOf<string>(address, 'address')} is already in use.`);
+  if (!isOf(tenant)(address))
+    throw refuse(`Floating IP ${valueOf<string>(address, 'address')} does not belong to the same tenant as instance.`);
+  if (address.state !== 'OK')
+    throw refuse(`Floating IP ${valueOf<string>(address, 'address') || address.name} is not ready.`);
+  if (isRepeated || isUsedElsewhere(address, instance))
+    throw refuse(`Floating IP ${valueOf<string>(address, 'address')} is already in use.`);
 }
 
-const isUsedElsewhere = (address: ResourceRow, instance: ResourceRow | undefined): boolean => address.instance_id !== null && address.instance_id !== instance?.id;
+const isUsedElsewhere = (address: ResourceRow, instance: ResourceRow | undefined): boolean =>
+  address.instance_id !== null && address.instance_id !== instance?.id;
 
 /** Floating IPs of an instance. */
-export const attachedAddresses = ({ db }: Pick<Request, 'db'>, instance: Pick<ResourceRow, 'id'>, condition: Sql = sql`TRUE`): ResourceRow[] =>
-  db.all<ResourceRow>(sql`SELECT r.* FROM resource r WHERE r.kind = 'OpenStack.FloatingIP' AND r.instance_id = ${instance.id} AND ${condition} ORDER BY r.id`);
+export const attachedAddresses = (
+  { db }: Pick<Request, 'db'>,
+  instance: Pick<ResourceRow, 'id'>,
+  condition: Sql = sql`TRUE`,
+): ResourceRow[] =>
+  db.all<ResourceRow>(
+    sql`SELECT r.* FROM resource r WHERE r.kind = 'OpenStack.FloatingIP' AND r.instance_id = ${instance.id} AND ${condition} ORDER BY r.id`,
+  );

@@ -1,10 +1,19 @@
 import { type Context, newUuid } from '../../access/deployment.ts';
 import type { Request } from '../../access/request.ts';
 import { exampleLink } from '../../collection/example.ts';
-import { type Fields, type Values, hidden, shownList } from '../../collection/field.ts';
-import { integer } from '../../collection/values.ts';
+import { type Fields, hidden, shownList, type Values } from '../../collection/field.ts';
 import type { Filter } from '../../collection/filter.ts';
-import { computedValue, knownText, linkValue, listValue, numberValue, objectValue, plainValue, textValue } from '../../collection/representation.ts';
+import {
+  computedValue,
+  knownText,
+  linkValue,
+  listValue,
+  numberValue,
+  objectValue,
+  plainValue,
+  textValue,
+} from '../../collection/representation.ts';
+import { integer } from '../../collection/values.ts';
 import { raw, sql } from '../../db/sql.ts';
 import { invalid, invalidRequest } from '../../http/error.ts';
 import { detail, relatedList, shownDetail } from '../../resources/details.ts';
@@ -14,7 +23,16 @@ import { type Property, propertyInSet, propertyLink } from '../property.ts';
 import type { Acceptance, Attached, FailedOperation, Place, PlainValues, ResourceKind } from '../provider.ts';
 import { importIntoTenant, tenantOfItem } from './importing.ts';
 import { instanceActions } from './instance-actions.ts';
-import { type AskedAddress, addressesOf, floatingIpsField, groupsOf, internalIpsField, securityGroupsField, subnetParameter, subnetsOf } from './instance-network.ts';
+import {
+  type AskedAddress,
+  addressesOf,
+  floatingIpsField,
+  groupsOf,
+  internalIpsField,
+  securityGroupsField,
+  subnetParameter,
+  subnetsOf,
+} from './instance-network.ts';
 import { largestVolume, smallestVolume } from './sizes.ts';
 import { belowTenant, chosenTenantFields, readyTenant, tenantFilters } from './tenancy.ts';
 
@@ -22,8 +40,24 @@ const fields: Fields = {
   ...chosenTenantFields,
   flavor: propertyLink('OpenStack.Flavor', 'openstack-flavors', { required: true, displayName: 'display_name' }),
   image: propertyLink('OpenStack.Image', 'openstack-images', { required: true }),
-  system_volume_size: hidden(integer({ min: smallestVolume, max: largestVolume, required: true, update: false, help: 'Size of the system volume in MiB.' })),
-  data_volume_size: hidden(integer({ min: smallestVolume, max: largestVolume, update: false, nullable: true, help: 'Size of the data volume in MiB; absent: none.' })),
+  system_volume_size: hidden(
+    integer({
+      min: smallestVolume,
+      max: largestVolume,
+      required: true,
+      update: false,
+      help: 'Size of the system volume in MiB.',
+    }),
+  ),
+  data_volume_size: hidden(
+    integer({
+      min: smallestVolume,
+      max: largestVolume,
+      update: false,
+      nullable: true,
+      help: 'Size of the data volume in MiB; absent: none.',
+    }),
+  ),
   security_groups: securityGroupsField(),
   internal_ips_set: internalIpsField(),
   floating_ips: floatingIpsField(),
@@ -63,10 +97,13 @@ interface Given {
 function chosenProperties(request: Request, given: Given, settings: number): { flavor: Property; image: Property } {
   const flavor = propertyInSet(request, given.flavor, settings);
   const image = propertyInSet(request, given.image, settings);
-  if (!flavor || !image) throw invalidRequest('Flavor and image must belong to the same service settings as service project link.');
-  if (Number(image.values.min_ram) > Number(flavor.values.ram)) throw invalid({ flavor: [`RAM of flavor is not enough for selected image ${image.values.min_ram}`] });
+  if (!flavor || !image)
+    throw invalidRequest('Flavor and image must belong to the same service settings as service project link.');
+  if (Number(image.values.min_ram) > Number(flavor.values.ram))
+    throw invalid({ flavor: [`RAM of flavor is not enough for selected image ${image.values.min_ram}`] });
   const minimum = Number(image.values.min_disk);
-  if (given.system_volume_size < minimum) throw invalid({ system_volume_size: [`System volume size has to be greater than ${minimum}`] });
+  if (given.system_volume_size < minimum)
+    throw invalid({ system_volume_size: [`System volume size has to be greater than ${minimum}`] });
   return { flavor, image };
 }
 
@@ -75,7 +112,13 @@ function volumesOf({ deployment }: Request, given: Given, tenant: ResourceRow, i
   const volume = (suffix: string, size: number, values: PlainValues): Attached => ({
     kind: 'OpenStack.Volume',
     uuid: newUuid(deployment),
-    values: { name: `${given.name.slice(0, 150 - suffix.length - 1)}-${suffix}`, size, parent_id: tenant.id, tenant_backend_id: tenant.backend_id, ...values },
+    values: {
+      name: `${given.name.slice(0, 150 - suffix.length - 1)}-${suffix}`,
+      size,
+      parent_id: tenant.id,
+      tenant_backend_id: tenant.backend_id,
+      ...values,
+    },
   });
   return [
     volume('system', given.system_volume_size, { bootable: true, image: image.backend_id, image_name: image.name }),
@@ -147,21 +190,38 @@ function onRemoval(context: Context, instance: ResourceRow, deletion: PlainValue
   for (const volume of rowsOf(context, 'OpenStack.Volume', instance)) {
     const goes = deletion ? deletion.delete_volumes || JSON.parse(volume.details).bootable : isUnborn(volume);
     if (goes) removeResource(context, volume, { ...(deletion && { deletion }) });
-    else if (deletion) changeResource(context, volume, { instance_id: null, instance_backend_id: '', runtime_state: 'available', device: '' });
+    else if (deletion)
+      changeResource(context, volume, {
+        instance_id: null,
+        instance_backend_id: '',
+        runtime_state: 'available',
+        device: '',
+      });
   }
   for (const address of rowsOf(context, 'OpenStack.FloatingIP', instance)) {
     if (isUnborn(address) || deletion?.release_floating_ips) removeResource(context, address);
-    else if (deletion) changeResource(context, address, { instance_id: null, instance_backend_id: '', runtime_state: 'DOWN', subnet: null });
+    else if (deletion)
+      changeResource(context, address, {
+        instance_id: null,
+        instance_backend_id: '',
+        runtime_state: 'DOWN',
+        subnet: null,
+      });
   }
 }
 
-function refuseDeletion({ db, query }: Request, { id, runtime_state: runtime, state }: ResourceRow): string | undefined {
+function refuseDeletion(
+  { db, query }: Request,
+  { id, runtime_state: runtime, state }: ResourceRow,
+): string | undefined {
   if (state !== 'Erred') {
     if (runtime === 'ACTIVE') return 'Please stop the instance before its removal.';
-    if (state !== 'OK' || runtime !== 'SHUTOFF') return 'Instance should be shutoff and OK or erred. Please contact support.';
+    if (state !== 'OK' || runtime !== 'SHUTOFF')
+      return 'Instance should be shutoff and OK or erred. Please contact support.';
   }
   if (query.boolean('delete_volumes') === false) return undefined;
-  const snapshot = db.value(sql`SELECT 1 FROM resource s JOIN resource v ON v.settings_id = s.settings_id AND v.kind = 'OpenStack.Volume'
+  const snapshot =
+    db.value(sql`SELECT 1 FROM resource s JOIN resource v ON v.settings_id = s.settings_id AND v.kind = 'OpenStack.Volume'
     AND v.backend_id = ${raw(detail('source_volume', 's'))} AND v.backend_id <> '' WHERE s.kind = 'OpenStack.Snapshot' AND v.instance_id = ${id}`);
   return snapshot === undefined ? undefined : 'Cannot delete instance. One of its volumes has attached snapshot.';
 }
@@ -172,7 +232,9 @@ const hasAddress = (column: string): Filter => ({
   help: 'One of the addresses.',
   condition: ({ query }, name) => {
     const address = query.one(name);
-    return address === undefined ? undefined : sql`EXISTS (SELECT 1 FROM json_each(${raw(column)}) WHERE value = ${address})`;
+    return address === undefined
+      ? undefined
+      : sql`EXISTS (SELECT 1 FROM json_each(${raw(column)}) WHERE value = ${address})`;
   },
 });
 

@@ -42,7 +42,9 @@ function parseItems<T>(value: unknown, request: Request, parse: Options<T>['item
   const errors = value.map((item: unknown) => {
     try {
       if (typeof item !== 'object' || item === null || Array.isArray(item)) {
-        throw new FieldError([{ non_field_errors: [`Invalid data. Expected a dictionary, but got ${kindName(item)}.`] }]);
+        throw new FieldError([
+          { non_field_errors: [`Invalid data. Expected a dictionary, but got ${kindName(item)}.`] },
+        ]);
       }
       items.push(parse(item as Record<string, unknown>, request));
       return {};

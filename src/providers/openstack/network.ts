@@ -1,16 +1,33 @@
 import type { Request } from '../../access/request.ts';
-import { type Field, type Fields, type Values, objectShape, shown, shownList } from '../../collection/field.ts';
+import { type Field, type Fields, objectShape, shown, shownList, type Values } from '../../collection/field.ts';
+import {
+  computedValue,
+  knownText,
+  linkValue,
+  listValue,
+  objectValue,
+  plainValue,
+  textValue,
+} from '../../collection/representation.ts';
+import { properName } from '../../collection/rules.ts';
 import { text } from '../../collection/values.ts';
-import { computedValue, knownText, linkValue, listValue, objectValue, plainValue, textValue } from '../../collection/representation.ts';
 import { raw, sql } from '../../db/sql.ts';
 import { invalid } from '../../http/error.ts';
 import { makeResource } from '../../resources/creation.ts';
 import { detail, shownDetail } from '../../resources/details.ts';
-import { type ResourceRow, detailsOf } from '../../resources/resource.ts';
-import { properName } from '../../collection/rules.ts';
+import { detailsOf, type ResourceRow } from '../../resources/resource.ts';
 import type { PlainValues, ResourceKind } from '../provider.ts';
 import { addressList } from './options.ts';
-import { belowTenant, relatedFilters, related, relatedLink, rowsWhere, tenantFields, tenantFilters, tenantOf } from './tenancy.ts';
+import {
+  belowTenant,
+  related,
+  relatedFilters,
+  relatedLink,
+  rowsWhere,
+  tenantFields,
+  tenantFilters,
+  tenantOf,
+} from './tenancy.ts';
 
 const networkPath = 'openstack-networks';
 const firstCidr = '192.168.42.0/24';
@@ -42,21 +59,37 @@ export const nameserversOf = ({ db }: Pick<Request, 'db'>, settings: number): st
 
 /** The subnets of a network, whether the provider has them already or not. */
 const subnetsOf = (request: Pick<Request, 'db'>, network: ResourceRow): ResourceRow[] =>
-  rowsWhere(request, 'OpenStack.SubNet', sql`r.parent_id = ${network.parent_id} AND ${raw(detail('network'))} = ${network.backend_id}`);
+  rowsWhere(
+    request,
+    'OpenStack.SubNet',
+    sql`r.parent_id = ${network.parent_id} AND ${raw(detail('network'))} = ${network.backend_id}`,
+  );
 
 /** Instances with an address in one of the network's subnets. */
 function instancesIn(request: Pick<Request, 'db'>, network: ResourceRow): ResourceRow[] {
   const subnets = JSON.stringify(subnetsOf(request, network).map(({ backend_id }) => backend_id));
-  return rowsWhere(request, 'OpenStack.Instance', sql`r.parent_id = ${network.parent_id} AND EXISTS (SELECT 1 FROM json_each(r.details, '$.internal_ips_set') ip
-    WHERE ip.value ->> 'subnet' IN (SELECT value FROM json_each(${subnets})))`);
+  return rowsWhere(
+    request,
+    'OpenStack.Instance',
+    sql`r.parent_id = ${network.parent_id} AND EXISTS (SELECT 1 FROM json_each(r.details, '$.internal_ips_set') ip
+    WHERE ip.value ->> 'subnet' IN (SELECT value FROM json_each(${subnets})))`,
+  );
 }
 
-const createSubnetFields: Fields = { name: properName('backend-subnet'), description: text({ max: 500 }), cidr: cidrField };
+const createSubnetFields: Fields = {
+  name: properName('backend-subnet'),
+  description: text({ max: 500 }),
+  cidr: cidrField,
+};
 
 function makeSubnet(request: Request, network: ResourceRow, values: Values<Fields>): ResourceRow {
   const given = values as { name: string; description?: string; cidr?: string };
   const subnet = subnetValues(given.cidr, nameserversOf(request, network.settings_id));
-  const taken = rowsWhere(request, 'OpenStack.SubNet', sql`r.parent_id = ${network.parent_id} AND ${raw(detail('cidr'))} = ${subnet.cidr as string}`);
+  const taken = rowsWhere(
+    request,
+    'OpenStack.SubNet',
+    sql`r.parent_id = ${network.parent_id} AND ${raw(detail('cidr'))} = ${subnet.cidr as string}`,
+  );
   if (taken.length > 0) throw invalid({ cidr: [`Subnet with cidr "${subnet.cidr}" is already registered`] });
   return makeResource(request, 'OpenStack.SubNet', network, {
     row: {
@@ -101,14 +134,17 @@ export const network: ResourceKind = {
   filters: tenantFilters,
   isCreatable: false,
   demands: () => ({ parent: { network_count: 1 } }),
-  refuseDeletion: (request, row) => (instancesIn(request, row).length > 0 ? 'Cannot delete network with existing instances' : undefined),
-  takesAlong: (row) => sql`r.kind = 'OpenStack.SubNet' AND r.parent_id = ${row.parent_id} AND ${raw(detail('network'))} = ${row.backend_id} AND ${row.backend_id} <> ''`,
+  refuseDeletion: (request, row) =>
+    instancesIn(request, row).length > 0 ? 'Cannot delete network with existing instances' : undefined,
+  takesAlong: (row) =>
+    sql`r.kind = 'OpenStack.SubNet' AND r.parent_id = ${row.parent_id} AND ${raw(detail('network'))} = ${row.backend_id} AND ${row.backend_id} <> ''`,
   actions: [
     {
       name: 'create_subnet',
       fields: createSubnetFields,
       example: { name: 'backend-subnet', description: 'Database servers.', cidr: '192.168.43.0/24' },
-      refuse: (request, row) => (subnetsOf(request, row).length > 0 ? 'Internal network cannot have more than one subnet.' : undefined),
+      refuse: (request, row) =>
+        subnetsOf(request, row).length > 0 ? 'Internal network cannot have more than one subnet.' : undefined,
       make: makeSubnet,
       makes: 'OpenStack.SubNet',
       answer: {},
@@ -128,11 +164,23 @@ export const subnet: ResourceKind = {
   fields: {
     ...tenantFields,
     network: relatedLink('OpenStack.Network', networkPath, 'network'),
-    network_name: shown('string', { type: ['string', 'null'] }, textValue(related('OpenStack.Network', 'network', 'name'))),
-    network_uuid: shown('string', { type: ['string', 'null'] }, textValue(related('OpenStack.Network', 'network', 'uuid'))),
+    network_name: shown(
+      'string',
+      { type: ['string', 'null'] },
+      textValue(related('OpenStack.Network', 'network', 'name')),
+    ),
+    network_uuid: shown(
+      'string',
+      { type: ['string', 'null'] },
+      textValue(related('OpenStack.Network', 'network', 'uuid')),
+    ),
     cidr: shownDetail('cidr', { type: 'string' }, '""'),
     gateway_ip: shownDetail('gateway_ip'),
-    allocation_pools: shownDetail('allocation_pools', { type: 'array', items: objectShape({ start: { type: 'string' }, end: { type: 'string' } }) }, '[]'),
+    allocation_pools: shownDetail(
+      'allocation_pools',
+      { type: 'array', items: objectShape({ start: { type: 'string' }, end: { type: 'string' } }) },
+      '[]',
+    ),
     ip_version: shownDetail('ip_version', { type: 'integer' }, '4'),
     enable_dhcp: shownDetail('enable_dhcp', { type: 'boolean' }, 'true'),
     dns_nameservers: shownDetail('dns_nameservers', { type: 'array', items: { type: 'string' } }, '[]'),
@@ -141,7 +189,11 @@ export const subnet: ResourceKind = {
   isCreatable: false,
   demands: () => ({ parent: { subnet_count: 1 } }),
   refuseDeletion: (request, row) => {
-    const connected = rowsWhere(request, 'OpenStack.Instance', sql`r.parent_id = ${row.parent_id} AND EXISTS (SELECT 1 FROM json_each(r.details, '$.internal_ips_set') ip WHERE ip.value ->> 'subnet' = ${row.backend_id} AND ${row.backend_id} <> '')`);
+    const connected = rowsWhere(
+      request,
+      'OpenStack.Instance',
+      sql`r.parent_id = ${row.parent_id} AND EXISTS (SELECT 1 FROM json_each(r.details, '$.internal_ips_set') ip WHERE ip.value ->> 'subnet' = ${row.backend_id} AND ${row.backend_id} <> '')`,
+    );
     return connected.length > 0 ? 'Cannot delete subnet with existing instances' : undefined;
   },
   actions: [],
@@ -149,4 +201,8 @@ export const subnet: ResourceKind = {
 
 /** The internal subnet of a tenant: the first that is ready in its internal network. */
 export const internalSubnet = (request: Pick<Request, 'db'>, tenant: ResourceRow): ResourceRow | undefined =>
-  rowsWhere(request, 'OpenStack.SubNet', sql`r.parent_id = ${tenant.id} AND r.state = 'OK' AND ${raw(detail('network'))} = ${(detailsOf(tenant).internal_network_id as string | undefined) ?? ''}`)[0];
+  rowsWhere(
+    request,
+    'OpenStack.SubNet',
+    sql`r.parent_id = ${tenant.id} AND r.state = 'OK' AND ${raw(detail('network'))} = ${(detailsOf(tenant).internal_network_id as string | undefined) ?? ''}`,
+  )[0];

@@ -19,7 +19,10 @@ export const openStack: ProviderType = {
   hasGlobalProperties: false,
   isPublic: false,
   options,
-  missingCredentials: ({ password, username }) => ({ ...(!username && { username: required }), ...(!password && { password: required }) }),
+  missingCredentials: ({ password, username }) => ({
+    ...(!username && { username: required }),
+    ...(!password && { password: required }),
+  }),
   quotas: {
     service: { tenant_count: -1 },
     link: ['ram', 'storage', 'vcpu'],

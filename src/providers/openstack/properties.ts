@@ -41,7 +41,8 @@ export const flavor: PropertyKind = {
   },
   filters: { ...amounts('cores'), ...amounts('ram'), ...amounts('disk') },
   orderings: { cores: propertyDetail('cores'), ram: propertyDetail('ram'), disk: propertyDetail('disk') },
-  isKept: (name, options) => typeof options.flavor_exclude_regex !== 'string' || !matches(options.flavor_exclude_regex, name),
+  isKept: (name, options) =>
+    typeof options.flavor_exclude_regex !== 'string' || !matches(options.flavor_exclude_regex, name),
 };
 
 export const image: PropertyKind = {

@@ -1,5 +1,5 @@
-import { type Fields, type Shape, type Values, FieldError, objectShape } from '../../collection/field.ts';
 import type { Request } from '../../access/request.ts';
+import { FieldError, type Fields, objectShape, type Shape, type Values } from '../../collection/field.ts';
 import { computedValue } from '../../collection/representation.ts';
 import { invalid } from '../../http/error.ts';
 import type { ResourceRow } from '../../resources/resource.ts';
@@ -24,7 +24,12 @@ const badRange = new FieldError([{ non_field_errors: ['Invalid port range.'] }])
 
 /** A port, type or code; `fallback` when it is absent. */
 function port(value: unknown, member: string, fallback: number | undefined): number {
-  const given = value === undefined || value === null || value === '' ? fallback : typeof value === 'string' && /^-?\d+$/.test(value) ? Number(value) : value;
+  const given =
+    value === undefined || value === null || value === ''
+      ? fallback
+      : typeof value === 'string' && /^-?\d+$/.test(value)
+        ? Number(value)
+        : value;
   if (given === undefined) throw badRange;
   if (typeof given !== 'number' || !Number.isInteger(given)) throw itemError(member, 'A valid integer is required.');
   return given;
@@ -38,12 +43,13 @@ function isRange(protocol: Rule['protocol'], from: number, to: number): boolean 
 
 function isNetwork(cidr: string): boolean {
   const match = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})\/(\d{1,2})$/.exec(cidr);
-  return match !== null && match.slice(1, 5).every((part) => Number(part) <= 255) && Number(match[5]) <= 32;
+  return match?.slice(1, 5).every((part) => Number(part) <= 255) && Number(match[5]) <= 32;
 }
 
 function parseRule(item: Readonly<Record<string, unknown>>): Omit<Rule, 'id'> {
   const protocol = item.protocol ?? '';
-  if (typeof protocol !== 'string' || !protocols.includes(protocol)) throw itemError('protocol', `"${String(protocol)}" is not a valid choice.`);
+  if (typeof protocol !== 'string' || !protocols.includes(protocol))
+    throw itemError('protocol', `"${String(protocol)}" is not a valid choice.`);
   const needsPorts = protocol === 'tcp' || protocol === 'udp';
   const from = port(item.from_port, 'from_port', needsPorts ? undefined : -1);
   const to = port(item.to_port, 'to_port', needsPorts ? undefined : -1);
@@ -61,24 +67,55 @@ const ruleMembers: Readonly<Record<string, Shape>> = {
 };
 
 /** The rules of a security group as answers show them. */
-export const rulesShape: Shape = { type: 'array', items: { title: 'SecurityGroupRule', ...objectShape({ id: { type: 'integer' }, ...ruleMembers }) } };
+export const rulesShape: Shape = {
+  type: 'array',
+  items: { title: 'SecurityGroupRule', ...objectShape({ id: { type: 'integer' }, ...ruleMembers }) },
+};
 
 /** The rules of a security group; a list replaces all. */
 export const rulesField = (required = false) =>
-  itemList({ json: computedValue(`ifnull(r.details -> '$.rules', '[]')`, rulesShape), accepts: { type: 'object', properties: ruleMembers, examples: [{ protocol: 'tcp', from_port: 443, to_port: 443, cidr: anywhere }] }, required, item: parseRule, help: 'What is let in.' });
+  itemList({
+    json: computedValue(`ifnull(r.details -> '$.rules', '[]')`, rulesShape),
+    accepts: {
+      type: 'object',
+      properties: ruleMembers,
+      examples: [{ protocol: 'tcp', from_port: 443, to_port: 443, cidr: anywhere }],
+    },
+    required,
+    item: parseRule,
+    help: 'What is let in.',
+  });
 
 /** Rules with their numbers. */
-export const numbered = (rules: readonly Omit<Rule, 'id'>[]): Rule[] => rules.map((rule, i) => ({ id: i + 1, ...rule }));
+export const numbered = (rules: readonly Omit<Rule, 'id'>[]): Rule[] =>
+  rules.map((rule, i) => ({ id: i + 1, ...rule }));
 
-const rule = (protocol: Rule['protocol'], from_port: number, to_port: number): Omit<Rule, 'id'> => ({ protocol, from_port, to_port, cidr: anywhere });
+const rule = (protocol: Rule['protocol'], from_port: number, to_port: number): Omit<Rule, 'id'> => ({
+  protocol,
+  from_port,
+  to_port,
+  cidr: anywhere,
+});
 
 /** The security groups that every tenant starts with. */
-export const firstGroups: readonly { readonly name: string; readonly description: string; readonly rules: readonly Rule[] }[] = [
-  { name: 'allow-all', description: 'Security group for any access', rules: numbered([rule('icmp', -1, -1), rule('tcp', 1, 65_535)]) },
+export const firstGroups: readonly {
+  readonly name: string;
+  readonly description: string;
+  readonly rules: readonly Rule[];
+}[] = [
+  {
+    name: 'allow-all',
+    description: 'Security group for any access',
+    rules: numbered([rule('icmp', -1, -1), rule('tcp', 1, 65_535)]),
+  },
   { name: 'ssh', description: 'Security group for secure shell access', rules: numbered([rule('tcp', 22, 22)]) },
   { name: 'ping', description: 'Security group for ping', rules: numbered([rule('icmp', -1, -1)]) },
   { name: 'rdp', description: 'Security group for remote desktop access', rules: numbered([rule('tcp', 3389, 3389)]) },
-  { name: 'web', description: 'Security group for http and https access', rules: numbered([rule('tcp', 80, 80), rule('tcp', 443, 443)]) },
+  {
+    name: 'web',
+    description: 'Security group for http and https access',
+    rules: numbered([rule('tcp', 80, 80), rule('tcp', 443, 443)]),
+  },
 ];
 
 /** The group that the provider makes in every tenant is its own. Throws 400. */
@@ -86,13 +123,17 @@ export function refuseDefaultName(name: string | undefined): void {
   if (name === 'default') throw invalid({ name: ['Default security group is managed by OpenStack itself.'] });
 }
 
-const rulesOf = (group: Pick<ResourceRow, 'details'>): readonly Rule[] => valueOf<readonly Rule[]>(group, 'rules') ?? [];
+const rulesOf = (group: Pick<ResourceRow, 'details'>): readonly Rule[] =>
+  valueOf<readonly Rule[]>(group, 'rules') ?? [];
 
 const setRulesFields: Fields = { rules: rulesField(true) };
 
 function acceptRules(_request: Request, group: ResourceRow, values: Values<Fields>): ActionAcceptance {
   const rules = numbered((values as { rules: readonly Omit<Rule, 'id'>[] }).rules);
-  return { parameters: { rules }, demands: { parent: { security_group_rule_count: rules.length - rulesOf(group).length } } };
+  return {
+    parameters: { rules },
+    demands: { parent: { security_group_rule_count: rules.length - rulesOf(group).length } },
+  };
 }
 
 /** OpenStack.SecurityGroup (providers.md 4.4) */
@@ -109,5 +150,12 @@ export const securityGroup: ResourceKind = {
   isCreatable: false,
   checkUpdate: (_request, _group, { name }) => refuseDefaultName(name),
   demands: (group) => ({ parent: { security_group_count: 1, security_group_rule_count: rulesOf(group).length } }),
-  actions: [{ name: 'set_rules', fields: setRulesFields, accept: acceptRules, answer: { status: 'Rules update was successfully scheduled.' } }],
+  actions: [
+    {
+      name: 'set_rules',
+      fields: setRulesFields,
+      accept: acceptRules,
+      answer: { status: 'Rules update was successfully scheduled.' },
+    },
+  ],
 };

@@ -22,15 +22,21 @@ interface FloatingIp {
   readonly subnet: string;
 }
 
-const asNumber = (address: string): number => address.split('.').reduce((number, part) => number * 256 + Number(part), 0);
-const asAddress = (number: number): string => [24, 16, 8, 0].map((shift) => Math.floor(number / 2 ** shift) % 256).join('.');
+const asNumber = (address: string): number =>
+  address.split('.').reduce((number, part) => number * 256 + Number(part), 0);
+const asAddress = (number: number): string =>
+  [24, 16, 8, 0].map((shift) => Math.floor(number / 2 ** shift) % 256).join('.');
 
 /** The next address of a subnet's pool that no instance has. */
 function freeAddress({ allocation_pools: [pool], subnet }: Subnet, { all, next }: Draw): string {
   if (!pool) return '';
   const first = asNumber(pool.start);
   const count = asNumber(pool.end) - first + 1;
-  const used = new Set(all('Instance').flatMap(({ values }) => ((values.internal_ips_set ?? []) as readonly InternalIp[]).map(({ ip4_address: address }) => address)));
+  const used = new Set(
+    all('Instance').flatMap(({ values }) =>
+      ((values.internal_ips_set ?? []) as readonly InternalIp[]).map(({ ip4_address: address }) => address),
+    ),
+  );
   for (let tries = 0; tries < count; tries++) {
     const address = asAddress(first + ((next(`addresses ${subnet}`) - 1) % count));
     if (!used.has(address)) return address;
@@ -40,12 +46,20 @@ function freeAddress({ allocation_pools: [pool], subnet }: Subnet, { all, next }
 
 /** Connections to these subnets; those that are there already stay as they are. */
 const connected = (subnets: readonly Subnet[], present: readonly InternalIp[], draw: Draw): InternalIp[] =>
-  subnets.map((subnet) => present.find((ip) => ip.subnet === subnet.subnet) ?? { subnet: subnet.subnet, ip4_address: freeAddress(subnet, draw), mac_address: draw.macAddress() });
+  subnets.map(
+    (subnet) =>
+      present.find((ip) => ip.subnet === subnet.subnet) ?? {
+        subnet: subnet.subnet,
+        ip4_address: freeAddress(subnet, draw),
+        mac_address: draw.macAddress(),
+      },
+  );
 
 const addresses = (ips: readonly InternalIp[]): string[] => ips.map(({ ip4_address: address }) => address);
 
 /** External addresses in the order asked for; new ones are drawn. */
-const external = (asked: readonly FloatingIp[], draw: Draw): string[] => asked.map(({ address }) => address || draw.externalAddress());
+const external = (asked: readonly FloatingIp[], draw: Draw): string[] =>
+  asked.map(({ address }) => address || draw.externalAddress());
 
 const asList = <T>(value: unknown): readonly T[] => (value ?? []) as readonly T[];
 
@@ -74,19 +88,40 @@ const firstVolumes = (object: PlainValues, { volumes }: PlainValues): OtherChang
 
 /** Rows that come with an instance are being created as long as it is. */
 const creating = ({ floating_ips: ips, volumes }: PlainValues): RowChange[] => [
-  ...asList<{ uuid: string }>(volumes).map(({ uuid }): RowChange => ({ kind: 'OpenStack.Volume', action: 'change', uuid, values: { state: 'Creating', runtime_state: 'creating' } })),
+  ...asList<{ uuid: string }>(volumes).map(
+    ({ uuid }): RowChange => ({
+      kind: 'OpenStack.Volume',
+      action: 'change',
+      uuid,
+      values: { state: 'Creating', runtime_state: 'creating' },
+    }),
+  ),
   ...newIps({ floating_ips: ips }),
 ];
 
 const newIps = ({ floating_ips: ips }: PlainValues): RowChange[] =>
-  asList<FloatingIp>(ips).flatMap(({ uuid }): RowChange[] => (uuid === undefined ? [] : [{ kind: 'OpenStack.FloatingIP', action: 'change', uuid, values: { state: 'Creating' } }]));
+  asList<FloatingIp>(ips).flatMap(({ uuid }): RowChange[] =>
+    uuid === undefined ? [] : [{ kind: 'OpenStack.FloatingIP', action: 'change', uuid, values: { state: 'Creating' } }],
+  );
 
 /** What becomes of volumes and floating IPs when their instance is deleted. */
-function afterDeletion({ backend_id: id }: PlainValues, all: (kind: string) => readonly OtherObject[], flags: PlainValues): OtherChange[] {
-  const volumes = attachedTo(all('Volume'), id).map(({ backend_id, values }): OtherChange =>
-    flags.delete_volumes || values.bootable ? { kind: 'Volume', action: 'remove', backend_id } : { kind: 'Volume', action: 'change', backend_id, values: detachment });
-  const ips = attachedTo(all('FloatingIP'), id).map(({ backend_id }): OtherChange =>
-    flags.release_floating_ips ? { kind: 'FloatingIP', action: 'remove', backend_id } : { kind: 'FloatingIP', action: 'change', backend_id, values: freedom });
+function afterDeletion(
+  { backend_id: id }: PlainValues,
+  all: (kind: string) => readonly OtherObject[],
+  flags: PlainValues,
+): OtherChange[] {
+  const volumes = attachedTo(all('Volume'), id).map(
+    ({ backend_id, values }): OtherChange =>
+      flags.delete_volumes || values.bootable
+        ? { kind: 'Volume', action: 'remove', backend_id }
+        : { kind: 'Volume', action: 'change', backend_id, values: detachment },
+  );
+  const ips = attachedTo(all('FloatingIP'), id).map(
+    ({ backend_id }): OtherChange =>
+      flags.release_floating_ips
+        ? { kind: 'FloatingIP', action: 'remove', backend_id }
+        : { kind: 'FloatingIP', action: 'change', backend_id, values: freedom },
+  );
   return [...volumes, ...ips];
 }
 
@@ -95,7 +130,11 @@ export const instance: SimulatedKind = {
   id: (_n, draw) => dashedUuid(draw),
   born: (_n, { floating_ips: ips, subnets }, draw) => {
     const internal = connected(asList<Subnet>(subnets), [], draw);
-    return { internal_ips_set: internal, internal_ips: addresses(internal), external_ips: external(asList<FloatingIp>(ips), draw) };
+    return {
+      internal_ips_set: internal,
+      internal_ips: addresses(internal),
+      external_ips: external(asList<FloatingIp>(ips), draw),
+    };
   },
   interim: {
     create: ['BUILDING'],
@@ -107,18 +146,31 @@ export const instance: SimulatedKind = {
   final: { create: 'ACTIVE', start: 'ACTIVE', stop: 'SHUTOFF', restart: 'ACTIVE', change_flavor: 'SHUTOFF' },
   meanwhile: { create: creating, update_floating_ips: newIps },
   effects: {
-    change_flavor: (_values, { cores, flavor, flavor_disk, flavor_name, ram }) => ({ cores, flavor, flavor_disk, flavor_name, ram }),
+    change_flavor: (_values, { cores, flavor, flavor_disk, flavor_name, ram }) => ({
+      cores,
+      flavor,
+      flavor_disk,
+      flavor_name,
+      ram,
+    }),
     update_security_groups: (_values, { security_groups: groups }) => ({ security_groups: groups }),
     update_internal_ips_set: ({ internal_ips_set: present }, { subnets }, draw) => {
       const internal = connected(asList<Subnet>(subnets), asList<InternalIp>(present), draw);
       return { internal_ips_set: internal, internal_ips: addresses(internal) };
     },
-    update_floating_ips: (_values, { floating_ips: ips }, draw) => ({ external_ips: external(asList<FloatingIp>(ips), draw) }),
+    update_floating_ips: (_values, { floating_ips: ips }, draw) => ({
+      external_ips: external(asList<FloatingIp>(ips), draw),
+    }),
   },
   others: {
-    create: (object, _all, parameters) => [...firstVolumes(object, parameters), ...attachedIps(object, asList<FloatingIp>(parameters.floating_ips))],
+    create: (object, _all, parameters) => [
+      ...firstVolumes(object, parameters),
+      ...attachedIps(object, asList<FloatingIp>(parameters.floating_ips)),
+    ],
     update_floating_ips: (object, _all, { floating_ips: ips, freed }) => [
-      ...asList<string>(freed).map((backend_id): OtherChange => ({ kind: 'FloatingIP', action: 'change', backend_id, values: freedom })),
+      ...asList<string>(freed).map(
+        (backend_id): OtherChange => ({ kind: 'FloatingIP', action: 'change', backend_id, values: freedom }),
+      ),
       ...attachedIps(object, asList<FloatingIp>(ips)),
     ],
     delete: afterDeletion,
@@ -126,7 +178,13 @@ export const instance: SimulatedKind = {
   unmanaged: (_n, draw, fellow) => {
     const tenant = fellow('Tenant') ?? '';
     const own = draw.all('SubNet').find(({ values }) => values.tenant_backend_id === tenant);
-    const internal = own ? connected([{ subnet: own.backend_id, allocation_pools: own.values.allocation_pools as Subnet['allocation_pools'] }], [], draw) : [];
+    const internal = own
+      ? connected(
+          [{ subnet: own.backend_id, allocation_pools: own.values.allocation_pools as Subnet['allocation_pools'] }],
+          [],
+          draw,
+        )
+      : [];
     return {
       tenant_backend_id: tenant,
       cores: 1,

@@ -5,7 +5,13 @@ import { dashedUuid, detachment } from './simulated-world.ts';
 export const volume: SimulatedKind = {
   id: (_n, draw) => dashedUuid(draw),
   born: () => ({ type: 'lvm', instance_backend_id: '', device: '' }),
-  interim: { create: ['creating'], attach: ['attaching'], detach: ['detaching'], extend: ['extending'], delete: ['deleting'] },
+  interim: {
+    create: ['creating'],
+    attach: ['attaching'],
+    detach: ['detaching'],
+    extend: ['extending'],
+    delete: ['deleting'],
+  },
   final: { create: 'available', attach: 'in-use', detach: 'available' },
   effects: {
     attach: (_values, { device, instance_backend_id }) => ({ device, instance_backend_id }),
@@ -17,14 +23,26 @@ export const volume: SimulatedKind = {
     detach: ({ size }, all, { instance_backend_id: id }) => grown(all('Instance'), id, -Number(size)),
     extend: ({ instance_backend_id: id }, all, { growth }) => grown(all('Instance'), id, Number(growth)),
   },
-  unmanaged: (_n, _draw, fellow) => ({ size: 10_240, bootable: false, type: 'lvm', device: '', instance_backend_id: '', tenant_backend_id: fellow('Tenant') ?? '' }),
+  unmanaged: (_n, _draw, fellow) => ({
+    size: 10_240,
+    bootable: false,
+    type: 'lvm',
+    device: '',
+    instance_backend_id: '',
+    tenant_backend_id: fellow('Tenant') ?? '',
+  }),
 };
 
 /** The disk of an instance is what its volumes have together. */
 function grown(instances: readonly OtherObject[], id: unknown, growth: number): OtherChange[] {
-  return instances.filter(({ backend_id }) => backend_id === id).map(({ backend_id, values }) => ({
-    kind: 'Instance', action: 'change', backend_id, values: { disk: Math.max(0, Number(values.disk) + growth) },
-  }));
+  return instances
+    .filter(({ backend_id }) => backend_id === id)
+    .map(({ backend_id, values }) => ({
+      kind: 'Instance',
+      action: 'change',
+      backend_id,
+      values: { disk: Math.max(0, Number(values.disk) + growth) },
+    }));
 }
 
 /** OpenStack.Snapshot as the simulator plays it. */

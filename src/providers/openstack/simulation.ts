@@ -30,5 +30,14 @@ export const simulation: Simulation = {
     openstack_ram: { limit: 1_048_576, value: 'ram', kinds: ['Instance'] },
     openstack_storage: { limit: 10_485_760, value: 'size', kinds: ['Volume', 'Snapshot'] },
   },
-  kinds: { Tenant: tenant, Instance: instance, Volume: volume, Snapshot: snapshot, SecurityGroup: securityGroup, FloatingIP: floatingIp, Network: network, SubNet: subnet },
+  kinds: {
+    Tenant: tenant,
+    Instance: instance,
+    Volume: volume,
+    Snapshot: snapshot,
+    SecurityGroup: securityGroup,
+    FloatingIP: floatingIp,
+    Network: network,
+    SubNet: subnet,
+  },
 };

@@ -1,11 +1,11 @@
 import type { Context } from '../../access/deployment.ts';
 import type { Request } from '../../access/request.ts';
-import { type Fields, type Values, shown, shownList } from '../../collection/field.ts';
-import { text } from '../../collection/values.ts';
-import { properName } from '../../collection/rules.ts';
-import { listValue, numberValue, textValue, timeValue } from '../../collection/representation.ts';
-import { raw, sql } from '../../db/sql.ts';
 import { minute } from '../../clock.ts';
+import { type Fields, shown, shownList, type Values } from '../../collection/field.ts';
+import { listValue, numberValue, textValue, timeValue } from '../../collection/representation.ts';
+import { properName } from '../../collection/rules.ts';
+import { text } from '../../collection/values.ts';
+import { raw, sql } from '../../db/sql.ts';
 import { scheduleDeletion } from '../../resources/changes.ts';
 import { makeResource } from '../../resources/creation.ts';
 import { detail, relatedItem, relatedList, shownDetail, textMap } from '../../resources/details.ts';
@@ -24,7 +24,11 @@ const fields: Fields = {
   size: shown('integer', { type: 'integer' }, numberValue('r.size')),
   metadata: shownDetail('metadata', textMap, '{}'),
   restorations: shownList(
-    listValue(relatedItem(volumePath), `resource x WHERE x.kind = 'OpenStack.Volume' AND x.settings_id = r.settings_id AND ${detail('source_snapshot', 'x')} = r.backend_id AND r.backend_id <> ''`, 'x.id'),
+    listValue(
+      relatedItem(volumePath),
+      `resource x WHERE x.kind = 'OpenStack.Volume' AND x.settings_id = r.settings_id AND ${detail('source_snapshot', 'x')} = r.backend_id AND r.backend_id <> ''`,
+      'x.id',
+    ),
   ),
   kept_until: shown('datetime', { type: ['string', 'null'], format: 'date-time' }, timeValue(detail('kept_until'))),
 };
@@ -51,7 +55,8 @@ const deletedAtOnce = 20;
 /** Deletes snapshots that are kept no longer, some at a time; answers whether there may be more. */
 function deleteOutdated(context: Context): boolean {
   const { db } = context.deployment;
-  const outdated = db.all<ResourceRow>(sql`SELECT r.* FROM resource r WHERE r.kind = 'OpenStack.Snapshot' AND r.state IN ('OK', 'Erred')
+  const outdated =
+    db.all<ResourceRow>(sql`SELECT r.* FROM resource r WHERE r.kind = 'OpenStack.Snapshot' AND r.state IN ('OK', 'Erred')
     AND ${raw(detail('kept_until'))} <= ${context.now} LIMIT ${deletedAtOnce}`);
   for (const snapshot of outdated) scheduleDeletion(context, snapshot);
   return outdated.length === deletedAtOnce;
@@ -74,8 +79,19 @@ export const snapshot: ResourceKind = {
   hasRuntimeState: true,
   failed: ['error'],
   fields,
-  related: relatedList('OpenStack.Volume', volumePath, `x.settings_id = r.settings_id AND x.backend_id = ${detail('source_volume')} AND x.backend_id <> ''`),
-  lists: [{ name: 'restorations', kind: 'OpenStack.Volume', condition: (row) => sql`r.settings_id = ${row.settings_id} AND ${raw(detail('source_snapshot'))} = ${row.backend_id} AND ${row.backend_id} <> ''` }],
+  related: relatedList(
+    'OpenStack.Volume',
+    volumePath,
+    `x.settings_id = r.settings_id AND x.backend_id = ${detail('source_volume')} AND x.backend_id <> ''`,
+  ),
+  lists: [
+    {
+      name: 'restorations',
+      kind: 'OpenStack.Volume',
+      condition: (row) =>
+        sql`r.settings_id = ${row.settings_id} AND ${raw(detail('source_snapshot'))} = ${row.backend_id} AND ${row.backend_id} <> ''`,
+    },
+  ],
   filters: { ...tenantFilters, ...relatedFilters('source_volume', 'OpenStack.Volume', volumePath, 'source_volume') },
   orderings: { size: 'r.size', source_volume_name: `ifnull(${volumeName}, '') COLLATE NOCASE` },
   isCreatable: false,

@@ -1,12 +1,12 @@
 import type { Request } from '../../access/request.ts';
 import { type Field, shown, shownText } from '../../collection/field.ts';
-import { link } from '../../collection/links.ts';
 import { type Filters, linked, uuidOf } from '../../collection/filter.ts';
+import { link } from '../../collection/links.ts';
 import { knownText, optionalLink, textValue } from '../../collection/representation.ts';
 import { type Sql, sql } from '../../db/sql.ts';
 import { invalid } from '../../http/error.ts';
 import { detail, resourceTarget } from '../../resources/details.ts';
-import { type ResourceRow, detailsOf, resourceOf } from '../../resources/resource.ts';
+import { detailsOf, type ResourceRow, resourceOf } from '../../resources/resource.ts';
 import type { ResourceKind } from '../provider.ts';
 
 /*
@@ -27,7 +27,15 @@ export const tenantFields = {
 /** The same where creation chooses the tenant. */
 export const chosenTenantFields = {
   ...tenantFields,
-  tenant: { ...link({ required: true, update: false, to: resourceTarget('OpenStack.Tenant', tenantPath), key: ofTenant('uuid') }), json: tenantFields.tenant.json },
+  tenant: {
+    ...link({
+      required: true,
+      update: false,
+      to: resourceTarget('OpenStack.Tenant', tenantPath),
+      key: ofTenant('uuid'),
+    }),
+    json: tenantFields.tenant.json,
+  },
 };
 
 export const tenantFilters: Filters = {
@@ -50,16 +58,19 @@ export const attachable = {
 /** The tenant a body names. Throws 400 when it is of another link or not ready. */
 export function readyTenant({ db }: Pick<Request, 'db'>, id: number, place: { readonly link: number }): ResourceRow {
   const tenant = resourceOf(db, id) as ResourceRow;
-  if (tenant.link_id !== place.link) throw invalid({ tenant: ['Tenant should belong to the same service project link.'] });
+  if (tenant.link_id !== place.link)
+    throw invalid({ tenant: ['Tenant should belong to the same service project link.'] });
   if (tenant.state !== 'OK') throw invalid({ tenant: ['Tenant is not ready.'] });
   return tenant;
 }
 
 /** The tenant of a resource below one. */
-export const tenantOf = ({ db }: Pick<Request, 'db'>, resource: Pick<ResourceRow, 'parent_id'>): ResourceRow => resourceOf(db, resource.parent_id as number) as ResourceRow;
+export const tenantOf = ({ db }: Pick<Request, 'db'>, resource: Pick<ResourceRow, 'parent_id'>): ResourceRow =>
+  resourceOf(db, resource.parent_id as number) as ResourceRow;
 
 /** A detail of a resource. */
-export const valueOf = <T>(resource: Pick<ResourceRow, 'details'>, name: string): T | undefined => detailsOf(resource)[name] as T | undefined;
+export const valueOf = <T>(resource: Pick<ResourceRow, 'details'>, name: string): T | undefined =>
+  detailsOf(resource)[name] as T | undefined;
 
 /** A column of the object of a kind that a detail names by the provider's id: SQL. */
 export const related = (kind: string, name: string, column: string): string =>
@@ -81,4 +92,9 @@ export const rowsWhere = ({ db }: Pick<Request, 'db'>, kind: string, condition: 
 
 /** Text as part of a name at the provider: lower-case latin letters, digits and dashes. */
 export const slug = (text: string): string =>
-  text.normalize('NFKD').replace(/[\u0300-\u036f]/g, '').toLowerCase().replace(/[^a-z0-9]+/g, '-').replace(/^-+|-+$/g, '') || 'tenant';
+  text
+    .normalize('NFKD')
+    .replace(/[\u0300-\u036f]/g, '')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-+|-+$/g, '') || 'tenant';

@@ -1,16 +1,25 @@
 import type { Request } from '../../access/request.ts';
-import { type Field, type Fields, type Values, hidden } from '../../collection/field.ts';
-import { integer, text } from '../../collection/values.ts';
+import { type Field, type Fields, hidden, type Values } from '../../collection/field.ts';
 import { properName } from '../../collection/rules.ts';
+import { integer, text } from '../../collection/values.ts';
 import { invalid } from '../../http/error.ts';
 import { makeResource } from '../../resources/creation.ts';
 import type { ResourceRow } from '../../resources/resource.ts';
 import type { ActionAcceptance, ResourceAction } from '../provider.ts';
 import { unbornAddress } from './floating-ip.ts';
-import { type Rule, numbered, refuseDefaultName, rulesField } from './security-group.ts';
+import { numbered, type Rule, refuseDefaultName, rulesField } from './security-group.ts';
 import { valueOf } from './tenancy.ts';
 
-const settable = ['instances', 'volumes', 'snapshots', 'ram', 'vcpu', 'storage', 'security_group_count', 'security_group_rule_count'];
+const settable = [
+  'instances',
+  'volumes',
+  'snapshots',
+  'ram',
+  'vcpu',
+  'storage',
+  'security_group_count',
+  'security_group_rule_count',
+];
 const quotaFields: Fields = Object.fromEntries(settable.map((name) => [name, integer({ min: 1, max: 2_147_483_647 })]));
 
 /** Name and description of what an action makes. */
@@ -26,23 +35,31 @@ const inTenant = (tenant: ResourceRow) => ({ parent_id: tenant.id, tenant_backen
 
 function makeNetwork(request: Request, tenant: ResourceRow, values: Values<Fields>): ResourceRow {
   const { description, name } = values as unknown as Naming;
-  return makeResource(request, 'OpenStack.Network', tenant, { row: { name, description, ...inTenant(tenant), is_external: false, type: '', segmentation_id: null } });
+  return makeResource(request, 'OpenStack.Network', tenant, {
+    row: { name, description, ...inTenant(tenant), is_external: false, type: '', segmentation_id: null },
+  });
 }
 
 function makeSecurityGroup(request: Request, tenant: ResourceRow, values: Values<Fields>): ResourceRow {
   const { description, name, rules = [] } = values as unknown as Naming & { rules?: readonly Omit<Rule, 'id'>[] };
   refuseDefaultName(name);
-  return makeResource(request, 'OpenStack.SecurityGroup', tenant, { row: { name, description, ...inTenant(tenant), rules: numbered(rules) } });
+  return makeResource(request, 'OpenStack.SecurityGroup', tenant, {
+    row: { name, description, ...inTenant(tenant), rules: numbered(rules) },
+  });
 }
 
 const makeFloatingIp = (request: Request, tenant: ResourceRow): ResourceRow =>
   makeResource(request, 'OpenStack.FloatingIP', tenant, { row: unbornAddress(tenant) });
 
-const passwordField: Field<string> = hidden(text({ max: 50, required: true, help: 'New password of the tenant user.', example: 'correct-horse-1' }));
+const passwordField: Field<string> = hidden(
+  text({ max: 50, required: true, help: 'New password of the tenant user.', example: 'correct-horse-1' }),
+);
 
 function acceptPassword({ deployment }: Request, tenant: ResourceRow, values: Values<Fields>): ActionAcceptance {
   const { user_password: given } = values as unknown as { user_password: string };
-  const present = tenant.secrets && (JSON.parse(deployment.secrets.open(tenant.secrets, tenant.uuid)) as { user_password?: string }).user_password;
+  const present =
+    tenant.secrets &&
+    (JSON.parse(deployment.secrets.open(tenant.secrets, tenant.uuid)) as { user_password?: string }).user_password;
   if (given === present) throw invalid({ user_password: ['New password cannot match the old password.'] });
   return { secrets: { user_password: given } };
 }
@@ -56,10 +73,20 @@ export const tenantActions: readonly ResourceAction[] = [
     forbid: ({ caller }) => (caller.isStaff ? undefined : 'You do not have permission to perform this action.'),
     answer: { detail: 'Quota update has been scheduled' },
   },
-  { name: 'create_network', fields: namingFields, example: { name: 'backend', description: 'Database servers.' }, make: makeNetwork, makes: 'OpenStack.Network', answer: {} },
+  {
+    name: 'create_network',
+    fields: namingFields,
+    example: { name: 'backend', description: 'Database servers.' },
+    make: makeNetwork,
+    makes: 'OpenStack.Network',
+    answer: {},
+  },
   {
     name: 'create_floating_ip',
-    refuse: (_request, tenant) => (valueOf<string>(tenant, 'external_network_id') ? undefined : 'Cannot create floating IP if tenant external network is not defined.'),
+    refuse: (_request, tenant) =>
+      valueOf<string>(tenant, 'external_network_id')
+        ? undefined
+        : 'Cannot create floating IP if tenant external network is not defined.',
     make: makeFloatingIp,
     makes: 'OpenStack.FloatingIP',
     answer: {},
@@ -67,7 +94,11 @@ export const tenantActions: readonly ResourceAction[] = [
   {
     name: 'create_security_group',
     fields: { ...namingFields, rules: rulesField() },
-    example: { name: 'https', description: 'Secure web servers.', rules: [{ protocol: 'tcp', from_port: 443, to_port: 443, cidr: '0.0.0.0/0' }] },
+    example: {
+      name: 'https',
+      description: 'Secure web servers.',
+      rules: [{ protocol: 'tcp', from_port: 443, to_port: 443, cidr: '0.0.0.0/0' }],
+    },
     make: makeSecurityGroup,
     makes: 'OpenStack.SecurityGroup',
     answer: {},
@@ -75,5 +106,10 @@ export const tenantActions: readonly ResourceAction[] = [
   { name: 'pull_floating_ips', answer: { status: 'Floating IPs pull has been scheduled.' } },
   { name: 'pull_security_groups', answer: { status: 'Security groups pull has been scheduled.' } },
   { name: 'pull_quotas', answer: { status: 'Quotas pull has been scheduled.' } },
-  { name: 'change_password', fields: { user_password: passwordField }, accept: acceptPassword, answer: { status: 'Password update has been scheduled.' } },
+  {
+    name: 'change_password',
+    fields: { user_password: passwordField },
+    accept: acceptPassword,
+    answer: { status: 'Password update has been scheduled.' },
+  },
 ];

@@ -1,10 +1,10 @@
 import type { Request } from '../../access/request.ts';
 import { exampleLink } from '../../collection/example.ts';
-import { type Field, FieldError, type Fields, type Values, hidden } from '../../collection/field.ts';
+import { type Field, FieldError, type Fields, hidden, type Values } from '../../collection/field.ts';
 import { datetime } from '../../collection/instants.ts';
 import { link } from '../../collection/links.ts';
-import { integer, text } from '../../collection/values.ts';
 import { properName } from '../../collection/rules.ts';
+import { integer, text } from '../../collection/values.ts';
 import { sql } from '../../db/sql.ts';
 import { conflict, invalid } from '../../http/error.ts';
 import { makeResource } from '../../resources/creation.ts';
@@ -14,7 +14,8 @@ import type { ActionAcceptance, ResourceAction } from '../provider.ts';
 import { largestVolume, smallestVolume } from './sizes.ts';
 import { rowsWhere, valueOf } from './tenancy.ts';
 
-const bootable = (volume: ResourceRow): string | undefined => (valueOf<boolean>(volume, 'bootable') ? 'Volume cannot be bootable.' : undefined);
+const bootable = (volume: ResourceRow): string | undefined =>
+  valueOf<boolean>(volume, 'bootable') ? 'Volume cannot be bootable.' : undefined;
 
 function refuseExtension({ db }: Request, volume: ResourceRow): string | undefined {
   const instance = volume.instance_id === null ? undefined : resourceOf(db, volume.instance_id);
@@ -22,12 +23,15 @@ function refuseExtension({ db }: Request, volume: ResourceRow): string | undefin
   return bootable(volume) ?? (isReady ? undefined : 'Volume instance should be in shutoff state.');
 }
 
-const extendFields: Fields = { disk_size: integer({ min: 1, max: largestVolume, required: true, help: 'New size in MiB.', example: 102_400 }) };
+const extendFields: Fields = {
+  disk_size: integer({ min: 1, max: largestVolume, required: true, help: 'New size in MiB.', example: 102_400 }),
+};
 
 /** An attached volume grows together with its instance, which is busy meanwhile. */
 function acceptExtension(_request: Request, volume: ResourceRow, values: Values<Fields>): ActionAcceptance {
   const size = (values as unknown as { disk_size: number }).disk_size;
-  if (size < volume.size + smallestVolume) throw invalid({ disk_size: [`Disk size should be greater than ${volume.size}`] });
+  if (size < volume.size + smallestVolume)
+    throw invalid({ disk_size: [`Disk size should be greater than ${volume.size}`] });
   const added = size - volume.size;
   return {
     parameters: { disk_size: size, growth: added },
@@ -46,11 +50,18 @@ const attachFields: Fields = {
     ...hidden(link({ required: true, key: "''", to: resourceTarget('OpenStack.Instance', 'openstack-instances') })),
     select: () => ({ path: 'openstack-instances', by: 'tenant' }),
   },
-  device: text({ max: 255, pattern: [/^\/dev\/[A-Za-z0-9]+$/, 'Enter a device path such as /dev/vdb.'], help: 'Device path such as /dev/vdb; default: the next free one.', example: '/dev/vdc' }),
+  device: text({
+    max: 255,
+    pattern: [/^\/dev\/[A-Za-z0-9]+$/, 'Enter a device path such as /dev/vdb.'],
+    help: 'Device path such as /dev/vdb; default: the next free one.',
+    example: '/dev/vdc',
+  }),
 };
 
 const devicesOf = (request: Request, instance: ResourceRow): string[] =>
-  rowsWhere(request, 'OpenStack.Volume', sql`r.instance_id = ${instance.id}`).map((volume) => valueOf<string>(volume, 'device') ?? '');
+  rowsWhere(request, 'OpenStack.Volume', sql`r.instance_id = ${instance.id}`).map(
+    (volume) => valueOf<string>(volume, 'device') ?? '',
+  );
 
 const letters = [...'bcdefghijklmnopqrstuvwxyz'];
 
@@ -86,10 +97,18 @@ const future: Field<number | null> = (() => {
   };
 })();
 
-const snapshotFields: Fields = { name: properName('database-before-upgrade'), description: text({ max: 500 }), kept_until: future };
+const snapshotFields: Fields = {
+  name: properName('database-before-upgrade'),
+  description: text({ max: 500 }),
+  kept_until: future,
+};
 
 function makeSnapshot(request: Request, volume: ResourceRow, values: Values<Fields>): ResourceRow {
-  const { description, kept_until: keptUntil = null, name } = values as unknown as { name: string; description?: string; kept_until?: number | null };
+  const {
+    description,
+    kept_until: keptUntil = null,
+    name,
+  } = values as unknown as { name: string; description?: string; kept_until?: number | null };
   return makeResource(request, 'OpenStack.Snapshot', volume, {
     row: {
       name,
@@ -105,14 +124,38 @@ function makeSnapshot(request: Request, volume: ResourceRow, values: Values<Fiel
 
 /** Actions of a volume (providers.md 4.6). */
 export const volumeActions: readonly ResourceAction[] = [
-  { name: 'extend', fields: extendFields, refuse: refuseExtension, accept: acceptExtension, answer: { status: 'extend was scheduled' } },
-  { name: 'snapshot', fields: snapshotFields, example: { name: 'database-before-upgrade', kept_until: '2030-01-31T00:00:00Z' }, make: makeSnapshot, makes: 'OpenStack.Snapshot', answer: {} },
-  { name: 'attach', fields: attachFields, example: { instance: exampleLink('openstack-instances'), device: '/dev/vdc' }, runtimeStates: ['available'], accept: acceptAttachment, answer: { status: 'attach was scheduled' } },
+  {
+    name: 'extend',
+    fields: extendFields,
+    refuse: refuseExtension,
+    accept: acceptExtension,
+    answer: { status: 'extend was scheduled' },
+  },
+  {
+    name: 'snapshot',
+    fields: snapshotFields,
+    example: { name: 'database-before-upgrade', kept_until: '2030-01-31T00:00:00Z' },
+    make: makeSnapshot,
+    makes: 'OpenStack.Snapshot',
+    answer: {},
+  },
+  {
+    name: 'attach',
+    fields: attachFields,
+    example: { instance: exampleLink('openstack-instances'), device: '/dev/vdc' },
+    runtimeStates: ['available'],
+    accept: acceptAttachment,
+    answer: { status: 'attach was scheduled' },
+  },
   {
     name: 'detach',
     runtimeStates: ['in-use'],
     refuse: (_request, volume) => bootable(volume),
-    accept: ({ db }, volume) => ({ parameters: { instance_backend_id: volume.instance_id === null ? '' : resourceOf(db, volume.instance_id)?.backend_id } }),
+    accept: ({ db }, volume) => ({
+      parameters: {
+        instance_backend_id: volume.instance_id === null ? '' : resourceOf(db, volume.instance_id)?.backend_id,
+      },
+    }),
     answer: { status: 'detach was scheduled' },
   },
 ];

@@ -1,8 +1,8 @@
 import type { Request } from '../../access/request.ts';
-import { type Fields, type Values, shown } from '../../collection/field.ts';
-import { integer } from '../../collection/values.ts';
+import { type Fields, shown, type Values } from '../../collection/field.ts';
 import { linked, uuidOf } from '../../collection/filter.ts';
 import { booleanValue, numberValue, optionalLink, textValue } from '../../collection/representation.ts';
+import { integer } from '../../collection/values.ts';
 import { raw, sql } from '../../db/sql.ts';
 import { invalid } from '../../http/error.ts';
 import { detail, linkOfResource, relatedOfKinds, shownDetail, textMap } from '../../resources/details.ts';
@@ -19,10 +19,23 @@ const instanceName = '(SELECT name FROM resource WHERE id = r.instance_id)';
 
 const fields: Fields = {
   ...chosenTenantFields,
-  size: { ...integer({ min: smallestVolume, max: largestVolume, required: true, update: false, help: 'In MiB.', example: 51_200 }), json: numberValue },
+  size: {
+    ...integer({
+      min: smallestVolume,
+      max: largestVolume,
+      required: true,
+      update: false,
+      help: 'In MiB.',
+      example: 51_200,
+    }),
+    json: numberValue,
+  },
   bootable: shown('boolean', { type: 'boolean' }, booleanValue(`ifnull(${detail('bootable')}, 0)`)),
   metadata: shownDetail('metadata', textMap, '{}'),
-  image: { ...propertyLink('OpenStack.Image', 'openstack-images'), json: () => optionalLink('openstack-images', imageOfVolume) },
+  image: {
+    ...propertyLink('OpenStack.Image', 'openstack-images'),
+    json: () => optionalLink('openstack-images', imageOfVolume),
+  },
   image_name: shown('string', { type: 'string' }, textValue('r.image_name')),
   image_metadata: shownDetail('image_metadata', textMap, '{}'),
   type: shownDetail('type', { type: 'string' }, '""'),
@@ -38,7 +51,8 @@ function accept(request: Request, values: Values<Fields>, place: Place): Accepta
   const image = given.image === undefined ? undefined : propertyInSet(request, given.image, place.settings);
   if (given.image !== undefined && !image) throw invalid({ image: ['Invalid hyperlink - Object does not exist.'] });
   const minimum = Number(image?.values.min_disk ?? 0);
-  if (given.size < minimum) throw invalid({ size: [`Volume size should be equal or greater than ${minimum} for selected image`] });
+  if (given.size < minimum)
+    throw invalid({ size: [`Volume size should be equal or greater than ${minimum} for selected image`] });
   return {
     row: {
       parent_id: tenant.id,
@@ -54,7 +68,9 @@ function accept(request: Request, values: Values<Fields>, place: Place): Accepta
 const deletable = ['available', 'error', 'error_restoring', 'error_extending'];
 
 function refuseDeletion({ db }: Request, volume: ResourceRow): string | undefined {
-  const snapshot = volume.backend_id && db.value(sql`SELECT 1 FROM resource s WHERE s.settings_id = ${volume.settings_id} AND s.kind = 'OpenStack.Snapshot'
+  const snapshot =
+    volume.backend_id &&
+    db.value(sql`SELECT 1 FROM resource s WHERE s.settings_id = ${volume.settings_id} AND s.kind = 'OpenStack.Snapshot'
     AND ${raw(detail('source_volume', 's'))} = ${volume.backend_id}`);
   if (snapshot) return 'Volume has dependent snapshots.';
   const isFree = volume.runtime_state === '' || deletable.includes(volume.runtime_state);

@@ -1,8 +1,8 @@
 import type { Request } from '../../access/request.ts';
-import { type Field, type Fields, type Values, hidden, shown } from '../../collection/field.ts';
-import { text } from '../../collection/values.ts';
+import { type Field, type Fields, hidden, shown, type Values } from '../../collection/field.ts';
 import { computedValue, timeValue } from '../../collection/representation.ts';
 import { keepingTo } from '../../collection/rules.ts';
+import { text } from '../../collection/values.ts';
 import { invalid, invalidRequest } from '../../http/error.ts';
 import { shownDetail } from '../../resources/details.ts';
 import { keyToInject } from '../../resources/injected-key.ts';
@@ -22,20 +22,46 @@ const fields = {
   zone_name: shownDetail('zone_name', { type: 'string' }, '""'),
   template: propertyLink('Oracle.Template', 'oracle-templates', { required: true }),
   template_name: shownDetail('template_name', { type: 'string' }, '""'),
-  username: hidden(text({ max: 255, required: true, update: false, help: 'User of the database.', example: 'accounting' })),
-  password: hidden(text({ max: 255, required: true, update: false, help: 'Password of the database.', example: 'password-of-the-user' })),
-  backend_database_sid: oracleName('backend_database_sid', 8, 'database_sid must be less than 8 chars and contain only latin letters and digits'),
-  backend_service_name: oracleName('backend_service_name', 28, 'service_name must be less than 28 chars and contain only latin letters and digits'),
+  username: hidden(
+    text({ max: 255, required: true, update: false, help: 'User of the database.', example: 'accounting' }),
+  ),
+  password: hidden(
+    text({
+      max: 255,
+      required: true,
+      update: false,
+      help: 'Password of the database.',
+      example: 'password-of-the-user',
+    }),
+  ),
+  backend_database_sid: oracleName(
+    'backend_database_sid',
+    8,
+    'database_sid must be less than 8 chars and contain only latin letters and digits',
+  ),
+  backend_service_name: oracleName(
+    'backend_service_name',
+    28,
+    'service_name must be less than 28 chars and contain only latin letters and digits',
+  ),
   ssh_public_key: keyToInject(),
   start_time: shown('datetime', { type: ['string', 'null'], format: 'date-time' }, timeValue),
 };
 
 function accept(request: Request, values: Values<Fields>, { settings }: Place): Acceptance {
-  const given = values as { zone: number; template: number; username: string; password: string; backend_database_sid?: string; backend_service_name?: string };
+  const given = values as {
+    zone: number;
+    template: number;
+    username: string;
+    password: string;
+    backend_database_sid?: string;
+    backend_service_name?: string;
+  };
   const zone = propertyInSet(request, given.zone, settings);
   const template = propertyInSet(request, given.template, settings);
   if (!zone || !template) throw invalidRequest('Zone and template must belong to the same service settings.');
-  if (template.values.type !== databaseTemplate) throw invalid({ template: ['Invalid hyperlink - Object does not exist.'] });
+  if (template.values.type !== databaseTemplate)
+    throw invalid({ template: ['Invalid hyperlink - Object does not exist.'] });
   const { backend_database_sid, backend_service_name, password, username } = given;
   return {
     row: { zone_name: zone.name, template_name: template.name, backend_database_sid, backend_service_name },

@@ -12,7 +12,10 @@ export const oracle: ProviderType = {
   hasGlobalProperties: false,
   isPublic: false,
   options: {},
-  missingCredentials: ({ password, username }) => ({ ...(!username && { username: required }), ...(!password && { password: required }) }),
+  missingCredentials: ({ password, username }) => ({
+    ...(!username && { username: required }),
+    ...(!password && { password: required }),
+  }),
   quotas: { service: {}, link: [], settings: [] },
   kinds: [database],
   properties: [zone, template],

@@ -6,7 +6,13 @@ import type { PropertyKind } from '../provider.ts';
 export const databaseTemplate = 'Database Platform Template';
 export const schemaTemplate = 'Schema Platform Template';
 
-export const zone: PropertyKind = { name: 'Zone', path: 'oracle-zones', fields: { settings: settingsOfProperty() }, filters: {}, orderings: {} };
+export const zone: PropertyKind = {
+  name: 'Zone',
+  path: 'oracle-zones',
+  fields: { settings: settingsOfProperty() },
+  filters: {},
+  orderings: {},
+};
 
 export const template: PropertyKind = {
   name: 'Template',

@@ -1,7 +1,11 @@
 import type { SimulatedProperty, Simulation } from '../simulation.ts';
 import { databaseTemplate, schemaTemplate } from './properties.ts';
 
-const zones: readonly SimulatedProperty[] = ['Zone A', 'Zone B'].map((name, i) => ({ backend_id: String(i + 1), name, details: {} }));
+const zones: readonly SimulatedProperty[] = ['Zone A', 'Zone B'].map((name, i) => ({
+  backend_id: String(i + 1),
+  name,
+  details: {},
+}));
 
 const templates: readonly SimulatedProperty[] = [
   ['Database small', databaseTemplate],
@@ -15,7 +19,13 @@ export const simulation: Simulation = {
   kinds: {
     Database: {
       id: (n) => String(n),
-      interim: { create: ['INITIATED'], start: ['STARTING'], stop: ['STOPPING'], restart: ['STOPPING', 'STARTING'], delete: ['DELETING'] },
+      interim: {
+        create: ['INITIATED'],
+        start: ['STARTING'],
+        stop: ['STOPPING'],
+        restart: ['STOPPING', 'STARTING'],
+        delete: ['DELETING'],
+      },
       final: { create: 'RUNNING', start: 'RUNNING', stop: 'STOPPED', restart: 'RUNNING' },
     },
   },

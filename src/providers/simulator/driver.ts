@@ -1,6 +1,17 @@
 import type { Deployment } from '../../access/deployment.ts';
 import { parseFailures, parseLatencies } from '../options.ts';
-import { type BackendObject, type Driver, type DriverCall, type DriverSettings, type Inventory, type PlainValues, ProviderError, type ProviderType, type RowChange, type Step } from '../provider.ts';
+import {
+  type BackendObject,
+  type Driver,
+  type DriverCall,
+  type DriverSettings,
+  type Inventory,
+  type PlainValues,
+  ProviderError,
+  type ProviderType,
+  type RowChange,
+  type Step,
+} from '../provider.ts';
 import type { OtherChange, SimulatedKind } from '../simulation.ts';
 import { type SimulatedObject, World } from './world.ts';
 
@@ -32,7 +43,11 @@ export class SimulatorDriver implements Driver {
     return this.deployment.db.write(() => {
       this.#addUnmanaged();
       this.#vanish();
-      return { properties: this.type.simulation.properties, quotas: this.#totals(), objects: this.#resources().map((object) => this.#described(object)) };
+      return {
+        properties: this.type.simulation.properties,
+        quotas: this.#totals(),
+        objects: this.#resources().map((object) => this.#described(object)),
+      };
     });
   }
 
@@ -57,7 +72,10 @@ export class SimulatorDriver implements Driver {
     return this.#play('update', call, {
       end: () => {
         const told = this.#told(call);
-        this.#world.change(this.#object(call), this.#isResource(call.kind) ? { description: told.description, name: told.name } : told);
+        this.#world.change(
+          this.#object(call),
+          this.#isResource(call.kind) ? { description: told.description, name: told.name } : told,
+        );
         return {};
       },
     });
@@ -73,7 +91,12 @@ export class SimulatorDriver implements Driver {
     return this.#play(name, call, {
       end: (kind) => {
         const object = this.#object(call);
-        const effect = kind.effects?.[name]?.({ ...call.values, ...object.values }, call.parameters, this.#world.draw(call.kind, object.ordinal)) ?? {};
+        const effect =
+          kind.effects?.[name]?.(
+            { ...call.values, ...object.values },
+            call.parameters,
+            this.#world.draw(call.kind, object.ordinal),
+          ) ?? {};
         const values = { ...effect, ...runtime(kind.final?.[name]) };
         this.#world.change(object, values);
         return values;
@@ -98,7 +121,10 @@ export class SimulatorDriver implements Driver {
   async #play(
     operation: string,
     call: DriverCall,
-    play: { begin?: (kind: SimulatedKind) => PlainValues; end: (kind: SimulatedKind, memo: PlainValues) => PlainValues },
+    play: {
+      begin?: (kind: SimulatedKind) => PlainValues;
+      end: (kind: SimulatedKind, memo: PlainValues) => PlainValues;
+    },
   ): Promise<Step> {
     const kind = this.type.simulation.kinds[call.kind];
     if (!kind) throw new Error(`${this.type.name} has no simulated ${call.kind}`);
@@ -108,16 +134,29 @@ export class SimulatorDriver implements Driver {
     const stage = memo.stage ?? 0;
     if (stage < Math.max(1, passing.length)) {
       return this.deployment.db.write((): Step => {
-        const begun = stage === 0 ? { run: this.#world.next(`runs ${call.uuid} ${operation}`), ...play.begin?.(kind) } : {};
+        const begun =
+          stage === 0 ? { run: this.#world.next(`runs ${call.uuid} ${operation}`), ...play.begin?.(kind) } : {};
         const milliseconds = Math.ceil(this.#latency(operation, call.kind) / Math.max(1, passing.length));
-        return { kind: 'wait', milliseconds, memo: { ...memo, ...begun, stage: stage + 1 }, values: runtime(passing[stage]), changes: stage === 0 ? (kind.meanwhile?.[operation]?.(call.parameters) ?? []) : [] };
+        return {
+          kind: 'wait',
+          milliseconds,
+          memo: { ...memo, ...begun, stage: stage + 1 },
+          values: runtime(passing[stage]),
+          changes: stage === 0 ? (kind.meanwhile?.[operation]?.(call.parameters) ?? []) : [],
+        };
       });
     }
     if (this.#fails(operation, call.kind, String(call.values.name), memo.run ?? 1)) {
-      const before = operation === 'create' ? { runtime_state: '' } : runtime(this.#world.find(call.kind, call.values.backend_id)?.values.runtime_state as string);
+      const before =
+        operation === 'create'
+          ? { runtime_state: '' }
+          : runtime(this.#world.find(call.kind, call.values.backend_id)?.values.runtime_state as string);
       return { kind: 'fail', text: `Simulated failure of ${operation}`, values: before };
     }
-    const refusal = operation === 'create' ? kind.refuses?.({ ...call.values, ...call.parameters }, (name) => this.#world.ofKind(name)) : undefined;
+    const refusal =
+      operation === 'create'
+        ? kind.refuses?.({ ...call.values, ...call.parameters }, (name) => this.#world.ofKind(name))
+        : undefined;
     if (refusal !== undefined) return { kind: 'fail', text: refusal };
     return this.deployment.db.write((): Step => {
       const values = play.end(kind, call.memo);
@@ -128,24 +167,43 @@ export class SimulatorDriver implements Driver {
   }
 
   /** Carries out what an operation does to other objects; answers the same for their rows. */
-  #changeOthers(kind: SimulatedKind, operation: string, object: PlainValues, parameters: PlainValues = {}): RowChange[] {
-    return (kind.others?.[operation]?.(object, (name) => this.#world.ofKind(name), parameters) ?? []).map((change): RowChange => {
-      const name = `${this.type.name}.${change.kind}`;
-      if (change.action === 'add') {
-        const { backend_id: id, values } = this.#add(change);
-        const row = change.uuid === undefined ? { backend_id: id } : { uuid: change.uuid };
-        const born = change.uuid === undefined ? values : { ...values, backend_id: id, state: 'OK' };
-        return { kind: name, action: 'put', ...row, values: born, ...(change.isSilent && { isSilent: true }) };
-      }
-      const other = this.#world.find(change.kind, change.backend_id);
-      if (change.action === 'tell') return { kind: name, action: 'put', backend_id: change.backend_id, values: other?.values ?? {}, isSilent: true };
-      if (change.action === 'remove') {
-        if (other) this.#world.remove(other);
-        return { kind: name, action: 'remove', backend_id: change.backend_id, ...(change.isSilent && { isSilent: true }) };
-      }
-      if (other) this.#world.change(other, change.values);
-      return { kind: name, action: 'change', backend_id: change.backend_id, values: change.values };
-    });
+  #changeOthers(
+    kind: SimulatedKind,
+    operation: string,
+    object: PlainValues,
+    parameters: PlainValues = {},
+  ): RowChange[] {
+    return (kind.others?.[operation]?.(object, (name) => this.#world.ofKind(name), parameters) ?? []).map(
+      (change): RowChange => {
+        const name = `${this.type.name}.${change.kind}`;
+        if (change.action === 'add') {
+          const { backend_id: id, values } = this.#add(change);
+          const row = change.uuid === undefined ? { backend_id: id } : { uuid: change.uuid };
+          const born = change.uuid === undefined ? values : { ...values, backend_id: id, state: 'OK' };
+          return { kind: name, action: 'put', ...row, values: born, ...(change.isSilent && { isSilent: true }) };
+        }
+        const other = this.#world.find(change.kind, change.backend_id);
+        if (change.action === 'tell')
+          return {
+            kind: name,
+            action: 'put',
+            backend_id: change.backend_id,
+            values: other?.values ?? {},
+            isSilent: true,
+          };
+        if (change.action === 'remove') {
+          if (other) this.#world.remove(other);
+          return {
+            kind: name,
+            action: 'remove',
+            backend_id: change.backend_id,
+            ...(change.isSilent && { isSilent: true }),
+          };
+        }
+        if (other) this.#world.change(other, change.values);
+        return { kind: name, action: 'change', backend_id: change.backend_id, values: change.values };
+      },
+    );
   }
 
   /** The objects that a synchronisation tells of. */
@@ -158,7 +216,10 @@ export class SimulatorDriver implements Driver {
   }
 
   /** Makes an object besides the one an operation is about. */
-  #add({ backend_id: given, kind: name, values: asked }: Extract<OtherChange, { action: 'add' }>): { backend_id: string; values: PlainValues } {
+  #add({ backend_id: given, kind: name, values: asked }: Extract<OtherChange, { action: 'add' }>): {
+    backend_id: string;
+    values: PlainValues;
+  } {
     const kind = this.type.simulation.kinds[name] as SimulatedKind;
     const ordinal = this.#world.next(`objects ${name}`);
     const draw = this.#world.draw(name, ordinal);
@@ -170,7 +231,12 @@ export class SimulatorDriver implements Driver {
 
   #described(object: SimulatedObject): BackendObject {
     const { name, ...rest } = object.values;
-    return { kind: object.kind, backend_id: object.backend_id, name: String(name ?? ''), values: { ...rest, ...this.#observed(object) } };
+    return {
+      kind: object.kind,
+      backend_id: object.backend_id,
+      name: String(name ?? ''),
+      values: { ...rest, ...this.#observed(object) },
+    };
   }
 
   #observed(object: SimulatedObject): PlainValues {
@@ -205,7 +271,10 @@ export class SimulatorDriver implements Driver {
   }
 
   #fails(operation: string, kind: string, name: string, run: number): boolean {
-    const probability = (operation === 'vanish' ? withoutStar(this.#failures, operation, kind) : chosen(this.#failures, operation, kind)) ?? 0;
+    const probability =
+      (operation === 'vanish'
+        ? withoutStar(this.#failures, operation, kind)
+        : chosen(this.#failures, operation, kind)) ?? 0;
     return probability > 0 && this.#world.chance(kind, name, operation, run) < probability;
   }
 
@@ -219,8 +288,15 @@ export class SimulatorDriver implements Driver {
         const ordinal = this.#world.next(`objects ${name}`);
         const draw = this.#world.draw(name, ordinal);
         const fellow = (other: string): string | undefined =>
-          this.#world.all().find(({ kind: known, values }) => known === other && values.name === unmanagedName(other, n))?.backend_id;
-        const values = { name: unmanagedName(name, n), description: '', ...runtime(kind.final?.create), ...kind.unmanaged(n, draw, fellow) };
+          this.#world
+            .all()
+            .find(({ kind: known, values }) => known === other && values.name === unmanagedName(other, n))?.backend_id;
+        const values = {
+          name: unmanagedName(name, n),
+          description: '',
+          ...runtime(kind.final?.create),
+          ...kind.unmanaged(n, draw, fellow),
+        };
         const id = kind.id(ordinal, draw, values);
         this.#world.add(name, ordinal, id, values);
         this.#addParts(kind, { ...values, backend_id: id });
@@ -245,7 +321,10 @@ export class SimulatorDriver implements Driver {
 
   #lose(object: SimulatedObject): void {
     this.#world.remove(object);
-    this.#changeOthers(this.type.simulation.kinds[object.kind] as SimulatedKind, 'delete', { ...object.values, backend_id: object.backend_id });
+    this.#changeOthers(this.type.simulation.kinds[object.kind] as SimulatedKind, 'delete', {
+      ...object.values,
+      backend_id: object.backend_id,
+    });
   }
 
   #totals(): Inventory['quotas'] {
@@ -253,13 +332,19 @@ export class SimulatorDriver implements Driver {
     return Object.fromEntries(
       Object.entries(this.type.simulation.totals ?? {}).map(([name, { kinds, limit, value }]) => [
         name,
-        { limit, usage: objects.filter(({ kind }) => kinds.includes(kind)).reduce((sum, { values }) => sum + Number(values[value] ?? 0), 0) },
+        {
+          limit,
+          usage: objects
+            .filter(({ kind }) => kinds.includes(kind))
+            .reduce((sum, { values }) => sum + Number(values[value] ?? 0), 0),
+        },
       ]),
     );
   }
 }
 
-const given = <T>(text: unknown, parse: (text: string) => T | undefined): T | undefined => (typeof text === 'string' ? parse(text) : undefined);
+const given = <T>(text: unknown, parse: (text: string) => T | undefined): T | undefined =>
+  typeof text === 'string' ? parse(text) : undefined;
 
 /** `<Kind>.<operation>` before `<operation>` before `*`. */
 const chosen = (values: ReadonlyMap<string, number>, operation: string, kind: string): number | undefined =>
@@ -272,7 +357,33 @@ const unmanagedName = (kind: string, n: number): string => `unmanaged-${kind.toL
 
 const runtime = (state: string | undefined): PlainValues => (state === undefined ? {} : { runtime_state: state });
 
-const ours = new Set(['id', 'uuid', 'kind', 'is_part', 'link_id', 'service_id', 'settings_id', 'project_id', 'customer_id', 'parent_id', 'instance_id', 'state', 'error_message', 'backend_id', 'created', 'action', 'action_details', 'start_time', 'revision', 'key_name', 'key_fingerprint', 'user_data', 'external_ips', 'internal_ips']);
+const ours = new Set([
+  'id',
+  'uuid',
+  'kind',
+  'is_part',
+  'link_id',
+  'service_id',
+  'settings_id',
+  'project_id',
+  'customer_id',
+  'parent_id',
+  'instance_id',
+  'state',
+  'error_message',
+  'backend_id',
+  'created',
+  'action',
+  'action_details',
+  'start_time',
+  'revision',
+  'key_name',
+  'key_fingerprint',
+  'user_data',
+  'external_ips',
+  'internal_ips',
+]);
 
 /** What of our values is no matter of ours alone. */
-const vendorValues = (values: PlainValues): PlainValues => Object.fromEntries(Object.entries(values).filter(([name]) => !ours.has(name)));
+const vendorValues = (values: PlainValues): PlainValues =>
+  Object.fromEntries(Object.entries(values).filter(([name]) => !ours.has(name)));

@@ -34,12 +34,18 @@ export class World {
     const { db } = this.deployment;
     db.run(sql`INSERT INTO simulated_counter (settings_id, name, value) VALUES (${this.settings.id}, ${name}, 1)
       ON CONFLICT DO UPDATE SET value = value + 1`);
-    return db.value<number>(sql`SELECT value FROM simulated_counter WHERE settings_id = ${this.settings.id} AND name = ${name}`) as number;
+    return db.value<number>(
+      sql`SELECT value FROM simulated_counter WHERE settings_id = ${this.settings.id} AND name = ${name}`,
+    ) as number;
   }
 
   /** How often `next` has counted something. */
   count(name: string): number {
-    return this.deployment.db.value<number>(sql`SELECT value FROM simulated_counter WHERE settings_id = ${this.settings.id} AND name = ${name}`) ?? 0;
+    return (
+      this.deployment.db.value<number>(
+        sql`SELECT value FROM simulated_counter WHERE settings_id = ${this.settings.id} AND name = ${name}`,
+      ) ?? 0
+    );
   }
 
   find(kind: string, backendId: unknown): SimulatedObject | undefined {
@@ -49,20 +55,34 @@ export class World {
   }
 
   all(): SimulatedObject[] {
-    return this.deployment.db.all<Row>(sql`SELECT * FROM simulated_object WHERE settings_id = ${this.settings.id} ORDER BY kind, ordinal`).map(parsed);
+    return this.deployment.db
+      .all<Row>(sql`SELECT * FROM simulated_object WHERE settings_id = ${this.settings.id} ORDER BY kind, ordinal`)
+      .map(parsed);
   }
 
   ofKind(kind: string): SimulatedObject[] {
-    return this.deployment.db.all<Row>(sql`SELECT * FROM simulated_object WHERE settings_id = ${this.settings.id} AND kind = ${kind} ORDER BY ordinal`).map(parsed);
+    return this.deployment.db
+      .all<Row>(
+        sql`SELECT * FROM simulated_object WHERE settings_id = ${this.settings.id} AND kind = ${kind} ORDER BY ordinal`,
+      )
+      .map(parsed);
   }
 
   add(kind: string, ordinal: number, backendId: string, values: PlainValues): void {
-    this.deployment.db.insert('simulated_object', { settings_id: this.settings.id, kind, ordinal, backend_id: backendId, values: JSON.stringify(values) });
+    this.deployment.db.insert('simulated_object', {
+      settings_id: this.settings.id,
+      kind,
+      ordinal,
+      backend_id: backendId,
+      values: JSON.stringify(values),
+    });
   }
 
   change(object: SimulatedObject, values: PlainValues): PlainValues {
     const after = { ...object.values, ...values };
-    this.deployment.db.run(sql`UPDATE simulated_object SET "values" = ${JSON.stringify(after)} WHERE id = ${object.id}`);
+    this.deployment.db.run(
+      sql`UPDATE simulated_object SET "values" = ${JSON.stringify(after)} WHERE id = ${object.id}`,
+    );
     return after;
   }
 
@@ -97,7 +117,9 @@ export class World {
   }
 
   #digest(words: readonly (string | number)[]): Buffer {
-    return createHash('sha256').update([this.#seed, ...words].join('\0')).digest();
+    return createHash('sha256')
+      .update([this.#seed, ...words].join('\0'))
+      .digest();
   }
 }
 

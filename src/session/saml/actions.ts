@@ -4,7 +4,9 @@ import type { Fields } from '../../collection/field.ts';
 import { requireMethod } from '../login.ts';
 
 /** The `actions` of OPTIONS on a path that takes these fields. Throws 401 where single sign-on is switched off. */
-export const samlActions = (fields: Fields) => (request: Request): Readonly<Record<string, unknown>> => {
-  requireMethod(request, 'SAML2');
-  return { POST: describeFields(fields, request, 'create') };
-};
+export const samlActions =
+  (fields: Fields) =>
+  (request: Request): Readonly<Record<string, unknown>> => {
+    requireMethod(request, 'SAML2');
+    return { POST: describeFields(fields, request, 'create') };
+  };

@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import type { Request } from '../../access/request.ts';
-import { HttpError } from '../../http/error.ts';
 import { hostOf } from '../../hooks/destination.ts';
+import { HttpError } from '../../http/error.ts';
 
 export const samlPath = '/api-auth/saml2/';
 
@@ -21,10 +21,16 @@ export interface ServiceAddresses {
  */
 export function addressesOf({ base, config }: Pick<Request, 'base' | 'config'>): ServiceAddresses {
   if (config.base_url === null && !isLoopback(base)) {
-    throw new HttpError(400, { detail: 'Single sign-on needs the setting base_url unless the service is addressed as localhost.' });
+    throw new HttpError(400, {
+      detail: 'Single sign-on needs the setting base_url unless the service is addressed as localhost.',
+    });
   }
   const start = `${base}${samlPath}`;
-  return { entityId: `${start}metadata/`, assertionConsumer: `${start}login/complete/`, logout: `${start}logout/complete/` };
+  return {
+    entityId: `${start}metadata/`,
+    assertionConsumer: `${start}login/complete/`,
+    logout: `${start}logout/complete/`,
+  };
 }
 
 function isLoopback(base: string): boolean {

@@ -31,7 +31,8 @@ const longestName = 1024;
 
 /** Reads a signed assertion. Throws RefusedMessage when it is not meant for this login at this time. */
 export function readAssertion(root: Element, expected: Expectation): Assertion {
-  if (!isNamed(root, 'assertion', 'Assertion') || attributeOf(root, 'Version') !== '2.0') throw new RefusedMessage('it is no assertion of SAML 2.0');
+  if (!isNamed(root, 'assertion', 'Assertion') || attributeOf(root, 'Version') !== '2.0')
+    throw new RefusedMessage('it is no assertion of SAML 2.0');
   const id = bounded(attributeOf(root, 'ID') ?? '', 'ID');
   if (id === '') throw new RefusedMessage('the assertion has no ID');
   const issuer = childOf(root, 'assertion', 'Issuer');
@@ -61,8 +62,10 @@ function checkConditions(root: Element, { entityId, now }: Expectation): number 
   const conditions = childOf(root, 'assertion', 'Conditions');
   if (!conditions) throw new RefusedMessage('the assertion has no conditions');
   const restrictions = childrenOf(conditions, 'assertion', 'AudienceRestriction');
-  const isOurs = (restriction: Element): boolean => childrenOf(restriction, 'assertion', 'Audience').some((audience) => textOf(audience) === entityId);
-  if (restrictions.length === 0 || !restrictions.every(isOurs)) throw new RefusedMessage('the assertion is for another audience');
+  const isOurs = (restriction: Element): boolean =>
+    childrenOf(restriction, 'assertion', 'Audience').some((audience) => textOf(audience) === entityId);
+  if (restrictions.length === 0 || !restrictions.every(isOurs))
+    throw new RefusedMessage('the assertion is for another audience');
   return checkTime(conditions, now);
 }
 
@@ -88,7 +91,9 @@ function checkConfirmation(subject: Element, { assertionConsumer, now, requestId
   const data = childrenOf(subject, 'assertion', 'SubjectConfirmation')
     .filter((confirmation) => attributeOf(confirmation, 'Method') === bearer)
     .flatMap((confirmation) => childrenOf(confirmation, 'assertion', 'SubjectConfirmationData'));
-  const own = data.find((item) => attributeOf(item, 'Recipient') === assertionConsumer && attributeOf(item, 'InResponseTo') === requestId);
+  const own = data.find(
+    (item) => attributeOf(item, 'Recipient') === assertionConsumer && attributeOf(item, 'InResponseTo') === requestId,
+  );
   if (!own) throw new RefusedMessage('the assertion answers another request, or is for another recipient');
   return checkTime(own, now);
 }
@@ -107,6 +112,7 @@ function attributesOf(root: Element): Map<string, string> {
 /** Throws RefusedMessage for a name that nobody could have been given. */
 function bounded(text: string, what: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: written as character references they pass a parser
-  if (text.length > longestName || /[\0-\x1f\x7f]/.test(text)) throw new RefusedMessage(`${what} is too long or has control characters`);
+  if (text.length > longestName || /[\0-\x1f\x7f]/.test(text))
+    throw new RefusedMessage(`${what} is too long or has control characters`);
   return text;
 }

@@ -12,8 +12,8 @@ import { samlPath } from './addresses.ts';
 import type { Assertion } from './assertion.ts';
 import { type Browser, browserOf } from './browser.ts';
 import { messageField } from './message-field.ts';
-import { RefusedMessage, fail, logRefused, problems } from './outcome.ts';
-import { type PendingRequest, findRequest, takeRequest, useOnce } from './requests.ts';
+import { fail, logRefused, problems, RefusedMessage } from './outcome.ts';
+import { findRequest, type PendingRequest, takeRequest, useOnce } from './requests.ts';
 import { openSession } from './sessions.ts';
 import { userOfAttributes } from './user.ts';
 
@@ -34,7 +34,8 @@ async function prepare(request: Request): Promise<Checked> {
   try {
     const response = readResponse(message);
     pending = findRequest(request.db, browserOf(request), response.inResponseTo, request.now);
-    if (!pending || pending.session !== null) throw new RefusedMessage('it answers no login that this browser has started');
+    if (!pending || pending.session !== null)
+      throw new RefusedMessage('it answers no login that this browser has started');
     return { pending, assertion: await checkResponse(request, response, pending) };
   } catch (error) {
     if (error instanceof HttpError) throw error;
@@ -46,7 +47,8 @@ function handle(request: Request, { assertion, pending, refusal }: Checked): Rep
   const isFirst = pending !== undefined && takeRequest(request.db, pending.id);
   const problem = refusal ?? (isFirst ? undefined : new RefusedMessage('its request has been answered'));
   if (problem || !pending || !assertion) return refuse(request, problem as Error, pending);
-  if (!useOnce(request.db, pending.entityId, assertion.id, assertion.expires)) return refuse(request, new RefusedMessage('its assertion was used before'), pending);
+  if (!useOnce(request.db, pending.entityId, assertion.id, assertion.expires))
+    return refuse(request, new RefusedMessage('its assertion was used before'), pending);
   const user = userOfAttributes(request, assertion.attributes);
   if (!user) return refuse(request, new RefusedMessage('it is about nobody who may log in', problems.noUser), pending);
   const token = createToken(request, user.id);

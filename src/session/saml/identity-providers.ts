@@ -52,16 +52,30 @@ export const failedSources = (db: Database): { readonly name: string; readonly e
  * Puts the identity providers of a document in the place of those that its source told of before. Answers the entity ids
  * that another source tells of already, which keeps them.
  */
-export function replaceProviders(db: Database, name: string, providers: readonly IdentityProvider[], now: number): string[] {
+export function replaceProviders(
+  db: Database,
+  name: string,
+  providers: readonly IdentityProvider[],
+  now: number,
+): string[] {
   const source = sourceId(db, name);
   db.update('saml_source', source, { refreshed: now, error_message: '' });
-  db.run(sql`DELETE FROM saml_idp WHERE source_id = ${source} AND entity_id NOT IN (SELECT value FROM json_each(${JSON.stringify(providers.map(({ entityId }) => entityId))}))`);
+  db.run(
+    sql`DELETE FROM saml_idp WHERE source_id = ${source} AND entity_id NOT IN (SELECT value FROM json_each(${JSON.stringify(providers.map(({ entityId }) => entityId))}))`,
+  );
   return providers.filter((provider) => !store(db, source, provider)).map(({ entityId }) => entityId);
 }
 
-function store(db: Database, source: number, { certificates, entityId, loginUrl, logoutResponseUrl, logoutUrl, name }: IdentityProvider): boolean {
-  return db.run(sql`INSERT INTO saml_idp (source_id, entity_id, name, login_url, logout_url, logout_response_url, certificates)
+function store(
+  db: Database,
+  source: number,
+  { certificates, entityId, loginUrl, logoutResponseUrl, logoutUrl, name }: IdentityProvider,
+): boolean {
+  return (
+    db.run(sql`INSERT INTO saml_idp (source_id, entity_id, name, login_url, logout_url, logout_response_url, certificates)
     VALUES (${source}, ${entityId}, ${name}, ${loginUrl}, ${logoutUrl}, ${logoutResponseUrl}, ${JSON.stringify(certificates)})
     ON CONFLICT (entity_id) DO UPDATE SET name = excluded.name, login_url = excluded.login_url, logout_url = excluded.logout_url,
-      logout_response_url = excluded.logout_response_url, certificates = excluded.certificates WHERE source_id = ${source}`).changes > 0;
+      logout_response_url = excluded.logout_response_url, certificates = excluded.certificates WHERE source_id = ${source}`)
+      .changes > 0
+  );
 }

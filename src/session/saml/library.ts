@@ -11,7 +11,11 @@ export const newMessageId = ({ deployment }: Request): string => `_${deployment.
  * The library, set up for one identity provider; the messages it makes have this ID. Instants, answered requests and used
  * assertions are judged by the deployment's clock and database, not by the library's own.
  */
-export async function samlOf(request: Request, provider: IdentityProvider, messageId = newMessageId(request)): Promise<SAML> {
+export async function samlOf(
+  request: Request,
+  provider: IdentityProvider,
+  messageId = newMessageId(request),
+): Promise<SAML> {
   // Loaded with the first login: most deployments never see one.
   const { SAML: Library, ValidateInResponseTo } = await import('@node-saml/node-saml');
   const { assertionConsumer, entityId } = addressesOf(request);

@@ -14,7 +14,14 @@ import { fail, problems } from './outcome.ts';
 import { rememberRequest } from './requests.ts';
 import { liveSession } from './sessions.ts';
 
-const fields = { idp: text({ max: 1024, required: true, help: 'Entity id of an identity provider.', example: 'https://idp.example.com/metadata' }) };
+const fields = {
+  idp: text({
+    max: 1024,
+    required: true,
+    help: 'Entity id of an identity provider.',
+    example: 'https://idp.example.com/metadata',
+  }),
+};
 
 /** A login that is to be answered by an identity provider, or the reason why none is asked. */
 type Start = { readonly problem: string } | { readonly id: string; readonly entityId: string; readonly url: string };

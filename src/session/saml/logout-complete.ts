@@ -13,7 +13,7 @@ import { browserOf } from './browser.ts';
 import { samlOf } from './library.ts';
 import type { LogoutMessage, RawMessage } from './logout-message.ts';
 import { messageField } from './message-field.ts';
-import { RefusedMessage, fail, logRefused, problems } from './outcome.ts';
+import { fail, logRefused, problems, RefusedMessage } from './outcome.ts';
 import { findRequest, takeRequest, useOnce } from './requests.ts';
 import { endSession, sessionsOf } from './sessions.ts';
 
@@ -61,12 +61,21 @@ function readQuery(request: Request): Parameters {
   return Object.fromEntries(Object.entries(fields).flatMap(read));
 }
 
-async function repliesTo(request: Request, { asks, id, provider }: LogoutMessage, relayState: string): Promise<Checked['replies']> {
+async function repliesTo(
+  request: Request,
+  { asks, id, provider }: LogoutMessage,
+  relayState: string,
+): Promise<Checked['replies']> {
   const logoutUrl = provider.logoutResponseUrl ?? provider.logoutUrl;
   if (!asks || !logoutUrl) return undefined;
   const answer = async (isDone: boolean): Promise<string> => {
     const saml = await samlOf(request, { ...provider, logoutUrl });
-    return saml.getLogoutResponseUrlAsync({ issuer: provider.entityId, ID: id, nameID: asks.nameId, nameIDFormat: '' }, relayState, {}, isDone);
+    return saml.getLogoutResponseUrlAsync(
+      { issuer: provider.entityId, ID: id, nameID: asks.nameId, nameIDFormat: '' },
+      relayState,
+      {},
+      isDone,
+    );
   };
   return { done: await answer(true), unknown: await answer(false) };
 }
@@ -80,15 +89,28 @@ const handle = (request: Request, checked: Checked): Reply =>
   });
 
 /** An identity provider ends sessions. */
-function followRequest(request: Request, entityId: string, id: string, asks: NonNullable<LogoutMessage['asks']>, replies: Checked['replies']): Reply {
-  if (!useOnce(request.db, entityId, id, asks.expires)) return refuse(request, new RefusedMessage('it was used before'), entityId);
+function followRequest(
+  request: Request,
+  entityId: string,
+  id: string,
+  asks: NonNullable<LogoutMessage['asks']>,
+  replies: Checked['replies'],
+): Reply {
+  if (!useOnce(request.db, entityId, id, asks.expires))
+    return refuse(request, new RefusedMessage('it was used before'), entityId);
   const sessions = sessionsOf(request, entityId, asks.nameId, asks.sessionIndexes);
   for (const session of sessions) endSession(request, session.id);
-  return redirect(replies ? (sessions.length > 0 ? replies.done : replies.unknown) : (request.config.logout_completed_url as string));
+  return redirect(
+    replies ? (sessions.length > 0 ? replies.done : replies.unknown) : (request.config.logout_completed_url as string),
+  );
 }
 
 /** An identity provider has ended the session of this browser, or could not: here it ends anyway, as was asked. */
-function takeAnswer(request: Request, entityId: string, { inResponseTo, isSuccess }: NonNullable<LogoutMessage['answers']>): Reply {
+function takeAnswer(
+  request: Request,
+  entityId: string,
+  { inResponseTo, isSuccess }: NonNullable<LogoutMessage['answers']>,
+): Reply {
   const pending = findRequest(request.db, browserOf(request), inResponseTo, request.now);
   if (!pending || pending.session === null || pending.entityId !== entityId) {
     return refuse(request, new RefusedMessage('it answers no logout that this browser has started'), entityId);

@@ -4,10 +4,21 @@ import { minute } from '../../clock.ts';
 import { parseDatetime } from '../../collection/instants.ts';
 import { addressesOf } from './addresses.ts';
 import { checkTime, clockSkew } from './assertion.ts';
-import { type IdentityProvider, findIdentityProvider } from './identity-providers.ts';
-import { RefusedMessage, problems } from './outcome.ts';
+import { findIdentityProvider, type IdentityProvider } from './identity-providers.ts';
+import { problems, RefusedMessage } from './outcome.ts';
 import { signedText, verifyQuery } from './signatures.ts';
-import { XmlError, attributeOf, childOf, childrenOf, decodeXml, everyElement, isNamed, messageLimits, parseXml, textOf } from './xml.ts';
+import {
+  attributeOf,
+  childOf,
+  childrenOf,
+  decodeXml,
+  everyElement,
+  isNamed,
+  messageLimits,
+  parseXml,
+  textOf,
+  XmlError,
+} from './xml.ts';
 
 /** A message about a logout as it came in: in the query, compressed, with its signature beside it, or posted. */
 export interface RawMessage {
@@ -36,7 +47,8 @@ export function readLogoutMessage(request: Request, raw: RawMessage): LogoutMess
   const { provider, root } = authentic(request, raw);
   const id = attributeOf(root, 'ID') ?? '';
   if (id === '' || id.length > 1024) throw new RefusedMessage('it has no usable ID');
-  if (attributeOf(root, 'Destination') !== addressesOf(request).logout) throw new RefusedMessage('its Destination is another one');
+  if (attributeOf(root, 'Destination') !== addressesOf(request).logout)
+    throw new RefusedMessage('its Destination is another one');
   if (raw.parameter === 'SAMLResponse') return { id, provider, answers: readAnswer(root) };
   return { id, provider, asks: readRequest(root, request.now) };
 }
@@ -82,7 +94,10 @@ function inflated(bytes: Buffer): Buffer {
 function readAnswer(root: Element): NonNullable<LogoutMessage['answers']> {
   const status = childOf(root, 'protocol', 'Status');
   const [code] = status ? everyElement(status, 'StatusCode') : [];
-  return { inResponseTo: attributeOf(root, 'InResponseTo') ?? '', isSuccess: code !== undefined && attributeOf(code, 'Value') === success };
+  return {
+    inResponseTo: attributeOf(root, 'InResponseTo') ?? '',
+    isSuccess: code !== undefined && attributeOf(code, 'Value') === success,
+  };
 }
 
 function readRequest(root: Element, now: number): NonNullable<LogoutMessage['asks']> {
@@ -91,5 +106,9 @@ function readRequest(root: Element, now: number): NonNullable<LogoutMessage['ask
   const issued = parseDatetime(attributeOf(root, 'IssueInstant') ?? '') ?? 0;
   const end = attributeOf(root, 'NotOnOrAfter') === undefined ? issued + requestValidity : checkTime(root, now);
   if (now >= end + clockSkew) throw new RefusedMessage('it has expired');
-  return { nameId: textOf(name), sessionIndexes: childrenOf(root, 'protocol', 'SessionIndex').map(textOf), expires: end + clockSkew };
+  return {
+    nameId: textOf(name),
+    sessionIndexes: childrenOf(root, 'protocol', 'SessionIndex').map(textOf),
+    expires: end + clockSkew,
+  };
 }

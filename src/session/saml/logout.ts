@@ -22,14 +22,18 @@ async function prepare(request: Request): Promise<Start> {
   if (!provider?.logoutUrl || nameId === null) return { problem: problems.noLogout };
   const id = newMessageId(request);
   const saml = await samlOf(request, provider, id);
-  const url = await saml.getLogoutUrlAsync({
-    issuer: provider.entityId,
-    nameID: nameId,
-    nameIDFormat: session.nameIdFormat ?? 'urn:oasis:names:tc:SAML:1.1:nameid-format:unspecified',
-    ...(session.nameQualifier !== null && { nameQualifier: session.nameQualifier }),
-    ...(session.spNameQualifier !== null && { spNameQualifier: session.spNameQualifier }),
-    ...(session.sessionIndex !== null && { sessionIndex: session.sessionIndex }),
-  }, '', {});
+  const url = await saml.getLogoutUrlAsync(
+    {
+      issuer: provider.entityId,
+      nameID: nameId,
+      nameIDFormat: session.nameIdFormat ?? 'urn:oasis:names:tc:SAML:1.1:nameid-format:unspecified',
+      ...(session.nameQualifier !== null && { nameQualifier: session.nameQualifier }),
+      ...(session.spNameQualifier !== null && { spNameQualifier: session.spNameQualifier }),
+      ...(session.sessionIndex !== null && { sessionIndex: session.sessionIndex }),
+    },
+    '',
+    {},
+  );
   return { pending: { id, entityId: provider.entityId, session: session.id }, url };
 }
 

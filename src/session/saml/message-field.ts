@@ -1,4 +1,4 @@
-import { FieldError, type Field } from '../../collection/field.ts';
+import { type Field, FieldError } from '../../collection/field.ts';
 import { text } from '../../collection/values.ts';
 
 const notBase64 = 'This field should be a valid Base64 encoded string.';

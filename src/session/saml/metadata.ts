@@ -36,7 +36,10 @@ function describeService(request: Request): string {
 }
 
 function describeKey(use: 'signing' | 'encryption', certificate: string): string {
-  const methods = use === 'encryption' ? encryptions.map((algorithm) => `\n      <md:EncryptionMethod Algorithm="${algorithm}"/>`).join('') : '';
+  const methods =
+    use === 'encryption'
+      ? encryptions.map((algorithm) => `\n      <md:EncryptionMethod Algorithm="${algorithm}"/>`).join('')
+      : '';
   const info = `<ds:KeyInfo><ds:X509Data><ds:X509Certificate>${certificate}</ds:X509Certificate></ds:X509Data></ds:KeyInfo>`;
   return `    <md:KeyDescriptor use="${use}">\n      ${info}${methods}\n    </md:KeyDescriptor>`;
 }
@@ -57,7 +60,13 @@ function describeAttributes({ config }: Request): string[] {
   ];
 }
 
-const xml = (body: string): Reply => ({ status: 200, body, type: 'text/xml; charset=utf-8', headers: {}, conditional: false });
+const xml = (body: string): Reply => ({
+  status: 200,
+  body,
+  type: 'text/xml; charset=utf-8',
+  headers: {},
+  conditional: false,
+});
 
 /** GET /api-auth/saml2/metadata/ (services.md 11) */
 export const samlMetadata: Endpoint = {

@@ -31,4 +31,7 @@ export class RefusedMessage extends Error {
 
 /** Tells the operator why a message was not taken. */
 export const logRefused = (request: Request, refusal: Error, entityId?: string): void =>
-  request.deployment.log.warn({ request: request.incoming.id, provider: entityId, reason: refusal.message.slice(0, 500) }, 'SAML message refused');
+  request.deployment.log.warn(
+    { request: request.incoming.id, provider: entityId, reason: refusal.message.slice(0, 500) },
+    'SAML message refused',
+  );

@@ -23,7 +23,11 @@ export const samlProviders: Endpoint = {
         status: 200,
         shape: {
           type: 'array',
-          items: { type: 'object', properties: { name: { type: 'string' }, url: { type: 'string' } }, required: ['name', 'url'] },
+          items: {
+            type: 'object',
+            properties: { name: { type: 'string' }, url: { type: 'string' } },
+            required: ['name', 'url'],
+          },
         },
       },
       handle: (request) => {

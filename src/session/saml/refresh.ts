@@ -1,4 +1,4 @@
-import { X509Certificate, createHash } from 'node:crypto';
+import { createHash, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { Deployment } from '../../access/deployment.ts';
 import { readPem } from '../../access/service-keys.ts';
@@ -35,17 +35,27 @@ export class MetadataRefresher {
   constructor(private readonly deployment: Deployment) {
     const { config } = deployment;
     const isOn = config.authentication_methods.includes('SAML2');
-    this.#files = isOn ? config.saml_idp_metadata_files.map((file) => ({ name: file, label: file, read: () => readFile(file) })) : [];
-    this.#urls = isOn ? config.saml_idp_metadata_urls.map(({ cert_file: certificate, url }) => this.#remote(url, certificate)) : [];
+    this.#files = isOn
+      ? config.saml_idp_metadata_files.map((file) => ({ name: file, label: file, read: () => readFile(file) }))
+      : [];
+    this.#urls = isOn
+      ? config.saml_idp_metadata_urls.map(({ cert_file: certificate, url }) => this.#remote(url, certificate))
+      : [];
   }
 
   /** Forgets what is no longer configured and reads the files. Rejects with ConfigError when nothing is known from one. */
   async start(): Promise<void> {
     const { db } = this.deployment;
-    db.write(() => keepSources(db, [...this.#files, ...this.#urls].map(({ name }) => name)));
+    db.write(() =>
+      keepSources(
+        db,
+        [...this.#files, ...this.#urls].map(({ name }) => name),
+      ),
+    );
     for (const source of this.#files) {
       const failure = await this.#refresh(source);
-      if (failure !== undefined && !hasProviders(db, source.name)) throw new ConfigError(`${environmentName('saml_idp_metadata_files')}: ${source.label}: ${failure}`);
+      if (failure !== undefined && !hasProviders(db, source.name))
+        throw new ConfigError(`${environmentName('saml_idp_metadata_files')}: ${source.label}: ${failure}`);
     }
   }
 
@@ -80,7 +90,11 @@ export class MetadataRefresher {
       const providers = readMetadata(decodeXml(bytes), clock.now(), source.signer);
       if (this.#isClosed) return undefined;
       const others = db.write(() => replaceProviders(db, source.name, providers, clock.now()));
-      if (others.length > 0) log.warn({ source: source.label, providers: others.slice(0, 20) }, 'identity providers are known from other metadata');
+      if (others.length > 0)
+        log.warn(
+          { source: source.label, providers: others.slice(0, 20) },
+          'identity providers are known from other metadata',
+        );
       this.#applied.set(source.name, digest);
       return undefined;
     } catch (error) {
@@ -94,16 +108,29 @@ export class MetadataRefresher {
   }
 
   #remote(url: string, certificateFile: string): Source {
-    const { raw, fingerprint256 } = readPem('saml_idp_metadata_urls', certificateFile, (pem) => new X509Certificate(pem));
+    const { raw, fingerprint256 } = readPem(
+      'saml_idp_metadata_urls',
+      certificateFile,
+      (pem) => new X509Certificate(pem),
+    );
     // The address is the operator's own choice: it may be one of his network.
     const { log, resolve } = this.deployment;
     const http = new VendorHttp({ resolve, allows: () => true, log, limits: { bytes: metadataBytes } });
     const read = async (): Promise<Buffer> => {
-      const { body, status } = await http.send({ method: 'GET', url: new URL(url), headers: { Accept: 'application/samlmetadata+xml, text/xml, application/xml' } });
+      const { body, status } = await http.send({
+        method: 'GET',
+        url: new URL(url),
+        headers: { Accept: 'application/samlmetadata+xml, text/xml, application/xml' },
+      });
       if (status !== 200) throw new Error(`the answer had status ${status}`);
       return body;
     };
     // Bound to the certificate: what another one signed is not kept when it is replaced.
-    return { name: `${url} ${fingerprint256.replaceAll(':', '').toLowerCase()}`, label: url, read, signer: raw.toString('base64') };
+    return {
+      name: `${url} ${fingerprint256.replaceAll(':', '').toLowerCase()}`,
+      label: url,
+      read,
+      signer: raw.toString('base64'),
+    };
   }
 }

@@ -17,23 +17,41 @@ export interface PendingRequest {
 }
 
 /** Remembers a message that is sent to an identity provider by way of a browser. */
-export function rememberRequest({ deployment: { db }, now }: Context, browser: Browser, { entityId, id, session }: PendingRequest): void {
-  db.insert('saml_request', { request_id: id, browser, entity_id: entityId, session_id: session, expires: now + requestLifetime });
+export function rememberRequest(
+  { deployment: { db }, now }: Context,
+  browser: Browser,
+  { entityId, id, session }: PendingRequest,
+): void {
+  db.insert('saml_request', {
+    request_id: id,
+    browser,
+    entity_id: entityId,
+    session_id: session,
+    expires: now + requestLifetime,
+  });
 }
 
 /** The message of this browser that waits for an answer under this ID. */
-export const findRequest = (db: Database, browser: Browser | undefined, id: string | undefined, now: number): PendingRequest | undefined =>
+export const findRequest = (
+  db: Database,
+  browser: Browser | undefined,
+  id: string | undefined,
+  now: number,
+): PendingRequest | undefined =>
   browser && id !== undefined
     ? db.get<PendingRequest>(sql`SELECT request_id AS id, entity_id AS entityId, session_id AS session FROM saml_request
         WHERE request_id = ${id} AND browser = ${browser} AND expires > ${now}`)
     : undefined;
 
 /** Uses a message up; answers whether it was there to be used. */
-export const takeRequest = (db: Database, id: string): boolean => db.run(sql`DELETE FROM saml_request WHERE request_id = ${id}`).changes > 0;
+export const takeRequest = (db: Database, id: string): boolean =>
+  db.run(sql`DELETE FROM saml_request WHERE request_id = ${id}`).changes > 0;
 
 /** Notes that a message of an identity provider was taken, until it could not be taken again anyway; false: it was before. */
 export const useOnce = (db: Database, entityId: string, id: string, expires: number): boolean =>
-  db.run(sql`INSERT INTO saml_used_message (entity_id, message_id, expires) VALUES (${entityId}, ${id}, ${expires}) ON CONFLICT DO NOTHING`).changes > 0;
+  db.run(
+    sql`INSERT INTO saml_used_message (entity_id, message_id, expires) VALUES (${entityId}, ${id}, ${expires}) ON CONFLICT DO NOTHING`,
+  ).changes > 0;
 
 const pace = new Pace();
 

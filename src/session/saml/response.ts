@@ -5,10 +5,20 @@ import { addressesOf } from './addresses.ts';
 import { type Assertion, readAssertion } from './assertion.ts';
 import { findIdentityProvider, type IdentityProvider } from './identity-providers.ts';
 import { samlOf } from './library.ts';
-import { RefusedMessage, problems } from './outcome.ts';
+import { problems, RefusedMessage } from './outcome.ts';
 import type { PendingRequest } from './requests.ts';
 import { refuseWeakSignatures } from './signatures.ts';
-import { XmlError, attributeOf, childOf, decodeXml, everyElement, isNamed, messageLimits, parseXml, textOf } from './xml.ts';
+import {
+  attributeOf,
+  childOf,
+  decodeXml,
+  everyElement,
+  isNamed,
+  messageLimits,
+  parseXml,
+  textOf,
+  XmlError,
+} from './xml.ts';
 import { namespaces } from './xml-names.ts';
 
 /** A response to a login before anything in it is believed. */
@@ -38,7 +48,11 @@ export function readResponse(base64: string): ReadResponse {
  * The assertion of the response to a request, checked as services.md 11 says, but for what only the database knows: whether
  * the request and the assertion were used before. Rejects with what is wrong.
  */
-export async function checkResponse(request: Request, response: ReadResponse, pending: PendingRequest): Promise<Assertion> {
+export async function checkResponse(
+  request: Request,
+  response: ReadResponse,
+  pending: PendingRequest,
+): Promise<Assertion> {
   const provider = findIdentityProvider(request.db, pending.entityId);
   if (!provider) throw new RefusedMessage('its identity provider is not known any more');
   const { root, text } = response;
@@ -50,17 +64,25 @@ export async function checkResponse(request: Request, response: ReadResponse, pe
   if (!profile?.getAssertionXml) throw new RefusedMessage('it has no assertion');
   // Only what the signature covers is read from here on.
   const assertion = parseXml(profile.getAssertionXml(), messageLimits);
-  return readAssertion(assertion, { ...addressesOf(request), issuer: provider.entityId, requestId: pending.id, now: request.now });
+  return readAssertion(assertion, {
+    ...addressesOf(request),
+    issuer: provider.entityId,
+    requestId: pending.id,
+    now: request.now,
+  });
 }
 
 /** What stands around the assertion: often not signed, but nothing else is meant for us. */
 function checkEnvelope(request: Request, root: Element, provider: IdentityProvider): void {
-  if (attributeOf(root, 'Destination') !== addressesOf(request).assertionConsumer) throw new RefusedMessage('its Destination is another one');
+  if (attributeOf(root, 'Destination') !== addressesOf(request).assertionConsumer)
+    throw new RefusedMessage('its Destination is another one');
   const issuer = childOf(root, 'assertion', 'Issuer');
-  if (issuer && textOf(issuer) !== provider.entityId) throw new RefusedMessage('its Issuer is not the identity provider that was asked');
+  if (issuer && textOf(issuer) !== provider.entityId)
+    throw new RefusedMessage('its Issuer is not the identity provider that was asked');
   const status = childOf(root, 'protocol', 'Status');
   const codes = status ? everyElement(status, 'StatusCode').map((code) => attributeOf(code, 'Value')) : [];
-  if (codes[0] !== success) throw new RefusedMessage(`the identity provider answered with status ${codes.join(', ') || 'none'}`);
+  if (codes[0] !== success)
+    throw new RefusedMessage(`the identity provider answered with status ${codes.join(', ') || 'none'}`);
 }
 
 /** The signatures inside of an encrypted assertion are judged like others; old ways to encrypt, which leak the text, are refused. */
@@ -71,10 +93,18 @@ async function checkEncrypted({ deployment }: Request, root: Element): Promise<v
   if (found.length > 1) throw new RefusedMessage('it has more than one encrypted assertion');
   for (const encrypted of found) {
     const text = await new Promise<string>((resolve, reject) =>
-      decrypt(encrypted.toString(), { key, disallowDecryptionWithInsecureAlgorithm: true }, (error: Error | null, result?: string) =>
-        error || result === undefined ? reject(new RefusedMessage('its assertion cannot be decrypted')) : resolve(result)));
+      decrypt(
+        encrypted.toString(),
+        { key, disallowDecryptionWithInsecureAlgorithm: true },
+        (error: Error | null, result?: string) =>
+          error || result === undefined
+            ? reject(new RefusedMessage('its assertion cannot be decrypted'))
+            : resolve(result),
+      ),
+    );
     const assertion = parseXml(text, messageLimits);
-    if (assertion.namespaceURI !== namespaces.assertion) throw new RefusedMessage('something else than an assertion is encrypted');
+    if (assertion.namespaceURI !== namespaces.assertion)
+      throw new RefusedMessage('something else than an assertion is encrypted');
     refuseWeakSignatures(assertion);
   }
 }

@@ -1,4 +1,4 @@
-import { type Context } from '../../access/deployment.ts';
+import type { Context } from '../../access/deployment.ts';
 import type { Request } from '../../access/request.ts';
 import { isLiveToken, revokeToken } from '../../access/tokens.ts';
 import { sql } from '../../db/sql.ts';
@@ -27,7 +27,13 @@ const columns = sql`id, token_id AS token, entity_id AS entityId, name_id AS nam
   name_qualifier AS nameQualifier, sp_name_qualifier AS spNameQualifier, session_index AS sessionIndex`;
 
 /** Remembers which login a token comes from. */
-export function openSession({ deployment: { db } }: Context, token: number, browser: Browser, entityId: string, subject: Subject): void {
+export function openSession(
+  { deployment: { db } }: Context,
+  token: number,
+  browser: Browser,
+  entityId: string,
+  subject: Subject,
+): void {
   db.insert('saml_session', {
     token_id: token,
     browser,
@@ -43,12 +49,19 @@ export function openSession({ deployment: { db } }: Context, token: number, brow
 /** The latest session of a browser whose token is still taken. */
 export function liveSession(context: Context, browser: Browser | undefined): Session | undefined {
   if (!browser) return undefined;
-  const sessions = context.deployment.db.all<Session>(sql`SELECT ${columns} FROM saml_session WHERE browser = ${browser} ORDER BY id DESC`);
+  const sessions = context.deployment.db.all<Session>(
+    sql`SELECT ${columns} FROM saml_session WHERE browser = ${browser} ORDER BY id DESC`,
+  );
   return sessions.find(({ token }) => isLiveToken(context, token));
 }
 
 /** The sessions that an identity provider means: of a subject, or of one of its sessions. */
-export const sessionsOf = ({ deployment: { db } }: Context, entityId: string, nameId: string, indexes: readonly string[]): Session[] =>
+export const sessionsOf = (
+  { deployment: { db } }: Context,
+  entityId: string,
+  nameId: string,
+  indexes: readonly string[],
+): Session[] =>
   db.all<Session>(sql`SELECT ${columns} FROM saml_session WHERE entity_id = ${entityId} AND name_id = ${nameId}
     AND (${indexes.length} = 0 OR session_index IN (SELECT value FROM json_each(${JSON.stringify(indexes)}))) ORDER BY id`);
 
@@ -57,6 +70,8 @@ export function endSession(request: Request, session: number): void {
   const token = request.db.value<number>(sql`SELECT token_id FROM saml_session WHERE id = ${session}`);
   if (token === undefined || !isLiveToken(request, token)) return;
   revokeToken(request, token);
-  const user = request.db.get<UserRow>(sql`SELECT u.* FROM user u JOIN token t ON t.user_id = u.id WHERE t.id = ${token}`) as UserRow;
+  const user = request.db.get<UserRow>(
+    sql`SELECT u.* FROM user u JOIN token t ON t.user_id = u.id WHERE t.id = ${token}`,
+  ) as UserRow;
   record(request, 'auth_logged_out', userContext(user));
 }

@@ -1,6 +1,6 @@
 import { constants, verify } from 'node:crypto';
 import { SignedXml } from 'xml-crypto';
-import { XmlError, attributeOf, childOf, childrenOf, everyElement, isNamed } from './xml.ts';
+import { attributeOf, childOf, childrenOf, everyElement, isNamed, XmlError } from './xml.ts';
 
 /** A signature that is missing, weak, of an unknown key, or of something else than the whole message. */
 export class SignatureError extends Error {}
@@ -11,7 +11,10 @@ const sha512 = 'http://www.w3.org/2001/04/xmldsig-more#rsa-sha512';
 const pss256 = 'http://www.w3.org/2007/05/xmldsig-more#sha256-rsa-MGF1';
 
 const strongSignatures: ReadonlySet<string | undefined> = new Set([sha256, sha512, pss256]);
-const strongDigests: ReadonlySet<string | undefined> = new Set(['http://www.w3.org/2001/04/xmlenc#sha256', 'http://www.w3.org/2001/04/xmlenc#sha512']);
+const strongDigests: ReadonlySet<string | undefined> = new Set([
+  'http://www.w3.org/2001/04/xmlenc#sha256',
+  'http://www.w3.org/2001/04/xmlenc#sha512',
+]);
 const knownTransforms: ReadonlySet<string | undefined> = new Set([
   'http://www.w3.org/2000/09/xmldsig#enveloped-signature',
   'http://www.w3.org/2001/10/xml-exc-c14n#',
@@ -19,23 +22,27 @@ const knownTransforms: ReadonlySet<string | undefined> = new Set([
 ]);
 
 /** PEM of a certificate in base64. */
-export const pemOf = (certificate: string): string => `-----BEGIN CERTIFICATE-----\n${certificate.replace(/.{64}(?=.)/g, '$&\n')}\n-----END CERTIFICATE-----\n`;
+export const pemOf = (certificate: string): string =>
+  `-----BEGIN CERTIFICATE-----\n${certificate.replace(/.{64}(?=.)/g, '$&\n')}\n-----END CERTIFICATE-----\n`;
 
 /**
  * Refuses a tree in which any signature, wherever it stands, is made with anything weaker than RSA with SHA-256, or signs
  * something else than an element as it is. Throws SignatureError.
  */
 export function refuseWeakSignatures(root: Element): void {
-  const areAll = (elements: readonly Element[], known: ReadonlySet<string | undefined>): boolean => elements.every((element) => known.has(attributeOf(element, 'Algorithm')));
+  const areAll = (elements: readonly Element[], known: ReadonlySet<string | undefined>): boolean =>
+    elements.every((element) => known.has(attributeOf(element, 'Algorithm')));
   const digests = everyElement(root, 'DigestMethod').filter((element) => !isInEncryption(element));
   if (!areAll(everyElement(root, 'SignatureMethod'), strongSignatures) || !areAll(digests, strongDigests)) {
     throw new SignatureError('a signature is weaker than RSA with SHA-256');
   }
-  if (!areAll(everyElement(root, 'Transform'), knownTransforms)) throw new SignatureError('a signature has unknown transforms');
+  if (!areAll(everyElement(root, 'Transform'), knownTransforms))
+    throw new SignatureError('a signature has unknown transforms');
 }
 
 /** The digest that pads an encrypted key signs nothing. */
-const isInEncryption = ({ parentNode }: Element): boolean => parentNode !== null && isNamed(parentNode as Element, 'encryption', 'EncryptionMethod');
+const isInEncryption = ({ parentNode }: Element): boolean =>
+  parentNode !== null && isNamed(parentNode as Element, 'encryption', 'EncryptionMethod');
 
 /**
  * What the signature of a whole document covers, as text: the only thing to be read of it afterwards. `text` is the
@@ -48,7 +55,8 @@ export function signedText(text: string, root: Element, certificates: readonly s
   refuseWeakSignatures(root);
   const info = childOf(signature, 'signature', 'SignedInfo');
   const references = info ? childrenOf(info, 'signature', 'Reference') : [];
-  if (references.length !== 1 || attributeOf(references[0] as Element, 'URI') !== `#${id}`) throw new SignatureError('the signature is of something else');
+  if (references.length !== 1 || attributeOf(references[0] as Element, 'URI') !== `#${id}`)
+    throw new SignatureError('the signature is of something else');
   for (const certificate of certificates) {
     const signed = verified(text, signature, certificate);
     if (signed !== undefined) return signed;
@@ -80,7 +88,11 @@ const queryAlgorithms: Readonly<Record<string, { readonly hash: string; readonly
  * Checks the signature of a message in a query (SAML bindings 3.4.4.1), which is over the parameters as they were written.
  * Throws SignatureError.
  */
-export function verifyQuery(query: string, message: 'SAMLRequest' | 'SAMLResponse', certificates: readonly string[]): void {
+export function verifyQuery(
+  query: string,
+  message: 'SAMLRequest' | 'SAMLResponse',
+  certificates: readonly string[],
+): void {
   const written = (name: string): string[] => query.split('&').filter((pair) => pair.startsWith(`${name}=`));
   const value = (name: string): string | undefined => new URLSearchParams(query).get(name) ?? undefined;
   const parts = [message, 'RelayState', 'SigAlg', 'Signature'].map(written);
@@ -88,10 +100,15 @@ export function verifyQuery(query: string, message: 'SAMLRequest' | 'SAMLRespons
   const signature = value('Signature');
   if (!signature) throw new SignatureError('it is not signed');
   if (!algorithm) throw new SignatureError('the signature is weaker than RSA with SHA-256');
-  if (parts.some((found, i) => found.length !== 1 && !(i === 1 && found.length === 0))) throw new SignatureError('a parameter is repeated');
+  if (parts.some((found, i) => found.length !== 1 && !(i === 1 && found.length === 0)))
+    throw new SignatureError('a parameter is repeated');
   const signed = Buffer.from(parts.slice(0, 3).flat().join('&'));
   const bytes = Buffer.from(signature, 'base64');
-  const padding = algorithm.pss ? { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST } : {};
-  const isSigned = certificates.some((certificate) => verify(algorithm.hash, signed, { key: pemOf(certificate), ...padding }, bytes));
+  const padding = algorithm.pss
+    ? { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST }
+    : {};
+  const isSigned = certificates.some((certificate) =>
+    verify(algorithm.hash, signed, { key: pemOf(certificate), ...padding }, bytes),
+  );
   if (!isSigned) throw new SignatureError('no known key made the signature');
 }

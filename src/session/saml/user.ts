@@ -5,7 +5,7 @@ import { fold, sql } from '../../db/sql.ts';
 import { affectedUser } from '../../events/context.ts';
 import { record } from '../../events/record.ts';
 import type { AttributeMapping, MappedField } from '../../saml-settings.ts';
-import { type UserRow, acceptableValues, insertUser, updateUser, userOf } from '../../users/users.ts';
+import { acceptableValues, insertUser, type UserRow, updateUser, userOf } from '../../users/users.ts';
 
 const method = 'saml2';
 
@@ -49,6 +49,16 @@ function acceptableName(request: Request, username: string): string | undefined 
 }
 
 /** Whoever logs in does what his login causes (events.md 4.1). */
-const actedBy = ({ address, deployment, now }: Request, user: UserRow): Context => ({ deployment, address, now, actor: actorOf(user) });
+const actedBy = ({ address, deployment, now }: Request, user: UserRow): Context => ({
+  deployment,
+  address,
+  now,
+  actor: actorOf(user),
+});
 
-const actorOf = (user: UserRow): Actor => ({ uuid: user.uuid, username: user.username, fullName: user.full_name, nativeName: user.native_name });
+const actorOf = (user: UserRow): Actor => ({
+  uuid: user.uuid,
+  username: user.username,
+  fullName: user.full_name,
+  nativeName: user.native_name,
+});

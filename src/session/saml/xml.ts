@@ -52,7 +52,12 @@ export function parseXml(text: string, limits: XmlLimits): Element {
 }
 
 /** The parser would go on after most of its errors. */
-const refuseError = (_level: string, message: unknown): never => refuse(`it is no XML: ${String(message).replace(/\n[^]*$/, '').replace(/^.*it is no XML: |^\[[^\]]*\]\s*/, '')}`);
+const refuseError = (_level: string, message: unknown): never =>
+  refuse(
+    `it is no XML: ${String(message)
+      .replace(/\n[^]*$/, '')
+      .replace(/^.*it is no XML: |^\[[^\]]*\]\s*/, '')}`,
+  );
 
 function refuse(message: string): never {
   throw new XmlError(message.slice(0, 200));
@@ -85,7 +90,8 @@ function refuseTree(root: Element, { elements }: XmlLimits): void {
     count += level.length;
     for (const element of level) attributes += element.attributes.length;
     if (count > elements) refuse(`it has more than ${elements} elements`);
-    if (attributes > elements * attributesAnElement) refuse(`it has more than ${elements * attributesAnElement} attributes`);
+    if (attributes > elements * attributesAnElement)
+      refuse(`it has more than ${elements * attributesAnElement} attributes`);
     if (depth > deepest) refuse(`it is nested deeper than ${deepest} levels`);
     level = level.flatMap((element) => elementsOf(element));
   }
@@ -93,7 +99,8 @@ function refuseTree(root: Element, { elements }: XmlLimits): void {
 
 function elementsOf(parent: Element): Element[] {
   const found: Element[] = [];
-  for (let node = parent.firstChild; node; node = node.nextSibling) if (node.nodeType === 1) found.push(node as Element);
+  for (let node = parent.firstChild; node; node = node.nextSibling)
+    if (node.nodeType === 1) found.push(node as Element);
   return found;
 }
 
@@ -116,7 +123,8 @@ export function childOf(parent: Element, namespace: Namespace, name: string): El
 export const textOf = (element: Element): string => (element.textContent ?? '').trim();
 
 /** An attribute; undefined when it is not there. */
-export const attributeOf = (element: Element, name: string): string | undefined => (element.hasAttribute(name) ? (element.getAttribute(name) ?? undefined) : undefined);
+export const attributeOf = (element: Element, name: string): string | undefined =>
+  element.hasAttribute(name) ? (element.getAttribute(name) ?? undefined) : undefined;
 
 /** Every element with this local name in a tree, the root included, whatever its namespace. */
 export const everyElement = (root: Element, name: string): Element[] => [

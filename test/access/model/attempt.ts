@@ -1,5 +1,5 @@
 /** A request under judgement: what it may still be refused for, the values of its body, and the events it causes. */
-import { type Kind, type Standing, type User, type World, may, sees } from '../model.ts';
+import { type Kind, may, type Standing, sees, type User, type World } from '../model.ts';
 import { type Call, unreadable } from './call.ts';
 import type { Shown } from './shown.ts';
 
@@ -87,38 +87,48 @@ export class Attempt {
   }
 }
 
-export const text = (most: number, { blank = true } = {}): Reader => (value) => {
-  if (value === null) return bad('This field may not be null.');
-  if (typeof value !== 'string' && typeof value !== 'number') return bad('Not a valid string.');
-  const trimmed = String(value).trim();
-  if (trimmed === '' && !blank) bad('This field may not be blank.');
-  if (trimmed.length > most) bad(`Ensure this field has no more than ${most} characters.`);
-  return trimmed;
-};
+export const text =
+  (most: number, { blank = true } = {}): Reader =>
+  (value) => {
+    if (value === null) return bad('This field may not be null.');
+    if (typeof value !== 'string' && typeof value !== 'number') return bad('Not a valid string.');
+    const trimmed = String(value).trim();
+    if (trimmed === '' && !blank) bad('This field may not be blank.');
+    if (trimmed.length > most) bad(`Ensure this field has no more than ${most} characters.`);
+    return trimmed;
+  };
 
 export const truth: Reader = (value) => {
   if (value === null) return bad('This field may not be null.');
   return typeof value === 'boolean' ? value : bad(`"${value}" is not a valid boolean.`);
 };
 
-export const choice = (...known: readonly string[]): Reader => (value) => {
-  if (value === null) return bad('This field may not be null.');
-  return known.includes(value as string) ? value : bad(`"${value}" is not a valid choice.`);
-};
+export const choice =
+  (...known: readonly string[]): Reader =>
+  (value) => {
+    if (value === null) return bad('This field may not be null.');
+    return known.includes(value as string) ? value : bad(`"${value}" is not a valid choice.`);
+  };
 
-export const link = (kind: Kind): Reader => (value, { world, caller }) => {
-  if (value === null) return bad('This field may not be null.');
-  if (typeof value === 'number') return bad('Incorrect type. Expected URL string, received int.');
-  if (typeof value === 'string') return bad('Invalid hyperlink - No URL match.');
-  const { link: on, key } = value as { link: Kind; key: string };
-  if (on !== kind) return bad('Invalid hyperlink - Incorrect URL match.');
-  return sees(world, caller, kind, key) ? key : bad('Invalid hyperlink - Object does not exist.');
-};
+export const link =
+  (kind: Kind): Reader =>
+  (value, { world, caller }) => {
+    if (value === null) return bad('This field may not be null.');
+    if (typeof value === 'number') return bad('Incorrect type. Expected URL string, received int.');
+    if (typeof value === 'string') return bad('Invalid hyperlink - No URL match.');
+    const { link: on, key } = value as { link: Kind; key: string };
+    if (on !== kind) return bad('Invalid hyperlink - Incorrect URL match.');
+    return sees(world, caller, kind, key) ? key : bad('Invalid hyperlink - Object does not exist.');
+  };
 
 const time: Reader = (value) => {
   if (value === null || value === '') return null;
   const at = typeof value === 'string' ? Date.parse(value) : Number.NaN;
-  return Number.isNaN(at) ? bad('Datetime has wrong format. Use one of these formats instead: YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z].') : at;
+  return Number.isNaN(at)
+    ? bad(
+        'Datetime has wrong format. Use one of these formats instead: YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z].',
+      )
+    : at;
 };
 
 export const timeToCome: Reader = (value, attempt) => {

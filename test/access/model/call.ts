@@ -32,9 +32,19 @@ export interface Call {
 /** Bodies that cannot be read: how they are sent and what they are answered with. */
 export const unreadable = {
   'broken JSON': { type: 'application/json', text: '{"name": ', status: 400, body: { detail: 'JSON parse error - …' } },
-  'a list': { type: 'application/json', text: '[]', status: 400, body: { non_field_errors: ['Invalid data. Expected a dictionary, but got list.'] } },
+  'a list': {
+    type: 'application/json',
+    text: '[]',
+    status: 400,
+    body: { non_field_errors: ['Invalid data. Expected a dictionary, but got list.'] },
+  },
   nothing: { type: 'application/json', text: 'null', status: 400, body: { non_field_errors: ['No data provided'] } },
-  'plain text': { type: 'text/plain', text: 'name', status: 415, body: { detail: 'Unsupported media type "text/plain" in request.' } },
+  'plain text': {
+    type: 'text/plain',
+    text: 'name',
+    status: 415,
+    body: { detail: 'Unsupported media type "text/plain" in request.' },
+  },
 } as const;
 
 export const isLabel = (text: string): boolean => /^(admin|[ukcpr]\d+(\.\w+)?)$/.test(text);
@@ -43,7 +53,16 @@ export const isLabel = (text: string): boolean => /^(admin|[ukcpr]\d+(\.\w+)?)$/
 export function told({ at, wait, by, method, on, key, tail, query, body, unreadable, written }: Call): string {
   const path = ['', 'api', on, key, tail, ''].filter((part) => part !== undefined).join('/');
   const search = query && `?${new URLSearchParams(query)}`;
-  return [`#${at}`, wait > 0 && `after ${wait} ms`, by, method, path + (search ?? ''), written, unreadable && `with ${unreadable}`, body && JSON.stringify(body)]
+  return [
+    `#${at}`,
+    wait > 0 && `after ${wait} ms`,
+    by,
+    method,
+    path + (search ?? ''),
+    written,
+    unreadable && `with ${unreadable}`,
+    body && JSON.stringify(body),
+  ]
     .filter(Boolean)
     .join(' ');
 }

@@ -1,6 +1,6 @@
 /** Users, what may be done to them, and their keys (sections 4 and 5). */
-import { type User, isMember, toOwner } from '../model.ts';
-import { type Answer, type Attempt, type Reader, bad, conflict, forbidden, refuse, text, truth } from './attempt.ts';
+import { isMember, toOwner, type User } from '../model.ts';
+import { type Answer, type Attempt, bad, conflict, forbidden, type Reader, refuse, text, truth } from './attempt.ts';
 import { forgetRoles } from './roles.ts';
 import { shown } from './shown.ts';
 
@@ -19,10 +19,28 @@ const byStaff = { is_staff: truth, is_active: truth, is_support: truth };
 export function createUser(attempt: Attempt): Answer {
   const { world, caller } = attempt;
   attempt.need(toOwner(caller, ''));
-  const values = attempt.read({ username, full_name: text(100), organization: text(80), ...byStaff }, ['username']) as { [name: string]: never };
+  const values = attempt.read({ username, full_name: text(100), organization: text(80), ...byStaff }, ['username']) as {
+    [name: string]: never;
+  };
   const id: string = values.username as never;
-  const { is_staff: staff = false, is_active: active = true, is_support: support = false, full_name: fullName = '', organization = '' } = values;
-  world.users.set(id, { id, fullName, organization, approved: false, staff, support, active, agreed: false, token: active ? 'valid' : 'none' });
+  const {
+    is_staff: staff = false,
+    is_active: active = true,
+    is_support: support = false,
+    full_name: fullName = '',
+    organization = '',
+  } = values;
+  world.users.set(id, {
+    id,
+    fullName,
+    organization,
+    approved: false,
+    staff,
+    support,
+    active,
+    agreed: false,
+    token: active ? 'valid' : 'none',
+  });
   attempt.happens('user_creation_succeeded', id);
   return { status: 201, made: id, object: shown(world, caller, 'users', id) };
 }
@@ -32,7 +50,12 @@ export function updateUser(attempt: Attempt): Answer {
   const user = world.users.get(attempt.see('users')) as User;
   const viewer = { ...caller };
   attempt.need(toOwner(caller, user.id));
-  const readers = { full_name: text(100), organization: text(80), agree_with_policy: yes, ...(caller.staff ? byStaff : {}) };
+  const readers = {
+    full_name: text(100),
+    organization: text(80),
+    agree_with_policy: yes,
+    ...(caller.staff ? byStaff : {}),
+  };
   const values = attempt.read(readers) as { [name: string]: never };
   if (user === caller && !user.agreed && !values.agree_with_policy) {
     refuse(400, { agree_with_policy: ['User must agree with the policy.'] });
@@ -84,10 +107,15 @@ export function setPassword(attempt: Attempt): Answer {
 export function claimOrganization(attempt: Attempt): Answer {
   const user = attempt.world.users.get(attempt.see('users')) as User;
   attempt.need(toOwner(attempt.caller, user.id));
-  const { organization } = attempt.read({ organization: text(80, { blank: false }) }, ['organization']) as { organization: string };
+  const { organization } = attempt.read({ organization: text(80, { blank: false }) }, ['organization']) as {
+    organization: string;
+  };
   if (user.approved) conflict('User has approved organization. Remove it before claiming a new one.');
   belong(attempt, user, organization, false, 'user_organization_claimed');
-  return { status: 200, body: { detail: 'User request for joining the organization has been successfully submitted.' } };
+  return {
+    status: 200,
+    body: { detail: 'User request for joining the organization has been successfully submitted.' },
+  };
 }
 
 export function approveOrganization(attempt: Attempt): Answer {
@@ -102,7 +130,13 @@ export function rejectOrganization(attempt: Attempt): Answer {
 }
 
 export function removeOrganization(attempt: Attempt): Answer {
-  belong(attempt, decidable(attempt, (user) => user === attempt.caller && !user.approved), '', false, 'user_organization_removed');
+  belong(
+    attempt,
+    decidable(attempt, (user) => user === attempt.caller && !user.approved),
+    '',
+    false,
+    'user_organization_removed',
+  );
   return { status: 200, body: { detail: 'User has been successfully removed from the organization.' } };
 }
 
@@ -129,7 +163,10 @@ const publicKey: Reader = (value, attempt) => {
 
 export function createKey(attempt: Attempt): Answer {
   const { world, caller, call } = attempt;
-  const values = attempt.read({ name: text(150), public_key: publicKey }, ['public_key']) as { name?: string; public_key: string };
+  const values = attempt.read({ name: text(150), public_key: publicKey }, ['public_key']) as {
+    name?: string;
+    public_key: string;
+  };
   const [, content = '', comment = ''] = values.public_key.split(' ');
   const name = values.name || comment;
   if (name !== '' && [...world.keys.values()].some((key) => key.owner === caller.id && key.name === name)) {

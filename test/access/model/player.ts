@@ -1,11 +1,11 @@
 /** Sends the requests of the model to a server and compares what it answers and records with the verdicts. */
 import { isDeepStrictEqual } from 'node:util';
 import { type Answer, Client, Fixture, type Json, start } from '../../support/fixture.ts';
-import { type Kind, type Settings, type World, customerQuotas, emptyWorld } from '../model.ts';
-import { type Call, type Link, isLabel, told, unreadable } from './call.ts';
+import { customerQuotas, emptyWorld, type Kind, type Settings, type World } from '../model.ts';
+import { type Call, isLabel, type Link, told, unreadable } from './call.ts';
 import { Random } from './requests.ts';
 import { type Shown, seen, seenMember } from './shown.ts';
-import { type Verdict, judge } from './verdict.ts';
+import { judge, type Verdict } from './verdict.ts';
 
 /** A request that was not answered as the model says. */
 export interface Difference {
@@ -52,7 +52,10 @@ class Player {
     settings: Settings,
   ) {
     this.#world = emptyWorld(Date.parse(start), settings);
-    this.#clients.set('anonymous', fixture.anonymous).set('forged', new Client(fixture, 'f'.repeat(40))).set('admin', fixture.staff);
+    this.#clients
+      .set('anonymous', fixture.anonymous)
+      .set('forged', new Client(fixture, 'f'.repeat(40)))
+      .set('admin', fixture.staff);
   }
 
   async meetAdmin(): Promise<void> {
@@ -64,8 +67,13 @@ class Player {
     const verdict = judge(this.#world, call);
     const difference = await this.#compare(call, verdict);
     if (difference) return difference;
-    const hasChanged = verdict.status < 300 && !['GET', 'HEAD', 'OPTIONS', 'sign in'].includes(call.method) && call.on !== 'logout';
-    const looks = hasChanged ? this.#looks(call, verdict.made ?? (call.key as string)) : call.at % 200 === 0 ? this.#everything(call) : [];
+    const hasChanged =
+      verdict.status < 300 && !['GET', 'HEAD', 'OPTIONS', 'sign in'].includes(call.method) && call.on !== 'logout';
+    const looks = hasChanged
+      ? this.#looks(call, verdict.made ?? (call.key as string))
+      : call.at % 200 === 0
+        ? this.#everything(call)
+        : [];
     const verdicts = looks.map((look) => judge(this.#world, look));
     const found = await Promise.all(looks.map((look, index) => this.#compare(look, verdicts[index] as Verdict)));
     return found.find((one) => one !== undefined);
@@ -77,13 +85,25 @@ class Player {
     const viewer = new Random(call.at).of([...this.#world.users.keys()]);
     const { on } = call;
     const counts = on === 'projects' || on.endsWith('permissions') || call.method === 'DELETE';
-    return [{ ...look, by: 'admin', on, key }, ...(counts ? [{ ...look, by: 'admin', on: 'customers' }] : []), { ...look, by: viewer, on, ...known(on) }];
+    return [
+      { ...look, by: 'admin', on, key },
+      ...(counts ? [{ ...look, by: 'admin', on: 'customers' }] : []),
+      { ...look, by: viewer, on, ...known(on) },
+    ];
   }
 
   /** Staff and somebody else look at every list. */
   #everything(call: Call): Call[] {
     const kinds: readonly Kind[] = [
-      'users', 'keys', 'customers', 'projects', 'quotas', 'customer-permissions', 'project-permissions', 'customer-permissions-log', 'project-permissions-log',
+      'users',
+      'keys',
+      'customers',
+      'projects',
+      'quotas',
+      'customer-permissions',
+      'project-permissions',
+      'customer-permissions-log',
+      'project-permissions-log',
     ];
     const look = { at: call.at, wait: 0, method: 'GET', query: { page_size: '300' } } as const;
     const viewer = new Random(call.at).of([...this.#world.users.keys()]);
@@ -95,16 +115,26 @@ class Player {
     this.fixture.clock.advance(call.wait / 1000);
     const answer = await this.#send(call);
     if (verdict.made !== undefined && answer.status === 201) this.#welcome(verdict.made, call, answer.body);
-    const different: Comparison = (about, expected, got) => (isDeepStrictEqual(expected, got) ? undefined : { call, about, expected, got });
+    const different: Comparison = (about, expected, got) =>
+      isDeepStrictEqual(expected, got) ? undefined : { call, about, expected, got };
     return (
       different('status', verdict.status, answer.status) ??
-      different('events', gathered(verdict.events), gathered(this.fixture.events().map((event) => this.#event(event)))) ??
+      different(
+        'events',
+        gathered(verdict.events),
+        gathered(this.fixture.events().map((event) => this.#event(event))),
+      ) ??
       (call.method === 'HEAD' ? undefined : this.#differentBody(call, verdict, answer, different)) ??
       (verdict.list && different('X-Result-Count', String(verdict.list.length), answer.headers.get('X-Result-Count')))
     );
   }
 
-  #differentBody({ on, tail, method, query }: Call, verdict: Verdict, { body }: Answer<Json>, different: Comparison): Found {
+  #differentBody(
+    { on, tail, method, query }: Call,
+    verdict: Verdict,
+    { body }: Answer<Json>,
+    different: Comparison,
+  ): Found {
     const label = (key: string): string => this.#labels.get(key) ?? key;
     const read = (item: Json): Shown => (tail === 'users' ? seenMember(item, label) : seen(on as Kind, item, label));
     if (verdict.body !== undefined) return different('body', verdict.body, withoutParserText(body));
@@ -113,16 +143,25 @@ class Player {
     if (!verdict.list) return different('body', undefined, body);
     const [expected, got] = [byId(verdict.list), byId(body.map(read))];
     if (query?.page_size === '300') return different('list', expected, got);
-    return different('page', got, expected.filter(({ id }) => got.some((item) => item.id === id)));
+    return different(
+      'page',
+      got,
+      expected.filter(({ id }) => got.some((item) => item.id === id)),
+    );
   }
 
   #send({ method, on, key, tail, written, query, body, unreadable: broken, by }: Call): Promise<Answer<Json>> {
     const client = this.#clients.get(by) ?? (this.#clients.get('forged') as Client);
     const named = key === undefined ? [] : [written === 'upper' ? this.#key(key).toUpperCase() : this.#key(key)];
-    const path = on === 'logout' ? '/api-auth/logout' : ['/api', on, ...named, ...(tail === undefined ? [] : [tail])].join('/');
-    const asked = Object.entries(query ?? {}).map(([name, value]): [string, string] => [name, isLabel(value) ? this.#key(value) : value]);
+    const path =
+      on === 'logout' ? '/api-auth/logout' : ['/api', on, ...named, ...(tail === undefined ? [] : [tail])].join('/');
+    const asked = Object.entries(query ?? {}).map(([name, value]): [string, string] => [
+      name,
+      isLabel(value) ? this.#key(value) : value,
+    ]);
     const url = `${path}${written === 'bare' ? '' : '/'}?${new URLSearchParams(asked)}`;
-    if (broken) return client.send(method, url, unreadable[broken].text, { ...plain, 'Content-Type': unreadable[broken].type });
+    if (broken)
+      return client.send(method, url, unreadable[broken].text, { ...plain, 'Content-Type': unreadable[broken].type });
     return client.send(method, url, body && JSON.parse(JSON.stringify(body), (_, value) => this.#linked(value)), plain);
   }
 
@@ -160,14 +199,18 @@ class Player {
   /** An event in the words of verdicts. */
   #event({ type, context }: { readonly type: string; readonly context: Readonly<Record<string, string>> }): string {
     const scope = context.project_uuid ?? context.customer_uuid;
-    const about = [context.affected_user_uuid, context.ssh_key_uuid, scope].flatMap((uuid) => (uuid === undefined ? [] : (this.#labels.get(uuid) ?? uuid)));
-    const actor = context.user_uuid === undefined ? [] : ['by', this.#labels.get(context.user_uuid) ?? context.user_uuid];
+    const about = [context.affected_user_uuid, context.ssh_key_uuid, scope].flatMap((uuid) =>
+      uuid === undefined ? [] : (this.#labels.get(uuid) ?? uuid),
+    );
+    const actor =
+      context.user_uuid === undefined ? [] : ['by', this.#labels.get(context.user_uuid) ?? context.user_uuid];
     return [type, ...about, ...actor].join(' ');
   }
 }
 
 /** The model knows not all quotas: a list of them is one of a name. */
-const known = (on: string): Pick<Call, 'query'> => (on === 'quotas' ? { query: { page_size: '300', name: customerQuotas[1] } } : {});
+const known = (on: string): Pick<Call, 'query'> =>
+  on === 'quotas' ? { query: { page_size: '300', name: customerQuotas[1] } } : {};
 
 const byId = (items: readonly Shown[]): Shown[] => [...items].sort((a, b) => (String(a.id) < String(b.id) ? -1 : 1));
 
@@ -183,7 +226,9 @@ function gathered(events: readonly string[]): readonly (readonly string[])[] {
 }
 
 const withoutParserText = (body: Json): unknown =>
-  typeof body?.detail === 'string' && body.detail.startsWith('JSON parse error - ') ? { detail: 'JSON parse error - …' } : body;
+  typeof body?.detail === 'string' && body.detail.startsWith('JSON parse error - ')
+    ? { detail: 'JSON parse error - …' }
+    : body;
 
 /** A difference as it is printed. */
 export const reported = ({ call, about, expected, got }: Difference): string =>

@@ -1,5 +1,5 @@
 /** Random requests: mostly sensible ones, by callers who mostly have something to do with what they ask for. */
-import { type Kind, type World, activeRoles, customerQuotas, existing, scopeOf } from '../model.ts';
+import { activeRoles, customerQuotas, existing, type Kind, scopeOf, type World } from '../model.ts';
 import { type Call, type Link, type Method, unreadable } from './call.ts';
 import { writing } from './verdict.ts';
 
@@ -31,28 +31,44 @@ export class Random {
 }
 
 const letters: Readonly<Record<Kind, string>> = {
-  users: 'u', keys: 'k', customers: 'c', projects: 'p', quotas: 'c0.',
-  'customer-permissions': 'r', 'project-permissions': 'r', 'customer-permissions-log': 'r', 'project-permissions-log': 'r',
+  users: 'u',
+  keys: 'k',
+  customers: 'c',
+  projects: 'p',
+  quotas: 'c0.',
+  'customer-permissions': 'r',
+  'project-permissions': 'r',
+  'customer-permissions-log': 'r',
+  'project-permissions-log': 'r',
 };
 const kinds = Object.keys(letters) as Kind[];
 
 /** How many objects of a kind there should be, at least and at most. */
 const populations: readonly (readonly [kind: Kind, least: number, most: number])[] = [
-  ['users', 9, 14], ['customers', 4, 7], ['projects', 6, 12], ['customer-permissions', 4, 9], ['project-permissions', 7, 14], ['keys', 3, 10],
+  ['users', 9, 14],
+  ['customers', 4, 7],
+  ['projects', 6, 12],
+  ['customer-permissions', 4, 9],
+  ['project-permissions', 7, 14],
+  ['keys', 3, 10],
 ];
 
 /** The next request of a script that started at an instant, given the world it will meet. */
 export function randomCall(random: Random, world: World, at: number, started: number): Call {
-  const signedOut = [...world.users.values()].filter(({ active, token }) => active && token !== 'valid').map(({ id }) => id);
+  const signedOut = [...world.users.values()]
+    .filter(({ active, token }) => active && token !== 'valid')
+    .map(({ id }) => id);
   // A dead token says little: its owner signs in again before long.
-  if (signedOut.length > 1 && random.chance(0.03)) return { at, wait: 0, by: random.of(signedOut), method: 'sign in', on: 'users' };
+  if (signedOut.length > 1 && random.chance(0.03))
+    return { at, wait: 0, by: random.of(signedOut), method: 'sign in', on: 'users' };
   const step = { at, wait: waiting(random, world, started) };
   // The first user stays signed in: he looks at what others do.
   const others = [...world.users.keys()].slice(1);
   if (random.chance(0.01)) return { ...step, by: random.of(['anonymous', ...others]), method: 'POST', on: 'logout' };
   if (random.chance(0.01)) return { ...step, by: callerOf(random, world), method: 'GET', on: 'user-counters' };
   const balance = random.chance(0.5) ? balancing(random, world) : undefined;
-  if (balance) return { ...step, ...requestOf(random, world, at, balance), ...(balance !== 'POST keys' && { by: 'admin' }) };
+  if (balance)
+    return { ...step, ...requestOf(random, world, at, balance), ...(balance !== 'POST keys' && { by: 'admin' }) };
   return { ...step, ...requestOf(random, world, at, random.chance(0.45) ? reading(random) : random.of(writing)) };
 }
 
@@ -67,7 +83,9 @@ function balancing(random: Random, world: World): string | undefined {
 
 function reading(random: Random): string {
   const method = random.chance(0.8) ? 'GET' : random.of(['HEAD', 'OPTIONS']);
-  return method === 'GET' && random.chance(0.3) ? `GET ${random.of(['customers', 'projects'])}/${random.of(['users', 'counters'])}` : `${method} ${random.of(kinds)}`;
+  return method === 'GET' && random.chance(0.3)
+    ? `GET ${random.of(['customers', 'projects'])}/${random.of(['users', 'counters'])}`
+    : `${method} ${random.of(kinds)}`;
 }
 
 /** A request of an operation, `METHOD collection[/tail]`: of whom, to which object, and with what. */
@@ -86,7 +104,8 @@ function requestOf(random: Random, world: World, at: number, operation: string):
     ...(tail !== undefined && { tail }),
     ...(random.chance(0.04) && { written: random.of(['upper', 'bare'] as const) }),
     ...(isRead && (!isOfOne || tail === 'users') && { query: queryOf(random, world, isOfOne ? undefined : on) }),
-    ...(body && (random.chance(0.02) ? { unreadable: random.of(Object.keys(unreadable)) as keyof typeof unreadable } : { body })),
+    ...(body &&
+      (random.chance(0.02) ? { unreadable: random.of(Object.keys(unreadable)) as keyof typeof unreadable } : { body })),
   };
 }
 
@@ -97,31 +116,45 @@ function keyOf(random: Random, world: World, kind: Kind): string {
   return random.of([`${letters[kind]}999999`, 'abc', '0', 'f'.repeat(31), 'g'.repeat(32), '1e1']);
 }
 
-const scopeIn = (body?: Readonly<Record<string, unknown>>): string | undefined => ((body?.customer ?? body?.project) as Link | null | undefined)?.key;
+const scopeIn = (body?: Readonly<Record<string, unknown>>): string | undefined =>
+  ((body?.customer ?? body?.project) as Link | null | undefined)?.key;
 
 /** Somebody to ask: staff, one with a role near the addressed object, anybody, or nobody. */
 function callerOf(random: Random, world: World, key?: string): string {
   const users = [...world.users.values()];
   const any = users.filter(({ active, token }) => active && token === 'valid').map(({ id }) => id);
   const odds = random.next();
-  if (odds < 0.08) return random.of(['anonymous', 'forged', ...users.map(({ id }) => id).filter((id) => !any.includes(id))]);
+  if (odds < 0.08)
+    return random.of(['anonymous', 'forged', ...users.map(({ id }) => id).filter((id) => !any.includes(id))]);
   // Of accounts only staff changes what matters here.
-  if (odds < (world.users.has(key ?? '') ? 0.5 : 0.25)) return random.of(users.filter(({ staff, support, id }) => (staff || support) && any.includes(id))).id;
+  if (odds < (world.users.has(key ?? '') ? 0.5 : 0.25))
+    return random.of(users.filter(({ staff, support, id }) => (staff || support) && any.includes(id))).id;
   const owner = world.users.has(key ?? '') ? key : world.keys.get(key ?? '')?.owner;
-  const organization = [...world.customers.values()].find(({ abbreviation }) => abbreviation !== '' && abbreviation === world.users.get(key ?? '')?.organization);
+  const organization = [...world.customers.values()].find(
+    ({ abbreviation }) => abbreviation !== '' && abbreviation === world.users.get(key ?? '')?.organization,
+  );
   const scope = world.roles.get(key ?? '')?.scope ?? organization?.id ?? scopeOf(key ?? '');
   const customer = world.projects.get(scope)?.customer ?? scope;
-  const near = activeRoles(world).filter((role) => role.scope === customer || world.projects.get(role.scope)?.customer === customer).map(({ user }) => user);
+  const near = activeRoles(world)
+    .filter((role) => role.scope === customer || world.projects.get(role.scope)?.customer === customer)
+    .map(({ user }) => user);
   const related = [...near, ...(owner === undefined ? [] : [owner])].filter((id) => any.includes(id));
   return odds < 0.75 && related.length > 0 ? random.of(related) : random.of(any);
 }
 
 function queryOf(random: Random, world: World, kind?: Kind): Readonly<Record<string, string>> {
-  const sizes = random.chance(0.8) ? { page_size: '300' } : { page_size: '3', page: random.of(['1', '2', 'last', '5']) };
+  const sizes = random.chance(0.8)
+    ? { page_size: '300' }
+    : { page_size: '3', page: random.of(['1', '2', 'last', '5']) };
   if (kind === undefined || (kind !== 'quotas' && random.chance(0.6))) return sizes;
   const key = (of: Kind): string => random.of([...existing(world, of), `${letters[of]}999999`]);
   const filters: Readonly<Partial<Record<Kind, readonly (() => Readonly<Record<string, string>>)[]>>> = {
-    users: [() => ({ current: '' }), () => ({ customer_uuid: key('customers') }), () => ({ project_uuid: key('projects') }), () => ({ potential: 'true' })],
+    users: [
+      () => ({ current: '' }),
+      () => ({ customer_uuid: key('customers') }),
+      () => ({ project_uuid: key('projects') }),
+      () => ({ potential: 'true' }),
+    ],
     customers: [() => ({ user_uuid: key('users') })],
     quotas: [() => ({ name: random.of(customerQuotas) })],
     projects: [() => ({ customer: key('customers') }), () => ({ can_manage: '' }), () => ({ can_admin: '1' })],
@@ -133,16 +166,31 @@ function queryOf(random: Random, world: World, kind?: Kind): Readonly<Record<str
 type Member = readonly [presence: number, good: () => unknown, bad: readonly unknown[]];
 
 // Long because it is a table: every body with its members.
-function bodyOf(random: Random, world: World, at: number, on: Kind, tail: string | undefined, method: Method): Readonly<Record<string, unknown>> {
+function bodyOf(
+  random: Random,
+  world: World,
+  at: number,
+  on: Kind,
+  tail: string | undefined,
+  method: Method,
+): Readonly<Record<string, unknown>> {
   const always = method === 'PATCH' ? 0.6 : 0.97;
   const link = (kind: Kind, not: Kind): Member => [
     always,
     () => ({ link: kind, key: random.of([...existing(world, kind), `${letters[kind]}999999`]) }),
     [null, 7, 'nowhere', { link: not, key: existing(world, not)[0] ?? `${letters[not]}999999` }],
   ];
-  const words = (...good: readonly string[]): Member => [always, () => random.of(good), ['', '  ', null, true, 'x'.repeat(151)]];
+  const words = (...good: readonly string[]): Member => [
+    always,
+    () => random.of(good),
+    ['', '  ', null, true, 'x'.repeat(151)],
+  ];
   const optional = ([, good, bad]: Member): Member => [0.5, good, bad];
-  const flag = (presence: number, likely: boolean): Member => [presence, () => (random.chance(0.75) ? likely : !likely), [null, 'perhaps']];
+  const flag = (presence: number, likely: boolean): Member => [
+    presence,
+    () => (random.chance(0.75) ? likely : !likely),
+    [null, 'perhaps'],
+  ];
   const expiry: Member = [0.7, () => expiryOf(random, world), ['tomorrow', 12]];
   const organizations = words('ALPHA', 'BETA', 'GAMMA');
   const members: Readonly<Record<string, Readonly<Record<string, Member>>>> = {
@@ -166,7 +214,11 @@ function bodyOf(random: Random, world: World, at: number, on: Kind, tail: string
       public_key: [always, () => publicKey(random), ['', null, 'ssh-rsa AAAA', 'no key']],
     },
     customers: { name: words('Alpha', 'Beta', `Customer ${at}`), abbreviation: optional(words('ALPHA', 'BETA', '')) },
-    projects: { name: words('One', 'Two', `Project ${at}`), customer: link('customers', 'projects'), description: optional(words('none', 'some')) },
+    projects: {
+      name: words('One', 'Two', `Project ${at}`),
+      customer: link('customers', 'projects'),
+      description: optional(words('none', 'some')),
+    },
     quotas: { limit: [0.9, () => random.of([-1, -1, 0, 1, 2, 3, 4]), [null, 'many', true]] },
     'projects/update_certifications': { certifications: [0.8, () => [], []] },
     'customer-permissions': {
@@ -182,8 +234,12 @@ function bodyOf(random: Random, world: World, at: number, on: Kind, tail: string
       user: link('users', 'projects'),
     },
   };
-  const wanted = Object.entries(members[tail === undefined ? on : `${on}/${tail}`] ?? {}).filter(([, [presence]]) => random.chance(presence));
-  return Object.fromEntries(wanted.map(([name, [, good, bad]]) => [name, bad.length > 0 && random.chance(0.03) ? random.of(bad) : good()]));
+  const wanted = Object.entries(members[tail === undefined ? on : `${on}/${tail}`] ?? {}).filter(([, [presence]]) =>
+    random.chance(presence),
+  );
+  return Object.fromEntries(
+    wanted.map(([name, [, good, bad]]) => [name, bad.length > 0 && random.chance(0.03) ? random.of(bad) : good()]),
+  );
 }
 
 /** Roles without end, short and long ones, those that end with or next to another role, and those that are over. */

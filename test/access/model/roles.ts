@@ -1,6 +1,16 @@
 /** Roles in customers and projects: granted, prolonged, revoked (section 8). */
-import { type Role, activeRoles, existing, inScope, limitOf, members, ownsUntil, sees, usageOf } from '../model.ts';
-import { type Answer, type Attempt, choice, conflict, forbidden, link, notFound, refuse, timeToCome } from './attempt.ts';
+import { activeRoles, existing, inScope, limitOf, members, ownsUntil, type Role, sees, usageOf } from '../model.ts';
+import {
+  type Answer,
+  type Attempt,
+  choice,
+  conflict,
+  forbidden,
+  link,
+  notFound,
+  refuse,
+  timeToCome,
+} from './attempt.ts';
 import { shown } from './shown.ts';
 
 type Structure = Role['structure'];
@@ -15,22 +25,42 @@ function need(attempt: Attempt, structure: Structure, scope: string, t?: number 
   if (!caller.staff && t !== undefined && !ownsUntil(world, caller, customer, t)) forbidden();
 }
 
-export const grantRole = (structure: Structure) => (attempt: Attempt): Answer => {
-  const { world, caller, call } = attempt;
-  const readers = { role: choice(...roles[structure]), expiration_time: timeToCome, [structure]: link(`${structure}s`), user: link('users') };
-  const values = attempt.read(readers, ['role', structure, 'user']);
-  const [scope, user, t] = [values[structure] as string, values.user as string, (values.expiration_time ?? null) as number | null];
-  need(attempt, structure, scope, t);
-  if (activeRoles(world).some((role) => role.user === user && role.scope === scope)) {
-    refuse(400, { non_field_errors: [`The fields ${structure} and user must make a unique set.`] });
-  }
-  const customer = world.projects.get(scope)?.customer ?? scope;
-  if (!members(world, customer).includes(user)) requireQuotas(attempt, customer, { nc_user_count: 1 });
-  const id = `r${call.at}`;
-  world.roles.set(id, { id, structure, scope, user, role: values.role as string, author: caller.id, expires: t, ended: null });
-  attempt.happens('role_granted', user, scope);
-  return { status: 201, made: id, object: shown(world, caller, `${structure}-permissions`, id) };
-};
+export const grantRole =
+  (structure: Structure) =>
+  (attempt: Attempt): Answer => {
+    const { world, caller, call } = attempt;
+    const readers = {
+      role: choice(...roles[structure]),
+      expiration_time: timeToCome,
+      [structure]: link(`${structure}s`),
+      user: link('users'),
+    };
+    const values = attempt.read(readers, ['role', structure, 'user']);
+    const [scope, user, t] = [
+      values[structure] as string,
+      values.user as string,
+      (values.expiration_time ?? null) as number | null,
+    ];
+    need(attempt, structure, scope, t);
+    if (activeRoles(world).some((role) => role.user === user && role.scope === scope)) {
+      refuse(400, { non_field_errors: [`The fields ${structure} and user must make a unique set.`] });
+    }
+    const customer = world.projects.get(scope)?.customer ?? scope;
+    if (!members(world, customer).includes(user)) requireQuotas(attempt, customer, { nc_user_count: 1 });
+    const id = `r${call.at}`;
+    world.roles.set(id, {
+      id,
+      structure,
+      scope,
+      user,
+      role: values.role as string,
+      author: caller.id,
+      expires: t,
+      ended: null,
+    });
+    attempt.happens('role_granted', user, scope);
+    return { status: 201, made: id, object: shown(world, caller, `${structure}-permissions`, id) };
+  };
 
 /** The addressed role; it counts as visible to everyone who sees its customer or project. */
 function addressed(attempt: Attempt, structure: Structure): Role {
@@ -40,24 +70,30 @@ function addressed(attempt: Attempt, structure: Structure): Role {
   return isActive && sees(world, caller, `${structure}s`, role.scope) ? role : notFound();
 }
 
-export const prolongRole = (structure: Structure) => (attempt: Attempt): Answer => {
-  const { world, caller } = attempt;
-  const role = addressed(attempt, structure);
-  need(attempt, structure, role.scope);
-  if (role.user === caller.id) forbidden();
-  const { expiration_time: asked } = attempt.read({ expiration_time: timeToCome }) as { expiration_time?: number | null };
-  const t = asked === undefined ? role.expires : asked;
-  need(attempt, structure, role.scope, t);
-  role.expires = t;
-  return { status: 200, object: shown(world, caller, `${structure}-permissions`, role.id) };
-};
+export const prolongRole =
+  (structure: Structure) =>
+  (attempt: Attempt): Answer => {
+    const { world, caller } = attempt;
+    const role = addressed(attempt, structure);
+    need(attempt, structure, role.scope);
+    if (role.user === caller.id) forbidden();
+    const { expiration_time: asked } = attempt.read({ expiration_time: timeToCome }) as {
+      expiration_time?: number | null;
+    };
+    const t = asked === undefined ? role.expires : asked;
+    need(attempt, structure, role.scope, t);
+    role.expires = t;
+    return { status: 200, object: shown(world, caller, `${structure}-permissions`, role.id) };
+  };
 
-export const revokeRole = (structure: Structure) => (attempt: Attempt): Answer => {
-  const role = addressed(attempt, structure);
-  need(attempt, structure, role.scope, role.expires);
-  end(attempt, role);
-  return { status: 204 };
-};
+export const revokeRole =
+  (structure: Structure) =>
+  (attempt: Attempt): Answer => {
+    const role = addressed(attempt, structure);
+    need(attempt, structure, role.scope, role.expires);
+    end(attempt, role);
+    return { status: 204 };
+  };
 
 function end(attempt: Attempt, role: Role): void {
   role.ended = attempt.world.now;
@@ -72,10 +108,18 @@ export function forgetRoles(attempt: Attempt, of: (role: Role) => boolean): void
 }
 
 /** Refuses what would exceed the quotas of a customer (10.3). */
-export function requireQuotas({ world }: Attempt, customer: string, adds: { readonly nc_project_count?: number; readonly nc_user_count?: number }): void {
+export function requireQuotas(
+  { world }: Attempt,
+  customer: string,
+  adds: { readonly nc_project_count?: number; readonly nc_user_count?: number },
+): void {
   const { name, abbreviation } = world.customers.get(customer) as { name: string; abbreviation: string };
   const exceeded = (['nc_project_count', 'nc_user_count'] as const).flatMap((quota) => {
-    const [limit, usage, added] = [limitOf(world, `${customer}.${quota}`), usageOf(world, `${customer}.${quota}`), adds[quota] ?? 0];
+    const [limit, usage, added] = [
+      limitOf(world, `${customer}.${quota}`),
+      usageOf(world, `${customer}.${quota}`),
+      adds[quota] ?? 0,
+    ];
     if (limit === -1 || added === 0 || usage + added <= limit) return [];
     return `${quota} quota limit: ${limit}.0, requires ${usage + added}.0 (${name}${abbreviation && ` (${abbreviation})`})`;
   });

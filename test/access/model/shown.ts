@@ -3,7 +3,20 @@
  * say nothing about sight and rights are left out; a member that must be absent is undefined.
  */
 import type { Json } from '../../support/fixture.ts';
-import { type Kind, type Role, type User, type World, activeRoles, inScope, limitOf, members, projectsOf, scopeOf, sees, usageOf } from '../model.ts';
+import {
+  activeRoles,
+  inScope,
+  type Kind,
+  limitOf,
+  members,
+  projectsOf,
+  type Role,
+  scopeOf,
+  sees,
+  type User,
+  usageOf,
+  type World,
+} from '../model.ts';
 
 export type Shown = Readonly<Record<string, unknown>>;
 
@@ -12,7 +25,10 @@ export type LabelOf = (key: string) => string;
 
 const keyIn = (link: string): string => link.split('/').at(-2) as string;
 const usersWith = (world: World, scope: string, role: string): string[] =>
-  activeRoles(world).filter((held) => held.scope === scope && held.role === role).map(({ user }) => user).sort();
+  activeRoles(world)
+    .filter((held) => held.scope === scope && held.role === role)
+    .map(({ user }) => user)
+    .sort();
 
 /** An object of a list or a detail as this caller must see it. `own` says that the caller's own token is shown. */
 export function shown(world: World, caller: User, kind: Kind, id: string, own = true): Shown {
@@ -28,7 +44,9 @@ export function shown(world: World, caller: User, kind: Kind, id: string, own = 
         id,
         name: world.customers.get(id)?.name,
         abbreviation: world.customers.get(id)?.abbreviation,
-        projects: projectsOf(world, id).filter((project) => sees(world, caller, 'projects', project)).sort(),
+        projects: projectsOf(world, id)
+          .filter((project) => sees(world, caller, 'projects', project))
+          .sort(),
         owners: usersWith(world, id, 'owner'),
         support_users: usersWith(world, id, 'support'),
         nc_project_count: usageOf(world, `${id}.nc_project_count`),
@@ -74,11 +92,32 @@ export function seen(kind: Kind, body: Json, label: LabelOf): Shown {
   const usage = (name: string): number => body.quotas.find((quota: Json) => quota.name === name).usage;
   switch (kind) {
     case 'users': {
-      const { full_name, organization, organization_approved, civil_number, description, is_staff, is_active, is_support, token, token_lifetime } = body;
+      const {
+        full_name,
+        organization,
+        organization_approved,
+        civil_number,
+        description,
+        is_staff,
+        is_active,
+        is_support,
+        token,
+        token_lifetime,
+      } = body;
       const agreed = body.agreement_date !== null;
       return {
-        id: label(body.uuid), full_name, organization, organization_approved, civil_number, description, is_staff, is_active, is_support,
-        token: token && 'shown', token_lifetime, agreed,
+        id: label(body.uuid),
+        full_name,
+        organization,
+        organization_approved,
+        civil_number,
+        description,
+        is_staff,
+        is_active,
+        is_support,
+        token: token && 'shown',
+        token_lifetime,
+        agreed,
       };
     }
     case 'keys':
@@ -96,10 +135,22 @@ export function seen(kind: Kind, body: Json, label: LabelOf): Shown {
       };
     case 'projects': {
       const usages = body.quotas.reduce((sum: number, quota: Json) => sum + quota.usage, 0);
-      return { id: label(body.uuid), name: body.name, description: body.description, customer: link(body.customer), usages };
+      return {
+        id: label(body.uuid),
+        name: body.name,
+        description: body.description,
+        customer: link(body.customer),
+        usages,
+      };
     }
     case 'quotas':
-      return { id: label(body.uuid), limit: body.limit, usage: body.usage, scope: link(body.scope), threshold: body.threshold };
+      return {
+        id: label(body.uuid),
+        limit: body.limit,
+        usage: body.usage,
+        scope: link(body.scope),
+        threshold: body.threshold,
+      };
     default:
       return {
         id: label(`${kind.split('-')[0]}/${body.pk}`),
@@ -117,23 +168,35 @@ export function shownMember(world: World, caller: User, scope: string, user: str
   const structure = world.customers.has(scope) ? 'customer' : 'project';
   const held = activeRoles(world).filter((role) => role.user === user);
   const own = held.find((role) => role.scope === scope);
-  const inProjects = held.filter((role) => projectsOf(world, scope).includes(role.scope) && inScope(world, caller, role).length > 0);
-  const projects = structure === 'customer' ? inProjects.map((role) => `${role.role} of ${role.scope} by ${role.id}`).sort() : undefined;
+  const inProjects = held.filter(
+    (role) => projectsOf(world, scope).includes(role.scope) && inScope(world, caller, role).length > 0,
+  );
+  const projects =
+    structure === 'customer'
+      ? inProjects.map((role) => `${role.role} of ${role.scope} by ${role.id}`).sort()
+      : undefined;
   return { id: user, role: own?.role ?? null, permission: own?.id ?? null, expires: own?.expires ?? null, projects };
 }
 
 /** The same of an item in an answer. */
 export function seenMember(body: Json, label: LabelOf): Shown {
-  const permission = (url: string): string => label(`${url.includes('customer-permissions') ? 'customer' : 'project'}/${keyIn(url)}`);
+  const permission = (url: string): string =>
+    label(`${url.includes('customer-permissions') ? 'customer' : 'project'}/${keyIn(url)}`);
   return {
     id: label(body.uuid),
     role: body.role,
     permission: body.permission && permission(body.permission),
     expires: body.expiration_time && Date.parse(body.expiration_time),
-    projects: body.projects?.map((project: Json) => `${project.role} of ${label(project.uuid)} by ${permission(project.permission)}`).sort(),
+    projects: body.projects
+      ?.map((project: Json) => `${project.role} of ${label(project.uuid)} by ${permission(project.permission)}`)
+      .sort(),
   };
 }
 
 /** Labels of the users in the list of a customer's or project's users. */
 export const membersOf = (world: World, scope: string): string[] =>
-  world.customers.has(scope) ? members(world, scope) : activeRoles(world).filter((role) => role.scope === scope).map(({ user }) => user);
+  world.customers.has(scope)
+    ? members(world, scope)
+    : activeRoles(world)
+        .filter((role) => role.scope === scope)
+        .map(({ user }) => user);

@@ -1,6 +1,17 @@
 /** Customers and projects and their quotas (sections 6, 7 and 10). */
-import { type Customer, type Project, activeRoles, inCustomer, inProject, members, projectsOf, quotaScope, scopeOf, usageOf } from '../model.ts';
-import { type Answer, type Attempt, type Reader, bad, conflict, link, refuse, text } from './attempt.ts';
+import {
+  activeRoles,
+  type Customer,
+  inCustomer,
+  inProject,
+  members,
+  type Project,
+  projectsOf,
+  quotaScope,
+  scopeOf,
+  usageOf,
+} from '../model.ts';
+import { type Answer, type Attempt, bad, conflict, link, type Reader, refuse, text } from './attempt.ts';
 import { forgetRoles, requireQuotas } from './roles.ts';
 import { shown } from './shown.ts';
 
@@ -8,7 +19,8 @@ const name = text(150, { blank: false });
 const customerFields = { name, abbreviation: text(12) };
 const projectFields = { name, customer: link('customers'), description: text(500) };
 
-const required = (attempt: Attempt, ...names: readonly string[]): readonly string[] => (attempt.call.method === 'PATCH' ? [] : names);
+const required = (attempt: Attempt, ...names: readonly string[]): readonly string[] =>
+  attempt.call.method === 'PATCH' ? [] : names;
 
 /** Lays values over an object; answers whether that changed anything. */
 function changes<T extends object>(object: T, values: Partial<T>): boolean {
@@ -49,7 +61,10 @@ export function deleteCustomer(attempt: Attempt): Answer {
 
 export function createProject(attempt: Attempt): Answer {
   const { world, caller, call } = attempt;
-  const values = attempt.read(projectFields, required(attempt, 'name', 'customer')) as unknown as Omit<Project, 'description'>;
+  const values = attempt.read(projectFields, required(attempt, 'name', 'customer')) as unknown as Omit<
+    Project,
+    'description'
+  >;
   attempt.need(inCustomer(world, caller, values.customer));
   requireQuotas(attempt, values.customer, { nc_project_count: 1 });
   const id = `p${call.at}`;
@@ -66,7 +81,11 @@ export function updateProject(attempt: Attempt): Answer {
   const target = values.customer ?? project.customer;
   if (target !== project.customer) {
     attempt.need(inCustomer(world, caller, target));
-    const own = new Set(activeRoles(world).filter(({ scope }) => scope === project.id).map(({ user }) => user));
+    const own = new Set(
+      activeRoles(world)
+        .filter(({ scope }) => scope === project.id)
+        .map(({ user }) => user),
+    );
     const strangers = [...own].filter((user) => !members(world, target).includes(user));
     requireQuotas(attempt, target, { nc_project_count: 1, nc_user_count: strangers.length });
   }
@@ -101,9 +120,13 @@ const limit: Reader = (value) => {
 export function updateQuota(attempt: Attempt): Answer {
   const { world, caller } = attempt;
   const id = attempt.see('quotas');
-  attempt.need(quotaScope(world, caller, id), `${attempt.right} of ${world.customers.has(scopeOf(id)) ? 'customers' : 'projects'}`);
+  attempt.need(
+    quotaScope(world, caller, id),
+    `${attempt.right} of ${world.customers.has(scopeOf(id)) ? 'customers' : 'projects'}`,
+  );
   const { limit: asked } = attempt.read({ limit }) as { limit?: number };
-  if (asked !== undefined && asked !== -1 && asked < usageOf(world, id)) refuse(400, { limit: ['Current quota usage exceeds new limit.'] });
+  if (asked !== undefined && asked !== -1 && asked < usageOf(world, id))
+    refuse(400, { limit: ['Current quota usage exceeds new limit.'] });
   if (asked !== undefined) world.limits.set(id, asked);
   return { status: 200, object: shown(world, caller, 'quotas', id) };
 }

@@ -1,13 +1,45 @@
 /** What the conventions make of a request: its answer, what it changes in the world, and its events. */
-import { type Kind, type Role, type User, type World, activeRoles, inProject, may, members, projectsOf, quotaScope, scopeOf, sees, visible } from '../model.ts';
+import {
+  activeRoles,
+  inProject,
+  type Kind,
+  may,
+  members,
+  projectsOf,
+  quotaScope,
+  type Role,
+  scopeOf,
+  sees,
+  type User,
+  visible,
+  type World,
+} from '../model.ts';
 import { type Answer, Attempt, Refusal, refuse } from './attempt.ts';
 import type { Call } from './call.ts';
 import {
-  approveOrganization, claimOrganization, createKey, createUser, deleteKey, deleteUser, rejectOrganization, removeOrganization, setPassword, updateUser,
+  approveOrganization,
+  claimOrganization,
+  createKey,
+  createUser,
+  deleteKey,
+  deleteUser,
+  rejectOrganization,
+  removeOrganization,
+  setPassword,
+  updateUser,
 } from './people.ts';
 import { grantRole, prolongRole, revokeRole } from './roles.ts';
-import { type Shown, membersOf, shown, shownMember } from './shown.ts';
-import { createCustomer, createProject, deleteCustomer, deleteProject, updateCertifications, updateCustomer, updateProject, updateQuota } from './structures.ts';
+import { membersOf, type Shown, shown, shownMember } from './shown.ts';
+import {
+  createCustomer,
+  createProject,
+  deleteCustomer,
+  deleteProject,
+  updateCertifications,
+  updateCustomer,
+  updateProject,
+  updateQuota,
+} from './structures.ts';
 
 export interface Verdict extends Answer {
   /** `<type> <labels of its subjects> [by <actor>]`, in order. */
@@ -79,7 +111,8 @@ function signIn(world: World, { by }: Call): Verdict {
 
 function authenticate(world: World, { by }: Call): User {
   const caller = world.users.get(by);
-  if (by === 'anonymous' || caller?.token === 'none') refuse(401, { detail: 'Authentication credentials were not provided.' });
+  if (by === 'anonymous' || caller?.token === 'none')
+    refuse(401, { detail: 'Authentication credentials were not provided.' });
   if (caller === undefined) return refuse(401, { detail: 'Invalid token.' });
   if (!caller.active) refuse(401, { detail: 'User inactive or deleted.' });
   return caller.token === 'revoked' ? refuse(401, { detail: 'Invalid token.' }) : caller;
@@ -93,7 +126,11 @@ function answer(attempt: Attempt): Answer {
     attempt.happens('auth_logged_out');
     return { status: 204 };
   }
-  if (on === 'user-counters') return { status: 200, body: { keys: [...world.keys.values()].filter(({ owner }) => owner === caller.id).length, hooks: 0 } };
+  if (on === 'user-counters')
+    return {
+      status: 200,
+      body: { keys: [...world.keys.values()].filter(({ owner }) => owner === caller.id).length, hooks: 0 },
+    };
   if (method === 'GET' || method === 'HEAD') return read(attempt);
   if (method === 'OPTIONS') return describe(attempt);
   return (writes[attempt.right] as (attempt: Attempt) => Answer)(attempt);
@@ -102,10 +139,13 @@ function answer(attempt: Attempt): Answer {
 /** The filters of lists: which of the visible objects they keep. */
 const filters: Readonly<Record<string, (attempt: Attempt, id: string, value: string) => boolean>> = {
   'users current': ({ caller }, id) => id === caller.id,
-  'users customer_uuid': ({ world, caller }, id, value) => sees(world, caller, 'customers', value) && members(world, value).includes(id),
-  'users project_uuid': ({ world, caller }, id, value) => sees(world, caller, 'projects', value) && membersOf(world, value).includes(id),
+  'users customer_uuid': ({ world, caller }, id, value) =>
+    sees(world, caller, 'customers', value) && members(world, value).includes(id),
+  'users project_uuid': ({ world, caller }, id, value) =>
+    sees(world, caller, 'projects', value) && membersOf(world, value).includes(id),
   'users potential': ({ world, caller }, id) =>
-    !world.users.get(id)?.staff && visible(world, caller, 'customers').some((customer) => members(world, customer).includes(id)),
+    !world.users.get(id)?.staff &&
+    visible(world, caller, 'customers').some((customer) => members(world, customer).includes(id)),
   'quotas name': (_, id, value) => id.includes(value),
   'customers user_uuid': ({ world, caller }, id, value) => {
     const user = world.users.get(value);
@@ -113,8 +153,10 @@ const filters: Readonly<Record<string, (attempt: Attempt, id: string, value: str
   },
   'projects customer': ({ world }, id, value) => world.projects.get(id)?.customer === value,
   // The caller's own roles count, also those of staff.
-  'projects can_manage': ({ world, caller }, id) => inProject(world, { ...caller, staff: false, support: false }, id).some((own) => own === 'CO' || own === 'PM'),
-  'projects can_admin': ({ world, caller }, id) => inProject(world, { ...caller, staff: false, support: false }, id).includes('PA'),
+  'projects can_manage': ({ world, caller }, id) =>
+    inProject(world, { ...caller, staff: false, support: false }, id).some((own) => own === 'CO' || own === 'PM'),
+  'projects can_admin': ({ world, caller }, id) =>
+    inProject(world, { ...caller, staff: false, support: false }, id).includes('PA'),
 };
 
 function read(attempt: Attempt): Answer {
@@ -122,11 +164,28 @@ function read(attempt: Attempt): Answer {
   const kind = call.on as Kind;
   const asked = Object.entries(call.query ?? {}).filter(([name]) => `${kind} ${name}` in filters);
   if (call.key === undefined) {
-    const kept = visible(world, caller, kind).filter((id) => asked.every(([name, value]) => filters[`${kind} ${name}`]?.(attempt, id, value)));
-    return page(call, kept.map((id) => shown(world, caller, kind, id, asked.some(([name]) => name === 'current'))));
+    const kept = visible(world, caller, kind).filter((id) =>
+      asked.every(([name, value]) => filters[`${kind} ${name}`]?.(attempt, id, value)),
+    );
+    return page(
+      call,
+      kept.map((id) =>
+        shown(
+          world,
+          caller,
+          kind,
+          id,
+          asked.some(([name]) => name === 'current'),
+        ),
+      ),
+    );
   }
   const id = attempt.see(kind);
-  if (call.tail === 'users') return page(call, membersOf(world, id).map((user) => shownMember(world, caller, id, user)));
+  if (call.tail === 'users')
+    return page(
+      call,
+      membersOf(world, id).map((user) => shownMember(world, caller, id, user)),
+    );
   if (call.tail === 'counters') return { status: 200, body: counters(attempt, kind, id) };
   return { status: 200, object: shown(world, caller, kind, id) };
 }
@@ -140,11 +199,20 @@ function page({ query }: Call, list: readonly Shown[]): Answer {
 function counters({ world, caller }: Attempt, kind: Kind, id: string): Readonly<Record<string, number>> {
   const users = membersOf(world, id).length;
   if (kind === 'projects') return { users, alerts: 0, apps: 0, vms: 0, private_clouds: 0, storages: 0 };
-  return { alerts: 0, services: 0, projects: projectsOf(world, id).filter((project) => sees(world, caller, 'projects', project)).length, users };
+  return {
+    alerts: 0,
+    services: 0,
+    projects: projectsOf(world, id).filter((project) => sees(world, caller, 'projects', project)).length,
+    users,
+  };
 }
 
 const mayEdit = ({ world, caller }: Attempt, quota: string): boolean =>
-  may(world, `PUT quotas of ${world.customers.has(scopeOf(quota)) ? 'customers' : 'projects'}`, quotaScope(world, caller, quota));
+  may(
+    world,
+    `PUT quotas of ${world.customers.has(scopeOf(quota)) ? 'customers' : 'projects'}`,
+    quotaScope(world, caller, quota),
+  );
 
 /** OPTIONS: seen like GET; fields are described on paths that write, of users and quotas to those who may (1.10). */
 function describe(attempt: Attempt): Answer {

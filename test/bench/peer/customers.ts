@@ -51,32 +51,51 @@ const byName = 'ORDER BY name COLLATE NOCASE, id';
 /** Customers, each read with one query per relation. */
 export function customersOf(db: Database) {
   const countAll = db.prepare<[], number>('SELECT count(*) FROM customer').pluck();
-  const countMine = db.prepare<[{ caller: number }], number>(`SELECT count(*) FROM customer WHERE id IN (${connected})`).pluck();
-  const pageOfAll = db.prepare<[{ limit: number; offset: number }], CustomerRow>(`SELECT * FROM customer ${byName} LIMIT :limit OFFSET :offset`);
+  const countMine = db
+    .prepare<[{ caller: number }], number>(`SELECT count(*) FROM customer WHERE id IN (${connected})`)
+    .pluck();
+  const pageOfAll = db.prepare<[{ limit: number; offset: number }], CustomerRow>(
+    `SELECT * FROM customer ${byName} LIMIT :limit OFFSET :offset`,
+  );
   const pageOfMine = db.prepare<[{ caller: number; limit: number; offset: number }], CustomerRow>(
     `SELECT * FROM customer WHERE id IN (${connected}) ${byName} LIMIT :limit OFFSET :offset`,
   );
   const findAny = db.prepare<[string], CustomerRow>('SELECT * FROM customer WHERE uuid = ?');
-  const findMine = db.prepare<[{ uuid: string; caller: number }], CustomerRow>(`SELECT * FROM customer WHERE uuid = :uuid AND id IN (${connected})`);
+  const findMine = db.prepare<[{ uuid: string; caller: number }], CustomerRow>(
+    `SELECT * FROM customer WHERE uuid = :uuid AND id IN (${connected})`,
+  );
   const findById = db.prepare<[number | bigint], CustomerRow>('SELECT * FROM customer WHERE id = ?');
-  const allProjects = db.prepare<[number], { uuid: string; name: string }>(`SELECT uuid, name FROM project WHERE customer_id = ? ${byName}`);
+  const allProjects = db.prepare<[number], { uuid: string; name: string }>(
+    `SELECT uuid, name FROM project WHERE customer_id = ? ${byName}`,
+  );
   const myProjects = db.prepare<[{ customer: number; caller: number }], { uuid: string; name: string }>(
     `SELECT uuid, name FROM project WHERE customer_id = :customer AND id IN (${connectedProjects}) ${byName}`,
   );
   const members = db.prepare<[number, string], UserRow>(`SELECT u.uuid, u.username, u.full_name, u.native_name
     FROM customer_role r JOIN user u ON u.id = r.user_id WHERE r.customer_id = ? AND r.role = ? AND r.ended IS NULL ORDER BY u.username COLLATE NOCASE, u.id`);
   const image = db.prepare<[number], number>('SELECT 1 FROM customer_image WHERE customer_id = ?').pluck();
-  const insert = db.prepare(`INSERT INTO customer (uuid, created, name, native_name, abbreviation, contact_details, email, phone_number, country)
+  const insert =
+    db.prepare(`INSERT INTO customer (uuid, created, name, native_name, abbreviation, contact_details, email, phone_number, country)
     VALUES (:uuid, :created, :name, :native_name, :abbreviation, :contact_details, :email, :phone_number, :country)`);
   const quotas = quotasOf(db);
   const record = eventRecorder(db);
 
   const users = (base: string, customer: number, role: string) =>
-    members.all(customer, role).map(({ uuid, username, full_name, native_name }) => ({ url: `${base}/api/users/${uuid}/`, uuid, username, full_name, native_name }));
+    members
+      .all(customer, role)
+      .map(({ uuid, username, full_name, native_name }) => ({
+        url: `${base}/api/users/${uuid}/`,
+        uuid,
+        username,
+        full_name,
+        native_name,
+      }));
 
   const represent = (base: string, caller: Caller, row: CustomerRow) => {
     const url = `${base}/api/customers/${row.uuid}/`;
-    const projects = seesAll(caller) ? allProjects.all(row.id) : myProjects.all({ customer: row.id, caller: caller.id });
+    const projects = seesAll(caller)
+      ? allProjects.all(row.id)
+      : myProjects.all({ customer: row.id, caller: caller.id });
     return {
       url,
       uuid: row.uuid,
@@ -103,14 +122,28 @@ export function customersOf(db: Database) {
 
   const create = db.transaction((caller: Caller, address: string, values: NewCustomer): CustomerRow => {
     const id = insert.run({
-      native_name: '', abbreviation: '', contact_details: '', email: '', phone_number: '', country: '', ...values, uuid: newUuid(), created: now(),
+      native_name: '',
+      abbreviation: '',
+      contact_details: '',
+      email: '',
+      phone_number: '',
+      country: '',
+      ...values,
+      uuid: newUuid(),
+      created: now(),
     }).lastInsertRowid;
     if (!quotas.createFor(Number(id))) throw new QuotaExceeded();
     const row = findById.get(id) as CustomerRow;
     record('customer_creation_succeeded', `Customer ${row.name} has been created.`, {
       ip_address: address,
-      user_uuid: caller.uuid, user_username: caller.username, user_full_name: caller.full_name, user_native_name: caller.native_name,
-      customer_uuid: row.uuid, customer_name: row.name, customer_abbreviation: row.abbreviation, customer_contact_details: row.contact_details,
+      user_uuid: caller.uuid,
+      user_username: caller.username,
+      user_full_name: caller.full_name,
+      user_native_name: caller.native_name,
+      customer_uuid: row.uuid,
+      customer_name: row.name,
+      customer_abbreviation: row.abbreviation,
+      customer_contact_details: row.contact_details,
     });
     return row;
   });
@@ -120,13 +153,16 @@ export function customersOf(db: Database) {
       const limit = 10;
       const offset = (page - 1) * limit;
       const total = (seesAll(caller) ? countAll.get() : countMine.get({ caller: caller.id })) as number;
-      const rows = seesAll(caller) ? pageOfAll.all({ limit, offset }) : pageOfMine.all({ caller: caller.id, limit, offset });
+      const rows = seesAll(caller)
+        ? pageOfAll.all({ limit, offset })
+        : pageOfMine.all({ caller: caller.id, limit, offset });
       return { total, limit, items: rows.map((row) => represent(base, caller, row)) };
     },
     find: (base: string, caller: Caller, uuid: string) => {
       const row = seesAll(caller) ? findAny.get(uuid) : findMine.get({ uuid, caller: caller.id });
       return row && represent(base, caller, row);
     },
-    create: (base: string, caller: Caller, address: string, values: NewCustomer) => represent(base, caller, create(caller, address, values)),
+    create: (base: string, caller: Caller, address: string, values: NewCustomer) =>
+      represent(base, caller, create(caller, address, values)),
   };
 }

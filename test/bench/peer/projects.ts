@@ -30,9 +30,16 @@ export interface ProjectChange {
 export function projectsOf(db: Database) {
   const find = db.prepare<[string], ProjectRow>('SELECT * FROM project WHERE uuid = ?');
   const customerOf = db.prepare<[number], CustomerRow>('SELECT * FROM customer WHERE id = ?');
-  const owns = db.prepare<[number, number], number>("SELECT 1 FROM customer_role WHERE customer_id = ? AND user_id = ? AND role = 'owner' AND ended IS NULL").pluck();
+  const owns = db
+    .prepare<[number, number], number>(
+      "SELECT 1 FROM customer_role WHERE customer_id = ? AND user_id = ? AND role = 'owner' AND ended IS NULL",
+    )
+    .pluck();
   const save = db.prepare('UPDATE project SET name = ?, description = ? WHERE id = ?');
-  const certifications = db.prepare<[number], { uuid: string; name: string; description: string; link: string }>(`SELECT s.* FROM project_certification pc
+  const certifications = db.prepare<
+    [number],
+    { uuid: string; name: string; description: string; link: string }
+  >(`SELECT s.* FROM project_certification pc
     JOIN service_certification s ON s.id = pc.certification_id WHERE pc.project_id = ? ORDER BY s.name DESC`);
   const quotas = quotasOf(db);
   const record = eventRecorder(db);
@@ -50,9 +57,15 @@ export function projectsOf(db: Database) {
     quotas: quotas.list(base, 'project', row.id),
     services: [],
     created: datetime(row.created),
-    certifications: certifications.all(row.id).map(({ uuid, name, description, link }) => ({
-      uuid, url: `${base}/api/service-certifications/${uuid}/`, name, description, link,
-    })),
+    certifications: certifications
+      .all(row.id)
+      .map(({ uuid, name, description, link }) => ({
+        uuid,
+        url: `${base}/api/service-certifications/${uuid}/`,
+        name,
+        description,
+        link,
+      })),
   });
 
   return {
@@ -65,14 +78,24 @@ export function projectsOf(db: Database) {
       const customer = customerOf.get(row.customer_id) as CustomerRow;
       const told = (['name', 'description'] as const)
         .filter((key) => before[key] !== row[key])
-        .map((key) => ` ${key === 'name' ? 'Name' : 'Description'} has been changed from '${before[key]}' to '${row[key]}'.`)
+        .map(
+          (key) =>
+            ` ${key === 'name' ? 'Name' : 'Description'} has been changed from '${before[key]}' to '${row[key]}'.`,
+        )
         .join('');
       if (told !== '') {
         record('project_update_succeeded', `Project ${row.name} has been updated.${told}`, {
           ip_address: address,
-          user_uuid: caller.uuid, user_username: caller.username, user_full_name: caller.full_name, user_native_name: caller.native_name,
-          project_uuid: row.uuid, project_name: row.name,
-          customer_uuid: customer.uuid, customer_name: customer.name, customer_abbreviation: customer.abbreviation, customer_contact_details: customer.contact_details,
+          user_uuid: caller.uuid,
+          user_username: caller.username,
+          user_full_name: caller.full_name,
+          user_native_name: caller.native_name,
+          project_uuid: row.uuid,
+          project_name: row.name,
+          customer_uuid: customer.uuid,
+          customer_name: customer.name,
+          customer_abbreviation: customer.abbreviation,
+          customer_contact_details: customer.contact_details,
         });
       }
       return represent(base, row, customer);

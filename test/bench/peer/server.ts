@@ -6,7 +6,7 @@
  */
 import Fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
 import { type Caller, callerFinder } from './callers.ts';
-import { type NewCustomer, QuotaExceeded, customersOf } from './customers.ts';
+import { customersOf, type NewCustomer, QuotaExceeded } from './customers.ts';
 import { openDatabase } from './database.ts';
 import { type ProjectChange, projectsOf } from './projects.ts';
 import { sessionsOf } from './session.ts';
@@ -27,7 +27,16 @@ const sessions = sessionsOf(db);
 const app = Fastify({ logger: { level: 'info', stream: process.stderr }, disableRequestLogging: true });
 app.decorateRequest('caller', null as unknown as Caller);
 app.addHook('onResponse', async (request, reply) => {
-  request.log.info({ method: request.method, route: request.routeOptions.url, status: reply.statusCode, ms: reply.elapsedTime, caller: request.caller?.uuid }, 'request');
+  request.log.info(
+    {
+      method: request.method,
+      route: request.routeOptions.url,
+      status: reply.statusCode,
+      ms: reply.elapsedTime,
+      caller: request.caller?.uuid,
+    },
+    'request',
+  );
 });
 
 app.setErrorHandler((error, _request, reply) => {
@@ -41,7 +50,15 @@ const notFound = (reply: FastifyReply): FastifyReply => reply.code(404).send({ d
 
 app.post<{ Body: { username: string; password: string } }>(
   '/api-auth/password/',
-  { schema: { body: { type: 'object', required: ['username', 'password'], properties: { username: text(150), password: text(4096) } } } },
+  {
+    schema: {
+      body: {
+        type: 'object',
+        required: ['username', 'password'],
+        properties: { username: text(150), password: text(4096) },
+      },
+    },
+  },
   async ({ body }, reply) => {
     const token = await sessions.logIn(body.username, body.password);
     return token === undefined ? reply.code(401).send({ detail: 'Invalid username/password.' }) : { token };
@@ -63,7 +80,8 @@ app.register(async (api) => {
       const { total, limit, items } = customers.list(baseOf(request), request.caller, page);
       const last = Math.max(1, Math.ceil(total / limit));
       if (page > last) return reply.code(404).send({ detail: 'Invalid page.' });
-      const link = (number: number, rel: string) => `<${baseOf(request)}/api/customers/${number === 1 ? '' : `?page=${number}`}>; rel="${rel}"`;
+      const link = (number: number, rel: string) =>
+        `<${baseOf(request)}/api/customers/${number === 1 ? '' : `?page=${number}`}>; rel="${rel}"`;
       const links = [link(1, 'first')];
       if (page > 1) links.push(link(page - 1, 'prev'));
       if (page < last) links.push(link(page + 1, 'next'));
@@ -86,14 +104,20 @@ app.register(async (api) => {
           required: ['name'],
           additionalProperties: false,
           properties: {
-            name: { ...text(150), minLength: 1 }, native_name: text(160), abbreviation: text(12), contact_details: text(500),
-            email: text(254), phone_number: text(255), country: text(2),
+            name: { ...text(150), minLength: 1 },
+            native_name: text(160),
+            abbreviation: text(12),
+            contact_details: text(500),
+            email: text(254),
+            phone_number: text(255),
+            country: text(2),
           },
         },
       },
     },
     async (request, reply) => {
-      if (!request.caller.is_staff) return reply.code(403).send({ detail: 'You do not have permission to perform this action.' });
+      if (!request.caller.is_staff)
+        return reply.code(403).send({ detail: 'You do not have permission to perform this action.' });
       const customer = customers.create(baseOf(request), request.caller, request.ip, request.body);
       return reply.code(201).header('Location', customer.url).send(customer);
     },
@@ -101,9 +125,20 @@ app.register(async (api) => {
 
   api.patch<{ Params: { uuid: string }; Body: ProjectChange }>(
     '/api/projects/:uuid/',
-    { schema: { body: { type: 'object', additionalProperties: false, properties: { name: { ...text(150), minLength: 1 }, description: text(500) } } } },
+    {
+      schema: {
+        body: {
+          type: 'object',
+          additionalProperties: false,
+          properties: { name: { ...text(150), minLength: 1 }, description: text(500) },
+        },
+      },
+    },
     async (request, reply) => {
-      return projects.change(baseOf(request), request.caller, request.ip, request.params.uuid, request.body) ?? notFound(reply);
+      return (
+        projects.change(baseOf(request), request.caller, request.ip, request.params.uuid, request.body) ??
+        notFound(reply)
+      );
     },
   );
 });

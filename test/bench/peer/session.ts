@@ -22,9 +22,18 @@ export function sessionsOf(db: Database) {
   const issue = db.transaction((user: UserRow): string => {
     const token = randomBytes(20).toString('hex');
     insert.run(digestOf(token), user.id, now(), now());
-    const context = { user_uuid: user.uuid, user_username: user.username, user_full_name: user.full_name, user_native_name: user.native_name };
+    const context = {
+      user_uuid: user.uuid,
+      user_username: user.username,
+      user_full_name: user.full_name,
+      user_native_name: user.native_name,
+    };
     record('token_created', `Token has been updated for ${user.username}`, context);
-    record('auth_logged_in_with_username', `User ${user.username} with full name ${user.full_name} authenticated successfully with username and password.`, context);
+    record(
+      'auth_logged_in_with_username',
+      `User ${user.username} with full name ${user.full_name} authenticated successfully with username and password.`,
+      context,
+    );
     return token;
   });
   return {

@@ -18,7 +18,10 @@ export async function answer<T>(request: Promise<{ data?: T; error?: unknown; re
 }
 
 /** The key of an object, which its link ends with. */
-export const keyOf = (object: { url: string }): { path: { key: string } } => ({ path: { key: object.url.split('/').at(-2) as string } });
+export const keyOf = (object: { url: string }): { path: { key: string } } => ({
+  path: { key: object.url.split('/').at(-2) as string },
+});
 
 /** Server and token of a sample program, from its environment. */
-export const connected = (): Client => connect(process.env['TENANTRY_URL'] as string, process.env['TENANTRY_TOKEN'] as string);
+export const connected = (): Client =>
+  connect(process.env.TENANTRY_URL as string, process.env.TENANTRY_TOKEN as string);

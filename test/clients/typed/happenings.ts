@@ -1,16 +1,30 @@
 /** What happens and who is told: events, hooks, quotas, alerts, statistics. */
-import { type Schema, answer, connected, keyOf } from './client.ts';
+import { answer, connected, keyOf, type Schema } from './client.ts';
 
 const api = connected();
 
 const customer = await answer(api.POST('/api/customers/', { body: { name: 'Alice' } }));
-const web = await answer(api.POST('/api/hooks-web/', { body: { destination_url: 'https://hooks.example.com/', event_types: ['customer_update_succeeded'] } }));
+const web = await answer(
+  api.POST('/api/hooks-web/', {
+    body: { destination_url: 'https://hooks.example.com/', event_types: ['customer_update_succeeded'] },
+  }),
+);
 await answer(api.POST('/api/hooks-email/', { body: { email: 'alice@example.com', event_groups: ['customers'] } }));
-await answer(api.POST('/api/hooks-push/', { body: { type: 'Android', event_types: ['customer_deletion_succeeded'], device_id: 'device' } }));
-const alert = await answer(api.POST('/api/alerts/', { body: { scope: customer.url, alert_type: 'noise', severity: 'Warning', message: 'It is loud.' } }));
+await answer(
+  api.POST('/api/hooks-push/', {
+    body: { type: 'Android', event_types: ['customer_deletion_succeeded'], device_id: 'device' },
+  }),
+);
+const alert = await answer(
+  api.POST('/api/alerts/', {
+    body: { scope: customer.url, alert_type: 'noise', severity: 'Warning', message: 'It is loud.' },
+  }),
+);
 await answer(api.POST('/api/alerts/{key}/acknowledge/', { params: keyOf(alert) }));
 
-const events: readonly Schema<'Event'>[] = await answer(api.GET('/api/events/', { params: { query: { event_type: ['customer_creation_succeeded'] } } }));
+const events: readonly Schema<'Event'>[] = await answer(
+  api.GET('/api/events/', { params: { query: { event_type: ['customer_creation_succeeded'] } } }),
+);
 const { count } = await answer(api.GET('/api/events/count/'));
 const groups = await answer(api.GET('/api/events/event_groups/'));
 const hooks = await answer(api.GET('/api/hooks/'));
@@ -23,20 +37,29 @@ const lists = await Promise.all([
   answer(api.GET('/api/quotas/', { params: { query: { name: 'nc_project_count' } } })),
 ]);
 const [quota] = lists[5];
-const history = quota && (await answer(api.GET('/api/quotas/{key}/history/', { params: { ...keyOf(quota), query: { point: [1_600_000_000] } } })));
+const history =
+  quota &&
+  (await answer(
+    api.GET('/api/quotas/{key}/history/', { params: { ...keyOf(quota), query: { point: [1_600_000_000] } } }),
+  ));
 const stats = await answer(api.GET('/api/alerts/stats/'));
 const created = await answer(api.GET('/api/stats/creation-time/', { params: { query: { type: 'customer' } } }));
 
 // @ts-expect-error no such severity
-void (() => api.POST('/api/alerts/', { body: { scope: customer.url, alert_type: 'noise', severity: 'Loud', message: 'It is loud.' } }));
+void (() =>
+  api.POST('/api/alerts/', {
+    body: { scope: customer.url, alert_type: 'noise', severity: 'Loud', message: 'It is loud.' },
+  }));
 
-console.log(JSON.stringify({
-  events: events.map(({ message }) => message),
-  counted: count > 0,
-  groups: Object.keys(groups).length > 0,
-  hooks: hooks.map(({ hook_type }) => hook_type),
-  lists: lists.map((list) => list.length),
-  history: history?.length,
-  warnings: stats.warning,
-  created: created.length > 0,
-}));
+console.log(
+  JSON.stringify({
+    events: events.map(({ message }) => message),
+    counted: count > 0,
+    groups: Object.keys(groups).length > 0,
+    hooks: hooks.map(({ hook_type }) => hook_type),
+    lists: lists.map((list) => list.length),
+    history: history?.length,
+    warnings: stats.warning,
+    created: created.length > 0,
+  }),
+);

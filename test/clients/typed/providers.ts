@@ -1,14 +1,20 @@
 /** Provider accounts, what they offer, and what runs there. */
-import { type Schema, answer, connected, keyOf } from './client.ts';
+import { answer, connected, keyOf, type Schema } from './client.ts';
 
 const api = connected();
 
 const customer = await answer(api.POST('/api/customers/', { body: { name: 'Alice' } }));
 const project = await answer(api.POST('/api/projects/', { body: { name: 'Web shop', customer: customer.url } }));
 const certification = await answer(api.POST('/api/service-certifications/', { body: { name: 'ISO 27001' } }));
-const settings = await answer(api.POST('/api/service-settings/', { body: { name: 'Droplets', type: 'DigitalOcean', customer: customer.url } }));
-const service = await answer(api.POST('/api/digitalocean/', { body: { name: 'Droplets', customer: customer.url, settings: settings.url } }));
-await answer(api.POST('/api/digitalocean-service-project-link/', { body: { project: project.url, service: service.url } }));
+const settings = await answer(
+  api.POST('/api/service-settings/', { body: { name: 'Droplets', type: 'DigitalOcean', customer: customer.url } }),
+);
+const service = await answer(
+  api.POST('/api/digitalocean/', { body: { name: 'Droplets', customer: customer.url, settings: settings.url } }),
+);
+await answer(
+  api.POST('/api/digitalocean-service-project-link/', { body: { project: project.url, service: service.url } }),
+);
 
 /** A resource of any type, told apart by its type. */
 const summary = (resource: Schema<'AnyResource'>): string => {
@@ -71,27 +77,35 @@ const resources = await Promise.all([
   answer(api.GET('/api/resource-sla/')),
   answer(api.GET('/api/monitoring-items/')),
 ]);
-const all = await answer(api.GET('/api/resources/', { params: { query: { resource_type: ['DigitalOcean.Droplet'], tag: ['blue'] } } }));
+const all = await answer(
+  api.GET('/api/resources/', { params: { query: { resource_type: ['DigitalOcean.Droplet'], tag: ['blue'] } } }),
+);
 const types = await answer(api.GET('/api/service-metadata/'));
-const rules: Schema<'SecurityGroupRule'>[] = (await answer(api.GET('/api/openstack-security-groups/'))).flatMap((group) => group.rules);
+const rules: Schema<'SecurityGroupRule'>[] = (await answer(api.GET('/api/openstack-security-groups/'))).flatMap(
+  (group) => group.rules,
+);
 
 // Creating and steering a machine, as far as the compiler looks at it.
 void (async () => {
-  const droplet = await answer(api.POST('/api/digitalocean-droplets/', {
-    body: { name: 'web-1', service_project_link: '/', region: '/', image: '/', size: '/' },
-  }));
+  const droplet = await answer(
+    api.POST('/api/digitalocean-droplets/', {
+      body: { name: 'web-1', service_project_link: '/', region: '/', image: '/', size: '/' },
+    }),
+  );
   await answer(api.POST('/api/digitalocean-droplets/{key}/stop/', { params: keyOf(droplet) }));
   // @ts-expect-error a size is required
   await api.POST('/api/digitalocean-droplets/{key}/resize/', { params: keyOf(droplet), body: {} });
 });
 
-console.log(JSON.stringify({
-  certification: certification.name,
-  state: settings.state,
-  catalogue: catalogue.length,
-  connections: connections.map((list) => list.length),
-  resources: resources.reduce((sum, list) => sum + list.length, 0),
-  summaries: all.map(summary),
-  types: Object.keys(types),
-  rules: rules.length,
-}));
+console.log(
+  JSON.stringify({
+    certification: certification.name,
+    state: settings.state,
+    catalogue: catalogue.length,
+    connections: connections.map((list) => list.length),
+    resources: resources.reduce((sum, list) => sum + list.length, 0),
+    summaries: all.map(summary),
+    types: Object.keys(types),
+    rules: rules.length,
+  }),
+);

@@ -2,7 +2,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Cast, cast } from '../../support/cast.ts';
 import { type Client, Fixture, type Json } from '../../support/fixture.ts';
-import { type SimulatedService, passage, setOptions, simulatedService, usages, work } from '../../support/simulated.ts';
+import { passage, type SimulatedService, setOptions, simulatedService, usages, work } from '../../support/simulated.ts';
 
 const test = suite('Amazon: imports and background pull (providers.md 6.4, services.md 8.4)');
 let fixture: Fixture;
@@ -32,22 +32,40 @@ async function sync(): Promise<void> {
 
 test('unmanaged instances are offered with cores, ram, disk, region, state, public_ips, flavor_name and runtime_state', async () => {
   inventory = (await owner.get(`${cloud.service.url}link/`)).body;
-  assert.equal(inventory.map(({ name }) => name), ['unmanaged-instance-1', 'unmanaged-instance-2', 'unmanaged-volume-1', 'unmanaged-volume-2']);
+  assert.equal(
+    inventory.map(({ name }) => name),
+    ['unmanaged-instance-1', 'unmanaged-instance-2', 'unmanaged-volume-1', 'unmanaged-volume-2'],
+  );
   const { backend_id, public_ips, ...rest } = item('unmanaged-instance-1');
   assert.match(backend_id, /^i-[0-9a-f]{17}$/);
   assert.equal(public_ips, ['198.18.0.1']);
   const region = (await owner.get('/api/aws-regions/?name=Ireland')).body[0];
   assert.equal(rest, {
-    name: 'unmanaged-instance-1', resource_type: 'Amazon.Instance', created: null,
-    cores: 1, ram: 1024, disk: 8192, region: region.uuid, state: 'OK', flavor_name: 't2.micro', runtime_state: 'running',
+    name: 'unmanaged-instance-1',
+    resource_type: 'Amazon.Instance',
+    created: null,
+    cores: 1,
+    ram: 1024,
+    disk: 8192,
+    region: region.uuid,
+    state: 'OK',
+    flavor_name: 't2.micro',
+    runtime_state: 'running',
   });
 });
 
 test('unmanaged volumes are offered with size, state, runtime_state, device, instance_id and volume_type', () => {
   const { backend_id: _, ...attached } = item('unmanaged-volume-1');
   assert.equal(attached, {
-    name: 'unmanaged-volume-1', resource_type: 'Amazon.Volume', created: null,
-    size: 10240, state: 'OK', runtime_state: 'inuse', device: '/dev/sdf', instance_id: item('unmanaged-instance-1').backend_id, volume_type: 'gp2',
+    name: 'unmanaged-volume-1',
+    resource_type: 'Amazon.Volume',
+    created: null,
+    size: 10240,
+    state: 'OK',
+    runtime_state: 'inuse',
+    device: '/dev/sdf',
+    instance_id: item('unmanaged-instance-1').backend_id,
+    volume_type: 'gp2',
   });
   const { device, instance_id, runtime_state } = item('unmanaged-volume-2');
   assert.equal({ device, instance_id, runtime_state }, { device: '', instance_id: null, runtime_state: 'available' });
@@ -59,8 +77,13 @@ test('the type is required, because Amazon imports several kinds', async () => {
 });
 
 test('an unknown id cannot be found', async () => {
-  const refusals = await Promise.all(['Amazon.Instance', 'Amazon.Volume'].map((resource_type) => link({ backend_id: 'x-1', resource_type })));
-  assert.equal(refusals.map(({ body }) => body), [{ backend_id: ["Can't find instance with ID x-1"] }, { backend_id: ["Can't find volume with ID x-1"] }]);
+  const refusals = await Promise.all(
+    ['Amazon.Instance', 'Amazon.Volume'].map((resource_type) => link({ backend_id: 'x-1', resource_type })),
+  );
+  assert.equal(
+    refusals.map(({ body }) => body),
+    [{ backend_id: ["Can't find instance with ID x-1"] }, { backend_id: ["Can't find volume with ID x-1"] }],
+  );
 });
 
 test('a volume on an unknown instance is refused', async () => {
@@ -75,14 +98,21 @@ test('a volume on no instance is imported', async () => {
   assert.equal([linked.status, rest], [200, { name: 'unmanaged-volume-2', state: 'OK' }]);
   assert.is(url, `${fixture.url}/api/aws-volumes/${uuid}/`);
   assert.equal(await usages(fixture, cloud.link), { storage: 10240 });
-  assert.equal(fixture.events().map(({ message }) => message), ['Resource Amazon Volume unmanaged-volume-2 has been imported.']);
+  assert.equal(
+    fixture.events().map(({ message }) => message),
+    ['Resource Amazon Volume unmanaged-volume-2 has been imported.'],
+  );
 });
 
 test('after its instance, a volume is imported attached to it', async () => {
-  instance = (await link({ backend_id: item('unmanaged-instance-1').backend_id, resource_type: 'Amazon.Instance' })).body;
+  instance = (await link({ backend_id: item('unmanaged-instance-1').backend_id, resource_type: 'Amazon.Instance' }))
+    .body;
   const linked = await link({ backend_id: item('unmanaged-volume-1').backend_id, resource_type: 'Amazon.Volume' });
   const volume = await present(linked.body);
-  assert.equal([volume.instance, volume.device, volume.runtime_state, volume.size], [instance.url, '/dev/sdf', 'inuse', 10240]);
+  assert.equal(
+    [volume.instance, volume.device, volume.runtime_state, volume.size],
+    [instance.url, '/dev/sdf', 'inuse', 10240],
+  );
   const { cores, external_ips, region_name, state } = await present(instance);
   assert.equal([cores, external_ips, region_name, state], [1, ['198.18.0.1'], 'EU (Ireland)', 'OK']);
   assert.equal(await usages(fixture, cloud.link), { ram: 1024, storage: 8192 + 2 * 10240, vcpu: 1 });
@@ -90,7 +120,10 @@ test('after its instance, a volume is imported attached to it', async () => {
 });
 
 test('what is linked is neither offered nor linked again', async () => {
-  assert.equal((await owner.get(`${cloud.service.url}link/`)).body.map(({ name }: Json) => name), ['unmanaged-instance-2']);
+  assert.equal(
+    (await owner.get(`${cloud.service.url}link/`)).body.map(({ name }: Json) => name),
+    ['unmanaged-instance-2'],
+  );
   const refused = await link({ backend_id: item('unmanaged-instance-1').backend_id, resource_type: 'Amazon.Instance' });
   assert.equal([refused.status, refused.body], [400, { backend_id: ['This resource is already linked.'] }]);
 });
@@ -99,7 +132,9 @@ test('an imported instance is stopped, resized and destroyed like others', async
   await owner.post(`${instance.url}stop/`);
   assert.equal((await passage(fixture, instance.url)).at(-1), 'OK stopped');
   const same = (await owner.get('/api/aws-sizes/?name_exact=t2.micro')).body[0];
-  assert.equal((await owner.post(`${instance.url}resize/`, { size: same.url })).body, { size: ['New size is the same as current.'] });
+  assert.equal((await owner.post(`${instance.url}resize/`, { size: same.url })).body, {
+    size: ['New size is the same as current.'],
+  });
   const larger = (await owner.get('/api/aws-sizes/?name_exact=c4.large')).body[0];
   assert.is((await owner.post(`${instance.url}resize/`, { size: larger.url })).status, 202);
   assert.equal((await passage(fixture, instance.url)).at(-1), 'OK stopped');

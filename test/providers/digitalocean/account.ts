@@ -39,12 +39,19 @@ export class Account {
   /** Creates a service on the account of the stand-in. */
   async connect(fields: Record<string, unknown> = {}): Promise<void> {
     const answer = await this.fixture.staff.post('/api/digitalocean/', {
-      name: 'DO', customer: this.customer.url, project: this.project.url, backend_url: this.vendor.url, token: 'full-access', ...fields,
+      name: 'DO',
+      customer: this.customer.url,
+      project: this.project.url,
+      backend_url: this.vendor.url,
+      token: 'full-access',
+      ...fields,
     });
     assert.is(answer.status, 201, JSON.stringify(answer.body));
     this.service = answer.body;
     await this.pass(2);
-    this.link = (await this.alice.get(`/api/digitalocean-service-project-link/?service_uuid=${this.service.uuid}`)).body[0];
+    this.link = (
+      await this.alice.get(`/api/digitalocean-service-project-link/?service_uuid=${this.service.uuid}`)
+    ).body[0];
   }
 
   async close(): Promise<void> {
@@ -65,15 +72,32 @@ export class Account {
   settings = async (): Promise<Json> => (await this.fixture.staff.get(this.service.settings)).body;
 
   /** Links of a region, an image and a size by their names. */
-  async choice(region = 'New York 3', image = 'Debian 9.2 x64', size = 's-1vcpu-1gb'): Promise<{ region: string; image: string; size: string }> {
+  async choice(
+    region = 'New York 3',
+    image = 'Debian 9.2 x64',
+    size = 's-1vcpu-1gb',
+  ): Promise<{ region: string; image: string; size: string }> {
     const url = async (path: string, name: string): Promise<string> =>
-      (await this.fixture.staff.get(`/api/${path}/?settings_uuid=${this.service.settings_uuid}&name_exact=${encodeURIComponent(name)}`)).body[0]?.url;
-    return { region: await url('digitalocean-regions', region), image: await url('digitalocean-images', image), size: await url('digitalocean-sizes', size) };
+      (
+        await this.fixture.staff.get(
+          `/api/${path}/?settings_uuid=${this.service.settings_uuid}&name_exact=${encodeURIComponent(name)}`,
+        )
+      ).body[0]?.url;
+    return {
+      region: await url('digitalocean-regions', region),
+      image: await url('digitalocean-images', image),
+      size: await url('digitalocean-sizes', size),
+    };
   }
 
   /** Orders a droplet as Alice; answers it as it is then, in state Creation Scheduled. */
   async order(name: string, fields: Record<string, unknown> = {}): Promise<Json> {
-    const answer = await this.alice.post('/api/digitalocean-droplets/', { name, service_project_link: this.link.url, ...(await this.choice()), ...fields });
+    const answer = await this.alice.post('/api/digitalocean-droplets/', {
+      name,
+      service_project_link: this.link.url,
+      ...(await this.choice()),
+      ...fields,
+    });
     assert.is(answer.status, 201, JSON.stringify(answer.body));
     return answer.body;
   }
@@ -110,4 +134,8 @@ export class Account {
 }
 
 /** State, runtime state and error of a resource. */
-export const stateOf = ({ error_message, runtime_state, state }: Json): unknown[] => [state, runtime_state, error_message];
+export const stateOf = ({ error_message, runtime_state, state }: Json): unknown[] => [
+  state,
+  runtime_state,
+  error_message,
+];

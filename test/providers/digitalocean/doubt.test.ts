@@ -44,11 +44,17 @@ for (const [what, mishap] of done) {
     await account.alice.post(`${droplet.url}restart/`);
     assert.is(await sent(`POST /droplets/${droplet.backend_id}/actions`), 1);
     assert.equal(stateOf(await account.read(droplet.url)), ['OK', 'online', '']);
-    assert.equal([...account.vendor.actions.values()].map(({ status, type }) => `${type} ${status}`), ['create completed', 'reboot completed']);
+    assert.equal(
+      [...account.vendor.actions.values()].map(({ status, type }) => `${type} ${status}`),
+      ['create completed', 'reboot completed'],
+    );
   });
 }
 
-for (const [what, mishap] of [['reset', 'reset'], ['answered with 503', { status: 503 }]] as readonly [string, Mishap][]) {
+for (const [what, mishap] of [
+  ['reset', 'reset'],
+  ['answered with 503', { status: 503 }],
+] as readonly [string, Mishap][]) {
   test(`a creation that is ${what} is asked for again when there is no such droplet`, async () => {
     account.vendor.mishap(create, mishap);
     const { url } = await account.order('web-1');
@@ -99,7 +105,10 @@ test('of creations under one name whose answers are lost each finds its own drop
   for (let n = 0; n < 4; n++) orders.push(await account.order('web'));
   assert.is(await sent(create, 100), 4);
   const droplets = await Promise.all(orders.map(({ url }) => account.read(url)));
-  assert.equal(droplets.map(({ state }) => state), ['OK', 'OK', 'OK', 'OK']);
+  assert.equal(
+    droplets.map(({ state }) => state),
+    ['OK', 'OK', 'OK', 'OK'],
+  );
   assert.equal(droplets.map((droplet) => droplet.backend_id).sort(), [...account.vendor.droplets.keys()].map(String));
 });
 
@@ -113,7 +122,10 @@ test('an earlier reboot is not taken for the lost one', async () => {
   account.vendor.mishap('POST /droplets/:id/actions', 'reset');
   await account.alice.post(`${droplet.url}restart/`);
   assert.is(await sent(`POST /droplets/${droplet.backend_id}/actions`), 2);
-  assert.equal([...account.vendor.actions.values()].map(({ type }) => type), ['create', 'reboot', 'reboot']);
+  assert.equal(
+    [...account.vendor.actions.values()].map(({ type }) => type),
+    ['create', 'reboot', 'reboot'],
+  );
 });
 
 test('a vendor that limits the calls meanwhile is waited for', async () => {

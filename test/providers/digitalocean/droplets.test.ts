@@ -46,7 +46,8 @@ test('a creation sends name, region, size, image, keys and user data, and follow
   for (let second = 1; second <= 14; second++) {
     await account.pass(1);
     const seen = account.vendor.take();
-    if (seen.length > 0) calls[second] = seen.map(({ body, line }) => line + (body === undefined ? '' : ` ${JSON.stringify(body)}`));
+    if (seen.length > 0)
+      calls[second] = seen.map(({ body, line }) => line + (body === undefined ? '' : ` ${JSON.stringify(body)}`));
   }
   const [id] = [...account.vendor.droplets.keys()] as [number];
   const [action] = [...account.vendor.actions.keys()];
@@ -57,16 +58,37 @@ test('a creation sends name, region, size, image, keys and user data, and follow
       `GET /account/keys/${key.fingerprint}`,
       `POST /account/keys {"name":"laptop","public_key":"${publicKeys.ed25519}"}`,
     ],
-    2: [`POST /droplets {"name":"web-1","region":"nyc3","size":"s-1vcpu-1gb","image":7555620,"ssh_keys":[${keyId}],"user_data":"#cloud-config"}`],
+    2: [
+      `POST /droplets {"name":"web-1","region":"nyc3","size":"s-1vcpu-1gb","image":7555620,"ssh_keys":[${keyId}],"user_data":"#cloud-config"}`,
+    ],
     7: [`GET /actions/${action}`],
     12: [`GET /actions/${action}`, `GET /droplets/${id}`],
   });
   const droplet = await account.read(url);
   assert.equal(stateOf(droplet), ['OK', 'online', '']);
   const address = `${(id >> 8) & 255}.${id & 255}`;
-  const shown = { backend_id: String(id), cores: 1, ram: 1024, disk: 25600, min_disk: 20480, image_name: 'Debian 9.2 x64', region_name: 'New York 3', key_name: 'laptop', key_fingerprint: key.fingerprint, user_data: '#cloud-config', external_ips: [`104.236.${address}`], internal_ips: [`10.128.${address}`], access_url: [`104.236.${address}`], start_time: '2018-01-05T04:47:18Z' };
+  const shown = {
+    backend_id: String(id),
+    cores: 1,
+    ram: 1024,
+    disk: 25600,
+    min_disk: 20480,
+    image_name: 'Debian 9.2 x64',
+    region_name: 'New York 3',
+    key_name: 'laptop',
+    key_fingerprint: key.fingerprint,
+    user_data: '#cloud-config',
+    external_ips: [`104.236.${address}`],
+    internal_ips: [`10.128.${address}`],
+    access_url: [`104.236.${address}`],
+    start_time: '2018-01-05T04:47:18Z',
+  };
   assert.equal(Object.fromEntries(Object.keys(shown).map((name) => [name, droplet[name]])), shown);
-  assert.equal(messages(), ['SSH key laptop has been created for user with username alice.', 'Resource web-1 creation has been scheduled.', 'Resource web-1 has been created.']);
+  assert.equal(messages(), [
+    'SSH key laptop has been created for user with username alice.',
+    'Resource web-1 creation has been scheduled.',
+    'Resource web-1 has been created.',
+  ]);
 });
 
 test('the id is in the row, and the state provisioning, while the action runs', async () => {
@@ -81,7 +103,13 @@ test('the id is in the row, and the state provisioning, while the action runs', 
 test('a creation without a key and user data sends neither', async () => {
   await account.order('web-1');
   await account.pass(2);
-  assert.equal(sent('POST /droplets'), { name: 'web-1', region: 'nyc3', size: 's-1vcpu-1gb', image: 7555620, ssh_keys: [] });
+  assert.equal(sent('POST /droplets'), {
+    name: 'web-1',
+    region: 'nyc3',
+    size: 's-1vcpu-1gb',
+    image: 7555620,
+    ssh_keys: [],
+  });
 });
 
 test('a key that the vendor has already is not uploaded', async () => {
@@ -97,11 +125,17 @@ test('a key that the vendor has already is not uploaded', async () => {
 test('creations that upload the same key at the same time get the one key', async () => {
   const key = await account.key();
   account.vendor.mishap('POST /account/keys', { delay: 30 }, 2);
-  const orders = [await account.order('web-1', { ssh_public_key: key.url }), await account.order('web-2', { ssh_public_key: key.url })];
+  const orders = [
+    await account.order('web-1', { ssh_public_key: key.url }),
+    await account.order('web-2', { ssh_public_key: key.url }),
+  ];
   await account.pass(20);
   assert.equal(lines().filter((line) => line === 'POST /account/keys').length, 2);
   for (const { url } of orders) assert.equal(stateOf(await account.read(url)), ['OK', 'online', '']);
-  assert.equal([...account.vendor.droplets.values()].map(({ order }) => order.ssh_keys), [[...account.vendor.keys.keys()], [...account.vendor.keys.keys()]]);
+  assert.equal(
+    [...account.vendor.droplets.values()].map(({ order }) => order.ssh_keys),
+    [[...account.vendor.keys.keys()], [...account.vendor.keys.keys()]],
+  );
 });
 
 test('a token that may only read is unauthorized to create, with the text of the vendor', async () => {
@@ -112,9 +146,10 @@ test('a token that may only read is unauthorized to create, with the text of the
   const text = 'You do not have access for the attempted action.';
   const droplet = await account.read(url);
   assert.equal([droplet.backend_id, ...stateOf(droplet)], ['', 'Erred', '', text]);
-  assert.equal(account.fixture.events().map(({ context, level, message, type }) => [type, level, message, context.error_message]), [
-    ['resource_creation_failed', 'error', 'Resource web-1 creation has failed.', text],
-  ]);
+  assert.equal(
+    account.fixture.events().map(({ context, level, message, type }) => [type, level, message, context.error_message]),
+    [['resource_creation_failed', 'error', 'Resource web-1 creation has failed.', text]],
+  );
   assert.is((await account.settings()).state, 'In Sync');
   // What never came to be at the vendor is deleted without a call.
   account.vendor.take();
@@ -148,15 +183,22 @@ test('start, stop and restart are power_on, shutdown and reboot', async () => {
   const droplet = await account.running('web-1');
   const route = `POST /droplets/${droplet.backend_id}/actions`;
   const orders: unknown[] = [];
-  for (const [name, state] of [['stop', 'offline'], ['start', 'online'], ['restart', 'online']] as const) {
+  for (const [name, state] of [
+    ['stop', 'offline'],
+    ['start', 'online'],
+    ['restart', 'online'],
+  ] as const) {
     assert.equal(stateOf(await act(droplet, name)), ['OK', state, '']);
     orders.push(sent(route));
   }
   assert.equal(orders, [{ type: 'shutdown' }, { type: 'power_on' }, { type: 'reboot' }]);
   assert.equal(messages(), [
-    'Resource web-1 has been scheduled to stop.', 'Resource web-1 has been stopped.',
-    'Resource web-1 has been scheduled to start.', 'Resource web-1 has been started.',
-    'Resource web-1 has been scheduled to restart.', 'Resource web-1 has been restarted.',
+    'Resource web-1 has been scheduled to stop.',
+    'Resource web-1 has been stopped.',
+    'Resource web-1 has been scheduled to start.',
+    'Resource web-1 has been started.',
+    'Resource web-1 has been scheduled to restart.',
+    'Resource web-1 has been restarted.',
   ]);
 });
 
@@ -173,7 +215,10 @@ test('resize sends the size and whether the disk grows, and takes the new values
   const route = `POST /droplets/${droplet.backend_id}/actions`;
   const flexible = await act(droplet, 'resize', { size, disk: false });
   assert.equal(sent(route), { type: 'resize', size: 's-2vcpu-4gb', disk: false });
-  assert.equal([...stateOf(flexible), flexible.cores, flexible.ram, flexible.disk], ['OK', 'offline', '', 2, 4096, 25600]);
+  assert.equal(
+    [...stateOf(flexible), flexible.cores, flexible.ram, flexible.disk],
+    ['OK', 'offline', '', 2, 4096, 25600],
+  );
   assert.equal(await usages(), { ram: 4096, storage: 25600, vcpu: 2 });
   const permanent = await act(droplet, 'resize', { size, disk: true });
   assert.equal(sent(route), { type: 'resize', size: 's-2vcpu-4gb', disk: true });
@@ -198,7 +243,10 @@ test('a deletion is a DELETE of the droplet', async () => {
   await account.pass(2);
   assert.equal(lines(), [`DELETE /droplets/${droplet.backend_id}`]);
   assert.is((await account.alice.get(droplet.url)).status, 404);
-  assert.equal(messages(), ['Resource web-1 deletion has been scheduled.', 'DigitalOcean Droplet web-1 has been deleted.']);
+  assert.equal(messages(), [
+    'Resource web-1 deletion has been scheduled.',
+    'DigitalOcean Droplet web-1 has been deleted.',
+  ]);
 });
 
 test('a deletion of a droplet that is gone already is done', async () => {
@@ -211,7 +259,11 @@ test('a deletion of a droplet that is gone already is done', async () => {
 
 test('a deletion that the vendor refuses fails with his text; a second one removes the row whatever he says', async () => {
   const droplet = await account.running('web-1');
-  account.vendor.mishap('DELETE /droplets/:id', { status: 422, body: { id: 'unprocessable_entity', message: 'Droplet is locked.' } }, 2);
+  account.vendor.mishap(
+    'DELETE /droplets/:id',
+    { status: 422, body: { id: 'unprocessable_entity', message: 'Droplet is locked.' } },
+    2,
+  );
   await account.alice.delete(droplet.url);
   await account.pass(2);
   assert.equal(stateOf(await account.read(droplet.url)), ['Erred', 'online', 'Droplet is locked.']);
@@ -234,8 +286,12 @@ test('pull of a droplet that is gone fails, with the alert; one that is back is 
   const [[id, present]] = [...account.vendor.droplets] as [[number, Droplet]];
   account.vendor.droplets.clear();
   assert.equal(stateOf(await act(droplet, 'pull')), ['Erred', '', 'Does not exist at backend.']);
-  const alerts = async (): Promise<Json[]> => (await account.fixture.staff.get('/api/alerts/?opened&alert_type=resource_disappeared_from_backend')).body;
-  assert.equal((await alerts()).map(({ scope }) => scope), [droplet.url]);
+  const alerts = async (): Promise<Json[]> =>
+    (await account.fixture.staff.get('/api/alerts/?opened&alert_type=resource_disappeared_from_backend')).body;
+  assert.equal(
+    (await alerts()).map(({ scope }) => scope),
+    [droplet.url],
+  );
   account.vendor.droplets.set(id, present);
   assert.equal(stateOf(await act(droplet, 'pull')), ['OK', 'online', '']);
   assert.equal(await alerts(), []);
@@ -245,7 +301,10 @@ test('pull of a backend that does not respond fails without that alert', async (
   const droplet = await account.running('web-1');
   account.vendor.mishap('GET /droplets/:id', 'reset', 4);
   assert.equal(stateOf(await act(droplet, 'pull')), ['Erred', 'online', 'Backend does not respond']);
-  assert.equal((await account.fixture.staff.get('/api/alerts/?opened&alert_type=resource_disappeared_from_backend')).body, []);
+  assert.equal(
+    (await account.fixture.staff.get('/api/alerts/?opened&alert_type=resource_disappeared_from_backend')).body,
+    [],
+  );
 });
 
 test('archive is a state of its own, and any state that is not known is an error', async () => {
@@ -260,7 +319,11 @@ test('archive is a state of its own, and any state that is not known is an error
   assert.equal(stateOf(await account.read(droplet.url)), ['OK', 'online', '']);
   present.status = 'melted';
   await sync();
-  assert.equal(stateOf(await account.read(droplet.url)), ['Erred', 'error', 'Droplet runtime state become erred: error']);
+  assert.equal(stateOf(await account.read(droplet.url)), [
+    'Erred',
+    'error',
+    'Droplet runtime state become erred: error',
+  ]);
 });
 
 test('the background pull overwrites what the vendor knows, finds what is gone, and what is back', async () => {
@@ -279,31 +342,56 @@ test('the background pull overwrites what the vendor knows, finds what is gone, 
 });
 
 test('droplets that are active or off can be imported, with cores, ram, disk and flavor_name', async () => {
-  for (const [name, status] of [['running', 'active'], ['stopped', 'off'], ['coming', 'new'], ['stored', 'archive']] as const) account.vendor.order(name, status);
+  for (const [name, status] of [
+    ['running', 'active'],
+    ['stopped', 'off'],
+    ['coming', 'new'],
+    ['stored', 'archive'],
+  ] as const)
+    account.vendor.order(name, status);
   await sync();
   const url = `${account.service.url}link/`;
   const items = (await account.fixture.staff.get(url)).body;
   const [id] = [...account.vendor.droplets.keys()] as [number];
-  const common = { resource_type: 'DigitalOcean.Droplet', cores: 1, ram: 1024, disk: 25600, flavor_name: 's-1vcpu-1gb' };
-  assert.equal(items.map(({ created: _, ...item }: Json) => item), [
-    { backend_id: String(id), name: 'running', ...common },
-    { backend_id: String(id + 1), name: 'stopped', ...common },
-  ]);
+  const common = {
+    resource_type: 'DigitalOcean.Droplet',
+    cores: 1,
+    ram: 1024,
+    disk: 25600,
+    flavor_name: 's-1vcpu-1gb',
+  };
+  assert.equal(
+    items.map(({ created: _, ...item }: Json) => item),
+    [
+      { backend_id: String(id), name: 'running', ...common },
+      { backend_id: String(id + 1), name: 'stopped', ...common },
+    ],
+  );
   assert.is(items[0].created, [...account.vendor.droplets.values()][0]?.created_at);
   const body = { project: account.project.url };
-  assert.equal((await account.fixture.staff.post(url, { ...body, backend_id: '1' })).body, { backend_id: ["Can't find droplet with ID 1"] });
-  assert.equal((await account.fixture.staff.post(url, { ...body, backend_id: String(id + 2) })).body, { backend_id: [`Can't find droplet with ID ${id + 2}`] });
+  assert.equal((await account.fixture.staff.post(url, { ...body, backend_id: '1' })).body, {
+    backend_id: ["Can't find droplet with ID 1"],
+  });
+  assert.equal((await account.fixture.staff.post(url, { ...body, backend_id: String(id + 2) })).body, {
+    backend_id: [`Can't find droplet with ID ${id + 2}`],
+  });
   const { body: imported, status } = await account.fixture.staff.post(url, { ...body, backend_id: String(id + 1) });
   assert.equal([status, imported.name, imported.state], [200, 'stopped', 'OK']);
   const droplet = await account.read(imported.url);
-  assert.equal([droplet.runtime_state, droplet.cores, droplet.ram, droplet.disk, droplet.image_name, droplet.region_name], ['offline', 1, 1024, 25600, 'Debian 9.2 x64', 'New York 3']);
-  assert.equal((await account.fixture.staff.post(url, { ...body, backend_id: String(id + 1) })).body, { backend_id: ['This resource is already linked.'] });
+  assert.equal(
+    [droplet.runtime_state, droplet.cores, droplet.ram, droplet.disk, droplet.image_name, droplet.region_name],
+    ['offline', 1, 1024, 25600, 'Debian 9.2 x64', 'New York 3'],
+  );
+  assert.equal((await account.fixture.staff.post(url, { ...body, backend_id: String(id + 1) })).body, {
+    backend_id: ['This resource is already linked.'],
+  });
   // The imported one works as any other.
   assert.equal(stateOf(await act(droplet, 'start')), ['OK', 'online', '']);
 });
 
 test('objects that can not be imported raise no alert of unmanaged resources', async () => {
-  const alerts = async (): Promise<number> => (await account.fixture.staff.get('/api/alerts/?opened&alert_type=service_has_unmanaged_resources')).body.length;
+  const alerts = async (): Promise<number> =>
+    (await account.fixture.staff.get('/api/alerts/?opened&alert_type=service_has_unmanaged_resources')).body.length;
   const droplet = account.vendor.order('coming', 'new');
   await sync();
   assert.is(await alerts(), 0);
@@ -325,7 +413,14 @@ test('429 in the middle of an operation waits as long as Retry-After says', asyn
 test('a look at an action that fails is repeated after 1, 2 and 4 seconds, and the operation fails then', async () => {
   const droplet = await account.running('web-1');
   account.vendor.mishap('GET /actions/:id', { status: 502 }, 3);
-  assert.equal(stateOf(await act(droplet, 'stop').then(() => account.pass(10)).then(() => account.read(droplet.url))), ['OK', 'offline', '']);
+  assert.equal(
+    stateOf(
+      await act(droplet, 'stop')
+        .then(() => account.pass(10))
+        .then(() => account.read(droplet.url)),
+    ),
+    ['OK', 'offline', ''],
+  );
   account.vendor.mishap('GET /actions/:id', { status: 502 }, 4);
   assert.equal(stateOf(await act(droplet, 'start')), ['Erred', 'offline', 'Backend does not respond']);
 });
@@ -337,7 +432,10 @@ test('an operation that takes too long fails', async () => {
   account.fixture.events();
   account.fixture.clock.advance(30 * 60);
   await account.pass(1);
-  assert.equal(account.fixture.events().map(({ context, type }) => [type, context.error_message]), [['resource_creation_failed', 'Provisioning is timed out.']]);
+  assert.equal(
+    account.fixture.events().map(({ context, type }) => [type, context.error_message]),
+    [['resource_creation_failed', 'Provisioning is timed out.']],
+  );
 });
 
 test.run();

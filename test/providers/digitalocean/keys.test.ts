@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { publicKeys } from '../../support/public-keys.ts';
 import type { Json } from '../../support/fixture.ts';
+import { publicKeys } from '../../support/public-keys.ts';
 import { Account } from './account.ts';
 
 const test = suite('SSH keys at DigitalOcean');
@@ -78,8 +78,15 @@ test('the keys of a deleted user are removed at the vendor', async () => {
 test('a key that another user has given too stays until he deletes it as well', async () => {
   const bob = await account.fixture.user('bob');
   await account.fixture.grant(account.project, bob, 'manager');
-  const his = (await account.fixture.as('bob').post('/api/keys/', { name: 'shared laptop', public_key: publicKeys.ed25519 })).body;
-  const order = { name: 'web-2', service_project_link: account.link.url, ...(await account.choice()), ssh_public_key: his.url };
+  const his = (
+    await account.fixture.as('bob').post('/api/keys/', { name: 'shared laptop', public_key: publicKeys.ed25519 })
+  ).body;
+  const order = {
+    name: 'web-2',
+    service_project_link: account.link.url,
+    ...(await account.choice()),
+    ssh_public_key: his.url,
+  };
   assert.is((await account.fixture.as('bob').post('/api/digitalocean-droplets/', order)).status, 201);
   await account.pass(20);
   await account.alice.delete(key.url);

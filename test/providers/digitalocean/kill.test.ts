@@ -33,8 +33,13 @@ test.after(async () => {
 });
 
 async function serve(): Promise<void> {
-  child = spawn(process.execPath, ['--import', import.meta.resolve('tsx'), program, data, String(begun)], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const [line] = await Promise.race([once(createInterface(child.stdout as NonNullable<typeof child.stdout>), 'line'), once(child, 'close')]);
+  child = spawn(process.execPath, ['--import', import.meta.resolve('tsx'), program, data, String(begun)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [line] = await Promise.race([
+    once(createInterface(child.stdout as NonNullable<typeof child.stdout>), 'line'),
+    once(child, 'close'),
+  ]);
   server = JSON.parse(line as string);
 }
 
@@ -57,7 +62,10 @@ async function ask(method: string, path: string, body?: unknown): Promise<Json> 
 
 /** All droplets, as the API shows them. */
 async function droplets(): Promise<Json[]> {
-  return ask('GET', '/api/digitalocean-droplets/?page_size=200&o=name&field=name&field=state&field=runtime_state&field=backend_id&field=error_message&field=url');
+  return ask(
+    'GET',
+    '/api/digitalocean-droplets/?page_size=200&o=name&field=name&field=state&field=runtime_state&field=backend_id&field=error_message&field=url',
+  );
 }
 
 /** Waits for what is asked to become true. */
@@ -69,7 +77,8 @@ async function until(what: string, ask: () => Promise<boolean> | boolean): Promi
   }
 }
 
-const inState = async (...states: string[]): Promise<number> => (await droplets()).filter(({ state }) => states.includes(state)).length;
+const inState = async (...states: string[]): Promise<number> =>
+  (await droplets()).filter(({ state }) => states.includes(state)).length;
 
 /** Thirteen accounts, so that four operations of each make fifty at once. */
 async function connect(): Promise<Json[]> {
@@ -77,21 +86,41 @@ async function connect(): Promise<Json[]> {
   const customer = await ask('POST', '/api/customers/', { name: 'Alice' });
   const project = await ask('POST', '/api/projects/', { name: 'Rocket', customer: customer.url });
   for (let n = 0; n < 13; n++) {
-    await ask('POST', '/api/digitalocean/', { name: `Account ${n}`, customer: customer.url, project: project.url, backend_url: vendor.url, token: 'full-access' });
+    await ask('POST', '/api/digitalocean/', {
+      name: `Account ${n}`,
+      customer: customer.url,
+      project: project.url,
+      backend_url: vendor.url,
+      token: 'full-access',
+    });
   }
-  await until('synchronisation', async () => (await ask('GET', '/api/digitalocean/?page_size=50')).every(({ state }: Json) => state === 'In Sync'));
+  await until('synchronisation', async () =>
+    (await ask('GET', '/api/digitalocean/?page_size=50')).every(({ state }: Json) => state === 'In Sync'),
+  );
   return ask('GET', '/api/digitalocean-service-project-link/?page_size=50');
 }
 
-const find = async (path: string, name: string): Promise<string> => (await ask('GET', `/api/digitalocean-${path}/?name_exact=${encodeURIComponent(name)}`))[0].url;
+const find = async (path: string, name: string): Promise<string> =>
+  (await ask('GET', `/api/digitalocean-${path}/?name_exact=${encodeURIComponent(name)}`))[0].url;
 
-const posts = (): number => posted.push(...vendor.take().map(({ line }) => line).filter((line) => line.startsWith('POST')));
+const posts = (): number =>
+  posted.push(
+    ...vendor
+      .take()
+      .map(({ line }) => line)
+      .filter((line) => line.startsWith('POST')),
+  );
 const posted: string[] = [];
 
 test('in the middle of fifty running operations loses none and doubles none', async () => {
   const links = await connect();
-  const make = { region: await find('regions', 'New York 3'), image: await find('images', 'Debian 9.2 x64'), size: await find('sizes', 's-1vcpu-1gb') };
-  const order = (n: number): Promise<Json> => ask('POST', '/api/digitalocean-droplets/', { name: `web-${n}`, service_project_link: links[n % 13].url, ...make });
+  const make = {
+    region: await find('regions', 'New York 3'),
+    image: await find('images', 'Debian 9.2 x64'),
+    size: await find('sizes', 's-1vcpu-1gb'),
+  };
+  const order = (n: number): Promise<Json> =>
+    ask('POST', '/api/digitalocean-droplets/', { name: `web-${n}`, service_project_link: links[n % 13].url, ...make });
 
   const running = [];
   for (let n = 0; n < 14; n++) running.push(await order(n));
@@ -115,19 +144,41 @@ test('in the middle of fifty running operations loses none and doubles none', as
   await until('every operation', async () => (await inState('OK', 'Erred')) === 50);
 
   const present = await droplets();
-  assert.equal(present.filter(({ state }) => state === 'Erred').map(({ error_message: text }) => text), []);
+  assert.equal(
+    present.filter(({ state }) => state === 'Erred').map(({ error_message: text }) => text),
+    [],
+  );
   // Every droplet is exactly once at the vendor.
   const ofVendor = [...vendor.droplets.values()].map(({ id, name }) => `${name} ${id}`).sort();
   assert.equal(ofVendor, present.map(({ backend_id: id, name }) => `${name} ${id}`).sort());
   assert.is(ofVendor.length, 50);
   // Every action was begun exactly once.
-  const types = [...vendor.actions.values()].filter(({ droplet }) => vendor.droplets.has(droplet)).map(({ type }) => type);
-  assert.equal(['create', 'shutdown', 'reboot'].map((wanted) => types.filter((type) => type === wanted).length), [50, 7, 7]);
-  assert.equal(present.map(({ runtime_state: state }) => state).sort(), [...Array(7).fill('offline'), ...Array(43).fill('online')]);
+  const types = [...vendor.actions.values()]
+    .filter(({ droplet }) => vendor.droplets.has(droplet))
+    .map(({ type }) => type);
+  assert.equal(
+    ['create', 'shutdown', 'reboot'].map((wanted) => types.filter((type) => type === wanted).length),
+    [50, 7, 7],
+  );
+  assert.equal(present.map(({ runtime_state: state }) => state).sort(), [
+    ...Array(7).fill('offline'),
+    ...Array(43).fill('online'),
+  ]);
   // And everything was told exactly once.
-  const told = async (type: string): Promise<number> => (await ask('GET', `/api/events/?page_size=200&event_type=${type}`)).length;
-  assert.equal([await told('resource_creation_succeeded'), await told('resource_stop_succeeded'), await told('resource_restart_succeeded')], [50, 7, 7]);
-  assert.equal([await told('resource_creation_failed'), await told('resource_stop_failed'), await told('resource_restart_failed')], [0, 0, 0]);
+  const told = async (type: string): Promise<number> =>
+    (await ask('GET', `/api/events/?page_size=200&event_type=${type}`)).length;
+  assert.equal(
+    [
+      await told('resource_creation_succeeded'),
+      await told('resource_stop_succeeded'),
+      await told('resource_restart_succeeded'),
+    ],
+    [50, 7, 7],
+  );
+  assert.equal(
+    [await told('resource_creation_failed'), await told('resource_stop_failed'), await told('resource_restart_failed')],
+    [0, 0, 0],
+  );
 });
 
 test.run();

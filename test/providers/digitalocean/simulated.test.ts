@@ -19,15 +19,21 @@ test.before(async () => {
 
 test.after(() => fixture.close());
 
-const list = async (path: string): Promise<Json[]> => (await people.clients.stranger.get(`/api/digitalocean-${path}`)).body;
+const list = async (path: string): Promise<Json[]> =>
+  (await people.clients.stranger.get(`/api/digitalocean-${path}`)).body;
 const names = async (path: string): Promise<string[]> => (await list(path)).map(({ name }) => name);
-const linkOf = async (path: string, name: string): Promise<string> => (await list(`${path}/?name_exact=${encodeURIComponent(name)}`))[0].url;
+const linkOf = async (path: string, name: string): Promise<string> =>
+  (await list(`${path}/?name_exact=${encodeURIComponent(name)}`))[0].url;
 
 /** The answer to a creation by the project's administrator. */
-const create = (fields: Record<string, unknown>): Promise<Answer<Json>> => people.clients.admin.post('/api/digitalocean-droplets/', cloud.body(fields));
+const create = (fields: Record<string, unknown>): Promise<Answer<Json>> =>
+  people.clients.admin.post('/api/digitalocean-droplets/', cloud.body(fields));
 
 /** Everything in an object but its links and ids. */
-const plain = ({ regions, url: _, uuid: __, ...rest }: Json): Json => ({ ...rest, ...(regions && { regions: regions.map(({ name }: Json) => name) }) });
+const plain = ({ regions, url: _, uuid: __, ...rest }: Json): Json => ({
+  ...rest,
+  ...(regions && { regions: regions.map(({ name }: Json) => name) }),
+});
 
 const everywhere = ['Amsterdam 3', 'Frankfurt 1', 'New York 3', 'Singapore 1'];
 
@@ -43,7 +49,17 @@ test('regions have url, uuid and name; everybody reads them', async () => {
 
 test('images have distribution, type, regions, is_official, created_at and min_disk_size', async () => {
   const images = await list('images/');
-  assert.equal(Object.keys(images[0]), ['url', 'uuid', 'name', 'distribution', 'type', 'regions', 'is_official', 'created_at', 'min_disk_size']);
+  assert.equal(Object.keys(images[0]), [
+    'url',
+    'uuid',
+    'name',
+    'distribution',
+    'type',
+    'regions',
+    'is_official',
+    'created_at',
+    'min_disk_size',
+  ]);
   assert.equal(Object.keys(images[0].regions[0]), ['url', 'uuid', 'name']);
   const common = { type: 'snapshot', is_official: true, created_at: '2017-06-01T00:00:00Z', regions: everywhere };
   assert.equal(images.map(plain), [
@@ -60,18 +76,40 @@ test('images are filtered and ordered by distribution and type', async () => {
   assert.equal(await names('images/?distribution=debian'), []);
   assert.is((await list('images/?type=snapshot')).length, 5);
   assert.equal(await names('images/?type=backup'), []);
-  assert.equal(await names('images/?o=-distribution'), ['Ubuntu 16.04 x64', 'FreeBSD 11 x64', 'Debian 9 x64', 'CoreOS stable', 'CentOS 7 x64']);
+  assert.equal(await names('images/?o=-distribution'), [
+    'Ubuntu 16.04 x64',
+    'FreeBSD 11 x64',
+    'Debian 9 x64',
+    'CoreOS stable',
+    'CentOS 7 x64',
+  ]);
   assert.is((await list('images/?o=type')).length, 5);
 });
 
 test('sizes have the slug as name, cores, ram, disk, transfer and regions', async () => {
-  assert.equal(Object.keys((await list('sizes/'))[0]), ['url', 'uuid', 'name', 'cores', 'ram', 'disk', 'transfer', 'regions']);
+  assert.equal(Object.keys((await list('sizes/'))[0]), [
+    'url',
+    'uuid',
+    'name',
+    'cores',
+    'ram',
+    'disk',
+    'transfer',
+    'regions',
+  ]);
   assert.equal((await list('sizes/')).map(plain), [
     { name: 's-1vcpu-1gb', cores: 1, ram: 1024, disk: 25600, transfer: 1048576, regions: everywhere },
     { name: 's-1vcpu-2gb', cores: 1, ram: 2048, disk: 51200, transfer: 2097152, regions: everywhere },
     { name: 's-2vcpu-4gb', cores: 2, ram: 4096, disk: 81920, transfer: 4194304, regions: everywhere },
     { name: 's-4vcpu-8gb', cores: 4, ram: 8192, disk: 163840, transfer: 5242880, regions: everywhere },
-    { name: 's-8vcpu-32gb', cores: 8, ram: 32768, disk: 655360, transfer: 7340032, regions: ['Amsterdam 3', 'New York 3'] },
+    {
+      name: 's-8vcpu-32gb',
+      cores: 8,
+      ram: 32768,
+      disk: 655360,
+      transfer: 7340032,
+      regions: ['Amsterdam 3', 'New York 3'],
+    },
   ]);
 });
 
@@ -79,7 +117,13 @@ test('sizes are filtered and ordered by cores, ram and disk', async () => {
   assert.equal(await names('sizes/?cores=1'), ['s-1vcpu-1gb', 's-1vcpu-2gb']);
   assert.equal(await names('sizes/?ram=4096'), ['s-2vcpu-4gb']);
   assert.equal(await names('sizes/?disk=655360'), ['s-8vcpu-32gb']);
-  assert.equal(await names('sizes/?o=-ram'), ['s-8vcpu-32gb', 's-4vcpu-8gb', 's-2vcpu-4gb', 's-1vcpu-2gb', 's-1vcpu-1gb']);
+  assert.equal(await names('sizes/?o=-ram'), [
+    's-8vcpu-32gb',
+    's-4vcpu-8gb',
+    's-2vcpu-4gb',
+    's-1vcpu-2gb',
+    's-1vcpu-1gb',
+  ]);
   assert.equal((await names('sizes/?o=-cores'))[0], 's-8vcpu-32gb');
   assert.equal((await names('sizes/?o=-disk')).slice(0, 2), ['s-8vcpu-32gb', 's-4vcpu-8gb']);
 });
@@ -88,7 +132,8 @@ test('every property is filtered by name, name_exact and settings', async () => 
   assert.equal(await names('regions/?name=york'), ['New York 3']);
   assert.equal(await names('regions/?name_exact=New+York'), []);
   assert.equal(await names('regions/?name_exact=New+York+3'), ['New York 3']);
-  const ofOwner = async (query: string): Promise<number> => (await people.clients.owner.get(`/api/digitalocean-regions/?${query}`)).body.length;
+  const ofOwner = async (query: string): Promise<number> =>
+    (await people.clients.owner.get(`/api/digitalocean-regions/?${query}`)).body.length;
   assert.is(await ofOwner(`settings_uuid=${cloud.settings.uuid}`), 4);
   assert.is(await ofOwner(`settings=${encodeURIComponent(cloud.settings.url)}`), 4);
   assert.equal(await names(`regions/?settings_uuid=${cloud.settings.uuid}`), []);
@@ -98,7 +143,10 @@ test('every property is filtered by name, name_exact and settings', async () => 
 test('a creation needs service_project_link, name, region, image and size', async () => {
   const required = ['This field is required.'];
   const { body, status } = await people.clients.admin.post('/api/digitalocean-droplets/', {});
-  assert.equal([status, body], [400, { service_project_link: required, name: required, region: required, image: required, size: required }]);
+  assert.equal(
+    [status, body],
+    [400, { service_project_link: required, name: required, region: required, image: required, size: required }],
+  );
 });
 
 test('region, image and size are never read, region_name is; the droplet becomes online', async () => {
@@ -107,7 +155,20 @@ test('region, image and size are never read, region_name is; the droplet becomes
   assert.equal(await passage(fixture, body.url), ['Creation Scheduled', 'Creating provisioning', 'OK online']);
   const droplet = (await people.clients.admin.get(body.url)).body;
   for (const name of ['region', 'image', 'size', 'ssh_public_key']) assert.not.ok(name in droplet, name);
-  const shown = { name: 'web-1.example.com', description: 'front', resource_type: 'DigitalOcean.Droplet', region_name: 'New York 3', image_name: 'Debian 9 x64', cores: 1, ram: 1024, disk: 25600, min_disk: 20480, min_ram: 0, tags: ['env:prod'], access_url: droplet.external_ips };
+  const shown = {
+    name: 'web-1.example.com',
+    description: 'front',
+    resource_type: 'DigitalOcean.Droplet',
+    region_name: 'New York 3',
+    image_name: 'Debian 9 x64',
+    cores: 1,
+    ram: 1024,
+    disk: 25600,
+    min_disk: 20480,
+    min_ram: 0,
+    tags: ['env:prod'],
+    access_url: droplet.external_ips,
+  };
   assert.equal(Object.fromEntries(Object.keys(shown).map((name) => [name, droplet[name]])), shown);
   assert.match(droplet.backend_id, /^10000\d\d$/);
   assert.match(droplet.external_ips[0], /^198\.1[89]\./);
@@ -116,7 +177,11 @@ test('region, image and size are never read, region_name is; the droplet becomes
 
 test('a name outside of a-z, A-Z, 0-9, dot and hyphen is refused', async () => {
   for (const name of ['web 1', 'web_1', 'wéb', 'web/1']) {
-    assert.equal((await create({ name })).body, { name: ['Only valid hostname characters are allowed. (a-z, A-Z, 0-9, . and -)'] }, name);
+    assert.equal(
+      (await create({ name })).body,
+      { name: ['Only valid hostname characters are allowed. (a-z, A-Z, 0-9, . and -)'] },
+      name,
+    );
   }
 });
 
@@ -128,16 +193,28 @@ test('Ubuntu, FreeBSD and CoreOS need a key, the others do not', async () => {
     if (status === 201) await people.clients.admin.post(`${body.url}unlink/`);
   }
   const refusal = { ssh_public_key: ['SSH public key is required for this image'] };
-  assert.equal(needs, { 'Ubuntu 16.04 x64': refusal, 'FreeBSD 11 x64': refusal, 'CoreOS stable': refusal, 'Debian 9 x64': 201, 'CentOS 7 x64': 201 });
+  assert.equal(needs, {
+    'Ubuntu 16.04 x64': refusal,
+    'FreeBSD 11 x64': refusal,
+    'CoreOS stable': refusal,
+    'Debian 9 x64': 201,
+    'CentOS 7 x64': 201,
+  });
 });
 
 test('a key of the caller is copied to key_name and key_fingerprint; a key of another is unknown', async () => {
   const key = (await people.clients.admin.post('/api/keys/', { name: 'laptop', public_key: publicKeys.ed25519 })).body;
   const { body } = await create({ image: cloud.catalogue.ubuntu, ssh_public_key: key.url });
   assert.equal([body.key_name, body.key_fingerprint], ['laptop', key.fingerprint]);
-  const foreign = await people.clients.manager.post('/api/digitalocean-droplets/', cloud.body({ image: cloud.catalogue.ubuntu, ssh_public_key: key.url }));
+  const foreign = await people.clients.manager.post(
+    '/api/digitalocean-droplets/',
+    cloud.body({ image: cloud.catalogue.ubuntu, ssh_public_key: key.url }),
+  );
   assert.equal(foreign.body, { ssh_public_key: ['Invalid hyperlink - Object does not exist.'] });
-  const byStaff = await fixture.staff.post('/api/digitalocean-droplets/', cloud.body({ image: cloud.catalogue.ubuntu, ssh_public_key: key.url }));
+  const byStaff = await fixture.staff.post(
+    '/api/digitalocean-droplets/',
+    cloud.body({ image: cloud.catalogue.ubuntu, ssh_public_key: key.url }),
+  );
   assert.equal([byStaff.status, byStaff.body.key_name], [201, 'laptop']);
   await work(fixture);
 });
@@ -145,8 +222,12 @@ test('a key of the caller is copied to key_name and key_fingerprint; a key of an
 test('image and size must be in the region', async () => {
   const region = await linkOf('regions', 'Singapore 1');
   const key = (await people.clients.admin.get('/api/keys/')).body[0].url;
-  assert.equal((await create({ region, image: await linkOf('images', 'CoreOS stable'), ssh_public_key: key })).body, { image: ['Image is missing in region Singapore 1'] });
-  assert.equal((await create({ region, size: await linkOf('sizes', 's-8vcpu-32gb') })).body, { size: ['Size is missing in region Singapore 1'] });
+  assert.equal((await create({ region, image: await linkOf('images', 'CoreOS stable'), ssh_public_key: key })).body, {
+    image: ['Image is missing in region Singapore 1'],
+  });
+  assert.equal((await create({ region, size: await linkOf('sizes', 's-8vcpu-32gb') })).body, {
+    size: ['Size is missing in region Singapore 1'],
+  });
 });
 
 test('the disk of the size must be enough for the image', async () => {
@@ -189,10 +270,16 @@ test('start_time is the instant the droplet went online, and null while it is of
 test('resize needs offline, a size and disk', async () => {
   const droplet = await cloud.make({ name: 'grow' });
   const size = cloud.catalogue.large;
-  assert.equal(await act(droplet, 'resize', { size, disk: true }), [409, { detail: 'Valid runtime states for operation: offline.' }]);
+  assert.equal(await act(droplet, 'resize', { size, disk: true }), [
+    409,
+    { detail: 'Valid runtime states for operation: offline.' },
+  ]);
   await act(droplet, 'stop');
   await work(fixture);
-  assert.equal(await act(droplet, 'resize', {}), [400, { size: ['This field is required.'], disk: ['This field is required.'] }]);
+  assert.equal(await act(droplet, 'resize', {}), [
+    400,
+    { size: ['This field is required.'], disk: ['This field is required.'] },
+  ]);
   assert.equal(await act(droplet, 'resize', { size, disk: true }), [202, { detail: 'resizing was scheduled' }]);
   assert.equal(await passage(fixture, droplet.url), ['Update Scheduled offline', 'Updating resizing', 'OK offline']);
   const { cores, disk, ram } = (await fixture.staff.get(droplet.url)).body;
@@ -200,12 +287,19 @@ test('resize needs offline, a size and disk', async () => {
 });
 
 test('resize is refused for the same size, a smaller disk, and a size that is not in the region', async () => {
-  const droplet = await cloud.make({ name: 'refuse', region: await linkOf('regions', 'Singapore 1'), size: cloud.catalogue.large });
+  const droplet = await cloud.make({
+    name: 'refuse',
+    region: await linkOf('regions', 'Singapore 1'),
+    size: cloud.catalogue.large,
+  });
   await act(droplet, 'stop');
   await work(fixture);
-  const resize = async (size: string, disk = false): Promise<Json> => (await act(droplet, 'resize', { size: await linkOf('sizes', size), disk }))[1];
+  const resize = async (size: string, disk = false): Promise<Json> =>
+    (await act(droplet, 'resize', { size: await linkOf('sizes', size), disk }))[1];
   assert.equal(await resize('s-2vcpu-4gb'), { size: ['New size is the same. Please select another one.'] });
-  assert.equal(await resize('s-1vcpu-1gb'), { size: ['Disk sizes are not allowed to be decreased through a resize operation.'] });
+  assert.equal(await resize('s-1vcpu-1gb'), {
+    size: ['Disk sizes are not allowed to be decreased through a resize operation.'],
+  });
   assert.equal(await resize('s-8vcpu-32gb'), { size: ['Size is missing in region Singapore 1'] });
 });
 
@@ -231,7 +325,11 @@ test('a resize counts cores and ram, and the disk only with disk true, when it i
   assert.equal(await difference({ size: cloud.catalogue.large, disk: false }), [1, 3072, 0]);
   await work(fixture);
   assert.is((await fixture.staff.get(droplet.url)).body.disk, 25600);
-  assert.equal(await usages(fixture, cloud.link), { ...before, vcpu: Number(before.vcpu) + 1, ram: Number(before.ram) + 3072 });
+  assert.equal(await usages(fixture, cloud.link), {
+    ...before,
+    vcpu: Number(before.vcpu) + 1,
+    ram: Number(before.ram) + 3072,
+  });
 });
 
 test('a resize beyond a quota of the link is refused', async () => {
@@ -247,7 +345,11 @@ test('a resize beyond a quota of the link is refused', async () => {
 
 test('update changes name, description and tags here, at once', async () => {
   const droplet = await cloud.make({ name: 'before' });
-  const { body, status } = await people.clients.admin.put(droplet.url, { name: 'after', description: 'new', tags: ['a'] });
+  const { body, status } = await people.clients.admin.put(droplet.url, {
+    name: 'after',
+    description: 'new',
+    tags: ['a'],
+  });
   assert.equal([status, body.name, body.description, body.tags, body.state], [200, 'after', 'new', ['a'], 'OK']);
 });
 
@@ -268,32 +370,56 @@ test('an unlinked droplet can be imported again, with cores, ram, disk and flavo
   const url = `${cloud.service.url}link/`;
   const items: Json[] = (await people.clients.owner.get(url)).body;
   const { created: _, ...item } = items.find(({ backend_id }) => backend_id === droplet.backend_id);
-  assert.equal(item, { backend_id: droplet.backend_id, name: 'returning', resource_type: 'DigitalOcean.Droplet', cores: 1, ram: 1024, disk: 25600, flavor_name: 's-1vcpu-1gb' });
-  const { body, status } = await people.clients.owner.post(url, { backend_id: droplet.backend_id, project: people.project.url });
+  assert.equal(item, {
+    backend_id: droplet.backend_id,
+    name: 'returning',
+    resource_type: 'DigitalOcean.Droplet',
+    cores: 1,
+    ram: 1024,
+    disk: 25600,
+    flavor_name: 's-1vcpu-1gb',
+  });
+  const { body, status } = await people.clients.owner.post(url, {
+    backend_id: droplet.backend_id,
+    project: people.project.url,
+  });
   assert.equal([status, body.name, body.state], [200, 'returning', 'OK']);
-  assert.equal((await people.clients.owner.post(url, { backend_id: '1', project: people.project.url })).body, { backend_id: ["Can't find droplet with ID 1"] });
+  assert.equal((await people.clients.owner.post(url, { backend_id: '1', project: people.project.url })).body, {
+    backend_id: ["Can't find droplet with ID 1"],
+  });
 });
 
 test('the actions of a droplet tell whether they can be taken now', async () => {
   const droplet = await cloud.make({ name: 'told' });
   const { actions } = (await people.clients.admin.options(droplet.url)).body;
-  assert.equal(Object.fromEntries(Object.entries<Json>(actions).map(([name, { enabled, reason }]) => [name, enabled || reason])), {
-    destroy: true,
-    pull: true,
-    resize: 'Valid runtime states for operation: offline.',
-    restart: true,
-    start: 'Valid runtime states for operation: offline.',
-    stop: true,
-    unlink: true,
-    update: true,
-  });
+  assert.equal(
+    Object.fromEntries(Object.entries<Json>(actions).map(([name, { enabled, reason }]) => [name, enabled || reason])),
+    {
+      destroy: true,
+      pull: true,
+      resize: 'Valid runtime states for operation: offline.',
+      restart: true,
+      start: 'Valid runtime states for operation: offline.',
+      stop: true,
+      unlink: true,
+      update: true,
+    },
+  );
   await act(droplet, 'stop');
   await work(fixture);
   const { resize } = (await people.clients.admin.options(droplet.url)).body.actions;
   assert.equal(resize.fields.size, {
-    type: 'select', required: true, label: 'Size', url: `${fixture.url}/api/digitalocean-sizes/?settings_uuid=${cloud.settings.uuid}`, value_field: 'url', display_name_field: 'name',
+    type: 'select',
+    required: true,
+    label: 'Size',
+    url: `${fixture.url}/api/digitalocean-sizes/?settings_uuid=${cloud.settings.uuid}`,
+    value_field: 'url',
+    display_name_field: 'name',
   });
-  assert.equal([resize.title, resize.method, resize.type, resize.url], ['Resize', 'POST', 'form', `${droplet.url}resize/`]);
+  assert.equal(
+    [resize.title, resize.method, resize.type, resize.url],
+    ['Resize', 'POST', 'form', `${droplet.url}resize/`],
+  );
 });
 
 test.run();

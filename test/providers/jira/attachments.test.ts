@@ -31,13 +31,23 @@ attachments('a file is stored here and then at JIRA: 201, Creation Scheduled, Cr
   const answer = await upload(clients.owner, 'It broke.');
   const attachment = answer.body;
   const expected = {
-    url: `${fixture.url}${path}${attachment.uuid}/`, uuid: attachment.uuid, issue: issue.url, file: `${fixture.url}${path}${attachment.uuid}/file/`,
-    name: 'log.txt', size: 9, user: users.owner.url, created: attachment.created, state: 'Creation Scheduled', error_message: '',
+    url: `${fixture.url}${path}${attachment.uuid}/`,
+    uuid: attachment.uuid,
+    issue: issue.url,
+    file: `${fixture.url}${path}${attachment.uuid}/file/`,
+    name: 'log.txt',
+    size: 9,
+    user: users.owner.url,
+    created: attachment.created,
+    state: 'Creation Scheduled',
+    error_message: '',
   };
   assert.equal([answer.status, attachment], [201, expected]);
   assert.equal(await passage(fixture, attachment.url), ['Creation Scheduled', 'Creating', 'OK']);
   assert.equal((await clients.owner.get(attachment.url)).body, { ...expected, state: 'OK' });
-  const atJira = fixture.server.deployment.db.value<string>(sql`SELECT "values" FROM simulated_object WHERE kind = 'Attachment'`) ?? '{}';
+  const atJira =
+    fixture.server.deployment.db.value<string>(sql`SELECT "values" FROM simulated_object WHERE kind = 'Attachment'`) ??
+    '{}';
   const { issue: key, name, size } = JSON.parse(atJira);
   assert.equal({ key, name, size }, { key: issue.key, name: 'log.txt', size: 9 });
 });
@@ -56,7 +66,9 @@ attachments('creation needs an issue and a file in a multipart body', async () =
   const { clients } = jira;
   const required = ['This field is required.'];
   assert.equal((await clients.owner.post(path, {})).body, { issue: required, file: required });
-  assert.equal((await clients.owner.post(path, { issue: issue.url, file: 'text' })).body, { file: ['The submitted data was not a file. Check the encoding type on the form.'] });
+  assert.equal((await clients.owner.post(path, { issue: issue.url, file: 'text' })).body, {
+    file: ['The submitted data was not a file. Check the encoding type on the form.'],
+  });
   assert.equal((await upload(clients.owner, '')).body, { file: ['The submitted file is empty.'] });
 });
 
@@ -74,7 +86,8 @@ attachments('a file has at most 10 MiB', async () => {
 
 attachments('there is no update', async () => {
   const { body } = await upload(jira.clients.owner, 'x');
-  for (const method of ['PUT', 'PATCH']) assert.is((await jira.clients.owner.send(method, body.url, {})).status, 405, method);
+  for (const method of ['PUT', 'PATCH'])
+    assert.is((await jira.clients.owner.send(method, body.url, {})).status, 405, method);
   assert.is((await jira.clients.owner.get(body.url)).headers.get('allow'), 'GET, DELETE, HEAD, OPTIONS');
 });
 
@@ -93,19 +106,51 @@ attachments('deletion goes to JIRA, and the bytes with it: 202, Deletion Schedul
 
 attachments('staff, owners, managers and administrators of the project attach to the issues they see', async () => {
   const statuses = await everybody(jira, async (client) => (await upload(client, 'x')).status);
-  assert.equal(statuses, { staff: 201, support: 403, owner: 201, helper: 400, manager: 400, admin: 400, observer: 400, stranger: 400 });
+  assert.equal(statuses, {
+    staff: 201,
+    support: 403,
+    owner: 201,
+    helper: 400,
+    manager: 400,
+    admin: 400,
+    observer: 400,
+    stranger: 400,
+  });
   await work(jira.fixture);
 });
 
-attachments('staff and global support see every attachment, others their own; staff delete every one, others their own', async () => {
-  const { body: mine } = await upload(jira.clients.owner, 'x');
-  await work(jira.fixture);
-  const reading = await everybody(jira, async (client) => (await client.get(mine.url)).status);
-  assert.equal(reading, { staff: 200, support: 200, owner: 200, helper: 404, manager: 404, admin: 404, observer: 404, stranger: 404 });
-  const deleting = await everybody(jira, async (client, part) => (part === 'staff' ? 0 : (await client.delete(mine.url)).status));
-  assert.equal(deleting, { staff: 0, support: 403, owner: 202, helper: 404, manager: 404, admin: 404, observer: 404, stranger: 404 });
-  const uploads = (await jira.clients.owner.get(`${path}?issue=${issue.url}`)).body;
-  assert.ok(uploads.length > 0 && uploads.every(({ user }: Json) => user === jira.users.owner.url));
-});
+attachments(
+  'staff and global support see every attachment, others their own; staff delete every one, others their own',
+  async () => {
+    const { body: mine } = await upload(jira.clients.owner, 'x');
+    await work(jira.fixture);
+    const reading = await everybody(jira, async (client) => (await client.get(mine.url)).status);
+    assert.equal(reading, {
+      staff: 200,
+      support: 200,
+      owner: 200,
+      helper: 404,
+      manager: 404,
+      admin: 404,
+      observer: 404,
+      stranger: 404,
+    });
+    const deleting = await everybody(jira, async (client, part) =>
+      part === 'staff' ? 0 : (await client.delete(mine.url)).status,
+    );
+    assert.equal(deleting, {
+      staff: 0,
+      support: 403,
+      owner: 202,
+      helper: 404,
+      manager: 404,
+      admin: 404,
+      observer: 404,
+      stranger: 404,
+    });
+    const uploads = (await jira.clients.owner.get(`${path}?issue=${issue.url}`)).body;
+    assert.ok(uploads.length > 0 && uploads.every(({ user }: Json) => user === jira.users.owner.url));
+  },
+);
 
 attachments.run();

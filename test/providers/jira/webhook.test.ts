@@ -21,13 +21,17 @@ const path = '/api/jira-webhook-receiver/';
 /** What JIRA would send, by default with the right secret. */
 const receive = (event: string, key: string, comment?: string, secret = 'hush hush'): Promise<Answer<Json>> =>
   jira.fixture.anonymous.post(`${path}?secret=${encodeURIComponent(secret)}`, {
-    webhookEvent: event, issue: { key, fields: { summary: 'forged' } }, ...(comment !== undefined && { comment: { id: comment, body: 'forged' } }),
+    webhookEvent: event,
+    issue: { key, fields: { summary: 'forged' } },
+    ...(comment !== undefined && { comment: { id: comment, body: 'forged' } }),
   });
 
 /** Something happens at JIRA itself. */
 function atJira(change: (world: World) => void): void {
   const { deployment } = jira.fixture.server;
-  const id = deployment.db.value<number>(sql`SELECT id FROM service_settings WHERE uuid = ${jira.settings.uuid}`) as number;
+  const id = deployment.db.value<number>(
+    sql`SELECT id FROM service_settings WHERE uuid = ${jira.settings.uuid}`,
+  ) as number;
   const settings = driverSettings(deployment, id);
   assert.ok(settings);
   deployment.db.write(() => change(new World(deployment, settings)));
@@ -47,14 +51,25 @@ const removeAtJira = (kind: string, id: string): void =>
     world.remove(object);
   });
 
-const byKey = async (key: string): Promise<Json> => (await jira.fixture.staff.get(`/api/jira-issues/?key=${key}`)).body[0];
+const byKey = async (key: string): Promise<Json> =>
+  (await jira.fixture.staff.get(`/api/jira-issues/?key=${key}`)).body[0];
 const lastComment = (): string =>
-  jira.fixture.server.deployment.db.value<string>(sql`SELECT backend_id FROM jira_comment ORDER BY id DESC LIMIT 1`) as string;
+  jira.fixture.server.deployment.db.value<string>(
+    sql`SELECT backend_id FROM jira_comment ORDER BY id DESC LIMIT 1`,
+  ) as string;
 
 webhooks('it takes POST alone, needs no token and ignores one', async () => {
-  assert.equal([(await jira.fixture.anonymous.get(path)).status, (await jira.fixture.anonymous.get(path)).headers.get('allow')], [405, 'POST, OPTIONS']);
+  assert.equal(
+    [(await jira.fixture.anonymous.get(path)).status, (await jira.fixture.anonymous.get(path)).headers.get('allow')],
+    [405, 'POST, OPTIONS'],
+  );
   const { key } = await jira.issue();
-  const answer = await jira.fixture.anonymous.send('POST', `${path}?secret=hush%20hush`, { webhookEvent: 'jira:issue_updated', issue: { key } }, { Authorization: 'Token stale' });
+  const answer = await jira.fixture.anonymous.send(
+    'POST',
+    `${path}?secret=hush%20hush`,
+    { webhookEvent: 'jira:issue_updated', issue: { key } },
+    { Authorization: 'Token stale' },
+  );
   assert.equal([answer.status, answer.body], [201, { detail: 'Webhook was accepted.' }]);
 });
 
@@ -70,7 +85,11 @@ webhooks('a secret that is missing or of no settings is 403, before the body is 
 webhooks('the secret of settings of another type opens nothing, nor does one that was taken away', async () => {
   const { clients, fixture } = jira;
   const other = await simulatedService(fixture, 'jira', jira, { name: 'Second', webhook_secret: 'short lived' });
-  assert.is((await receive('jira:issue_updated', 'WEB-1', undefined, 'short lived')).status, 400, 'WEB is no project of these settings');
+  assert.is(
+    (await receive('jira:issue_updated', 'WEB-1', undefined, 'short lived')).status,
+    400,
+    'WEB is no project of these settings',
+  );
   await clients.staff.patch(other.settings.url, { webhook_secret: null });
   assert.is((await receive('jira:issue_updated', 'WEB-1', undefined, 'short lived')).status, 403);
 });
@@ -80,7 +99,10 @@ webhooks('the event, the issue key and, of comments, the comment id are required
   const post = async (body: object): Promise<Json> => (await anonymous.post(`${path}?secret=hush%20hush`, body)).body;
   const required = ['This field is required.'];
   assert.equal(await post({}), { webhookEvent: required, issue: required });
-  assert.equal(await post({ webhookEvent: 'jira:worklog_updated', issue: {} }), { webhookEvent: ['"jira:worklog_updated" is not a valid choice.'], issue: required });
+  assert.equal(await post({ webhookEvent: 'jira:worklog_updated', issue: {} }), {
+    webhookEvent: ['"jira:worklog_updated" is not a valid choice.'],
+    issue: required,
+  });
   for (const webhookEvent of ['comment_created', 'comment_updated', 'comment_deleted']) {
     assert.equal(await post({ webhookEvent, issue: { key: 'WEB-1' } }), { comment: required }, webhookEvent);
   }
@@ -94,7 +116,13 @@ webhooks('an unknown project or issue is 400', async () => {
   };
   assert.equal(await unknown('jira:issue_created', 'NONE-1'), { issue: ['Project of issue NONE-1 is unknown.'] });
   assert.equal(await unknown('jira:issue_created', 'WEB'), { issue: ['Project of issue WEB is unknown.'] });
-  for (const event of ['jira:issue_updated', 'jira:issue_deleted', 'comment_created', 'comment_updated', 'comment_deleted']) {
+  for (const event of [
+    'jira:issue_updated',
+    'jira:issue_deleted',
+    'comment_created',
+    'comment_updated',
+    'comment_deleted',
+  ]) {
     assert.equal(await unknown(event, 'WEB-99'), { issue: ['Issue WEB-99 is unknown.'] }, event);
   }
 });
@@ -102,26 +130,60 @@ webhooks('an unknown project or issue is 400', async () => {
 webhooks('jira:issue_updated: the issue is read again from JIRA, and nothing else of the body is used', async () => {
   const { fixture } = jira;
   const issue = await jira.issue({ description: 'As it was' });
-  changeAtJira('Issue', issue.key, { summary: 'Renamed at JIRA', status: 'Done', resolution: 'Fixed', resolution_date: '2018-01-06T00:00:00Z', assignee_name: 'Ada' });
+  changeAtJira('Issue', issue.key, {
+    summary: 'Renamed at JIRA',
+    status: 'Done',
+    resolution: 'Fixed',
+    resolution_date: '2018-01-06T00:00:00Z',
+    assignee_name: 'Ada',
+  });
   assert.is((await receive('jira:issue_updated', issue.key)).status, 201);
   await work(fixture);
   const { updated, ...read } = await byKey(issue.key);
   const { updated: before, ...rest } = issue;
-  assert.equal(read, { ...rest, summary: 'Renamed at JIRA', status: 'Done', resolution: 'Fixed', resolution_date: '2018-01-06T00:00:00Z', assignee_name: 'Ada' });
+  assert.equal(read, {
+    ...rest,
+    summary: 'Renamed at JIRA',
+    status: 'Done',
+    resolution: 'Fixed',
+    resolution_date: '2018-01-06T00:00:00Z',
+    assignee_name: 'Ada',
+  });
   assert.ok(updated > before);
 });
 
 webhooks('jira:issue_created: an issue made at JIRA comes here, made by nobody here', async () => {
   const { clients, fixture } = jira;
   const mine = await jira.issue();
-  atJira((world) => world.add('Issue', 900, 'WEB-900', {
-    name: 'From JIRA', summary: 'From JIRA', description: 'Typed there', type_name: 'Sub-task', priority_name: 'Low', parent_key: mine.key, project: 'WEB', status: 'To Do', creator_username: 'ada',
-  }));
+  atJira((world) =>
+    world.add('Issue', 900, 'WEB-900', {
+      name: 'From JIRA',
+      summary: 'From JIRA',
+      description: 'Typed there',
+      type_name: 'Sub-task',
+      priority_name: 'Low',
+      parent_key: mine.key,
+      project: 'WEB',
+      status: 'To Do',
+      creator_username: 'ada',
+    }),
+  );
   assert.is((await receive('jira:issue_created', 'WEB-900')).status, 201);
   await work(fixture);
   const issue = await byKey('WEB-900');
-  assert.equal([issue.summary, issue.description, issue.type_name, issue.priority_name, issue.parent, issue.creator_username, issue.user, issue.state],
-    ['From JIRA', 'Typed there', 'Sub-task', 'Low', mine.url, 'ada', null, 'OK']);
+  assert.equal(
+    [
+      issue.summary,
+      issue.description,
+      issue.type_name,
+      issue.priority_name,
+      issue.parent,
+      issue.creator_username,
+      issue.user,
+      issue.state,
+    ],
+    ['From JIRA', 'Typed there', 'Sub-task', 'Low', mine.url, 'ada', null, 'OK'],
+  );
   assert.is((await clients.owner.get(issue.url)).status, 404);
 });
 
@@ -140,18 +202,26 @@ webhooks('jira:issue_deleted: an issue that is gone there goes here, one that is
   assert.equal([(await fixture.staff.get(gone.url)).status, (await fixture.staff.get(kept.url)).status], [404, 200]);
 });
 
-webhooks('comment_created: an answer given at JIRA is seen by whoever made the issue, and changed by staff alone', async () => {
-  const { clients, fixture } = jira;
-  const issue = await jira.issue();
-  atJira((world) => world.add('Comment', 900, '77001', { name: '', message: 'Restart it', issue: issue.key, author_username: 'ada' }));
-  assert.is((await receive('comment_created', issue.key, '77001')).status, 201);
-  await work(fixture);
-  const [comment] = (await clients.owner.get(`/api/jira-comments/?issue=${issue.url}`)).body;
-  assert.equal([comment.message, comment.author_username, comment.user, comment.state], ['Restart it', 'ada', null, 'OK']);
-  assert.is((await clients.manager.get(comment.url)).status, 404);
-  assert.is((await clients.owner.patch(comment.url, { message: 'No' })).status, 403);
-  assert.is((await clients.owner.delete(comment.url)).status, 403);
-});
+webhooks(
+  'comment_created: an answer given at JIRA is seen by whoever made the issue, and changed by staff alone',
+  async () => {
+    const { clients, fixture } = jira;
+    const issue = await jira.issue();
+    atJira((world) =>
+      world.add('Comment', 900, '77001', { name: '', message: 'Restart it', issue: issue.key, author_username: 'ada' }),
+    );
+    assert.is((await receive('comment_created', issue.key, '77001')).status, 201);
+    await work(fixture);
+    const [comment] = (await clients.owner.get(`/api/jira-comments/?issue=${issue.url}`)).body;
+    assert.equal(
+      [comment.message, comment.author_username, comment.user, comment.state],
+      ['Restart it', 'ada', null, 'OK'],
+    );
+    assert.is((await clients.manager.get(comment.url)).status, 404);
+    assert.is((await clients.owner.patch(comment.url, { message: 'No' })).status, 403);
+    assert.is((await clients.owner.delete(comment.url)).status, 403);
+  },
+);
 
 webhooks('comment_updated: the text is read again, without the words that were added to it', async () => {
   const { clients, fixture } = jira;
@@ -180,7 +250,9 @@ webhooks('comment_deleted: a comment that is gone there goes here', async () => 
 webhooks('a comment of another issue is none of this one', async () => {
   const { fixture } = jira;
   const [here, there] = [await jira.issue(), await jira.issue()];
-  atJira((world) => world.add('Comment', 901, '77002', { name: '', message: 'There', issue: there.key, author_username: 'ada' }));
+  atJira((world) =>
+    world.add('Comment', 901, '77002', { name: '', message: 'There', issue: there.key, author_username: 'ada' }),
+  );
   assert.is((await receive('comment_created', here.key, '77002')).status, 201);
   await work(fixture);
   assert.equal((await fixture.staff.get(`/api/jira-comments/?issue=${here.url}`)).body, []);
@@ -190,7 +262,12 @@ webhooks('a webhook about what is being created here waits until that is done, a
   const { clients, fixture, settings } = jira;
   const { priority, type } = await jira.issue();
   await setOptions(fixture, settings, { simulator_latency: 'create=5000,*=0' });
-  const { body: issue } = await clients.owner.post('/api/jira-issues/', { jira_project: jira.web.url, type, priority, summary: 'Quick webhook' });
+  const { body: issue } = await clients.owner.post('/api/jira-issues/', {
+    jira_project: jira.web.url,
+    type,
+    priority,
+    summary: 'Quick webhook',
+  });
   await step(fixture);
   await step(fixture);
   const key = `WEB-${fixture.server.deployment.db.value<number>(sql`SELECT value FROM simulated_counter WHERE name = 'issues of WEB'`)}`;
@@ -198,7 +275,10 @@ webhooks('a webhook about what is being created here waits until that is done, a
   assert.is((await receive('jira:issue_created', key)).status, 201);
   await work(fixture);
   await work(fixture);
-  assert.equal((await fixture.staff.get('/api/jira-issues/?summary=quick')).body.map((made: Json) => [made.key, made.url]), [[key, issue.url]]);
+  assert.equal(
+    (await fixture.staff.get('/api/jira-issues/?summary=quick')).body.map((made: Json) => [made.key, made.url]),
+    [[key, issue.url]],
+  );
   await setOptions(fixture, settings, { simulator_latency: '0' });
 });
 

@@ -1,9 +1,9 @@
-import { integer, text } from '../../../src/collection/values.ts';
 import { exact } from '../../../src/collection/filter.ts';
 import { computedValue } from '../../../src/collection/representation.ts';
+import { integer, text } from '../../../src/collection/values.ts';
 import { invalid } from '../../../src/http/error.ts';
-import { type ProviderType, ProviderError } from '../../../src/providers/provider.ts';
 import { propertyDetail, propertyInSet, propertyLink, shownProperty } from '../../../src/providers/property.ts';
+import { ProviderError, type ProviderType } from '../../../src/providers/provider.ts';
 import { detail, shownDetail } from '../../../src/resources/details.ts';
 
 /** A seventh type of provider, as somebody might add one: it lets out lamps on coasts. */
@@ -42,7 +42,11 @@ export const lighthouse: ProviderType = {
       actions: [
         { name: 'start', runtimeStates: ['dark'], answer: { status: 'start was scheduled' } },
         { name: 'stop', runtimeStates: ['lit'], answer: { status: 'stop was scheduled' } },
-        { name: 'dim', fields: { watts: integer({ required: true, min: 1, max: 1000 }) }, answer: { status: 'dimming was scheduled' } },
+        {
+          name: 'dim',
+          fields: { watts: integer({ required: true, min: 1, max: 1000 }) },
+          answer: { status: 'dimming was scheduled' },
+        },
       ],
       isImportable: true,
       importFields: ['watts'],
@@ -50,12 +54,20 @@ export const lighthouse: ProviderType = {
   ],
   properties: [
     {
-      name: 'Coast', path: 'lighthouse-coasts', fields: { depth: shownProperty('depth', 'integer') },
-      filters: { depth: exact(`CAST(${propertyDetail('depth')} AS TEXT)`) }, orderings: { depth: propertyDetail('depth') },
+      name: 'Coast',
+      path: 'lighthouse-coasts',
+      fields: { depth: shownProperty('depth', 'integer') },
+      filters: { depth: exact(`CAST(${propertyDetail('depth')} AS TEXT)`) },
+      orderings: { depth: propertyDetail('depth') },
     },
   ],
   simulation: {
-    properties: { Coast: [{ backend_id: 'n', name: 'North', details: { depth: 30 } }, { backend_id: 's', name: 'South', details: { depth: 12 } }] },
+    properties: {
+      Coast: [
+        { backend_id: 'n', name: 'North', details: { depth: 30 } },
+        { backend_id: 's', name: 'South', details: { depth: 12 } },
+      ],
+    },
     kinds: {
       Lamp: {
         id: (n, draw) => `lamp-${n}-${draw.hex(4)}`,

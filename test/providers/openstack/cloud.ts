@@ -1,7 +1,7 @@
+import type { ServerOptions } from '../../../src/server.ts';
 import { type Cast, cast } from '../../support/cast.ts';
 import { Fixture, type Json } from '../../support/fixture.ts';
 import { type SimulatedService, simulatedService, work } from '../../support/simulated.ts';
-import type { ServerOptions } from '../../../src/server.ts';
 
 /** A simulated OpenStack with one tenant that is ready, in the project of the cast. */
 export interface Cloud extends SimulatedService {
@@ -12,11 +12,20 @@ export interface Cloud extends SimulatedService {
 }
 
 /** Starts a server with a cloud; `options` are those of its settings. */
-export async function startCloud(options: Readonly<Record<string, unknown>> = {}, server: ServerOptions = {}): Promise<Cloud> {
+export async function startCloud(
+  options: Readonly<Record<string, unknown>> = {},
+  server: ServerOptions = {},
+): Promise<Cloud> {
   const fixture = await Fixture.start(server);
   const people = await cast(fixture);
-  const service = await simulatedService(fixture, 'openstack', people, { external_network_id: 'public-net', ...options });
-  const made = await people.clients.admin.post('/api/openstack-tenants/', { service_project_link: service.link.url, name: 'Lab' });
+  const service = await simulatedService(fixture, 'openstack', people, {
+    external_network_id: 'public-net',
+    ...options,
+  });
+  const made = await people.clients.admin.post('/api/openstack-tenants/', {
+    service_project_link: service.link.url,
+    name: 'Lab',
+  });
   if (made.status !== 201) throw new Error(JSON.stringify(made.body));
   await work(fixture);
   const tenant = (await fixture.staff.get(made.body.url)).body;
@@ -26,14 +35,21 @@ export async function startCloud(options: Readonly<Record<string, unknown>> = {}
 }
 
 /** The only object of a list, or the first. */
-export const first = async ({ fixture }: Pick<Cloud, 'fixture'>, path: string): Promise<Json> => (await fixture.staff.get(`/api/${path}`)).body[0];
+export const first = async ({ fixture }: Pick<Cloud, 'fixture'>, path: string): Promise<Json> =>
+  (await fixture.staff.get(`/api/${path}`)).body[0];
 
-export const flavor = (cloud: Pick<Cloud, 'fixture'>, name: string): Promise<Json> => first(cloud, `openstack-flavors/?name_exact=${name}`);
-export const image = (cloud: Pick<Cloud, 'fixture'>, name: string): Promise<Json> => first(cloud, `openstack-images/?name=${name}`);
-export const group = (cloud: Pick<Cloud, 'fixture'>, name: string): Promise<Json> => first(cloud, `openstack-security-groups/?name_exact=${name}`);
+export const flavor = (cloud: Pick<Cloud, 'fixture'>, name: string): Promise<Json> =>
+  first(cloud, `openstack-flavors/?name_exact=${name}`);
+export const image = (cloud: Pick<Cloud, 'fixture'>, name: string): Promise<Json> =>
+  first(cloud, `openstack-images/?name=${name}`);
+export const group = (cloud: Pick<Cloud, 'fixture'>, name: string): Promise<Json> =>
+  first(cloud, `openstack-security-groups/?name_exact=${name}`);
 
 /** What creation of an instance takes at least. */
-export async function instanceBody(cloud: Cloud, fields: Readonly<Record<string, unknown>> = {}): Promise<Record<string, unknown>> {
+export async function instanceBody(
+  cloud: Cloud,
+  fields: Readonly<Record<string, unknown>> = {},
+): Promise<Record<string, unknown>> {
   return {
     service_project_link: cloud.link.url,
     tenant: cloud.tenant.url,
@@ -63,10 +79,17 @@ export const instance = async (cloud: Cloud, fields: Readonly<Record<string, unk
   made(cloud, '/api/openstack-instances/', await instanceBody(cloud, fields));
 
 export const volume = (cloud: Cloud, fields: Readonly<Record<string, unknown>> = {}): Promise<Json> =>
-  made(cloud, '/api/openstack-volumes/', { service_project_link: cloud.link.url, tenant: cloud.tenant.url, name: 'disk', size: 2048, ...fields });
+  made(cloud, '/api/openstack-volumes/', {
+    service_project_link: cloud.link.url,
+    tenant: cloud.tenant.url,
+    name: 'disk',
+    size: 2048,
+    ...fields,
+  });
 
 /** The object as it is now. */
-export const present = async ({ fixture }: Pick<Cloud, 'fixture'>, object: Json): Promise<Json> => (await fixture.staff.get(object.url)).body;
+export const present = async ({ fixture }: Pick<Cloud, 'fixture'>, object: Json): Promise<Json> =>
+  (await fixture.staff.get(object.url)).body;
 
 /** Carries out an action of an object to its end; answers what was answered first. */
 export async function act(cloud: Cloud, object: Json, action: string, body?: unknown): Promise<[number, Json]> {
@@ -82,7 +105,8 @@ export async function destroy(cloud: Cloud, object: Json, query = ''): Promise<[
   return [answer.status, answer.body];
 }
 
-export const messages = ({ fixture }: Pick<Cloud, 'fixture'>): string[] => fixture.events().map(({ message }) => message);
+export const messages = ({ fixture }: Pick<Cloud, 'fixture'>): string[] =>
+  fixture.events().map(({ message }) => message);
 
 /** Names in a list. */
 export const names = async ({ fixture }: Pick<Cloud, 'fixture'>, path: string): Promise<string[]> =>

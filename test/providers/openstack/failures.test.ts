@@ -2,7 +2,22 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Json } from '../../support/fixture.ts';
 import { passage, setOptions, step, usages, work } from '../../support/simulated.ts';
-import { type Cloud, act, destroy, first, flavor, instance, instanceBody, made, messages, names, post, present, startCloud, volume } from './cloud.ts';
+import {
+  act,
+  type Cloud,
+  destroy,
+  first,
+  flavor,
+  instance,
+  instanceBody,
+  made,
+  messages,
+  names,
+  post,
+  present,
+  startCloud,
+  volume,
+} from './cloud.ts';
 
 const test = suite('OpenStack: failures (providers.md 3.1, 4.8)');
 let cloud: Cloud;
@@ -17,18 +32,30 @@ test.before(async () => {
 });
 test.after(() => cloud.fixture.close());
 
-const failing = (operations: string): Promise<void> => setOptions(cloud.fixture, cloud.settings, { simulator_failures: operations });
-const counted = async (): Promise<Json[]> => [await usages(cloud.fixture, cloud.people.project), await usages(cloud.fixture, cloud.link), await usages(cloud.fixture, cloud.tenant)];
-const volumes = async (name: string): Promise<Json[]> => (await cloud.fixture.staff.get(`/api/openstack-volumes/?name=${name}&o=name`)).body;
+const failing = (operations: string): Promise<void> =>
+  setOptions(cloud.fixture, cloud.settings, { simulator_failures: operations });
+const counted = async (): Promise<Json[]> => [
+  await usages(cloud.fixture, cloud.people.project),
+  await usages(cloud.fixture, cloud.link),
+  await usages(cloud.fixture, cloud.tenant),
+];
+const volumes = async (name: string): Promise<Json[]> =>
+  (await cloud.fixture.staff.get(`/api/openstack-volumes/?name=${name}&o=name`)).body;
 
 test('a tenant that fails is Erred, without parts and without an id', async () => {
   await failing('Tenant.create');
-  const [, body] = await post(cloud, '/api/openstack-tenants/', { service_project_link: cloud.link.url, name: 'Broken' });
+  const [, body] = await post(cloud, '/api/openstack-tenants/', {
+    service_project_link: cloud.link.url,
+    name: 'Broken',
+  });
   assert.equal(await passage(cloud.fixture, body.url), ['Creation Scheduled', 'Creating', 'Erred']);
   const { backend_id, error_message } = await present(cloud, body);
   assert.equal([backend_id, error_message], ['', 'Simulated failure of create']);
   assert.equal(await names(cloud, `openstack-networks/?tenant_uuid=${body.uuid}`), []);
-  assert.equal(messages(cloud), ['Resource Broken creation has been scheduled.', 'Resource Broken creation has failed.']);
+  assert.equal(messages(cloud), [
+    'Resource Broken creation has been scheduled.',
+    'Resource Broken creation has failed.',
+  ]);
   assert.equal(await destroy(cloud, body), [202, { detail: 'Deletion was scheduled.' }]);
   assert.is((await cloud.fixture.staff.get(body.url)).status, 404);
   cloud.fixture.events();
@@ -40,14 +67,36 @@ test('an instance that fails leaves its volumes Erred and no new floating IP, an
   await failing('Instance.create');
   cloud.fixture.events();
   const addresses = [{ subnet: cloud.subnet.url, url: free.url }, { subnet: cloud.subnet.url }];
-  const [, body] = await post(cloud, '/api/openstack-instances/', await instanceBody(cloud, { name: 'broken', data_volume_size: 1024, floating_ips: addresses }));
+  const [, body] = await post(
+    cloud,
+    '/api/openstack-instances/',
+    await instanceBody(cloud, { name: 'broken', data_volume_size: 1024, floating_ips: addresses }),
+  );
   assert.equal(await passage(cloud.fixture, body.url), ['Creation Scheduled', 'Creating BUILDING', 'Erred']);
-  assert.equal((await volumes('broken')).map(({ backend_id, error_message, name, runtime_state, state }: Json) => [name, state, runtime_state, backend_id, error_message]), [
-    ['broken-data', 'Erred', '', '', 'Simulated failure of create'],
-    ['broken-system', 'Erred', '', '', 'Simulated failure of create'],
-  ]);
-  assert.equal((await cloud.fixture.staff.get('/api/openstack-floating-ips/')).body.map(({ address, instance: used }: Json) => [address, used]), [[free.address, null]]);
-  const told = cloud.fixture.events().slice(4).map(({ context, level, message }) => [level, message, context.error_message]);
+  assert.equal(
+    (await volumes('broken')).map(({ backend_id, error_message, name, runtime_state, state }: Json) => [
+      name,
+      state,
+      runtime_state,
+      backend_id,
+      error_message,
+    ]),
+    [
+      ['broken-data', 'Erred', '', '', 'Simulated failure of create'],
+      ['broken-system', 'Erred', '', '', 'Simulated failure of create'],
+    ],
+  );
+  assert.equal(
+    (await cloud.fixture.staff.get('/api/openstack-floating-ips/')).body.map(({ address, instance: used }: Json) => [
+      address,
+      used,
+    ]),
+    [[free.address, null]],
+  );
+  const told = cloud.fixture
+    .events()
+    .slice(4)
+    .map(({ context, level, message }) => [level, message, context.error_message]);
   assert.equal(told, [
     ['error', 'Resource broken creation has failed.', 'Simulated failure of create'],
     ['error', 'Resource broken-system creation has failed.', 'Simulated failure of create'],
@@ -63,7 +112,11 @@ test('an instance that fails leaves its volumes Erred and no new floating IP, an
 
 test('volumes of an instance that was never begun are removed', async () => {
   await failing('');
-  const [, body] = await post(cloud, '/api/openstack-instances/', await instanceBody(cloud, { name: 'late', floating_ips: [{ subnet: cloud.subnet.url }] }));
+  const [, body] = await post(
+    cloud,
+    '/api/openstack-instances/',
+    await instanceBody(cloud, { name: 'late', floating_ips: [{ subnet: cloud.subnet.url }] }),
+  );
   // The process was away for longer than the creation may take.
   const { db } = cloud.fixture.server.deployment;
   db.write(() => db.run({ text: "UPDATE job SET started = 0, due = 0 WHERE operation = 'create'", values: [] }));
@@ -83,7 +136,14 @@ test('an action that fails leaves instance and quotas as they were', async () =>
   for (const [action, body, told] of [
     ['start', undefined, ['Resource web has been scheduled to start.', 'Resource web start has failed.']],
     ['change_flavor', { flavor: (await flavor(cloud, 'm1.large')).url }, []],
-    ['update_floating_ips', { floating_ips: [{ subnet: cloud.subnet.url }] }, ['Resource Floating IP of Lab creation has been scheduled.', 'OpenStack FloatingIP Floating IP of Lab has been deleted.']],
+    [
+      'update_floating_ips',
+      { floating_ips: [{ subnet: cloud.subnet.url }] },
+      [
+        'Resource Floating IP of Lab creation has been scheduled.',
+        'OpenStack FloatingIP Floating IP of Lab has been deleted.',
+      ],
+    ],
   ] as [string, Json, string[]][]) {
     await failing(action);
     await post(cloud, `${web.url}${action}/`, body);
@@ -125,9 +185,16 @@ test('attach, snapshot and delete of a volume fail', async () => {
   await destroy(cloud, snapshot);
   cloud.fixture.events();
   await destroy(cloud, disk);
-  assert.equal([(await present(cloud, disk)).state, messages(cloud)], ['Erred', ['Resource disk deletion has been scheduled.', 'Resource disk deletion has failed.']]);
+  assert.equal(
+    [(await present(cloud, disk)).state, messages(cloud)],
+    ['Erred', ['Resource disk deletion has been scheduled.', 'Resource disk deletion has failed.']],
+  );
   await destroy(cloud, disk);
-  assert.is((await cloud.fixture.staff.get(disk.url)).status, 404, 'from Erred the row goes whatever the provider says');
+  assert.is(
+    (await cloud.fixture.staff.get(disk.url)).status,
+    404,
+    'from Erred the row goes whatever the provider says',
+  );
   cloud.fixture.events();
 });
 
@@ -160,7 +227,12 @@ test('what vanished at the provider is Erred after the next synchronisation', as
   await work(cloud.fixture);
   const { error_message, runtime_state, state } = await present(cloud, web);
   assert.equal([state, runtime_state, error_message], ['Erred', '', 'Does not exist at backend.']);
-  assert.equal((await cloud.fixture.staff.get('/api/alerts/?opened&alert_type=resource_disappeared_from_backend')).body.map(({ scope }: Json) => scope).sort(), [web.url, web.volumes[0].url]);
+  assert.equal(
+    (await cloud.fixture.staff.get('/api/alerts/?opened&alert_type=resource_disappeared_from_backend')).body
+      .map(({ scope }: Json) => scope)
+      .sort(),
+    [web.url, web.volumes[0].url],
+  );
 });
 
 test.run();

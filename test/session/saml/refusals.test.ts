@@ -2,10 +2,10 @@
 import { request } from 'node:http';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Value, sql } from '../../../src/db/sql.ts';
-import { type NextLogin, entityDescriptor } from '../../support/identity-provider.ts';
-import { type SamlBrowser, decoded, encoded } from '../../support/saml-browser.ts';
-import { SamlFixture, failedLogin, tokenIn } from '../../support/saml-fixture.ts';
+import { sql, type Value } from '../../../src/db/sql.ts';
+import { entityDescriptor, type NextLogin } from '../../support/identity-provider.ts';
+import { decoded, encoded, type SamlBrowser } from '../../support/saml-browser.ts';
+import { failedLogin, SamlFixture, tokenIn } from '../../support/saml-fixture.ts';
 import { otherKeys, serviceKeys } from '../../support/saml-keys.ts';
 
 const refusals = suite('SAML refusals');
@@ -16,7 +16,9 @@ const otherId = 'https://other.example.com/metadata';
 let saml: SamlFixture;
 
 refusals.before(async () => {
-  saml = await SamlFixture.start({}, [entityDescriptor({ entityId: otherId, url: 'https://other.example.com', keys: otherKeys })]);
+  saml = await SamlFixture.start({}, [
+    entityDescriptor({ entityId: otherId, url: 'https://other.example.com', keys: otherKeys }),
+  ]);
 });
 refusals.after(() => saml?.close());
 refusals.before.each(() => {
@@ -28,11 +30,22 @@ refusals.before.each(() => {
 /** What is left of a refused login. */
 function assertNothing(): void {
   const { db } = saml.fixture.server.deployment;
-  assert.equal([saml.fixture.events(), db.value(sql`SELECT count(*) FROM user WHERE username_folded <> 'admin'`), db.value(sql`SELECT count(*) FROM saml_session`)], [[], 0, 0]);
+  assert.equal(
+    [
+      saml.fixture.events(),
+      db.value(sql`SELECT count(*) FROM user WHERE username_folded <> 'admin'`),
+      db.value(sql`SELECT count(*) FROM saml_session`),
+    ],
+    [[], 0, 0],
+  );
 }
 
 /** Logs in with other options of the identity provider, and perhaps a changed response; answers where that ends. */
-async function attempt(options: Partial<NextLogin> = {}, change: (xml: string) => string = (xml) => xml, browser: SamlBrowser = saml.browser): Promise<string> {
+async function attempt(
+  options: Partial<NextLogin> = {},
+  change: (xml: string) => string = (xml) => xml,
+  browser: SamlBrowser = saml.browser,
+): Promise<string> {
   await saml.idp.next({ user, ...options });
   const { SAMLResponse } = await browser.form(saml.idp.entityId);
   return browser.post(encoded(change(decoded(SAMLResponse))));
@@ -43,8 +56,10 @@ const tampered: Readonly<Record<string, (xml: string) => string>> = {
   'another name': (xml) => xml.replace(/mallory(?=<\/saml:AttributeValue>)/, 'admin2'),
   'another NameID': (xml) => xml.replace(/mallory(?=<\/saml:NameID>)/, 'admin2'),
   'a longer life': (xml) => xml.replaceAll(/NotOnOrAfter="\d{4}/g, 'NotOnOrAfter="2999'),
-  'another digest': (xml) => xml.replace(/<DigestValue>./, (text) => text.slice(0, -1) + (text.endsWith('A') ? 'B' : 'A')),
-  'another signature value': (xml) => xml.replace(/<SignatureValue>./, (text) => text.slice(0, -1) + (text.endsWith('A') ? 'B' : 'A')),
+  'another digest': (xml) =>
+    xml.replace(/<DigestValue>./, (text) => text.slice(0, -1) + (text.endsWith('A') ? 'B' : 'A')),
+  'another signature value': (xml) =>
+    xml.replace(/<SignatureValue>./, (text) => text.slice(0, -1) + (text.endsWith('A') ? 'B' : 'A')),
   'no signature': (xml) => xml.replace(/<Signature .*<\/Signature>/s, ''),
   'a comment inside a value': (xml) => xml.replace(/mallory(?=<\/saml:AttributeValue>)/, 'mal<!-- -->lorx'),
 };
@@ -67,27 +82,63 @@ const weak = 'a signature is weaker than RSA with SHA-256';
 /** Puts the identity provider that was asked in the place of the issuer of the response, which is not signed. */
 const inItsName = (xml: string): string => xml.replace(/(<saml:Issuer[^>]*>)[^<]*/, `$1${saml.idp.entityId}`);
 /** The ID of the login that was started last. */
-const ownRequest = (): string => saml.fixture.server.deployment.db.value<string>(sql`SELECT request_id FROM saml_request ORDER BY expires DESC`) as string;
+const ownRequest = (): string =>
+  saml.fixture.server.deployment.db.value<string>(
+    sql`SELECT request_id FROM saml_request ORDER BY expires DESC`,
+  ) as string;
 
 /** By name: options of the identity provider, the reason in the log, a change of the response. */
-const wrong: Readonly<Record<string, readonly [options: Partial<NextLogin>, reason: string | RegExp, change?: (xml: string) => string]>> = {
+const wrong: Readonly<
+  Record<string, readonly [options: Partial<NextLogin>, reason: string | RegExp, change?: (xml: string) => string]>
+> = {
   'signed nowhere': [{ signAssertion: false }, 'Invalid signature'],
   'signed by a key that nobody knows': [{ key: otherKeys.key, cert: otherKeys.cert }, 'Invalid signature'],
-  'of another identity provider': [{ key: otherKeys.key, cert: otherKeys.cert, issuer: otherId, signResponse: true }, notOurs],
-  'of another identity provider in the name of the one that was asked': [{ key: otherKeys.key, cert: otherKeys.cert, issuer: otherId }, 'Invalid signature', inItsName],
+  'of another identity provider': [
+    { key: otherKeys.key, cert: otherKeys.cert, issuer: otherId, signResponse: true },
+    notOurs,
+  ],
+  'of another identity provider in the name of the one that was asked': [
+    { key: otherKeys.key, cert: otherKeys.cert, issuer: otherId },
+    'Invalid signature',
+    inItsName,
+  ],
   'of a stranger': [{ issuer: 'https://stranger.example.com' }, notOurs],
-  'around an assertion of a stranger': [{ issuer: 'https://stranger.example.com' }, 'the assertion is of another issuer', inItsName],
+  'around an assertion of a stranger': [
+    { issuer: 'https://stranger.example.com' },
+    'the assertion is of another issuer',
+    inItsName,
+  ],
   'for another audience': [{ audience: 'https://other-service.example.com' }, /audience mismatch/],
-  'for another recipient': [{ recipient: 'https://other-service.example.com/acs' }, 'the assertion answers another request, or is for another recipient'],
-  'to another destination': [{ destination: 'https://other-service.example.com/acs' }, 'its Destination is another one'],
+  'for another recipient': [
+    { recipient: 'https://other-service.example.com/acs' },
+    'the assertion answers another request, or is for another recipient',
+  ],
+  'to another destination': [
+    { destination: 'https://other-service.example.com/acs' },
+    'its Destination is another one',
+  ],
   'without a destination': [{}, 'its Destination is another one', (xml) => xml.replace(/ Destination="[^"]*"/, '')],
   'in answer to another request': [{ inResponseTo: '_another' }, 'it answers no login that this browser has started'],
-  'in answer to no request': [{}, 'it answers no login that this browser has started', (xml) => xml.replace(/(<samlp:Response[^>]*) InResponseTo="[^"]*"/, '$1')],
-  'around the answer to another request': [{ inResponseTo: '_another' }, 'the assertion answers another request, or is for another recipient', (xml) => xml.replace('_another', ownRequest())],
+  'in answer to no request': [
+    {},
+    'it answers no login that this browser has started',
+    (xml) => xml.replace(/(<samlp:Response[^>]*) InResponseTo="[^"]*"/, '$1'),
+  ],
+  'around the answer to another request': [
+    { inResponseTo: '_another' },
+    'the assertion answers another request, or is for another recipient',
+    (xml) => xml.replace('_another', ownRequest()),
+  ],
   'signed with SHA-1': [{ signatureAlgorithm: 'rsa-sha1' }, weak],
   'digested with SHA-1': [{ digestAlgorithm: 'sha1' }, weak],
-  'signed as a whole with SHA-1': [{ signAssertion: false, signResponse: true, signatureAlgorithm: 'rsa-sha1', digestAlgorithm: 'sha1' }, weak],
-  'that tells of a failure': [{ samlStatusCode: 'urn:oasis:names:tc:SAML:2.0:status:Responder' }, 'the identity provider answered with status urn:oasis:names:tc:SAML:2.0:status:Responder'],
+  'signed as a whole with SHA-1': [
+    { signAssertion: false, signResponse: true, signatureAlgorithm: 'rsa-sha1', digestAlgorithm: 'sha1' },
+    weak,
+  ],
+  'that tells of a failure': [
+    { samlStatusCode: 'urn:oasis:names:tc:SAML:2.0:status:Responder' },
+    'the identity provider answered with status urn:oasis:names:tc:SAML:2.0:status:Responder',
+  ],
 };
 
 for (const [name, [options, reason, change]] of Object.entries(wrong)) {
@@ -103,7 +154,7 @@ refusals('a response that is not yet, or no longer, valid by our clock is refuse
   const ends: Record<number, string> = {};
   for (const seconds of [-130, -110, 60 + 110, 60 + 130]) {
     const browser = saml.browser;
-    await saml.idp.next({ user: { attributes: {} , nameId: 'x' }, lifetimeInSeconds: 60 });
+    await saml.idp.next({ user: { attributes: {}, nameId: 'x' }, lifetimeInSeconds: 60 });
     // The request is started at the time of the response, so that it is in time itself.
     saml.fixture.clock.set(new Date());
     saml.fixture.clock.advance(seconds);
@@ -116,11 +167,13 @@ refusals('a response that is not yet, or no longer, valid by our clock is refuse
 });
 
 refusals('an answer that takes longer than ten minutes is refused', async () => {
-  const forms = await Promise.all([1, 2].map(async () => {
-    const browser = saml.browser;
-    await saml.idp.next({ user: { attributes: {}, nameId: 'x' }, lifetimeInSeconds: 3600 });
-    return { browser, form: await browser.form(saml.idp.entityId) };
-  }));
+  const forms = await Promise.all(
+    [1, 2].map(async () => {
+      const browser = saml.browser;
+      await saml.idp.next({ user: { attributes: {}, nameId: 'x' }, lifetimeInSeconds: 3600 });
+      return { browser, form: await browser.form(saml.idp.entityId) };
+    }),
+  );
   saml.fixture.clock.advance(599);
   assert.is(await forms[0]?.browser.post(forms[0].form.SAMLResponse), failedLogin('SAML2 authentication failed.'));
   saml.fixture.clock.advance(1);
@@ -149,7 +202,10 @@ refusals('an answer is taken once; a bad one uses its request up', async () => {
   assert.is(await browser.post(SAMLResponse), failedLogin('SAML2 authentication failed.'));
   assert.is(await browser.post(SAMLResponse), refused);
   const next = await browser.form(saml.idp.entityId);
-  assert.is(await browser.post(encoded(decoded(next.SAMLResponse).replace('NotOnOrAfter="2', 'NotOnOrAfter="3'))), refused);
+  assert.is(
+    await browser.post(encoded(decoded(next.SAMLResponse).replace('NotOnOrAfter="2', 'NotOnOrAfter="3'))),
+    refused,
+  );
   assert.is(await browser.post(next.SAMLResponse), refused);
 });
 
@@ -176,7 +232,9 @@ refusals('an assertion is taken once, even if its request were open again', asyn
   const browser = saml.browser;
   const { SAMLResponse } = await browser.form(saml.idp.entityId);
   const { db } = saml.fixture.server.deployment;
-  const row = db.get<Record<string, Value>>(sql`SELECT * FROM saml_request WHERE request_id = ${ownRequest()}`) as Record<string, Value>;
+  const row = db.get<Record<string, Value>>(
+    sql`SELECT * FROM saml_request WHERE request_id = ${ownRequest()}`,
+  ) as Record<string, Value>;
   await browser.post(SAMLResponse);
   db.write(() => db.insert('saml_request', row));
   assert.is(await browser.post(SAMLResponse), refused);
@@ -184,22 +242,40 @@ refusals('an assertion is taken once, even if its request were open again', asyn
 });
 
 /** Ways to move what is signed somewhere else, and to put something else in its place (signature wrapping). */
-const evil = (assertion: string): string => assertion.replaceAll('mallory', 'victim').replace(/<Signature .*?<\/Signature>/s, '').replace(/ ID="[^"]*"/, ' ID="_evil"');
+const evil = (assertion: string): string =>
+  assertion
+    .replaceAll('mallory', 'victim')
+    .replace(/<Signature .*?<\/Signature>/s, '')
+    .replace(/ ID="[^"]*"/, ' ID="_evil"');
 const assertionIn = (xml: string): string => /<saml:Assertion.*<\/saml:Assertion>/s.exec(xml)?.[0] as string;
 const wrapped: Readonly<Record<string, (xml: string) => string>> = {
   'a second assertion before': (xml) => xml.replace('<saml:Assertion', `${evil(assertionIn(xml))}<saml:Assertion`),
   'a second assertion behind': (xml) => xml.replace('</saml:Assertion>', `</saml:Assertion>${evil(assertionIn(xml))}`),
-  'the signed assertion inside of an unsigned one': (xml) => xml.replace(assertionIn(xml), evil(assertionIn(xml)).replace('</saml:Assertion>', `${assertionIn(xml)}</saml:Assertion>`)),
-  'the signed assertion in an extension': (xml) => xml.replace(assertionIn(xml), `<samlp:Extensions>${assertionIn(xml)}</samlp:Extensions>${evil(assertionIn(xml))}`),
+  'the signed assertion inside of an unsigned one': (xml) =>
+    xml.replace(
+      assertionIn(xml),
+      evil(assertionIn(xml)).replace('</saml:Assertion>', `${assertionIn(xml)}</saml:Assertion>`),
+    ),
+  'the signed assertion in an extension': (xml) =>
+    xml.replace(assertionIn(xml), `<samlp:Extensions>${assertionIn(xml)}</samlp:Extensions>${evil(assertionIn(xml))}`),
   'the signed assertion inside of the signature of an unsigned one': (xml) => {
     const assertion = assertionIn(xml);
     const signature = /<Signature .*?<\/Signature>/s.exec(xml)?.[0] as string;
     const held = signature.replace('</Signature>', `<Object>${assertion.replace(signature, '')}</Object></Signature>`);
     return xml.replace(assertion, evil(assertion).replace('</saml:Issuer>', `</saml:Issuer>${held}`));
   },
-  'an unsigned assertion of the same ID': (xml) => xml.replace('<saml:Assertion', `${evil(assertionIn(xml)).replace('_evil', /<saml:Assertion[^>]* ID="([^"]*)"/.exec(xml)?.[1] as string)}<saml:Assertion`),
+  'an unsigned assertion of the same ID': (xml) =>
+    xml.replace(
+      '<saml:Assertion',
+      `${evil(assertionIn(xml)).replace('_evil', /<saml:Assertion[^>]* ID="([^"]*)"/.exec(xml)?.[1] as string)}<saml:Assertion`,
+    ),
   'two signatures': (xml) => xml.replace(/(<Signature .*?<\/Signature>)/s, '$1$1'),
-  'a response in the place of the response': (xml) => xml.replace(/^(.*?<samlp:Response[^>]*>)/s, (start) => `${start.replace(/ ID="[^"]*"/, ' ID="_outer"')}${evil(assertionIn(xml))}<samlp:Extensions>${xml.replace(/^<\?.*?\?>/, '')}</samlp:Extensions>`),
+  'a response in the place of the response': (xml) =>
+    xml.replace(
+      /^(.*?<samlp:Response[^>]*>)/s,
+      (start) =>
+        `${start.replace(/ ID="[^"]*"/, ' ID="_outer"')}${evil(assertionIn(xml))}<samlp:Extensions>${xml.replace(/^<\?.*?\?>/, '')}</samlp:Extensions>`,
+    ),
 };
 
 for (const [name, change] of Object.entries(wrapped)) {
@@ -222,15 +298,30 @@ refusals('while base_url is not set, a foreign Host header finds no single sign-
   const { hostname, port } = new URL(saml.fixture.url);
   const ask = (method: string, path: string, body = ''): Promise<[number | undefined, string]> =>
     new Promise((resolve, reject) => {
-      const headers = { Host: 'evil.example.com', 'Content-Type': 'application/x-www-form-urlencoded', 'Content-Length': body.length };
+      const headers = {
+        Host: 'evil.example.com',
+        'Content-Type': 'application/x-www-form-urlencoded',
+        'Content-Length': body.length,
+      };
       request({ hostname, port, method, path, headers }, (answer) => {
         let text = '';
-        answer.on('data', (chunk) => { text += chunk; }).on('end', () => resolve([answer.statusCode, text]));
-      }).on('error', reject).end(body);
+        answer
+          .on('data', (chunk) => {
+            text += chunk;
+          })
+          .on('end', () => resolve([answer.statusCode, text]));
+      })
+        .on('error', reject)
+        .end(body);
     });
-  const detail = JSON.stringify({ detail: 'Single sign-on needs the setting base_url unless the service is addressed as localhost.' });
+  const detail = JSON.stringify({
+    detail: 'Single sign-on needs the setting base_url unless the service is addressed as localhost.',
+  });
   assert.equal(await ask('GET', '/api-auth/saml2/metadata/'), [400, detail]);
-  assert.equal(await ask('POST', '/api-auth/saml2/login/', `idp=${encodeURIComponent(saml.idp.entityId)}`), [400, detail]);
+  assert.equal(await ask('POST', '/api-auth/saml2/login/', `idp=${encodeURIComponent(saml.idp.entityId)}`), [
+    400,
+    detail,
+  ]);
 });
 
 refusals('encrypted assertions are decrypted, and judged like others', async () => {
@@ -238,7 +329,10 @@ refusals('encrypted assertions are decrypted, and judged like others', async () 
   const accepted = failedLogin('SAML2 authentication failed.');
   const nobody = { user: { attributes: {}, nameId: 'x' } };
   assert.is(await attempt({ ...nobody, ...encryption }), accepted);
-  assert.is(await attempt({ ...nobody, ...encryption, encryptionAlgorithm: 'http://www.w3.org/2009/xmlenc11#aes256-gcm' }), accepted);
+  assert.is(
+    await attempt({ ...nobody, ...encryption, encryptionAlgorithm: 'http://www.w3.org/2009/xmlenc11#aes256-gcm' }),
+    accepted,
+  );
   assert.is(await attempt({ ...nobody, ...encryption, signAssertion: false, signResponse: true }), accepted);
   const bad: Readonly<Record<string, Partial<NextLogin>>> = {
     unsigned: { signAssertion: false },
@@ -247,14 +341,29 @@ refusals('encrypted assertions are decrypted, and judged like others', async () 
     'another key inside': { key: otherKeys.key, cert: otherKeys.cert },
     audience: { audience: 'https://other-service.example.com' },
     'for somebody else': { encryptionCert: otherKeys.cert, encryptionPublicKey: otherKeys.cert },
-    'triple DES': { encryptionAlgorithm: 'http://www.w3.org/2001/04/xmlenc#tripledes-cbc', disallowEncryptionWithInsecureAlgorithm: false, warnOnInsecureEncryptionAlgorithm: false },
+    'triple DES': {
+      encryptionAlgorithm: 'http://www.w3.org/2001/04/xmlenc#tripledes-cbc',
+      disallowEncryptionWithInsecureAlgorithm: false,
+      warnOnInsecureEncryptionAlgorithm: false,
+    },
   };
-  for (const [name, options] of Object.entries(bad)) assert.is(await attempt({ ...nobody, ...encryption, ...options }), refused, name);
+  for (const [name, options] of Object.entries(bad))
+    assert.is(await attempt({ ...nobody, ...encryption, ...options }), refused, name);
   // The library goes by local names; so must whoever judges what it decrypts.
   saml.reasons.length = 0;
-  assert.is(await attempt({ ...nobody, ...encryption, signatureAlgorithm: 'rsa-sha1' }, (xml) => xml.replace(/(<saml:EncryptedAssertion xmlns:saml=")[^"]*/, '$1urn:other')), refused);
+  assert.is(
+    await attempt({ ...nobody, ...encryption, signatureAlgorithm: 'rsa-sha1' }, (xml) =>
+      xml.replace(/(<saml:EncryptedAssertion xmlns:saml=")[^"]*/, '$1urn:other'),
+    ),
+    refused,
+  );
   assert.equal(saml.reasons, [weak]);
-  assert.is(await attempt({ ...nobody, ...encryption }, (xml) => xml.replace(/(<e:CipherValue>|<xenc:CipherValue>).{8}/, '$1AAAAAAAA')), refused);
+  assert.is(
+    await attempt({ ...nobody, ...encryption }, (xml) =>
+      xml.replace(/(<e:CipherValue>|<xenc:CipherValue>).{8}/, '$1AAAAAAAA'),
+    ),
+    refused,
+  );
   assertNothing();
 });
 
@@ -263,9 +372,14 @@ refusals('signed responses without signed assertions are taken, and comments do 
   const browser = saml.browser;
   const { SAMLResponse } = await browser.form(saml.idp.entityId);
   // Comments are not signed: this one changes nothing of the digest, and must change nothing of the name.
-  const location = await browser.post(encoded(decoded(SAMLResponse).replace(/walter(?=<\/saml:AttributeValue>)/, 'wal<!-- -->ter')));
+  const location = await browser.post(
+    encoded(decoded(SAMLResponse).replace(/walter(?=<\/saml:AttributeValue>)/, 'wal<!-- -->ter')),
+  );
   const token = tokenIn(location);
-  assert.is((await saml.fixture.anonymous.get('/api/users/?current', { Authorization: `Token ${token}` })).body[0].username, 'walter');
+  assert.is(
+    (await saml.fixture.anonymous.get('/api/users/?current', { Authorization: `Token ${token}` })).body[0].username,
+    'walter',
+  );
 });
 
 refusals.run();

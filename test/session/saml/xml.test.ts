@@ -4,14 +4,16 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { sql } from '../../../src/db/sql.ts';
 import { decoded, encoded } from '../../support/saml-browser.ts';
-import { SamlFixture, failedLogin, failedLogout } from '../../support/saml-fixture.ts';
+import { failedLogin, failedLogout, SamlFixture } from '../../support/saml-fixture.ts';
 
 const xml = suite('SAML XML');
 const path = '/api-auth/saml2/login/complete/';
 const unreadable = failedLogin('SAML2 response has errors.');
 let saml: SamlFixture;
 
-xml.before(async () => { saml = await SamlFixture.start(); });
+xml.before(async () => {
+  saml = await SamlFixture.start();
+});
 xml.after(() => saml?.close());
 xml.before.each(() => {
   saml.fixture.events();
@@ -54,12 +56,24 @@ const documents: Readonly<Record<string, readonly [document: string | Buffer, re
   'UTF-16': [Buffer.from(`\ufeff${response('')}`, 'utf16le'), 'it is not UTF-8'],
   'a NUL byte': [response('\0'), 'it has control characters'],
   'another root': ['<a/>', 'it is no response of SAML 2.0'],
-  'a response of SAML 1.1': ['<Response xmlns="urn:oasis:names:tc:SAML:1.0:protocol"/>', 'it is no response of SAML 2.0'],
+  'a response of SAML 1.1': [
+    '<Response xmlns="urn:oasis:names:tc:SAML:1.0:protocol"/>',
+    'it is no response of SAML 2.0',
+  ],
   'a document type': [response('', '<!DOCTYPE a>'), 'it has a document type definition'],
   'a document type in small letters': [response('', '<!doctype a>'), 'it has a document type definition'],
-  'an external entity': [response('&x;', '<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]>'), 'it has a document type definition'],
-  'an external definition': [response('', '<!DOCTYPE a SYSTEM "http://127.0.0.1:9/a.dtd">'), 'it has a document type definition'],
-  'a billion laughs': [response('&c;', '<!DOCTYPE a [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;"><!ENTITY c "&b;&b;&b;">]>'), 'it has a document type definition'],
+  'an external entity': [
+    response('&x;', '<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]>'),
+    'it has a document type definition',
+  ],
+  'an external definition': [
+    response('', '<!DOCTYPE a SYSTEM "http://127.0.0.1:9/a.dtd">'),
+    'it has a document type definition',
+  ],
+  'a billion laughs': [
+    response('&c;', '<!DOCTYPE a [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;"><!ENTITY c "&b;&b;&b;">]>'),
+    'it has a document type definition',
+  ],
   'processing instructions': [response('<?a b?>'), 'it has processing instructions'],
   'unclosed processing instructions by the thousand': ['<?a '.repeat(40_000), 'it has processing instructions'],
   'tags by the thousand': [response('<a/>'.repeat(10_000)), 'it has more than 1500 elements'],
@@ -67,9 +81,18 @@ const documents: Readonly<Record<string, readonly [document: string | Buffer, re
   'as many elements as fit': [response('<a></a>'.repeat(1499)), 'it answers no login that this browser has started'],
   'deep nesting': [response('<a>'.repeat(1400) + '</a>'.repeat(1400)), 'it is nested deeper than 50 levels'],
   'nesting just too deep': [response('<a>'.repeat(50) + '</a>'.repeat(50)), 'it is nested deeper than 50 levels'],
-  'attributes by the thousand': [response(`<a ${Array.from({ length: 6000 }, (_, i) => `b${i}="c"`).join(' ')}/>`), 'it has more than 6000 attributes'],
-  'namespaces by the thousand': [response(Array.from({ length: 1200 }, (_, i) => `<a xmlns:b${i}="c"/>`).join('')), 'it declares more than 1000 namespaces'],
-  'nested namespaces': [response(Array.from({ length: 900 }, (_, i) => `<a xmlns:b${i}="c">`).join('') + '</a>'.repeat(900)), 'it is nested deeper than 50 levels'],
+  'attributes by the thousand': [
+    response(`<a ${Array.from({ length: 6000 }, (_, i) => `b${i}="c"`).join(' ')}/>`),
+    'it has more than 6000 attributes',
+  ],
+  'namespaces by the thousand': [
+    response(Array.from({ length: 1200 }, (_, i) => `<a xmlns:b${i}="c"/>`).join('')),
+    'it declares more than 1000 namespaces',
+  ],
+  'nested namespaces': [
+    response(Array.from({ length: 900 }, (_, i) => `<a xmlns:b${i}="c">`).join('') + '</a>'.repeat(900)),
+    'it is nested deeper than 50 levels',
+  ],
   'as much text as fits': [response('x'.repeat(196_000)), 'it answers no login that this browser has started'],
 };
 
@@ -78,12 +101,22 @@ for (const [name, [document, reason]] of Object.entries(documents)) {
     const started = performance.now();
     const { headers, status } = await post(Buffer.from(document as string).toString('base64'));
     const isRead = saml.reasons[0] === 'it answers no login that this browser has started';
-    assert.equal([status, headers.get('location')], [302, isRead ? failedLogin('SAML response has errors. Please check the logs') : unreadable]);
+    assert.equal(
+      [status, headers.get('location')],
+      [302, isRead ? failedLogin('SAML response has errors. Please check the logs') : unreadable],
+    );
     assert.match(saml.reasons[0] as string, reason);
     assert.is(saml.reasons.length, 1);
     assert.ok(performance.now() - started < 2000);
     const { db } = saml.fixture.server.deployment;
-    assert.equal([saml.fixture.events(), db.value(sql`SELECT count(*) FROM saml_request`), db.value(sql`SELECT count(*) FROM saml_used_message`)], [[], 0, 0]);
+    assert.equal(
+      [
+        saml.fixture.events(),
+        db.value(sql`SELECT count(*) FROM saml_request`),
+        db.value(sql`SELECT count(*) FROM saml_used_message`),
+      ],
+      [[], 0, 0],
+    );
   });
 }
 
@@ -119,7 +152,10 @@ xml('a compressed message that grows beyond the limit is refused', async () => {
   const bomb = deflateRawSync(Buffer.alloc(8 * 1024 * 1024, 0x61)).toString('base64');
   const query = new URLSearchParams({ SAMLResponse: bomb, SigAlg: 'x', Signature: 'x' });
   const { headers, status } = await saml.fixture.anonymous.get(`/api-auth/saml2/logout/complete/?${query}`);
-  assert.equal([status, headers.get('location'), saml.reasons], [302, failedLogout('SAML2 response has errors.'), ['it cannot be inflated, or is too large']]);
+  assert.equal(
+    [status, headers.get('location'), saml.reasons],
+    [302, failedLogout('SAML2 response has errors.'), ['it cannot be inflated, or is too large']],
+  );
 });
 
 xml.run();

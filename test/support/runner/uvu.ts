@@ -3,7 +3,7 @@
  * `.run()` was forgotten, and stumbles over a thrown value that is no Error. Test files import `uvu` and get this.
  */
 import { inspect } from 'node:util';
-import { type Callback, type Context, suite as uvuSuite, type Test } from 'uvu';
+import { type Callback, type Context, type Test, suite as uvuSuite } from 'uvu';
 
 const problems: string[] = [];
 const waiting = new Map<Test<never>, { name: string; tests: number }>();

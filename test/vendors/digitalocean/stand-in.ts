@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Image, type Region, type Size, images, regions, sizes } from './catalogue.ts';
+import { type Image, images, type Region, regions, type Size, sizes } from './catalogue.ts';
 
 /*
  * DigitalOcean's API v2 as its public documentation describes it, with a memory: what is ordered is there afterwards,
@@ -51,7 +51,15 @@ export interface Seen {
  * on the way, never comes, is lost with a reset of the connection, or comes after so many milliseconds; it is not done, and
  * the connection is reset or nothing is answered.
  */
-export type Mishap = Answer | 'half' | 'broken off' | 'silence' | 'lost' | { readonly delay: number } | 'reset' | 'swallowed';
+export type Mishap =
+  | Answer
+  | 'half'
+  | 'broken off'
+  | 'silence'
+  | 'lost'
+  | { readonly delay: number }
+  | 'reset'
+  | 'swallowed';
 
 interface Answer {
   readonly status: number;
@@ -74,7 +82,10 @@ export class DigitalOcean {
   /** Types of actions that end in error. */
   readonly failing = new Set<string>();
   /** What a token may do. */
-  readonly tokens = new Map<string, 'write' | 'read'>([['full-access', 'write'], ['read-only', 'read']]);
+  readonly tokens = new Map<string, 'write' | 'read'>([
+    ['full-access', 'write'],
+    ['read-only', 'read'],
+  ]);
   readonly droplets = new Map<number, Droplet>();
   readonly actions = new Map<number, Action>();
   readonly keys = new Map<number, Key>();
@@ -133,20 +144,68 @@ export class DigitalOcean {
   }
 
   readonly #routes: readonly { readonly route: string; readonly handle: Handler }[] = [
-    { route: 'GET /account', handle: () => ({ status: 200, body: { account: { droplet_limit: 25, floating_ip_limit: 5, email: 'sammy@digitalocean.com', uuid: 'b6fr89dbf6d9156cace5f3c78dc9851d957381ef', email_verified: true, status: 'active', status_message: '' } } }) },
+    {
+      route: 'GET /account',
+      handle: () => ({
+        status: 200,
+        body: {
+          account: {
+            droplet_limit: 25,
+            floating_ip_limit: 5,
+            email: 'sammy@digitalocean.com',
+            uuid: 'b6fr89dbf6d9156cace5f3c78dc9851d957381ef',
+            email_verified: true,
+            status: 'active',
+            status_message: '',
+          },
+        },
+      }),
+    },
     { route: 'GET /regions', handle: (_, __, query) => this.#page('regions', this.regions, query) },
     { route: 'GET /images', handle: (_, __, query) => this.#page('images', this.images, query) },
     { route: 'GET /sizes', handle: (_, __, query) => this.#page('sizes', this.sizes, query) },
     { route: 'GET /droplets', handle: (_, __, query) => this.#page('droplets', this.#named(query.get('name')), query) },
     { route: 'POST /droplets', handle: (_, body) => this.#create(body) },
-    { route: 'GET /droplets/:id', handle: (id) => this.#with(id, (droplet) => ({ status: 200, body: { droplet: shown(droplet, this.#isLocked(droplet)) } })) },
-    { route: 'DELETE /droplets/:id', handle: (id) => this.#with(id, ({ id: known }) => (this.droplets.delete(known), { status: 204 })) },
-    { route: 'GET /droplets/:id/actions', handle: (id, _, query) => this.#with(id, (droplet) => this.#page('actions', this.#actionsOf(droplet).map(shownAction), query)) },
-    { route: 'POST /droplets/:id/actions', handle: (id, body) => this.#with(id, (droplet) => this.#act(droplet, body)) },
-    { route: 'GET /actions/:id', handle: (id) => { const action = this.actions.get(Number(id)); return action ? { status: 200, body: { action: shownAction(action) } } : notFound; } },
+    {
+      route: 'GET /droplets/:id',
+      handle: (id) =>
+        this.#with(id, (droplet) => ({ status: 200, body: { droplet: shown(droplet, this.#isLocked(droplet)) } })),
+    },
+    {
+      route: 'DELETE /droplets/:id',
+      handle: (id) => this.#with(id, ({ id: known }) => (this.droplets.delete(known), { status: 204 })),
+    },
+    {
+      route: 'GET /droplets/:id/actions',
+      handle: (id, _, query) =>
+        this.#with(id, (droplet) => this.#page('actions', this.#actionsOf(droplet).map(shownAction), query)),
+    },
+    {
+      route: 'POST /droplets/:id/actions',
+      handle: (id, body) => this.#with(id, (droplet) => this.#act(droplet, body)),
+    },
+    {
+      route: 'GET /actions/:id',
+      handle: (id) => {
+        const action = this.actions.get(Number(id));
+        return action ? { status: 200, body: { action: shownAction(action) } } : notFound;
+      },
+    },
     { route: 'POST /account/keys', handle: (_, body) => this.#addKey(String(body.name), String(body.public_key)) },
-    { route: 'GET /account/keys/:id', handle: (id) => { const key = this.#key(id); return key ? { status: 200, body: { ssh_key: key } } : notFound; } },
-    { route: 'DELETE /account/keys/:id', handle: (id) => { const key = this.#key(id); return key ? (this.keys.delete(key.id), { status: 204 }) : notFound; } },
+    {
+      route: 'GET /account/keys/:id',
+      handle: (id) => {
+        const key = this.#key(id);
+        return key ? { status: 200, body: { ssh_key: key } } : notFound;
+      },
+    },
+    {
+      route: 'DELETE /account/keys/:id',
+      handle: (id) => {
+        const key = this.#key(id);
+        return key ? (this.keys.delete(key.id), { status: 204 }) : notFound;
+      },
+    },
   ];
 
   private async receive(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
@@ -158,18 +217,27 @@ export class DigitalOcean {
     const path = pathname.replace(/^\/v2/, '');
     const text = Buffer.concat(chunks).toString();
     const body = text === '' ? undefined : JSON.parse(text);
-    this.#seen.push({ line: `${incoming.method} ${path}${search}`, authorization: incoming.headers.authorization ?? '', body });
+    this.#seen.push({
+      line: `${incoming.method} ${path}${search}`,
+      authorization: incoming.headers.authorization ?? '',
+      body,
+    });
     const [, id = ''] = /^\/(?:droplets|actions|account\/keys)\/([^/]+)/.exec(path) ?? [];
-    const known = this.#routes.find(({ route }) => route === `${incoming.method} ${id === '' ? path : path.replace(id, ':id')}`);
+    const known = this.#routes.find(
+      ({ route }) => route === `${incoming.method} ${id === '' ? path : path.replace(id, ':id')}`,
+    );
     const mishap = this.#nextMishap(known?.route);
     if (mishap === 'swallowed') return;
     if (mishap === 'reset') return void outgoing.socket?.resetAndDestroy();
     const isRefused = typeof mishap === 'object' && 'status' in mishap;
     this.#advance();
-    const answer = isRefused ? mishap : (this.#refused(incoming) ?? known?.handle(id, body ?? {}, searchParams) ?? notFound);
+    const answer = isRefused
+      ? mishap
+      : (this.#refused(incoming) ?? known?.handle(id, body ?? {}, searchParams) ?? notFound);
     if (mishap === 'silence') return;
     if (mishap === 'lost') return void outgoing.socket?.resetAndDestroy();
-    if (typeof mishap === 'object' && 'delay' in mishap) await new Promise((resolve) => setTimeout(resolve, mishap.delay));
+    if (typeof mishap === 'object' && 'delay' in mishap)
+      await new Promise((resolve) => setTimeout(resolve, mishap.delay));
     this.#answer(outgoing, answer, mishap);
   }
 
@@ -198,7 +266,9 @@ export class DigitalOcean {
   #refused({ headers, method }: IncomingMessage): Answer | undefined {
     const right = this.tokens.get((headers.authorization ?? '').replace(/^Bearer /, ''));
     if (right === undefined) return refusal(401, 'unauthorized', 'Unable to authenticate you');
-    return right === 'read' && method !== 'GET' ? refusal(403, 'forbidden', 'You do not have access for the attempted action.') : undefined;
+    return right === 'read' && method !== 'GET'
+      ? refusal(403, 'forbidden', 'You do not have access for the attempted action.')
+      : undefined;
   }
 
   /** Actions whose time is over take effect. */
@@ -224,13 +294,26 @@ export class DigitalOcean {
     const size = Math.min(Number(query.get('per_page') ?? 20), this.largestPage);
     const page = Number(query.get('page') ?? 1);
     const last = Math.ceil(all.length / size);
-    const link = (to: number): string => `https://api.digitalocean.com/v2/${member}?${new URLSearchParams({ ...Object.fromEntries(query), page: String(to), per_page: String(size) })}`;
-    const pages = { ...(page > 1 && { first: link(1), prev: link(page - 1) }), ...(page < last && { next: link(page + 1), last: link(last) }) };
-    return { status: 200, body: { [member]: all.slice((page - 1) * size, page * size), links: page === 1 && last <= 1 ? {} : { pages }, meta: { total: all.length } } };
+    const link = (to: number): string =>
+      `https://api.digitalocean.com/v2/${member}?${new URLSearchParams({ ...Object.fromEntries(query), page: String(to), per_page: String(size) })}`;
+    const pages = {
+      ...(page > 1 && { first: link(1), prev: link(page - 1) }),
+      ...(page < last && { next: link(page + 1), last: link(last) }),
+    };
+    return {
+      status: 200,
+      body: {
+        [member]: all.slice((page - 1) * size, page * size),
+        links: page === 1 && last <= 1 ? {} : { pages },
+        meta: { total: all.length },
+      },
+    };
   }
 
   #named(name: string | null): unknown[] {
-    return [...this.droplets.values()].filter((droplet) => name === null || droplet.name.toLowerCase() === name.toLowerCase()).map((droplet) => shown(droplet, this.#isLocked(droplet)));
+    return [...this.droplets.values()]
+      .filter((droplet) => name === null || droplet.name.toLowerCase() === name.toLowerCase())
+      .map((droplet) => shown(droplet, this.#isLocked(droplet)));
   }
 
   #with(id: string, use: (droplet: Droplet) => Answer): Answer {
@@ -239,20 +322,40 @@ export class DigitalOcean {
   }
 
   #create(body: Body): Answer {
-    if (typeof body.name !== 'string' || !/^[a-zA-Z0-9.-]+$/.test(body.name)) return unprocessable('Only valid hostname characters are allowed. (a-z, A-Z, 0-9, . and -)');
+    if (typeof body.name !== 'string' || !/^[a-zA-Z0-9.-]+$/.test(body.name))
+      return unprocessable('Only valid hostname characters are allowed. (a-z, A-Z, 0-9, . and -)');
     if (!this.#imageOf(body.image)) return unprocessable('You specified an invalid image for Droplet creation.');
     const droplet = this.#add(body);
     const action = this.#begin(droplet, 'create', body);
-    return { status: 202, body: { droplet: shown(droplet, true), links: { actions: [{ id: action.id, rel: 'create', href: `https://api.digitalocean.com/v2/actions/${action.id}` }] } } };
+    return {
+      status: 202,
+      body: {
+        droplet: shown(droplet, true),
+        links: {
+          actions: [{ id: action.id, rel: 'create', href: `https://api.digitalocean.com/v2/actions/${action.id}` }],
+        },
+      },
+    };
   }
 
-  #imageOf = (wanted: unknown): Image | undefined => this.images.find(({ id, slug }) => id === wanted || (slug !== null && slug === wanted));
+  #imageOf = (wanted: unknown): Image | undefined =>
+    this.images.find(({ id, slug }) => id === wanted || (slug !== null && slug === wanted));
 
   #add(order: Body): Droplet {
     const size = this.sizes.find(({ slug }) => slug === order.size) as Size;
     const region = this.regions.find(({ slug }) => slug === order.region) as Region;
     const image = this.#imageOf(order.image) as Image;
-    const droplet = { id: ++this.#lastId, name: String(order.name), status: 'new', size, disk: size.disk, image, region, created_at: isoTime(this.now()), order };
+    const droplet = {
+      id: ++this.#lastId,
+      name: String(order.name),
+      status: 'new',
+      size,
+      disk: size.disk,
+      image,
+      region,
+      created_at: isoTime(this.now()),
+      order,
+    };
     this.droplets.set(droplet.id, droplet);
     return droplet;
   }
@@ -263,21 +366,38 @@ export class DigitalOcean {
   }
 
   #begin(droplet: Droplet, type: string, order: Body): Action {
-    const action: Action = { id: 36_804_000 + ++this.#lastId, status: 'in-progress', type, started: this.now(), completed: null, droplet: droplet.id, order };
+    const action: Action = {
+      id: 36_804_000 + ++this.#lastId,
+      status: 'in-progress',
+      type,
+      started: this.now(),
+      completed: null,
+      droplet: droplet.id,
+      order,
+    };
     this.actions.set(action.id, action);
     return action;
   }
 
   /** The newest first. */
-  #actionsOf = (droplet: Droplet): Action[] => [...this.actions.values()].filter((action) => action.droplet === droplet.id).reverse();
+  #actionsOf = (droplet: Droplet): Action[] =>
+    [...this.actions.values()].filter((action) => action.droplet === droplet.id).reverse();
 
   #isLocked = (droplet: Droplet): boolean => this.#actionsOf(droplet).some(({ status }) => status === 'in-progress');
 
-  #key = (id: string): Key | undefined => [...this.keys.values()].find((key) => String(key.id) === id || key.fingerprint === decodeURIComponent(id));
+  #key = (id: string): Key | undefined =>
+    [...this.keys.values()].find((key) => String(key.id) === id || key.fingerprint === decodeURIComponent(id));
 
   #addKey(name: string, publicKey: string): Answer {
-    const digest = createHash('md5').update(Buffer.from(publicKey.split(/\s+/)[1] ?? '', 'base64')).digest('hex');
-    const key = { id: ++this.#lastId, name, public_key: publicKey, fingerprint: (digest.match(/../g) as string[]).join(':') };
+    const digest = createHash('md5')
+      .update(Buffer.from(publicKey.split(/\s+/)[1] ?? '', 'base64'))
+      .digest('hex');
+    const key = {
+      id: ++this.#lastId,
+      name,
+      public_key: publicKey,
+      fingerprint: (digest.match(/../g) as string[]).join(':'),
+    };
     if (this.#key(key.fingerprint)) return unprocessable('SSH Key is already in use on your account');
     this.keys.set(key.id, key);
     return { status: 201, body: { ssh_key: key } };
@@ -294,13 +414,36 @@ function shown({ created_at, disk, id, image, name, region, size, status }: Drop
     { ip_address: `104.236.${host}`, netmask: '255.255.192.0', gateway: '104.236.0.1', type: 'public' },
   ];
   return {
-    id, name, memory: size.memory, vcpus: size.vcpus, disk, locked: isLocked, status, kernel: null, created_at,
-    features: ['virtio'], backup_ids: [], snapshot_ids: [], image, volume_ids: [], size, size_slug: size.slug,
-    networks: status === 'new' ? { v4: [], v6: [] } : { v4, v6: [] }, region, tags: [],
+    id,
+    name,
+    memory: size.memory,
+    vcpus: size.vcpus,
+    disk,
+    locked: isLocked,
+    status,
+    kernel: null,
+    created_at,
+    features: ['virtio'],
+    backup_ids: [],
+    snapshot_ids: [],
+    image,
+    volume_ids: [],
+    size,
+    size_slug: size.slug,
+    networks: status === 'new' ? { v4: [], v6: [] } : { v4, v6: [] },
+    region,
+    tags: [],
   };
 }
 
 const shownAction = ({ completed, droplet, id, started, status, type }: Action): unknown => ({
-  id, status, type, started_at: isoTime(started), completed_at: completed === null ? null : isoTime(completed),
-  resource_id: droplet, resource_type: 'droplet', region: null, region_slug: null,
+  id,
+  status,
+  type,
+  started_at: isoTime(started),
+  completed_at: completed === null ? null : isoTime(completed),
+  resource_id: droplet,
+  resource_type: 'droplet',
+  region: null,
+  region_slug: null,
 });
