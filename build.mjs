@@ -149,7 +149,10 @@ async function build() {
   const result = await esbuild.build({
     absWorkingDir: root,
     // The platform is checked before anything else is evaluated.
-    stdin: { contents: "import './src/native.ts';\nexport * from './src/main.ts';", resolveDir: root },
+    stdin: {
+      contents: "import './src/kernel/native/native.ts';\nexport * from './src/app/main.ts';",
+      resolveDir: root,
+    },
     bundle: true,
     platform: 'node',
     format: 'esm',
@@ -190,12 +193,12 @@ function writeAtomically(file, contents) {
 const replacements = {
   name: 'replacements',
   setup({ onLoad, onResolve }) {
-    onLoad({ filter: /[/\\]src[/\\]embedded\.ts$/ }, () => ({ contents: embedded(), loader: 'js' }));
+    onLoad({ filter: /[/\\]kernel[/\\]native[/\\]embedded\.ts$/ }, () => ({ contents: embedded(), loader: 'js' }));
 
     const replaced = {
       // Loads its addon by itself, from node_modules.
       '@node-rs/argon2': [
-        "import { argon2Addon } from './src/native.ts';",
+        "import { argon2Addon } from './src/kernel/native/native.ts';",
         'export const Algorithm = { Argon2d: 0, Argon2i: 1, Argon2id: 2 };',
         'export const hash = (...values) => argon2Addon().hash(...values);',
         'export const verify = (...values) => argon2Addon().verify(...values);',
@@ -206,14 +209,15 @@ const replacements = {
       'thread-stream': "module.exports = () => { throw new Error('Log transports are not part of this build.'); };",
     };
     for (const name of lateModules)
-      replaced[name] = `module.exports = require('./src/embedded.ts').embeddedModule(${JSON.stringify(name)});`;
+      replaced[name] =
+        `module.exports = require('./src/kernel/native/embedded.ts').embeddedModule(${JSON.stringify(name)});`;
     const filter = new RegExp(`^(${Object.keys(replaced).join('|')})$`);
     onResolve({ filter }, ({ path }) => ({ path, namespace: 'replaced' }));
     onLoad({ filter: /.*/, namespace: 'replaced' }, ({ path }) => ({ contents: replaced[path], resolveDir: root }));
   },
 };
 
-/** The module that replaces src/embedded.ts. */
+/** The module that replaces src/kernel/native/embedded.ts. */
 function embedded() {
   const folder = join(root, 'migrations');
   const migrations = readdirSync(folder)
@@ -264,7 +268,7 @@ async function carriedComments(esbuild, metafile) {
   // The addon of SQLite is given to the thread, too.
   const late = [
     ...lateModules.map((name) => ({ name, entry: name, plugins: [] })),
-    { name: 'checkpoints', entry: 'src/db/checkpoint-thread.ts', plugins: [replacements] },
+    { name: 'checkpoints', entry: 'src/kernel/db/checkpoint-thread.ts', plugins: [replacements] },
   ];
   const built = await Promise.all(
     late.map(({ entry, plugins }) =>
@@ -337,7 +341,7 @@ function packageFile(name, path) {
   return join(dirname(require.resolve(`${name}/package.json`)), path);
 }
 
-/** The same facts that src/native.ts compares with when the bundle starts. */
+/** The same facts that src/kernel/native/native.ts compares with when the bundle starts. */
 function platformHere() {
   const { platform, arch, version, versions } = process;
   return {

@@ -1,7 +1,7 @@
 /** The one source of time. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { day, hour, isoTime, minute, second, settableClock, systemClock } from '../src/clock.ts';
+import { day, hour, isoTime, minute, second, settableClock, systemClock } from '../src/kernel/clock.ts';
 
 const clocks = suite('clock');
 

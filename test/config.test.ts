@@ -10,7 +10,7 @@ import {
   type SettingName,
   settingNames,
   settings,
-} from '../src/config.ts';
+} from '../src/kernel/config/config.ts';
 
 const config = suite('settings');
 

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createServer, type Server } from '../src/server.ts';
+import { createServer, type Server } from '../src/app/server.ts';
 
 const test = suite('data folder');
 let data: string;

@@ -9,9 +9,9 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import packageJson from '../package.json' with { type: 'json' };
-import { settingNames } from '../src/config.ts';
-import { Database } from '../src/db/database.ts';
-import { sql } from '../src/db/sql.ts';
+import { settingNames } from '../src/kernel/config/config.ts';
+import { Database } from '../src/kernel/db/database.ts';
+import { sql } from '../src/kernel/db/sql.ts';
 import { failed, Program, type Serving } from './support/program.ts';
 
 const native = mkdtempSync(join(tmpdir(), 'tenantry-native-'));

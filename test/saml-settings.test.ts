@@ -1,7 +1,7 @@
 /** services.md 1 and 11: settings of single sign-on. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Config, ConfigError, loadConfig, printSetting } from '../src/config.ts';
+import { type Config, ConfigError, loadConfig, printSetting } from '../src/kernel/config/config.ts';
 
 const settings = suite('SAML settings');
 

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { urlOf } from '../src/url.ts';
+import { urlOf } from '../src/kernel/url.ts';
 
 const urls = suite('URLs');
 

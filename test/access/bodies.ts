@@ -1,5 +1,5 @@
 /** What the requests of the table of rights send: valid bodies, so that nothing but the right decides. */
-import { sql } from '../../src/db/sql.ts';
+import { sql } from '../../src/kernel/db/sql.ts';
 import { hooks, imageForm, newPublicKey, type Situation } from './situation.ts';
 
 /** Makes the body of a request for an object at an address, and whatever else it needs. */

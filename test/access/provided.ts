@@ -1,12 +1,13 @@
 /** The rights to what types of providers bring with them: the same rows for every type, and an object of every kind to ask for. */
-import { newUuid, ownContext } from '../../src/access/deployment.ts';
-import { endpoints } from '../../src/api.ts';
-import { sql } from '../../src/db/sql.ts';
-import { propertyKinds, providerTypes, resourceKind, resourceKinds } from '../../src/providers/registry.ts';
-import { createQuotas } from '../../src/quotas/usage.ts';
-import { placeOf } from '../../src/resources/creation.ts';
-import { insertResource } from '../../src/resources/rows.ts';
-import { createLink, createService } from '../../src/services/linking.ts';
+
+import { createQuotas } from '../../src/activity/quotas/usage.ts';
+import { endpoints } from '../../src/app/api.ts';
+import { propertyKinds, providerTypes, resourceKind, resourceKinds } from '../../src/cloud/catalogue/registry.ts';
+import { placeOf } from '../../src/cloud/resources/creation.ts';
+import { insertResource } from '../../src/cloud/resources/rows.ts';
+import { createLink, createService } from '../../src/cloud/services/linking.ts';
+import { newUuid, ownContext } from '../../src/kernel/access/deployment.ts';
+import { sql } from '../../src/kernel/db/sql.ts';
 import type { Situation } from './situation.ts';
 
 /*

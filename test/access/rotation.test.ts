@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { sealAnew } from '../../src/access/rotation.ts';
-import { addKey } from '../../src/access/secrets.ts';
-import { sql } from '../../src/db/sql.ts';
-import { createServer } from '../../src/server.ts';
+import { createServer } from '../../src/app/server.ts';
+import { sealAnew } from '../../src/kernel/access/rotation.ts';
+import { addKey } from '../../src/kernel/access/secrets.ts';
+import { sql } from '../../src/kernel/db/sql.ts';
 
 const rotation = suite('rotation of the encryption key');
 const folder = mkdtempSync(join(tmpdir(), 'tenantry-rotation-'));

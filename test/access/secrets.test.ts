@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { openSecrets, type Secrets } from '../../src/access/secrets.ts';
-import { loadConfig } from '../../src/config.ts';
+import { openSecrets, type Secrets } from '../../src/kernel/access/secrets.ts';
+import { loadConfig } from '../../src/kernel/config/config.ts';
 
 const test = suite('secrets');
 const folder = mkdtempSync(join(tmpdir(), 'tenantry-secrets-'));

@@ -1,7 +1,7 @@
 /** Two customers as the table of rights speaks of them: one that the callers have to do with, and a foreign one. */
 
-import type { Resolver } from '../../src/http/resolver.ts';
-import type { ServerOptions } from '../../src/server.ts';
+import type { ServerOptions } from '../../src/app/server.ts';
+import type { Resolver } from '../../src/kernel/net/resolver.ts';
 import { type Cast, cast } from '../support/cast.ts';
 import { type Client, Fixture, type Json } from '../support/fixture.ts';
 

@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { sql } from '../../src/db/sql.ts';
-import { countQuotas } from '../../src/quotas/usage.ts';
+import { countQuotas } from '../../src/activity/quotas/usage.ts';
+import { sql } from '../../src/kernel/db/sql.ts';
 import { Fixture, type Json } from '../support/fixture.ts';
 import { change, contextOf, idOf, setQuota } from '../support/links.ts';
 

@@ -17,9 +17,9 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import SQLite from 'better-sqlite3';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { openSecrets } from '../../src/access/secrets.ts';
-import { applicationId } from '../../src/db/handle.ts';
-import { embeddedMigrations } from '../../src/embedded.ts';
+import { openSecrets } from '../../src/kernel/access/secrets.ts';
+import { applicationId } from '../../src/kernel/db/handle.ts';
+import { embeddedMigrations } from '../../src/kernel/native/embedded.ts';
 import { failed, Program } from '../support/program.ts';
 
 const test = suite('backup and restore');

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { countryName } from '../../src/customers/countries.ts';
-import { Database } from '../../src/db/database.ts';
-import { indexAll } from '../../src/events/search.ts';
+import { countryName } from '../../src/accounts/customers/countries.ts';
+import { indexAll } from '../../src/activity/events/search.ts';
+import { Database } from '../../src/kernel/db/database.ts';
 import { type Size, seed, seedDigest } from './seed.ts';
 
 /** So many events of so many customers: what the targets are set for. */

@@ -10,10 +10,10 @@ import { constants, copyFileSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
-import type { Deployment } from '../../src/access/deployment.ts';
-import { raw, sql } from '../../src/db/sql.ts';
-import { resourceKinds } from '../../src/providers/registry.ts';
-import { createServer, type Server } from '../../src/server.ts';
+import { createServer, type Server } from '../../src/app/server.ts';
+import { resourceKinds } from '../../src/cloud/catalogue/registry.ts';
+import type { Deployment } from '../../src/kernel/access/deployment.ts';
+import { raw, sql } from '../../src/kernel/db/sql.ts';
 import { ask } from './ask.ts';
 import { type Person, type Size, seed, seedDigest, tokenOf } from './seed.ts';
 

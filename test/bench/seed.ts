@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { PasswordHasher } from '../../src/access/passwords.ts';
-import { countryName } from '../../src/customers/countries.ts';
-import { Database } from '../../src/db/database.ts';
-import { migrate } from '../../src/db/migrate.ts';
-import { embeddedMigrations } from '../../src/embedded.ts';
-import { quotaNames } from '../../src/quotas/names.ts';
+import { countryName } from '../../src/accounts/customers/countries.ts';
+import { quotaNames } from '../../src/activity/quotas/names.ts';
+import { PasswordHasher } from '../../src/kernel/access/passwords.ts';
+import { Database } from '../../src/kernel/db/database.ts';
+import { migrate } from '../../src/kernel/db/migrate.ts';
+import { embeddedMigrations } from '../../src/kernel/native/embedded.ts';
 
 /** How much a world holds; each customer has three projects. */
 export interface Size {

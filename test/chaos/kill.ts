@@ -17,9 +17,9 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { settableClock } from '../../src/clock.ts';
-import { sql } from '../../src/db/sql.ts';
-import { createServer, type Server } from '../../src/server.ts';
+import { createServer, type Server } from '../../src/app/server.ts';
+import { settableClock } from '../../src/kernel/clock.ts';
+import { sql } from '../../src/kernel/db/sql.ts';
 import { type Behaviour, type Received, Receiver } from '../support/receiver.ts';
 
 /** What the rounds came to. */

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Resolver } from '../../src/http/resolver.ts';
+import type { Resolver } from '../../src/kernel/net/resolver.ts';
 import { Fixture, type Json } from '../support/fixture.ts';
 
 const project = fileURLToPath(new URL('../..', import.meta.url));

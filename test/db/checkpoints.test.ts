@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url';
 import SQLite from 'better-sqlite3';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Database } from '../../src/db/database.ts';
-import { sql } from '../../src/db/sql.ts';
+import { Database } from '../../src/kernel/db/database.ts';
+import { sql } from '../../src/kernel/db/sql.ts';
 
 const checkpoints = suite('checkpoints');
 let folder: string;

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Database } from '../../src/db/database.ts';
-import { sql } from '../../src/db/sql.ts';
+import { Database } from '../../src/kernel/db/database.ts';
+import { sql } from '../../src/kernel/db/sql.ts';
 
 const database = suite('database');
 let folder: string;

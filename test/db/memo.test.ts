@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Database } from '../../src/db/database.ts';
-import { Memo } from '../../src/db/memo.ts';
-import { sql } from '../../src/db/sql.ts';
+import { Database } from '../../src/kernel/db/database.ts';
+import { Memo } from '../../src/kernel/db/memo.ts';
+import { sql } from '../../src/kernel/db/sql.ts';
 import { Fixture } from '../support/fixture.ts';
 
 const test = suite('What is remembered until something is written');

@@ -2,9 +2,9 @@
 import { readdirSync } from 'node:fs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Database } from '../../src/db/database.ts';
-import { migrate } from '../../src/db/migrate.ts';
-import { sql } from '../../src/db/sql.ts';
+import { Database } from '../../src/kernel/db/database.ts';
+import { migrate } from '../../src/kernel/db/migrate.ts';
+import { sql } from '../../src/kernel/db/sql.ts';
 
 const migrations = suite('migrations');
 let db: Database;

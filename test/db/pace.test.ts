@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Database } from '../../src/db/database.ts';
-import { Pace } from '../../src/db/pace.ts';
+import { Database } from '../../src/kernel/db/database.ts';
+import { Pace } from '../../src/kernel/db/pace.ts';
 
 const test = suite('pace of long removals');
 

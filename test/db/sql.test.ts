@@ -1,8 +1,8 @@
 /** Composing SQL. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Database } from '../../src/db/database.ts';
-import { all, among, any, contains, fold, join, raw, sql } from '../../src/db/sql.ts';
+import { Database } from '../../src/kernel/db/database.ts';
+import { all, among, any, contains, fold, join, raw, sql } from '../../src/kernel/db/sql.ts';
 
 const composing = suite('sql');
 const db = Database.open(':memory:');

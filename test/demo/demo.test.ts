@@ -1,9 +1,9 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { sql } from '../../src/db/sql.ts';
-import { demo, demoPassword } from '../../src/demo/demo.ts';
-import { examine } from '../../src/doctor/doctor.ts';
-import { parsePublicKey } from '../../src/keys/public-key.ts';
+import { parsePublicKey } from '../../src/accounts/keys/public-key.ts';
+import { demo, demoPassword } from '../../src/app/demo/demo.ts';
+import { examine } from '../../src/app/doctor/doctor.ts';
+import { sql } from '../../src/kernel/db/sql.ts';
 import { type Client, Fixture, type Json } from '../support/fixture.ts';
 
 let fixture: Fixture;

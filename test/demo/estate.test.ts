@@ -1,8 +1,8 @@
 /** The demonstration world: what its customers have at providers. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { sql } from '../../src/db/sql.ts';
-import { demo } from '../../src/demo/demo.ts';
+import { demo } from '../../src/app/demo/demo.ts';
+import { sql } from '../../src/kernel/db/sql.ts';
 import { type Client, Fixture, type Json } from '../support/fixture.ts';
 import { work } from '../support/simulated.ts';
 

@@ -5,10 +5,10 @@
  */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { endpoints } from '../../src/api.ts';
-import { raw, sql } from '../../src/db/sql.ts';
-import { openApi } from '../../src/docs/openapi.ts';
-import { resourceKinds } from '../../src/providers/registry.ts';
+import { endpoints } from '../../src/app/api.ts';
+import { openApi } from '../../src/app/docs/openapi.ts';
+import { resourceKinds } from '../../src/cloud/catalogue/registry.ts';
+import { raw, sql } from '../../src/kernel/db/sql.ts';
 import { pixel } from '../access/situation.ts';
 import { Fixture, type Json } from '../support/fixture.ts';
 import { SamlFixture } from '../support/saml-fixture.ts';

@@ -7,8 +7,8 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { endpoints } from '../../src/api.ts';
-import { openApi } from '../../src/docs/openapi.ts';
+import { endpoints } from '../../src/app/api.ts';
+import { openApi } from '../../src/app/docs/openapi.ts';
 
 const lint = suite('lint of the documentation');
 const configuration = fileURLToPath(new URL('redocly.yaml', import.meta.url));

@@ -4,7 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { endpoints } from '../../src/api.ts';
+import { endpoints } from '../../src/app/api.ts';
 import { Fixture, type Json } from '../support/fixture.ts';
 
 const docs = suite('documentation');

@@ -1,9 +1,9 @@
 /** What a handler reads from the query is what the document says it may hold. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { endpoints } from '../../src/api.ts';
-import { openApi } from '../../src/docs/openapi.ts';
-import { Query } from '../../src/http/query.ts';
+import { endpoints } from '../../src/app/api.ts';
+import { openApi } from '../../src/app/docs/openapi.ts';
+import { Query } from '../../src/kernel/http/query.ts';
 import { isProvided, newKeyOf, wordsOf } from '../access/provided.ts';
 import { type Situation, situation } from '../access/situation.ts';
 import type { Json } from '../support/fixture.ts';

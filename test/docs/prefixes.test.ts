@@ -1,7 +1,7 @@
 /** core.md 3: what GET /api/ names, spelled out, and that nobody's token matters to GET /api/configuration/. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { propertyKinds, providerTypes, resourceKinds } from '../../src/providers/registry.ts';
+import { propertyKinds, providerTypes, resourceKinds } from '../../src/cloud/catalogue/registry.ts';
 import { Fixture } from '../support/fixture.ts';
 
 const test = suite('prefixes of the API');

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import SQLite from 'better-sqlite3';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createServer } from '../../src/server.ts';
+import { createServer } from '../../src/app/server.ts';
 
 const test = suite('tenantry doctor');
 const program = fileURLToPath(new URL('../../dist/tenantry.mjs', import.meta.url));

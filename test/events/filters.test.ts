@@ -1,8 +1,8 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { ownContext } from '../../src/access/deployment.ts';
-import { catalogue } from '../../src/events/catalogue.ts';
-import { record } from '../../src/events/record.ts';
+import { catalogue } from '../../src/activity/events/catalogue.ts';
+import { record } from '../../src/activity/events/record.ts';
+import { ownContext } from '../../src/kernel/access/deployment.ts';
 import { type Cast, cast } from '../support/cast.ts';
 import { type Client, Fixture, type Json } from '../support/fixture.ts';
 import { publicKeys } from '../support/public-keys.ts';

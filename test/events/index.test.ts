@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Database } from '../../src/db/database.ts';
-import { migrate } from '../../src/db/migrate.ts';
-import { raw, sql } from '../../src/db/sql.ts';
-import { embeddedMigrations } from '../../src/embedded.ts';
-import { indexAll, indexSome, phrasesOf } from '../../src/events/search.ts';
-import { createServer } from '../../src/server.ts';
+import { indexAll, indexSome, phrasesOf } from '../../src/activity/events/search.ts';
+import { createServer } from '../../src/app/server.ts';
+import { Database } from '../../src/kernel/db/database.ts';
+import { migrate } from '../../src/kernel/db/migrate.ts';
+import { raw, sql } from '../../src/kernel/db/sql.ts';
+import { embeddedMigrations } from '../../src/kernel/native/embedded.ts';
 import { Fixture } from '../support/fixture.ts';
 
 const test = suite('index of words (events.md 4.7)');

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { sql } from '../../src/db/sql.ts';
+import { sql } from '../../src/kernel/db/sql.ts';
 import { type Cast, cast, everybody } from '../support/cast.ts';
 import { byStaff, Fixture, type Json } from '../support/fixture.ts';
 import { publicKeys } from '../support/public-keys.ts';

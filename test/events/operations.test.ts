@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { catalogue } from '../../src/events/catalogue.ts';
+import { catalogue } from '../../src/activity/events/catalogue.ts';
 import { byStaff, Client, Fixture, type Json, type RecordedEvent } from '../support/fixture.ts';
 import { publicKeys } from '../support/public-keys.ts';
 import { affecting, by, inCustomer, inProject, told } from '../support/told.ts';

@@ -1,9 +1,9 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { ownContext } from '../../src/access/deployment.ts';
-import { sql } from '../../src/db/sql.ts';
-import type { EventContext } from '../../src/events/context.ts';
-import { record } from '../../src/events/record.ts';
+import type { EventContext } from '../../src/activity/events/context.ts';
+import { record } from '../../src/activity/events/record.ts';
+import { ownContext } from '../../src/kernel/access/deployment.ts';
+import { sql } from '../../src/kernel/db/sql.ts';
 import { type Client, Fixture, type Json } from '../support/fixture.ts';
 
 /*

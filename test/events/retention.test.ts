@@ -1,10 +1,10 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { ownContext } from '../../src/access/deployment.ts';
-import { day } from '../../src/clock.ts';
-import { raw, sql } from '../../src/db/sql.ts';
-import { removeOldEvents } from '../../src/events/retention.ts';
-import { indexAll } from '../../src/events/search.ts';
+import { removeOldEvents } from '../../src/activity/events/retention.ts';
+import { indexAll } from '../../src/activity/events/search.ts';
+import { ownContext } from '../../src/kernel/access/deployment.ts';
+import { day } from '../../src/kernel/clock.ts';
+import { raw, sql } from '../../src/kernel/db/sql.ts';
 import { Fixture, type Json } from '../support/fixture.ts';
 
 const test = suite('retention of events (events.md 7)');

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { ownContext } from '../../src/access/deployment.ts';
-import { sql } from '../../src/db/sql.ts';
-import { customerContext } from '../../src/events/context.ts';
-import { record } from '../../src/events/record.ts';
+import { customerContext } from '../../src/activity/events/context.ts';
+import { record } from '../../src/activity/events/record.ts';
+import { ownContext } from '../../src/kernel/access/deployment.ts';
+import { sql } from '../../src/kernel/db/sql.ts';
 import { Fixture } from '../support/fixture.ts';
 
 const test = suite('subjects of events');

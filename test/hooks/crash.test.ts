@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert';
 import { chaos } from '../chaos/kill.ts';
 
 const test = suite('a server that is killed');
-const main = join(fileURLToPath(new URL('../..', import.meta.url)), 'src/main.ts');
+const main = join(fileURLToPath(new URL('../..', import.meta.url)), 'src/app/main.ts');
 
 test('keeps every acknowledged write with its event, and delivers each event to each hook at least once and in order', async () => {
   const figures = await chaos(3, ['--import', 'tsx', main]);

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { raw, sql } from '../../src/db/sql.ts';
-import { retryAfterOf } from '../../src/hooks/outcome.ts';
-import { createServer } from '../../src/server.ts';
+import { retryAfterOf } from '../../src/activity/hooks/outcome.ts';
+import { createServer } from '../../src/app/server.ts';
+import { raw, sql } from '../../src/kernel/db/sql.ts';
 import { Fixture, type Json, start } from '../support/fixture.ts';
 import { type Received, Receiver } from '../support/receiver.ts';
 

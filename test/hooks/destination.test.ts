@@ -1,7 +1,7 @@
 import type { LookupAddress } from 'node:dns';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { sql } from '../../src/db/sql.ts';
+import { sql } from '../../src/kernel/db/sql.ts';
 import { Fixture, type Json } from '../support/fixture.ts';
 import { Receiver } from '../support/receiver.ts';
 

@@ -1,9 +1,9 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { ConfigError, loadConfig } from '../../src/config.ts';
-import { sql } from '../../src/db/sql.ts';
-import type { ServerOptions } from '../../src/server.ts';
+import type { ServerOptions } from '../../src/app/server.ts';
+import { ConfigError, loadConfig } from '../../src/kernel/config/config.ts';
+import { sql } from '../../src/kernel/db/sql.ts';
 import { Fixture, type Json } from '../support/fixture.ts';
 import { Mailbox, type ReceivedMail } from '../support/mailbox.ts';
 import { Receiver } from '../support/receiver.ts';

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { eventGroups, eventTypes } from '../../src/events/catalogue.ts';
+import { eventGroups, eventTypes } from '../../src/activity/events/catalogue.ts';
 import { type Client, Fixture, type Json } from '../support/fixture.ts';
 
 const test = suite('hooks');

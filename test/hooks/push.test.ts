@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { sql } from '../../src/db/sql.ts';
-import type { ServerOptions } from '../../src/server.ts';
+import type { ServerOptions } from '../../src/app/server.ts';
+import { sql } from '../../src/kernel/db/sql.ts';
 import { Fixture, type Json } from '../support/fixture.ts';
 import { Receiver } from '../support/receiver.ts';
 

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { sql } from '../../src/db/sql.ts';
+import { sql } from '../../src/kernel/db/sql.ts';
 import { byStaff, type Client, Fixture, type Json } from '../support/fixture.ts';
 import { type Received, Receiver } from '../support/receiver.ts';
 

@@ -1,9 +1,9 @@
 /** services.md 9: what OPTIONS says of the actions on an object is what the requests for them are really answered, whoever asks. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { endpoints } from '../../src/api.ts';
-import { raw, sql } from '../../src/db/sql.ts';
-import { resourceKinds } from '../../src/providers/registry.ts';
+import { endpoints } from '../../src/app/api.ts';
+import { resourceKinds } from '../../src/cloud/catalogue/registry.ts';
+import { raw, sql } from '../../src/kernel/db/sql.ts';
 import { isProvided, newKeyOf } from '../access/provided.ts';
 import { type Column, type Situation, situation } from '../access/situation.ts';
 import type { Answer, Client, Json } from '../support/fixture.ts';

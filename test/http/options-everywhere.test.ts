@@ -1,9 +1,9 @@
 /** core.md 1.10: OPTIONS of every path, asked by everybody, and compared with what the requests it tells of are really answered. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { endpoints } from '../../src/api.ts';
-import { allowed, type Endpoint } from '../../src/collection/endpoint.ts';
-import type { ServerOptions } from '../../src/server.ts';
+import { endpoints } from '../../src/app/api.ts';
+import type { ServerOptions } from '../../src/app/server.ts';
+import { allowed, type Endpoint } from '../../src/kernel/collection/endpoint.ts';
 import { bodies, queries } from '../access/bodies.ts';
 import { entityBody, isEntity, isProvided, newKeyOf, providedBody, wordsOf } from '../access/provided.ts';
 import { type Column, columns, type Situation, situation } from '../access/situation.ts';

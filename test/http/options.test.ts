@@ -1,7 +1,7 @@
 /** core.md 1.10: OPTIONS. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { countries } from '../../src/customers/countries.ts';
+import { countries } from '../../src/accounts/customers/countries.ts';
 import { type Client, Fixture, type Json } from '../support/fixture.ts';
 
 const options = suite('OPTIONS');

@@ -13,7 +13,7 @@ import type { Json } from '../support/fixture.ts';
 import { overWire, Wire } from '../support/wire.ts';
 
 const program = suite('process');
-const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const main = fileURLToPath(new URL('../../src/app/main.ts', import.meta.url));
 let data: string;
 let started: Started;
 

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { fairResolver, type Resolver } from '../../src/http/resolver.ts';
+import { fairResolver, type Resolver } from '../../src/kernel/net/resolver.ts';
 
 const test = suite('resolver');
 

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { ServerOptions } from '../../src/server.ts';
+import type { ServerOptions } from '../../src/app/server.ts';
 import { type Cast, cast } from '../support/cast.ts';
 import { type Answer, Fixture, type Json, start } from '../support/fixture.ts';
 import { affecting, by, inCustomer, inProject, told } from '../support/told.ts';

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { raw } from '../../src/db/sql.ts';
+import { raw } from '../../src/kernel/db/sql.ts';
 import { Fixture, type Json, start } from '../support/fixture.ts';
 
 const test = suite('invitations that expire (services.md 10.2)');

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { day } from '../../src/clock.ts';
+import { day } from '../../src/kernel/clock.ts';
 import { type Cast, cast } from '../support/cast.ts';
 import { Fixture, type Json, start } from '../support/fixture.ts';
 

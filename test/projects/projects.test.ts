@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { sql } from '../../src/db/sql.ts';
+import { sql } from '../../src/kernel/db/sql.ts';
 import { byStaff, Fixture, type Json, start } from '../support/fixture.ts';
 import { inProject, told } from '../support/told.ts';
 

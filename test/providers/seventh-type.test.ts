@@ -8,7 +8,7 @@ import type { Fixture as FixtureOf, Json } from '../support/fixture.ts';
 
 /*
  * Adding a type of provider touches its folder and one registration. The test does just that, in a copy of the program:
- * the folder is test/providers/lighthouse, the registration an import and an item in src/providers/registry.ts.
+ * the folder is test/providers/lighthouse, the registration an import and an item in src/cloud/catalogue/registry.ts.
  */
 const test = suite('a seventh type of provider (providers.md 2)');
 const project = fileURLToPath(new URL('../../', import.meta.url));
@@ -29,7 +29,7 @@ test.before(async () => {
   ])
     cpSync(join(project, part), join(copy, part), { recursive: true });
   symlinkSync(join(project, 'node_modules'), join(copy, 'node_modules'), 'dir');
-  register(join(copy, 'src/providers/registry.ts'));
+  register(join(copy, 'src/cloud/catalogue/registry.ts'));
   const { Fixture } = (await import(
     pathToFileURL(join(copy, 'test/support/fixture.ts')).href
   )) as typeof import('../support/fixture.ts');
@@ -52,10 +52,7 @@ test.after(async () => {
 function register(registry: string): void {
   const text = readFileSync(registry, 'utf8');
   const registered = text
-    .replace(
-      'import { amazon }',
-      "import { lighthouse } from '../../test/providers/lighthouse/lighthouse.ts';\nimport { amazon }",
-    )
+    .replace('import { amazon }', "import { lighthouse } from './lighthouse/lighthouse.ts';\nimport { amazon }")
     .replace('= [amazon,', '= [lighthouse, amazon,');
   assert.is(registered.split('\n').filter((line) => !text.includes(line)).length, 2);
   writeFileSync(registry, registered);

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { sql } from '../../src/db/sql.ts';
+import { sql } from '../../src/kernel/db/sql.ts';
 import { type Droplets, dropletService } from '../support/droplets.ts';
 import { Fixture, type Json } from '../support/fixture.ts';
 import { passage, setOptions, simulatedService, step, work } from '../support/simulated.ts';

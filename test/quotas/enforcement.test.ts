@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { sql } from '../../src/db/sql.ts';
+import { sql } from '../../src/kernel/db/sql.ts';
 import { Fixture, type Json } from '../support/fixture.ts';
 
 const test = suite('quotas carried by customers and projects (core.md 10)');

@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { day } from '../../src/clock.ts';
-import { sql } from '../../src/db/sql.ts';
+import { day } from '../../src/kernel/clock.ts';
+import { sql } from '../../src/kernel/db/sql.ts';
 import { Fixture, type Json } from '../support/fixture.ts';
 import { change, idOf, setQuota } from '../support/links.ts';
 

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { sql } from '../../src/db/sql.ts';
+import { sql } from '../../src/kernel/db/sql.ts';
 import { type Cast, cast } from '../support/cast.ts';
 import { type Droplets, dropletService } from '../support/droplets.ts';
 import { Fixture, type Json, type RecordedEvent } from '../support/fixture.ts';

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { resourceKinds } from '../../src/providers/registry.ts';
+import { resourceKinds } from '../../src/cloud/catalogue/registry.ts';
 import type { Cast } from '../support/cast.ts';
 import { type Droplets, dropletWorld } from '../support/droplets.ts';
 import type { Fixture, Json } from '../support/fixture.ts';

@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { sql } from '../../src/db/sql.ts';
-import { examine } from '../../src/doctor/doctor.ts';
+import { examine } from '../../src/app/doctor/doctor.ts';
+import { sql } from '../../src/kernel/db/sql.ts';
 import { type Cast, cast, everybody } from '../support/cast.ts';
 import { type Droplets, dropletService } from '../support/droplets.ts';
 import { Fixture, type Json } from '../support/fixture.ts';

@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { sql } from '../../src/db/sql.ts';
-import { examine } from '../../src/doctor/doctor.ts';
+import { examine } from '../../src/app/doctor/doctor.ts';
+import { sql } from '../../src/kernel/db/sql.ts';
 import { dropletService } from '../support/droplets.ts';
 import { Fixture, type Json } from '../support/fixture.ts';
 import { simulatedService, usages, work } from '../support/simulated.ts';

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { providerTypes } from '../../src/providers/registry.ts';
+import { providerTypes } from '../../src/cloud/catalogue/registry.ts';
 import { type Cast, cast } from '../support/cast.ts';
 import { type Droplets, dropletService } from '../support/droplets.ts';
 import { Fixture, type Json } from '../support/fixture.ts';

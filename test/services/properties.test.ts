@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { newUuid } from '../../src/access/deployment.ts';
-import { propertyKinds } from '../../src/providers/registry.ts';
+import { propertyKinds } from '../../src/cloud/catalogue/registry.ts';
+import { newUuid } from '../../src/kernel/access/deployment.ts';
 import { type Cast, cast, everybody } from '../support/cast.ts';
 import { type Droplets, dropletService } from '../support/droplets.ts';
 import { Fixture, type Json } from '../support/fixture.ts';

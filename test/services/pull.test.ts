@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { examine } from '../../src/doctor/doctor.ts';
+import { examine } from '../../src/app/doctor/doctor.ts';
 import { type Droplets, dropletService } from '../support/droplets.ts';
 import { Fixture, type Json } from '../support/fixture.ts';
 import { setOptions, step, work } from '../support/simulated.ts';

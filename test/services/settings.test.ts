@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { sql } from '../../src/db/sql.ts';
+import { sql } from '../../src/kernel/db/sql.ts';
 import { type Cast, cast } from '../support/cast.ts';
 import { certificate } from '../support/certificate.ts';
 import { dropletService } from '../support/droplets.ts';

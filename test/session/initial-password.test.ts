@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createServer, type Server } from '../../src/server.ts';
+import { createServer, type Server } from '../../src/app/server.ts';
 
 const first = suite('first user');
 let data: string;

@@ -1,8 +1,8 @@
 /** core.md 2.1: the lock after failed logins. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { countFailure } from '../../src/access/lockout.ts';
-import { sql } from '../../src/db/sql.ts';
+import { countFailure } from '../../src/kernel/access/lockout.ts';
+import { sql } from '../../src/kernel/db/sql.ts';
 import { Fixture } from '../support/fixture.ts';
 
 const lockout = suite('login lock');

@@ -1,6 +1,6 @@
-import { type SettableClock, settableClock } from '../../src/clock.ts';
-import { raw, sql } from '../../src/db/sql.ts';
-import { createServer, type Server, type ServerOptions } from '../../src/server.ts';
+import { createServer, type Server, type ServerOptions } from '../../src/app/server.ts';
+import { type SettableClock, settableClock } from '../../src/kernel/clock.ts';
+import { raw, sql } from '../../src/kernel/db/sql.ts';
 
 /** The instant at which every fixture starts. */
 export const start = '2018-01-05T04:47:04Z';

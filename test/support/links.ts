@@ -1,6 +1,6 @@
-import { type Context, newUuid, ownContext } from '../../src/access/deployment.ts';
-import { sql } from '../../src/db/sql.ts';
-import { changeQuota, countQuotas, createQuotas, type QuotaRow, quotaOf } from '../../src/quotas/usage.ts';
+import { changeQuota, countQuotas, createQuotas, type QuotaRow, quotaOf } from '../../src/activity/quotas/usage.ts';
+import { type Context, newUuid, ownContext } from '../../src/kernel/access/deployment.ts';
+import { sql } from '../../src/kernel/db/sql.ts';
 import type { Fixture, Json } from './fixture.ts';
 
 /** Quotas of a link, by name: limit and usage. */

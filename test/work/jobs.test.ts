@@ -1,9 +1,9 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { sql } from '../../src/db/sql.ts';
-import { examine } from '../../src/doctor/doctor.ts';
-import { type DriverCall, ProviderError, type Step } from '../../src/providers/provider.ts';
-import { SimulatorDriver } from '../../src/providers/simulator/driver.ts';
+import { examine } from '../../src/app/doctor/doctor.ts';
+import { type DriverCall, ProviderError, type Step } from '../../src/cloud/catalogue/provider.ts';
+import { SimulatorDriver } from '../../src/cloud/providers/simulator/driver.ts';
+import { sql } from '../../src/kernel/db/sql.ts';
 import { type Droplets, dropletService } from '../support/droplets.ts';
 import { Fixture, type Json } from '../support/fixture.ts';
 import { setOptions, step, work } from '../support/simulated.ts';

@@ -2,8 +2,9 @@
  * A server in a process of its own, to be killed: `served.ts <data folder>`. Prints where it listens and a token of staff,
  * and looks after due work ten times a second.
  */
-import { second } from '../../src/clock.ts';
-import { createServer } from '../../src/server.ts';
+
+import { createServer } from '../../src/app/server.ts';
+import { second } from '../../src/kernel/clock.ts';
 
 const server = await createServer({
   data: process.argv[2] as string,

@@ -1,9 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { minute } from '../../src/clock.ts';
-import { sql } from '../../src/db/sql.ts';
-import { type Task, Timer } from '../../src/work/timer.ts';
+import { minute } from '../../src/kernel/clock.ts';
+import { sql } from '../../src/kernel/db/sql.ts';
+import { type Task, Timer } from '../../src/kernel/jobs/timer.ts';
 import { Fixture } from '../support/fixture.ts';
 
 const test = suite('timer');

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import { countryName } from '../../../src/customers/countries.ts';
+import { countryName } from '../../../src/accounts/customers/countries.ts';
 import { type Caller, seesAll } from './callers.ts';
 import { datetime, newUuid, now } from './database.ts';
 import { eventRecorder } from './events.ts';

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { providerType } from '../../../src/providers/registry.ts';
+import { providerType } from '../../../src/cloud/catalogue/registry.ts';
 import { type Cast, cast, everybody } from '../../support/cast.ts';
 import { Fixture, type Json } from '../../support/fixture.ts';
 import { type SimulatedService, setOptions, simulatedService, work } from '../../support/simulated.ts';

@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert';
-import type { ServerOptions } from '../../../src/server.ts';
+import type { ServerOptions } from '../../../src/app/server.ts';
 import { type Client, Fixture, type Json } from '../../support/fixture.ts';
 import { publicKeys } from '../../support/public-keys.ts';
 import { DigitalOcean } from '../../vendors/digitalocean/stand-in.ts';

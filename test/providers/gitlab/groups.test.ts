@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { providerType } from '../../../src/providers/registry.ts';
+import { providerType } from '../../../src/cloud/catalogue/registry.ts';
 import { type Cast, cast } from '../../support/cast.ts';
 import { type Client, Fixture, type Json } from '../../support/fixture.ts';
 import { passage, type SimulatedService, setOptions, simulatedService, usages, work } from '../../support/simulated.ts';

@@ -1,7 +1,7 @@
 /** providers.md 7.4: attachments. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { sql } from '../../../src/db/sql.ts';
+import { sql } from '../../../src/kernel/db/sql.ts';
 import { everybody } from '../../support/cast.ts';
 import type { Client, Json } from '../../support/fixture.ts';
 import { passage, work } from '../../support/simulated.ts';

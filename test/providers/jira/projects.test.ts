@@ -1,7 +1,7 @@
 /** providers.md 7.1, 7.2: what JIRA offers, and its projects. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { sql } from '../../../src/db/sql.ts';
+import { sql } from '../../../src/kernel/db/sql.ts';
 import { everybody } from '../../support/cast.ts';
 import type { Json } from '../../support/fixture.ts';
 import { passage, setOptions, usages, work } from '../../support/simulated.ts';

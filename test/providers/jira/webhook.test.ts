@@ -1,9 +1,9 @@
 /** providers.md 7.4: the receiver of webhooks. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { sql } from '../../../src/db/sql.ts';
-import { driverSettings } from '../../../src/providers/drivers.ts';
-import { World } from '../../../src/providers/simulator/world.ts';
+import { driverSettings } from '../../../src/cloud/drivers/drivers.ts';
+import { World } from '../../../src/cloud/providers/simulator/world.ts';
+import { sql } from '../../../src/kernel/db/sql.ts';
 import type { Answer, Json } from '../../support/fixture.ts';
 import { setOptions, simulatedService, step, work } from '../../support/simulated.ts';
 import { type Jira, startJira } from './support.ts';

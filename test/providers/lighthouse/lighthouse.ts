@@ -1,10 +1,10 @@
-import { exact } from '../../../src/collection/filter.ts';
-import { computedValue } from '../../../src/collection/representation.ts';
-import { integer, text } from '../../../src/collection/values.ts';
-import { invalid } from '../../../src/http/error.ts';
-import { propertyDetail, propertyInSet, propertyLink, shownProperty } from '../../../src/providers/property.ts';
-import { ProviderError, type ProviderType } from '../../../src/providers/provider.ts';
-import { detail, shownDetail } from '../../../src/resources/details.ts';
+import { ProviderError, type ProviderType } from '../../../src/cloud/catalogue/provider.ts';
+import { propertyDetail, propertyInSet, propertyLink, shownProperty } from '../../../src/cloud/properties/property.ts';
+import { detail, shownDetail } from '../../../src/cloud/resources/details.ts';
+import { exact } from '../../../src/kernel/collection/filter.ts';
+import { computedValue } from '../../../src/kernel/collection/representation.ts';
+import { integer, text } from '../../../src/kernel/collection/values.ts';
+import { invalid } from '../../../src/kernel/http/error.ts';
 
 /** A seventh type of provider, as somebody might add one: it lets out lamps on coasts. */
 export const lighthouse: ProviderType = {

@@ -1,4 +1,4 @@
-import type { ServerOptions } from '../../../src/server.ts';
+import type { ServerOptions } from '../../../src/app/server.ts';
 import { type Cast, cast } from '../../support/cast.ts';
 import { Fixture, type Json } from '../../support/fixture.ts';
 import { type SimulatedService, simulatedService, work } from '../../support/simulated.ts';

@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { raw } from '../../../src/db/sql.ts';
-import { providerType } from '../../../src/providers/registry.ts';
+import { providerType } from '../../../src/cloud/catalogue/registry.ts';
+import { raw } from '../../../src/kernel/db/sql.ts';
 import { type Cast, cast, everybody } from '../../support/cast.ts';
 import { type Client, Fixture, type Json } from '../../support/fixture.ts';
 import { publicKeys } from '../../support/public-keys.ts';

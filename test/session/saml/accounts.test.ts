@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { sql } from '../../../src/db/sql.ts';
-import { createServer } from '../../../src/server.ts';
+import { createServer } from '../../../src/app/server.ts';
+import { sql } from '../../../src/kernel/db/sql.ts';
 import type { Json } from '../../support/fixture.ts';
 import { failedLogin, SamlFixture, tokenIn } from '../../support/saml-fixture.ts';
 

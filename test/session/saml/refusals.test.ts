@@ -2,7 +2,7 @@
 import { request } from 'node:http';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { sql, type Value } from '../../../src/db/sql.ts';
+import { sql, type Value } from '../../../src/kernel/db/sql.ts';
 import { entityDescriptor, type NextLogin } from '../../support/identity-provider.ts';
 import { decoded, encoded, type SamlBrowser } from '../../support/saml-browser.ts';
 import { failedLogin, SamlFixture, tokenIn } from '../../support/saml-fixture.ts';

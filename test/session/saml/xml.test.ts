@@ -2,7 +2,7 @@
 import { deflateRawSync } from 'node:zlib';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { sql } from '../../../src/db/sql.ts';
+import { sql } from '../../../src/kernel/db/sql.ts';
 import { decoded, encoded } from '../../support/saml-browser.ts';
 import { failedLogin, failedLogout, SamlFixture } from '../../support/saml-fixture.ts';
 

@@ -1,0 +1,221 @@
+import { adviseNewCustomer } from '../../activity/alerts/conditions.ts';
+import { customerContext } from '../../activity/events/context.ts';
+import { record } from '../../activity/events/record.ts';
+import { embeddedQuotas } from '../../activity/quotas/embedded.ts';
+import { quotaNames } from '../../activity/quotas/names.ts';
+import { countQuotas, createQuotas, requireQuotas } from '../../activity/quotas/usage.ts';
+import { connectCustomer, disconnectCustomer } from '../../cloud/services/linking.ts';
+import { seesAll } from '../../kernel/access/caller.ts';
+import { newUuid } from '../../kernel/access/deployment.ts';
+import type { Request } from '../../kernel/access/request.ts';
+import { ownsCustomer } from '../../kernel/access/rights.ts';
+import { connectedCustomers, connectedProjects, visibleCustomers } from '../../kernel/access/visibility.ts';
+import { changesOf, storedValues } from '../../kernel/collection/changes.ts';
+import { collection, type Row } from '../../kernel/collection/collection.ts';
+import { shown, shownList, shownText, shownTime, uuidField, type Values } from '../../kernel/collection/field.ts';
+import { exact, only, partial, uuid } from '../../kernel/collection/filter.ts';
+import { selfLink } from '../../kernel/collection/links.ts';
+import {
+  knownText,
+  linkValue,
+  listValue,
+  objectValue,
+  optionalLink,
+  plainValue,
+} from '../../kernel/collection/representation.ts';
+import { boolean, choice, email, integer, text } from '../../kernel/collection/values.ts';
+import { raw, sql } from '../../kernel/db/sql.ts';
+import { conflict, invalid } from '../../kernel/http/error.ts';
+import { eventReaders, revokeRolesIn } from '../roles/roles.ts';
+import { countries } from './countries.ts';
+import { vatProblem } from './vat.ts';
+
+export interface CustomerRow extends Row {
+  readonly created: number;
+  readonly name: string;
+  readonly native_name: string;
+  readonly abbreviation: string;
+  readonly contact_details: string;
+  readonly agreement_number: number | null;
+  readonly country: string;
+  readonly vat_code: string;
+  readonly is_company: number;
+}
+
+/** Users with the active role, as every viewer of the customer sees them. */
+const members = (role: 'owner' | 'support') =>
+  shownList(
+    listValue(
+      objectValue({
+        url: linkValue('users', 'm.uuid'),
+        uuid: plainValue('m.uuid'),
+        username: knownText('m.username'),
+        full_name: knownText('m.full_name'),
+        native_name: knownText('m.native_name'),
+      }),
+      `customer_role r JOIN user m ON m.id = r.user_id WHERE r.customer_id = c.id AND r.role = '${role}' AND r.ended IS NULL`,
+      'm.username COLLATE NOCASE, m.id',
+    ),
+  );
+
+const fields = {
+  url: selfLink('customers', 'c.uuid'),
+  uuid: uuidField(),
+  created: shownTime(),
+  name: text({ max: 150, required: true, example: 'Alice and Partners' }),
+  native_name: text({ max: 160 }),
+  abbreviation: text({ max: 12 }),
+  contact_details: text({ max: 500 }),
+  agreement_number: integer({
+    min: 0,
+    max: 2_147_483_647,
+    nullable: true,
+    update: false,
+    unique: { column: 'agreement_number', message: () => 'organization with this agreement number already exists.' },
+  }),
+  email: email(),
+  phone_number: text({ max: 255 }),
+  projects: shownList(
+    listValue(
+      objectValue({ url: linkValue('projects', 'p.uuid'), uuid: plainValue('p.uuid'), name: knownText('p.name') }),
+      `project p WHERE p.customer_id = c.id AND (@all OR p.id IN (${connectedProjects(raw('@caller')).text}))`,
+      'p.name COLLATE NOCASE, p.id',
+    ),
+  ),
+  owners: members('owner'),
+  support_users: members('support'),
+  registration_code: text({ max: 160 }),
+  quotas: shownList(embeddedQuotas('customer', 'c.id')),
+  image: shown(
+    'image upload',
+    { type: ['string', 'null'], format: 'uri' },
+    optionalLink('customers', '(SELECT c.uuid FROM customer_image WHERE customer_id = c.id)', 'image/'),
+  ),
+  country: choice({ blank: true, choices: () => countries }),
+  country_name: shownText(knownText('country_name(c.country)')),
+  vat_code: text({ max: 20 }),
+  is_company: boolean({ help: 'Company or private person.' }),
+};
+
+/** A valid body for the documentation. */
+const example = {
+  name: 'Alice and Partners',
+  native_name: 'Alice ja partnerid',
+  abbreviation: 'ALC',
+  contact_details: 'Pikk 1, 10123 Tallinn',
+  email: 'office@example.com',
+  phone_number: '+372 600 0000',
+  registration_code: '12345678',
+  country: 'EE',
+  vat_code: 'EE123456789',
+  is_company: true,
+};
+
+export const customers = collection<CustomerRow>()({
+  path: 'customers',
+  kind: 'Customer',
+  description: 'Organisations. A customer owns projects; users are connected by roles in it or in its projects.',
+  table: 'customer',
+  alias: 'c',
+  fields,
+  visible: (caller) => visibleCustomers(caller, 'c.id'),
+  described: () => true,
+  selectable: true,
+  who: {
+    read: 'Users with a role in the customer or one of its projects; staff and global support.',
+    create: 'Staff.',
+    update: 'Staff; owners with the setting owners_can_manage_customers.',
+    delete: 'Staff; owners with the setting owners_can_manage_customers.',
+  },
+  filters: {
+    name: partial('c.name'),
+    native_name: partial('c.native_name'),
+    abbreviation: partial('c.abbreviation'),
+    contact_details: partial('c.contact_details'),
+    registration_code: exact('c.registration_code'),
+    user_uuid: only(
+      ({ caller }) => seesAll(caller),
+      uuid('Customers that this user sees; for staff and global support.', (key, { db }) => {
+        const user = db.get<{ id: number; everything: number }>(
+          sql`SELECT id, is_staff OR is_support AS everything FROM user WHERE uuid = ${key}`,
+        );
+        if (!user) return raw('FALSE');
+        return user.everything ? raw('TRUE') : sql`c.id IN (${connectedCustomers(sql`${user.id}`)})`;
+      }),
+    ),
+  },
+  orderings: {
+    name: 'c.name COLLATE NOCASE',
+    abbreviation: 'c.abbreviation COLLATE NOCASE',
+    contact_details: 'c.contact_details COLLATE NOCASE',
+    native_name: 'c.native_name COLLATE NOCASE',
+    registration_code: 'c.registration_code',
+  },
+  order: 'c.name COLLATE NOCASE',
+  examples: { create: example, replace: example, change: { phone_number: '+372 600 0001' } },
+  create: {
+    may: ({ caller }) => caller.isStaff,
+    check: (_, values) => refuseWrongVat(values),
+    run: (request, values) => {
+      const { db } = request;
+      const demand = [{ scope: 'global', id: 0, name: 'nc_global_customer_count', delta: 1 }] as const;
+      requireQuotas(db, demand);
+      const id = db.insert('customer', {
+        uuid: newUuid(request.deployment),
+        created: request.now,
+        ...storedValues(values),
+      });
+      createQuotas(request, 'customer', id, quotaNames.customer);
+      countQuotas(request, demand);
+      adviseNewCustomer(request, id);
+      connectCustomer(request, id);
+      record(request, 'customer_creation_succeeded', customerContext(customerOf(request, id)));
+      return id;
+    },
+  },
+  update: {
+    may: mayManage,
+    check: (_, values, row) => refuseWrongVat(values, row),
+    run: (request, row, values) => {
+      const changes = changesOf(row, values);
+      if (Object.keys(changes).length === 0) return;
+      request.db.update('customer', row.id, changes);
+      record(request, 'customer_update_succeeded', customerContext(customerOf(request, row.id)));
+    },
+  },
+  delete: {
+    may: mayManage,
+    run: (request, row) => {
+      const { db } = request;
+      if (db.value(sql`SELECT 1 FROM project WHERE customer_id = ${row.id}`) !== undefined) {
+        throw conflict('Cannot delete organization with existing projects');
+      }
+      const witnesses = eventReaders(db, 'customer', row.id);
+      revokeRolesIn(request, 'customer', row.id, witnesses);
+      disconnectCustomer(request, row.id);
+      db.run(sql`DELETE FROM customer WHERE id = ${row.id}`);
+      countQuotas(request, [{ scope: 'global', id: 0, name: 'nc_global_customer_count', delta: -1 }]);
+      record(request, 'customer_deletion_succeeded', customerContext(row), { witnesses });
+    },
+  },
+});
+
+/** Staff, and owners where the deployment lets them (core.md 6.3). */
+function mayManage({ caller, config, db }: Request, row: CustomerRow): boolean {
+  return caller.isStaff || (config.owners_can_manage_customers && ownsCustomer(db, caller, row.id));
+}
+
+/** The VAT number is judged when the body holds it or what it depends on, on the stored values merged with the body. */
+function refuseWrongVat(values: Values<typeof fields>, row?: CustomerRow): void {
+  if (values.vat_code === undefined && values.country === undefined && values.is_company === undefined) return;
+  const problem = vatProblem({
+    vat_code: values.vat_code ?? row?.vat_code ?? '',
+    country: values.country ?? row?.country ?? '',
+    is_company: values.is_company ?? row?.is_company === 1,
+  });
+  if (problem) throw invalid({ vat_code: [problem] });
+}
+
+/** A customer's row by id, as it is now. */
+export const customerOf = ({ db }: Pick<Request, 'db'>, id: number): CustomerRow =>
+  db.get<CustomerRow>(sql`SELECT * FROM customer WHERE id = ${id}`) as CustomerRow;

@@ -1,0 +1,37 @@
+import type { Endpoint } from '../../kernel/collection/endpoint.ts';
+import { raw } from '../../kernel/db/sql.ts';
+import { notFound, tooMany } from '../../kernel/http/error.ts';
+import { json } from '../../kernel/http/reply.ts';
+import { invitations } from './invitations.ts';
+
+/** POST /api/user-invitations/<uuid>/check/: what a newcomer without an account has to know. */
+export const check: Endpoint = {
+  path: '/api/user-invitations/:key/check/',
+  name: 'User Invitation Check',
+  description: 'Tells whether an invitation is pending, and for which email.',
+  open: true,
+  // A mangled link is answered like an unknown one, not like an unknown path, which asks for a token.
+  key: 'text',
+  operations: {
+    POST: {
+      summary: 'Answers the email of a pending invitation, and whether it asks for a civil number.',
+      who: 'Anybody who knows the uuid.',
+      output: {
+        status: 200,
+        shape: {
+          type: 'object',
+          properties: { email: { type: 'string', format: 'email' }, civil_number_required: { type: 'boolean' } },
+          required: ['email'],
+        },
+      },
+      refusals: { 429: true },
+      handle: (request) => {
+        const wait = request.deployment.invitationChecks.refusal(request.address, request.now);
+        if (wait !== undefined) throw tooMany('Too many requests. Try again later.', wait);
+        const { civil_number: civilNumber, email, state } = invitations.find(request, raw('TRUE'));
+        if (state !== 'pending') throw notFound();
+        return json({ email, ...(civilNumber !== '' && { civil_number_required: true }) });
+      },
+    },
+  },
+};

@@ -1,0 +1,16 @@
+import type { Context } from '../../kernel/access/deployment.ts';
+import type { Database } from '../../kernel/db/database.ts';
+import { sql } from '../../kernel/db/sql.ts';
+import { endInvitation } from './invitations.ts';
+
+/** Ends every invitation whose lifetime is over. */
+export function expireInvitations(context: Context): void {
+  const due = context.deployment.db.values<number>(
+    sql`SELECT id FROM invitation WHERE state = 'pending' AND expires <= ${context.now}`,
+  );
+  for (const id of due) endInvitation(context, id, 'expired');
+}
+
+/** The instant at which the next invitation expires; undefined when none will. */
+export const nextInvitationExpiry = (db: Database): number | undefined =>
+  db.value<number | null>(sql`SELECT min(expires) FROM invitation WHERE state = 'pending'`) ?? undefined;

@@ -1,0 +1,44 @@
+import { escaped } from '../../kernel/mail/html.ts';
+import type { Structure } from '../roles/roles.ts';
+
+/** What the mail of an invitation tells. */
+export interface Told {
+  /** Who invites. */
+  readonly sender: string;
+  readonly structure: Structure;
+  /** Name of the project or customer. */
+  readonly name: string;
+  readonly role: string;
+  readonly link: string;
+}
+
+const types: Readonly<Record<Structure, string>> = { customer: 'organization', project: 'project' };
+
+/** Roles as a newcomer understands them. */
+const roleWords: Readonly<Record<Structure, Readonly<Record<string, string>>>> = {
+  customer: { owner: 'owner', support: 'support' },
+  project: { manager: 'project manager', admin: 'system administrator', support: 'system support' },
+};
+
+/** Names are people's own words: they stay on one line, where they cannot pass for another part of the mail. */
+const oneLine = (name: string): string => name.replace(/[\s\p{Cc}]+/gu, ' ').trim();
+
+/** Subject and both parts of the mail (services.md 10.6). */
+export function wordingOf({ link, name, role, sender, structure }: Told): {
+  subject: string;
+  text: string;
+  html: string;
+} {
+  const target = `${oneLine(name)} ${types[structure]}`;
+  const sentences = [
+    'Hello!',
+    `${oneLine(sender)} has invited you to join ${target} in ${roleWords[structure][role]} role.`,
+    'Please visit this page to sign up and accept your invitation:',
+  ];
+  const href = escaped(link);
+  return {
+    subject: `Invitation to ${target}`,
+    text: [...sentences, link].join('\n'),
+    html: `${sentences.map((sentence) => `<p>${escaped(sentence)}</p>\n`).join('')}<p><a href="${href}">${href}</a></p>\n`,
+  };
+}

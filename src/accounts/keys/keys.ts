@@ -1,0 +1,140 @@
+import { keyContext } from '../../activity/events/context.ts';
+import { record } from '../../activity/events/record.ts';
+import { forgetDeletedKey } from '../../cloud/keys/uploaded-keys.ts';
+import { type Caller, seesAll } from '../../kernel/access/caller.ts';
+import { type Context, newUuid } from '../../kernel/access/deployment.ts';
+import type { Request } from '../../kernel/access/request.ts';
+import { collection, type Row } from '../../kernel/collection/collection.ts';
+import { FieldError, shownText, uuidField } from '../../kernel/collection/field.ts';
+import { exact, exactUuid, partial, uuidOf } from '../../kernel/collection/filter.ts';
+import { selfLink } from '../../kernel/collection/links.ts';
+import { plainValue } from '../../kernel/collection/representation.ts';
+import { text } from '../../kernel/collection/values.ts';
+import { raw, type Sql, sql } from '../../kernel/db/sql.ts';
+import { invalid } from '../../kernel/http/error.ts';
+import type { UserRow } from '../users/users.ts';
+import { parsePublicKey } from './public-key.ts';
+
+interface KeyRow extends Row {
+  readonly user_id: number;
+  readonly name: string;
+  readonly fingerprint: string;
+}
+
+const nameLength = 150;
+
+/** Keys of a user; staff and global support see everybody's (core.md 5). */
+const visibleKeys = (caller: Caller): Sql => (seesAll(caller) ? raw('TRUE') : sql`k.user_id = ${caller.id}`);
+
+const example = {
+  name: 'alice@laptop',
+  public_key: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAIuZSCpkcDwdAZdkw3TSIQSHxoD4lHapeUVfXFlwMnz alice@laptop',
+};
+
+const publicKey = text({
+  max: 2000,
+  required: true,
+  update: false,
+  help: 'SSH public key in one line.',
+  example: example.public_key,
+});
+
+const fields = {
+  url: selfLink('keys', 'k.uuid'),
+  uuid: uuidField(),
+  name: text({ max: nameLength, update: false, help: "Default: the key's comment." }),
+  public_key: {
+    ...publicKey,
+    input: {
+      ...(publicKey.input as NonNullable<typeof publicKey.input>),
+      parse: (value: unknown, request: Request, form: boolean): string => {
+        const line = publicKey.input?.parse(value, request, form) as string;
+        if (/[\r\n]/.test(line)) throw new FieldError(['Key is not valid: it should be single line.']);
+        const key = parsePublicKey(line);
+        if (!key) throw new FieldError(['Invalid SSH public key.']);
+        const taken = request.db.value(
+          sql`SELECT 1 FROM ssh_key WHERE user_id = ${request.caller.id} AND fingerprint_sha256 = ${key.fingerprintSha256}`,
+        );
+        if (taken) throw new FieldError(['Key with same fingerprint already exists.']);
+        return line;
+      },
+    },
+  },
+  fingerprint: shownText(),
+  fingerprint_sha256: shownText(),
+  user_uuid: shownText(plainValue('(SELECT uuid FROM user WHERE id = k.user_id)'), { shown: '@staff' }),
+};
+
+export const keys = collection<KeyRow>()({
+  path: 'keys',
+  kind: 'SSH Key',
+  description: 'SSH public keys, to be put into virtual machines. Everybody has his own; they never change.',
+  table: 'ssh_key',
+  alias: 'k',
+  fields,
+  visible: visibleKeys,
+  examples: { create: example },
+  who: {
+    read: 'The owner; staff and global support.',
+    create: 'Everybody, for himself.',
+    delete: 'The owner, and staff.',
+  },
+  filters: {
+    name: partial('k.name'),
+    fingerprint: exact('k.fingerprint'),
+    uuid: exactUuid('k.uuid'),
+    user_uuid: uuidOf('k.user_id', 'user', 'Uuid of the owner.'),
+  },
+  orderings: { name: 'k.name COLLATE NOCASE' },
+  order: 'k.id',
+  create: {
+    check: (request, values) => {
+      const name = nameOf(values.name, values.public_key as string);
+      const taken =
+        name !== '' &&
+        request.db.value(sql`SELECT 1 FROM ssh_key WHERE user_id = ${request.caller.id} AND name = ${name}`);
+      if (taken) throw invalid({ name: ['This field must be unique.'] });
+    },
+    run: (request, values) => {
+      const line = values.public_key as string;
+      const key = parsePublicKey(line);
+      const row = { uuid: newUuid(request.deployment), name: nameOf(values.name, line) };
+      const id = request.db.insert('ssh_key', {
+        ...row,
+        user_id: request.caller.id,
+        public_key: line,
+        fingerprint: key?.fingerprint,
+        fingerprint_sha256: key?.fingerprintSha256,
+        created: request.now,
+      });
+      record(request, 'ssh_key_creation_succeeded', keyContext(row, ownerOf(request, request.caller.id)));
+      return id;
+    },
+  },
+  delete: {
+    may: ({ caller }, row) => caller.isStaff || row.user_id === caller.id,
+    run: (request, row) => deleteKey(request, row, ownerOf(request, row.user_id)),
+  },
+});
+
+/** The name given, else the key's comment cut to fit. */
+function nameOf(given: string | undefined, line: string): string {
+  return given || [...(parsePublicKey(line)?.comment ?? '')].slice(0, nameLength).join('');
+}
+
+/** Deletes all keys of a user who is deleted, with an event each. */
+export function deleteKeysOf(request: Request, owner: UserRow): void {
+  const owned = request.db.all<KeyRow>(
+    sql`SELECT id, uuid, name, user_id, fingerprint FROM ssh_key WHERE user_id = ${owner.id} ORDER BY id`,
+  );
+  for (const key of owned) deleteKey(request, key, owner);
+}
+
+function deleteKey(context: Context, key: KeyRow, owner: UserRow): void {
+  context.deployment.db.run(sql`DELETE FROM ssh_key WHERE id = ${key.id}`);
+  forgetDeletedKey(context, owner.id, key.fingerprint);
+  record(context, 'ssh_key_deletion_succeeded', keyContext(key, owner));
+}
+
+const ownerOf = ({ db }: Request, id: number): UserRow =>
+  db.get<UserRow>(sql`SELECT * FROM user WHERE id = ${id}`) as UserRow;

@@ -1,0 +1,133 @@
+import { seesAll } from '../../kernel/access/caller.ts';
+import type { Request } from '../../kernel/access/request.ts';
+import { connectedProjects } from '../../kernel/access/visibility.ts';
+import type { Collection, Row } from '../../kernel/collection/collection.ts';
+import type { Endpoint } from '../../kernel/collection/endpoint.ts';
+import { type Fields, shown, shownList, shownText, uuidField } from '../../kernel/collection/field.ts';
+import { exact, only, partial, truth } from '../../kernel/collection/filter.ts';
+import { selfLink } from '../../kernel/collection/links.ts';
+import { Listing } from '../../kernel/collection/listing.ts';
+import {
+  knownText,
+  linkValue,
+  listValue,
+  objectValue,
+  optionalLink,
+  plainValue,
+  textValue,
+  timeValue,
+} from '../../kernel/collection/representation.ts';
+import { raw, type Sql, sql } from '../../kernel/db/sql.ts';
+import { customers } from '../customers/customers.ts';
+import { projects } from '../projects/projects.ts';
+import type { Structure } from '../roles/roles.ts';
+import { partOfCivilNumber, usersOfCustomers } from '../users/users.ts';
+
+/** A column of the user's active role in the structure whose id is `@scope`, or null. */
+const ownRole = (structure: Structure, column: string): string =>
+  `(SELECT ${column} FROM ${structure}_role WHERE ${structure}_id = @scope AND user_id = u.id AND ended IS NULL)`;
+
+const fieldsOf = (structure: Structure, between: Fields): Fields => ({
+  url: selfLink('users', 'u.uuid'),
+  uuid: uuidField(),
+  username: shownText(),
+  full_name: shownText(),
+  email: shownText(),
+  role: shownText(textValue(ownRole(structure, 'role'))),
+  permission: shown(
+    'field',
+    { type: ['string', 'null'], format: 'uri' },
+    optionalLink(`${structure}-permissions`, ownRole(structure, 'id')),
+  ),
+  ...between,
+  expiration_time: shown(
+    'datetime',
+    { type: ['string', 'null'], format: 'date-time' },
+    timeValue(ownRole(structure, 'expires')),
+  ),
+});
+
+/** The user's active roles in those projects of the customer that the caller sees. */
+const projectRoles = listValue(
+  objectValue({
+    url: linkValue('projects', 'p.uuid'),
+    uuid: plainValue('p.uuid'),
+    name: knownText('p.name'),
+    role: textValue('r.role'),
+    permission: linkValue('project-permissions', 'r.id'),
+    expiration_time: timeValue('r.expires'),
+  }),
+  `project_role r JOIN project p ON p.id = r.project_id
+   WHERE r.user_id = u.id AND r.ended IS NULL AND p.customer_id = @scope AND (@all OR p.id IN (${connectedProjects(raw('@caller')).text}))`,
+  'p.name COLLATE NOCASE, p.id',
+);
+
+const listing = (structure: Structure, between: Fields): Listing =>
+  new Listing({
+    title: structure === 'customer' ? 'CustomerUser' : 'ProjectUser',
+    table: 'user',
+    alias: 'u',
+    fields: fieldsOf(structure, between),
+    filters: {
+      full_name: partial('u.full_name'),
+      native_name: partial('u.native_name'),
+      job_title: partial('u.job_title'),
+      email: partial('u.email'),
+      username: partial('u.username'),
+      phone_number: partial('u.phone_number'),
+      civil_number: partOfCivilNumber,
+      registration_method: partial('u.registration_method'),
+      description: only(({ caller }) => seesAll(caller), partial('u.description')),
+      organization: exact('u.organization'),
+      is_active: truth('u.is_active'),
+      organization_approved: truth('u.organization_approved'),
+    },
+    orderings: { concatenated_name: 'concat(u.full_name, u.username) COLLATE NOCASE' },
+    order: 'u.username COLLATE NOCASE',
+  });
+
+/** GET …/users/: the people with active roles in a customer or project (core.md 6.5, 7.5). */
+function membersEndpoint<R extends Row>(
+  structure: Structure,
+  parent: Collection<Fields, R>,
+  list: Listing,
+  members: (id: number) => Sql,
+): Endpoint {
+  return {
+    path: `/api/${structure}s/:key/users/`,
+    name: `${parent.spec.kind} Users`,
+    description: `Users with an active role in the ${structure}.`,
+    actions: (request) => {
+      parent.find(request);
+      return undefined;
+    },
+    operations: {
+      GET: {
+        summary: `Lists the users connected with a ${structure}.`,
+        filters: list.spec.filters,
+        orderings: Object.keys(list.spec.orderings),
+        paginated: true,
+        who: `Everybody who sees the ${structure}.`,
+        output: { status: 200, shape: { type: 'array', items: list.shape } },
+        handle: (request: Request) => {
+          const { id } = parent.find(request);
+          return list.page(request, [members(id)], { scope: id });
+        },
+      },
+    },
+  };
+}
+
+export const customerUsers = membersEndpoint(
+  'customer',
+  customers as unknown as Collection<Fields, Row>,
+  listing('customer', { projects: shownList(projectRoles) }),
+  (id) => sql`u.id IN (${usersOfCustomers(sql`${id}`)})`,
+);
+
+export const projectUsers = membersEndpoint(
+  'project',
+  projects as unknown as Collection<Fields, Row>,
+  listing('project', {}),
+  (id) => sql`u.id IN (SELECT user_id FROM project_role WHERE project_id = ${id} AND ended IS NULL)`,
+);

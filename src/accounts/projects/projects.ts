@@ -1,0 +1,257 @@
+import { type EventContext, projectContext } from '../../activity/events/context.ts';
+import { record } from '../../activity/events/record.ts';
+import { embeddedQuotas } from '../../activity/quotas/embedded.ts';
+import { quotaNames } from '../../activity/quotas/names.ts';
+import { countQuotas, createQuotas, type Demand, requireQuotas, usages } from '../../activity/quotas/usage.ts';
+import { linkProject, refuseWithResources, removeLinksOf } from '../../cloud/services/linking.ts';
+import { projectServices } from '../../cloud/services/paths.ts';
+import { newUuid } from '../../kernel/access/deployment.ts';
+import type { Request } from '../../kernel/access/request.ts';
+import { ownsCustomer } from '../../kernel/access/rights.ts';
+import { visibleProjects } from '../../kernel/access/visibility.ts';
+import { changesOf } from '../../kernel/collection/changes.ts';
+import { collection, type Row } from '../../kernel/collection/collection.ts';
+import type { Endpoint } from '../../kernel/collection/endpoint.ts';
+import { describeFields } from '../../kernel/collection/endpoint.ts';
+import { exampleLink } from '../../kernel/collection/example.ts';
+import { shownList, shownText, shownTime, uuidField, type Values } from '../../kernel/collection/field.ts';
+import { instant, partial, presence, uuidOf } from '../../kernel/collection/filter.ts';
+import { link, selfLink } from '../../kernel/collection/links.ts';
+import { knownText, plainValue, textValue } from '../../kernel/collection/representation.ts';
+import { validate } from '../../kernel/collection/validate.ts';
+import { text } from '../../kernel/collection/values.ts';
+import { contains, sql } from '../../kernel/db/sql.ts';
+import { forbidden } from '../../kernel/http/error.ts';
+import { changed } from '../../kernel/http/reply.ts';
+import { type CustomerRow, customerOf, customers } from '../customers/customers.ts';
+import { eventReaders, isConnected, recountUsers, revokeRolesIn } from '../roles/roles.ts';
+import { certificationsField, replaceCertifications } from './certifications.ts';
+
+export interface ProjectRow extends Row {
+  readonly customer_id: number;
+  readonly name: string;
+  readonly description: string;
+}
+
+const ofCustomer = (column: string): string => `(SELECT ${column} FROM customer WHERE id = p.customer_id)`;
+
+const fields = {
+  url: selfLink('projects', 'p.uuid'),
+  uuid: uuidField(),
+  name: text({ max: 150, required: true, example: 'Website' }),
+  customer: link({ required: true, to: () => customers, key: ofCustomer('uuid') }),
+  customer_uuid: shownText(plainValue(ofCustomer('uuid'))),
+  customer_name: shownText(knownText(ofCustomer('name'))),
+  customer_native_name: shownText(knownText(ofCustomer('native_name'))),
+  customer_abbreviation: shownText(textValue(ofCustomer('abbreviation'))),
+  description: text({ max: 500 }),
+  quotas: shownList(embeddedQuotas('project', 'p.id')),
+  services: shownList(projectServices),
+  created: shownTime(),
+  certifications: certificationsField(false),
+};
+
+/** A filter on the project's customer. */
+const partialOfCustomer = (column: string): ReturnType<typeof partial> => ({
+  ...partial(column),
+  condition: ({ query }, name) => {
+    const value = query.one(name);
+    return value === undefined
+      ? undefined
+      : sql`p.customer_id IN (SELECT id FROM customer WHERE ${contains(column, value)})`;
+  },
+});
+
+/** A valid body for the documentation. */
+const example = {
+  name: 'Website',
+  customer: exampleLink('customers'),
+  description: 'The public website and its shop.',
+};
+
+export const projects = collection<ProjectRow>()({
+  path: 'projects',
+  kind: 'Project',
+  description: 'Projects of customers. Users get roles in them; resources live in them.',
+  table: 'project',
+  alias: 'p',
+  fields,
+  visible: (caller) => visibleProjects(caller, 'p.id'),
+  described: () => true,
+  selectable: true,
+  examples: { create: example, replace: example, change: { description: 'The public website.' } },
+  who: {
+    read: 'Users with a role in the project or its customer; staff and global support.',
+    create: 'Staff; owners of the customer.',
+    update: 'Staff; owners of the customer, for a move owners of both customers.',
+    delete: 'Staff; owners of the customer.',
+  },
+  filters: {
+    can_manage: presence(
+      'Projects the caller manages, or whose customer he owns.',
+      ({ caller }) =>
+        sql`p.id IN (SELECT project_id FROM project_role WHERE user_id = ${caller.id} AND role = 'manager' AND ended IS NULL)
+        OR p.customer_id IN (SELECT customer_id FROM customer_role WHERE user_id = ${caller.id} AND role = 'owner' AND ended IS NULL)`,
+    ),
+    can_admin: presence(
+      'Projects the caller is an administrator of.',
+      ({ caller }) =>
+        sql`p.id IN (SELECT project_id FROM project_role WHERE user_id = ${caller.id} AND role = 'admin' AND ended IS NULL)`,
+    ),
+    customer: uuidOf('p.customer_id', 'customer', 'Uuid of the customer.'),
+    customer_name: partialOfCustomer('name'),
+    customer_native_name: partialOfCustomer('native_name'),
+    customer_abbreviation: partialOfCustomer('abbreviation'),
+    name: partial('p.name'),
+    description: partial('p.description'),
+    created: instant('p.created'),
+  },
+  orderings: {
+    name: 'p.name COLLATE NOCASE',
+    created: 'p.created',
+    customer_name: `${ofCustomer('name')} COLLATE NOCASE`,
+    customer_native_name: `${ofCustomer('native_name')} COLLATE NOCASE`,
+    customer_abbreviation: `${ofCustomer('abbreviation')} COLLATE NOCASE`,
+  },
+  order: 'p.name COLLATE NOCASE',
+  create: {
+    mayWith: ({ caller, db }, values) => caller.isStaff || ownsCustomer(db, caller, values.customer as number),
+    run: create,
+  },
+  update: {
+    may: mayManage,
+    mayWith: ({ caller, db }, values, row) =>
+      values.customer === undefined ||
+      values.customer === row.customer_id ||
+      caller.isStaff ||
+      ownsCustomer(db, caller, values.customer),
+    run: update,
+  },
+  delete: {
+    may: mayManage,
+    run: (request, row) => {
+      const { db } = request;
+      refuseWithResources(db, 'project_id', row.id, 'Cannot delete project');
+      const witnesses = eventReaders(db, 'project', row.id);
+      revokeRolesIn(request, 'project', row.id, witnesses);
+      removeLinksOf(request, row.id);
+      countQuotas(
+        request,
+        contribution(request, row).map((demand) => ({ ...demand, delta: -demand.delta })),
+      );
+      countQuotas(request, [{ scope: 'global', id: 0, name: 'nc_global_project_count', delta: -1 }]);
+      const context = contextOf(request, row);
+      db.run(sql`DELETE FROM project WHERE id = ${row.id}`);
+      record(request, 'project_deletion_succeeded', context, { witnesses });
+    },
+  },
+});
+
+function mayManage({ caller, db }: Request, row: ProjectRow): boolean {
+  return caller.isStaff || ownsCustomer(db, caller, row.customer_id);
+}
+
+function create(request: Request, values: Values<typeof fields>): number {
+  const { db } = request;
+  const customer = values.customer as number;
+  const demands: Demand[] = [
+    { scope: 'customer', id: customer, name: 'nc_project_count', delta: 1 },
+    { scope: 'global', id: 0, name: 'nc_global_project_count', delta: 1 },
+  ];
+  requireQuotas(db, demands);
+  const row = { name: values.name as string, description: values.description ?? '', customer_id: customer };
+  const id = db.insert('project', { uuid: newUuid(request.deployment), created: request.now, ...row });
+  createQuotas(request, 'project', id, quotaNames.project);
+  replaceCertifications(db, id, values.certifications ?? []);
+  countQuotas(request, demands);
+  linkProject(request, id);
+  record(request, 'project_creation_succeeded', contextOf(request, projectOf(request, id)));
+  return id;
+}
+
+function update(request: Request, row: ProjectRow, values: Values<typeof fields>): void {
+  const { customer: target = row.customer_id, description = row.description, name = row.name } = values;
+  const isMoved = target !== row.customer_id;
+  const changes = [
+    name !== row.name && changeText('Name', row.name, name),
+    description !== row.description && changeText('Description', row.description, description),
+    isMoved && changeText('Customer', customerOf(request, row.customer_id).name, customerOf(request, target).name),
+  ]
+    .filter((text) => text !== false)
+    .join('');
+  if (changes === '') return;
+  const witnesses = eventReaders(request.db, 'project', row.id);
+  if (isMoved) move(request, row, target);
+  request.db.update('project', row.id, changesOf(row, { name, description }));
+  record(request, 'project_update_succeeded', contextOf(request, { ...row, name, description, customer_id: target }), {
+    changes,
+    witnesses,
+  });
+}
+
+const changeText = (label: string, before: string, after: string): string =>
+  ` ${label} has been changed from '${before}' to '${after}'.`;
+
+/** Moves a project, with all that it counts for, to another customer. Throws 409 when that exceeds a quota there. */
+function move(request: Request, row: ProjectRow, target: number): void {
+  const { db } = request;
+  refuseWithResources(db, 'project_id', row.id, 'Cannot move project');
+  removeLinksOf(request, row.id);
+  const leaving = contribution(request, row);
+  const joining = leaving.map((demand) => ({ ...demand, id: target }));
+  const members = db.values<number>(
+    sql`SELECT user_id FROM project_role WHERE project_id = ${row.id} AND ended IS NULL`,
+  );
+  const strangers = members.filter((user) => !isConnected(db, target, user)).length;
+  requireQuotas(db, [...joining, { scope: 'customer', id: target, name: 'nc_user_count', delta: strangers }]);
+  db.update('project', row.id, { customer_id: target, moved: 1 });
+  countQuotas(
+    request,
+    leaving.map((demand) => ({ ...demand, delta: -demand.delta })),
+  );
+  countQuotas(request, joining);
+  recountUsers(request, row.customer_id);
+  recountUsers(request, target);
+  linkProject(request, row.id);
+}
+
+/** What a project adds to the quotas of its customer: itself, and its own usages under the same names. */
+function contribution({ db }: Request, row: ProjectRow): Demand[] {
+  const own = [...usages(db, 'project', row.id)].map(
+    ([name, delta]) => ({ scope: 'customer', id: row.customer_id, name, delta }) as const,
+  );
+  return [{ scope: 'customer', id: row.customer_id, name: 'nc_project_count', delta: 1 }, ...own];
+}
+
+const projectOf = ({ db }: Request, id: number): ProjectRow =>
+  db.get<ProjectRow>(sql`SELECT * FROM project WHERE id = ${id}`) as ProjectRow;
+
+const contextOf = (request: Request, row: ProjectRow): EventContext =>
+  projectContext(row, customerOf(request, row.customer_id) as CustomerRow);
+
+const certificationInput = { certifications: certificationsField(true) };
+
+/** POST /api/projects/<uuid>/update_certifications/ */
+export const updateCertifications: Endpoint = {
+  path: '/api/projects/:key/update_certifications/',
+  name: 'Project Update Certifications',
+  description: 'Replaces the certifications that a project demands of its providers.',
+  actions: (request) =>
+    mayManage(request, projects.find(request))
+      ? { POST: describeFields(certificationInput, request, 'create') }
+      : undefined,
+  operations: {
+    POST: {
+      summary: 'Replaces the certifications of a project.',
+      who: 'Staff; owners of the customer.',
+      input: { fields: certificationInput, purpose: 'create' },
+      output: { status: 200, shape: projects.shape },
+      handle: (request) => {
+        const row = projects.find(request);
+        if (!mayManage(request, row)) throw forbidden();
+        replaceCertifications(request.db, row.id, validate(certificationInput, request, 'create').certifications ?? []);
+        return changed(projects.represent(request, row.id));
+      },
+    },
+  },
+};

@@ -1,0 +1,46 @@
+import { chmodSync, existsSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Deployment } from '../../kernel/access/deployment.ts';
+import { newUuid } from '../../kernel/access/deployment.ts';
+import { fold, sql } from '../../kernel/db/sql.ts';
+
+export const firstUser = 'admin';
+
+/** The file that tells the operator the first user's password. */
+export const initialPasswordFile = (folder: string): string => join(folder, 'initial-password');
+
+/**
+ * In an empty database creates the staff user `admin` with a random password, written to a file that only the operator
+ * reads. Answers the file's path when it did. Without a folder (in-memory) the user gets no password: an embedding
+ * program asks for tokens directly.
+ */
+export async function createFirstUser(deployment: Deployment, folder: string | undefined): Promise<string | undefined> {
+  const { clock, db, passwords, random } = deployment;
+  if (db.value(sql`SELECT 1 FROM user`) !== undefined) return undefined;
+  const password = `${random(15).toString('base64url')}7a`;
+  const hash = folder === undefined ? null : await passwords.hash(password);
+  const file = folder === undefined ? undefined : initialPasswordFile(folder);
+  if (file) {
+    writeFileSync(file, `${password}\n`, { mode: 0o600 });
+    chmodSync(file, 0o600);
+  }
+  db.write(() =>
+    db.insert('user', {
+      uuid: newUuid(deployment),
+      username: firstUser,
+      username_folded: fold(firstUser),
+      is_staff: 1,
+      date_joined: clock.now(),
+      password_hash: hash,
+    }),
+  );
+  db.commit();
+  return file;
+}
+
+/** Removes the file once the password in it is no longer the first user's. */
+export function forgetInitialPassword(folder: string | undefined, username: string): void {
+  if (folder !== undefined && fold(username) === firstUser && existsSync(initialPasswordFile(folder))) {
+    rmSync(initialPasswordFile(folder), { force: true });
+  }
+}

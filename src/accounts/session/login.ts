@@ -1,0 +1,136 @@
+import { affectedUser, userContext } from '../../activity/events/context.ts';
+import { record } from '../../activity/events/record.ts';
+import { countFailure, forgetFailures, isLocked } from '../../kernel/access/lockout.ts';
+import type { Request } from '../../kernel/access/request.ts';
+import { issueToken, revokeToken } from '../../kernel/access/tokens.ts';
+import { describeFields, type Endpoint } from '../../kernel/collection/endpoint.ts';
+import { type Field, FieldError, messages } from '../../kernel/collection/field.ts';
+import { validate } from '../../kernel/collection/validate.ts';
+import { text } from '../../kernel/collection/values.ts';
+import { fold, sql } from '../../kernel/db/sql.ts';
+import { HttpError, unauthenticated } from '../../kernel/http/error.ts';
+import { empty, json, type Reply } from '../../kernel/http/reply.ts';
+import type { UserRow } from '../users/users.ts';
+
+const longestUsername = 150;
+
+/** Text that is taken as it is, for a password. */
+const secret = (): Field<string> => {
+  const field = text({ max: 4096, required: true, example: 'correct-horse-1' });
+  return {
+    ...field,
+    facts: {},
+    input: {
+      ...(field.input as NonNullable<typeof field.input>),
+      parse: (value) => {
+        if (value === null) throw new FieldError([messages.null]);
+        if (value === '') throw new FieldError([messages.blank]);
+        if (typeof value !== 'string' && typeof value !== 'number') throw new FieldError([messages.string]);
+        return String(value);
+      },
+    },
+  };
+};
+
+const credentials = { username: text({ max: 4096, required: true, example: 'alice' }), password: secret() };
+
+interface Attempt {
+  readonly username: string;
+  /** The user whose password it was. */
+  readonly user: number | undefined;
+}
+
+/** Throws 401 unless the setting authentication_methods has this way to log in. */
+export function requireMethod({ config }: Request, method: 'LOCAL_SIGNIN' | 'SAML2'): void {
+  if (config.authentication_methods.includes(method)) return;
+  throw unauthenticated({
+    detail: 'Authentication method is disabled. Please use another authentication method or contact staff.',
+  });
+}
+
+/** The user's name and password from the body. Throws 401 with the messages of its fields. */
+function readCredentials(request: Request): { username: string; password: string } {
+  requireMethod(request, 'LOCAL_SIGNIN');
+  request.body();
+  try {
+    return validate(credentials, request, 'create') as { username: string; password: string };
+  } catch (error) {
+    throw error instanceof HttpError ? unauthenticated(error.body) : error;
+  }
+}
+
+const locked = (): Error => unauthenticated({ detail: 'Username is locked out. Try in 10 minutes.' });
+
+/** Compares the password, at the same cost whoever the user is. */
+async function attempt(request: Request): Promise<Attempt> {
+  const { username, password } = readCredentials(request);
+  if (isLocked(request.db, fold(username), request.address, request.now)) throw locked();
+  const user = request.db.get<UserRow>(sql`SELECT * FROM user WHERE username_folded = ${fold(username)}`);
+  const matches = await request.deployment.passwords.matches(password, user?.is_active ? user.password_hash : null);
+  return { username, user: matches ? user?.id : undefined };
+}
+
+function logIn(request: Request, { username, user: id }: Attempt): Reply {
+  const { db } = request;
+  const folded = fold(username);
+  // Looked at again: other attempts may have failed while this one was being compared.
+  if (isLocked(db, folded, request.address, request.now)) throw locked();
+  const user = id === undefined ? undefined : db.get<UserRow>(sql`SELECT * FROM user WHERE id = ${id} AND is_active`);
+  if (!user) {
+    countFailure(db, folded, request.address, request.now);
+    record(request, 'auth_login_failed_with_username', { username: [...username].slice(0, longestUsername).join('') });
+    return { ...json({ detail: 'Invalid username/password.' }, 401), headers: { 'WWW-Authenticate': 'Token' } };
+  }
+  forgetFailures(db, folded, request.address);
+  const token = issueToken(request, user.id);
+  record(request, 'token_created', { ...userContext(user), ...affectedUser(user) });
+  record(request, 'auth_logged_in_with_username', userContext(user));
+  return json({ token });
+}
+
+/** POST /api-auth/password/ (core.md 2.1) */
+export const login: Endpoint = {
+  path: '/api-auth/password/',
+  name: 'Password Login',
+  description: 'Exchanges a username and password for a token.',
+  open: true,
+  actions: (request) => ({ POST: describeFields(credentials, request, 'create') }),
+  operations: {
+    POST: {
+      summary: 'Exchanges a username and password for a token.',
+      who: 'Anybody.',
+      input: { fields: credentials, purpose: 'create' },
+      output: {
+        status: 200,
+        shape: {
+          type: 'object',
+          properties: { token: { type: 'string', pattern: '^[0-9a-f]{40}$' } },
+          required: ['token'],
+        },
+      },
+      refusals: { 401: true, 503: true },
+      prepare: attempt,
+      handle: logIn,
+    },
+  },
+};
+
+/** POST /api-auth/logout/ (core.md 2.4) */
+export const logout: Endpoint = {
+  path: '/api-auth/logout/',
+  name: 'Logout',
+  description: 'Revokes the token of the request.',
+  actions: () => ({ POST: {} }),
+  operations: {
+    POST: {
+      summary: 'Revokes the token that the request presents.',
+      who: 'Everybody.',
+      output: { status: 204 },
+      handle: (request) => {
+        revokeToken(request, request.caller.tokenId);
+        record(request, 'auth_logged_out', {});
+        return empty();
+      },
+    },
+  },
+};

@@ -1,0 +1,118 @@
+import { minute } from '../../../kernel/clock.ts';
+import { parseDatetime } from '../../../kernel/collection/instants.ts';
+import { RefusedMessage } from './outcome.ts';
+import type { Subject } from './sessions.ts';
+import { attributeOf, childOf, childrenOf, isNamed, textOf } from './xml.ts';
+
+/** What an identity provider says about whoever logs in. */
+export interface Assertion extends Subject {
+  readonly id: string;
+  /** First values of the attributes, by name. */
+  readonly attributes: ReadonlyMap<string, string>;
+  /** The instant from which it would be refused in any case. */
+  readonly expires: number;
+}
+
+/** What an assertion must say to be meant for this login. */
+export interface Expectation {
+  readonly issuer: string;
+  readonly entityId: string;
+  readonly assertionConsumer: string;
+  readonly requestId: string;
+  readonly now: number;
+}
+
+/** How far the clocks of an identity provider and ours may be apart. */
+export const clockSkew = 2 * minute;
+
+const bearer = 'urn:oasis:names:tc:SAML:2.0:cm:bearer';
+/** Longer ones are no use to anybody; the standard's own limit for a persistent name is 256. */
+const longestName = 1024;
+
+/** Reads a signed assertion. Throws RefusedMessage when it is not meant for this login at this time. */
+export function readAssertion(root: Element, expected: Expectation): Assertion {
+  if (!isNamed(root, 'assertion', 'Assertion') || attributeOf(root, 'Version') !== '2.0')
+    throw new RefusedMessage('it is no assertion of SAML 2.0');
+  const id = bounded(attributeOf(root, 'ID') ?? '', 'ID');
+  if (id === '') throw new RefusedMessage('the assertion has no ID');
+  const issuer = childOf(root, 'assertion', 'Issuer');
+  if (!issuer || textOf(issuer) !== expected.issuer) throw new RefusedMessage('the assertion is of another issuer');
+  const conditionsEnd = checkConditions(root, expected);
+  const subject = childOf(root, 'assertion', 'Subject');
+  if (!subject) throw new RefusedMessage('the assertion has no subject');
+  const subjectEnd = checkConfirmation(subject, expected);
+  const [statement] = childrenOf(root, 'assertion', 'AuthnStatement');
+  if (!statement) throw new RefusedMessage('the assertion tells of no login');
+  const name = childOf(subject, 'assertion', 'NameID');
+  const part = (attribute: string): string | null => (name && attributeOf(name, attribute)) || null;
+  return {
+    id,
+    nameId: (name && bounded(textOf(name), 'NameID')) || null,
+    nameIdFormat: part('Format'),
+    nameQualifier: part('NameQualifier'),
+    spNameQualifier: part('SPNameQualifier'),
+    sessionIndex: attributeOf(statement, 'SessionIndex') || null,
+    attributes: attributesOf(root),
+    expires: Math.min(conditionsEnd, subjectEnd) + clockSkew,
+  };
+}
+
+/** Audience and time; answers the end of the time. */
+function checkConditions(root: Element, { entityId, now }: Expectation): number {
+  const conditions = childOf(root, 'assertion', 'Conditions');
+  if (!conditions) throw new RefusedMessage('the assertion has no conditions');
+  const restrictions = childrenOf(conditions, 'assertion', 'AudienceRestriction');
+  const isOurs = (restriction: Element): boolean =>
+    childrenOf(restriction, 'assertion', 'Audience').some((audience) => textOf(audience) === entityId);
+  if (restrictions.length === 0 || !restrictions.every(isOurs))
+    throw new RefusedMessage('the assertion is for another audience');
+  return checkTime(conditions, now);
+}
+
+/** Throws RefusedMessage before NotBefore and from NotOnOrAfter on, give or take the skew. Answers the latter. */
+export function checkTime(element: Element, now: number): number {
+  const start = instantOf(element, 'NotBefore');
+  const end = instantOf(element, 'NotOnOrAfter');
+  if (end === undefined) throw new RefusedMessage(`${element.localName} has no end`);
+  if (start !== undefined && now < start - clockSkew) throw new RefusedMessage(`${element.localName} is not valid yet`);
+  if (now >= end + clockSkew) throw new RefusedMessage(`${element.localName} has expired`);
+  return end;
+}
+
+function instantOf(element: Element, name: string): number | undefined {
+  const text = attributeOf(element, name);
+  const instant = text === undefined ? undefined : parseDatetime(text);
+  if (text !== undefined && instant === undefined) throw new RefusedMessage(`${name} is no instant`);
+  return instant;
+}
+
+/** The subject must be confirmed to whoever brings the answer to this very request to this very address; answers until when. */
+function checkConfirmation(subject: Element, { assertionConsumer, now, requestId }: Expectation): number {
+  const data = childrenOf(subject, 'assertion', 'SubjectConfirmation')
+    .filter((confirmation) => attributeOf(confirmation, 'Method') === bearer)
+    .flatMap((confirmation) => childrenOf(confirmation, 'assertion', 'SubjectConfirmationData'));
+  const own = data.find(
+    (item) => attributeOf(item, 'Recipient') === assertionConsumer && attributeOf(item, 'InResponseTo') === requestId,
+  );
+  if (!own) throw new RefusedMessage('the assertion answers another request, or is for another recipient');
+  return checkTime(own, now);
+}
+
+function attributesOf(root: Element): Map<string, string> {
+  const attributes = new Map<string, string>();
+  const statements = childrenOf(root, 'assertion', 'AttributeStatement');
+  for (const attribute of statements.flatMap((statement) => childrenOf(statement, 'assertion', 'Attribute'))) {
+    const name = attributeOf(attribute, 'Name') ?? '';
+    const [value] = childrenOf(attribute, 'assertion', 'AttributeValue');
+    if (value && !attributes.has(name)) attributes.set(name, textOf(value));
+  }
+  return attributes;
+}
+
+/** Throws RefusedMessage for a name that nobody could have been given. */
+function bounded(text: string, what: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: written as character references they pass a parser
+  if (text.length > longestName || /[\0-\x1f\x7f]/.test(text))
+    throw new RefusedMessage(`${what} is too long or has control characters`);
+  return text;
+}

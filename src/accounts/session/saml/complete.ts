@@ -1,0 +1,84 @@
+import { affectedUser, userContext } from '../../../activity/events/context.ts';
+import { record } from '../../../activity/events/record.ts';
+import type { Request } from '../../../kernel/access/request.ts';
+import { createToken } from '../../../kernel/access/tokens.ts';
+import type { Endpoint } from '../../../kernel/collection/endpoint.ts';
+import { validate } from '../../../kernel/collection/validate.ts';
+import { HttpError } from '../../../kernel/http/error.ts';
+import { type Reply, redirect } from '../../../kernel/http/reply.ts';
+import { requireMethod } from '../login.ts';
+import { samlActions } from './actions.ts';
+import { samlPath } from './addresses.ts';
+import type { Assertion } from './assertion.ts';
+import { type Browser, browserOf } from './browser.ts';
+import { messageField } from './message-field.ts';
+import { fail, logRefused, problems, RefusedMessage } from './outcome.ts';
+import { findRequest, type PendingRequest, takeRequest, useOnce } from './requests.ts';
+import { openSession } from './sessions.ts';
+import { userOfAttributes } from './user.ts';
+
+const fields = { SAMLResponse: messageField(true) };
+
+/** The response to a login: its assertion, or why it has none that is believed. The request is that of this browser. */
+interface Checked {
+  readonly pending?: PendingRequest | undefined;
+  readonly assertion?: Assertion;
+  readonly refusal?: Error;
+}
+
+async function prepare(request: Request): Promise<Checked> {
+  requireMethod(request, 'SAML2');
+  const { SAMLResponse: message } = validate(fields, request, 'create') as { SAMLResponse: string };
+  const { checkResponse, readResponse } = await import('./response.ts');
+  let pending: PendingRequest | undefined;
+  try {
+    const response = readResponse(message);
+    pending = findRequest(request.db, browserOf(request), response.inResponseTo, request.now);
+    if (!pending || pending.session !== null)
+      throw new RefusedMessage('it answers no login that this browser has started');
+    return { pending, assertion: await checkResponse(request, response, pending) };
+  } catch (error) {
+    if (error instanceof HttpError) throw error;
+    return { pending, refusal: error as Error };
+  }
+}
+
+function handle(request: Request, { assertion, pending, refusal }: Checked): Reply {
+  const isFirst = pending !== undefined && takeRequest(request.db, pending.id);
+  const problem = refusal ?? (isFirst ? undefined : new RefusedMessage('its request has been answered'));
+  if (problem || !pending || !assertion) return refuse(request, problem as Error, pending);
+  if (!useOnce(request.db, pending.entityId, assertion.id, assertion.expires))
+    return refuse(request, new RefusedMessage('its assertion was used before'), pending);
+  const user = userOfAttributes(request, assertion.attributes);
+  if (!user) return refuse(request, new RefusedMessage('it is about nobody who may log in', problems.noUser), pending);
+  const token = createToken(request, user.id);
+  record(request, 'token_created', { ...userContext(user), ...affectedUser(user) });
+  openSession(request, token.id, browserOf(request) as Browser, pending.entityId, assertion);
+  const page = request.config.login_completed_url as string;
+  return redirect(page.replaceAll('{token}', token.text).replaceAll('{method}', 'saml2'));
+}
+
+function refuse(request: Request, refusal: Error, pending: PendingRequest | undefined): Reply {
+  logRefused(request, refusal, pending?.entityId);
+  return fail(request, 'login_failed_url', refusal instanceof RefusedMessage ? refusal.shown : problems.refused);
+}
+
+/** POST /api-auth/saml2/login/complete/ (services.md 11) */
+export const samlLoginComplete: Endpoint = {
+  path: `${samlPath}login/complete/`,
+  name: 'SAML Login Complete',
+  description: 'Takes the response of an identity provider to a login.',
+  open: true,
+  actions: samlActions(fields),
+  operations: {
+    POST: {
+      summary: 'Takes the response of an identity provider, and redirects to the web client with a token.',
+      who: 'The browser that started the login.',
+      input: { fields, purpose: 'create' },
+      output: { status: 302 },
+      refusals: { 401: true },
+      prepare,
+      handle,
+    },
+  },
+};

@@ -1,0 +1,81 @@
+import type { Database } from '../../../kernel/db/database.ts';
+import { sql } from '../../../kernel/db/sql.ts';
+
+/** An identity provider, as its metadata describes it. */
+export interface IdentityProvider {
+  readonly entityId: string;
+  readonly name: string;
+  /** Single sign-on by HTTP-Redirect; null when it does not offer that. */
+  readonly loginUrl: string | null;
+  /** Single logout by HTTP-Redirect. */
+  readonly logoutUrl: string | null;
+  /** Where answers to its logout requests go; null: to `logoutUrl`. */
+  readonly logoutResponseUrl: string | null;
+  /** Certificates of its signing keys, base64. */
+  readonly certificates: readonly string[];
+}
+
+interface IdpRow extends Omit<IdentityProvider, 'certificates'> {
+  readonly certificates: string;
+}
+
+/** The identity provider with this entity id, as it is known now. */
+export function findIdentityProvider(db: Database, entityId: string): IdentityProvider | undefined {
+  const row = db.get<IdpRow>(sql`SELECT entity_id AS entityId, name, login_url AS loginUrl, logout_url AS logoutUrl,
+    logout_response_url AS logoutResponseUrl, certificates FROM saml_idp WHERE entity_id = ${entityId}`);
+  return row && { ...row, certificates: JSON.parse(row.certificates) as string[] };
+}
+
+/** The row of a source, made when it is new. */
+export function sourceId(db: Database, name: string): number {
+  return db.value<number>(sql`SELECT id FROM saml_source WHERE name = ${name}`) ?? db.insert('saml_source', { name });
+}
+
+/** Whether anything is known from a source. */
+export const hasProviders = (db: Database, name: string): boolean =>
+  db.value(sql`SELECT 1 FROM saml_idp i JOIN saml_source s ON s.id = i.source_id WHERE s.name = ${name}`) !== undefined;
+
+/** Forgets sources that are no longer configured, with the identity providers they told of. */
+export const keepSources = (db: Database, names: readonly string[]): void =>
+  void db.run(sql`DELETE FROM saml_source WHERE name NOT IN (SELECT value FROM json_each(${JSON.stringify(names)}))`);
+
+/** Notes that a source could not be read; what it told before stays. */
+export const noteFailure = (db: Database, name: string, message: string): void => {
+  db.update('saml_source', sourceId(db, name), { error_message: message });
+};
+
+/** Sources that could not be read the last time, with the reason. */
+export const failedSources = (db: Database): { readonly name: string; readonly error: string }[] =>
+  db.all(sql`SELECT name, error_message AS error FROM saml_source WHERE error_message <> '' ORDER BY name`);
+
+/**
+ * Puts the identity providers of a document in the place of those that its source told of before. Answers the entity ids
+ * that another source tells of already, which keeps them.
+ */
+export function replaceProviders(
+  db: Database,
+  name: string,
+  providers: readonly IdentityProvider[],
+  now: number,
+): string[] {
+  const source = sourceId(db, name);
+  db.update('saml_source', source, { refreshed: now, error_message: '' });
+  db.run(
+    sql`DELETE FROM saml_idp WHERE source_id = ${source} AND entity_id NOT IN (SELECT value FROM json_each(${JSON.stringify(providers.map(({ entityId }) => entityId))}))`,
+  );
+  return providers.filter((provider) => !store(db, source, provider)).map(({ entityId }) => entityId);
+}
+
+function store(
+  db: Database,
+  source: number,
+  { certificates, entityId, loginUrl, logoutResponseUrl, logoutUrl, name }: IdentityProvider,
+): boolean {
+  return (
+    db.run(sql`INSERT INTO saml_idp (source_id, entity_id, name, login_url, logout_url, logout_response_url, certificates)
+    VALUES (${source}, ${entityId}, ${name}, ${loginUrl}, ${logoutUrl}, ${logoutResponseUrl}, ${JSON.stringify(certificates)})
+    ON CONFLICT (entity_id) DO UPDATE SET name = excluded.name, login_url = excluded.login_url, logout_url = excluded.logout_url,
+      logout_response_url = excluded.logout_response_url, certificates = excluded.certificates WHERE source_id = ${source}`)
+      .changes > 0
+  );
+}

@@ -1,0 +1,123 @@
+import { X509Certificate } from 'node:crypto';
+import { parseDatetime } from '../../../kernel/collection/instants.ts';
+import { urlOf } from '../../../kernel/url.ts';
+import type { IdentityProvider } from './identity-providers.ts';
+import { signedText } from './signatures.ts';
+import {
+  attributeOf,
+  childOf,
+  childrenOf,
+  everyElement,
+  isNamed,
+  metadataLimits,
+  parseXml,
+  textOf,
+  XmlError,
+} from './xml.ts';
+import { namespaces } from './xml-names.ts';
+
+const redirectBinding = 'urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect';
+const longestEntityId = 1024;
+const longestName = 250;
+const mostKeys = 10;
+
+/**
+ * The identity providers that a metadata document tells of. With a certificate (base64) the document must be signed with
+ * it. Throws XmlError or SignatureError with what is wrong.
+ */
+export function readMetadata(text: string, now: number, signer?: string): IdentityProvider[] {
+  const document = parseXml(text, metadataLimits);
+  const root = signer === undefined ? document : parseXml(signedText(text, document, [signer]), metadataLimits);
+  if (!isNamed(root, 'metadata', 'EntitiesDescriptor') && !isNamed(root, 'metadata', 'EntityDescriptor'))
+    throw new XmlError('it is no metadata of SAML 2.0');
+  refuseExpired(root, now);
+  const entities = everyElement(root, 'EntityDescriptor').filter(
+    (element) => element.namespaceURI === namespaces.metadata,
+  );
+  const providers = new Map(
+    entities.flatMap((entity) => readEntity(entity, now)).map((provider) => [provider.entityId, provider]),
+  );
+  if (providers.size === 0) throw new XmlError('it tells of no identity provider with a signing key');
+  return [...providers.values()];
+}
+
+function refuseExpired(element: Element, now: number): void {
+  if (isExpired(element, now)) throw new XmlError('it is no longer valid');
+}
+
+function isExpired(element: Element, now: number): boolean {
+  const until = attributeOf(element, 'validUntil');
+  return until !== undefined && (parseDatetime(until) ?? 0) <= now;
+}
+
+/** The identity provider in an entity; none for services, and for what could not be used. */
+function readEntity(entity: Element, now: number): IdentityProvider[] {
+  const entityId = attributeOf(entity, 'entityID') ?? '';
+  const role = childrenOf(entity, 'metadata', 'IDPSSODescriptor').find(supportsSaml2);
+  if (!role || entityId === '' || entityId.length > longestEntityId || isExpired(entity, now) || isExpired(role, now))
+    return [];
+  const certificates = signingCertificates(role);
+  if (certificates.length === 0) return [];
+  const logout = redirectService(role, 'SingleLogoutService');
+  return [
+    {
+      entityId,
+      name: displayName(entity, role) ?? entityId,
+      loginUrl: webAddress(redirectService(role, 'SingleSignOnService'), 'Location'),
+      logoutUrl: webAddress(logout, 'Location'),
+      logoutResponseUrl: webAddress(logout, 'ResponseLocation'),
+      certificates,
+    },
+  ];
+}
+
+const supportsSaml2 = (role: Element): boolean =>
+  (attributeOf(role, 'protocolSupportEnumeration') ?? '').split(/\s+/).includes(namespaces.protocol);
+
+const redirectService = (role: Element, name: string): Element | undefined =>
+  childrenOf(role, 'metadata', name).find((service) => attributeOf(service, 'Binding') === redirectBinding);
+
+/** Browsers are sent there. */
+function webAddress(service: Element | undefined, attribute: string): string | null {
+  const url = urlOf((service && attributeOf(service, attribute)) ?? '');
+  return url && /^https?:$/.test(url.protocol) ? url.href : null;
+}
+
+/** What people call it: its display name, its organisation's; in English where there are several. */
+function displayName(entity: Element, role: Element): string | undefined {
+  const extensions = childOf(role, 'metadata', 'Extensions');
+  const shown = (extensions ? childrenOf(extensions, 'display', 'UIInfo') : []).flatMap((info) =>
+    childrenOf(info, 'display', 'DisplayName'),
+  );
+  const organization = childOf(entity, 'metadata', 'Organization');
+  const named = organization
+    ? [
+        ...childrenOf(organization, 'metadata', 'OrganizationDisplayName'),
+        ...childrenOf(organization, 'metadata', 'OrganizationName'),
+      ]
+    : [];
+  for (const names of [shown, named]) {
+    const english = names.find((name) => attributeOf(name, 'xml:lang')?.toLowerCase().startsWith('en'));
+    const name = textOf(english ?? names[0] ?? entity.ownerDocument.createElement('none'));
+    if (name !== '') return [...name.replace(/\s+/g, ' ')].slice(0, longestName).join('');
+  }
+  return undefined;
+}
+
+function signingCertificates(role: Element): string[] {
+  const keys = childrenOf(role, 'metadata', 'KeyDescriptor').filter(
+    (key) => (attributeOf(key, 'use') ?? 'signing') === 'signing',
+  );
+  const found = keys
+    .flatMap((key) => everyElement(key, 'X509Certificate'))
+    .map((element) => textOf(element).replace(/\s+/g, ''));
+  return [...new Set(found.filter(isRsaCertificate))].slice(0, mostKeys);
+}
+
+function isRsaCertificate(base64: string): boolean {
+  try {
+    return new X509Certificate(Buffer.from(base64, 'base64')).publicKey.asymmetricKeyType === 'rsa';
+  } catch {
+    return false;
+  }
+}

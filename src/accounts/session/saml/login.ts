@@ -1,0 +1,68 @@
+import type { Request } from '../../../kernel/access/request.ts';
+import type { Endpoint } from '../../../kernel/collection/endpoint.ts';
+import { validate } from '../../../kernel/collection/validate.ts';
+import { text } from '../../../kernel/collection/values.ts';
+import { invalid, tooMany } from '../../../kernel/http/error.ts';
+import { type Reply, redirect } from '../../../kernel/http/reply.ts';
+import { requireMethod } from '../login.ts';
+import { samlActions } from './actions.ts';
+import { samlPath } from './addresses.ts';
+import { browserOf, recognise } from './browser.ts';
+import { findIdentityProvider } from './identity-providers.ts';
+import { newMessageId, samlOf } from './library.ts';
+import { fail, problems } from './outcome.ts';
+import { rememberRequest } from './requests.ts';
+import { liveSession } from './sessions.ts';
+
+const fields = {
+  idp: text({
+    max: 1024,
+    required: true,
+    help: 'Entity id of an identity provider.',
+    example: 'https://idp.example.com/metadata',
+  }),
+};
+
+/** A login that is to be answered by an identity provider, or the reason why none is asked. */
+type Start = { readonly problem: string } | { readonly id: string; readonly entityId: string; readonly url: string };
+
+async function prepare(request: Request): Promise<Start> {
+  requireMethod(request, 'SAML2');
+  const wait = request.deployment.samlLogins.refusal(request.address, request.now);
+  if (wait !== undefined) throw tooMany('Too many logins. Try again later.', wait);
+  const { idp } = validate(fields, request, 'create') as { idp: string };
+  const provider = findIdentityProvider(request.db, idp);
+  if (!provider) throw invalid({ idp: ['Unknown identity provider.'] });
+  if (liveSession(request, browserOf(request))) return { problem: problems.anonymousOnly };
+  if (provider.loginUrl === null) return { problem: problems.noBinding };
+  const id = newMessageId(request);
+  const saml = await samlOf(request, provider, id);
+  return { id, entityId: provider.entityId, url: await saml.getAuthorizeUrlAsync('', undefined, {}) };
+}
+
+function handle(request: Request, start: Start): Reply {
+  if ('problem' in start) return fail(request, 'login_failed_url', start.problem);
+  const { browser, headers } = recognise(request);
+  rememberRequest(request, browser, { id: start.id, entityId: start.entityId, session: null });
+  return redirect(start.url, headers);
+}
+
+/** POST /api-auth/saml2/login/ (services.md 11) */
+export const samlLogin: Endpoint = {
+  path: `${samlPath}login/`,
+  name: 'SAML Login',
+  description: 'Sends the browser to an identity provider to log in.',
+  open: true,
+  actions: samlActions(fields),
+  operations: {
+    POST: {
+      summary: 'Redirects to an identity provider, with a request to log in.',
+      who: 'Anybody.',
+      input: { fields, purpose: 'create' },
+      output: { status: 302 },
+      refusals: { 401: true, 429: true },
+      prepare,
+      handle,
+    },
+  },
+};

@@ -1,0 +1,158 @@
+import type { Request } from '../../../kernel/access/request.ts';
+import type { Endpoint } from '../../../kernel/collection/endpoint.ts';
+import { type Field, FieldError } from '../../../kernel/collection/field.ts';
+import { parameter } from '../../../kernel/collection/filter.ts';
+import { validate } from '../../../kernel/collection/validate.ts';
+import { text } from '../../../kernel/collection/values.ts';
+import { HttpError, invalid, invalidRequest } from '../../../kernel/http/error.ts';
+import { type Reply, redirect } from '../../../kernel/http/reply.ts';
+import { requireMethod } from '../login.ts';
+import { samlActions } from './actions.ts';
+import { samlPath } from './addresses.ts';
+import { browserOf } from './browser.ts';
+import { samlOf } from './library.ts';
+import type { LogoutMessage, RawMessage } from './logout-message.ts';
+import { messageField } from './message-field.ts';
+import { fail, logRefused, problems, RefusedMessage } from './outcome.ts';
+import { findRequest, takeRequest, useOnce } from './requests.ts';
+import { endSession, sessionsOf } from './sessions.ts';
+
+const fields = { SAMLResponse: messageField(false), SAMLRequest: messageField(false), RelayState: text({ max: 1024 }) };
+
+type Parameters = Partial<Record<keyof typeof fields, string>>;
+
+/** A checked message and, for a request, where its answers go; or why it is not believed. */
+interface Checked {
+  readonly message?: LogoutMessage;
+  /** Of a request: the addresses of an answer that it was followed, and that it names nobody who is known here. */
+  readonly replies?: { readonly done: string; readonly unknown: string } | undefined;
+  readonly refusal?: Error;
+}
+
+async function prepare(request: Request): Promise<Checked> {
+  requireMethod(request, 'SAML2');
+  const isQuery = request.incoming.method !== 'POST';
+  const given: Parameters = isQuery ? readQuery(request) : (validate(fields, request, 'create') as Parameters);
+  const name = given.SAMLResponse ? 'SAMLResponse' : 'SAMLRequest';
+  const base64 = given[name];
+  if (!base64) throw invalidRequest('Either SAMLResponse or SAMLRequest must be provided.');
+  const { readLogoutMessage } = await import('./logout-message.ts');
+  try {
+    const raw: RawMessage = { parameter: name, base64, query: isQuery ? request.query.text : undefined };
+    const message = readLogoutMessage(request, raw);
+    return { message, replies: await repliesTo(request, message, given.RelayState ?? '') };
+  } catch (error) {
+    if (error instanceof HttpError) throw error;
+    return { refusal: error as Error };
+  }
+}
+
+/** The parameters of a query, by the rules of a body. Throws 400. */
+function readQuery(request: Request): Parameters {
+  const read = ([name, field]: [string, Field<string>]): [string, string][] => {
+    const value = request.query.one(name);
+    if (value === undefined) return [];
+    try {
+      return [[name, (field.input as NonNullable<typeof field.input>).parse(value, request, true)]];
+    } catch (error) {
+      throw error instanceof FieldError ? invalid({ [name]: error.messages }) : error;
+    }
+  };
+  return Object.fromEntries(Object.entries(fields).flatMap(read));
+}
+
+async function repliesTo(
+  request: Request,
+  { asks, id, provider }: LogoutMessage,
+  relayState: string,
+): Promise<Checked['replies']> {
+  const logoutUrl = provider.logoutResponseUrl ?? provider.logoutUrl;
+  if (!asks || !logoutUrl) return undefined;
+  const answer = async (isDone: boolean): Promise<string> => {
+    const saml = await samlOf(request, { ...provider, logoutUrl });
+    return saml.getLogoutResponseUrlAsync(
+      { issuer: provider.entityId, ID: id, nameID: asks.nameId, nameIDFormat: '' },
+      relayState,
+      {},
+      isDone,
+    );
+  };
+  return { done: await answer(true), unknown: await answer(false) };
+}
+
+const handle = (request: Request, checked: Checked): Reply =>
+  request.db.write(() => {
+    const { message, refusal, replies } = checked;
+    if (message?.asks) return followRequest(request, message.provider.entityId, message.id, message.asks, replies);
+    if (message?.answers) return takeAnswer(request, message.provider.entityId, message.answers);
+    return refuse(request, refusal as Error);
+  });
+
+/** An identity provider ends sessions. */
+function followRequest(
+  request: Request,
+  entityId: string,
+  id: string,
+  asks: NonNullable<LogoutMessage['asks']>,
+  replies: Checked['replies'],
+): Reply {
+  if (!useOnce(request.db, entityId, id, asks.expires))
+    return refuse(request, new RefusedMessage('it was used before'), entityId);
+  const sessions = sessionsOf(request, entityId, asks.nameId, asks.sessionIndexes);
+  for (const session of sessions) endSession(request, session.id);
+  return redirect(
+    replies ? (sessions.length > 0 ? replies.done : replies.unknown) : (request.config.logout_completed_url as string),
+  );
+}
+
+/** An identity provider has ended the session of this browser, or could not: here it ends anyway, as was asked. */
+function takeAnswer(
+  request: Request,
+  entityId: string,
+  { inResponseTo, isSuccess }: NonNullable<LogoutMessage['answers']>,
+): Reply {
+  const pending = findRequest(request.db, browserOf(request), inResponseTo, request.now);
+  if (!pending || pending.session === null || pending.entityId !== entityId) {
+    return refuse(request, new RefusedMessage('it answers no logout that this browser has started'), entityId);
+  }
+  takeRequest(request.db, pending.id);
+  endSession(request, pending.session);
+  if (!isSuccess) return refuse(request, new RefusedMessage('the identity provider did not log out'), entityId);
+  return redirect(request.config.logout_completed_url as string);
+}
+
+function refuse(request: Request, refusal: Error, entityId?: string): Reply {
+  logRefused(request, refusal, entityId);
+  return fail(request, 'logout_failed_url', refusal instanceof RefusedMessage ? refusal.shown : problems.refused);
+}
+
+const operation = {
+  summary: 'Ends the session that an identity provider has ended, or asks to end.',
+  who: 'The browser that started the logout; identity providers by way of any.',
+  output: { status: 302 },
+  refusals: { 401: true },
+  prepare,
+  handle,
+};
+
+/** GET, POST /api-auth/saml2/logout/complete/ (services.md 11) */
+export const samlLogoutComplete: Endpoint = {
+  path: `${samlPath}logout/complete/`,
+  name: 'SAML Logout Complete',
+  description: 'Takes messages of identity providers about logouts.',
+  open: true,
+  actions: samlActions(fields),
+  operations: {
+    GET: {
+      ...operation,
+      filters: {
+        SAMLResponse: parameter('string', 'The answer to a request to log out, base64.'),
+        SAMLRequest: parameter('string', 'A request to log out, base64.'),
+        RelayState: parameter('string', 'What an answer to the request shall carry.'),
+        SigAlg: parameter('string', 'Algorithm of the signature.'),
+        Signature: parameter('string', 'The signature of the parameters before, base64.'),
+      },
+    },
+    POST: { ...operation, input: { fields, purpose: 'create' } },
+  },
+};

@@ -1,0 +1,64 @@
+import type { Request } from '../../../kernel/access/request.ts';
+import type { Endpoint } from '../../../kernel/collection/endpoint.ts';
+import { type Reply, redirect } from '../../../kernel/http/reply.ts';
+import { requireMethod } from '../login.ts';
+import { samlPath } from './addresses.ts';
+import { type Browser, browserOf } from './browser.ts';
+import { findIdentityProvider } from './identity-providers.ts';
+import { newMessageId, samlOf } from './library.ts';
+import { fail, problems } from './outcome.ts';
+import { type PendingRequest, rememberRequest } from './requests.ts';
+import { liveSession } from './sessions.ts';
+
+/** A logout that is to be answered by an identity provider, or the reason why none is asked. */
+type Start = { readonly problem: string } | { readonly pending: PendingRequest; readonly url: string };
+
+async function prepare(request: Request): Promise<Start> {
+  requireMethod(request, 'SAML2');
+  const session = liveSession(request, browserOf(request));
+  if (!session) return { problem: problems.noSession };
+  const provider = findIdentityProvider(request.db, session.entityId);
+  const { nameId } = session;
+  if (!provider?.logoutUrl || nameId === null) return { problem: problems.noLogout };
+  const id = newMessageId(request);
+  const saml = await samlOf(request, provider, id);
+  const url = await saml.getLogoutUrlAsync(
+    {
+      issuer: provider.entityId,
+      nameID: nameId,
+      nameIDFormat: session.nameIdFormat ?? 'urn:oasis:names:tc:SAML:1.1:nameid-format:unspecified',
+      ...(session.nameQualifier !== null && { nameQualifier: session.nameQualifier }),
+      ...(session.spNameQualifier !== null && { spNameQualifier: session.spNameQualifier }),
+      ...(session.sessionIndex !== null && { sessionIndex: session.sessionIndex }),
+    },
+    '',
+    {},
+  );
+  return { pending: { id, entityId: provider.entityId, session: session.id }, url };
+}
+
+function handle(request: Request, start: Start): Reply {
+  if ('problem' in start) return fail(request, 'logout_failed_url', start.problem);
+  const browser = browserOf(request) as Browser;
+  request.db.write(() => rememberRequest(request, browser, start.pending));
+  return redirect(start.url);
+}
+
+/** GET /api-auth/saml2/logout/ (services.md 11) */
+export const samlLogout: Endpoint = {
+  path: `${samlPath}logout/`,
+  name: 'SAML Logout',
+  description: 'Sends the browser to its identity provider to log out.',
+  open: true,
+  actions: (request) => void requireMethod(request, 'SAML2'),
+  operations: {
+    GET: {
+      summary: 'Redirects to the identity provider that this browser logged in at, with a request to log out.',
+      who: 'Anybody.',
+      output: { status: 302 },
+      refusals: { 401: true },
+      prepare,
+      handle,
+    },
+  },
+};

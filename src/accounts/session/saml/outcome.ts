@@ -1,0 +1,37 @@
+import type { Request } from '../../../kernel/access/request.ts';
+import { type Reply, redirect } from '../../../kernel/http/reply.ts';
+
+/** What web clients are told at login_failed_url and logout_failed_url (services.md 11). */
+export const problems = {
+  anonymousOnly: 'This endpoint is for anonymous users only.',
+  noBinding: 'Identity provider does not support available bindings.',
+  unreadable: 'SAML2 response has errors.',
+  refused: 'SAML response has errors. Please check the logs',
+  noUser: 'SAML2 authentication failed.',
+  noSession: 'You are not logged in any IdP/AA.',
+  noLogout: 'You cannot be logged out.',
+} as const;
+
+/** Sends the browser to the page of failed logins, or logouts. */
+export const fail = ({ config }: Request, page: 'login_failed_url' | 'logout_failed_url', message: string): Reply => {
+  const url = config[page] as string;
+  // At the very end: pages that live behind a # read their parameters there.
+  return redirect(`${url}${url.includes('?') ? '&' : '?'}message=${encodeURIComponent(message)}`);
+};
+
+/** A message of an identity provider that is not taken; `message` is for the log, `shown` for the browser. */
+export class RefusedMessage extends Error {
+  constructor(
+    message: string,
+    readonly shown: string = problems.refused,
+  ) {
+    super(message);
+  }
+}
+
+/** Tells the operator why a message was not taken. */
+export const logRefused = (request: Request, refusal: Error, entityId?: string): void =>
+  request.deployment.log.warn(
+    { request: request.incoming.id, provider: entityId, reason: refusal.message.slice(0, 500) },
+    'SAML message refused',
+  );

@@ -1,0 +1,44 @@
+import type { Endpoint } from '../../../kernel/collection/endpoint.ts';
+import { partial } from '../../../kernel/collection/filter.ts';
+import { all, sql } from '../../../kernel/db/sql.ts';
+import { pageHeaders, pageOf } from '../../../kernel/http/page.ts';
+import { document } from '../../../kernel/http/reply.ts';
+import { samlPath } from './addresses.ts';
+
+const filters = { name: partial('name') };
+
+/** GET /api-auth/saml2/providers/ (services.md 11) */
+export const samlProviders: Endpoint = {
+  path: `${samlPath}providers/`,
+  name: 'SAML Provider List',
+  description: 'The identity providers that users may log in at.',
+  open: true,
+  operations: {
+    GET: {
+      summary: 'Lists the identity providers by name.',
+      who: 'Anybody.',
+      filters,
+      paginated: true,
+      output: {
+        status: 200,
+        shape: {
+          type: 'array',
+          items: {
+            type: 'object',
+            properties: { name: { type: 'string' }, url: { type: 'string' } },
+            required: ['name', 'url'],
+          },
+        },
+      },
+      handle: (request) => {
+        const { db, query } = request;
+        const condition = all([filters.name.condition(request, 'name') ?? []].flat());
+        const total = db.count(sql`SELECT count(*) FROM saml_idp WHERE ${condition}`);
+        const page = pageOf(query, total);
+        const providers = db.all(sql`SELECT name, entity_id AS url FROM saml_idp WHERE ${condition}
+          ORDER BY name COLLATE NOCASE, id LIMIT ${page.size} OFFSET ${page.offset}`);
+        return document(JSON.stringify(providers), pageHeaders(page, total, request.url, query));
+      },
+    },
+  },
+};

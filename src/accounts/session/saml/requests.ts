@@ -1,0 +1,67 @@
+import type { Context } from '../../../kernel/access/deployment.ts';
+import { minute } from '../../../kernel/clock.ts';
+import type { Database } from '../../../kernel/db/database.ts';
+import { Pace } from '../../../kernel/db/pace.ts';
+import { sql } from '../../../kernel/db/sql.ts';
+import type { Browser } from './browser.ts';
+
+/** How long an identity provider may take, with all that its user does there. */
+const requestLifetime = 10 * minute;
+
+/** A message that an identity provider has not answered yet. */
+export interface PendingRequest {
+  readonly id: string;
+  readonly entityId: string;
+  /** The session to end; null: a login. */
+  readonly session: number | null;
+}
+
+/** Remembers a message that is sent to an identity provider by way of a browser. */
+export function rememberRequest(
+  { deployment: { db }, now }: Context,
+  browser: Browser,
+  { entityId, id, session }: PendingRequest,
+): void {
+  db.insert('saml_request', {
+    request_id: id,
+    browser,
+    entity_id: entityId,
+    session_id: session,
+    expires: now + requestLifetime,
+  });
+}
+
+/** The message of this browser that waits for an answer under this ID. */
+export const findRequest = (
+  db: Database,
+  browser: Browser | undefined,
+  id: string | undefined,
+  now: number,
+): PendingRequest | undefined =>
+  browser && id !== undefined
+    ? db.get<PendingRequest>(sql`SELECT request_id AS id, entity_id AS entityId, session_id AS session FROM saml_request
+        WHERE request_id = ${id} AND browser = ${browser} AND expires > ${now}`)
+    : undefined;
+
+/** Uses a message up; answers whether it was there to be used. */
+export const takeRequest = (db: Database, id: string): boolean =>
+  db.run(sql`DELETE FROM saml_request WHERE request_id = ${id}`).changes > 0;
+
+/** Notes that a message of an identity provider was taken, until it could not be taken again anyway; false: it was before. */
+export const useOnce = (db: Database, entityId: string, id: string, expires: number): boolean =>
+  db.run(
+    sql`INSERT INTO saml_used_message (entity_id, message_id, expires) VALUES (${entityId}, ${id}, ${expires}) ON CONFLICT DO NOTHING`,
+  ).changes > 0;
+
+const pace = new Pace();
+
+/** Removes what nobody will ask for again, a bounded number at a time. Answers whether it was that many. */
+export function removeOldMessages({ deployment: { db }, now }: Context): boolean {
+  return pace.step(db, (atMost) => {
+    const requests = db.run(sql`DELETE FROM saml_request WHERE request_id IN
+      (SELECT request_id FROM saml_request WHERE expires <= ${now} ORDER BY expires LIMIT ${atMost})`).changes;
+    const used = db.run(sql`DELETE FROM saml_used_message WHERE (entity_id, message_id) IN
+      (SELECT entity_id, message_id FROM saml_used_message WHERE expires <= ${now} ORDER BY expires LIMIT ${atMost})`).changes;
+    return Math.max(requests, used);
+  });
+}

@@ -1,0 +1,110 @@
+import { decrypt } from 'xml-encryption';
+import type { Request } from '../../../kernel/access/request.ts';
+import type { ServiceKeys } from '../../../kernel/access/service-keys.ts';
+import { addressesOf } from './addresses.ts';
+import { type Assertion, readAssertion } from './assertion.ts';
+import { findIdentityProvider, type IdentityProvider } from './identity-providers.ts';
+import { samlOf } from './library.ts';
+import { problems, RefusedMessage } from './outcome.ts';
+import type { PendingRequest } from './requests.ts';
+import { refuseWeakSignatures } from './signatures.ts';
+import {
+  attributeOf,
+  childOf,
+  decodeXml,
+  everyElement,
+  isNamed,
+  messageLimits,
+  parseXml,
+  textOf,
+  XmlError,
+} from './xml.ts';
+import { namespaces } from './xml-names.ts';
+
+/** A response to a login before anything in it is believed. */
+export interface ReadResponse {
+  /** The document, normalised. */
+  readonly text: string;
+  readonly root: Element;
+  /** The ID of the request that it says it answers. */
+  readonly inResponseTo: string | undefined;
+}
+
+const success = 'urn:oasis:names:tc:SAML:2.0:status:Success';
+
+/** Reads a response in base64. Throws RefusedMessage when it is none. */
+export function readResponse(base64: string): ReadResponse {
+  try {
+    const text = decodeXml(Buffer.from(base64, 'base64'));
+    const root = parseXml(text, messageLimits);
+    if (!isNamed(root, 'protocol', 'Response')) throw new XmlError('it is no response of SAML 2.0');
+    return { text, root, inResponseTo: attributeOf(root, 'InResponseTo') };
+  } catch (error) {
+    throw error instanceof XmlError ? new RefusedMessage(error.message, problems.unreadable) : error;
+  }
+}
+
+/**
+ * The assertion of the response to a request, checked as services.md 11 says, but for what only the database knows: whether
+ * the request and the assertion were used before. Rejects with what is wrong.
+ */
+export async function checkResponse(
+  request: Request,
+  response: ReadResponse,
+  pending: PendingRequest,
+): Promise<Assertion> {
+  const provider = findIdentityProvider(request.db, pending.entityId);
+  if (!provider) throw new RefusedMessage('its identity provider is not known any more');
+  const { root, text } = response;
+  checkEnvelope(request, root, provider);
+  refuseWeakSignatures(root);
+  await checkEncrypted(request, root);
+  const saml = await samlOf(request, provider);
+  const { profile } = await saml.validatePostResponseAsync({ SAMLResponse: Buffer.from(text).toString('base64') });
+  if (!profile?.getAssertionXml) throw new RefusedMessage('it has no assertion');
+  // Only what the signature covers is read from here on.
+  const assertion = parseXml(profile.getAssertionXml(), messageLimits);
+  return readAssertion(assertion, {
+    ...addressesOf(request),
+    issuer: provider.entityId,
+    requestId: pending.id,
+    now: request.now,
+  });
+}
+
+/** What stands around the assertion: often not signed, but nothing else is meant for us. */
+function checkEnvelope(request: Request, root: Element, provider: IdentityProvider): void {
+  if (attributeOf(root, 'Destination') !== addressesOf(request).assertionConsumer)
+    throw new RefusedMessage('its Destination is another one');
+  const issuer = childOf(root, 'assertion', 'Issuer');
+  if (issuer && textOf(issuer) !== provider.entityId)
+    throw new RefusedMessage('its Issuer is not the identity provider that was asked');
+  const status = childOf(root, 'protocol', 'Status');
+  const codes = status ? everyElement(status, 'StatusCode').map((code) => attributeOf(code, 'Value')) : [];
+  if (codes[0] !== success)
+    throw new RefusedMessage(`the identity provider answered with status ${codes.join(', ') || 'none'}`);
+}
+
+/** The signatures inside of an encrypted assertion are judged like others; old ways to encrypt, which leak the text, are refused. */
+async function checkEncrypted({ deployment }: Request, root: Element): Promise<void> {
+  const { privateKey: key } = deployment.samlKeys as ServiceKeys;
+  // By their local name wherever they stand: so the library finds what it decrypts.
+  const found = everyElement(root, 'EncryptedAssertion');
+  if (found.length > 1) throw new RefusedMessage('it has more than one encrypted assertion');
+  for (const encrypted of found) {
+    const text = await new Promise<string>((resolve, reject) =>
+      decrypt(
+        encrypted.toString(),
+        { key, disallowDecryptionWithInsecureAlgorithm: true },
+        (error: Error | null, result?: string) =>
+          error || result === undefined
+            ? reject(new RefusedMessage('its assertion cannot be decrypted'))
+            : resolve(result),
+      ),
+    );
+    const assertion = parseXml(text, messageLimits);
+    if (assertion.namespaceURI !== namespaces.assertion)
+      throw new RefusedMessage('something else than an assertion is encrypted');
+    refuseWeakSignatures(assertion);
+  }
+}

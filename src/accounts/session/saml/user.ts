@@ -1,0 +1,64 @@
+import { affectedUser } from '../../../activity/events/context.ts';
+import { record } from '../../../activity/events/record.ts';
+import type { Actor } from '../../../kernel/access/caller.ts';
+import type { Context } from '../../../kernel/access/deployment.ts';
+import type { Request } from '../../../kernel/access/request.ts';
+import type { AttributeMapping, MappedField } from '../../../kernel/config/saml.ts';
+import { fold, sql } from '../../../kernel/db/sql.ts';
+import { acceptableValues, insertUser, type UserRow, updateUser, userOf } from '../../users/users.ts';
+
+const method = 'saml2';
+
+/**
+ * The active user whom these attributes are about, created or brought up to date; undefined when there is none and none may
+ * be created, when the account is not one that logins by SAML may enter, or when it is not active.
+ */
+export function userOfAttributes(request: Request, attributes: ReadonlyMap<string, string>): UserRow | undefined {
+  const { username: name = '', ...texts } = mapped(request.config.saml_attribute_mapping ?? {}, attributes);
+  const username = acceptableName(request, name);
+  if (username === undefined) return undefined;
+  const user = request.db.get<UserRow>(sql`SELECT * FROM user WHERE username_folded = ${fold(username)}`);
+  if (user) return refreshed(request, user, texts);
+  if (!request.config.saml_create_unknown_user) return undefined;
+  const created = insertUser(request, { ...acceptableValues(request, texts), username }, method);
+  record(actedBy(request, created), 'user_creation_succeeded', affectedUser(created));
+  return created;
+}
+
+function refreshed(request: Request, user: UserRow, texts: Texts): UserRow | undefined {
+  const isOwn = user.registration_method === method || request.config.saml_link_existing_users;
+  if (!isOwn || !user.is_active) return undefined;
+  updateUser(actedBy(request, user), user, acceptableValues(request, texts, user.id));
+  return userOf(request, user.id);
+}
+
+type Texts = Partial<Record<MappedField, string>>;
+
+function mapped(mapping: AttributeMapping, attributes: ReadonlyMap<string, string>): Texts {
+  const pairs = Object.entries(mapping).flatMap(([attribute, fields]) => {
+    const value = attributes.get(attribute);
+    return value === undefined ? [] : fields.map((field) => [field, value]);
+  });
+  return Object.fromEntries(pairs) as Texts;
+}
+
+/** The name by the rules of usernames, whether or not somebody has it. */
+function acceptableName(request: Request, username: string): string | undefined {
+  const holder = request.db.value<number>(sql`SELECT id FROM user WHERE username_folded = ${fold(username.trim())}`);
+  return acceptableValues(request, { username }, holder).username;
+}
+
+/** Whoever logs in does what his login causes (events.md 4.1). */
+const actedBy = ({ address, deployment, now }: Request, user: UserRow): Context => ({
+  deployment,
+  address,
+  now,
+  actor: actorOf(user),
+});
+
+const actorOf = (user: UserRow): Actor => ({
+  uuid: user.uuid,
+  username: user.username,
+  fullName: user.full_name,
+  nativeName: user.native_name,
+});

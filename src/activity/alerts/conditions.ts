@@ -1,0 +1,64 @@
+import type { Context } from '../../kernel/access/deployment.ts';
+import { sql } from '../../kernel/db/sql.ts';
+import type { QuotaRow } from '../quotas/usage.ts';
+import { quotaContext } from '../scopes/scopes.ts';
+import type { AutomaticAlert } from './catalogue.ts';
+import { alertOf, closeAlert, raiseAlert } from './raise.ts';
+
+/** Alerts about a customer's counts: what is raised above the limit, and, as advice, at zero. */
+const countAlerts: Readonly<Record<string, { readonly exceeded: AutomaticAlert; readonly zero: AutomaticAlert }>> = {
+  nc_project_count: { exceeded: 'customer_project_count_exceeded', zero: 'customer_has_zero_projects' },
+  nc_service_count: { exceeded: 'customer_service_count_exceeded', zero: 'customer_has_zero_services' },
+  nc_resource_count: { exceeded: 'customer_resource_count_exceeded', zero: 'customer_has_zero_resources' },
+};
+
+const isOver = (quota: QuotaRow): boolean => quota.threshold > 0 && quota.usage >= quota.threshold;
+const isExceeded = (quota: QuotaRow): boolean => quota.limit !== -1 && quota.usage > quota.limit;
+
+/** Raises and closes the alerts that depend on a quota, after it has changed (events.md 3.7). */
+export function judgeQuota(context: Context, before: QuotaRow, after: QuotaRow): void {
+  if (after.scope_kind === 'global') return;
+  judgeThreshold(context, before, after);
+  if (after.scope_kind === 'customer') judgeCount(context, before, after);
+}
+
+/** Gives a new customer the alerts about what it does not have yet, if the deployment wants such advice. */
+export function adviseNewCustomer(context: Context, customer: number): void {
+  if (!context.deployment.config.advisory_alerts) return;
+  for (const { zero } of Object.values(countAlerts)) raiseAlert(context, 'customer', customer, zero);
+}
+
+function judgeThreshold(context: Context, before: QuotaRow, after: QuotaRow): void {
+  if (!isOver(before) && !isOver(after)) return;
+  const { db } = context.deployment;
+  const kind = after.scope_kind as Exclude<QuotaRow['scope_kind'], 'global'>;
+  const present = alertOf(db, kind, after.scope_id, 'threshold_exceeded');
+  // A change of the limit raises nothing; what an open alert tells is kept right.
+  if (before.usage === after.usage && before.threshold === after.threshold && present?.closed !== null) return;
+  const over = db.all<QuotaRow>(sql`SELECT * FROM quota
+    WHERE scope_kind = ${kind} AND scope_id = ${after.scope_id} AND threshold > 0 AND usage >= threshold ORDER BY name`);
+  const [first] = over;
+  if (!first) return closeAlert(context, kind, after.scope_id, 'threshold_exceeded');
+  const hasCrossed = isOver(after) && !isOver(before);
+  const toldUuid = hasCrossed
+    ? after.uuid
+    : present && (JSON.parse(present.context) as { quota_uuid?: string }).quota_uuid;
+  raiseAlert(
+    context,
+    kind,
+    after.scope_id,
+    'threshold_exceeded',
+    quotaContext(over.find(({ uuid }) => uuid === toldUuid) ?? first),
+  );
+}
+
+function judgeCount(context: Context, before: QuotaRow, after: QuotaRow): void {
+  const alerts = Object.hasOwn(countAlerts, after.name) ? countAlerts[after.name] : undefined;
+  if (!alerts || (before.usage === after.usage && before.limit === after.limit)) return;
+  if (isExceeded(after)) raiseAlert(context, 'customer', after.scope_id, alerts.exceeded, quotaContext(after));
+  else if (isExceeded(before)) closeAlert(context, 'customer', after.scope_id, alerts.exceeded);
+  if (after.usage > 0 && before.usage === 0) closeAlert(context, 'customer', after.scope_id, alerts.zero);
+  else if (after.usage === 0 && before.usage > 0 && context.deployment.config.advisory_alerts) {
+    raiseAlert(context, 'customer', after.scope_id, alerts.zero);
+  }
+}

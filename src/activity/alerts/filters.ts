@@ -1,0 +1,148 @@
+import { type Caller, callerId, seesAll } from '../../kernel/access/caller.ts';
+import type { Request } from '../../kernel/access/request.ts';
+import { visibleCustomers, visibleProjects } from '../../kernel/access/visibility.ts';
+import {
+  type Filter,
+  type Filters,
+  oneOf,
+  partial,
+  presence,
+  timestamp,
+  truth,
+} from '../../kernel/collection/filter.ts';
+import { any, raw, type Sql, sql } from '../../kernel/db/sql.ts';
+import { gather } from '../../kernel/http/error.ts';
+import { scopeParameter } from '../scopes/resolve.ts';
+import { ofKindNamed, readableScope, type ScopeKind } from '../scopes/scopes.ts';
+import { typesOfGroups } from './catalogue.ts';
+import { severities } from './raise.ts';
+
+/** Condition: the caller sees the alert, because he reads what it is about (events.md 3.4). */
+export function visibleAlerts(caller: Caller): Sql {
+  if (seesAll(caller)) return raw('TRUE');
+  const user = callerId(caller);
+  return any([
+    sql`a.scope_kind = 'user' AND a.scope_id = ${caller.id}`,
+    sql`a.scope_kind <> 'user' AND (${readableScope(user, 'a.scope_kind', 'a.scope_id')})`,
+    sql`a.scope_kind = 'quota' AND a.scope_id IN (SELECT q.id FROM quota q WHERE ${readableScope(user, 'q.scope_kind', 'q.scope_id')})`,
+  ]);
+}
+
+/** Condition: the alert is about a customer of this list, or about its projects, services, links. */
+const aboutCustomers = (customers: Sql): Sql =>
+  any([
+    sql`a.scope_kind = 'customer' AND a.scope_id IN (${customers})`,
+    sql`a.scope_kind = 'service' AND a.scope_id IN (SELECT id FROM service WHERE customer_id IN (${customers}))`,
+    aboutProjects(sql`SELECT id FROM project WHERE customer_id IN (${customers})`),
+  ]);
+
+/** Condition: the alert is about a project of this list, or about its links. */
+const aboutProjects = (projects: Sql): Sql =>
+  any([
+    sql`a.scope_kind = 'resource' AND a.scope_id IN (SELECT id FROM resource WHERE project_id IN (${projects}))`,
+    sql`a.scope_kind = 'project' AND a.scope_id IN (${projects})`,
+    sql`a.scope_kind = 'link' AND a.scope_id IN (SELECT id FROM service_project_link WHERE project_id IN (${projects}))`,
+  ]);
+
+/** Conditions for the open alerts that belong to one customer or project, as counters count them. */
+export const aboutCustomer = (id: number): Sql => aboutCustomers(sql`${id}`);
+export const aboutProject = (id: number): Sql => aboutProjects(sql`${id}`);
+
+/** `aggregate` and `uuid`: alerts of all customers or projects the caller reads, or of one of them. */
+function aggregated(request: Request): Sql | undefined {
+  const { caller, query } = request;
+  const [aggregate, uuid] = gather(
+    () => query.choice('aggregate', ['customer', 'project']),
+    () => query.uuid('uuid'),
+  );
+  if (aggregate === undefined && uuid === undefined) return undefined;
+  const one = uuid === undefined ? raw('TRUE') : sql`uuid = ${uuid}`;
+  if (aggregate === 'project')
+    return aboutProjects(sql`SELECT id FROM project WHERE ${one} AND ${visibleProjects(caller, 'id')}`);
+  return aboutCustomers(sql`SELECT id FROM customer WHERE ${one} AND ${visibleCustomers(caller, 'id')}`);
+}
+
+/** Alerts about one kind of scope, by its full or short name. */
+const ofKind: Filter = {
+  type: 'string',
+  help: 'Kind of the object the alert is about, such as structure.customer.',
+  condition: (request, name) => {
+    const value = request.query.one(name);
+    if (value === undefined) return undefined;
+    return ofKindNamed(value, 'a.scope_kind', 'a.scope_id');
+  },
+};
+
+/** `from` and `to`: alerts active in the range. */
+const activeRange = (request: Request, name: 'from' | 'to', condition: (at: number) => Sql): Sql | undefined => {
+  const at = request.query.range('from', 'to')[name];
+  return at === undefined ? undefined : condition(at);
+};
+
+/** Every filter of alerts (events.md 3.5). */
+export const alertFilters: Filters = {
+  severity: {
+    ...oneOf('a.severity', 'Severity: Debug, Info, Warning, Error.'),
+    condition: ({ query }) => {
+      const asked = query.all('severity');
+      if (asked.length === 0) return undefined;
+      return any(
+        asked.map((name) =>
+          Object.hasOwn(severities, name)
+            ? sql`a.severity = ${severities[name as keyof typeof severities]}`
+            : raw('FALSE'),
+        ),
+      );
+    },
+  },
+  alert_type: oneOf('a.alert_type', 'Type of the alert.'),
+  scope: {
+    type: 'link',
+    help: 'Link of the object the alert is about.',
+    condition: (request) => {
+      const scope = scopeParameter(request);
+      return scope && sql`a.scope_kind = ${scope.kind satisfies ScopeKind} AND a.scope_id = ${scope.id}`;
+    },
+  },
+  content_type: ofKind,
+  scope_type: { ...ofKind, help: 'Deprecated: use content_type.' },
+  created_from: timestamp('Created at this time or later.', (at) => sql`a.created >= ${at}`, true),
+  created_to: timestamp('Created before this time.', (at) => sql`a.created < ${at}`, true),
+  closed_from: timestamp('Closed at this time or later.', (at) => sql`a.closed >= ${at}`, true),
+  closed_to: timestamp('Closed before this time.', (at) => sql`a.closed < ${at}`, true),
+  from: {
+    type: 'integer',
+    help: 'Active at this UNIX timestamp or later.',
+    condition: (request) => activeRange(request, 'from', (at) => sql`a.closed IS NULL OR a.closed >= ${at}`),
+  },
+  to: {
+    type: 'integer',
+    help: 'Created at this UNIX timestamp or earlier.',
+    condition: (request) => activeRange(request, 'to', (at) => sql`a.created <= ${at}`),
+  },
+  opened: presence('Only open alerts.', () => raw('a.closed IS NULL')),
+  closed: presence('Only closed alerts.', () => raw('a.closed IS NOT NULL')),
+  acknowledged: truth('a.acknowledged'),
+  aggregate: {
+    type: 'string',
+    help: 'customer or project: alerts about these and what belongs to them.',
+    condition: aggregated,
+  },
+  uuid: {
+    type: 'uuid',
+    help: 'Uuid of the one customer or project of `aggregate`, which it narrows.',
+    condition: () => undefined,
+  },
+  exclude_features: {
+    type: 'string',
+    repeatable: true,
+    help: 'Groups of alert_groups/ whose types are left out.',
+    condition: ({ query }) => {
+      const types = typesOfGroups(query.all('exclude_features'));
+      return types.length === 0
+        ? undefined
+        : sql`a.alert_type NOT IN (SELECT value FROM json_each(${JSON.stringify(types)}))`;
+    },
+  },
+  message: partial('a.message'),
+};

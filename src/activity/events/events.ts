@@ -1,0 +1,215 @@
+import * as v from 'valibot';
+import type { Request } from '../../kernel/access/request.ts';
+import { describeFields, type Endpoint, type Operation } from '../../kernel/collection/endpoint.ts';
+import { type Field, inputOf, type Shape } from '../../kernel/collection/field.ts';
+import { type Filter, historyParameters } from '../../kernel/collection/filter.ts';
+import { jsonOrText } from '../../kernel/collection/form.ts';
+import {
+  computedValue,
+  constant,
+  objectValue,
+  plainValue,
+  renderPieces,
+  textValue,
+} from '../../kernel/collection/representation.ts';
+import type { Body } from '../../kernel/http/body.ts';
+import { invalid } from '../../kernel/http/error.ts';
+import { pageHeaders, pageOf } from '../../kernel/http/page.ts';
+import { Query } from '../../kernel/http/query.ts';
+import { document, json, type Reply } from '../../kernel/http/reply.ts';
+import { scopes } from '../scopes/scopes.ts';
+import { resourceTypes, serviceTypes } from '../scopes/types.ts';
+import { eventGroups, eventTypes, importances } from './catalogue.ts';
+import { eventParameters, selected } from './filters.ts';
+import { countHistory } from './history.ts';
+import { mayNotify, notificationFields, postNotification } from './notifications.ts';
+import { count, pageIds } from './ways.ts';
+
+const byLevel = (value: (level: keyof typeof importances) => string): string =>
+  `CASE e.level ${Object.keys(importances)
+    .map((level) => `WHEN '${level}' THEN '${value(level as keyof typeof importances)}'`)
+    .join(' ')} END`;
+
+/** The members every event has, in order; the keys of its context stand behind them. */
+const fixed = {
+  '@timestamp': plainValue(
+    "concat(strftime('%Y-%m-%dT%H:%M:%S', e.at / 1000000, 'unixepoch'), printf('.%03dZ', e.at % 1000000 / 1000))",
+  ),
+  '@version': constant('1'),
+  uuid: plainValue('e.uuid'),
+  message: textValue('e.message'),
+  level: plainValue('e.level'),
+  levelname: plainValue('upper(e.level)'),
+  importance: plainValue(byLevel((level) => importances[level].name)),
+  importance_code: computedValue(byLevel((level) => String(importances[level].code))),
+  event_type: plainValue('e.type'),
+  type: plainValue('e.type'),
+};
+
+/** As in every list the ids of the page stand on the outer side of a join that SQLite never reorders. */
+const representation = `SELECT ${renderPieces([...objectValue(fixed).pieces.slice(0, -1), ...computedValue("iif(e.context = '{}', '}', ',' || substr(e.context, 2))").pieces])}
+  FROM json_each(@ids) AS page CROSS JOIN event e ON e.id = page.value`;
+
+const shape: Shape = {
+  title: 'Event',
+  type: 'object',
+  properties: {
+    '@timestamp': { type: 'string', format: 'date-time' },
+    '@version': { type: 'integer' },
+    uuid: { type: 'string', pattern: '^[0-9a-f]{32}$' },
+    message: { type: 'string' },
+    level: { type: 'string', enum: Object.keys(importances) },
+    levelname: { type: 'string', enum: Object.keys(importances).map((level) => level.toUpperCase()) },
+    importance: { type: 'string', enum: Object.values(importances).map(({ name }) => name) },
+    importance_code: { type: 'integer' },
+    event_type: { type: 'string', enum: eventTypes },
+    type: { type: 'string', enum: eventTypes },
+  },
+  required: Object.keys(fixed),
+  additionalProperties: { type: 'string' },
+};
+
+/** A page of the events the caller sees, the latest first unless `o` says otherwise. */
+function list(request: Request): Reply {
+  const { db, query, url } = request;
+  const direction = directionOf(query);
+  const selection = selected(request);
+  const total = count(db, selection);
+  const page = pageOf(query, total);
+  const ids = pageIds(db, selection, page, total, direction);
+  const rows = ids.length === 0 ? [] : db.named<string>(representation, { ids: JSON.stringify(ids) });
+  return document(`[${rows.join(',')}]`, pageHeaders(page, total, url, query));
+}
+
+/** The direction that the first term of `o` asks for; there is but one column to order by. Throws 400. */
+function directionOf(query: Query): 'ASC' | 'DESC' {
+  const terms = (query.one('o') ?? '-@timestamp').split(',').map((term) => term.trim());
+  const unknown = terms.find((term) => !/^-?@timestamp$/.test(term));
+  if (unknown !== undefined) throw invalid({ o: [`"${unknown.replace(/^-/, '')}" is not a valid choice.`] });
+  return terms[0]?.startsWith('-') ? 'DESC' : 'ASC';
+}
+
+const histories: Shape = {
+  type: 'array',
+  items: {
+    type: 'object',
+    properties: {
+      point: { type: 'integer' },
+      object: { type: 'object', properties: { count: { type: 'integer' } }, required: ['count'] },
+    },
+    required: ['point', 'object'],
+  },
+};
+
+const historyFilters = { ...eventParameters, ...historyParameters };
+
+const history: Operation = {
+  summary: 'Counts the events before points of time.',
+  who: 'Everybody, over the events he sees.',
+  filters: historyFilters,
+  output: { status: 200, shape: histories },
+  handle: (request) => json(countHistory(request)),
+};
+
+const scalar = ['string', 'integer', 'boolean'];
+
+/** A parameter as the documentation describes it as a member of a body. */
+const memberOf = ({ help, repeatable }: Filter): Field => ({
+  type: 'field',
+  help,
+  facts: {},
+  shape: {},
+  input: {
+    ...inputOf({}, { schema: v.unknown(), parse: (value) => value }),
+    shape: repeatable ? { type: [...scalar, 'array'], items: { type: scalar } } : { type: scalar },
+  },
+});
+
+/** The members of a body; a form writes a list as JSON text, or repeats its field. */
+function membersOf({ form, values }: Body): Readonly<Record<string, unknown>> {
+  if (!form) return values;
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [
+      name,
+      historyFilters[name]?.repeatable ? itemsOfForm(value) : value,
+    ]),
+  );
+}
+
+const itemsOfForm = (value: unknown): unknown =>
+  typeof value === 'string' && /^\s*\[/.test(value) ? jsonOrText(value) : value;
+
+/** The same with the parameters as members of the body. */
+const historyByBody: Operation = {
+  summary: 'Counts the events before points of time; takes the parameters of GET as members of the body.',
+  who: 'Everybody, over the events he sees.',
+  input: {
+    fields: Object.fromEntries(Object.entries(historyFilters).map(([name, filter]) => [name, memberOf(filter)])),
+    purpose: 'create',
+    example: { event_type: ['project_creation_succeeded'], point: [1_767_225_600, 1_769_904_000] },
+  },
+  output: { status: 200, shape: histories },
+  handle: (request) => {
+    const asked = request.asking(Query.of(membersOf(request.body())));
+    return json(countHistory(asked));
+  },
+};
+
+/** A path that answers something to read. */
+const read = (name: string, title: string, operation: Omit<Operation, 'who'>): Endpoint => ({
+  path: `/api/events/${name}/`,
+  name: title,
+  description: operation.summary,
+  operations: { GET: { who: 'Everybody.', ...operation } },
+});
+
+const scopeTypes = (): string[] =>
+  [
+    ...Object.values(scopes).flatMap(({ name }) => name ?? []),
+    ...serviceTypes().map((type) => `${type}.service`.toLowerCase()),
+    ...resourceTypes().map((type) => type.toLowerCase()),
+  ].sort();
+
+/** Every path of the log of events (events.md 4.6). */
+export const eventEndpoints: readonly Endpoint[] = [
+  {
+    path: '/api/events/',
+    name: 'Event List',
+    description: 'What happened. Whoever is named in an event, or holds a role in what it is about, sees it.',
+    actions: (request) =>
+      mayNotify(request) ? { POST: describeFields(notificationFields, request, 'create') } : undefined,
+    operations: {
+      GET: {
+        summary: 'Lists every event the caller sees.',
+        who: 'Everybody.',
+        handle: list,
+        filters: eventParameters,
+        orderings: ['@timestamp'],
+        paginated: true,
+        output: { status: 200, shape: { type: 'array', items: shape } },
+      },
+      POST: postNotification,
+    },
+  },
+  read('count', 'Event Count', {
+    summary: 'Counts the events that the list would show.',
+    filters: eventParameters,
+    output: { status: 200, shape: { type: 'object', properties: { count: { type: 'integer' } }, required: ['count'] } },
+    handle: (request) => json({ count: count(request.db, selected(request)) }),
+  }),
+  read('count_history', 'Event Count History', history),
+  { ...read('count/history', 'Event Count History', history), operations: { GET: history, POST: historyByBody } },
+  read('event_groups', 'Event Groups', {
+    summary: 'Lists the groups of event types.',
+    output: {
+      status: 200,
+      shape: { type: 'object', additionalProperties: { type: 'array', items: { type: 'string' } } },
+    },
+    handle: () => json(eventGroups),
+  }),
+  read('scope_types', 'Event Scope Types', {
+    summary: 'Lists the types of object that the filter scope_type knows.',
+    output: { status: 200, shape: { type: 'array', items: { type: 'string' } } },
+    handle: () => json(scopeTypes()),
+  }),
+];

@@ -1,0 +1,192 @@
+import { seesAll } from '../../kernel/access/caller.ts';
+import type { Request } from '../../kernel/access/request.ts';
+import { type Filter, type Filters, parameter } from '../../kernel/collection/filter.ts';
+import { among, any, fold, raw, type Sql, sql } from '../../kernel/db/sql.ts';
+import { gather } from '../../kernel/http/error.ts';
+import { scopeParameter } from '../scopes/resolve.ts';
+import { kindsNamed } from '../scopes/scopes.ts';
+import { plainName, resourceTypes, serviceTypes } from '../scopes/types.ts';
+import { eventTypes, typesOfGroups } from './catalogue.ts';
+import { phrasesOf } from './search.ts';
+import { type SubjectKind, subjectKeys } from './subjects.ts';
+import { namesCaller, ofHeldCustomer, ofReadProject, visibleTo } from './visibility.ts';
+import { aboutKind, aboutObject, byColumn, byWords, type Criterion, type Selection, select } from './ways.ts';
+import { wordsOf } from './words.ts';
+
+type ContextKey = keyof typeof subjectKeys | 'service_type';
+
+const has = (key: ContextKey): Sql => raw(`e.context ->> '${key}' IS NOT NULL`);
+const is = (key: ContextKey, value: string): Sql => sql`${raw(`e.context ->> '${key}'`)} = ${value}`;
+
+/** A condition that nothing fulfils; it leads, so that nothing is read for it. */
+const nothing: Criterion = { condition: raw('FALSE'), ways: [] };
+
+/** The events whose context names the object, under the key of its kind or, for users, that of the affected one. */
+function about(kind: SubjectKind, uuid: string): Criterion {
+  const keys = (Object.keys(subjectKeys) as (keyof typeof subjectKeys)[]).filter((key) => subjectKeys[key] === kind);
+  return { condition: any(keys.map((key) => is(key, uuid))), ways: [aboutObject(kind, uuid)] };
+}
+
+/** The events that name any object of a kind. */
+const aboutAny = (kind: Exclude<SubjectKind, 'user'>, key: keyof typeof subjectKeys): Criterion => ({
+  condition: has(key),
+  ways: [aboutKind(kind)],
+});
+
+const ofResourceType = (type: string): Criterion => ({
+  condition: sql`e.resource_type = ${type}`,
+  ways: [byColumn('event_resource', 'e.resource_type', [type])],
+});
+
+/** Whole words, adjacent and in order, in one of the searched texts. */
+function found({ db }: Request, text: string): Criterion[] {
+  if (text.trim() === '') return [];
+  const words = wordsOf(text);
+  if (words.length === 0) return [nothing];
+  const way = byWords(phrasesOf(db, words));
+  // The plus keeps SQLite from turning the reading around.
+  return [
+    {
+      condition: sql`+e.id IN (SELECT ${raw(way.id)} FROM ${way.table} WHERE ${way.where})`,
+      isPrepared: true,
+      ways: [way],
+    },
+  ];
+}
+
+/** `event_type`, `feature` and `exclude_features` together: the types that are left. */
+function ofTypes({ query }: Request): Criterion[] {
+  const named = query.all('event_type');
+  const features = query.all('feature');
+  const excluded = query.all('exclude_features');
+  if (named.length + features.length + excluded.length === 0) return [];
+  const asked: readonly string[] =
+    features.length > 0 ? typesOfGroups(features) : named.length > 0 ? named : eventTypes;
+  const dropped = typesOfGroups(excluded);
+  const left = eventTypes.filter((type) => asked.includes(type) && !dropped.includes(type));
+  return left.length === 0
+    ? [nothing]
+    : [{ condition: among('e.type', left), ways: [byColumn('event_type', 'e.type', left)] }];
+}
+
+/** The events about the one object that a link names. */
+function ofScope(request: Request): Criterion[] {
+  const object = scopeParameter(request);
+  if (!object) return [];
+  if (object.kind !== 'link') return [about(object.kind, object.uuid)];
+  const { project_uuid: project, service_uuid: service } = object.scope.own(request.db, object.id);
+  return [about('service', String(service)), about('project', String(project))];
+}
+
+/** The events connected to an object of a type, for other than staff and support through their own rule (events.md 4.7). */
+function ofScopeType({ caller }: Request, value: string): Criterion[] {
+  const name = plainName(value);
+  const resourceType = resourceTypes().find((type) => plainName(type) === name);
+  if (resourceType) return [ofResourceType(resourceType)];
+  const service = serviceTypes().find(
+    (type) => name === plainName(`${type}.service`) || name === plainName(`${type}.serviceprojectlink`),
+  );
+  if (service) {
+    const ofService = [aboutAny('service', 'service_uuid'), { condition: is('service_type', service) }];
+    return name.endsWith('link') ? [...ofService, { condition: has('project_uuid') }] : ofService;
+  }
+  const [kind] = kindsNamed(value);
+  switch (kind) {
+    case 'user':
+      return [
+        { condition: seesAll(caller) ? sql`e.actor IS NOT NULL OR ${has('affected_user_uuid')}` : namesCaller(caller) },
+      ];
+    case 'customer':
+      return [seesAll(caller) ? aboutAny('customer', 'customer_uuid') : { condition: ofHeldCustomer(caller) }];
+    case 'project':
+      return [seesAll(caller) ? aboutAny('project', 'project_uuid') : { condition: ofReadProject(caller) }];
+    case 'key':
+      return [aboutAny('key', 'ssh_key_uuid')];
+    case 'quota':
+      return [aboutAny('quota', 'quota_uuid')];
+    case 'settings':
+      return [aboutAny('settings', 'settings_uuid')];
+    default:
+      return [nothing];
+  }
+}
+
+interface EventFilter extends Pick<Filter, 'type' | 'help' | 'repeatable'> {
+  /** What it asks for; filters that work together stand under the first of them. Throws 400. */
+  readonly criteria: (request: Request) => readonly Criterion[];
+}
+
+/** A filter by one text. */
+const byText = (
+  name: string,
+  help: string,
+  criteria: (value: string, request: Request) => readonly Criterion[],
+): Readonly<Record<string, EventFilter>> => ({
+  [name]: {
+    type: 'string',
+    help,
+    criteria: (request) => {
+      const value = request.query.one(name);
+      return value === undefined ? [] : criteria(value, request);
+    },
+  },
+});
+
+const together = (): readonly Criterion[] => [];
+
+/** Every filter of the list and the counts (events.md 4.7), besides the range of time. */
+const filters: Readonly<Record<string, EventFilter>> = {
+  event_type: { type: 'string', repeatable: true, help: 'Types of events.', criteria: ofTypes },
+  feature: {
+    type: 'string',
+    repeatable: true,
+    help: 'Groups of event_groups/ whose types are listed; replaces event_type.',
+    criteria: together,
+  },
+  exclude_features: {
+    type: 'string',
+    repeatable: true,
+    help: 'Groups of event_groups/ whose types are left out.',
+    criteria: together,
+  },
+  ...byText('search', 'Words that follow each other in a text of the event.', (value, request) =>
+    found(request, value),
+  ),
+  scope: { type: 'link', help: 'Link of the object the events are about.', criteria: ofScope },
+  ...byText('scope_type', 'Type of scope_types/ of an object the events are about.', (value, request) =>
+    ofScopeType(request, value),
+  ),
+  ...byText('user_username', 'Username of the actor, without case.', (value) => {
+    const actor = fold(value);
+    return [{ condition: sql`e.actor = ${actor}`, ways: [byColumn('event_actor', 'e.actor', [actor])] }];
+  }),
+  ...byText('resource_type', 'Type of the resource, such as OpenStack.Instance.', (value) => [ofResourceType(value)]),
+  resource_uuid: {
+    type: 'uuid',
+    help: 'Uuid of the resource.',
+    criteria: ({ query }) => {
+      const uuid = query.uuid('resource_uuid');
+      return uuid === undefined ? [] : [about('resource', uuid)];
+    },
+  },
+};
+
+/** The parameters as the documentation lists them. */
+export const eventParameters: Filters = {
+  ...Object.fromEntries(
+    Object.entries(filters).map(([name, { help, repeatable, type }]) => [name, parameter(type, help, repeatable)]),
+  ),
+  from: parameter('integer', 'Not before this UNIX timestamp.'),
+  to: parameter('integer', 'Before this UNIX timestamp.'),
+};
+
+/** The events that the caller sees and the request asks for. Throws 400 with all that is wrong with the parameters. */
+export function selected(request: Request): Selection {
+  const { caller, db, query } = request;
+  const [range, ...criteria] = gather(
+    () => query.range('from', 'to'),
+    ...Object.values(filters).map((filter) => () => filter.criteria(request)),
+  );
+  const visible = visibleTo(db, caller);
+  return select(db, [...(visible ? [visible] : []), ...criteria.flat()], range);
+}

@@ -1,0 +1,63 @@
+import { type Context, newOrderedUuids } from '../../kernel/access/deployment.ts';
+import { fold, sql } from '../../kernel/db/sql.ts';
+import { catalogue, type EventTypeName, type Level, messageOf } from './catalogue.ts';
+import type { EventContext } from './context.ts';
+import { queueDeliveries } from './outbox.ts';
+import { enterSubjects } from './subjects.ts';
+
+interface Particulars {
+  /** Appended to the message: what was changed. */
+  readonly changes?: string;
+  /** The whole message, for types whose message is not made from the context. */
+  readonly message?: string;
+  readonly level?: Level;
+  /** Ids of users who saw the object before the change, where they may not see it afterwards. */
+  readonly witnesses?: readonly number[];
+}
+
+/**
+ * Records an event in the transaction of the change that causes it, with the deliveries to its hooks. The context is what
+ * the request knows (client address and actor) with `details` laid over it. The index of words follows later (search.ts).
+ */
+export function record(
+  context: Context,
+  type: EventTypeName,
+  details: EventContext,
+  particulars: Particulars = {},
+): void {
+  const { db } = context.deployment;
+  const kept = requestContext(context);
+  add(kept, details);
+  const message = (particulars.message ?? messageOf(type, kept)) + (particulars.changes ?? '');
+  // What the message alone needs does not stay in the context.
+  delete kept.structure_name;
+  const level = particulars.level ?? catalogue[type].level;
+  const [uuid] = newOrderedUuids(context, 1) as [string];
+  const actor = kept.user_username === undefined ? null : fold(kept.user_username);
+  const { id } = db.run(sql`INSERT INTO event (uuid, at, type, level, message, context, actor, resource_type)
+    VALUES (${uuid}, ${context.now}, ${type}, ${level}, ${message}, ${JSON.stringify(kept)}, ${actor}, ${kept.resource_type ?? null})`);
+  enterSubjects(db, kept, context.now, id);
+  queueDeliveries(context, { id, type, context: kept, witnesses: particulars.witnesses ?? [] });
+}
+
+/** REQ: the client's address and the actor; nothing for timers. */
+function requestContext({ actor, address }: Context): Record<string, string> {
+  const kept: Record<string, string> = {};
+  if (address !== null) kept.ip_address = address;
+  if (actor) {
+    kept.user_uuid = actor.uuid;
+    kept.user_username = actor.username;
+    kept.user_full_name = actor.fullName;
+    kept.user_native_name = actor.nativeName;
+  }
+  return kept;
+}
+
+/** Lays values over those that are kept, as strings; null and undefined leave their key out. */
+function add(kept: Record<string, string>, values: EventContext): void {
+  for (const key in values) {
+    const value = values[key];
+    if (value === null || value === undefined) delete kept[key];
+    else kept[key] = String(value);
+  }
+}

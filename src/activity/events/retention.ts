@@ -1,0 +1,32 @@
+import type { Context } from '../../kernel/access/deployment.ts';
+import { Pace } from '../../kernel/db/pace.ts';
+import { sql } from '../../kernel/db/sql.ts';
+import type { Level } from './catalogue.ts';
+import { removeWords } from './search.ts';
+import { removeSubjects } from './subjects.ts';
+
+const pace = new Pace();
+
+interface OldEvent {
+  readonly id: number;
+  readonly at: number;
+  readonly message: string;
+  readonly level: Level;
+  readonly context: string;
+}
+
+/** Removes the oldest events beyond the setting events_retention, a bounded number at a time. Answers whether it was that many. */
+export function removeOldEvents({ deployment: { config, db }, now }: Context): boolean {
+  const { events_retention: retention } = config;
+  if (retention === null) return false;
+  return pace.step(db, (atMost) => {
+    const old = db.all<OldEvent>(sql`SELECT id, at, message, level, context FROM event
+      WHERE at < ${now - retention} ORDER BY at, id LIMIT ${atMost}`);
+    removeWords(db, old);
+    for (const { at, context, id } of old) {
+      removeSubjects(db, JSON.parse(context), at, id);
+      db.run(sql`DELETE FROM event WHERE id = ${id}`);
+    }
+    return old.length;
+  });
+}

@@ -1,0 +1,43 @@
+import { type Caller, callerId, seesAll } from '../../kernel/access/caller.ts';
+import { connectedProjects, customersWithRole, projectsWithRole } from '../../kernel/access/visibility.ts';
+import type { Database } from '../../kernel/db/database.ts';
+import { among, any, type Sql, sql } from '../../kernel/db/sql.ts';
+import { aboutSubjects, type Criterion } from './ways.ts';
+
+/** Condition on `event e`: the caller is its actor, or the user it is about. */
+export const namesCaller = ({ uuid }: Caller): Sql =>
+  sql`e.context ->> 'user_uuid' = ${uuid} OR e.context ->> 'affected_user_uuid' = ${uuid}`;
+
+/** Condition on `event e`: it names a customer that the caller owns or supports. */
+export const ofHeldCustomer = (caller: Caller): Sql =>
+  sql`e.context ->> 'customer_uuid' IN (SELECT uuid FROM customer WHERE id IN (${customersWithRole(callerId(caller))}))`;
+
+/** Condition on `event e`: it names a project that the caller reads. */
+export const ofReadProject = (caller: Caller): Sql =>
+  sql`e.context ->> 'project_uuid' IN (SELECT uuid FROM project WHERE id IN (${connectedProjects(callerId(caller))}))`;
+
+/** The events that a caller sees (events.md 4.5); undefined for those who see them all. */
+export function visibleTo(db: Database, caller: Caller): Criterion | undefined {
+  if (seesAll(caller)) return undefined;
+  const user = callerId(caller);
+  const customers = customersWithRole(user);
+  // A project that never moved brings events of its customer only: they are found under the customer, where he has a role in
+  // it, and under no customer of his otherwise. Those of a moved project may be about its former customers, too.
+  // CROSS JOIN makes SQLite go from his few objects to their subjects.
+  const lasting = db.values<number>(sql`
+    SELECT s.id FROM customer c CROSS JOIN event_subject s ON s.kind = 'customer' AND s.uuid = c.uuid WHERE c.id IN (${customers})
+    UNION ALL SELECT s.id FROM project p CROSS JOIN event_subject s ON s.kind = 'project' AND s.uuid = p.uuid
+      WHERE p.id IN (${projectsWithRole(user)}) AND NOT p.moved AND p.customer_id NOT IN (${customers})`);
+  const moved =
+    db.values<number>(sql`SELECT s.id FROM project p CROSS JOIN event_subject s ON s.kind = 'project' AND s.uuid = p.uuid
+    WHERE p.id IN (${connectedProjects(user)}) AND p.moved`);
+  const own = db.values<number>(sql`SELECT id FROM event_subject WHERE kind = 'user' AND uuid = ${caller.uuid}`);
+  return {
+    condition: any([namesCaller(caller), ofHeldCustomer(caller), ofReadProject(caller)]),
+    ways: [
+      aboutSubjects(lasting),
+      aboutSubjects(moved, among('a.customer', lasting)),
+      aboutSubjects(own, any([among('a.customer', lasting), among('a.project', [...lasting, ...moved])])),
+    ].filter(({ parts }) => parts?.length),
+  };
+}

@@ -1,0 +1,71 @@
+import type { Context } from '../../kernel/access/deployment.ts';
+import { day, second } from '../../kernel/clock.ts';
+import type { Database } from '../../kernel/db/database.ts';
+import { sql } from '../../kernel/db/sql.ts';
+import { afterAttempt, type Outcome } from '../../kernel/outbox/outcome.ts';
+import { cancelDeliveries } from '../events/outbox.ts';
+import type { DueDelivery } from './due.ts';
+
+const deadAfter = 5 * day;
+
+type Settled = Pick<
+  DueDelivery,
+  'id' | 'hook_id' | 'failing_since' | 'is_lost' | 'next_attempt' | 'destination_url' | 'platform' | 'token' | 'email'
+>;
+
+/** Writes down how an attempt ended: the delivery's new state, and what follows for its hook. Must run inside a write. */
+export function settle(context: Context, delivery: Settled, outcome: Outcome): void {
+  const { db } = context.deployment;
+  if (outcome.status === 'delivered' && delivery.failing_since !== null)
+    db.update('hook', delivery.hook_id, { failing_since: null });
+  const before = db.get<{ attempts: number; schedule_from: number }>(
+    sql`SELECT attempts, schedule_from FROM delivery WHERE id = ${delivery.id} AND status = 'pending' AND next_attempt = ${delivery.next_attempt}`,
+  );
+  // Canceled while it was under way, and perhaps queued again since: that stands.
+  if (!before) return;
+  // For an event that is lost nothing was attempted.
+  const failure = outcome.status === 'failed' && !delivery.is_lost ? outcome : undefined;
+  const isElsewhere = failure !== undefined && isPointedElsewhere(db, delivery);
+  db.update('delivery', delivery.id, {
+    ready: 0,
+    ...afterAttempt(context, before, isElsewhere ? { ...failure, final: false, gone: false } : outcome),
+  });
+  if (failure && !isElsewhere) judgeHook(context, delivery, failure.gone ?? false);
+}
+
+/** Whether the hook has got another receiver since: what the last one answered is not about that. */
+const isPointedElsewhere = (
+  db: Database,
+  { destination_url: url, email, hook_id: hook, platform, token }: Settled,
+): boolean =>
+  db.value(
+    sql`SELECT 1 FROM hook WHERE id = ${hook} AND destination_url IS ${url} AND type IS ${platform} AND token IS ${token} AND email IS ${email}`,
+  ) === undefined;
+
+/** Notes that a hook's attempts fail; disables it when its receiver is gone, or when all have failed for days. */
+function judgeHook(context: Context, { hook_id: hook, id }: Settled, gone: boolean): void {
+  const { db } = context.deployment;
+  // As it is now: a change of the hook since the attempt began has cleared it.
+  const since = db.value<number | null>(sql`SELECT failing_since FROM hook WHERE id = ${hook}`) ?? null;
+  const isDead = since !== null && context.now - since >= deadAfter;
+  if (since === null) db.update('hook', hook, { failing_since: context.now });
+  if (!gone && !isDead) return;
+  const reason = gone
+    ? 'The hook was disabled: its receiver is gone.'
+    : 'The hook was disabled: every attempt has failed for 5 days.';
+  db.update('hook', hook, { is_active: 0, modified: context.now });
+  db.run(
+    sql`UPDATE delivery SET error_message = concat(error_message, ' ', ${reason}) WHERE id = ${id} AND status = 'failed'`,
+  );
+  cancelDeliveries(context, sql`id = ${hook}`, reason);
+}
+
+/** The instant a Retry-After header names: seconds from now, or a date in any of the forms of RFC 9110 5.6.7. */
+export function retryAfterOf(header: string | undefined, now: number): number | undefined {
+  const text = header?.trim() ?? '';
+  if (/^\d+$/.test(text)) return now + Number(text) * second;
+  // The oldest form names no zone: it is UTC, not that of this machine.
+  const isWithoutZone = /^[a-z]{3} [a-z]{3} [ \d]\d \d\d:\d\d:\d\d \d{4}$/i.test(text);
+  const date = /[a-z]/i.test(text) ? Date.parse(isWithoutZone ? `${text} GMT` : text) : Number.NaN;
+  return Number.isNaN(date) ? undefined : date * 1000;
+}

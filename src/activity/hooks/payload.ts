@@ -1,0 +1,35 @@
+import { second } from '../../kernel/clock.ts';
+
+/** An event as receivers get it; keys in this order. */
+export interface EventPayload {
+  /** UTC with six digits and no zone. */
+  readonly timestamp: string;
+  readonly message: string;
+  readonly type: string;
+  readonly context: Readonly<Record<string, string>>;
+  readonly levelname: string;
+}
+
+/** What the outbox knows of an event; `context` is JSON. */
+export interface SentEvent {
+  readonly at: number;
+  readonly type: string;
+  readonly level: string;
+  readonly message: string;
+  readonly context: string;
+}
+
+export const payloadOf = ({ at, context, level, message, type }: SentEvent): EventPayload => ({
+  timestamp: timestampOf(at),
+  message,
+  type,
+  context: JSON.parse(context) as Record<string, string>,
+  levelname: level.toUpperCase(),
+});
+
+/** The body of a form: the same five names, the context as one JSON text. */
+export const formOf = (payload: EventPayload): string =>
+  new URLSearchParams({ ...payload, context: JSON.stringify(payload.context) }).toString();
+
+const timestampOf = (at: number): string =>
+  `${new Date(Math.floor(at / 1000)).toISOString().slice(0, 19)}.${String(((at % second) + second) % second).padStart(6, '0')}`;

@@ -1,0 +1,38 @@
+import type { Context } from '../../kernel/access/deployment.ts';
+import type { Database } from '../../kernel/db/database.ts';
+import { Pace } from '../../kernel/db/pace.ts';
+import { among, sql } from '../../kernel/db/sql.ts';
+
+const pace = new Pace();
+
+/**
+ * Removes the deliveries that finished longer ago than the setting hook_delivery_retention, a bounded number at a time.
+ * Answers whether it was that many.
+ */
+export function removeOldDeliveries({ deployment: { config, db }, now }: Context): boolean {
+  return pace.step(db, (atMost) =>
+    remove(
+      db,
+      db.values(
+        sql`SELECT id FROM delivery WHERE finished < ${now - config.hook_delivery_retention} ORDER BY finished LIMIT ${atMost}`,
+      ),
+    ),
+  );
+}
+
+/** Removes the deliveries that deleted hooks have left behind, a bounded number at a time. Answers whether there may be more. */
+export function removeLeftDeliveries({ deployment: { db } }: Context): boolean {
+  const hook = db.value<number>(sql`SELECT id FROM removed_hook LIMIT 1`);
+  if (hook === undefined) return false;
+  const isMore = pace.step(db, (atMost) =>
+    remove(db, db.values(sql`SELECT id FROM delivery WHERE hook_id = ${hook} LIMIT ${atMost}`)),
+  );
+  if (!isMore) db.run(sql`DELETE FROM removed_hook WHERE id = ${hook}`);
+  return true;
+}
+
+/** Answers how many there were. */
+function remove(db: Database, deliveries: readonly number[]): number {
+  if (deliveries.length > 0) db.run(sql`DELETE FROM delivery WHERE ${among('id', deliveries)}`);
+  return deliveries.length;
+}

@@ -1,0 +1,205 @@
+import { sign } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { Context, Deployment } from '../../kernel/access/deployment.ts';
+import { hour, minute, second } from '../../kernel/clock.ts';
+import { type Post, type PostAnswer, PostError, Poster } from '../../kernel/net/post.ts';
+import type { Outcome } from '../../kernel/outbox/outcome.ts';
+import type { DueDelivery } from './due.ts';
+import { retryAfterOf } from './outcome.ts';
+import { type EventPayload, payloadOf } from './payload.ts';
+import { failureOf, outcomeOf, type Sender } from './sender.ts';
+
+/** Delivers to push hooks through a gateway that the operator names. */
+export class PushSender implements Sender {
+  readonly #poster: Poster;
+  readonly #account: ServiceAccount | undefined;
+
+  /** Throws with a sentence when the service account's file is of no use. */
+  constructor(private readonly deployment: Deployment) {
+    this.#poster = new Poster({ resolve: deployment.resolve });
+    const file = deployment.config.push_service_account;
+    if (file) this.#account = new ServiceAccount(file, this.#poster);
+  }
+
+  async send(delivery: DueDelivery, context: Context): Promise<Outcome> {
+    if (delivery.token === null) return { status: 'skipped', error: 'The hook has no token.' };
+    try {
+      const post = await this.#post(delivery, delivery.token, context);
+      if (!post) return { status: 'skipped', error: `Push to ${delivery.platform} is not set up.` };
+      const answer = await this.#poster.post({ ...post, readsAnswer: true });
+      if (answer.status === 401) this.#account?.forgetToken();
+      return gatewayOutcome(answer, this.deployment.clock.now());
+    } catch (error) {
+      return failureOf(error, this.deployment.clock.now());
+    }
+  }
+
+  close(): void {
+    this.#poster.close();
+  }
+
+  /** The request to the gateway; undefined when none is set up for the platform. */
+  async #post(delivery: DueDelivery, token: string, { now }: Context): Promise<Post | undefined> {
+    const { config } = this.deployment;
+    const event = payloadOf(delivery);
+    const isIos = delivery.platform === 'iOS';
+    const text = {
+      title: config.push_title ?? `${config.product_name} notification`,
+      body: event.message || 'New event',
+    };
+    if (this.#account) {
+      const url =
+        config.push_gateway_url ?? `https://fcm.googleapis.com/v1/projects/${this.#account.project}/messages:send`;
+      const ios = isIos ? { apns: { payload: { aps: { 'content-available': 1 } } } } : {};
+      const message = {
+        token,
+        notification: { title: text.title, body: text.body },
+        data: { event: JSON.stringify(gatewayEvent(event)) },
+        ...ios,
+      };
+      return jsonPost(url, `Bearer ${await this.#account.accessToken(now)}`, { message });
+    }
+    const key = isIos ? config.push_server_key_ios : config.push_server_key_android;
+    if (!key || !config.push_gateway_url) return undefined;
+    const notification = { body: text.body, title: text.title, image: 'icon' };
+    const ios = isIos ? { 'content-available': '1' } : {};
+    return jsonPost(config.push_gateway_url, `key=${key}`, {
+      to: token,
+      notification,
+      data: { event: gatewayEvent(event) },
+      ...ios,
+    });
+  }
+}
+
+const gatewayEvent = ({ context, levelname, message, timestamp, type }: EventPayload) => ({
+  timestamp,
+  levelname,
+  message,
+  type,
+  context,
+});
+
+const jsonPost = (url: string, authorization: string, body: unknown): Post => ({
+  url,
+  headers: { 'Content-Type': 'application/json', Authorization: authorization },
+  body: JSON.stringify(body),
+});
+
+/** What a gateway's answer means: also an answer of 2xx may tell an error, and that a token is no longer registered. */
+function gatewayOutcome(answer: PostAnswer, now: number): Outcome {
+  const error = gatewayError(answer.body);
+  const outcome = outcomeOf(answer, now);
+  const gone = (outcome.status === 'failed' && outcome.gone) || /^(NotRegistered|UNREGISTERED)$/.test(error ?? '');
+  if (error === undefined) return outcome;
+  const retryAfter = retryAfterOf(answer.headers['retry-after'], now);
+  return {
+    status: 'failed',
+    code: answer.status,
+    gone,
+    retryAfter,
+    error: `The gateway answered ${answer.status}: ${error}.`,
+  };
+}
+
+/** The error an answer of the gateway tells, in either of its forms. */
+function gatewayError(body: string): string | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+  const { error, results } = (value ?? {}) as { error?: unknown; results?: readonly { error?: unknown }[] };
+  const told =
+    error ?? (Array.isArray(results) ? results.find((result) => result?.error !== undefined)?.error : undefined);
+  if (told === undefined || told === null) return undefined;
+  if (typeof told !== 'object') return String(told);
+  const { details, message, status } = told as {
+    details?: readonly { errorCode?: string }[];
+    status?: string;
+    message?: string;
+  };
+  const code = Array.isArray(details)
+    ? details.find((detail) => detail?.errorCode !== undefined)?.errorCode
+    : undefined;
+  return String(code ?? status ?? message ?? 'error');
+}
+
+const scope = 'https://www.googleapis.com/auth/firebase.messaging';
+
+/** Gets access tokens for a service account's key file: a signed claim is traded for a token at the file's endpoint. */
+class ServiceAccount {
+  readonly project: string;
+  readonly #email: string;
+  readonly #key: string;
+  readonly #endpoint: string;
+  #token: { readonly text: string; readonly expires: number } | undefined;
+
+  constructor(
+    file: string,
+    private readonly poster: Poster,
+  ) {
+    const { client_email: email, private_key: key, project_id: project, token_uri: endpoint } = readKeyFile(file);
+    if (!email || !key || !project || !endpoint)
+      throw new Error(`push_service_account: ${file} is not the key file of a service account`);
+    this.project = project;
+    this.#email = email;
+    this.#key = key;
+    this.#endpoint = endpoint;
+  }
+
+  /** A token that is valid for another minute at least. Rejects with a PostError. */
+  async accessToken(now: number): Promise<string> {
+    if (this.#token && now < this.#token.expires - minute) return this.#token.text;
+    const answer = await this.poster.post({
+      url: this.#endpoint,
+      headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+      body: new URLSearchParams({
+        grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
+        assertion: this.#assertion(now),
+      }).toString(),
+      readsAnswer: true,
+    });
+    const { access_token: text, expires_in: seconds } = tokenAnswer(answer);
+    if (typeof text !== 'string')
+      throw new PostError(
+        `The token endpoint of the push gateway answered ${answer.status}.`,
+        false,
+        answer.headers['retry-after'],
+      );
+    this.#token = { text, expires: now + (typeof seconds === 'number' ? seconds * second : hour) };
+    return text;
+  }
+
+  /** After the gateway refused the token: the next call gets another. */
+  forgetToken(): void {
+    this.#token = undefined;
+  }
+
+  #assertion(now: number): string {
+    const issued = Math.floor(now / second);
+    const claims = { iss: this.#email, scope, aud: this.#endpoint, iat: issued, exp: issued + 3600 };
+    const signed = [{ alg: 'RS256', typ: 'JWT' }, claims]
+      .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
+      .join('.');
+    return `${signed}.${sign('RSA-SHA256', Buffer.from(signed), this.#key).toString('base64url')}`;
+  }
+}
+
+function readKeyFile(file: string): Readonly<Record<string, string | undefined>> {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as Record<string, string>;
+  } catch (error) {
+    throw new Error(`push_service_account: ${file} can not be read: ${(error as Error).message}`);
+  }
+}
+
+function tokenAnswer({ body, status }: PostAnswer): { access_token?: unknown; expires_in?: unknown } {
+  if (status !== 200) return {};
+  try {
+    return (JSON.parse(body) ?? {}) as { access_token?: unknown };
+  } catch {
+    return {};
+  }
+}

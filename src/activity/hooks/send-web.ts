@@ -1,0 +1,53 @@
+import type { Context, Deployment } from '../../kernel/access/deployment.ts';
+import { addressRule } from '../../kernel/net/destination.ts';
+import { Poster } from '../../kernel/net/post.ts';
+import type { Outcome } from '../../kernel/outbox/outcome.ts';
+import { version } from '../../kernel/version.ts';
+import type { DueDelivery } from './due.ts';
+import { formOf, payloadOf } from './payload.ts';
+import { failureOf, outcomeOf, type Sender } from './sender.ts';
+import { signatureHeaders } from './signature.ts';
+
+/** Delivers to web hooks: a signed POST of the event. */
+export class WebSender implements Sender {
+  readonly #poster: Poster;
+  readonly #userAgent: string;
+
+  constructor(private readonly deployment: Deployment) {
+    const { config } = deployment;
+    this.#poster = new Poster({ resolve: deployment.resolve, allows: addressRule(config.hooks_allowed_networks) });
+    this.#userAgent = `${config.product_name.replace(/[^\w!#$%&'*+.^`|~-]+/g, '-')}/${version}`;
+  }
+
+  async send(delivery: DueDelivery, { now }: Context): Promise<Outcome> {
+    const payload = payloadOf(delivery);
+    const isForm = delivery.content_type === 'form';
+    const body = isForm ? formOf(payload) : JSON.stringify(payload);
+    const headers = {
+      'Content-Type': isForm ? 'application/x-www-form-urlencoded' : 'application/json',
+      'User-Agent': this.#userAgent,
+      ...signatureHeaders(this.#secrets(delivery, now), delivery.uuid, now, body),
+    };
+    try {
+      return outcomeOf(
+        await this.#poster.post({ url: delivery.destination_url as string, headers, body }),
+        this.deployment.clock.now(),
+      );
+    } catch (error) {
+      return failureOf(error, this.deployment.clock.now());
+    }
+  }
+
+  close(): void {
+    this.#poster.close();
+  }
+
+  /** The hook's secret, and for a day after its rotation the one before. */
+  #secrets(delivery: DueDelivery, now: number): string[] {
+    const kept =
+      delivery.old_secret_ends !== null && now < delivery.old_secret_ends
+        ? [delivery.secret, delivery.old_secret]
+        : [delivery.secret];
+    return kept.map((sealed) => this.deployment.secrets.open(sealed as Uint8Array, delivery.hook_uuid));
+  }
+}

@@ -1,0 +1,57 @@
+import { second } from '../../kernel/clock.ts';
+import type { Endpoint } from '../../kernel/collection/endpoint.ts';
+import { historyParameters } from '../../kernel/collection/filter.ts';
+import type { Database } from '../../kernel/db/database.ts';
+import { sql } from '../../kernel/db/sql.ts';
+import { historyPoints } from '../../kernel/http/history.ts';
+import { json } from '../../kernel/http/reply.ts';
+import { quotas } from './quotas.ts';
+import type { QuotaRow } from './usage.ts';
+
+/** GET /api/quotas/<uuid>/history/ (events.md 2.5) */
+export const quotaHistory: Endpoint = {
+  path: '/api/quotas/:key/history/',
+  name: 'Quota History',
+  description: 'Limit and usage of a quota at points of time.',
+  actions: (request) => {
+    quotas.find(request);
+    return undefined;
+  },
+  operations: {
+    GET: {
+      summary: 'Answers limit and usage of a quota at points of time.',
+      who: 'Everybody who sees the quota.',
+      filters: historyParameters,
+      output: {
+        status: 200,
+        shape: {
+          type: 'array',
+          items: {
+            type: 'object',
+            properties: { point: { type: 'integer' }, object: quotas.shape },
+            required: ['point'],
+          },
+        },
+      },
+      handle: (request) => {
+        const quota = quotas.find(request);
+        const points = historyPoints((name) => request.query.all(name));
+        const present = JSON.parse(quotas.represent(request, quota.id)) as Record<string, unknown>;
+        return json(
+          points.map((point) => {
+            const version = versionAt(request.db, quota, point);
+            return version ? { point, object: { ...present, ...version } } : { point };
+          }),
+        );
+      },
+    },
+  },
+};
+
+/** Limit and usage in force at the end of a second; undefined before the quota existed. */
+function versionAt(db: Database, quota: QuotaRow, point: number): { limit: number; usage: number } | undefined {
+  const before = (point + 1) * second;
+  const version = db.get<{ limit: number; usage: number }>(sql`SELECT "limit", usage FROM quota_version
+    WHERE quota_id = ${quota.id} AND at < ${before} ORDER BY at DESC LIMIT 1`);
+  return version ?? (quota.first_at < before ? { limit: quota.first_limit, usage: quota.first_usage } : undefined);
+}

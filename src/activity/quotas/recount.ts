@@ -1,0 +1,128 @@
+import { providerTypes } from '../../cloud/catalogue/registry.ts';
+import { demandsOf } from '../../cloud/resources/counting.ts';
+import type { ResourceRow } from '../../cloud/resources/resource.ts';
+import type { Deployment } from '../../kernel/access/deployment.ts';
+import { type Context, ownContext } from '../../kernel/access/deployment.ts';
+import type { Database } from '../../kernel/db/database.ts';
+import { raw, type Sql, sql } from '../../kernel/db/sql.ts';
+import { quotaNames } from './names.ts';
+import { changeQuota, createQuotas, type Demand, type QuotaRow } from './usage.ts';
+
+/** A quota whose usage is not what counting from scratch gives. */
+export interface Drift {
+  readonly quota: QuotaRow;
+  readonly counted: number;
+}
+
+/** How the usage of each quota is counted from scratch, as a query of (scope_id, counted) for all scopes of a kind. */
+const counts: Readonly<Record<string, Readonly<Record<string, Sql>>>> = {
+  customer: {
+    nc_project_count: sql`SELECT customer_id AS scope_id, count(*) AS counted FROM project GROUP BY customer_id`,
+    nc_user_count: sql`SELECT scope_id, count(*) AS counted FROM (
+      SELECT customer_id AS scope_id, user_id FROM customer_role WHERE ended IS NULL
+      UNION SELECT p.customer_id, r.user_id FROM project_role r JOIN project p ON p.id = r.project_id WHERE r.ended IS NULL) GROUP BY scope_id`,
+    nc_service_count: sql`SELECT customer_id AS scope_id, count(*) AS counted FROM service GROUP BY customer_id`,
+    nc_service_project_link_count: sql`SELECT p.customer_id AS scope_id, count(*) AS counted
+      FROM service_project_link l JOIN project p ON p.id = l.project_id GROUP BY p.customer_id`,
+  },
+  project: {
+    nc_service_project_link_count: sql`SELECT project_id AS scope_id, count(*) AS counted FROM service_project_link GROUP BY project_id`,
+  },
+  global: {
+    nc_global_customer_count: sql`SELECT 0 AS scope_id, count(*) AS counted FROM customer`,
+    nc_global_project_count: sql`SELECT 0 AS scope_id, count(*) AS counted FROM project`,
+  },
+};
+
+/** Every quota whose usage has drifted from what it counts. */
+export const findDrift = ({ db }: Pick<Deployment, 'db'>): Drift[] => [...driftOfObjects(db), ...driftOfResources(db)];
+
+/** Drift of quotas that count resources: the sum of what every resource, and every accepted change of one, adds to them. */
+function driftOfResources(db: Database): Drift[] {
+  const key = ({ id, name, scope }: Pick<Demand, 'id' | 'name' | 'scope'>): string => `${scope} ${id} ${name}`;
+  const sums = new Map<string, number>();
+  const add = (demands: readonly Demand[]): void => {
+    for (const demand of demands) sums.set(key(demand), (sums.get(key(demand)) ?? 0) + demand.delta);
+  };
+  for (const resource of db.all<ResourceRow>(sql`SELECT * FROM resource`)) add(demandsOf(resource));
+  for (const parameters of db.values<string>(sql`SELECT parameters FROM job`))
+    add((JSON.parse(parameters) as { demands?: Demand[] }).demands ?? []);
+  const named = JSON.stringify(resourceQuotaNames());
+  return db
+    .all<QuotaRow>(sql`SELECT * FROM quota WHERE NOT is_backend AND scope_kind IN ('customer', 'project', 'service', 'link')
+    AND name IN (SELECT value FROM json_each(${named}))`)
+    .flatMap((quota) => {
+      const counted = Math.max(
+        0,
+        sums.get(key({ scope: quota.scope_kind, id: quota.scope_id, name: quota.name })) ?? 0,
+      );
+      return counted === quota.usage ? [] : [{ quota, counted }];
+    });
+}
+
+/** Quotas that count resources, whatever they belong to. */
+const resourceQuotaNames = (): string[] => [
+  'nc_resource_count',
+  'nc_app_count',
+  'nc_vm_count',
+  'nc_private_cloud_count',
+  'nc_storage_count',
+  'nc_volume_count',
+  'nc_snapshot_count',
+  'nc_volume_size',
+  'nc_snapshot_size',
+  ...providerTypes.flatMap(({ quotas }) => [...quotas.link, ...Object.keys(quotas.service)]),
+];
+
+function driftOfObjects(db: Database): Drift[] {
+  return Object.entries(counts).flatMap(([kind, names]) =>
+    Object.entries(names).flatMap(([name, query]) =>
+      db
+        .all<QuotaRow & { counted: number }>(sql`
+        SELECT q.*, ifnull(c.counted, 0) AS counted FROM quota q LEFT JOIN (${query}) c ON c.scope_id = q.scope_id
+        WHERE q.scope_kind = ${kind} AND q.name = ${name} AND q.usage <> ifnull(c.counted, 0)`)
+        .map(({ counted, ...quota }) => ({ quota, counted })),
+    ),
+  );
+}
+
+/** A quota that an object should carry and does not. */
+export interface Missing {
+  readonly scope: keyof typeof quotaNames;
+  readonly id: number;
+  readonly name: string;
+}
+
+/** Every quota that is missing from its object, which is then neither counted nor limited. */
+export function findMissing({ db }: Pick<Deployment, 'db'>): Missing[] {
+  const owners = {
+    customer: raw('SELECT id FROM customer'),
+    project: raw('SELECT id FROM project'),
+    global: raw('SELECT 0 AS id'),
+  };
+  return (Object.keys(quotaNames) as Missing['scope'][]).flatMap((scope) =>
+    db
+      .all<{
+        id: number;
+        name: string;
+      }>(sql`SELECT o.id, n.value AS name FROM (${owners[scope]}) o CROSS JOIN json_each(${JSON.stringify(quotaNames[scope])}) n
+      WHERE NOT EXISTS (SELECT 1 FROM quota WHERE scope_kind = ${scope} AND scope_id = o.id AND name = n.value) ORDER BY o.id, n.value`)
+      .map(({ id, name }) => ({ scope, id, name })),
+  );
+}
+
+/** Creates missing quotas, unused as yet. */
+export function createMissing(deployment: Deployment, missing: readonly Missing[]): void {
+  const context = ownContext(deployment);
+  deployment.db.write(() => {
+    for (const { id, name, scope } of missing) createQuotas(context, scope, id, [name]);
+  });
+}
+
+/** Sets drifted usages right, through the one way a quota changes. */
+export function repairDrift(deployment: Deployment, drifts: readonly Drift[]): void {
+  const context: Context = ownContext(deployment);
+  deployment.db.write(() => {
+    for (const { counted, quota } of drifts) changeQuota(context, quota, { usage: counted });
+  });
+}

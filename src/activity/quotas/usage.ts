@@ -1,0 +1,177 @@
+import { type Context, type Deployment, newOrderedUuids, ownContext } from '../../kernel/access/deployment.ts';
+import type { Database } from '../../kernel/db/database.ts';
+import { Pace } from '../../kernel/db/pace.ts';
+import { sql } from '../../kernel/db/sql.ts';
+import { conflict } from '../../kernel/http/error.ts';
+import { judgeQuota } from '../alerts/conditions.ts';
+import { type ScopeKind, scopes } from '../scopes/scopes.ts';
+import { quotaNames } from './names.ts';
+
+/** What a quota can belong to. */
+export type QuotaScope = ScopeKind | 'global';
+
+export interface QuotaRow {
+  readonly id: number;
+  readonly uuid: string;
+  readonly scope_kind: QuotaScope;
+  /** Id of the scope's row; 0 for global quotas. */
+  readonly scope_id: number;
+  readonly name: string;
+  readonly limit: number;
+  readonly usage: number;
+  readonly threshold: number;
+  readonly is_backend: number;
+  /** The oldest version of its history. */
+  readonly first_at: number;
+  readonly first_limit: number;
+  readonly first_usage: number;
+}
+
+/** One quota and by how much a change would add to it. */
+export interface Demand {
+  readonly scope: QuotaScope;
+  readonly id: number;
+  readonly name: string;
+  readonly delta: number;
+}
+
+/** Creates the quotas of a new object, unused; unlimited where no limit is given. One statement: most of what a new object writes is quotas. */
+export function createQuotas(
+  context: Context,
+  scope: QuotaScope,
+  id: number,
+  names: readonly string[],
+  limits: Readonly<Record<string, number>> = {},
+  areBackend = false,
+): void {
+  const uuids = newOrderedUuids(context, names.length);
+  const rows = JSON.stringify(names.map((name, i) => [uuids[i], name, limits[name] ?? -1]));
+  context.deployment.db.run(sql`INSERT INTO quota (uuid, scope_kind, scope_id, name, "limit", first_at, first_limit, is_backend)
+    SELECT value ->> 0, ${scope}, ${id}, value ->> 1, value ->> 2, ${context.now}, value ->> 2, ${Number(areBackend)} FROM json_each(${rows})`);
+}
+
+/** Creates the deployment's own quotas on its first start. */
+export function ensureGlobalQuotas(deployment: Deployment): void {
+  const { db } = deployment;
+  const areThere = (): boolean => db.value(sql`SELECT 1 FROM quota WHERE scope_kind = 'global'`) !== undefined;
+  if (areThere()) return;
+  // Asked again inside: another process may have been first.
+  db.write(() => areThere() || createQuotas(ownContext(deployment), 'global', 0, quotaNames.global));
+}
+
+/** A quota by its scope and name. */
+export const quotaOf = (db: Database, scope: QuotaScope, id: number, name: string): QuotaRow | undefined =>
+  db.get<QuotaRow>(sql`SELECT * FROM quota WHERE scope_kind = ${scope} AND scope_id = ${id} AND name = ${name}`);
+
+/** Throws 409 naming, in order, every quota that the demands together would exceed (events.md 2.2). */
+export function requireQuotas(db: Database, demands: readonly Demand[]): void {
+  const texts = added(demands)
+    .filter(({ delta }) => delta > 0)
+    .flatMap(({ delta, id, name, scope }) => {
+      const quota = quotaOf(db, scope, id, name);
+      if (!quota || quota.limit === -1 || quota.usage + delta <= quota.limit) return [];
+      return [
+        {
+          name,
+          text: `${name} quota limit: ${decimal(quota.limit)}, requires ${decimal(quota.usage + delta)}${scopeName(db, scope, id)}`,
+        },
+      ];
+    })
+    .sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
+    .map(({ text }) => text);
+  if (texts.length > 0) throw conflict(`One or more quotas were exceeded: ${texts.join('; ')}`);
+}
+
+/** The demands with those on the same quota made one. */
+function added(demands: readonly Demand[]): Demand[] {
+  const sums = new Map<string, Demand>();
+  for (const demand of demands) {
+    const key = `${demand.scope} ${demand.id} ${demand.name}`;
+    sums.set(key, { ...demand, delta: demand.delta + (sums.get(key)?.delta ?? 0) });
+  }
+  return [...sums.values()];
+}
+
+/** Adds to usages in the transaction of the counted change; never below zero. */
+export function countQuotas(context: Context, demands: readonly Demand[]): void {
+  for (const { delta, id, name, scope } of demands) {
+    const quota = delta === 0 ? undefined : quotaOf(context.deployment.db, scope, id, name);
+    if (quota) changeQuota(context, quota, { usage: Math.max(0, quota.usage + delta) });
+  }
+}
+
+/** Sets a usage that is recounted rather than added to. */
+export function setUsage(context: Context, scope: QuotaScope, id: number, name: string, usage: number): void {
+  const quota = quotaOf(context.deployment.db, scope, id, name);
+  if (quota) changeQuota(context, quota, { usage });
+}
+
+/** The one way a quota changes: the row, a version of its history, and the alerts that depend on it. */
+export function changeQuota(
+  context: Context,
+  quota: QuotaRow,
+  change: Partial<Pick<QuotaRow, 'limit' | 'usage' | 'threshold'>>,
+): void {
+  const after: QuotaRow = { ...quota, ...change };
+  const hasVersion = after.limit !== quota.limit || after.usage !== quota.usage;
+  if (!hasVersion && after.threshold === quota.threshold) return;
+  const { db } = context.deployment;
+  db.run(
+    sql`UPDATE quota SET "limit" = ${after.limit}, usage = ${after.usage}, threshold = ${after.threshold} WHERE id = ${quota.id}`,
+  );
+  if (hasVersion) {
+    // A clock that was set back puts no change before the one it follows.
+    const at = sql`max(${context.now}, ${quota.first_at}, ifnull((SELECT max(at) FROM quota_version WHERE quota_id = ${quota.id}), 0))`;
+    db.run(sql`INSERT INTO quota_version (quota_id, at, "limit", usage) VALUES (${quota.id}, ${at}, ${after.limit}, ${after.usage})
+      ON CONFLICT DO UPDATE SET "limit" = excluded."limit", usage = excluded.usage`);
+  }
+  judgeQuota(context, quota, after);
+}
+
+const pace = new Pace();
+
+/**
+ * Forgets versions older than the setting quota_history_retention, a bounded number at a time: of each quota the newest of
+ * them becomes the first version of its history. Answers whether more are left.
+ */
+export function foldOldVersions({ deployment, now }: Context): boolean {
+  const { config, db } = deployment;
+  if (config.quota_history_retention === null) return false;
+  const end = now - config.quota_history_retention;
+  return pace.step(db, (atMost) => {
+    const old = db.all<{ quota_id: number; at: number; limit: number; usage: number }>(sql`SELECT * FROM quota_version
+      WHERE at < ${end} ORDER BY at, quota_id LIMIT ${atMost}`);
+    for (const { at, limit, quota_id: quota, usage } of old) {
+      db.run(
+        sql`UPDATE quota SET first_at = ${at}, first_limit = ${limit}, first_usage = ${usage} WHERE id = ${quota}`,
+      );
+      db.run(sql`DELETE FROM quota_version WHERE quota_id = ${quota} AND at = ${at}`);
+    }
+    return old.length;
+  });
+}
+
+/** Usages of an object by name. */
+export function usages(db: Database, scope: QuotaScope, id: number): ReadonlyMap<string, number> {
+  const rows = db.all<{ name: string; usage: number }>(
+    sql`SELECT name, usage FROM quota WHERE scope_kind = ${scope} AND scope_id = ${id}`,
+  );
+  return new Map(rows.map((row) => [row.name, row.usage]));
+}
+
+/** The scope behind a quota's numbers in a refusal: ` (<name> (<abbreviation>))`. */
+function scopeName(db: Database, kind: QuotaScope, id: number): string {
+  const scope = kind === 'global' ? undefined : scopes[kind];
+  if (!scope) return '';
+  const { scope_abbreviation: abbreviation, scope_name: name } = scope.scope(db, id);
+  return ` (${name}${abbreviation ? ` (${abbreviation})` : ''})`;
+}
+
+/** A number with at least one decimal, as messages and contexts write quotas. */
+export const decimal = (value: number): string => decimals.format(value);
+
+const decimals = new Intl.NumberFormat('en-US', {
+  useGrouping: false,
+  minimumFractionDigits: 1,
+  maximumFractionDigits: 20,
+});

@@ -1,0 +1,63 @@
+import type { Request } from '../../kernel/access/request.ts';
+import { FieldError } from '../../kernel/collection/field.ts';
+import { linkPath } from '../../kernel/collection/links.ts';
+import { raw, sql } from '../../kernel/db/sql.ts';
+import { invalid } from '../../kernel/http/error.ts';
+import { keyPatterns } from '../../kernel/http/router.ts';
+import { readableBy, type Scope, type ScopeKind, scopes } from './scopes.ts';
+
+/** An object that a scope link names. */
+export interface ResolvedScope {
+  readonly kind: ScopeKind;
+  readonly scope: Scope;
+  readonly id: number;
+  readonly uuid: string;
+}
+
+const refused = (message: string): Error => new FieldError([message]);
+
+/**
+ * The object a scope link names, among those the caller reads (events.md 1.3). Throws FieldError. With
+ * `acceptedOnly` kinds that alerts and events do not take are refused too.
+ */
+export function resolveScope(request: Request, link: string, acceptedOnly: boolean): ResolvedScope {
+  const path = linkPath(link, request);
+  if (path === undefined) throw refused(`URL is invalid: ${link}.`);
+  const [, segment, key = ''] = /^\/api\/([^/]+)\/([^/]+)\/$/.exec(path) ?? [];
+  const [kind, scope, only = 'TRUE'] = scopeOfPath(segment);
+  if (!scope)
+    throw refused(
+      request.deployment.isObject(request, path) ? unrelated(link) : `Can't restore object from url: ${link}`,
+    );
+  if (!keyPatterns.uuid.test(key)) throw refused(`URL is invalid: ${link}.`);
+  const uuid = key.toLowerCase();
+  const id = request.db.value<number>(
+    sql`SELECT id FROM ${raw(scope.table)} WHERE uuid = ${uuid} AND ${raw(only)} AND ${readableBy(request.caller, scope, 'id')}`,
+  );
+  if (id === undefined) throw refused(`Can't restore object from url: ${link}`);
+  if (acceptedOnly && !scope.accepted) throw refused(unrelated(link));
+  return { kind: kind as ScopeKind, scope, id, uuid };
+}
+
+const unrelated = (link: string): string => `${link} object does not support such relationship.`;
+
+/** The object that the query parameter `scope` names; undefined when it is not given. Throws 400. */
+export function scopeParameter(request: Request): ResolvedScope | undefined {
+  const link = request.query.one('scope');
+  if (link === undefined) return undefined;
+  try {
+    return resolveScope(request, link, false);
+  } catch (error) {
+    throw error instanceof FieldError ? invalid({ scope: error.messages }) : error;
+  }
+}
+
+/** The kind whose objects stand under a path, with the condition that its type asks for. */
+function scopeOfPath(segment: string | undefined): readonly [ScopeKind?, Scope?, string?] {
+  for (const [kind, scope] of Object.entries(scopes)) {
+    if (scope.path !== undefined && scope.path === segment) return [kind as ScopeKind, scope];
+    const type = scope.typed?.().find(({ path }) => path === segment);
+    if (type) return [kind as ScopeKind, scope, type.only];
+  }
+  return [];
+}

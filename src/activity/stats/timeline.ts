@@ -1,0 +1,179 @@
+import type { Request } from '../../kernel/access/request.ts';
+import { day, second } from '../../kernel/clock.ts';
+import type { Endpoint } from '../../kernel/collection/endpoint.ts';
+import { type Filters, oneOf, timestamp } from '../../kernel/collection/filter.ts';
+import { among, raw, type Sql, sql } from '../../kernel/db/sql.ts';
+import { gather, invalid } from '../../kernel/http/error.ts';
+import { json } from '../../kernel/http/reply.ts';
+import { type Bucket, bucketsOf, intervals } from './buckets.ts';
+import { chosenLinks, chosenLinksParameters } from './quota.ts';
+
+/** The quotas of links that a timeline shows, in their order. */
+const items = ['vcpu', 'ram', 'storage'] as const;
+type Item = (typeof items)[number];
+
+const mostBuckets = 5000;
+
+/** Limit and usage from an instant on. */
+interface Version {
+  readonly at: number;
+  readonly limit: number;
+  readonly usage: number;
+}
+
+/** The history of one quota of one link, from its creation on. */
+interface History {
+  readonly item: Item;
+  readonly versions: readonly Version[];
+}
+
+/** Of one link an average over a bucket, or the sum of those of all links. */
+interface Level {
+  /** -1: unlimited at the end, of a sum: any of them. */
+  readonly limit: number;
+  readonly usage: number;
+}
+
+/** The sums of an item by the index of their bucket; none where no quota of this name existed. */
+type Levels = (Level | undefined)[];
+
+const parameters: Filters = {
+  ...chosenLinksParameters,
+  from: timestamp('Start; default: a day ago.', () => raw('TRUE')),
+  to: timestamp('End; default: now.', () => raw('TRUE')),
+  interval: {
+    type: 'string',
+    help: 'Length of a bucket: hour, day (default), week, month.',
+    condition: () => undefined,
+  },
+  item: oneOf('name', 'Name of a quota; default: vcpu, ram and storage.'),
+};
+
+/** GET /api/stats/quota/timeline/: limits and usages over time (events.md 6.3). */
+export const quotaTimeline: Endpoint = {
+  path: '/api/stats/quota/timeline/',
+  name: 'Quota Timeline',
+  description: 'Average limits and usages by hour, day, week or month.',
+  operations: {
+    GET: {
+      summary: 'Averages limits and usages over time.',
+      who: 'Everybody, over the projects he sees.',
+      filters: parameters,
+      output: {
+        status: 200,
+        shape: { type: 'array', items: { type: 'object', additionalProperties: { type: 'number' } } },
+      },
+      handle: (request) => {
+        const [buckets, links] = gather(
+          () => askedBuckets(request),
+          () => chosenLinks(request),
+        );
+        const asked = request.query.all('item');
+        const chosen = items.filter((item) => asked.length === 0 || asked.includes(item));
+        const levels = new Map<Item, Levels>();
+        for (const { item, versions } of historiesOf(request, links, chosen, buckets)) {
+          levels.set(item, added(levels.get(item) ?? [], versions, buckets, request.now));
+        }
+        return json(
+          buckets.map((bucket, i) => ({ from: bucket.from / second, to: bucket.to / second, ...valuesOf(levels, i) })),
+        );
+      },
+    },
+  },
+};
+
+function askedBuckets(request: Request): Bucket[] {
+  const { now, query } = request;
+  const present = Math.floor(now / second) * second;
+  const [interval = 'day', from = present - day, to = present] = gather(
+    () => query.choice('interval', intervals),
+    () => query.timestamp('from'),
+    () => query.timestamp('to'),
+  );
+  const buckets = bucketsOf(from, to, interval, mostBuckets);
+  if (!buckets) throw invalid({ interval: [`The range holds more than ${mostBuckets} intervals.`] });
+  return buckets;
+}
+
+/** The histories of the chosen quotas of the links, as far as they matter to the buckets. */
+function historiesOf(request: Request, links: Sql, chosen: readonly Item[], buckets: readonly Bucket[]): History[] {
+  const quotas = request.db.all<{
+    id: number;
+    name: Item;
+    first_at: number;
+    first_limit: number;
+    first_usage: number;
+  }>(sql`
+    SELECT id, name, first_at, first_limit, first_usage FROM quota
+    WHERE scope_kind = 'link' AND scope_id IN (${links}) AND ${among('name', chosen)}`);
+  const [from, to] = [buckets[0]?.from ?? 0, buckets.at(-1)?.to ?? 0];
+  return quotas.map(({ first_at: at, first_limit: limit, first_usage: usage, id, name }) => ({
+    item: name,
+    versions: [
+      { at, limit, usage },
+      ...request.db.all<Version>(sql`SELECT at, "limit", usage FROM quota_version WHERE quota_id = ${id} AND at < ${to}
+        AND at >= ifnull((SELECT max(at) FROM quota_version WHERE quota_id = ${id} AND at <= ${from}), 0) ORDER BY at`),
+    ],
+  }));
+}
+
+/** Adds the averages of one quota to the sums, walking its versions once along the buckets. */
+function added(levels: Levels, versions: readonly Version[], buckets: readonly Bucket[], now: number): Levels {
+  let current = 0;
+  return buckets.map((bucket, i) => {
+    while ((versions[current + 1]?.at ?? Number.POSITIVE_INFINITY) <= bucket.from) current++;
+    const average = averageFrom(versions, current, bucket, now);
+    const level = levels[i];
+    if (!average || !level) return average ?? level;
+    return {
+      limit: average.limit === -1 || level.limit === -1 ? -1 : level.limit + average.limit,
+      usage: level.usage + average.usage,
+    };
+  });
+}
+
+/**
+ * The time-weighted average over the part of the bucket in which the quota existed and that is past, beginning with the
+ * version of that index; undefined without such a part. The limit is averaged over the time it was limited.
+ */
+function averageFrom(versions: readonly Version[], index: number, bucket: Bucket, now: number): Level | undefined {
+  const end = Math.min(bucket.to, now);
+  const [usage, limit] = [new Mean(), new Mean()];
+  let last: number | undefined;
+  for (let i = index; i < versions.length; i++) {
+    const version = versions[i] as Version;
+    if (version.at >= end) break;
+    const length = Math.min(versions[i + 1]?.at ?? end, end) - Math.max(version.at, bucket.from);
+    if (length <= 0) continue;
+    usage.add(version.usage, length);
+    if (version.limit !== -1) limit.add(version.limit, length);
+    last = version.limit;
+  }
+  return last === undefined ? undefined : { limit: last === -1 ? -1 : limit.value, usage: usage.value };
+}
+
+/** A weighted mean that is never larger on its way than the largest value. */
+class Mean {
+  value = 0;
+  #weight = 0;
+
+  add(value: number, weight: number): void {
+    this.#weight += weight;
+    this.value += (value - this.value) * (weight / this.#weight);
+  }
+}
+
+function valuesOf(levels: ReadonlyMap<Item, Levels>, bucket: number): Record<string, number> {
+  const values: Record<string, number> = {};
+  for (const item of items) {
+    const level = levels.get(item)?.[bucket];
+    if (!level) continue;
+    values[`${item}_limit`] = rounded(level.limit);
+    values[`${item}_usage`] = rounded(level.usage);
+  }
+  return values;
+}
+
+/** Two decimals; numbers too large to have any are left, and JSON knows no infinity. */
+const rounded = (value: number): number =>
+  Math.abs(value) < 2 ** 46 ? Math.round(value * 100) / 100 : Math.min(value, Number.MAX_VALUE);

@@ -1,0 +1,64 @@
+import { createReadStream, createWriteStream, existsSync, mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { constants, createGzip } from 'node:zlib';
+import { keyFile } from '../../kernel/access/secrets.ts';
+import { systemClock } from '../../kernel/clock.ts';
+import type { Addon } from '../../kernel/db/handle.ts';
+import { packBackup, takeSnapshot } from '../../kernel/db/snapshot.ts';
+import { databaseFile } from '../data-folder.ts';
+import { place, withScratch } from './scratch.ts';
+
+/**
+ * Writes a backup of a data folder into a new file, or to a stream; a server may be running. The file gets its name when it
+ * is whole. Answers whether it holds the encryption keys; else they stand in the settings. Rejects with a sentence.
+ *
+ * The format is a SQLite database in gzip: both are opened by tools that every machine has, and gzip checks every byte,
+ * where SQLite would only notice damage to the structure of its pages.
+ */
+export async function backUp(
+  folder: string,
+  target: string | Writable,
+  addon: Addon | undefined,
+): Promise<{ holdsKeys: boolean }> {
+  if (typeof target === 'string') refuseExisting(target);
+  try {
+    // Beside the file it becomes: a disk that is full of backups shall not be the one that the server writes to.
+    const make = (): string =>
+      mkdtempSync(typeof target === 'string' ? `${target}.partial-` : join(tmpdir(), 'tenantry-backup-'));
+    return await withScratch(make, async (scratch) => {
+      const copy = join(scratch, databaseFile);
+      const holdsKeys = copyData(folder, copy, addon);
+      if (typeof target !== 'string') await compress(copy, target);
+      else {
+        const draft = join(scratch, 'backup');
+        await compress(copy, createWriteStream(draft, { mode: 0o600 }));
+        refuseExisting(target);
+        place(draft, target);
+      }
+      return { holdsKeys };
+    });
+  } catch (error) {
+    throw new Error(`cannot write the backup: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+function refuseExisting(file: string): void {
+  if (existsSync(file)) throw new Error(`${file} exists already`);
+}
+
+/** Copies the database and the keys; answers whether there are any. */
+function copyData(folder: string, copy: string, addon: Addon | undefined): boolean {
+  takeSnapshot(join(folder, databaseFile), copy, addon);
+  // The keys after the rows: a rotation adds its key to the file before it encrypts with it, and takes none away.
+  const file = keyFile(folder);
+  const keys = existsSync(file) ? readFileSync(file, 'utf8') : null;
+  packBackup(copy, { made: systemClock.now(), keys }, addon);
+  return keys !== null;
+}
+
+async function compress(file: string, target: Writable): Promise<void> {
+  await pipeline(createReadStream(file), createGzip({ level: constants.Z_BEST_SPEED }), target);
+}

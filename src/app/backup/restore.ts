@@ -1,0 +1,94 @@
+import { createWriteStream, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip } from 'node:zlib';
+import { initialPasswordFile } from '../../accounts/session/initial-password.ts';
+import { keyFile } from '../../kernel/access/secrets.ts';
+import type { Config } from '../../kernel/config/config.ts';
+import type { Addon } from '../../kernel/db/handle.ts';
+import { type Carried, unpackBackup } from '../../kernel/db/snapshot.ts';
+import { databaseFile, lockFolder, prepareFolder } from '../data-folder.ts';
+import { place, withScratch } from './scratch.ts';
+
+/**
+ * Fills a data folder from a backup, a file or a stream; answers what the backup carried. Rejects with a sentence when a
+ * server uses the folder, the folder has data, or the backup is none, damaged or of a newer version.
+ *
+ * The database gets its name last, when all of it is on disk. Until then there is no database in the folder, and the
+ * command can be given again.
+ */
+export async function restore(source: string | Readable, folder: string, config: Config): Promise<Carried> {
+  const stream = typeof source === 'string' ? await opened(source) : source;
+  const addon = prepareFolder(config, folder);
+  const unlock = lockFolder(folder, addon);
+  try {
+    refuseData(folder);
+    return await withScratch(
+      () => makeScratch(folder),
+      async (scratch) => {
+        const copy = join(scratch, databaseFile);
+        const carried = await unpack(stream, copy, addon).catch((error: unknown) => {
+          throw new Error(
+            `cannot restore ${typeof source === 'string' ? source : 'standard input'}: ${sentence(error)}`,
+            { cause: error },
+          );
+        });
+        if (carried.keys !== null) placeKeys(carried.keys, scratch, folder);
+        place(copy, join(folder, databaseFile));
+        return carried;
+      },
+    );
+  } finally {
+    unlock();
+  }
+}
+
+/** In place of what a killed command has left behind: the lock says that it is nobody's. */
+function makeScratch(folder: string): string {
+  const scratch = join(folder, 'restoring');
+  rmSync(scratch, { recursive: true, force: true });
+  mkdirSync(scratch, { mode: 0o700 });
+  return scratch;
+}
+
+async function opened(file: string): Promise<Readable> {
+  try {
+    return (await open(file)).createReadStream();
+  } catch (error) {
+    throw new Error(`cannot read the backup: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+/** From the log of another database SQLite would take pages for this one; a password in a file would be nobody's. */
+function refuseData(folder: string): void {
+  const database = join(folder, databaseFile);
+  const present = [
+    ...['', '-wal', '-shm', '-journal'].map((ending) => database + ending),
+    initialPasswordFile(folder),
+  ].find((file) => existsSync(file));
+  if (present !== undefined) throw new Error(`${present} exists already: move it away, or restore into another folder`);
+}
+
+async function unpack(stream: Readable, copy: string, addon: Addon | undefined): Promise<Carried> {
+  await pipeline(stream, createGunzip(), createWriteStream(copy, { mode: 0o600 }));
+  return unpackBackup(copy, addon);
+}
+
+/** What zlib says of a file that is not gzip, and of one that has been cut or changed. */
+function sentence(error: unknown): string {
+  const { code = '', message } = error as Error & { code?: string };
+  if (message === 'incorrect header check') return 'The file is no backup';
+  return code.startsWith('Z_') ? `The backup is damaged (${message})` : message;
+}
+
+/** A command that was killed may have placed the same keys before. */
+function placeKeys(keys: string, scratch: string, folder: string): void {
+  const file = keyFile(folder);
+  if (existsSync(file) && readFileSync(file, 'utf8') !== keys)
+    throw new Error(`${file} has other keys than the backup: move it away, or restore into another folder`);
+  const draft = keyFile(scratch);
+  writeFileSync(draft, keys, { mode: 0o600 });
+  place(draft, file);
+}

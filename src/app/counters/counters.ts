@@ -1,0 +1,154 @@
+import { customers } from '../../accounts/customers/customers.ts';
+import { projects } from '../../accounts/projects/projects.ts';
+import { usersOfCustomers } from '../../accounts/users/users.ts';
+import { typesOfGroups } from '../../activity/alerts/catalogue.ts';
+import { aboutCustomer, aboutProject, visibleAlerts } from '../../activity/alerts/filters.ts';
+import type { Request } from '../../kernel/access/request.ts';
+import { visibleProjects } from '../../kernel/access/visibility.ts';
+import type { Collection, Row } from '../../kernel/collection/collection.ts';
+import type { Endpoint } from '../../kernel/collection/endpoint.ts';
+import type { Fields } from '../../kernel/collection/field.ts';
+import { parameter } from '../../kernel/collection/filter.ts';
+import { among, type Sql, sql } from '../../kernel/db/sql.ts';
+import { json } from '../../kernel/http/reply.ts';
+
+/** One counter: its meaning, and how it is counted for the object with this id. */
+interface Counter {
+  readonly help: string;
+  readonly count: (request: Request, id: number) => number;
+}
+
+type Counters = Readonly<Record<string, Counter>>;
+
+const number = (request: Request, query: Sql): number => request.db.value<number>(query) as number;
+
+/** The usage of a quota, which counts just these objects. */
+const usage =
+  (scope: 'customer' | 'project', name: string) =>
+  (request: Request, id: number): number =>
+    request.db.value<number>(
+      sql`SELECT usage FROM quota WHERE scope_kind = ${scope} AND scope_id = ${id} AND name = ${name}`,
+    ) ?? 0;
+
+/** Open alerts of these that the caller sees, without the types of the groups in `exclude_features`. */
+function openAlerts(request: Request, about: Sql): number {
+  const left = typesOfGroups(request.query.all('exclude_features'));
+  return number(
+    request,
+    sql`SELECT count(*) FROM alert a WHERE a.closed IS NULL AND (${about}) AND (${visibleAlerts(request.caller)})
+    AND NOT (${among('a.alert_type', left)})`,
+  );
+}
+
+const ofCustomer: Counters = {
+  alerts: {
+    help: 'Open alerts about it, its projects, services and resources.',
+    count: (request, id) => openAlerts(request, aboutCustomer(id)),
+  },
+  services: { help: 'Its services.', count: usage('customer', 'nc_service_count') },
+  projects: {
+    help: 'Its projects that the caller sees.',
+    count: (request, id) =>
+      number(
+        request,
+        sql`SELECT count(*) FROM project WHERE customer_id = ${id} AND ${visibleProjects(request.caller, 'id')}`,
+      ),
+  },
+  users: {
+    help: 'Users with a role in it or its projects.',
+    count: (request, id) => number(request, sql`SELECT count(*) FROM (${usersOfCustomers(sql`${id}`)})`),
+  },
+};
+
+const ofProject: Counters = {
+  users: {
+    help: 'Users with a role in it.',
+    count: (request, id) =>
+      number(request, sql`SELECT count(DISTINCT user_id) FROM project_role WHERE project_id = ${id} AND ended IS NULL`),
+  },
+  alerts: {
+    help: 'Open alerts about it and its resources.',
+    count: (request, id) => openAlerts(request, aboutProject(id)),
+  },
+  apps: { help: 'Its applications.', count: usage('project', 'nc_app_count') },
+  vms: { help: 'Its virtual machines.', count: usage('project', 'nc_vm_count') },
+  private_clouds: { help: 'Its private clouds.', count: usage('project', 'nc_private_cloud_count') },
+  storages: { help: 'Its volumes and snapshots.', count: usage('project', 'nc_storage_count') },
+};
+
+const ofUser: Counters = {
+  keys: {
+    help: "The caller's SSH keys.",
+    count: (request, id) => number(request, sql`SELECT count(*) FROM ssh_key WHERE user_id = ${id}`),
+  },
+  hooks: {
+    help: "The caller's hooks of every kind.",
+    count: (request, id) => number(request, sql`SELECT count(*) FROM hook WHERE user_id = ${id}`),
+  },
+};
+
+/** A path that answers one object of integers (core.md 9); `fields` limits its keys. */
+function countersEndpoint(
+  path: string,
+  name: string,
+  counters: Counters,
+  find: (request: Request) => number,
+): Endpoint {
+  return {
+    path,
+    name,
+    description: 'Counts of related objects.',
+    actions: (request) => {
+      find(request);
+      return undefined;
+    },
+    operations: {
+      GET: {
+        summary: 'Counts related objects.',
+        who: 'Everybody who sees the object.',
+        filters: {
+          fields: parameter('string', 'A key of the answer that is wanted.', true),
+          ...(path !== '/api/user-counters/' && {
+            exclude_features: parameter('string', 'A group of types of alerts that is left out.', true),
+          }),
+        },
+        output: {
+          status: 200,
+          shape: {
+            type: 'object',
+            properties: Object.fromEntries(
+              Object.entries(counters).map(([key, { help }]) => [key, { type: 'integer', description: help }]),
+            ),
+          },
+        },
+        handle: (request) => {
+          const id = find(request);
+          const asked = request.query.all('fields');
+          const kept = Object.entries(counters).filter(([key]) => asked.length === 0 || asked.includes(key));
+          return json(Object.fromEntries(kept.map(([key, counter]) => [key, counter.count(request, id)])));
+        },
+      },
+    },
+  };
+}
+
+const idOf =
+  (parent: Collection<Fields, Row>) =>
+  (request: Request): number =>
+    parent.find(request).id;
+
+export const counterEndpoints: readonly Endpoint[] = [
+  countersEndpoint(
+    '/api/customers/:key/counters/',
+    'Customer Counters',
+    ofCustomer,
+    idOf(customers as unknown as Collection<Fields, Row>),
+  ),
+  countersEndpoint(
+    '/api/projects/:key/counters/',
+    'Project Counters',
+    ofProject,
+    idOf(projects as unknown as Collection<Fields, Row>),
+  ),
+  countersEndpoint('/api/user-counters/', 'User Counters', ofUser, (request) => request.caller.id),
+];

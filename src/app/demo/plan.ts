@@ -1,0 +1,63 @@
+import { day, hour, second } from '../../kernel/clock.ts';
+import type { Past } from './past.ts';
+import type { Seed } from './seed.ts';
+
+type Act = (past: Past) => void;
+
+/** Days of history. */
+export const span = 730;
+
+/** What happens when, and the calendar by which it is planned. */
+export class Plan {
+  readonly #acts: { readonly at: number; readonly act: Act }[] = [];
+  /** The last instant of the ordinary course of things; later come only the acts that are still under way now. */
+  readonly latest: number;
+
+  constructor(
+    readonly now: number,
+    private readonly seed: Seed,
+  ) {
+    this.latest = now - 2 * hour;
+  }
+
+  /** Lets something happen at an instant. */
+  at(instant: number, act: Act): void {
+    this.#acts.push({ at: instant, act });
+  }
+
+  /** A moment in office hours so many days before now; at weekends of the Monday after. */
+  daysAgo(days: number): number {
+    return this.#officeHours(this.now - days * day);
+  }
+
+  /** A moment between two instants, in office hours if they leave room for it. */
+  between(from: number, to: number): number {
+    const whole = Math.max(1, Math.floor((to - from) / second));
+    const instant = Math.floor(from) + this.seed.below(whole) * second;
+    const moment = this.#officeHours(instant);
+    return moment > from && moment < to ? moment : instant;
+  }
+
+  /** A moment some hours later. */
+  later(instant: number, fewest: number, most: number): number {
+    return this.between(instant + fewest * hour, instant + most * hour);
+  }
+
+  /** Everything that happens, in order; what is planned for one instant, in the order of planning. */
+  async run(past: Past): Promise<void> {
+    const acts = this.#acts.sort((a, b) => a.at - b.at);
+    for (const { at, act } of acts) {
+      await past.passTo(at);
+      past.deployment.db.write(() => act(past));
+    }
+    await past.passTo(this.now);
+  }
+
+  #officeHours(instant: number): number {
+    const midnight = instant - (instant % day);
+    // 1 January 1970 was a Thursday.
+    const weekday = (midnight / day + 3) % 7;
+    const monday = weekday < 5 ? 0 : 7 - weekday;
+    return midnight + monday * day + 7 * hour + this.seed.below(10 * 3600) * second;
+  }
+}

@@ -1,0 +1,249 @@
+import type { BodySpec, Endpoint, Method, Operation } from '../../kernel/collection/endpoint.ts';
+import { exampleUuid } from '../../kernel/collection/example.ts';
+import type { Shape } from '../../kernel/collection/field.ts';
+import type { Filter } from '../../kernel/collection/filter.ts';
+import type { Config } from '../../kernel/config/config.ts';
+import { version } from '../../kernel/version.ts';
+import { refusalComponents, refusalSchemas, refusalsOf } from './refusals.ts';
+import { bodyExample, bodyShape, Schemas } from './schemas.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** Where the paths of the document begin: at the path of base_url, at which a proxy may serve the API. */
+export const serverPath = ({ base_url: base }: Pick<Config, 'base_url'>): string =>
+  base === null ? '/' : new URL(base).pathname;
+
+/** The OpenAPI 3.1 document of these endpoints; the same for every caller. Their paths begin at `server`. */
+export function openApi(endpoints: readonly Endpoint[], server = '/'): Json {
+  const schemas = new Schemas();
+  for (const shape of Object.values(refusalSchemas)) schemas.refer(shape as Shape);
+  // A path that takes no method, such as the import of a type that imports nothing, is nothing to call.
+  const served = endpoints.filter(({ operations }) => Object.keys(operations).length > 0);
+  const paths = served.map((endpoint): [string, Json] => {
+    const keys = [...endpoint.path.matchAll(/:(\w+)/g)].map(([, name]) => keyParameter(endpoint, name as string));
+    const operations = Object.entries(endpoint.operations).map(([method, operation]) => [
+      method.toLowerCase(),
+      describe(endpoint, method as Method, operation, schemas),
+    ]);
+    return [
+      documentedPath(endpoint),
+      { ...(keys.length > 0 && { parameters: keys }), ...Object.fromEntries(operations) },
+    ];
+  });
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Tenantry',
+      version,
+      summary: 'Organisations and the cloud resources they use.',
+      description: about,
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: server, description: 'This server.' }],
+    security: [{ token: [] }],
+    tags: tagsOf(served),
+    paths: Object.fromEntries(paths),
+    components: {
+      securitySchemes: {
+        token: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'Authorization',
+          description: 'The word Token, a blank, and a token from POST /api-auth/password/.',
+        },
+      },
+      parameters: Object.fromEntries(
+        [...fieldParameters, ...pageParameters].map((parameter) => [parameter.name, parameter]),
+      ),
+      headers: listHeaders,
+      responses: refusalComponents,
+      schemas: Object.fromEntries(Object.entries(schemas.components).sort(([a], [b]) => (a < b ? -1 : 1))),
+    },
+  };
+}
+
+const about = [
+  'Answers are JSON; bodies may be JSON, forms or multipart forms. Log in with `POST /api-auth/password/` and send `Authorization: Token …` with every further request.',
+  'Objects are referred to by their `url`. Lists come in pages: the `Link` header leads to the others, `X-Result-Count` tells how many objects there are.',
+  'Every path answers `OPTIONS` with what it takes and which actions the caller may take, and every `GET` also `HEAD`. Details and lists carry an `ETag`.',
+].join('\n\n');
+
+/** The path of an endpoint as the document writes it. */
+export const documentedPath = ({ path }: Pick<Endpoint, 'path'>): string => path.replace(/:(\w+)/g, '{$1}');
+
+const tagOf = ({ path }: Endpoint): string => {
+  const [first = '', second = ''] = path.split('/').filter((segment) => segment !== '');
+  return first === 'api' && second !== '' ? second : first;
+};
+
+/** A tag for every collection, told by its first endpoint. */
+function tagsOf(endpoints: readonly Endpoint[]): readonly Json[] {
+  const descriptions = new Map([...endpoints].reverse().map((endpoint) => [tagOf(endpoint), endpoint.description]));
+  const own: Readonly<Record<string, string>> = { api: 'The API as a whole.', 'api-auth': 'Logging in and out.' };
+  return [...descriptions]
+    .map(([name, description]) => ({ name, description: own[name] ?? description }))
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+const keyParameter = ({ key }: Endpoint, name: string): Json => ({
+  name,
+  in: 'path',
+  required: true,
+  schema:
+    key === 'pk'
+      ? { type: 'integer', examples: [1] }
+      : { type: 'string', pattern: '^[0-9A-Fa-f]{32}$', examples: [exampleUuid(name)] },
+});
+
+function describe(endpoint: Endpoint, method: Method, operation: Operation, schemas: Schemas): Json {
+  const { filters = {}, input, orderings = [], output, paginated, selectable, summary, who } = operation;
+  const parameters = [
+    ...Object.entries(filters).map(([name, filter]) => filterParameter(name, filter)),
+    ...(orderings.length > 0 ? [orderParameter(orderings)] : []),
+    ...(selectable ? fieldParameters.map(referred) : []),
+    ...(paginated ? pageParameters.map(referred) : []),
+  ];
+  return {
+    operationId: operationId(endpoint, method),
+    summary,
+    ...(who !== undefined && { description: `Who may call it: ${who}` }),
+    tags: [tagOf(endpoint)],
+    ...(endpoint.open && { security: [] }),
+    ...(parameters.length > 0 && { parameters }),
+    ...(input && { requestBody: requestBody(input, schemas) }),
+    responses: {
+      ...Object.fromEntries(
+        [output.status, ...(output.others ?? [])].map((status) => [status, success(operation, status, schemas)]),
+      ),
+      ...refusalsOf(endpoint, method, operation),
+    },
+  };
+}
+
+/** `get_customers__one__users`: two underscores stand for a slash, one for a dash, so that no two are alike. */
+const operationId = (endpoint: Endpoint, method: Method): string => {
+  const segments = endpoint.path
+    .replace(/^\/api\//, '')
+    .replace(/:\w+/g, 'one')
+    .split('/')
+    .filter((segment) => segment !== '');
+  return `${method.toLowerCase()}_${segments.map((segment) => segment.replace(/\W+/g, '_')).join('__') || 'root'}`;
+};
+
+/** The content types of bodies. */
+const bodyTypes = ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data'];
+
+function requestBody(input: BodySpec, schemas: Schemas): Json {
+  const shape = bodyShape(input);
+  const schema = schemas.refer(shape);
+  const [first, ...others] = input.types ?? bodyTypes;
+  return {
+    ...(shape.required !== undefined && { required: true }),
+    content: {
+      [first as string]: {
+        schema,
+        ...(first === bodyTypes[0] && { examples: { example: { value: bodyExample(input) } } }),
+      },
+      ...Object.fromEntries(others.map((type) => [type, { schema }])),
+    },
+  };
+}
+
+function success({ output, paginated, input }: Operation, status: number, schemas: Schemas): Json {
+  const { shape, types } = output;
+  const content = (shape || types) && {
+    ...(shape && { 'application/json': { schema: schemas.refer(shape) } }),
+    ...Object.fromEntries((types ?? []).map((type) => [type, { schema: { type: 'string', contentMediaType: type } }])),
+  };
+  const headers = {
+    ...(status === 302 && { Location: { $ref: '#/components/headers/Location' } }),
+    ...(status === 201 && input && { Location: { $ref: '#/components/headers/Location' } }),
+    ...(paginated && {
+      Link: { $ref: '#/components/headers/Link' },
+      'X-Result-Count': { $ref: '#/components/headers/X-Result-Count' },
+    }),
+  };
+  return {
+    description: descriptions[status] ?? 'Success.',
+    ...(Object.keys(headers).length > 0 && { headers }),
+    ...(content && { content }),
+  };
+}
+
+const descriptions: Readonly<Record<number, string>> = {
+  201: 'Created.',
+  202: 'Accepted; it happens soon.',
+  204: 'Done.',
+  302: 'Continue there.',
+};
+
+const listHeaders: Json = {
+  Link: { description: 'The first, previous, next and last page (RFC 8288).', schema: { type: 'string' } },
+  Location: { description: 'Where to find it.', schema: { type: 'string', format: 'uri-reference' } },
+  'X-Result-Count': { description: 'Objects on all pages together.', schema: { type: 'integer', minimum: 0 } },
+};
+
+const typeOfFilter: Readonly<Record<Filter['type'], Shape>> = {
+  string: { type: 'string' },
+  uuid: { type: 'string', pattern: '^[0-9A-Fa-f-]{32,36}$' },
+  boolean: { type: 'boolean' },
+  flag: { type: 'string' },
+  datetime: { type: 'string', format: 'date-time' },
+  link: { type: 'string', format: 'uri-reference' },
+  integer: { type: 'integer' },
+  named: { type: 'object', additionalProperties: { type: 'string' } },
+};
+
+const filterParameter = (name: string, { help, repeatable, type }: Filter): Json => ({
+  name,
+  in: 'query',
+  description: help,
+  ...(type === 'flag' && { allowEmptyValue: true }),
+  ...(repeatable
+    ? { schema: { type: 'array', items: typeOfFilter[type] }, style: 'form', explode: true }
+    : { schema: typeOfFilter[type] }),
+});
+
+const pageParameters = [
+  {
+    name: 'page',
+    in: 'query',
+    description: 'Number of the page, from 1, or `last`.',
+    schema: { type: 'string', default: '1' },
+  },
+  {
+    name: 'page_size',
+    in: 'query',
+    description: 'Objects a page.',
+    schema: { type: 'integer', minimum: 1, maximum: 300, default: 10 },
+  },
+] as const;
+
+const referred = ({ name }: { readonly name: string }): Json => ({ $ref: `#/components/parameters/${name}` });
+
+const fieldParameters = ['field', 'fields'].map((name) => ({
+  name,
+  in: 'query',
+  description:
+    'A key of the answer that is wanted; with one, only those that are named are there, also of the required ones.',
+  schema: { type: 'array', items: { type: 'string' } },
+  style: 'form',
+  explode: true,
+}));
+
+/** A star at the end of an ordering stands for any name. */
+function orderItem(orderings: readonly string[]): Shape {
+  const known = orderings.filter((name) => !name.endsWith('*'));
+  const prefixes = orderings.filter((name) => name.endsWith('*')).map((name) => name.slice(0, -1));
+  const names = { type: 'string', enum: known.flatMap((name) => [name, `-${name}`]) };
+  return prefixes.length === 0 ? names : { anyOf: [names, { type: 'string', pattern: `^-?(${prefixes.join('|')})` }] };
+}
+
+const orderParameter = (orderings: readonly string[]): Json => ({
+  name: 'o',
+  in: 'query',
+  description: `Order: a list of ${orderings.join(', ')}; a leading minus turns it around.`,
+  schema: { type: 'array', items: orderItem(orderings) },
+  style: 'form',
+  explode: false,
+});

@@ -1,0 +1,79 @@
+import { createHash } from 'node:crypto';
+import { embeddedScript } from '../../kernel/native/embedded.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+const digestOf = (script: string): string => `'sha256-${createHash('sha256').update(script).digest('base64')}'`;
+
+/** In a script of a page, nothing may end the script. */
+const inScript = (json: Json): string => JSON.stringify(json).replaceAll('<', '\\u003c');
+
+/** The page's own script: gives the viewer the document, and follows the colours of the system. */
+const starting = (document: Json): string => `
+const viewer = document.querySelector('rapi-doc');
+const dark = matchMedia('(prefers-color-scheme: dark)');
+const paint = () => viewer.setAttribute('theme', dark.matches ? 'dark' : 'light');
+dark.addEventListener('change', paint);
+paint();
+customElements.whenDefined('rapi-doc').then(() => viewer.loadSpec(${inScript(document)}));
+`;
+
+/** A page, and the policy that lets nothing run in it, and nothing be asked by it, but what it was made with. */
+export interface Page {
+  readonly html: string;
+  readonly policy: string;
+}
+
+/** The OpenAPI document as one page to read and to try: the viewer and the document are in it, and it asks only this server. */
+export function page(document: Json): Page {
+  const { title } = document.info as { title: string };
+  const viewer = embeddedScript('rapidoc');
+  const start = starting(document);
+  // The viewer styles its parts by style attributes.
+  const policy = [
+    "default-src 'none'",
+    `script-src ${digestOf(viewer)} ${digestOf(start)}`,
+    "style-src 'unsafe-inline'",
+    "connect-src 'self'",
+    'img-src data:',
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+  const html = `<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title} API</title>
+<style>html,body{margin:0;height:100%}rapi-doc{width:100%;height:100%}noscript{display:block;padding:1rem;font:15px/1.5 system-ui,sans-serif}
+${narrow}</style></head>
+<body><noscript>This page needs scripts. The same for programs: <a href="?format=openapi">OpenAPI document</a>.</noscript>
+<rapi-doc ${attributes}><p slot="nav-logo"></p></rapi-doc>
+<script>${viewer}</script>
+<script>${start}</script></body>
+</html>`;
+  return { html, policy };
+}
+
+/** Where there is no room for the list of operations beside them, the viewer hides it: there it stands above them. */
+const narrow = `@media(max-width:767px){rapi-doc::part(section-navbar){display:flex;position:fixed;inset:0 0 auto;z-index:1;width:100%;height:35vh}
+rapi-doc::part(section-main-content){margin-top:35vh}rapi-doc::part(wrap-request-btn){flex-wrap:wrap;gap:8px}}`;
+
+/** How the viewer shows the document: everything at hand, nothing fetched, a token kept nowhere. */
+const attributes = Object.entries({
+  'load-fonts': 'false',
+  'render-style': 'focused',
+  'regular-font': "system-ui, -apple-system, 'Segoe UI', sans-serif",
+  'mono-font': "ui-monospace, 'Cascadia Mono', Menlo, monospace",
+  'primary-color': '#2f6fde',
+  'schema-style': 'table',
+  'show-header': 'false',
+  'show-method-in-nav-bar': 'as-colored-text',
+  'use-path-in-nav-bar': 'true',
+  'allow-spec-url-load': 'false',
+  'allow-spec-file-load': 'false',
+  'allow-server-selection': 'false',
+  'allow-spec-file-download': 'false',
+  'default-schema-tab': 'example',
+  'persist-auth': 'false',
+})
+  .map(([name, value]) => `${name}="${value}"`)
+  .join(' ');

@@ -1,0 +1,110 @@
+import type { Endpoint } from '../../kernel/collection/endpoint.ts';
+import { objectShape } from '../../kernel/collection/field.ts';
+import { json } from '../../kernel/http/reply.ts';
+import { version } from '../../kernel/version.ts';
+
+/** GET /api/: every list path by its prefix (core.md 3). */
+export const root = (endpoints: () => readonly Endpoint[]): Endpoint => ({
+  path: '/api/',
+  name: 'Api Root',
+  description: 'The collections of this API.',
+  operations: {
+    GET: {
+      summary: 'Lists the collections of the API.',
+      who: 'Everybody.',
+      output: { status: 200, shape: { type: 'object', additionalProperties: { type: 'string', format: 'uri' } } },
+      handle: ({ base }) =>
+        json(Object.fromEntries(prefixesOf(endpoints()).map((prefix) => [prefix, `${base}/api/${prefix}/`]))),
+    },
+  },
+});
+
+/** Lists of one segment that are no collections. */
+const unlisted = new Set(['configuration', 'user-counters', 'version']);
+
+const prefixesOf = (endpoints: readonly Endpoint[]): string[] =>
+  endpoints
+    .flatMap(({ operations, path }) => (operations.GET && /^\/api\/([a-z0-9-]+)\/$/.exec(path)?.[1]) || [])
+    .filter((prefix) => !unlisted.has(prefix))
+    .sort();
+
+/** GET /api/version/ */
+export const versionEndpoint: Endpoint = {
+  path: '/api/version/',
+  name: 'Version',
+  description: 'The version of the application.',
+  open: true,
+  operations: {
+    GET: {
+      summary: 'Answers the version of the application.',
+      who: 'Anybody.',
+      output: {
+        status: 200,
+        shape: { type: 'object', properties: { version: { type: 'string' } }, required: ['version'] },
+      },
+      handle: () => json({ version }),
+    },
+  },
+};
+
+const flag = { type: 'boolean' };
+const configurationShape = {
+  type: 'object',
+  properties: {
+    WALDUR_CORE: objectShape({
+      AUTHENTICATION_METHODS: { type: 'array', items: { type: 'string' } },
+      INVITATIONS_ENABLED: flag,
+      ALLOW_SIGNUP_WITHOUT_INVITATION: flag,
+      VALIDATE_INVITATION_EMAIL: flag,
+      OWNER_CAN_MANAGE_CUSTOMER: flag,
+      OWNERS_CAN_MANAGE_OWNERS: flag,
+      NATIVE_NAME_ENABLED: flag,
+      COMPANY_TYPES: { type: 'array', items: { type: 'string' } },
+    }),
+    WALDUR_AUTH_SOCIAL: { type: 'object', maxProperties: 0 },
+    WALDUR_AUTH_SAML2: objectShape({
+      ENABLE_SINGLE_LOGOUT: flag,
+      ALLOW_TO_SELECT_IDENTITY_PROVIDER: flag,
+      IDENTITY_PROVIDER_URL: { type: 'string' },
+      IDENTITY_PROVIDER_LABEL: { type: 'string' },
+    }),
+  },
+  required: ['WALDUR_CORE', 'WALDUR_AUTH_SOCIAL'],
+};
+
+/** GET /api/configuration/: feature flags under the names existing web clients know. */
+export const configuration: Endpoint = {
+  path: '/api/configuration/',
+  name: 'Configuration',
+  description: 'Public feature flags of this deployment.',
+  open: true,
+  operations: {
+    GET: {
+      summary: 'Answers the public feature flags.',
+      who: 'Anybody.',
+      output: { status: 200, shape: configurationShape },
+      handle: ({ config }) =>
+        json({
+          WALDUR_CORE: {
+            AUTHENTICATION_METHODS: config.authentication_methods,
+            INVITATIONS_ENABLED: true,
+            ALLOW_SIGNUP_WITHOUT_INVITATION: false,
+            VALIDATE_INVITATION_EMAIL: config.validate_invitation_email,
+            OWNER_CAN_MANAGE_CUSTOMER: config.owners_can_manage_customers,
+            OWNERS_CAN_MANAGE_OWNERS: config.owners_can_manage_owners,
+            NATIVE_NAME_ENABLED: config.native_name_enabled,
+            COMPANY_TYPES: [],
+          },
+          WALDUR_AUTH_SOCIAL: {},
+          ...(config.authentication_methods.includes('SAML2') && {
+            WALDUR_AUTH_SAML2: {
+              ENABLE_SINGLE_LOGOUT: config.saml_enable_single_logout,
+              ALLOW_TO_SELECT_IDENTITY_PROVIDER: config.saml_allow_to_select_identity_provider,
+              IDENTITY_PROVIDER_URL: config.saml_identity_provider_url ?? '',
+              IDENTITY_PROVIDER_LABEL: config.saml_identity_provider_label ?? '',
+            },
+          }),
+        }),
+    },
+  },
+};

@@ -1,0 +1,89 @@
+import { failedSources } from '../../accounts/session/saml/identity-providers.ts';
+import { createMissing, findDrift, findMissing, repairDrift } from '../../activity/quotas/recount.ts';
+import { scopes } from '../../activity/scopes/scopes.ts';
+import type { Deployment } from '../../kernel/access/deployment.ts';
+import type { Database } from '../../kernel/db/database.ts';
+import { raw, type Sql, sql } from '../../kernel/db/sql.ts';
+
+/** What an examination found. */
+export interface Diagnosis {
+  /** One line each; empty when all is well. */
+  readonly problems: readonly string[];
+  /** Whether nothing is left to repair. */
+  readonly isHealthy: boolean;
+}
+
+const mostLines = 20;
+
+/**
+ * Examines the database file, its references, quotas and alerts of objects that are gone, and the counted quotas. With
+ * `repair` removes what is left of lost objects, creates missing quotas and sets drifted ones right; a damaged file and
+ * dangling references are only told, as is metadata of identity providers that could not be read; a damaged file is not
+ * touched.
+ */
+export function examine(deployment: Deployment, repair: boolean): Diagnosis {
+  const { db } = deployment;
+  const damage = db.values<string>(raw('PRAGMA integrity_check(20)')).filter((line) => line !== 'ok');
+  const dangling = db.all<{ table: string; rowid: number | null; parent: string }>(raw('PRAGMA foreign_key_check'));
+  const leftovers = findLeftovers(db);
+  const missing = findMissing(deployment);
+  const drifts = findDrift(deployment);
+  const unread = failedSources(db);
+  const isRepaired = repair && damage.length === 0;
+  if (isRepaired) {
+    db.write(() => {
+      for (const { id, table } of leftovers) db.run(sql`DELETE FROM ${raw(table)} WHERE id = ${id}`);
+      createMissing(deployment, missing);
+      // Counted again: a quota that was missing has not been counted yet.
+      repairDrift(deployment, findDrift(deployment));
+    });
+    db.commit();
+  }
+  const mended = isRepaired ? ', repaired' : '';
+  const problems = [
+    ...damage.map((line) => `database: ${line}`),
+    ...shortened(
+      dangling.map(
+        ({ parent, rowid, table }) =>
+          `database: ${rowid === null ? 'a row' : `row ${rowid}`} of ${table} refers to a missing ${parent}`,
+      ),
+    ),
+    ...shortened(
+      leftovers.map(
+        ({ kind, name, scope, table }) => `${table} ${name} of ${kind} ${scope}, which does not exist${mended}`,
+      ),
+    ),
+    ...missing.map(({ id, name, scope }) => `quota ${name} of ${scope} ${id} is missing${mended}`),
+    ...drifts.map(
+      ({ counted, quota }) =>
+        `quota ${quota.name} of ${quota.scope_kind} ${quota.scope_id}: usage ${quota.usage}, counted ${counted}${mended}`,
+    ),
+    ...unread.map(({ error, name }) => `metadata of identity providers ${name} could not be read: ${error}`),
+  ];
+  return { problems, isHealthy: problems.length === 0 || (isRepaired && dangling.length + unread.length === 0) };
+}
+
+/** A quota or alert of an object that does not exist. */
+interface Leftover {
+  readonly table: 'quota' | 'alert';
+  readonly id: number;
+  /** Of a quota its name, of an alert its type. */
+  readonly name: string;
+  readonly kind: string;
+  readonly scope: number;
+}
+
+/** They are bound to their objects by kind and id, so that no reference of the database guards them. */
+function findLeftovers(db: Database): Leftover[] {
+  const of = (table: 'quota' | 'alert', name: Sql): Leftover[] =>
+    Object.entries(scopes).flatMap(([kind, scope]) =>
+      db.all<Leftover>(sql`SELECT ${table} AS "table", id, ${name} AS name, ${kind} AS kind, scope_id AS scope FROM ${raw(table)}
+        WHERE scope_kind = ${kind} AND scope_id NOT IN (SELECT id FROM ${raw(scope.table)}) ORDER BY id`),
+    );
+  return [...of('quota', raw('name')), ...of('alert', raw('alert_type'))];
+}
+
+const shortened = (lines: readonly string[]): string[] =>
+  lines.length <= mostLines
+    ? [...lines]
+    : [...lines.slice(0, mostLines), `and ${lines.length - mostLines} more like this`];

@@ -1,0 +1,54 @@
+import { expireInvitations } from '../../accounts/invitations/expiry.ts';
+import { removeLeftMails } from '../../accounts/invitations/mails.ts';
+import { expireRoles } from '../../accounts/roles/roles.ts';
+import { removeOldMessages } from '../../accounts/session/saml/requests.ts';
+import { removeClosedAlerts } from '../../activity/alerts/raise.ts';
+import { removeOldEvents } from '../../activity/events/retention.ts';
+import { indexSome } from '../../activity/events/search.ts';
+import { removeLeftDeliveries, removeOldDeliveries } from '../../activity/hooks/retention.ts';
+import { foldOldVersions } from '../../activity/quotas/usage.ts';
+import { providerTypes } from '../../cloud/catalogue/registry.ts';
+import { scheduleSyncs } from '../../cloud/sync/sync.ts';
+import { removeOldFailures } from '../../kernel/access/lockout.ts';
+import { removeEndedTokens } from '../../kernel/access/tokens.ts';
+import { hour, minute, second } from '../../kernel/clock.ts';
+import type { Task } from '../../kernel/jobs/timer.ts';
+
+/** A task whose run is one transaction. */
+const task = (name: string, every: number, run: Task['run']): Task => ({
+  name,
+  every,
+  run: (context) => context.deployment.db.write(() => run(context)),
+});
+
+/** A task that does again what a power failure has undone: its run is a transaction that does not wait for the disk. */
+const repeatable = (name: string, every: number, run: Task['run']): Task => ({
+  name,
+  every,
+  run: (context) => context.deployment.db.writeUnsynced(() => run(context)),
+});
+
+/** What a deployment does by itself. */
+export const housekeeping: readonly Task[] = [
+  task('expire roles', second, expireRoles),
+  task('expire invitations', hour, expireInvitations),
+  repeatable('remove mails of deleted invitations', hour, removeLeftMails),
+  {
+    name: 'save token use',
+    every: second,
+    run: ({ deployment: { db, tokenUse }, now }) => {
+      if (tokenUse.isDue(now)) db.write(() => tokenUse.save(db, now));
+    },
+  },
+  repeatable('remove old login failures', minute, removeOldFailures),
+  repeatable('remove old SAML messages', minute, removeOldMessages),
+  repeatable('remove ended tokens', hour, removeEndedTokens),
+  repeatable('remove closed alerts', hour, removeClosedAlerts),
+  repeatable('fold old quota versions', second, foldOldVersions),
+  task('schedule synchronisations', second, scheduleSyncs),
+  repeatable('index events', second, ({ deployment: { db } }) => indexSome(db)),
+  repeatable('remove old events', second, removeOldEvents),
+  repeatable('remove old deliveries', second, removeOldDeliveries),
+  repeatable('remove deliveries of deleted hooks', second, removeLeftDeliveries),
+  ...providerTypes.flatMap(({ tasks = [] }) => tasks),
+];

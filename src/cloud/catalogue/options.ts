@@ -1,0 +1,54 @@
+import type { Field, Fields } from '../../kernel/collection/field.ts';
+import { checked, parsedText } from '../../kernel/collection/rules.ts';
+import { integer, number } from '../../kernel/collection/values.ts';
+
+/** `<name>=<value>` items of a comma list; a bare value stands under `*`, a bare name under itself. */
+function items(text: string): [string, string | undefined][] {
+  return text
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '')
+    .map((item) => {
+      const [name, value] = item.split('=', 2);
+      return [(name as string).trim(), value?.trim()];
+    });
+}
+
+const operation = /^([A-Za-z]+\.)?([a-z_]+|\*)$/;
+
+const latencyRule = 'Enter milliseconds or a list of <operation>=<milliseconds>.';
+const failureRule = 'Enter a list of <operation> or <operation>=<probability>.';
+
+/** Latencies of operations in milliseconds, by name; undefined when the text is not of the option's form. */
+export function parseLatencies(text: string): ReadonlyMap<string, number> | undefined {
+  const isTime = (value: string | undefined): boolean => /^\d+$/.test(value ?? '') && Number(value) <= 600_000;
+  if (isTime(text.trim())) return new Map([['*', Number(text)]]);
+  const parsed = items(text);
+  if (parsed.some(([name, value]) => !operation.test(name) || !isTime(value))) return undefined;
+  return new Map(parsed.map(([name, value]) => [name, Number(value)]));
+}
+
+/** Probabilities of failure of operations, by name; undefined when the text is not of the option's form. */
+export function parseFailures(text: string): ReadonlyMap<string, number> | undefined {
+  const parsed = items(text);
+  const isProbability = (value: string): boolean => /^(0(\.\d+)?|1(\.0+)?|\.\d+)$/.test(value);
+  if (parsed.some(([name, value]) => !operation.test(name) || (value !== undefined && !isProbability(value))))
+    return undefined;
+  return new Map(parsed.map(([name, value]) => [name, value === undefined ? 1 : Number(value)]));
+}
+
+/** Options that settings of every type have; a real driver keeps them unused (providers.md 3.2). */
+export const simulatorOptions: Fields = {
+  simulator_seed: integer({ min: -2_147_483_648, max: 4_294_967_295, help: 'Seed of the simulated world.' }),
+  simulator_latency: parsedText(parseLatencies, latencyRule, 'Milliseconds, or a list of operation=milliseconds.'),
+  simulator_failures: parsedText(parseFailures, failureRule, 'A list of operation or operation=probability.'),
+  simulator_inventory: integer({ min: 0, max: 50, help: 'Unmanaged objects of each importable kind.' }),
+};
+
+/** A latitude or longitude in degrees. */
+export const degrees = (most: number): Field<number> => ({
+  ...checked(number({ min: -most }), (given) =>
+    given > most ? [`Ensure this value is less than or equal to ${most}.`] : [],
+  ),
+  facts: { min_value: -most, max_value: most },
+});

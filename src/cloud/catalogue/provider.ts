@@ -1,0 +1,408 @@
+// Longer than others: the whole of what a type of provider has to know, in one piece to be read before writing one.
+
+import type { Context } from '../../kernel/access/deployment.ts';
+import type { Request } from '../../kernel/access/request.ts';
+import type { Endpoint } from '../../kernel/collection/endpoint.ts';
+import type { Fields, Values } from '../../kernel/collection/field.ts';
+import type { Filters } from '../../kernel/collection/filter.ts';
+import type { Json } from '../../kernel/collection/representation.ts';
+import type { TextRule } from '../../kernel/collection/rules.ts';
+import type { Database } from '../../kernel/db/database.ts';
+import type { Sql, Value } from '../../kernel/db/sql.ts';
+import type { Task } from '../../kernel/jobs/timer.ts';
+import type { VendorHttp } from '../../kernel/net/vendor-http.ts';
+import type { ResourceRow } from '../resources/resource.ts';
+import type { Simulation } from './simulation.ts';
+
+/*
+ * The provider interface (providers.md 2). A provider type is one folder that exports a ProviderType, and one line in
+ * registry.ts. The description is static: it feeds validation, OPTIONS, metadata and the OpenAPI document. Drivers get
+ * plain values and return plain values; they hold no state between calls and never touch the API's tables.
+ */
+
+/** Plain values of an object, as drivers and descriptions exchange them. */
+export type PlainValues = Readonly<Record<string, unknown>>;
+
+export type Category = 'vms' | 'apps' | 'private_clouds' | 'storages';
+
+/** A type of provider. */
+export interface ProviderType {
+  /** `DigitalOcean` */
+  readonly name: string;
+  /** Segment of its services, `digitalocean`; links and kinds start with it. */
+  readonly prefix: string;
+  /** Work of this type that comes due by time. */
+  readonly tasks?: readonly Task[];
+  /** Whether its properties are the same for all settings with one backend. */
+  readonly hasGlobalProperties: boolean;
+  readonly isPublic: boolean;
+  /** Option fields of the settings, besides the credentials every type has. */
+  readonly options: Fields;
+  /** Names of options that are secrets: encrypted, and shown as stars. */
+  readonly secretOptions?: readonly string[];
+  /** Credentials the real driver cannot do without: messages by field, empty when all are there. */
+  readonly missingCredentials: (
+    given: Readonly<Record<string, unknown>>,
+  ) => Readonly<Record<string, readonly string[]>>;
+  /** Names and default limits of the quotas of services, links, settings and kinds. */
+  readonly quotas: {
+    readonly service: Readonly<Record<string, number>>;
+    readonly link: readonly string[];
+    readonly settings: readonly string[];
+  };
+  readonly kinds: readonly ResourceKind[];
+  /** Objects of its own that are no resources, and the paths under which they are served. */
+  readonly entities?: readonly EntityKind[];
+  readonly endpoints?: readonly Endpoint[];
+  readonly properties: readonly PropertyKind[];
+  /** The vendor's driver; absent while this type runs on the simulator only. */
+  readonly driver?: (settings: DriverSettings, http: VendorHttp) => Driver;
+  readonly simulation: Simulation;
+}
+
+/** A kind of property: an image, a size, a region. */
+export interface PropertyKind {
+  /** `Image` */
+  readonly name: string;
+  readonly path: string;
+  /** Global although the other properties of its type are not: one set for all settings with one backend. */
+  readonly isGlobal?: boolean;
+  /** Members after url, uuid and name; expressions use `d`, the property's table alias. */
+  readonly fields: Fields;
+  readonly filters: Filters;
+  readonly orderings: Readonly<Record<string, string>>;
+  /** Whether settings with these options keep a property of this name; absent: all. Global sets hold what any settings keep. */
+  readonly isKept?: (name: string, options: PlainValues) => boolean;
+}
+
+/** A kind of resource, or of part of one. */
+export interface ResourceKind {
+  /** `Droplet` */
+  readonly name: string;
+  /** `digitalocean-droplets` */
+  readonly path: string;
+  /** As refusals name it: `droplets`. */
+  readonly plural: string;
+  readonly category: Category | undefined;
+  /** Parts are absent from the summary of resources and from their counts. */
+  readonly isPart?: boolean;
+  readonly isVirtualMachine?: boolean;
+  /** Whether it has a runtime state. */
+  readonly hasRuntimeState?: boolean;
+  /** Runtime states that mean running and stopped; start_time follows them. */
+  readonly online?: string;
+  readonly offline?: string;
+  /** Runtime values that mean failure while an operation waits. */
+  readonly failed?: readonly string[];
+  /** Members besides the base ones: what creation takes and what answers add. Expressions use `r`. */
+  readonly fields: Fields;
+  /** SQL of access_url as JSON; null where absent. */
+  readonly accessUrl?: Json;
+  /** SQL of related_resources as JSON, for details. */
+  readonly related?: Json;
+  readonly filters?: Filters;
+  /** Orderings by fields of the kind: name to SQL. */
+  readonly orderings?: Readonly<Record<string, string>>;
+  /** Whether the list takes POST; parts and snapshots are made by actions of others. */
+  readonly isCreatable: boolean;
+  /** Whether changed names and descriptions (or only names) go to the provider. */
+  readonly pushes?: readonly ('name' | 'description')[];
+  /** Whether PUT and PATCH are served; floating IPs have none. */
+  readonly isUpdatable?: boolean;
+  /** For the documentation: a name, and what a valid body of creation has besides it and the link; default: the required fields with their examples. */
+  readonly examples?: { readonly name: string; readonly create?: PlainValues };
+  /** What names must match, and the message when they do not. */
+  readonly nameRules?: readonly TextRule[];
+  /** Columns that follow from a value that names another object of the same link by its id at the provider. */
+  readonly references?: Readonly<
+    Partial<Record<'parent_id' | 'instance_id', { readonly value: string; readonly kind: string }>>
+  >;
+  /** Condition on `r`: the rows that go whenever this one goes. */
+  readonly takesAlong?: (resource: ResourceRow) => Sql;
+  /** Checks a changed name or description. Throws 400. */
+  readonly checkUpdate?: (
+    request: Request,
+    resource: ResourceRow,
+    values: { readonly name?: string; readonly description?: string },
+  ) => void;
+  /** Names of secrets of the row that are members of details; their fields say to whom they are shown. */
+  readonly shownSecrets?: readonly string[];
+  /** Lists of resources under the path of one: GET …/<name>/. */
+  readonly lists?: readonly ResourceList[];
+  /** Puts in order what a failed operation had touched. */
+  readonly onFailure?: (context: Context, resource: ResourceRow, failed: FailedOperation) => void;
+  /** Sees to what is attached to a resource before its row goes. `deletion`: its flags; absent when the row goes here only. */
+  readonly onRemoval?: (context: Context, resource: ResourceRow, deletion: PlainValues | undefined) => void;
+  /** Who may create beyond the common rule; answers the text of the 403, or undefined. */
+  readonly refuseCreation?: (request: Request, values: PlainValues) => string | undefined;
+  /** Checks a creation and says what the row and the driver get. Throws 400 and 409. */
+  readonly accept?: (request: Request, values: Values<Fields>, place: Place) => Acceptance;
+  /** What it adds to quotas, by what they belong to. */
+  readonly demands: (resource: ResourceRow) => KindDemands;
+  readonly quotas?: Readonly<Record<string, number>>;
+  readonly quotasAreBackend?: boolean;
+  /** Quotas whose usage the provider tells, as a value of this name. */
+  readonly usages?: readonly string[];
+  readonly actions: readonly ResourceAction[];
+  /** Extra conditions of deletion: the text of the 409, or undefined. Erred resources are asked too. */
+  readonly refuseDeletion?: (request: Request, resource: ResourceRow) => string | undefined;
+  /** Who may delete, where it is not everybody who may change; the text of the 403, or undefined. */
+  readonly forbidDeletion?: (request: Request, resource: ResourceRow) => string | undefined;
+  /** Flags of a deletion, read from the query. */
+  readonly deletionFlags?: Readonly<Record<string, boolean>>;
+  /** Time limits in minutes where they are not the common ones. */
+  readonly limits?: { readonly create?: number; readonly action?: number; readonly delete?: number };
+  readonly isImportable?: boolean;
+  /** Who may import, where it is not the rule of services. */
+  readonly importsOnlyForStaff?: boolean;
+  /** Runtime states in which an object can be imported; absent: any. */
+  readonly importableStates?: readonly string[];
+  /** Members of an importable object besides backend_id, name, resource_type and created. */
+  readonly importFields?: readonly string[];
+  /** Those of them that are not values of the object under the same name. */
+  readonly importItem?: (request: Request, object: BackendObject, settings: number) => PlainValues;
+  /** Checks an import and says what the row gets. Throws 400. */
+  readonly acceptImport?: (request: Request, object: BackendObject, place: Place) => Acceptance;
+}
+
+/**
+ * A kind of object that is no resource, such as an issue: in a table of its type, with the states and jobs of resources, but
+ * without events, quotas and counts. The table has id, uuid, settings_id, state, error_message and backend_id.
+ */
+export interface EntityKind {
+  /** `Issue` */
+  readonly name: string;
+  readonly table: string;
+  /** The rows it refers to and cannot be created before, by the column that does; the first one is what it belongs to. */
+  readonly owners: readonly [Owner, ...Owner[]];
+  /** What drivers are told of a row: its values, and parameters that are not kept at the provider. */
+  readonly told: (db: Database, id: number) => { readonly values: PlainValues; readonly parameters?: PlainValues };
+  /** The columns that values from a driver go to. */
+  readonly stored: (
+    context: Context,
+    values: PlainValues,
+    present: number | undefined,
+  ) => Readonly<Record<string, Value>>;
+  /** Makes the row of an object that somebody made at the provider; absent: such objects stay unknown here. */
+  readonly adopt?: (context: Context, owner: number, backendId: string, values: PlainValues) => void;
+}
+
+/** A column with the id of a row in a table. */
+export interface Owner {
+  readonly column: string;
+  readonly table: string;
+}
+
+/** Where a resource is made: ids of the link and of what it connects. */
+export interface Place {
+  readonly link: number;
+  readonly service: number;
+  readonly settings: number;
+  readonly project: number;
+  readonly customer: number;
+  readonly isShared: boolean;
+}
+
+/** What an accepted creation or import consists of. */
+export interface Acceptance {
+  /** Columns of the row; `details` is an object. */
+  readonly row: PlainValues;
+  /** What the driver gets besides the row's values. */
+  readonly parameters?: PlainValues;
+  /** Encrypted with the job, and with the row under the same names. */
+  readonly secrets?: PlainValues;
+  readonly attached?: readonly Attached[];
+  /** Called with the new row's id, for what goes with it. */
+  readonly then?: (id: number) => void;
+}
+
+/** A row that is made together with another and attached to it: a volume of a new instance. The driver creates both in one operation. */
+export interface Attached {
+  /** Full name of its kind. */
+  readonly kind: string;
+  readonly uuid: string;
+  readonly values: PlainValues;
+}
+
+/** A list of resources of one kind that a resource leads to. */
+export interface ResourceList {
+  readonly name: string;
+  /** Full name of the kind of its items. */
+  readonly kind: string;
+  /** Condition on the items, in alias `r`. */
+  readonly condition: (resource: ResourceRow) => Sql;
+}
+
+export interface FailedOperation {
+  readonly operation: string;
+  readonly parameters: PlainValues;
+  readonly text: string;
+}
+
+/** Additions to quotas of the project, the customer, the link, the service and the tenant. */
+export interface KindDemands {
+  readonly project?: Readonly<Record<string, number>>;
+  readonly customer?: Readonly<Record<string, number>>;
+  readonly link?: Readonly<Record<string, number>>;
+  readonly service?: Readonly<Record<string, number>>;
+  readonly parent?: Readonly<Record<string, number>>;
+}
+
+/** An action on a resource. */
+export interface ResourceAction {
+  readonly name: string;
+  /** Fields of the body; absent: a button. */
+  readonly fields?: Fields;
+  /** A valid body for the documentation; default: the required fields with their examples. */
+  readonly example?: PlainValues;
+  /** Needed states; default OK. */
+  readonly states?: readonly string[];
+  /** Needed runtime states; default any. */
+  readonly runtimeStates?: readonly string[];
+  /** Who may, where it is not everybody who may change: the text of the 403, or undefined. */
+  readonly forbid?: (request: Request, resource: ResourceRow) => string | undefined;
+  /** Further conditions: the text of the 409, or undefined. */
+  readonly refuse?: (request: Request, resource: ResourceRow) => string | undefined;
+  /** Checks the body and says what the driver gets. Throws 400 and 409. Without it the body's values are the parameters. */
+  readonly accept?: (request: Request, resource: ResourceRow, values: Values<Fields>) => ActionAcceptance;
+  /** The body of the 202. */
+  readonly answer: Readonly<Record<string, string>>;
+  /** The full name of the kind of which `make` makes a resource. */
+  readonly makes?: string;
+  /** An action that makes another resource and answers 201 with it, leaving the state of its own alone. Throws 400 and 409. */
+  readonly make?: (request: Request, resource: ResourceRow, values: Values<Fields>) => ResourceRow;
+}
+
+export interface ActionAcceptance {
+  readonly parameters?: PlainValues;
+  /** They become the row's when the action succeeds. */
+  readonly secrets?: PlainValues;
+  /** Quotas the action adds to at once; taken back when it fails. */
+  readonly demands?: KindDemands;
+  readonly attached?: readonly Attached[];
+  /** Ids of other resources that are Updating as long as this one. */
+  readonly together?: readonly number[];
+  /** Called when nothing refuses the action any more. */
+  readonly then?: () => void;
+}
+
+/** What a driver knows of settings. Secrets are plain here and nowhere else. */
+export interface DriverSettings {
+  readonly id: number;
+  readonly uuid: string;
+  readonly type: string;
+  readonly name: string;
+  readonly backend_url: string | null;
+  readonly username: string | null;
+  readonly password: string | null;
+  readonly token: string | null;
+  readonly certificate: string | null;
+  readonly domain: string | null;
+  readonly options: PlainValues;
+  /** Private addresses are allowed: the settings were last written by staff. */
+  readonly mayBePrivate: boolean;
+}
+
+/** A call of a driver about one resource. */
+export interface DriverCall {
+  /** `Droplet` */
+  readonly kind: string;
+  readonly uuid: string;
+  /** Columns of the row, with `details` spread among them. */
+  readonly values: PlainValues;
+  readonly parameters: PlainValues;
+  /** Secrets of the row and of the call. */
+  readonly secrets: PlainValues;
+  /** Id at the provider of what it belongs to (`parent_id`); empty without. */
+  readonly parent: string;
+  readonly memo: PlainValues;
+  /** Instant of the operation's first call. */
+  readonly started: number;
+  /** Whether a call with this memo was made before and the process ended before it told what came of it. */
+  readonly isRepeated: boolean;
+}
+
+/** An object at the provider, under the names of the row's columns; what is no column goes into details. */
+export interface BackendObject {
+  readonly kind: string;
+  readonly backend_id: string;
+  readonly name: string;
+  readonly values: PlainValues;
+}
+
+export interface Inventory {
+  /** By kind of property: whole sets. */
+  readonly properties: Readonly<
+    Record<string, readonly { readonly backend_id: string; readonly name: string; readonly details: PlainValues }[]>
+  >;
+  /** Limits and usages of the settings' quotas. */
+  readonly quotas: Readonly<Record<string, { readonly limit: number; readonly usage: number }>>;
+  readonly objects: readonly BackendObject[];
+}
+
+/** What an operation came to. */
+export type Step =
+  | { readonly kind: 'done'; readonly values?: PlainValues; readonly changes?: readonly RowChange[] }
+  | {
+      readonly kind: 'wait';
+      readonly milliseconds: number;
+      readonly memo: PlainValues;
+      readonly values?: PlainValues;
+      readonly changes?: readonly RowChange[];
+    }
+  | {
+      readonly kind: 'fail';
+      readonly text: string;
+      readonly values?: PlainValues;
+      readonly changes?: readonly RowChange[];
+    };
+
+/** A row of another kind that comes, changes or goes with an operation, such as the root volume of an instance. */
+export interface RowChange {
+  /** `Amazon.Volume` */
+  readonly kind: string;
+  /** `put` makes the row if there is none; `change` does not. */
+  readonly action: 'put' | 'change' | 'remove';
+  /** Which row: by its uuid, or by its id at the provider. */
+  readonly uuid?: string;
+  readonly backend_id?: string;
+  readonly values?: PlainValues;
+  /** Whether it comes without an event, as a part of what is made. */
+  readonly isSilent?: boolean;
+}
+
+/** The work of a provider. Every method may throw a ProviderError. */
+export interface Driver {
+  /** One cheap authenticated call. */
+  ping(): Promise<void>;
+  sync(): Promise<Inventory>;
+  create(call: DriverCall): Promise<Step>;
+  update(call: DriverCall): Promise<Step>;
+  delete(call: DriverCall): Promise<Step>;
+  action(name: string, call: DriverCall): Promise<Step>;
+  /** Present values, or undefined when there is no such object. */
+  pull(call: DriverCall): Promise<PlainValues | undefined>;
+  /** Removes an SSH key that was uploaded for a user. */
+  forgetKey?(fingerprint: string): Promise<void>;
+}
+
+export type ErrorClass =
+  | 'unauthorized'
+  | 'not_found'
+  | 'invalid'
+  | 'conflict'
+  | 'limited'
+  | 'unavailable'
+  | 'malformed';
+
+/** A provider's refusal or failure. The message is the vendor's text, without secrets. */
+export class ProviderError extends Error {
+  constructor(
+    readonly type: ErrorClass,
+    message: string,
+    /** Milliseconds the provider asks to wait, when limited. */
+    readonly retryAfter?: number,
+  ) {
+    super(message);
+  }
+}

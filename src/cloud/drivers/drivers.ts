@@ -1,0 +1,63 @@
+import type { Deployment } from '../../kernel/access/deployment.ts';
+import { sql } from '../../kernel/db/sql.ts';
+import { VendorHttp, vendorAddressRule } from '../../kernel/net/vendor-http.ts';
+import type { Driver, DriverSettings } from '../catalogue/provider.ts';
+import { providerType } from '../catalogue/registry.ts';
+import { SimulatorDriver } from '../providers/simulator/driver.ts';
+
+interface Row {
+  readonly id: number;
+  readonly uuid: string;
+  readonly type: string;
+  readonly name: string;
+  readonly backend_url: string | null;
+  readonly username: string | null;
+  readonly password: Uint8Array | null;
+  readonly token: Uint8Array | null;
+  readonly certificate: Uint8Array | null;
+  readonly domain: string | null;
+  readonly options: string;
+  readonly secret_options: Uint8Array | null;
+  readonly by_staff: number;
+}
+
+/** What a driver is told of settings; undefined when they are gone. */
+export function driverSettings({ db, secrets }: Deployment, id: number): DriverSettings | undefined {
+  const row = db.get<Row>(sql`SELECT * FROM service_settings WHERE id = ${id}`);
+  if (!row) return undefined;
+  const opened = (secret: Uint8Array | null): string | null =>
+    secret === null ? null : secrets.open(secret, row.uuid);
+  const { by_staff: byStaff, options, secret_options: secretOptions, ...plain } = row;
+  return {
+    ...plain,
+    password: opened(row.password),
+    token: opened(row.token),
+    certificate: opened(row.certificate),
+    options: { ...JSON.parse(options), ...(secretOptions && JSON.parse(opened(secretOptions) as string)) },
+    mayBePrivate: byStaff === 1,
+  };
+}
+
+/** Whether settings run on the simulator (providers.md 1.2). */
+export const isSimulated = (backendUrl: string | null | undefined): boolean =>
+  backendUrl == null || /^simulator:/i.test(backendUrl);
+
+/** The driver of settings: the simulator, or the vendor's. */
+export function driverOf(deployment: Deployment, settings: DriverSettings): Driver {
+  const type = providerType(settings.type);
+  if (isSimulated(settings.backend_url)) return new SimulatorDriver(deployment, type, settings);
+  if (!type.driver) throw new Error(`There is no driver for ${type.name} backends`);
+  return type.driver(settings, vendorHttp(deployment, settings));
+}
+
+/** How a driver calls its vendor: to the addresses that these settings may name, and with their secrets kept out of texts. */
+function vendorHttp({ config, log, resolve }: Deployment, settings: DriverSettings): VendorHttp {
+  const { certificate, mayBePrivate, password, token, uuid } = settings;
+  return new VendorHttp({
+    resolve,
+    allows: vendorAddressRule(config.provider_allowed_networks, mayBePrivate),
+    certificate,
+    secrets: [password, token].filter((secret) => secret !== null),
+    log: log.child({ settings: uuid }),
+  });
+}

@@ -1,0 +1,63 @@
+import { type DriverCall, type PlainValues, ProviderError, type Step } from '../catalogue/provider.ts';
+
+/** What a provider accepted: what is remembered of it (its ids), and values the row gets at once. */
+export interface Accepted {
+  readonly memo: PlainValues;
+  readonly values?: PlainValues;
+}
+
+/** Something that a provider must not do twice. */
+export interface Order {
+  /** Asks for it. */
+  readonly ask: () => Promise<Accepted>;
+  /** Looks for what an earlier call without an answer may have brought about. */
+  readonly find: () => Promise<Accepted | undefined>;
+  /** Milliseconds until the first look at what was accepted. */
+  readonly patience: number;
+}
+
+/** What the memo keeps besides: calls that got no answer, and whether the last of them is still to be looked for. */
+interface Doubt {
+  readonly lost?: number;
+  readonly isInDoubt?: boolean;
+  /** Why the last one got no answer. */
+  readonly failure?: string;
+}
+
+/** Milliseconds that a provider gets to finish what he may have been asked for, before it is looked for. */
+const settling = 5000;
+const mostCalls = 4;
+
+/**
+ * Asks a provider for something once (providers.md 2 "Unknown outcome"). After a call that may or may not have reached him,
+ * because it got no answer or the process ended, what it may have brought about is looked for, and only when there is
+ * nothing it is asked for again. The memo then holds what was accepted; the caller goes on by it.
+ */
+export async function askOnce({ isRepeated, memo }: DriverCall, { ask, find, patience }: Order): Promise<Step> {
+  const { failure = 'Backend does not respond', isInDoubt = false, lost = 0 } = memo as Doubt;
+  const accepted = (what: Accepted): Step => ({
+    kind: 'wait',
+    milliseconds: patience,
+    memo: { ...memo, ...what.memo },
+    ...(what.values && { values: what.values }),
+  });
+  const doubt = (text: string): Step => ({
+    kind: 'wait',
+    milliseconds: settling,
+    memo: { ...memo, lost: lost + 1, isInDoubt: true, failure: text },
+  });
+  if (isInDoubt) {
+    const found = await find();
+    if (found) return accepted(found);
+    if (lost >= mostCalls) return { kind: 'fail', text: failure };
+    return { kind: 'wait', milliseconds: 0, memo: { ...memo, isInDoubt: false } };
+  }
+  if (isRepeated) return doubt(failure);
+  try {
+    return accepted(await ask());
+  } catch (error) {
+    if (error instanceof ProviderError && (error.type === 'unavailable' || error.type === 'malformed'))
+      return doubt(error.message);
+    throw error;
+  }
+}

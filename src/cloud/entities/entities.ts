@@ -1,0 +1,242 @@
+import { type Context, type Deployment, newUuid, ownContext } from '../../kernel/access/deployment.ts';
+import type { Request } from '../../kernel/access/request.ts';
+import type { Row } from '../../kernel/collection/collection.ts';
+import type { Database } from '../../kernel/db/database.ts';
+import { raw, sql, type Value } from '../../kernel/db/sql.ts';
+import { conflict } from '../../kernel/http/error.ts';
+import { json, type Reply } from '../../kernel/http/reply.ts';
+import type { DriverCall, EntityKind, PlainValues, Step } from '../catalogue/provider.ts';
+import { entityKind, entityName } from '../catalogue/registry.ts';
+import { longestText, missingAtBackend, timeoutOf } from '../resources/operations.ts';
+import type { State } from '../resources/resource.ts';
+import type { Subject } from '../worker/job-handler.ts';
+import { type Job, queueJob } from '../worker/jobs.ts';
+
+/*
+ * Objects of a provider type's own that are no resources: the states of services.md 8.1 and their jobs, without events,
+ * quotas and counts.
+ */
+
+/** The columns that every such table has. */
+export interface EntityRow extends Row {
+  readonly settings_id: number;
+  readonly state: State;
+  readonly error_message: string;
+  readonly backend_id: string;
+}
+
+const creatingAtOnce = 4;
+const beingCreated: readonly string[] = ['Creation Scheduled', 'Creating'];
+const idle: readonly string[] = ['OK', 'Erred'];
+const running: Readonly<Record<string, State>> = { create: 'Creating', delete: 'Deleting' };
+
+const find = (db: Database, { table }: EntityKind, id: number): EntityRow | undefined =>
+  db.get<EntityRow>(sql`SELECT * FROM ${raw(table)} WHERE id = ${id}`);
+
+/** Inserts an object and queues its creation at the provider. Answers its id. Throws 409. */
+export function createEntity(
+  request: Request,
+  kind: EntityKind,
+  settings: number,
+  columns: Readonly<Record<string, Value>>,
+): number {
+  const { db, deployment, now } = request;
+  if (db.value(sql`SELECT state FROM service_settings WHERE id = ${settings}`) === 'Erred') {
+    throw conflict('Cannot create resource if its service is in erred state.');
+  }
+  const id = db.insert(kind.table, {
+    uuid: newUuid(deployment),
+    settings_id: settings,
+    user_id: request.caller.id,
+    state: 'Creation Scheduled',
+    created: now,
+    ...columns,
+  });
+  queueJob(request, { settings, entity: { kind: entityName(kind), id }, operation: 'create' });
+  return id;
+}
+
+/** Changes an object here and queues the same at the provider. Throws 409. */
+export function updateEntity(
+  request: Request,
+  kind: EntityKind,
+  row: EntityRow,
+  columns: Readonly<Record<string, Value>>,
+): void {
+  if (row.state !== 'OK') throw conflict('Valid states for operation: OK.');
+  if (Object.keys(columns).length === 0) return;
+  request.db.update(kind.table, row.id, { ...columns, state: 'Update Scheduled' });
+  queueJob(request, { settings: row.settings_id, entity: { kind: entityName(kind), id: row.id }, operation: 'update' });
+}
+
+/** Queues the deletion of an object at the provider; one that is Erred goes whatever the provider says. Throws 409. */
+export function deleteEntity(request: Request, kind: EntityKind, row: EntityRow): Reply {
+  if (!idle.includes(row.state)) throw conflict('Valid states for operation: OK, Erred.');
+  request.db.update(kind.table, row.id, { state: 'Deletion Scheduled' });
+  queueJob(request, {
+    settings: row.settings_id,
+    entity: { kind: entityName(kind), id: row.id },
+    operation: 'delete',
+    parameters: { forced: row.state === 'Erred' },
+  });
+  return json({ detail: 'Deletion was scheduled.' }, 202);
+}
+
+/** An object as the provider's notice names it. */
+export interface Notice {
+  /** The row it belongs to, and that row's id at the provider. */
+  readonly owner: number;
+  readonly parent: string;
+  readonly backendId: string;
+}
+
+/** Queues a look at an object that the provider speaks of, unless one is queued that has not begun. */
+export function queueNotice(context: Context, kind: string, settings: number, notice: Notice): void {
+  const { db } = context.deployment;
+  const queued = sql`SELECT 1 FROM job WHERE settings_id = ${settings} AND entity_kind = ${kind} AND entity_id IS NULL AND parameters = ${JSON.stringify(notice)} AND started IS NULL`;
+  if (db.value(queued) === undefined)
+    queueJob(context, { settings, entity: { kind, id: null }, operation: 'pull', parameters: { ...notice } });
+}
+
+/** An object is not created before what it refers to, nor more than four of a kind at once on the same settings. */
+export function entityMustWait(
+  db: Database,
+  { entity_id: id, entity_kind: name, settings_id: settings }: Job,
+): boolean {
+  const kind = entityKind(name as string);
+  if (owners(db, kind, id as number).some(({ state }) => beingCreated.includes(state))) return true;
+  return (
+    (db.value<number>(
+      sql`SELECT count(*) FROM ${raw(kind.table)} WHERE settings_id = ${settings} AND state = 'Creating'`,
+    ) as number) >= creatingAtOnce
+  );
+}
+
+interface Owner {
+  readonly state: string;
+  readonly backend_id: string;
+}
+
+const owners = (db: Database, kind: EntityKind, id: number): Owner[] =>
+  kind.owners.flatMap(({ column, table }) =>
+    db.all<Owner>(
+      sql`SELECT state, backend_id FROM ${raw(table)} WHERE id = (SELECT ${raw(column)} FROM ${raw(kind.table)} WHERE id = ${id})`,
+    ),
+  );
+
+/** The object that a job is about, as the worker deals with it; undefined when it is gone. */
+export function entitySubject(deployment: Deployment, job: Job, name: string): Subject | undefined {
+  const kind = entityKind(name);
+  if (job.entity_id === null) return noticeSubject(deployment, job, name);
+  const { db } = deployment;
+  const row = find(db, kind, job.entity_id);
+  return (
+    row && {
+      start: () => db.update(kind.table, row.id, { state: running[job.operation] ?? 'Updating' }),
+      failure: (now) => {
+        const isHomeless =
+          job.operation === 'create' && owners(db, kind, row.id).some(({ backend_id: id }) => id === '');
+        return isHomeless ? `${kind.name} belongs to what does not exist at backend.` : timeoutOf(job, now);
+      },
+      call: () => {
+        const { parameters, values } = kind.told(db, row.id);
+        return driverCall(job, kind, {
+          uuid: row.uuid,
+          values: { ...values, backend_id: row.backend_id },
+          parameters,
+          parent: owners(db, kind, row.id)[0]?.backend_id ?? '',
+        });
+      },
+      progress: (context, { values = {} }) => {
+        store(context, kind, row, values);
+        return undefined;
+      },
+      finish: (context, step) => finish(context, kind, row, job, step),
+    }
+  );
+}
+
+function driverCall(
+  job: Job,
+  kind: EntityKind,
+  told: Pick<DriverCall, 'uuid' | 'values' | 'parent'> & { parameters?: PlainValues | undefined },
+): DriverCall {
+  return {
+    kind: kind.name,
+    secrets: {},
+    memo: JSON.parse(job.memo),
+    started: job.started ?? job.created,
+    isRepeated: job.lease !== null,
+    ...told,
+    parameters: told.parameters ?? {},
+  };
+}
+
+/** Stores values of a driver, with the state they leave. */
+function store(
+  context: Context,
+  kind: EntityKind,
+  row: EntityRow,
+  { backend_id: backendId, ...values }: PlainValues,
+  state: Readonly<Record<string, Value>> = {},
+): void {
+  const id = typeof backendId === 'string' ? { backend_id: backendId } : {};
+  context.deployment.db.update(kind.table, row.id, { ...kind.stored(context, values, row.id), ...id, ...state });
+}
+
+const ok = { state: 'OK', error_message: '' };
+
+function finish(
+  context: Context,
+  kind: EntityKind,
+  row: EntityRow,
+  job: Job,
+  step: Exclude<Step, { kind: 'wait' }>,
+): void {
+  const { forced } = JSON.parse(job.parameters) as { forced?: boolean };
+  if (job.operation === 'delete' && (step.kind === 'done' || forced)) return remove(context, kind, row);
+  if (step.kind === 'done') return store(context, kind, row, step.values ?? {}, ok);
+  store(context, kind, row, step.values ?? {}, { state: 'Erred', error_message: step.text.slice(0, longestText) });
+}
+
+const remove = ({ deployment }: Context, { table }: EntityKind, { id }: EntityRow): void =>
+  void deployment.db.run(sql`DELETE FROM ${raw(table)} WHERE id = ${id}`);
+
+/** An object that the provider spoke of: nothing but what a look there shows is believed. */
+function noticeSubject(deployment: Deployment, job: Job, name: string): Subject {
+  const kind = entityKind(name);
+  const notice = JSON.parse(job.parameters) as Notice;
+  return {
+    start: () => undefined,
+    failure: (now) => timeoutOf(job, now),
+    call: () =>
+      driverCall(job, kind, {
+        uuid: `${notice.parent} ${notice.backendId}`,
+        values: { backend_id: notice.backendId },
+        parent: notice.parent,
+      }),
+    progress: () => undefined,
+    finish: (context, step) => {
+      const row = deployment.db.get<EntityRow>(sql`SELECT * FROM ${raw(kind.table)}
+        WHERE settings_id = ${job.settings_id} AND backend_id = ${notice.backendId} AND ${raw(kind.owners[0].column)} = ${notice.owner}`);
+      if (row ? !idle.includes(row.state) : isExpected(deployment.db, kind, notice.owner))
+        return queueNotice(ownContext(deployment), name, job.settings_id, notice);
+      if (step.kind === 'fail') {
+        if (row && step.text === missingAtBackend) remove(context, kind, row);
+        return;
+      }
+      if (row) store(context, kind, row, step.values ?? {}, ok);
+      else if (isThere(deployment.db, kind, notice.owner))
+        kind.adopt?.(context, notice.owner, notice.backendId, step.values ?? {});
+    },
+  };
+}
+
+const isThere = (db: Database, { owners: [owner] }: EntityKind, id: number): boolean =>
+  db.value(sql`SELECT 1 FROM ${raw(owner.table)} WHERE id = ${id}`) !== undefined;
+
+/** Whether an object made here is still to learn its id at the provider: the one spoken of may be that. */
+const isExpected = (db: Database, { owners: [owner], table }: EntityKind, id: number): boolean =>
+  db.value(
+    sql`SELECT 1 FROM ${raw(table)} WHERE ${raw(owner.column)} = ${id} AND backend_id = '' AND state IN ('Creation Scheduled', 'Creating')`,
+  ) !== undefined;

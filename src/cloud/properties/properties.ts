@@ -1,0 +1,68 @@
+import type { Caller } from '../../kernel/access/caller.ts';
+import type { Request } from '../../kernel/access/request.ts';
+import { Collection } from '../../kernel/collection/collection.ts';
+import { type Fields, uuidField } from '../../kernel/collection/field.ts';
+import { exact, linked, partial, uuid } from '../../kernel/collection/filter.ts';
+import { selfLink } from '../../kernel/collection/links.ts';
+import { text } from '../../kernel/collection/values.ts';
+import { among, type Sql, sql } from '../../kernel/db/sql.ts';
+import type { PropertyKind } from '../catalogue/provider.ts';
+import { propertyKinds } from '../catalogue/registry.ts';
+import { visibleServices } from '../services/services.ts';
+import { settings, visibleSettings } from '../services/settings.ts';
+import { inSetOf, type PropertyRow, visibleProperties } from './property.ts';
+
+/** Condition: the caller sees the settings in alias `st`, or a service on them. */
+const knownSettings = (caller: Caller): Sql =>
+  sql`(${visibleSettings(caller)} OR EXISTS (SELECT 1 FROM service v WHERE v.settings_id = st.id AND ${visibleServices(caller)}))`;
+
+const bySettings = linked('st.id', 'service_settings', () => settings);
+
+/** Condition: such settings (alias `st`) use the property in alias `d`, and keep it. */
+function usedBy({ db }: Request, kind: PropertyKind, name: string, settingsCondition: Sql): Sql {
+  const inSet = inSetOf(settingsCondition);
+  if (!kind.isKept) return inSet;
+  const options = db
+    .values<string>(sql`SELECT st.options FROM service_settings st WHERE ${settingsCondition}`)
+    .map((text) => JSON.parse(text));
+  const names = db.values<string>(sql`SELECT DISTINCT d.name FROM property d WHERE d.kind = ${name} AND ${inSet}`);
+  const kept = names.filter((each) => options.some((one) => kind.isKept?.(each, one)));
+  return sql`${inSet} AND ${among('d.name', kept)}`;
+}
+
+/** The collection of each kind of property (providers.md 1.3). */
+export const properties: readonly Collection<Fields, PropertyRow>[] = propertyKinds.map(
+  ({ kind, name, type }) =>
+    new Collection<Fields, PropertyRow>({
+      path: kind.path,
+      kind: name,
+      description: `What ${type.name} providers offer: ${kind.name}.`,
+      table: 'property',
+      alias: 'd',
+      fields: {
+        url: selfLink(kind.path, 'd.uuid'),
+        uuid: uuidField(),
+        name: text({ max: 255, create: false, update: false }),
+        ...kind.fields,
+      },
+      visible: (caller) => sql`d.kind = ${name} AND (${visibleProperties(caller)})`,
+      who: { read: type.hasGlobalProperties ? 'Everybody.' : 'Everybody who sees the settings or a service on them.' },
+      filters: {
+        name: partial('d.name'),
+        name_exact: exact('d.name'),
+        settings: {
+          ...bySettings,
+          condition: (request, parameter) => {
+            const condition = bySettings.condition(request, parameter);
+            return condition && usedBy(request, kind, name, sql`${condition} AND ${knownSettings(request.caller)}`);
+          },
+        },
+        settings_uuid: uuid('Uuid of the settings that use it.', (key, request) =>
+          usedBy(request, kind, name, sql`st.uuid = ${key} AND ${knownSettings(request.caller)}`),
+        ),
+        ...kind.filters,
+      },
+      orderings: { name: 'd.name COLLATE NOCASE', ...kind.orderings },
+      order: 'd.name COLLATE NOCASE',
+    }),
+);

@@ -1,0 +1,119 @@
+import { readableServices } from '../../activity/scopes/scopes.ts';
+import { type Caller, callerId, seesAll } from '../../kernel/access/caller.ts';
+import type { Request } from '../../kernel/access/request.ts';
+import { customersWithRole } from '../../kernel/access/visibility.ts';
+import type { Row } from '../../kernel/collection/collection.ts';
+import { type Field, type Fields, hidden, shown, type Values } from '../../kernel/collection/field.ts';
+import { link } from '../../kernel/collection/links.ts';
+import { computedValue, optionalLink, type Shape } from '../../kernel/collection/representation.ts';
+import { raw, type Sql, sql } from '../../kernel/db/sql.ts';
+import { invalid } from '../../kernel/http/error.ts';
+
+/** What a provider offers: an image, a size, a region. */
+export interface PropertyRow extends Row {
+  readonly kind: string;
+  readonly settings_id: number | null;
+  readonly backend: string | null;
+  readonly backend_id: string;
+  readonly name: string;
+  /** JSON */
+  readonly details: string;
+}
+
+/** A property with its details. */
+export interface Property extends PropertyRow {
+  readonly values: Readonly<Record<string, unknown>>;
+}
+
+/** A detail of a property in alias `d`, as SQL. */
+export const propertyDetail = (name: string): string => `(d.details ->> '$.${name}')`;
+
+const shapes: Readonly<Record<'string' | 'integer' | 'datetime', Shape>> = {
+  string: { type: ['string', 'null'] },
+  integer: { type: ['integer', 'null'] },
+  datetime: { type: ['string', 'null'], format: 'date-time' },
+};
+
+/** A detail of a property as it is shown. */
+export const shownProperty = (
+  name: string,
+  type: 'string' | 'integer' | 'datetime' = 'string',
+  empty = 'null',
+): Field<never> => shown(type, shapes[type], computedValue(`ifnull(d.details -> '$.${name}', '${empty}')`));
+
+/** The link of the settings a property belongs to. */
+export const settingsOfProperty = (): Field<never> =>
+  shown(
+    'field',
+    { type: ['string', 'null'], format: 'uri' },
+    optionalLink('service-settings', '(SELECT uuid FROM service_settings WHERE id = d.settings_id)'),
+  );
+
+/** Condition: the set of properties that such settings (alias `st`) use holds the property in alias `d`. */
+export const inSetOf = (condition: Sql): Sql => sql`EXISTS (SELECT 1 FROM service_settings st WHERE ${condition}
+  AND d.kind LIKE concat(st.type, '.%') AND (d.settings_id = st.id OR d.backend = iif(st.backend_url LIKE 'http%', st.backend_url, '')))`;
+
+/** Global properties everybody reads; those of settings whoever sees these or a service on them (providers.md 1.3). */
+export function visibleProperties(caller: Caller): Sql {
+  if (seesAll(caller)) return raw('TRUE');
+  const user = callerId(caller);
+  return sql`d.settings_id IS NULL OR d.settings_id IN (SELECT id FROM service_settings WHERE shared OR customer_id IN (${customersWithRole(user)}))
+    OR d.settings_id IN (SELECT settings_id FROM service WHERE id IN (${readableServices(user)}))`;
+}
+
+/** A creation field that names a property of a kind; its value is the property's id. */
+export const propertyLink = (
+  kind: string,
+  path: string,
+  options: { required?: boolean; help?: string; displayName?: string } = {},
+): Field<number> => ({
+  ...hidden(
+    link({
+      ...options,
+      update: false,
+      key: "''",
+      to: () => ({
+        path,
+        visibleId: ({ caller, db }, uuid) =>
+          db.value<number>(
+            sql`SELECT d.id FROM property d WHERE d.kind = ${kind} AND d.uuid = ${uuid} AND (${visibleProperties(caller)})`,
+          ),
+      }),
+    }),
+  ),
+  // Where it is shown, the property may be gone.
+  shape: { type: ['string', 'null'], format: 'uri' },
+  select: () => ({
+    path,
+    by: 'settings',
+    ...(options.displayName !== undefined && { displayName: options.displayName }),
+  }),
+});
+
+/** A property by id, if it is of the set that the settings use. */
+export function propertyInSet({ db }: Pick<Request, 'db'>, id: number, settings: number): Property | undefined {
+  const row = db.get<PropertyRow>(
+    sql`SELECT d.* FROM property d WHERE d.id = ${id} AND ${inSetOf(sql`st.id = ${settings}`)}`,
+  );
+  return row && { ...row, values: JSON.parse(row.details) };
+}
+
+/** The property that a field of a body named by its id. Throws 400 under the field when it is of another set. */
+export function chosenProperty(request: Request, values: Values<Fields>, field: string, settings: number): Property {
+  const property = propertyInSet(request, (values as Record<string, number>)[field] as number, settings);
+  if (!property) throw invalid({ [field]: ['Invalid hyperlink - Object does not exist.'] });
+  return property;
+}
+
+/** A property by what the provider calls it, in the set that the settings use. */
+export function propertyCalled(
+  { db }: Pick<Request, 'db'>,
+  kind: string,
+  backendId: string,
+  settings: number,
+): Property | undefined {
+  const row = db.get<PropertyRow>(
+    sql`SELECT d.* FROM property d WHERE d.kind = ${kind} AND d.backend_id = ${backendId} AND ${inSetOf(sql`st.id = ${settings}`)}`,
+  );
+  return row && { ...row, values: JSON.parse(row.details) };
+}

@@ -1,0 +1,26 @@
+import { pattern } from '../../catalogue/pattern.ts';
+import type { ProviderType } from '../../catalogue/provider.ts';
+import { instance } from './instance.ts';
+import { image, region, size } from './properties.ts';
+import { simulation } from './simulation.ts';
+import { volume } from './volume.ts';
+
+const required = ['This field is required.'];
+
+/** Amazon (providers.md 6) */
+export const amazon: ProviderType = {
+  name: 'Amazon',
+  prefix: 'aws',
+  hasGlobalProperties: true,
+  isPublic: true,
+  options: { images_regex: pattern('Only images whose name matches are kept.') },
+  /** The access key id, and the secret key. */
+  missingCredentials: ({ token, username }) => ({
+    ...(!username && { username: required }),
+    ...(!token && { token: required }),
+  }),
+  quotas: { service: { instance_count: -1, volume_count: -1 }, link: ['ram', 'storage', 'vcpu'], settings: [] },
+  kinds: [instance, volume],
+  properties: [image, region, size],
+  simulation,
+};

@@ -1,0 +1,132 @@
+import type { Request } from '../../../kernel/access/request.ts';
+import { exampleLink } from '../../../kernel/collection/example.ts';
+import type { Fields, Values } from '../../../kernel/collection/field.ts';
+import { sql } from '../../../kernel/db/sql.ts';
+import { invalid, invalidRequest } from '../../../kernel/http/error.ts';
+import type {
+  Acceptance,
+  ActionAcceptance,
+  BackendObject,
+  Place,
+  PlainValues,
+  ResourceKind,
+} from '../../catalogue/provider.ts';
+import { chosenProperty, type Property, propertyCalled, propertyLink } from '../../properties/property.ts';
+import { relatedList, shownDetail } from '../../resources/details.ts';
+import { detailsOf, type ResourceRow } from '../../resources/resource.ts';
+import { image as imageKind } from './properties.ts';
+
+/** Runtime states in which an instance can be resized, and volumes attached to it. */
+const offlineStates = ['terminated', 'stopped', 'suspended', 'paused'];
+
+/** The text of a refusal of what needs an instance that is not running, or undefined. */
+export const refuseUnlessOffline = ({
+  runtime_state: state,
+}: Pick<ResourceRow, 'runtime_state'>): string | undefined =>
+  offlineStates.includes(state) ? undefined : 'Instance runtime state must be in one of offline states.';
+
+const sizeLink = propertyLink('Amazon.Size', 'aws-sizes', { required: true });
+
+const fields = {
+  region: propertyLink('Amazon.Region', 'aws-regions', { required: true }),
+  image: propertyLink('Amazon.Image', 'aws-images', { required: true }),
+  size: sizeLink,
+  region_name: shownDetail('region_name', { type: 'string' }, '""'),
+};
+
+const isIn = (size: Property, region: string): boolean => (size.values.regions as readonly string[]).includes(region);
+
+/** The chosen image, if the settings keep it. */
+function chosenImage(request: Request, values: Values<Fields>, settings: number): Property {
+  const image = chosenProperty(request, values, 'image', settings);
+  const options: PlainValues = JSON.parse(
+    request.db.value<string>(sql`SELECT options FROM service_settings WHERE id = ${settings}`) as string,
+  );
+  if (!imageKind.isKept?.(image.name, options))
+    throw invalid({ image: ['Invalid hyperlink - Object does not exist.'] });
+  return image;
+}
+
+function accept(request: Request, values: Values<Fields>, { settings }: Place): Acceptance {
+  const region = chosenProperty(request, values, 'region', settings);
+  const image = chosenImage(request, values, settings);
+  const size = chosenProperty(request, values, 'size', settings);
+  if (image.values.region !== region.backend_id) throw invalidRequest(`Image is missing in region ${region.name}`);
+  if (!isIn(size, region.backend_id)) throw invalidRequest(`Size is missing in region ${region.name}`);
+  const { cores, disk, ram } = size.values;
+  return {
+    row: {
+      cores,
+      ram,
+      disk,
+      image_name: image.name,
+      region: region.backend_id,
+      region_name: region.name,
+      size_name: size.backend_id,
+    },
+    parameters: { image: image.backend_id },
+  };
+}
+
+function acceptResize(request: Request, instance: ResourceRow, values: Values<Fields>): ActionAcceptance {
+  const size = chosenProperty(request, values, 'size', instance.settings_id);
+  const present = detailsOf(instance);
+  const { cores, disk, ram } = size.values as { cores: number; disk: number; ram: number };
+  if (!isIn(size, String(present.region))) throw invalid({ size: ['New size is not within the same region.'] });
+  if (size.backend_id === present.size_name) throw invalid({ size: ['New size is the same as current.'] });
+  if (disk < instance.disk) throw invalid({ size: ['New disk size should be greater than the previous value'] });
+  return {
+    parameters: { size: size.backend_id, cores, ram, disk, shown: { size: size.name } },
+    demands: { link: { vcpu: cores - instance.cores, ram: ram - instance.ram, storage: disk - instance.disk } },
+  };
+}
+
+const importItem = (request: Request, { values }: BackendObject, settings: number): PlainValues => ({
+  region: propertyCalled(request, 'Amazon.Region', String(values.region), settings)?.uuid,
+  state: 'OK',
+  public_ips: values.external_ips,
+  flavor_name: values.size_name,
+});
+
+/** Amazon.Instance (providers.md 6.3) */
+export const instance: ResourceKind = {
+  name: 'Instance',
+  path: 'aws-instances',
+  examples: {
+    name: 'web-1',
+    create: {
+      region: exampleLink('aws-regions'),
+      image: exampleLink('aws-images'),
+      size: exampleLink('aws-sizes'),
+      ssh_public_key: exampleLink('keys'),
+    },
+  },
+  plural: 'instances',
+  category: 'vms',
+  isVirtualMachine: true,
+  hasRuntimeState: true,
+  online: 'running',
+  offline: 'stopped',
+  fields,
+  related: relatedList('Amazon.Volume', 'aws-volumes', 'x.instance_id = r.id'),
+  takesAlong: ({ id }) => sql`r.instance_id = ${id} AND r.details ->> '$.is_root'`,
+  isCreatable: true,
+  accept,
+  demands: ({ cores, disk, ram }) => ({ link: { vcpu: cores, ram, storage: disk }, service: { instance_count: 1 } }),
+  actions: [
+    { name: 'start', runtimeStates: ['stopped'], answer: { status: 'start was scheduled' } },
+    { name: 'stop', runtimeStates: ['running'], answer: { status: 'stop was scheduled' } },
+    { name: 'restart', runtimeStates: ['running'], answer: { status: 'restart was scheduled' } },
+    {
+      name: 'resize',
+      refuse: (_request, row) => refuseUnlessOffline(row),
+      fields: { size: sizeLink },
+      accept: acceptResize,
+      answer: { status: 'resize was scheduled' },
+    },
+  ],
+  limits: { delete: 25 },
+  isImportable: true,
+  importFields: ['cores', 'ram', 'disk', 'region', 'state', 'public_ips', 'flavor_name', 'runtime_state'],
+  importItem,
+};

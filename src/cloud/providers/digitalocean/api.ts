@@ -1,0 +1,193 @@
+import * as v from 'valibot';
+import {
+  decoded,
+  type JsonAnswer,
+  malformed,
+  type VendorCall,
+  type VendorHttp,
+} from '../../../kernel/net/vendor-http.ts';
+import { urlOf } from '../../../kernel/url.ts';
+import { ProviderError } from '../../catalogue/provider.ts';
+
+/* The calls of DigitalOcean's API v2 (providers.md 5.5), and of their answers what is used here. */
+
+const pageSize = 200;
+const mostObjects = 10_000;
+
+const id = v.pipe(v.number(), v.integer());
+const text = v.nullish(v.string(), '');
+const slugs = v.nullish(v.array(v.string()), []);
+
+const region = v.object({ slug: v.string(), name: v.string(), available: v.optional(v.boolean(), true) });
+
+const image = v.object({
+  id,
+  name: text,
+  distribution: text,
+  type: text,
+  slug: v.nullish(v.string(), null),
+  regions: slugs,
+  created_at: v.nullish(v.string(), null),
+  /** GiB */
+  min_disk_size: v.nullish(v.number(), null),
+});
+
+/** Memory in MiB, disk in GiB, transfer in TiB. */
+const size = v.object({
+  slug: v.string(),
+  vcpus: v.number(),
+  memory: v.number(),
+  disk: v.number(),
+  transfer: v.nullish(v.number(), 0),
+  regions: slugs,
+});
+
+const addresses = v.nullish(v.array(v.object({ ip_address: v.string(), type: v.string() })), []);
+
+const droplet = v.object({
+  id,
+  name: v.string(),
+  status: v.string(),
+  vcpus: v.number(),
+  memory: v.number(),
+  disk: v.number(),
+  size_slug: text,
+  created_at: v.nullish(v.string(), null),
+  image: v.nullish(v.object({ name: text, distribution: text, min_disk_size: v.nullish(v.number(), null) }), null),
+  region: v.nullish(v.object({ slug: v.string(), name: v.string() }), null),
+  networks: v.nullish(v.object({ v4: addresses, v6: addresses }), {}),
+});
+
+const action = v.object({ id, type: v.string(), status: v.string(), started_at: v.nullish(v.string(), '') });
+const key = v.object({ id, fingerprint: v.string() });
+const linkedActions = v.nullish(v.object({ actions: v.nullish(v.array(v.object({ id })), []) }), {});
+const nextPage = v.object({
+  links: v.nullish(v.object({ pages: v.nullish(v.object({ next: v.nullish(v.string()) })) })),
+});
+
+export type VendorRegion = v.InferOutput<typeof region>;
+export type VendorImage = v.InferOutput<typeof image>;
+export type VendorSize = v.InferOutput<typeof size>;
+export type VendorDroplet = v.InferOutput<typeof droplet>;
+export type VendorAction = v.InferOutput<typeof action>;
+export type VendorKey = v.InferOutput<typeof key>;
+
+/** What a droplet is made of. */
+export interface NewDroplet {
+  readonly name: string;
+  readonly region: string;
+  readonly size: string;
+  readonly image: string | number;
+  readonly ssh_keys: readonly number[];
+  readonly user_data?: string;
+}
+
+/** The vendor's text in the body of a refusal. */
+const explained = (body: unknown): unknown => (body as { message?: unknown } | null | undefined)?.message;
+
+export class DigitalOceanApi {
+  readonly #base: string;
+
+  constructor(
+    private readonly http: VendorHttp,
+    backendUrl: string,
+    private readonly token: string,
+  ) {
+    this.#base = backendUrl.replace(/\/+$/, '');
+  }
+
+  async account(): Promise<void> {
+    await this.#call('GET', '/account');
+  }
+
+  regions = (): Promise<VendorRegion[]> => this.#list('/regions', 'regions', region);
+  images = (): Promise<VendorImage[]> => this.#list('/images', 'images', image);
+  sizes = (): Promise<VendorSize[]> => this.#list('/sizes', 'sizes', size);
+  droplets = (): Promise<VendorDroplet[]> => this.#list('/droplets', 'droplets', droplet);
+
+  /** Droplets of exactly this name. */
+  async dropletsNamed(name: string): Promise<VendorDroplet[]> {
+    const found = await this.#list('/droplets', 'droplets', droplet, { name });
+    return found.filter((one) => one.name === name);
+  }
+
+  async droplet(dropletId: string | number): Promise<VendorDroplet> {
+    const { body } = await this.#call('GET', `/droplets/${dropletId}`);
+    return decoded(v.object({ droplet }), body).droplet;
+  }
+
+  /** Orders a droplet; answers it, and the id of the action that makes it, if the vendor tells one. */
+  async createDroplet(wanted: NewDroplet): Promise<{ droplet: VendorDroplet; action: number | undefined }> {
+    const { body } = await this.#call('POST', '/droplets', wanted);
+    const created = decoded(v.object({ droplet, links: linkedActions }), body);
+    return { droplet: created.droplet, action: created.links?.actions?.at(-1)?.id };
+  }
+
+  async deleteDroplet(dropletId: string): Promise<void> {
+    await this.#call('DELETE', `/droplets/${dropletId}`);
+  }
+
+  async act(
+    dropletId: string,
+    order: { readonly type: string; readonly size?: string; readonly disk?: boolean },
+  ): Promise<VendorAction> {
+    const { body } = await this.#call('POST', `/droplets/${dropletId}/actions`, order);
+    return decoded(v.object({ action }), body).action;
+  }
+
+  async action(actionId: number): Promise<VendorAction> {
+    const { body } = await this.#call('GET', `/actions/${actionId}`);
+    return decoded(v.object({ action }), body).action;
+  }
+
+  /** Every action there was on a droplet. */
+  actionsOf = (dropletId: string): Promise<VendorAction[]> =>
+    this.#list(`/droplets/${dropletId}/actions`, 'actions', action);
+
+  /** The key with this MD5 fingerprint, or undefined. */
+  async key(fingerprint: string): Promise<VendorKey | undefined> {
+    try {
+      const { body } = await this.#call('GET', `/account/keys/${fingerprint}`);
+      return decoded(v.object({ ssh_key: key }), body).ssh_key;
+    } catch (error) {
+      if (error instanceof ProviderError && error.type === 'not_found') return undefined;
+      throw error;
+    }
+  }
+
+  async addKey(name: string, publicKey: string): Promise<VendorKey> {
+    const { body } = await this.#call('POST', '/account/keys', { name, public_key: publicKey });
+    return decoded(v.object({ ssh_key: key }), body).ssh_key;
+  }
+
+  async deleteKey(keyId: number): Promise<void> {
+    await this.#call('DELETE', `/account/keys/${keyId}`);
+  }
+
+  #call(method: VendorCall['method'], path: string, json?: unknown): Promise<JsonAnswer> {
+    return this.http.json(
+      { method, url: new URL(this.#base + path), headers: { Authorization: `Bearer ${this.token}` }, json },
+      explained,
+    );
+  }
+
+  /** All pages of a list. Of the link to the next page only the query counts: the token goes to nobody but the backend. */
+  async #list<T>(
+    path: string,
+    member: string,
+    schema: v.GenericSchema<unknown, T>,
+    filter: Readonly<Record<string, string>> = {},
+  ): Promise<T[]> {
+    const items: T[] = [];
+    let query = `?${new URLSearchParams({ ...filter, per_page: String(pageSize) })}`;
+    for (;;) {
+      const { body } = await this.#call('GET', path + query);
+      const page = decoded(v.array(schema), (body as Record<string, unknown> | null | undefined)?.[member]);
+      items.push(...page);
+      const next = decoded(nextPage, body).links?.pages?.next;
+      if (!next) return items;
+      if (page.length === 0 || items.length >= mostObjects || !urlOf(next, this.#base)) throw malformed();
+      query = new URL(next, this.#base).search;
+    }
+  }
+}

@@ -1,0 +1,20 @@
+import type { ProviderType } from '../../catalogue/provider.ts';
+import { DigitalOceanDriver } from './driver.ts';
+import { droplet } from './droplet.ts';
+import { image, region, size } from './properties.ts';
+import { simulation } from './simulation.ts';
+
+/** DigitalOcean (providers.md 5) */
+export const digitalOcean: ProviderType = {
+  name: 'DigitalOcean',
+  prefix: 'digitalocean',
+  hasGlobalProperties: true,
+  isPublic: true,
+  options: {},
+  missingCredentials: ({ token }) => (token ? {} : { token: ['This field is required.'] }),
+  quotas: { service: { droplet_count: 50 }, link: ['ram', 'storage', 'vcpu'], settings: [] },
+  kinds: [droplet],
+  properties: [image, region, size],
+  driver: (settings, http) => new DigitalOceanDriver(settings, http),
+  simulation,
+};

@@ -1,0 +1,183 @@
+import { minute } from '../../../kernel/clock.ts';
+import type { VendorHttp } from '../../../kernel/net/vendor-http.ts';
+import {
+  type Driver,
+  type DriverCall,
+  type DriverSettings,
+  type Inventory,
+  type PlainValues,
+  ProviderError,
+  type Step,
+} from '../../catalogue/provider.ts';
+import { askOnce } from '../../drivers/idempotency.ts';
+import type { InjectedKey } from '../../keys/injected-key.ts';
+import { DigitalOceanApi, type VendorAction, type VendorDroplet } from './api.ts';
+import { dropletObject, dropletValues, propertySets, runtimeState } from './values.ts';
+
+/** Milliseconds between two looks at a running action. */
+const period = 5000;
+
+const actionTypes: Readonly<Record<string, string>> = {
+  start: 'power_on',
+  stop: 'shutdown',
+  restart: 'reboot',
+  resize: 'resize',
+};
+
+/** What is remembered of an operation under way. */
+interface Memo {
+  /** Ids of the keys to inject, and of the droplets of this name that were there before. */
+  readonly keys?: readonly number[];
+  readonly before?: readonly number[];
+  readonly droplet?: number;
+  /** Id of the vendor's action that is followed. */
+  readonly action?: number;
+}
+
+/** DigitalOcean by its API (providers.md 5.4, 5.5). */
+export class DigitalOceanDriver implements Driver {
+  readonly #api: DigitalOceanApi;
+
+  constructor({ backend_url: backendUrl, token }: DriverSettings, http: VendorHttp) {
+    this.#api = new DigitalOceanApi(http, backendUrl as string, token ?? '');
+  }
+
+  ping(): Promise<void> {
+    return this.#api.account();
+  }
+
+  async sync(): Promise<Inventory> {
+    const properties = propertySets(await this.#api.regions(), await this.#api.images(), await this.#api.sizes());
+    const droplets = await this.#api.droplets();
+    return { properties, quotas: {}, objects: droplets.map(dropletObject) };
+  }
+
+  async create(call: DriverCall): Promise<Step> {
+    const { action, before, droplet } = call.memo as Memo;
+    if (droplet !== undefined)
+      return action === undefined ? this.#awaitBirth(droplet, call.memo) : this.#follow(action, droplet, call.memo);
+    if (before === undefined) return this.#prepare(call);
+    return askOnce(call, {
+      ask: async () => {
+        const created = await this.#api.createDroplet(wantedDroplet(call));
+        return accepted(created.droplet, created.action);
+      },
+      find: async () => {
+        const found = (await this.#api.dropletsNamed(String(call.values.name))).find(({ id }) => !before.includes(id));
+        return found && accepted(found, undefined);
+      },
+      patience: period,
+    });
+  }
+
+  /** Names and descriptions of droplets stay here. */
+  async update(): Promise<Step> {
+    return { kind: 'done' };
+  }
+
+  async delete({ values }: DriverCall): Promise<Step> {
+    await this.#api.deleteDroplet(String(values.backend_id));
+    return { kind: 'done' };
+  }
+
+  async action(name: string, call: DriverCall): Promise<Step> {
+    const droplet = String(call.values.backend_id);
+    const { action } = call.memo as Memo;
+    if (action !== undefined) return this.#follow(action, droplet, call.memo);
+    const type = actionTypes[name];
+    if (type === undefined) throw new Error(`DigitalOcean has no action ${name}`);
+    const { disk, size } = call.parameters as { disk?: boolean; size?: string };
+    return askOnce(call, {
+      ask: async () => ({
+        memo: { action: (await this.#api.act(droplet, { type, ...(name === 'resize' && { size, disk }) })).id },
+      }),
+      find: async () => {
+        const begun = (await this.#api.actionsOf(droplet).catch(noneIfMissing)).find(
+          (one) => one.type === type && isBegunSince(one, call.started),
+        );
+        return begun && { memo: { action: begun.id } };
+      },
+      patience: period,
+    });
+  }
+
+  async pull({ values }: DriverCall): Promise<PlainValues> {
+    return dropletValues(await this.#api.droplet(String(values.backend_id)));
+  }
+
+  async forgetKey(fingerprint: string): Promise<void> {
+    const key = await this.#api.key(fingerprint);
+    if (key) await this.#api.deleteKey(key.id).catch(noneIfMissing);
+  }
+
+  /**
+   * What a creation needs, once: which droplets of this name are there already, so that a lost one can be told from them,
+   * and the key. Its id is the last thing that is asked for, and remembered before anything else is.
+   */
+  async #prepare({ memo, parameters, values }: DriverCall): Promise<Step> {
+    const before = (await this.#api.dropletsNamed(String(values.name))).map(({ id }) => id);
+    const key = parameters.key as InjectedKey | undefined;
+    return { kind: 'wait', milliseconds: 0, memo: { ...memo, before, keys: key ? [await this.#uploaded(key)] : [] } };
+  }
+
+  /** The id of a key at the vendor, uploaded if it is missing there. */
+  async #uploaded({ fingerprint, name, public_key: publicKey }: InjectedKey): Promise<number> {
+    const present = await this.#api.key(fingerprint);
+    if (present) return present.id;
+    try {
+      return (await this.#api.addKey(name || fingerprint, publicKey)).id;
+    } catch (error) {
+      // Another creation may have uploaded it meanwhile.
+      const added =
+        error instanceof ProviderError && error.type === 'invalid' ? await this.#api.key(fingerprint) : undefined;
+      if (added) return added.id;
+      throw error;
+    }
+  }
+
+  /** Looks at an action of the vendor; when it is completed, so is ours. */
+  async #follow(action: number, droplet: number | string, memo: PlainValues): Promise<Step> {
+    const { status, type } = await this.#api.action(action);
+    if (status === 'errored') return { kind: 'fail', text: `Backend action ${type} failed` };
+    if (status !== 'completed') return { kind: 'wait', milliseconds: period, memo };
+    return { kind: 'done', values: dropletValues(await this.#api.droplet(droplet)) };
+  }
+
+  /** Looks at a droplet whose action nobody knows: it was found after a call without an answer. */
+  async #awaitBirth(droplet: number, memo: PlainValues): Promise<Step> {
+    const values = dropletValues(await this.#api.droplet(droplet));
+    return values.runtime_state === 'provisioning'
+      ? { kind: 'wait', milliseconds: period, memo, values }
+      : { kind: 'done', values };
+  }
+}
+
+/** The id of a new droplet is in the row and in the memo before anything else is asked. */
+const accepted = (
+  { id, status }: VendorDroplet,
+  action: number | undefined,
+): { memo: PlainValues; values: PlainValues } => ({
+  memo: { droplet: id, action },
+  values: { backend_id: String(id), runtime_state: runtimeState(status) },
+});
+
+function wantedDroplet({ memo, parameters, values }: DriverCall): Parameters<DigitalOceanApi['createDroplet']>[0] {
+  const { image, region, size } = parameters as Record<'image' | 'region' | 'size', string>;
+  return {
+    name: String(values.name),
+    region,
+    size,
+    image: /^\d+$/.test(image) ? Number(image) : image,
+    ssh_keys: (memo as Memo).keys ?? [],
+    ...(values.user_data !== '' && { user_data: String(values.user_data) }),
+  };
+}
+
+/** Whether an action was begun by the operation that started at an instant; the vendor's clock may be a minute off. */
+const isBegunSince = ({ started_at: begun, status }: VendorAction, started: number): boolean =>
+  status === 'in-progress' || Date.parse(begun ?? '') * 1000 >= started - minute;
+
+function noneIfMissing(error: unknown): never[] {
+  if (error instanceof ProviderError && error.type === 'not_found') return [];
+  throw error;
+}

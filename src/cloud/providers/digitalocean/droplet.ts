@@ -1,0 +1,128 @@
+import type { Request } from '../../../kernel/access/request.ts';
+import { exampleLink } from '../../../kernel/collection/example.ts';
+import type { Fields, Values } from '../../../kernel/collection/field.ts';
+import { boolean } from '../../../kernel/collection/values.ts';
+import { invalid } from '../../../kernel/http/error.ts';
+import type { Acceptance, ActionAcceptance, Place, ResourceKind } from '../../catalogue/provider.ts';
+import { noteUploadedKey } from '../../keys/uploaded-keys.ts';
+import { chosenProperty, type Property, propertyLink } from '../../properties/property.ts';
+import { shownDetail } from '../../resources/details.ts';
+import type { ResourceRow } from '../../resources/resource.ts';
+
+const hostnameRule = 'Only valid hostname characters are allowed. (a-z, A-Z, 0-9, . and -)';
+/** Distributions that refuse to start without a key. */
+const keyed = ['Ubuntu', 'FreeBSD', 'CoreOS'];
+
+const createFields = {
+  region: propertyLink('DigitalOcean.Region', 'digitalocean-regions', { required: true }),
+  image: propertyLink('DigitalOcean.Image', 'digitalocean-images', { required: true }),
+  size: propertyLink('DigitalOcean.Size', 'digitalocean-sizes', { required: true }),
+  region_name: shownDetail('region_name', { type: 'string' }, '""'),
+};
+
+const resizeFields = {
+  size: propertyLink('DigitalOcean.Size', 'digitalocean-sizes', { required: true }),
+  disk: boolean({ required: true, help: 'Whether the disk grows too, which cannot be undone.' }),
+};
+
+const isIn = (property: Property, region: Property): boolean =>
+  (property.values.regions as readonly string[]).includes(region.backend_id);
+
+function accept(request: Request, values: Values<Fields>, place: Place): Acceptance {
+  const region = chosenProperty(request, values, 'region', place.settings);
+  const image = chosenProperty(request, values, 'image', place.settings);
+  const size = chosenProperty(request, values, 'size', place.settings);
+  const given = values as Record<string, unknown>;
+  if (!/^[a-z0-9.-]+$/i.test(String(given.name))) throw invalid({ name: [hostnameRule] });
+  if (keyed.includes(String(image.values.distribution)) && typeof given.ssh_public_key !== 'number') {
+    throw invalid({ ssh_public_key: ['SSH public key is required for this image'] });
+  }
+  if (!isIn(image, region)) throw invalid({ image: [`Image is missing in region ${region.name}`] });
+  if (!isIn(size, region)) throw invalid({ size: [`Size is missing in region ${region.name}`] });
+  if (Number(size.values.disk) < Number(image.values.min_disk_size ?? 0)) {
+    throw invalid({ size: [`Disk provided by size ${size.name} is not enough for image ${image.name}`] });
+  }
+  return {
+    row: {
+      cores: size.values.cores,
+      ram: size.values.ram,
+      disk: size.values.disk,
+      min_disk: image.values.min_disk_size ?? 0,
+      image_name: image.name,
+      region_name: region.name,
+      region: region.backend_id,
+      size_name: size.backend_id,
+      transfer: size.values.transfer,
+    },
+    parameters: { region: region.backend_id, image: image.backend_id, size: size.backend_id },
+    then: () => {
+      if (typeof given.ssh_public_key === 'number') noteUploadedKey(request, place.settings, given.ssh_public_key);
+    },
+  };
+}
+
+function acceptResize(request: Request, droplet: ResourceRow, values: Values<Fields>): ActionAcceptance {
+  const size = chosenProperty(request, values, 'size', droplet.settings_id);
+  const { disk: isPermanent } = values as { disk?: boolean };
+  const { cores, disk, ram } = size.values as Record<string, number>;
+  const region = JSON.parse(droplet.details).region as string;
+  if (cores === droplet.cores && ram === droplet.ram && disk === droplet.disk)
+    throw invalid({ size: ['New size is the same. Please select another one.'] });
+  if ((disk as number) < droplet.disk)
+    throw invalid({ size: ['Disk sizes are not allowed to be decreased through a resize operation.'] });
+  if (!(size.values.regions as readonly string[]).includes(region)) {
+    throw invalid({ size: [`Size is missing in region ${JSON.parse(droplet.details).region_name}`] });
+  }
+  return {
+    parameters: { size: size.backend_id, disk: isPermanent, cores, ram, new_disk: isPermanent ? disk : droplet.disk },
+    demands: {
+      link: {
+        vcpu: (cores as number) - droplet.cores,
+        ram: (ram as number) - droplet.ram,
+        storage: isPermanent ? (disk as number) - droplet.disk : 0,
+      },
+    },
+  };
+}
+
+/** DigitalOcean.Droplet (providers.md 5.2, 5.3) */
+export const droplet: ResourceKind = {
+  name: 'Droplet',
+  path: 'digitalocean-droplets',
+  examples: {
+    name: 'web-1.example.com',
+    create: {
+      region: exampleLink('digitalocean-regions'),
+      image: exampleLink('digitalocean-images'),
+      size: exampleLink('digitalocean-sizes'),
+      ssh_public_key: exampleLink('keys'),
+    },
+  },
+  plural: 'droplets',
+  category: 'vms',
+  isVirtualMachine: true,
+  hasRuntimeState: true,
+  online: 'online',
+  offline: 'offline',
+  failed: ['error'],
+  fields: createFields,
+  isCreatable: true,
+  accept,
+  demands: ({ cores, disk, ram }) => ({ link: { vcpu: cores, ram, storage: disk }, service: { droplet_count: 1 } }),
+  actions: [
+    { name: 'start', runtimeStates: ['offline'], answer: { status: 'start was scheduled' } },
+    { name: 'stop', runtimeStates: ['online'], answer: { status: 'stop was scheduled' } },
+    { name: 'restart', runtimeStates: ['online'], answer: { status: 'restart was scheduled' } },
+    {
+      name: 'resize',
+      runtimeStates: ['offline'],
+      fields: resizeFields,
+      accept: acceptResize,
+      answer: { detail: 'resizing was scheduled' },
+    },
+  ],
+  isImportable: true,
+  importableStates: ['online', 'offline'],
+  importFields: ['cores', 'ram', 'disk', 'flavor_name'],
+  importItem: (_, { values }) => ({ flavor_name: values.size_name }),
+};

@@ -1,0 +1,88 @@
+import type { Request } from '../../../kernel/access/request.ts';
+import { type Fields, hidden, shown, shownList, type Values } from '../../../kernel/collection/field.ts';
+import {
+  knownText,
+  linkValue,
+  listValue,
+  objectValue,
+  plainValue,
+  textValue,
+} from '../../../kernel/collection/representation.ts';
+import { keepingTo, type TextRule } from '../../../kernel/collection/rules.ts';
+import { text } from '../../../kernel/collection/values.ts';
+import { raw, type Sql, sql } from '../../../kernel/db/sql.ts';
+import { invalid } from '../../../kernel/http/error.ts';
+import type { Acceptance, Place, ResourceKind } from '../../catalogue/provider.ts';
+import { detail, relatedList } from '../../resources/details.ts';
+import type { ResourceRow } from '../../resources/resource.ts';
+
+const allowed = /^[\p{L}\p{N}\p{Pd}_. ]*$/u;
+const nameRules: readonly TextRule[] = [[allowed, "Name can only contain letters, digits, '_', '.', dash and space."]];
+const pathRules: readonly TextRule[] = [
+  [allowed, "Path can only contain letters, digits, '_', '.', dash and space."],
+  [/^(?!-).*(?<!\.)$/su, "Path cannot start with '-' or end in '.'."],
+];
+
+const webUrl = textValue(detail('web_url'));
+const project = objectValue({
+  url: linkValue('gitlab-projects', 'x.uuid'),
+  uuid: plainValue('x.uuid'),
+  name: knownText('x.name'),
+  web_url: textValue(detail('web_url', 'x')),
+});
+
+const fields = {
+  path: hidden(
+    keepingTo(
+      pathRules,
+      text({ max: 100, required: true, update: false, help: 'Where the group is at GitLab.', example: 'alice' }),
+    ),
+  ),
+  web_url: shown('url', { type: ['string', 'null'] }, webUrl),
+  projects: shownList(listValue(project, `resource x WHERE x.kind = 'GitLab.Project' AND x.parent_id = r.id`, 'x.id')),
+};
+
+/**
+ * Settings with the same address and user share their groups. Without an address each has a simulated GitLab of its own.
+ */
+const sameBackend = (settings: number): Sql => sql`r.settings_id IN (
+  SELECT other.id FROM service_settings other JOIN service_settings own ON own.id = ${settings}
+  WHERE other.id = own.id OR (other.type = own.type AND other.backend_url = own.backend_url AND other.username IS own.username))`;
+
+function accept({ db }: Request, values: Values<Fields>, { settings }: Place): Acceptance {
+  const { name, path } = values as { name: string; path: string };
+  const isTaken = (column: string, value: string): boolean =>
+    db.value(
+      sql`SELECT 1 FROM resource r WHERE r.kind = 'GitLab.Group' AND ${raw(column)} = ${value} AND ${sameBackend(settings)}`,
+    ) !== undefined;
+  const messages = {
+    ...(isTaken('r.name', name) && { name: ['Group with this name already exists.'] }),
+    ...(isTaken(detail('path'), path) && { path: ['Group with this path already exists.'] }),
+  };
+  if (Object.keys(messages).length > 0) throw invalid(messages);
+  return { row: { path } };
+}
+
+const refuseDeletion = ({ db }: Request, { id }: ResourceRow): string | undefined =>
+  db.value(sql`SELECT 1 FROM resource WHERE parent_id = ${id} AND kind = 'GitLab.Project'`) === undefined
+    ? undefined
+    : 'This group contains projects. Only empty group can be deleted.';
+
+/** GitLab.Group (providers.md 8) */
+export const group: ResourceKind = {
+  name: 'Group',
+  path: 'gitlab-groups',
+  examples: { name: 'Alice and Partners' },
+  plural: 'gitlab groups',
+  category: 'apps',
+  nameRules,
+  fields,
+  accessUrl: webUrl,
+  related: relatedList('GitLab.Project', 'gitlab-projects', 'x.parent_id = r.id'),
+  isCreatable: true,
+  accept,
+  demands: () => ({ service: { group_count: 1 } }),
+  actions: [],
+  refuseDeletion,
+  isImportable: true,
+};

@@ -1,0 +1,162 @@
+import * as v from 'valibot';
+import type { Request } from '../../../kernel/access/request.ts';
+import { collection } from '../../../kernel/collection/collection.ts';
+import type { Endpoint } from '../../../kernel/collection/endpoint.ts';
+import {
+  type Field,
+  FieldError,
+  messages,
+  shown,
+  shownText,
+  shownTime,
+  uuidField,
+} from '../../../kernel/collection/field.ts';
+import { linked, uuidOf } from '../../../kernel/collection/filter.ts';
+import { link, selfLink } from '../../../kernel/collection/links.ts';
+import { linkValue, numberValue, optionalLink } from '../../../kernel/collection/representation.ts';
+import { sql } from '../../../kernel/db/sql.ts';
+import { UploadedFile } from '../../../kernel/http/body.ts';
+import { HttpError, notFound } from '../../../kernel/http/error.ts';
+import type { Reply } from '../../../kernel/http/reply.ts';
+import type { EntityKind } from '../../catalogue/provider.ts';
+import { createEntity } from '../../entities/entities.ts';
+import { issueOf } from './comments.ts';
+import { entityEndpoints, type MadeRow } from './endpoints.ts';
+import { issues } from './issues.ts';
+import { isDescribed, madeBy, mayAddTo, who } from './rights.ts';
+
+interface AttachmentRow extends MadeRow {
+  readonly issue_id: number;
+  readonly name: string;
+  readonly size: number;
+}
+
+const largestFile = 10_485_760;
+const longestName = 255;
+
+/** A part of a multipart body; shown as the address of its bytes. */
+const file: Field<UploadedFile> = {
+  ...shown('file upload', { type: 'string', format: 'uri' }, linkValue('jira-attachments', 'a.uuid', 'file/')),
+  help: `At most ${largestFile} bytes.`,
+  input: {
+    schema: v.string(),
+    nullable: false,
+    required: true,
+    create: true,
+    update: false,
+    parse: (value) => {
+      if (value === null) throw new FieldError([messages.null]);
+      if (!(value instanceof UploadedFile))
+        throw new FieldError(['The submitted data was not a file. Check the encoding type on the form.']);
+      if (value.content.length === 0) throw new FieldError(['The submitted file is empty.']);
+      if (value.content.length > largestFile) throw new HttpError(413, { detail: 'Request body is too large.' });
+      return value;
+    },
+  },
+};
+
+const attachments = collection<AttachmentRow>()({
+  path: 'jira-attachments',
+  kind: 'JIRA Attachment',
+  description: 'Files attached to issues of JIRA projects.',
+  table: 'jira_attachment',
+  alias: 'a',
+  fields: {
+    url: selfLink('jira-attachments', 'a.uuid'),
+    uuid: uuidField(),
+    issue: link({
+      required: true,
+      update: false,
+      to: () => issues,
+      key: '(SELECT uuid FROM jira_issue WHERE id = a.issue_id)',
+    }),
+    file,
+    name: shownText(),
+    size: shown('integer', { type: 'integer' }, numberValue),
+    user: shown(
+      'field',
+      { type: ['string', 'null'], format: 'uri' },
+      optionalLink('users', '(SELECT uuid FROM user WHERE id = a.user_id)'),
+    ),
+    created: shownTime(),
+    state: shownText(),
+    error_message: shownText(),
+  },
+  visible: (caller) => madeBy(caller, 'a.user_id'),
+  who,
+  described: isDescribed,
+  filters: { issue: linked('a.issue_id', 'jira_issue', () => issues), issue_uuid: uuidOf('a.issue_id', 'jira_issue') },
+  orderings: {},
+  order: '-a.created',
+  create: {
+    mayWith: (request, values) => mayAddTo(request, issueOf(request.db, values.issue as number).jira_project_id),
+    run: (request, values) => {
+      const { content, name } = values.file as UploadedFile;
+      const issue = values.issue as number;
+      const short = [...name].slice(-longestName).join('');
+      const id = createEntity(request, attachment, issueOf(request.db, issue).settings_id, {
+        issue_id: issue,
+        name: short,
+        size: content.length,
+      });
+      request.db.insert('jira_attachment_file', { attachment_id: id, content });
+      return id;
+    },
+  },
+});
+
+/** JIRA.Attachment, as drivers know it. */
+export const attachment: EntityKind = {
+  name: 'Attachment',
+  table: 'jira_attachment',
+  owners: [{ column: 'issue_id', table: 'jira_issue' }],
+  told: (db, id) => {
+    const { name, size } = db.get<AttachmentRow>(sql`SELECT * FROM jira_attachment WHERE id = ${id}`) as AttachmentRow;
+    const content = db.value<Buffer>(sql`SELECT content FROM jira_attachment_file WHERE attachment_id = ${id}`);
+    return { values: { name, size }, parameters: { content } };
+  },
+  stored: () => ({}),
+};
+
+/** Whatever was uploaded is only ever a file to be saved: no browser shows it as a page of this address. */
+function download(request: Request): Reply {
+  const { id, name } = attachments.find(request);
+  const content = request.db.value<Buffer>(sql`SELECT content FROM jira_attachment_file WHERE attachment_id = ${id}`);
+  if (!content) throw notFound();
+  const encoded = encodeURIComponent(name).replace(
+    /['()*]/g,
+    (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+  return {
+    status: 200,
+    body: content,
+    type: 'application/octet-stream',
+    headers: { 'Content-Disposition': `attachment; filename*=UTF-8''${encoded}` },
+    conditional: false,
+  };
+}
+
+const [list, detail] = entityEndpoints(attachments, attachment);
+
+export const attachmentEndpoints: readonly Endpoint[] = [
+  // The file, and what else a multipart body consists of.
+  { ...list, bodyLimit: largestFile + 65_536 },
+  detail,
+  {
+    path: '/api/jira-attachments/:key/file/',
+    name: 'JIRA Attachment File',
+    description: 'The bytes of an attachment.',
+    actions: (request) => {
+      attachments.find(request);
+      return undefined;
+    },
+    operations: {
+      GET: {
+        summary: 'Answers the file itself.',
+        who: who.read,
+        output: { status: 200, types: ['application/octet-stream'] },
+        handle: download,
+      },
+    },
+  },
+];

@@ -1,0 +1,126 @@
+import { seesAll } from '../../../kernel/access/caller.ts';
+import { newUuid } from '../../../kernel/access/deployment.ts';
+import { changesOf } from '../../../kernel/collection/changes.ts';
+import { collection } from '../../../kernel/collection/collection.ts';
+import type { Endpoint } from '../../../kernel/collection/endpoint.ts';
+import { shown, shownText, shownTime, uuidField } from '../../../kernel/collection/field.ts';
+import { linked, uuidOf } from '../../../kernel/collection/filter.ts';
+import { link, selfLink } from '../../../kernel/collection/links.ts';
+import { optionalLink } from '../../../kernel/collection/representation.ts';
+import { text } from '../../../kernel/collection/values.ts';
+import type { Database } from '../../../kernel/db/database.ts';
+import { raw, sql } from '../../../kernel/db/sql.ts';
+import type { EntityKind } from '../../catalogue/provider.ts';
+import { createEntity, updateEntity } from '../../entities/entities.ts';
+import { entityEndpoints, type MadeRow } from './endpoints.ts';
+import { type IssueRow, issues } from './issues.ts';
+import { isDescribed, mayAddTo, mayChange, who } from './rights.ts';
+
+interface CommentRow extends MadeRow {
+  readonly issue_id: number;
+  readonly message: string;
+}
+
+const fields = {
+  url: selfLink('jira-comments', 'c.uuid'),
+  uuid: uuidField(),
+  issue: link({
+    required: true,
+    update: false,
+    to: () => issues,
+    key: '(SELECT uuid FROM jira_issue WHERE id = c.issue_id)',
+  }),
+  message: text({ required: true, example: 'Fixed by the last release.' }),
+  user: shown(
+    'field',
+    { type: ['string', 'null'], format: 'uri' },
+    optionalLink('users', '(SELECT uuid FROM user WHERE id = c.user_id)'),
+  ),
+  author_username: shownText(),
+  created: shownTime(),
+  state: shownText(),
+  error_message: shownText(),
+};
+
+/** The issue that something is added to. */
+export const issueOf = (db: Database, id: number): IssueRow =>
+  db.get<IssueRow>(sql`SELECT * FROM jira_issue WHERE id = ${id}`) as IssueRow;
+
+const comments = collection<CommentRow>()({
+  path: 'jira-comments',
+  kind: 'JIRA Comment',
+  description: 'Comments on issues of JIRA projects.',
+  table: 'jira_comment',
+  alias: 'c',
+  fields,
+  // Answers that somebody gave at JIRA are seen by whoever made the issue.
+  visible: (caller) =>
+    seesAll(caller)
+      ? raw('TRUE')
+      : sql`c.user_id = ${caller.id} OR (c.user_id IS NULL AND c.issue_id IN (SELECT id FROM jira_issue WHERE user_id = ${caller.id}))`,
+  who: { ...who, read: 'Staff and global support; others what they made, and answers from JIRA to their issues.' },
+  described: isDescribed,
+  filters: { issue: linked('c.issue_id', 'jira_issue', () => issues), issue_uuid: uuidOf('c.issue_id', 'jira_issue') },
+  orderings: {},
+  order: '-c.created',
+  create: {
+    mayWith: (request, values) => mayAddTo(request, issueOf(request.db, values.issue as number).jira_project_id),
+    run: (request, values) =>
+      createEntity(request, comment, issueOf(request.db, values.issue as number).settings_id, {
+        issue_id: values.issue as number,
+        message: values.message as string,
+      }),
+  },
+  update: {
+    may: mayChange,
+    run: (request, row, { message }) =>
+      updateEntity(request, comment, row, changesOf(row, message === undefined ? {} : { message })),
+  },
+});
+
+/** What JIRA gets: its account speaks for everybody, so the text says for whom. */
+function signed(message: string, user: { username: string; full_name: string } | undefined): string {
+  return user ? `${message}\n\n(added by ${user.full_name || user.username} [${user.username}])` : message;
+}
+
+/** The message of a text at JIRA. */
+const unsigned = (text: string): string => text.replace(/\r?\n\r?\n\(added by [^\n]* \[[^\]\n]*\]\)\s*$/, '');
+
+/** JIRA.Comment, as drivers know it. */
+export const comment: EntityKind = {
+  name: 'Comment',
+  table: 'jira_comment',
+  owners: [{ column: 'issue_id', table: 'jira_issue' }],
+  told: (db, id) => {
+    const { message, user_id: user } = db.get<CommentRow>(
+      sql`SELECT * FROM jira_comment WHERE id = ${id}`,
+    ) as CommentRow;
+    const text = signed(
+      message,
+      db.get<{ username: string; full_name: string }>(sql`SELECT username, full_name FROM user WHERE id = ${user}`),
+    );
+    return { values: { name: text, message: text } };
+  },
+  stored: (_context, { author_username: author, message }) => ({
+    ...(typeof message === 'string' && { message: unsigned(message) }),
+    ...(typeof author === 'string' && { author_username: author }),
+  }),
+  adopt: (context, owner, backendId, values) => {
+    const { db } = context.deployment;
+    // A comment of another issue, whatever was told, is none of this one.
+    const { backend_id: key, settings_id: settings } = issueOf(db, owner);
+    if (values.issue !== undefined && values.issue !== key) return;
+    db.insert('jira_comment', {
+      uuid: newUuid(context.deployment),
+      settings_id: settings,
+      issue_id: owner,
+      message: '',
+      state: 'OK',
+      backend_id: backendId,
+      created: context.now,
+      ...comment.stored(context, values, undefined),
+    });
+  },
+};
+
+export const commentEndpoints: readonly Endpoint[] = entityEndpoints(comments, comment);

@@ -1,0 +1,162 @@
+import type { Request } from '../../../kernel/access/request.ts';
+import { FieldError, type Fields, objectShape, type Shape, type Values } from '../../../kernel/collection/field.ts';
+import { computedValue } from '../../../kernel/collection/representation.ts';
+import { invalid } from '../../../kernel/http/error.ts';
+import type { ActionAcceptance, ResourceKind } from '../../catalogue/provider.ts';
+import type { ResourceRow } from '../../resources/resource.ts';
+import { itemError, itemList } from './item-list.ts';
+import { belowTenant, tenantFields, tenantFilters, valueOf } from './tenancy.ts';
+
+/** What a security group lets in. */
+export interface Rule {
+  readonly id: number;
+  /** Empty: any. */
+  readonly protocol: '' | 'tcp' | 'udp' | 'icmp';
+  /** -1: any. For icmp type and code. */
+  readonly from_port: number;
+  readonly to_port: number;
+  readonly cidr: string;
+}
+
+const protocols = ['', 'tcp', 'udp', 'icmp'];
+const anywhere = '0.0.0.0/0';
+const badRange = new FieldError([{ non_field_errors: ['Invalid port range.'] }]);
+
+/** A port, type or code; `fallback` when it is absent. */
+function port(value: unknown, member: string, fallback: number | undefined): number {
+  const given =
+    value === undefined || value === null || value === ''
+      ? fallback
+      : typeof value === 'string' && /^-?\d+$/.test(value)
+        ? Number(value)
+        : value;
+  if (given === undefined) throw badRange;
+  if (typeof given !== 'number' || !Number.isInteger(given)) throw itemError(member, 'A valid integer is required.');
+  return given;
+}
+
+function isRange(protocol: Rule['protocol'], from: number, to: number): boolean {
+  if (protocol === '') return from === -1 && to === -1;
+  if (protocol === 'icmp') return [from, to].every((number) => number >= -1 && number <= 255);
+  return from >= 1 && to <= 65_535 && from <= to;
+}
+
+function isNetwork(cidr: string): boolean {
+  const match = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})\/(\d{1,2})$/.exec(cidr);
+  if (match === null) return false;
+  return match.slice(1, 5).every((part) => Number(part) <= 255) && Number(match[5]) <= 32;
+}
+
+function parseRule(item: Readonly<Record<string, unknown>>): Omit<Rule, 'id'> {
+  const protocol = item.protocol ?? '';
+  if (typeof protocol !== 'string' || !protocols.includes(protocol))
+    throw itemError('protocol', `"${String(protocol)}" is not a valid choice.`);
+  const needsPorts = protocol === 'tcp' || protocol === 'udp';
+  const from = port(item.from_port, 'from_port', needsPorts ? undefined : -1);
+  const to = port(item.to_port, 'to_port', needsPorts ? undefined : -1);
+  if (!isRange(protocol as Rule['protocol'], from, to)) throw badRange;
+  const cidr = typeof item.cidr === 'string' && item.cidr.trim() !== '' ? item.cidr.trim() : (item.cidr ?? anywhere);
+  if (typeof cidr !== 'string' || !isNetwork(cidr || anywhere)) throw itemError('cidr', 'Enter a valid IPv4 CIDR.');
+  return { protocol: protocol as Rule['protocol'], from_port: from, to_port: to, cidr: cidr || anywhere };
+}
+
+const ruleMembers: Readonly<Record<string, Shape>> = {
+  protocol: { type: 'string', enum: protocols },
+  from_port: { type: 'integer', examples: [443] },
+  to_port: { type: 'integer', examples: [443] },
+  cidr: { type: 'string', examples: [anywhere] },
+};
+
+/** The rules of a security group as answers show them. */
+export const rulesShape: Shape = {
+  type: 'array',
+  items: { title: 'SecurityGroupRule', ...objectShape({ id: { type: 'integer' }, ...ruleMembers }) },
+};
+
+/** The rules of a security group; a list replaces all. */
+export const rulesField = (required = false) =>
+  itemList({
+    json: computedValue(`ifnull(r.details -> '$.rules', '[]')`, rulesShape),
+    accepts: {
+      type: 'object',
+      properties: ruleMembers,
+      examples: [{ protocol: 'tcp', from_port: 443, to_port: 443, cidr: anywhere }],
+    },
+    required,
+    item: parseRule,
+    help: 'What is let in.',
+  });
+
+/** Rules with their numbers. */
+export const numbered = (rules: readonly Omit<Rule, 'id'>[]): Rule[] =>
+  rules.map((rule, i) => ({ id: i + 1, ...rule }));
+
+const rule = (protocol: Rule['protocol'], from_port: number, to_port: number): Omit<Rule, 'id'> => ({
+  protocol,
+  from_port,
+  to_port,
+  cidr: anywhere,
+});
+
+/** The security groups that every tenant starts with. */
+export const firstGroups: readonly {
+  readonly name: string;
+  readonly description: string;
+  readonly rules: readonly Rule[];
+}[] = [
+  {
+    name: 'allow-all',
+    description: 'Security group for any access',
+    rules: numbered([rule('icmp', -1, -1), rule('tcp', 1, 65_535)]),
+  },
+  { name: 'ssh', description: 'Security group for secure shell access', rules: numbered([rule('tcp', 22, 22)]) },
+  { name: 'ping', description: 'Security group for ping', rules: numbered([rule('icmp', -1, -1)]) },
+  { name: 'rdp', description: 'Security group for remote desktop access', rules: numbered([rule('tcp', 3389, 3389)]) },
+  {
+    name: 'web',
+    description: 'Security group for http and https access',
+    rules: numbered([rule('tcp', 80, 80), rule('tcp', 443, 443)]),
+  },
+];
+
+/** The group that the provider makes in every tenant is its own. Throws 400. */
+export function refuseDefaultName(name: string | undefined): void {
+  if (name === 'default') throw invalid({ name: ['Default security group is managed by OpenStack itself.'] });
+}
+
+const rulesOf = (group: Pick<ResourceRow, 'details'>): readonly Rule[] =>
+  valueOf<readonly Rule[]>(group, 'rules') ?? [];
+
+const setRulesFields: Fields = { rules: rulesField(true) };
+
+function acceptRules(_request: Request, group: ResourceRow, values: Values<Fields>): ActionAcceptance {
+  const rules = numbered((values as { rules: readonly Omit<Rule, 'id'>[] }).rules);
+  return {
+    parameters: { rules },
+    demands: { parent: { security_group_rule_count: rules.length - rulesOf(group).length } },
+  };
+}
+
+/** OpenStack.SecurityGroup (providers.md 4.4) */
+export const securityGroup: ResourceKind = {
+  ...belowTenant,
+  name: 'SecurityGroup',
+  path: 'openstack-security-groups',
+  examples: { name: 'https' },
+  plural: 'security groups',
+  category: undefined,
+  isPart: true,
+  fields: { ...tenantFields, rules: { ...rulesField(), input: undefined } },
+  filters: tenantFilters,
+  isCreatable: false,
+  checkUpdate: (_request, _group, { name }) => refuseDefaultName(name),
+  demands: (group) => ({ parent: { security_group_count: 1, security_group_rule_count: rulesOf(group).length } }),
+  actions: [
+    {
+      name: 'set_rules',
+      fields: setRulesFields,
+      accept: acceptRules,
+      answer: { status: 'Rules update was successfully scheduled.' },
+    },
+  ],
+};

@@ -1,0 +1,124 @@
+import type { PlainValues } from '../../catalogue/provider.ts';
+import type { OtherChange, OtherObject, SimulatedKind } from '../../catalogue/simulation.ts';
+import { firstLimits } from './limits.ts';
+import { subnetValues } from './network.ts';
+import { firstGroups, type Rule } from './security-group.ts';
+import { dashedUuid, inTenant } from './simulated-world.ts';
+
+/** What comes with a new tenant: its internal network and subnet, and its first security groups. */
+function firstParts(
+  { backend_id: tenant, internal_network_id: networkId, name }: PlainValues,
+  parameters: PlainValues,
+): OtherChange[] {
+  const own = { tenant_backend_id: tenant, description: '' };
+  const slug = String(parameters.slug ?? name);
+  const groups = (parameters.security_groups ?? firstGroups) as typeof firstGroups;
+  const part = (kind: string, values: PlainValues, id?: string): OtherChange => ({
+    kind,
+    action: 'add',
+    values: { ...own, ...values },
+    isSilent: true,
+    ...(id !== undefined && { backend_id: id }),
+  });
+  return [
+    part('Network', { name: `${slug.slice(0, 142)}-int-net` }, String(networkId)),
+    part('SubNet', {
+      name: `${slug.slice(0, 142)}-sub-net`,
+      network: networkId,
+      ...((parameters.subnet as PlainValues | undefined) ?? subnetValues(undefined, [])),
+    }),
+    ...groups.map((group) => part('SecurityGroup', { ...group })),
+  ];
+}
+
+/** Subnets go before their networks. */
+const partKinds = ['FloatingIP', 'SubNet', 'Network', 'SecurityGroup'];
+
+const sum = (objects: readonly OtherObject[], name: string): number =>
+  objects.reduce((total, { values }) => total + Number(values[name] ?? 0), 0);
+
+/** Limits and usages of a tenant's quotas, counted over the world. */
+function quotasOf(tenant: OtherObject, all: (kind: string) => readonly OtherObject[]): PlainValues {
+  const of = (kind: string): readonly OtherObject[] => inTenant(all(kind), tenant.backend_id);
+  const [instances, volumes, snapshots, groups] = [of('Instance'), of('Volume'), of('Snapshot'), of('SecurityGroup')];
+  const usages: Readonly<Record<keyof typeof firstLimits, number>> = {
+    vcpu: sum(instances, 'cores'),
+    ram: sum(instances, 'ram'),
+    storage: sum(volumes, 'size') + sum(snapshots, 'size'),
+    instances: instances.length,
+    volumes: volumes.length,
+    volumes_size: sum(volumes, 'size'),
+    snapshots: snapshots.length,
+    snapshots_size: sum(snapshots, 'size'),
+    security_group_count: groups.length,
+    security_group_rule_count: groups.reduce(
+      (total, { values }) => total + ((values.rules ?? []) as readonly Rule[]).length,
+      0,
+    ),
+    floating_ip_count: of('FloatingIP').length,
+    network_count: of('Network').length,
+    subnet_count: of('SubNet').length,
+  };
+  const limits = {
+    ...firstLimits,
+    ...(tenant.values.limits as Partial<Record<string, number>> | undefined),
+  } as Readonly<Record<string, number>>;
+  return Object.fromEntries(
+    Object.entries(usages).map(([name, usage]) => [name, { limit: limits[name] ?? -1, usage }]),
+  );
+}
+
+const told = (objects: readonly OtherObject[], kind: string, tenant: unknown): OtherChange[] =>
+  inTenant(objects, tenant).map(({ backend_id }) => ({ kind, action: 'tell', backend_id }));
+
+/** OpenStack.Tenant as the simulator plays it. */
+export const tenant: SimulatedKind = {
+  id: (_n, draw) => dashedUuid(draw),
+  born: (_n, _values, draw) => ({ internal_network_id: dashedUuid(draw) }),
+  effects: { set_quotas: ({ limits }, asked) => ({ limits: { ...(limits as PlainValues | undefined), ...asked } }) },
+  others: {
+    create: (object, _all, parameters) => firstParts(object, parameters),
+    delete: ({ backend_id: id }, all) =>
+      partKinds.flatMap((kind) =>
+        inTenant(all(kind), id).map(
+          ({ backend_id }): OtherChange => ({ kind, action: 'remove', backend_id, isSilent: true }),
+        ),
+      ),
+    pull_floating_ips: ({ backend_id: id }, all) => told(all('FloatingIP'), 'FloatingIP', id),
+    pull_security_groups: ({ backend_id: id }, all) => told(all('SecurityGroup'), 'SecurityGroup', id),
+  },
+  observed: (object, all) => ({ quotas: quotasOf(object, all) }),
+  unmanaged: (n, draw) => ({
+    internal_network_id: dashedUuid(draw),
+    external_network_id: '',
+    availability_zone: '',
+    user_username: `unmanaged-tenant-${n}-user`,
+  }),
+};
+
+export const network: SimulatedKind = {
+  id: (_n, draw) => dashedUuid(draw),
+  born: (n) => ({ is_external: false, type: 'vxlan', segmentation_id: 1000 + n }),
+  others: {
+    delete: ({ backend_id: id }, all) =>
+      all('SubNet')
+        .filter(({ values }) => values.network === id)
+        .map(({ backend_id }): OtherChange => ({ kind: 'SubNet', action: 'remove', backend_id })),
+  },
+};
+
+export const subnet: SimulatedKind = { id: (_n, draw) => dashedUuid(draw) };
+
+export const securityGroup: SimulatedKind = {
+  id: (_n, draw) => dashedUuid(draw),
+  effects: { set_rules: (_values, { rules }) => ({ rules }) },
+};
+
+export const floatingIp: SimulatedKind = {
+  id: (_n, draw) => dashedUuid(draw),
+  born: (_n, { address: given }, draw) => {
+    const address = typeof given === 'string' && given !== '' ? given : draw.externalAddress();
+    return { address, name: address, instance_backend_id: '' };
+  },
+  final: { create: 'DOWN' },
+};

@@ -1,0 +1,105 @@
+import type { Context } from '../../../kernel/access/deployment.ts';
+import type { Request } from '../../../kernel/access/request.ts';
+import { minute } from '../../../kernel/clock.ts';
+import { type Fields, shown, shownList, type Values } from '../../../kernel/collection/field.ts';
+import { listValue, numberValue, textValue, timeValue } from '../../../kernel/collection/representation.ts';
+import { properName } from '../../../kernel/collection/rules.ts';
+import { text } from '../../../kernel/collection/values.ts';
+import { raw, sql } from '../../../kernel/db/sql.ts';
+import type { Task } from '../../../kernel/jobs/timer.ts';
+import type { ResourceKind } from '../../catalogue/provider.ts';
+import { scheduleDeletion } from '../../resources/changes.ts';
+import { makeResource } from '../../resources/creation.ts';
+import { detail, relatedItem, relatedList, shownDetail, textMap } from '../../resources/details.ts';
+import type { ResourceRow } from '../../resources/resource.ts';
+import { belowTenant, related, relatedFilters, relatedLink, tenantFields, tenantFilters, valueOf } from './tenancy.ts';
+
+const volumePath = 'openstack-volumes';
+const volumeName = related('OpenStack.Volume', 'source_volume', 'name');
+
+const fields: Fields = {
+  ...tenantFields,
+  source_volume: relatedLink('OpenStack.Volume', volumePath, 'source_volume'),
+  source_volume_name: shown('string', { type: ['string', 'null'] }, textValue(volumeName)),
+  size: shown('integer', { type: 'integer' }, numberValue('r.size')),
+  metadata: shownDetail('metadata', textMap, '{}'),
+  restorations: shownList(
+    listValue(
+      relatedItem(volumePath),
+      `resource x WHERE x.kind = 'OpenStack.Volume' AND x.settings_id = r.settings_id AND ${detail('source_snapshot', 'x')} = r.backend_id AND r.backend_id <> ''`,
+      'x.id',
+    ),
+  ),
+  kept_until: shown('datetime', { type: ['string', 'null'], format: 'date-time' }, timeValue(detail('kept_until'))),
+};
+
+const restoreFields: Fields = { name: properName('database-restored'), description: text({ max: 500 }) };
+
+function restore(request: Request, snapshot: ResourceRow, values: Values<Fields>): ResourceRow {
+  const { description, name } = values as unknown as { name: string; description?: string };
+  return makeResource(request, 'OpenStack.Volume', snapshot, {
+    row: {
+      name,
+      description,
+      size: snapshot.size,
+      parent_id: snapshot.parent_id,
+      tenant_backend_id: valueOf(snapshot, 'tenant_backend_id'),
+      source_snapshot: snapshot.backend_id,
+      bootable: false,
+    },
+  });
+}
+
+const deletedAtOnce = 20;
+
+/** Deletes snapshots that are kept no longer, some at a time; answers whether there may be more. */
+function deleteOutdated(context: Context): boolean {
+  const { db } = context.deployment;
+  const outdated =
+    db.all<ResourceRow>(sql`SELECT r.* FROM resource r WHERE r.kind = 'OpenStack.Snapshot' AND r.state IN ('OK', 'Erred')
+    AND ${raw(detail('kept_until'))} <= ${context.now} LIMIT ${deletedAtOnce}`);
+  for (const snapshot of outdated) scheduleDeletion(context, snapshot);
+  return outdated.length === deletedAtOnce;
+}
+
+export const deleteOutdatedSnapshots: Task = {
+  name: 'delete outdated snapshots',
+  every: minute,
+  run: (context) => context.deployment.db.write(() => deleteOutdated(context)),
+};
+
+/** OpenStack.Snapshot (providers.md 4.6) */
+export const snapshot: ResourceKind = {
+  ...belowTenant,
+  name: 'Snapshot',
+  path: 'openstack-snapshots',
+  examples: { name: 'database-before-upgrade' },
+  plural: 'snapshots',
+  category: 'storages',
+  hasRuntimeState: true,
+  failed: ['error'],
+  fields,
+  related: relatedList(
+    'OpenStack.Volume',
+    volumePath,
+    `x.settings_id = r.settings_id AND x.backend_id = ${detail('source_volume')} AND x.backend_id <> ''`,
+  ),
+  lists: [
+    {
+      name: 'restorations',
+      kind: 'OpenStack.Volume',
+      condition: (row) =>
+        sql`r.settings_id = ${row.settings_id} AND ${raw(detail('source_snapshot'))} = ${row.backend_id} AND ${row.backend_id} <> ''`,
+    },
+  ],
+  filters: { ...tenantFilters, ...relatedFilters('source_volume', 'OpenStack.Volume', volumePath, 'source_volume') },
+  orderings: { size: 'r.size', source_volume_name: `ifnull(${volumeName}, '') COLLATE NOCASE` },
+  isCreatable: false,
+  demands: ({ size }) => ({
+    project: { nc_snapshot_count: 1, nc_snapshot_size: size },
+    customer: { nc_snapshot_size: size },
+    link: { storage: size },
+    parent: { snapshots: 1, storage: size, snapshots_size: size },
+  }),
+  actions: [{ name: 'restore', fields: restoreFields, make: restore, makes: 'OpenStack.Volume', answer: {} }],
+};

@@ -1,0 +1,100 @@
+import type { Request } from '../../../kernel/access/request.ts';
+import { type Field, shown, shownText } from '../../../kernel/collection/field.ts';
+import { type Filters, linked, uuidOf } from '../../../kernel/collection/filter.ts';
+import { link } from '../../../kernel/collection/links.ts';
+import { knownText, optionalLink, textValue } from '../../../kernel/collection/representation.ts';
+import { type Sql, sql } from '../../../kernel/db/sql.ts';
+import { invalid } from '../../../kernel/http/error.ts';
+import type { ResourceKind } from '../../catalogue/provider.ts';
+import { detail, resourceTarget } from '../../resources/details.ts';
+import { detailsOf, type ResourceRow, resourceOf } from '../../resources/resource.ts';
+
+/*
+ * What every kind below a tenant has in common (providers.md 4.2): its tenant, and relations to other objects of the same
+ * tenant, which are kept as the provider's ids, so that they hold for what was imported too.
+ */
+
+const ofTenant = (column: string): string => `(SELECT ${column} FROM resource WHERE id = r.parent_id)`;
+const tenantPath = 'openstack-tenants';
+
+/** Members about the tenant. */
+export const tenantFields = {
+  tenant: shown('field', { type: ['string', 'null'], format: 'uri' }, optionalLink(tenantPath, ofTenant('uuid'))),
+  tenant_name: shownText(knownText(ofTenant('name'))),
+  tenant_uuid: shownText(textValue(ofTenant('uuid'))),
+};
+
+/** The same where creation chooses the tenant. */
+export const chosenTenantFields = {
+  ...tenantFields,
+  tenant: {
+    ...link({
+      required: true,
+      update: false,
+      to: resourceTarget('OpenStack.Tenant', tenantPath),
+      key: ofTenant('uuid'),
+    }),
+    json: tenantFields.tenant.json,
+  },
+};
+
+export const tenantFilters: Filters = {
+  tenant: linked('r.parent_id', 'resource', () => ({ path: tenantPath })),
+  tenant_uuid: uuidOf('r.parent_id', 'resource'),
+};
+
+/** What a kind below a tenant declares alike. */
+export const belowTenant = {
+  references: { parent_id: { value: 'tenant_backend_id', kind: 'OpenStack.Tenant' } },
+  pushes: ['name', 'description'],
+} as const satisfies Partial<ResourceKind>;
+
+/** The same for what can be attached to an instance. */
+export const attachable = {
+  ...belowTenant,
+  references: { ...belowTenant.references, instance_id: { value: 'instance_backend_id', kind: 'OpenStack.Instance' } },
+} as const satisfies Partial<ResourceKind>;
+
+/** The tenant a body names. Throws 400 when it is of another link or not ready. */
+export function readyTenant({ db }: Pick<Request, 'db'>, id: number, place: { readonly link: number }): ResourceRow {
+  const tenant = resourceOf(db, id) as ResourceRow;
+  if (tenant.link_id !== place.link)
+    throw invalid({ tenant: ['Tenant should belong to the same service project link.'] });
+  if (tenant.state !== 'OK') throw invalid({ tenant: ['Tenant is not ready.'] });
+  return tenant;
+}
+
+/** The tenant of a resource below one. */
+export const tenantOf = ({ db }: Pick<Request, 'db'>, resource: Pick<ResourceRow, 'parent_id'>): ResourceRow =>
+  resourceOf(db, resource.parent_id as number) as ResourceRow;
+
+/** A detail of a resource. */
+export const valueOf = <T>(resource: Pick<ResourceRow, 'details'>, name: string): T | undefined =>
+  detailsOf(resource)[name] as T | undefined;
+
+/** A column of the object of a kind that a detail names by the provider's id: SQL. */
+export const related = (kind: string, name: string, column: string): string =>
+  `(SELECT n.${column} FROM resource n WHERE n.settings_id = r.settings_id AND n.kind = '${kind}' AND n.backend_id = ${detail(name)} AND n.backend_id <> '')`;
+
+/** Link, uuid and name of such an object. */
+export const relatedLink = (kind: string, path: string, name: string): Field<never> =>
+  shown('field', { type: ['string', 'null'], format: 'uri' }, optionalLink(path, related(kind, name, 'uuid')));
+
+/** Filters by such an object: its link, its uuid. */
+export const relatedFilters = (filter: string, kind: string, path: string, name: string): Filters => ({
+  [filter]: linked(related(kind, name, 'id'), 'resource', () => ({ path })),
+  [`${filter}_uuid`]: uuidOf(related(kind, name, 'id'), 'resource'),
+});
+
+/** Resources of a kind that satisfy a condition on `r`. */
+export const rowsWhere = ({ db }: Pick<Request, 'db'>, kind: string, condition: Sql): ResourceRow[] =>
+  db.all<ResourceRow>(sql`SELECT r.* FROM resource r WHERE r.kind = ${kind} AND ${condition} ORDER BY r.id`);
+
+/** Text as part of a name at the provider: lower-case latin letters, digits and dashes. */
+export const slug = (text: string): string =>
+  text
+    .normalize('NFKD')
+    .replace(/[\u0300-\u036f]/g, '')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-+|-+$/g, '') || 'tenant';

@@ -1,0 +1,207 @@
+import { embeddedQuotas } from '../../../activity/quotas/embedded.ts';
+import type { Request } from '../../../kernel/access/request.ts';
+import { type Field, type Fields, shown, shownList, type Values } from '../../../kernel/collection/field.ts';
+import { computedValue, constant } from '../../../kernel/collection/representation.ts';
+import { text } from '../../../kernel/collection/values.ts';
+import { sql } from '../../../kernel/db/sql.ts';
+import { invalid } from '../../../kernel/http/error.ts';
+import type { Acceptance, Place, PlainValues, ResourceKind } from '../../catalogue/provider.ts';
+import { adoptParts } from '../../resources/adoption.ts';
+import { placeOf } from '../../resources/creation.ts';
+import { relatedOfKinds, shownDetail } from '../../resources/details.ts';
+import type { ResourceRow } from '../../resources/resource.ts';
+import { firstLimits } from './limits.ts';
+import { cidrField, nameserversOf, subnetValues } from './network.ts';
+import { administrationProject, defaultDomain } from './options.ts';
+import { firstGroups } from './security-group.ts';
+import { slug } from './tenancy.ts';
+import { tenantActions } from './tenant-actions.ts';
+
+const password = { characters: 'ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789', length: 20 };
+
+/** Random characters of an alphabet, each as likely as any other. */
+function randomText({ deployment }: Request, characters: string, length: number): string {
+  let chosen = '';
+  while (chosen.length < length) {
+    const [byte] = deployment.random(1) as unknown as [number];
+    if (byte < 256 - (256 % characters.length)) chosen += characters[byte % characters.length];
+  }
+  return chosen;
+}
+
+/** Who may change the tenant, while the deployment shows credentials at all. */
+const toCredentialReaders = `@detail AND @credentials AND (@staff
+  OR r.customer_id IN (SELECT customer_id FROM customer_role WHERE user_id = @caller AND role = 'owner' AND ended IS NULL)
+  OR r.project_id IN (SELECT project_id FROM project_role WHERE user_id = @caller AND role IN ('admin', 'manager') AND ended IS NULL))`;
+
+const option = (name: string): string =>
+  `(SELECT st.options ->> '$.${name}' FROM service_settings st WHERE st.id = r.settings_id)`;
+/** Scheme and host of the backend; null on the simulator. */
+const dashboard = `(SELECT concat(substr(st.backend_url, 1, instr(st.backend_url, '://') + 2), host.name, '/dashboard')
+  FROM service_settings st, (SELECT substr(authority.text, 1, instr(concat(authority.text, ':'), ':') - 1) AS name FROM
+    (SELECT substr(rest.text, 1, instr(concat(rest.text, '/'), '/') - 1) AS text FROM
+      (SELECT substr(own.backend_url, instr(own.backend_url, '://') + 3) AS text FROM service_settings own WHERE own.id = r.settings_id) rest) authority) host
+  WHERE st.id = r.settings_id AND st.backend_url LIKE 'http%')`;
+
+const userNameField: Field<string> = {
+  ...text({ max: 50, update: false, help: 'User of the tenant; default: made of its name.' }),
+  json: () => computedValue(`ifnull(r.details -> '$.user_username', '""')`),
+  shown: toCredentialReaders,
+};
+
+const fields: Fields = {
+  availability_zone: {
+    ...text({ max: 255, update: false }),
+    json: () => computedValue(`ifnull(r.details -> '$.availability_zone', '""')`),
+  },
+  internal_network_id: shownDetail('internal_network_id', { type: 'string' }, '""'),
+  external_network_id: shownDetail('external_network_id', { type: 'string' }, '""'),
+  user_username: userNameField,
+  user_password: shown('string', { type: 'string' }, constant('""'), { shown: toCredentialReaders }),
+  subnet_cidr: { ...cidrField, json: undefined },
+  quotas: shownList(embeddedQuotas('resource', 'r.id')),
+  extra_configuration: shown('nested object', { type: 'object', maxProperties: 0 }, constant('{}')),
+};
+
+interface Settings {
+  readonly id: number;
+  readonly backend_url: string | null;
+  readonly domain: string | null;
+  readonly options: string;
+}
+
+const settingsOf = ({ db }: Pick<Request, 'db'>, id: number): Settings =>
+  db.get<Settings>(sql`SELECT id, backend_url, domain, options FROM service_settings WHERE id = ${id}`) as Settings;
+
+const taken = (name: string): string => `Name "${name}" is already registered. Please choose another one.`;
+
+/** Whether another tenant of the same provider and domain has this value; every simulated provider is one of its own. */
+function isTaken({ db }: Pick<Request, 'db'>, settings: Settings, value: ReturnType<typeof sql>, own = 0): boolean {
+  const { backend_url: url, domain, id } = settings;
+  const same = /^https?:/i.test(url ?? '')
+    ? sql`st.backend_url = ${url} AND ifnull(nullif(st.domain, ''), ${defaultDomain}) = ${domain || defaultDomain}`
+    : sql`st.id = ${id}`;
+  return (
+    db.value(sql`SELECT 1 FROM resource r JOIN service_settings st ON st.id = r.settings_id
+    WHERE r.kind = 'OpenStack.Tenant' AND r.id <> ${own} AND ${same} AND ${value} LIMIT 1`) !== undefined
+  );
+}
+
+function refuseTakenName(request: Pick<Request, 'db'>, settings: Settings, name: string, own?: number): void {
+  if (
+    name === administrationProject(JSON.parse(settings.options)) ||
+    isTaken(request, settings, sql`r.name = ${name}`, own)
+  )
+    throw invalid({ name: [taken(name)] });
+}
+
+function userName(request: Request, settings: Settings, given: string | undefined, name: string): string {
+  const isUsed = (username: string): boolean =>
+    isTaken(request, settings, sql`r.details ->> '$.user_username' = ${username}`);
+  if (!given) {
+    for (;;) {
+      const made = `${slug(name).slice(0, 25)}-user-${randomText(request, 'abcdefghijklmnopqrstuvwxyz0123456789', 4)}`;
+      if (!isUsed(made)) return made;
+    }
+  }
+  if (given === 'admin' || given === 'service')
+    throw invalid({ user_username: [`Name "${given}" cannot be used as tenant user username.`] });
+  if (isUsed(given)) throw invalid({ user_username: [taken(given)] });
+  return given;
+}
+
+function accept(request: Request, values: Values<Fields>, place: Place): Acceptance {
+  const {
+    availability_zone: zone,
+    name,
+    subnet_cidr: cidr,
+    user_username: user,
+  } = values as Record<'name', string> & Partial<Record<string, string>>;
+  const settings = settingsOf(request, place.settings);
+  const chosen = JSON.parse(settings.options) as Readonly<Record<string, string | undefined>>;
+  refuseTakenName(request, settings, name);
+  return {
+    row: {
+      availability_zone: zone || (chosen.availability_zone ?? ''),
+      external_network_id: chosen.external_network_id ?? '',
+      internal_network_id: '',
+      user_username: userName(request, settings, user, name),
+    },
+    parameters: {
+      slug: slug(name),
+      subnet: subnetValues(cidr, nameserversOf(request, place.settings)),
+      security_groups: firstGroups,
+    },
+    secrets: { user_password: randomText(request, password.characters, password.length) },
+  };
+}
+
+const isShared = ({ db }: Pick<Request, 'db'>, settings: number): boolean =>
+  db.value(sql`SELECT shared FROM service_settings WHERE id = ${settings}`) === 1;
+
+/** Owners delete tenants of shared settings, managers and administrators only where the deployment lets them. */
+function forbidDeletion(request: Request, tenant: ResourceRow): string | undefined {
+  const { caller, config, db } = request;
+  if (caller.isStaff || config.manager_can_manage_tenants || !isShared(request, tenant.settings_id)) return undefined;
+  const isOwner = db.value(
+    sql`SELECT 1 FROM customer_role WHERE customer_id = ${tenant.customer_id} AND user_id = ${caller.id} AND role = 'owner' AND ended IS NULL`,
+  );
+  return isOwner ? undefined : 'You do not have permission to perform this action.';
+}
+
+/** Names of the kinds in a tenant as refusals write them, in order. */
+const contents = [
+  ['OpenStack.Instance', 'instances'],
+  ['OpenStack.Snapshot', 'snapshots'],
+  ['OpenStack.Volume', 'volumes'],
+] as const;
+
+function refuseDeletion({ db }: Request, tenant: ResourceRow): string | undefined {
+  const kinds = db.values<string>(sql`SELECT DISTINCT kind FROM resource WHERE parent_id = ${tenant.id}`);
+  const first = contents.find(([kind]) => kinds.includes(kind));
+  return first && `Cannot delete tenant with existing ${first[1]}`;
+}
+
+/** OpenStack.Tenant (providers.md 4.3) */
+export const tenant: ResourceKind = {
+  name: 'Tenant',
+  path: 'openstack-tenants',
+  examples: { name: 'Production of Alice' },
+  plural: 'tenants',
+  category: 'private_clouds',
+  hasRuntimeState: true,
+  fields,
+  accessUrl: computedValue(`ifnull(json_quote(coalesce(${option('access_url')}, ${dashboard})), 'null')`),
+  related: relatedOfKinds(
+    { 'OpenStack.Instance': 'openstack-instances', 'OpenStack.Volume': 'openstack-volumes' },
+    'x.parent_id = r.id',
+  ),
+  isCreatable: true,
+  pushes: ['name', 'description'],
+  shownSecrets: ['user_password'],
+  refuseCreation: (request, values) =>
+    request.caller.isStaff || !placeOf(request, values.service_project_link as number).isShared
+      ? undefined
+      : 'You do not have permissions to create tenant in this project using selected service.',
+  accept,
+  checkUpdate: (request, row, { name }) =>
+    name !== undefined && refuseTakenName(request, settingsOf(request, row.settings_id), name, row.id),
+  demands: () => ({ service: { tenant_count: 1 } }),
+  quotas: firstLimits,
+  quotasAreBackend: true,
+  forbidDeletion,
+  refuseDeletion,
+  takesAlong: (row) => sql`r.parent_id = ${row.id}`,
+  limits: { delete: 25 },
+  actions: tenantActions,
+  isImportable: true,
+  importsOnlyForStaff: true,
+  importFields: ['description'],
+  acceptImport: (request, object, place) => ({
+    row: importedValues(object.values),
+    then: (id) => adoptParts(request, { settings: place.settings, parent: id }),
+  }),
+};
+
+/** Nobody knows the password of a user that was made elsewhere. */
+const importedValues = (values: PlainValues): PlainValues => ({ user_username: values.user_username ?? '' });

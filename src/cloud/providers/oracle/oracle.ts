@@ -1,0 +1,23 @@
+import type { ProviderType } from '../../catalogue/provider.ts';
+import { database } from './database.ts';
+import { template, zone } from './properties.ts';
+import { simulation } from './simulation.ts';
+
+const required = ['This field is required.'];
+
+/** Oracle (providers.md 9) */
+export const oracle: ProviderType = {
+  name: 'Oracle',
+  prefix: 'oracle',
+  hasGlobalProperties: false,
+  isPublic: false,
+  options: {},
+  missingCredentials: ({ password, username }) => ({
+    ...(!username && { username: required }),
+    ...(!password && { password: required }),
+  }),
+  quotas: { service: {}, link: [], settings: [] },
+  kinds: [database],
+  properties: [zone, template],
+  simulation,
+};

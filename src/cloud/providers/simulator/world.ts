@@ -1,0 +1,132 @@
+import { createHash } from 'node:crypto';
+import type { Deployment } from '../../../kernel/access/deployment.ts';
+import { sql } from '../../../kernel/db/sql.ts';
+import type { DriverSettings, PlainValues } from '../../catalogue/provider.ts';
+import type { Draw } from '../../catalogue/simulation.ts';
+
+/** An object at the pretended provider. */
+export interface SimulatedObject {
+  readonly id: number;
+  readonly kind: string;
+  readonly ordinal: number;
+  readonly backend_id: string;
+  readonly values: PlainValues;
+}
+
+interface Row extends Omit<SimulatedObject, 'values'> {
+  readonly values: string;
+}
+
+/** The world of one settings, in the database: it survives restarts and goes with the settings (providers.md 3.1). */
+export class World {
+  readonly #seed: number;
+
+  constructor(
+    private readonly deployment: Deployment,
+    private readonly settings: DriverSettings,
+  ) {
+    const seed = settings.options.simulator_seed;
+    this.#seed = typeof seed === 'number' ? seed : Number.parseInt(settings.uuid.slice(0, 8), 16);
+  }
+
+  /** Counts something of this world and answers its number, from 1. */
+  next(name: string): number {
+    const { db } = this.deployment;
+    db.run(sql`INSERT INTO simulated_counter (settings_id, name, value) VALUES (${this.settings.id}, ${name}, 1)
+      ON CONFLICT DO UPDATE SET value = value + 1`);
+    return db.value<number>(
+      sql`SELECT value FROM simulated_counter WHERE settings_id = ${this.settings.id} AND name = ${name}`,
+    ) as number;
+  }
+
+  /** How often `next` has counted something. */
+  count(name: string): number {
+    return (
+      this.deployment.db.value<number>(
+        sql`SELECT value FROM simulated_counter WHERE settings_id = ${this.settings.id} AND name = ${name}`,
+      ) ?? 0
+    );
+  }
+
+  find(kind: string, backendId: unknown): SimulatedObject | undefined {
+    const row = this.deployment.db.get<Row>(sql`SELECT * FROM simulated_object
+      WHERE settings_id = ${this.settings.id} AND kind = ${kind} AND backend_id = ${String(backendId ?? '')}`);
+    return row && parsed(row);
+  }
+
+  all(): SimulatedObject[] {
+    return this.deployment.db
+      .all<Row>(sql`SELECT * FROM simulated_object WHERE settings_id = ${this.settings.id} ORDER BY kind, ordinal`)
+      .map(parsed);
+  }
+
+  ofKind(kind: string): SimulatedObject[] {
+    return this.deployment.db
+      .all<Row>(
+        sql`SELECT * FROM simulated_object WHERE settings_id = ${this.settings.id} AND kind = ${kind} ORDER BY ordinal`,
+      )
+      .map(parsed);
+  }
+
+  add(kind: string, ordinal: number, backendId: string, values: PlainValues): void {
+    this.deployment.db.insert('simulated_object', {
+      settings_id: this.settings.id,
+      kind,
+      ordinal,
+      backend_id: backendId,
+      values: JSON.stringify(values),
+    });
+  }
+
+  change(object: SimulatedObject, values: PlainValues): PlainValues {
+    const after = { ...object.values, ...values };
+    this.deployment.db.run(
+      sql`UPDATE simulated_object SET "values" = ${JSON.stringify(after)} WHERE id = ${object.id}`,
+    );
+    return after;
+  }
+
+  remove(object: SimulatedObject): void {
+    this.deployment.db.run(sql`DELETE FROM simulated_object WHERE id = ${object.id}`);
+  }
+
+  /** A number from 0 to 1 that follows from the seed and these words. */
+  chance(...words: readonly (string | number)[]): number {
+    return this.#digest(words).readUIntBE(0, 6) / 2 ** 48;
+  }
+
+  /** Generated values for the n-th object of a kind. */
+  draw(kind: string, ordinal: number): Draw {
+    let block = 0;
+    let digits = '';
+    const hex = (length: number): string => {
+      while (digits.length < length) digits += this.#digest([kind, ordinal, block++]).toString('hex');
+      const taken = digits.slice(0, length);
+      digits = digits.slice(length);
+      return taken;
+    };
+    return {
+      hex,
+      externalAddress: () => address(0xc6_12_00_00, this.next('external address'), 17),
+      internalAddress: () => address(0x0a_00_00_00, this.next('internal address'), 24),
+      number: (series) => this.next(series),
+      next: (name) => this.next(name),
+      all: (name) => this.ofKind(name),
+      macAddress: () => `fa:16:3e:${(hex(6).match(/../g) as string[]).join(':')}`,
+    };
+  }
+
+  #digest(words: readonly (string | number)[]): Buffer {
+    return createHash('sha256')
+      .update([this.#seed, ...words].join('\0'))
+      .digest();
+  }
+}
+
+const parsed = (row: Row): SimulatedObject => ({ ...row, values: JSON.parse(row.values) });
+
+/** The n-th address of a network with so many bits for hosts; starts anew when they are used up. */
+function address(network: number, n: number, bits: number): string {
+  const value = network + (((n - 1) % (2 ** bits - 2)) + 1);
+  return [24, 16, 8, 0].map((shift) => Math.floor(value / 2 ** shift) % 256).join('.');
+}

@@ -1,0 +1,81 @@
+import type { Request } from '../../kernel/access/request.ts';
+import { type Field, shown } from '../../kernel/collection/field.ts';
+import type { LinkTarget } from '../../kernel/collection/links.ts';
+import {
+  computedValue,
+  type Json,
+  knownText,
+  linkOfPath,
+  linkValue,
+  listValue,
+  objectValue,
+  optionalLink,
+  plainValue,
+} from '../../kernel/collection/representation.ts';
+import { sql } from '../../kernel/db/sql.ts';
+import { visibleResources } from './rights.ts';
+
+/** A value among the details of a kind: SQL. */
+export const detail = (name: string, alias = 'r'): string => `(${alias}.details ->> '$.${name}')`;
+
+/** A detail as it is shown: any JSON value; `empty` is the JSON shown without one. */
+export const shownDetail = (
+  name: string,
+  shape: Readonly<Record<string, unknown>> = { type: ['string', 'null'] },
+  empty = 'null',
+): Field<never> => shown('string', shape, computedValue(`ifnull(r.details -> '$.${name}', '${empty}')`));
+
+/** Any texts by name. */
+export const textMap = { type: 'object', additionalProperties: { type: 'string' } } as const;
+
+/** Where links to resources of a kind point. */
+export const resourceTarget = (kind: string, path: string) => (): LinkTarget => ({
+  path,
+  visibleId: ({ caller, db }: Request, uuid) =>
+    db.value<number>(
+      sql`SELECT r.id FROM resource r WHERE r.kind = ${kind} AND r.uuid = ${uuid} AND ${visibleResources(caller)}`,
+    ),
+});
+
+/** The link of the resource whose id stands in a column, or null. */
+export const linkOfResource = (path: string, column: string): Field<never> =>
+  shown(
+    'field',
+    { type: ['string', 'null'], format: 'uri' },
+    optionalLink(path, `(SELECT uuid FROM resource WHERE id = ${column})`),
+  );
+
+/** An item of related_resources in alias `x` (services.md 7.1). */
+export const relatedItem = (path: string): Json =>
+  objectValue({
+    url: linkValue(path, 'x.uuid'),
+    uuid: plainValue('x.uuid'),
+    name: knownText('x.name'),
+    resource_type: plainValue('x.kind'),
+    state: plainValue('x.state'),
+  });
+
+/** Related resources of one kind that satisfy a condition on alias `x`. */
+export const relatedList = (kind: string, path: string, condition: string): Json =>
+  listValue(relatedItem(path), `resource x WHERE x.kind = '${kind}' AND ${condition}`, 'x.id');
+
+/** Related resources of several kinds, by their paths, that satisfy a condition on alias `x`. */
+export const relatedOfKinds = (paths: Readonly<Record<string, string>>, condition: string): Json =>
+  listValue(
+    objectValue({
+      url: linkOfPath(
+        `CASE x.kind ${Object.entries(paths)
+          .map(([kind, path]) => `WHEN '${kind}' THEN '${path}'`)
+          .join(' ')} END`,
+        'x.uuid',
+      ),
+      uuid: plainValue('x.uuid'),
+      name: knownText('x.name'),
+      resource_type: plainValue('x.kind'),
+      state: plainValue('x.state'),
+    }),
+    `resource x WHERE x.kind IN (${Object.keys(paths)
+      .map((kind) => `'${kind}'`)
+      .join(', ')}) AND ${condition}`,
+    'x.kind, x.id',
+  );

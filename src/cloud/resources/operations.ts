@@ -1,0 +1,217 @@
+import { closeAlert, raiseAlert } from '../../activity/alerts/raise.ts';
+import type { EventTypeName } from '../../activity/events/catalogue.ts';
+import { record } from '../../activity/events/record.ts';
+import { countQuotas, type Demand } from '../../activity/quotas/usage.ts';
+import type { Context, Deployment } from '../../kernel/access/deployment.ts';
+import { minute } from '../../kernel/clock.ts';
+import { sql } from '../../kernel/db/sql.ts';
+import type { DriverCall, PlainValues, ResourceKind, Step } from '../catalogue/provider.ts';
+import { resourceKind } from '../catalogue/registry.ts';
+import type { Subject } from '../worker/job-handler.ts';
+import type { Job } from '../worker/jobs.ts';
+import { detailsOf, type ResourceRow, resourceContext, resourceOf, type State } from './resource.ts';
+import { applyChanges, changeResource, changeTogether, removeResource } from './rows.ts';
+
+/*
+ * What happens to a resource while a job about it runs (services.md 8.1, 8.3). Every transition is a transaction of its
+ * own, made by the worker.
+ */
+
+/** What a resource tells that the provider has no more. */
+export const missingAtBackend = 'Does not exist at backend.';
+
+const running: Readonly<Record<string, State>> = { create: 'Creating', delete: 'Deleting' };
+
+/** Scheduled becomes running. */
+export function startOperation(context: Context, resource: ResourceRow, job: Job): void {
+  const { secrets: _, ...shown } = JSON.parse(job.parameters) as PlainValues;
+  const isAction = !['create', 'update', 'delete', 'pull'].includes(job.operation);
+  const { together } = shown as { together?: readonly number[] };
+  changeTogether(context, together ?? [], { state: 'Updating' });
+  changeResource(context, resource, {
+    state: running[job.operation] ?? 'Updating',
+    ...(isAction && { action: job.operation, action_details: shown.shown ?? {} }),
+  });
+}
+
+/** Stores what a waiting operation told; answers the text of a failure when the provider's state means one. */
+export function storeProgress(
+  context: Context,
+  resource: ResourceRow,
+  { changes, values = {} }: Extract<Step, { kind: 'wait' }>,
+): string | undefined {
+  applyChanges(context, changeResource(context, resource, values), changes);
+  return failureOfState(resource.kind, values.runtime_state);
+}
+
+/** The text of a failure that a runtime state of a kind means, or undefined. */
+export function failureOfState(kindName: string, state: unknown): string | undefined {
+  const { kind } = resourceKind(kindName);
+  return kind.failed?.some((failed) => failed === state)
+    ? `${kind.name} runtime state become erred: ${state}`
+    : undefined;
+}
+
+/** Characters of a failure that are kept (services.md 8.3). */
+export const longestText = 2000;
+
+/** The end of an operation: state, values, quotas, events and alerts in one transaction. */
+export function finishOperation(
+  context: Context,
+  resource: ResourceRow,
+  job: Job,
+  step: Exclude<Step, { kind: 'wait' }>,
+): void {
+  const parameters = JSON.parse(job.parameters) as Carried;
+  if (step.kind === 'done') {
+    const failure = job.operation === 'delete' ? undefined : failureOfState(resource.kind, step.values?.runtime_state);
+    if (failure !== undefined) return finishOperation(context, resource, job, { ...step, kind: 'fail', text: failure });
+    return succeed(context, resource, job, step, parameters);
+  }
+  if (parameters.demands)
+    countQuotas(
+      context,
+      parameters.demands.map((demand) => ({ ...demand, delta: -demand.delta })),
+    );
+  if (job.operation === 'delete' && parameters.forced) {
+    applyChanges(context, resource, step.changes);
+    removeResource(context, resource, { deletion: parameters });
+    return;
+  }
+  const text = step.text.slice(0, longestText);
+  changeTogether(context, parameters.together ?? [], { state: 'Erred', error_message: text });
+  const erred = changeResource(context, resource, {
+    ...step.values,
+    state: 'Erred',
+    error_message: text,
+    action: '',
+    action_details: {},
+  });
+  applyChanges(context, erred, step.changes);
+  const event = failureEvents[job.operation];
+  if (event) record(context, event, { ...resourceContext(context.deployment.db, erred), error_message: text });
+  resourceKind(erred.kind).kind.onFailure?.(context, erred, { operation: job.operation, parameters, text });
+  if (job.operation === 'pull' && text === missingAtBackend)
+    raiseAlert(context, 'resource', resource.id, 'resource_disappeared_from_backend');
+}
+
+/** What the parameters of a job carry for its end. */
+interface Carried extends PlainValues {
+  readonly forced?: boolean;
+  /** What a changed name or description adds to the message of the event. */
+  readonly changes?: string;
+  readonly demands?: readonly Demand[];
+  /** Ids of resources that are Updating as long as this one. */
+  readonly together?: readonly number[];
+}
+
+const failureEvents: Readonly<Record<string, EventTypeName>> = {
+  create: 'resource_creation_failed',
+  delete: 'resource_deletion_failed',
+  start: 'resource_start_failed',
+  stop: 'resource_stop_failed',
+  restart: 'resource_restart_failed',
+};
+
+const successEvents: Readonly<Record<string, EventTypeName>> = {
+  create: 'resource_creation_succeeded',
+  start: 'resource_start_succeeded',
+  stop: 'resource_stop_succeeded',
+  restart: 'resource_restart_succeeded',
+};
+
+function succeed(
+  context: Context,
+  resource: ResourceRow,
+  job: Job,
+  step: Extract<Step, { kind: 'done' }>,
+  parameters: Carried,
+): void {
+  const { db } = context.deployment;
+  const { operation } = job;
+  const { changes = '', demands, together = [] } = parameters;
+  if (operation === 'delete') {
+    applyChanges(context, resource, step.changes);
+    removeResource(context, resource, { deletion: parameters });
+    return;
+  }
+  changeTogether(context, together, { state: 'OK' });
+  if (operation !== 'create') keepSecrets(context, resource, job);
+  const after = changeResource(
+    context,
+    resource,
+    { ...step.values, state: 'OK', error_message: '', action: '', action_details: {} },
+    demands,
+  );
+  applyChanges(context, after, step.changes);
+  if (operation === 'pull') {
+    closeAlert(context, 'resource', resource.id, 'resource_disappeared_from_backend');
+    return;
+  }
+  record(context, successEvents[operation] ?? 'resource_update_succeeded', resourceContext(db, after), { changes });
+}
+
+/** Secrets of an action that has succeeded become the resource's. */
+function keepSecrets(
+  { deployment: { db, secrets } }: Context,
+  { id, secrets: present, uuid }: ResourceRow,
+  job: Job,
+): void {
+  if (job.secrets === null) return;
+  const opened = (sealed: Uint8Array | null): PlainValues =>
+    sealed === null ? {} : JSON.parse(secrets.open(sealed, uuid));
+  db.update('resource', id, {
+    secrets: secrets.seal(JSON.stringify({ ...opened(present), ...opened(job.secrets) }), uuid),
+  });
+}
+
+/** The text of the failure of an operation that has run longer than it may, in minutes; undefined while it has not (services.md 8.3 "Limits"). */
+export function timeoutOf(
+  job: Job,
+  now: number,
+  { action = 25, create = 30, delete: remove = 5 }: NonNullable<ResourceKind['limits']> = {},
+): string | undefined {
+  const minutes = job.operation === 'create' ? create : job.operation === 'delete' ? remove : action;
+  if (job.started === null || now <= job.started + minutes * minute) return undefined;
+  return job.operation === 'create' ? 'Provisioning is timed out.' : 'Operation is timed out.';
+}
+
+/** The text of the failure of a creation in something that never came to be at the provider; undefined otherwise. */
+function orphanhood({ db }: Deployment, job: Job, resource: ResourceRow): string | undefined {
+  const parent =
+    job.operation === 'create' && resource.parent_id !== null ? resourceOf(db, resource.parent_id) : undefined;
+  return parent?.backend_id === '' ? `${resourceKind(parent.kind).kind.name} does not exist at backend` : undefined;
+}
+
+/** The resource that a job is about, as the worker deals with it; undefined when it is gone. */
+export function resourceSubject(deployment: Deployment, job: Job): Subject | undefined {
+  const resource = job.resource_id === null ? undefined : resourceOf(deployment.db, job.resource_id);
+  return (
+    resource && {
+      start: (context) => startOperation(context, resource, job),
+      failure: (now) =>
+        timeoutOf(job, now, resourceKind(resource.kind).kind.limits) ?? orphanhood(deployment, job, resource),
+      call: () => driverCall(deployment, job, resource),
+      progress: (context, step) => storeProgress(context, resource, step),
+      finish: (context, step) => finishOperation(context, resource, job, step),
+    }
+  );
+}
+
+/** What a driver is told of a resource. */
+function driverCall({ db, secrets }: Deployment, job: Job, resource: ResourceRow): DriverCall {
+  const opened = (sealed: Uint8Array | null): PlainValues =>
+    sealed === null ? {} : JSON.parse(secrets.open(sealed, resource.uuid));
+  const { details: _, secrets: own, ...row } = resource;
+  return {
+    kind: resourceKind(resource.kind).kind.name,
+    uuid: resource.uuid,
+    values: { ...row, ...detailsOf(resource) },
+    parameters: JSON.parse(job.parameters),
+    secrets: { ...opened(own), ...opened(job.secrets) },
+    parent: db.value<string>(sql`SELECT backend_id FROM resource WHERE id = ${resource.parent_id}`) ?? '',
+    memo: JSON.parse(job.memo),
+    started: job.started ?? job.created,
+    isRepeated: job.lease !== null,
+  };
+}

@@ -1,0 +1,136 @@
+import type { Request } from '../../kernel/access/request.ts';
+import type { Endpoint } from '../../kernel/collection/endpoint.ts';
+import { type Filter, type Filters, parameter } from '../../kernel/collection/filter.ts';
+import { among, any, raw, type Sql, sql } from '../../kernel/db/sql.ts';
+import { json } from '../../kernel/http/reply.ts';
+import { resourceKinds, type TypedKind } from '../catalogue/registry.ts';
+import { collectionOf, representResources } from './kinds.ts';
+import { listParameters, orderingNames, resourceCondition, resourceFilters, resourcePage } from './listing.ts';
+import { visibleResources } from './rights.ts';
+
+const kinds = resourceKinds.filter(({ kind }) => !kind.isPart);
+
+/** Kinds that the request's resource_type and category let through. */
+function chosenKinds({ query }: Request): TypedKind[] {
+  const types = query.all('resource_type');
+  const categories = ['category', 'resource_category'].flatMap((name) => query.one(name) ?? []);
+  return kinds.filter(
+    ({ kind, name }) =>
+      (types.length === 0 || types.includes(name)) && categories.every((category) => category === kind.category),
+  );
+}
+
+const ofKinds = (chosen: readonly TypedKind[]): Sql =>
+  chosen.length === kinds.length
+    ? raw('r.is_part = 0')
+    : sql`r.kind IN (SELECT value FROM json_each(${JSON.stringify(chosen.map(({ name }) => name))}))`;
+
+const own = {
+  resource_type: parameter('string', 'Type of the resource, such as DigitalOcean.Droplet.', true),
+  category: parameter('string', 'vms, apps, private_clouds, storages.'),
+  resource_category: parameter('string', 'The same.'),
+  ...listParameters,
+};
+
+/** Filters of single kinds; kinds without the field ignore them. */
+function kindFilters(): Filters {
+  const names = new Set(
+    kinds
+      .flatMap(({ kind }) => Object.keys(kind.filters ?? {}))
+      .filter((name) => !Object.hasOwn(resourceFilters, name)),
+  );
+  return Object.fromEntries([...names].map((name) => [name, kindFilter(name)]));
+}
+
+function kindFilter(name: string): Filter {
+  const having = kinds.filter(({ kind }) => kind.filters && Object.hasOwn(kind.filters, name));
+  return {
+    ...(having[0]?.kind.filters?.[name] as Filter),
+    condition: (request) => {
+      const conditions = having.flatMap((typed) => {
+        const condition = typed.kind.filters?.[name]?.condition(request, name);
+        return condition ? [sql`r.kind = ${typed.name} AND (${condition})`] : [];
+      });
+      return conditions.length === 0
+        ? undefined
+        : any([
+            ...conditions,
+            sql`NOT (${among(
+              'r.kind',
+              having.map((typed) => typed.name),
+            )})`,
+          ]);
+    },
+  };
+}
+
+const summaryFilters: Filters = { ...kindFilters(), ...resourceFilters };
+
+/** GET /api/resources/ and its count (services.md 7.2). */
+export const resourceEndpoints: readonly Endpoint[] = [
+  {
+    path: '/api/resources/',
+    name: 'Resource List',
+    description: 'Resources of every type.',
+    operations: {
+      GET: {
+        summary: 'Lists the resources of every type that the caller sees.',
+        who: 'Everybody, those of projects he sees.',
+        filters: { ...own, ...summaryFilters },
+        orderings: orderingNames(kinds),
+        selectable: true,
+        paginated: true,
+        output: {
+          status: 200,
+          shape: {
+            type: 'array',
+            items: { title: 'AnyResource', anyOf: kinds.map(({ name }) => collectionOf(name).shape) },
+          },
+        },
+        handle: (request) =>
+          resourcePage(request, {
+            conditions: [ofKinds(chosenKinds(request)), visibleResources(request.caller)],
+            filters: summaryFilters,
+            kinds,
+            represent: (ids) => representResources(request, ids),
+          }),
+      },
+    },
+  },
+  {
+    path: '/api/resources/count/',
+    name: 'Resource Count',
+    description: 'Counts of resources by type.',
+    operations: {
+      GET: {
+        summary: 'Counts the resources the caller sees by type.',
+        who: 'Everybody.',
+        filters: { ...own, ...summaryFilters },
+        output: { status: 200, shape: { type: 'object', additionalProperties: { type: 'integer' } } },
+        handle: (request) => {
+          const chosen = chosenKinds(request);
+          const condition = resourceCondition(
+            request,
+            [ofKinds(chosen), visibleResources(request.caller)],
+            summaryFilters,
+          );
+          const counts = new Map(
+            request.db
+              .all<{ kind: string; count: number }>(
+                sql`SELECT r.kind, count(*) AS count FROM resource r WHERE ${condition} GROUP BY r.kind`,
+              )
+              .map(({ count, kind }) => [kind, count]),
+          );
+          return json(
+            Object.fromEntries(
+              chosen
+                .map(({ name }) => name)
+                .sort()
+                .map((name) => [name, counts.get(name) ?? 0]),
+            ),
+          );
+        },
+      },
+    },
+  },
+];

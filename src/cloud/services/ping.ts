@@ -1,0 +1,51 @@
+import type { Request } from '../../kernel/access/request.ts';
+import { UploadedFile } from '../../kernel/http/body.ts';
+import { type DriverSettings, ProviderError, type ProviderType } from '../catalogue/provider.ts';
+import { driverOf } from '../drivers/drivers.ts';
+import type { SettingsValues } from './settings.ts';
+import { optionNames } from './settings-fields.ts';
+
+const patience = 10_000;
+
+/** Tries credentials before anything is stored; answers what is wrong with them, or undefined (services.md 4.2 "ping"). */
+export async function pingSettings(
+  request: Request,
+  type: ProviderType,
+  values: SettingsValues,
+): Promise<string | undefined> {
+  const given = values as Readonly<Record<string, unknown>>;
+  const text = (name: string): string | null => (typeof given[name] === 'string' ? (given[name] as string) : null);
+  const settings: DriverSettings = {
+    id: 0,
+    uuid: '0'.repeat(32),
+    type: type.name,
+    name: text('name') ?? '',
+    backend_url: text('backend_url'),
+    username: text('username'),
+    password: text('password'),
+    token: text('token'),
+    certificate: values.certificate instanceof UploadedFile ? values.certificate.content.toString('utf8') : null,
+    domain: text('domain'),
+    options: Object.fromEntries(
+      optionNames(type.name).flatMap((name) => (given[name] == null ? [] : [[name, given[name]]])),
+    ),
+    mayBePrivate: request.caller.isStaff,
+  };
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<string>((resolve) => {
+    timer = setTimeout(() => resolve('Backend does not respond'), patience);
+  });
+  try {
+    return await Promise.race([
+      driverOf(request.deployment, settings)
+        .ping()
+        .then(() => undefined),
+      timeout,
+    ]);
+  } catch (error) {
+    if (error instanceof ProviderError) return error.message;
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}

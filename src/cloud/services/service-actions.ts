@@ -1,0 +1,281 @@
+import { record } from '../../activity/events/record.ts';
+import { requireQuotas } from '../../activity/quotas/usage.ts';
+import type { Request } from '../../kernel/access/request.ts';
+import { refusalOf } from '../../kernel/collection/actions.ts';
+import { describeFields, type Endpoint } from '../../kernel/collection/endpoint.ts';
+import { exampleLink } from '../../kernel/collection/example.ts';
+import { type Fields, objectShape, uuidShape } from '../../kernel/collection/field.ts';
+import { parameter } from '../../kernel/collection/filter.ts';
+import type { Shape } from '../../kernel/collection/representation.ts';
+import { validate } from '../../kernel/collection/validate.ts';
+import { sql } from '../../kernel/db/sql.ts';
+import { conflict, forbidden, invalid } from '../../kernel/http/error.ts';
+import { pageHeaders, pageOf } from '../../kernel/http/page.ts';
+import { document, empty, json, type Reply } from '../../kernel/http/reply.ts';
+import type { BackendObject, ProviderType } from '../catalogue/provider.ts';
+import { providerTypes, resourceKind, type TypedKind } from '../catalogue/registry.ts';
+import { refusalAsHost } from '../resources/changes.ts';
+import { demandsOfKnown } from '../resources/counting.ts';
+import { placeOf } from '../resources/creation.ts';
+import { collectionOf } from '../resources/kinds.ts';
+import { type ResourceRow, resourceContext, resourceOf } from '../resources/resource.ts';
+import { visibleResources } from '../resources/rights.ts';
+import { insertResource, removeResource } from '../resources/rows.ts';
+import { isImportable, judgeImports } from '../sync/sync.ts';
+import { removeService } from './linking.ts';
+import { importFields, mayWriteService, refuseShared, type ServiceRow, servicesByType } from './services.ts';
+
+/* What one does with a service besides writing it: unlink it, and import objects of its provider (services.md 4.2). */
+
+type Services = NonNullable<ReturnType<typeof servicesByType.get>>;
+
+/** The service of the path, for a caller who may import and unlink. Throws 404, 403. */
+function found(request: Request, services: Services): ServiceRow {
+  const service = services.find(request);
+  if (!mayWriteService(request, service.customer_id)) throw forbidden();
+  refuseShared(request, service);
+  return service;
+}
+
+function unlink(request: Request, service: ServiceRow): Reply {
+  const { db } = request;
+  // Parts and children go before what they belong to; some take others along.
+  for (const id of db.values<number>(sql`SELECT id FROM resource WHERE service_id = ${service.id} ORDER BY id DESC`)) {
+    const row = resourceOf(db, id);
+    const refusal = row && refusalAsHost(request, row);
+    if (refusal !== undefined) throw conflict(refusal);
+    if (row) removeResource(request, row);
+  }
+  removeService(request, service.id);
+  return empty();
+}
+
+const text = { type: 'string' };
+const managedShape = {
+  title: 'ManagedResource',
+  ...objectShape({
+    uuid: uuidShape,
+    name: text,
+    resource_type: text,
+    project_name: text,
+    project_uuid: uuidShape,
+    customer_uuid: uuidShape,
+    customer_name: text,
+  }),
+};
+
+/** Visible resources of a service that the last synchronisation found at the provider. */
+function managed(request: Request, service: ServiceRow): Reply {
+  const { db, query } = request;
+  const from = sql`FROM resource r JOIN inventory i ON i.settings_id = r.settings_id AND i.kind = r.kind AND i.backend_id = r.backend_id
+    JOIN project p ON p.id = r.project_id JOIN customer c ON c.id = r.customer_id
+    WHERE r.service_id = ${service.id} AND NOT r.is_part AND ${visibleResources(request.caller)}`;
+  const total = db.count(sql`SELECT count(*) ${from}`);
+  const page = pageOf(query, total);
+  const rows =
+    db.all(sql`SELECT r.uuid, r.name, r.kind AS resource_type, p.name AS project_name, p.uuid AS project_uuid, c.uuid AS customer_uuid, c.name AS customer_name
+    ${from} ORDER BY r.id LIMIT ${page.size} OFFSET ${page.offset}`);
+  return document(JSON.stringify(rows), pageHeaders(page, total, request.url, query));
+}
+
+interface InventoryRow {
+  readonly kind: string;
+  readonly backend_id: string;
+  readonly name: string;
+  readonly values: string;
+}
+
+const importableKinds = (type: ProviderType): TypedKind[] =>
+  type.kinds.filter(({ isImportable }) => isImportable).map(({ name }) => resourceKind(`${type.name}.${name}`));
+
+const told = { type: ['string', 'number', 'boolean', 'array', 'null'], items: text };
+
+/** What is told of an object that can be imported; kinds add members of their own. */
+const candidateShape = (type: ProviderType): Shape => {
+  const own = importableKinds(type).flatMap((typed) => (typed.kind.importFields ?? []).map((name) => [name, told]));
+  const known = { backend_id: text, name: text, resource_type: text, created: { type: ['string', 'null'] } };
+  return { ...objectShape(known), properties: { ...known, ...Object.fromEntries(own) } };
+};
+
+/** Objects of the provider that are not resources here. */
+function candidates(request: Request, type: ProviderType, service: ServiceRow): Reply {
+  const { db, query } = request;
+  const asked = query.all('resource_type');
+  const kinds = importableKinds(type).filter(({ name }) => asked.length === 0 || asked.includes(name));
+  const from = sql`FROM inventory i WHERE i.settings_id = ${service.settings_id} AND i.kind IN (SELECT value FROM json_each(${JSON.stringify(kinds.map(({ name }) => name))}))
+    AND ${isImportable}`;
+  const total = db.count(sql`SELECT count(*) ${from}`);
+  const page = pageOf(query, total);
+  const rows = db.all<InventoryRow>(
+    sql`SELECT i.kind, i.backend_id, i.name, i."values" ${from} ORDER BY i.kind, i.name, i.backend_id LIMIT ${page.size} OFFSET ${page.offset}`,
+  );
+  const items = rows.map(({ backend_id, kind, name, values }) => {
+    const typed = resourceKind(kind).kind;
+    const object = { kind: typed.name, backend_id, name, values: JSON.parse(values) as Record<string, unknown> };
+    const known = { ...object.values, ...typed.importItem?.(request, object, service.settings_id) };
+    const extra = Object.fromEntries((typed.importFields ?? []).map((field) => [field, known[field] ?? null]));
+    return { backend_id, name, resource_type: kind, created: known.created ?? null, ...extra };
+  });
+  return document(JSON.stringify(items), pageHeaders(page, total, request.url, query));
+}
+
+const importedShape = {
+  title: 'ImportedResource',
+  ...objectShape({
+    url: { type: 'string', format: 'uri' },
+    uuid: uuidShape,
+    name: text,
+    state: text,
+    created: { type: 'string', format: 'date-time' },
+  }),
+};
+
+function importObject(request: Request, type: ProviderType, service: ServiceRow): Reply {
+  const { db } = request;
+  const values = validate(importFields, request, 'create') as {
+    backend_id: string;
+    project: number;
+    resource_type?: string;
+  };
+  const kinds = importableKinds(type);
+  if (kinds.length > 1 && !values.resource_type) throw invalid({ resource_type: ['This field is required.'] });
+  const typed = values.resource_type ? kinds.find(({ name }) => name === values.resource_type) : kinds[0];
+  if (!typed) throw invalid({ resource_type: [`"${values.resource_type}" is not a valid choice.`] });
+  const linkId = db.value<number>(
+    sql`SELECT id FROM service_project_link WHERE service_id = ${service.id} AND project_id = ${values.project}`,
+  );
+  if (linkId === undefined) throw invalid({ project: ['Service is not connected to this project.'] });
+  if (typed.kind.importsOnlyForStaff && !request.caller.isStaff) throw forbidden();
+  if (
+    db.value(
+      sql`SELECT 1 FROM resource WHERE settings_id = ${service.settings_id} AND kind = ${typed.name} AND backend_id = ${values.backend_id}`,
+    )
+  ) {
+    throw invalid({ backend_id: ['This resource is already linked.'] });
+  }
+  const row = db.get<InventoryRow>(sql`SELECT i.kind, i.backend_id, i.name, i."values" FROM inventory i
+    WHERE i.settings_id = ${service.settings_id} AND i.kind = ${typed.name} AND i.backend_id = ${values.backend_id} AND ${isImportable}`);
+  if (!row) throw invalid({ backend_id: [`Can't find ${typed.kind.name.toLowerCase()} with ID ${values.backend_id}`] });
+  const imported = store(
+    request,
+    typed,
+    { kind: typed.kind.name, backend_id: row.backend_id, name: row.name, values: JSON.parse(row.values) },
+    linkId,
+  );
+  judgeImports(request, service.settings_id);
+  const { created, name, state, url, uuid } = JSON.parse(
+    collectionOf(typed.name).represent(request, imported.id),
+  ) as Record<string, string>;
+  return json({ url, uuid, name, state, created });
+}
+
+function store(request: Request, typed: TypedKind, object: BackendObject, linkId: number): ResourceRow {
+  const place = placeOf(request, linkId);
+  const { created: _, ...values } = object.values as Record<string, unknown>;
+  const acceptance = typed.kind.acceptImport?.(request, object, place) ?? { row: {} };
+  const row = { ...values, ...acceptance.row, name: object.name, backend_id: object.backend_id };
+  const draft = {
+    cores: 0,
+    ram: 0,
+    disk: 0,
+    size: 0,
+    parent_id: null,
+    details: JSON.stringify(row),
+    ...row,
+    kind: typed.name,
+    link_id: place.link,
+    service_id: place.service,
+    settings_id: place.settings,
+    project_id: place.project,
+    customer_id: place.customer,
+  };
+  requireQuotas(request.db, demandsOfKnown(draft as unknown as ResourceRow));
+  const imported = insertResource(request, { kind: typed.name, ...place, state: 'OK', values: row });
+  acceptance.then?.(imported.id);
+  record(request, 'resource_import_succeeded', resourceContext(request.db, imported));
+  return imported;
+}
+
+function endpointsOf(type: ProviderType, services: Services): Endpoint[] {
+  const base = `/api/${type.prefix}/:key`;
+  const seen = (request: Request): undefined => void services.find(request);
+  /** The `actions` for who may import and unlink. Throws 404. */
+  const forImporters =
+    (fields: Fields) =>
+    (request: Request): Record<string, unknown> | undefined => {
+      services.find(request);
+      return refusalOf(() => found(request, services)) === undefined
+        ? { POST: describeFields(fields, request, 'create') }
+        : undefined;
+    };
+  const importer: Endpoint = {
+    path: `${base}/link/`,
+    name: `${type.name} Service Link`,
+    description: 'Objects of the provider that can be imported.',
+    actions: forImporters(importFields),
+    operations: {
+      GET: {
+        summary: 'Lists objects of the provider that can be imported.',
+        who: 'Staff; owners of the customer for private settings.',
+        filters: { resource_type: parameter('string', 'Type of the resource.', true) },
+        paginated: true,
+        output: { status: 200, shape: { type: 'array', items: candidateShape(type) } },
+        refusals: { 403: true },
+        handle: (request) => candidates(request, type, found(request, services)),
+      },
+      POST: {
+        summary: 'Imports an object of the provider.',
+        who: 'Staff; owners of the customer for private settings.',
+        input: {
+          fields: importFields,
+          purpose: 'create',
+          example: {
+            backend_id: '1000001',
+            project: exampleLink('projects'),
+            resource_type: importableKinds(type)[0]?.name,
+          },
+        },
+        output: { status: 200, shape: importedShape },
+        handle: (request) => importObject(request, type, found(request, services)),
+      },
+    },
+  };
+  const unsupported: Endpoint = { ...importer, actions: seen, operations: {} };
+  return [
+    {
+      path: `${base}/unlink/`,
+      name: `${type.name} Service Unlink`,
+      description: 'Removes a service with its resources here only.',
+      actions: forImporters({}),
+      operations: {
+        POST: {
+          summary: 'Removes a service with its resources here only.',
+          who: 'Staff; owners of the customer for private settings.',
+          output: { status: 204 },
+          handle: (request) => unlink(request, found(request, services)),
+        },
+      },
+    },
+    {
+      path: `${base}/managed_resources/`,
+      name: `${type.name} Managed Resources`,
+      description: 'Resources of the service that its provider has.',
+      actions: seen,
+      operations: {
+        GET: {
+          summary: 'Lists resources of the service that its provider has.',
+          who: 'Everybody who sees the service.',
+          paginated: true,
+          output: { status: 200, shape: { type: 'array', items: managedShape } },
+          handle: (request) => managed(request, services.find(request)),
+        },
+      },
+    },
+    importableKinds(type).length > 0 ? importer : unsupported,
+  ];
+}
+
+/** Every action path of services. */
+export const serviceActionEndpoints: readonly Endpoint[] = providerTypes.flatMap((type) =>
+  endpointsOf(type, servicesByType.get(type.name) as Services),
+);

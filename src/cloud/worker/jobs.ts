@@ -1,0 +1,79 @@
+import type { Context, Deployment } from '../../kernel/access/deployment.ts';
+import type { Database } from '../../kernel/db/database.ts';
+import { sql } from '../../kernel/db/sql.ts';
+import type { PlainValues } from '../catalogue/provider.ts';
+
+/** Work at a provider, as its row holds it. */
+export interface Job {
+  readonly id: number;
+  readonly settings_id: number;
+  readonly resource_id: number | null;
+  /** `JIRA.Issue`; null: the job is about a resource or the settings. */
+  readonly entity_kind: string | null;
+  readonly entity_id: number | null;
+  /** sync, create, update, delete, pull, forget_key, or the name of an action. */
+  readonly operation: string;
+  /** JSON */
+  readonly parameters: string;
+  readonly secrets: Uint8Array | null;
+  /** JSON */
+  readonly memo: string;
+  readonly created: number;
+  readonly due: number;
+  readonly started: number | null;
+  readonly lease: number | null;
+  readonly retries: number;
+}
+
+export interface NewJob {
+  readonly settings: number;
+  readonly resource?: { readonly id: number; readonly uuid: string };
+  /** An object of the type's own, or without an id one of that kind that the parameters name. */
+  readonly entity?: { readonly kind: string; readonly id: number | null };
+  readonly operation: string;
+  readonly parameters?: PlainValues | undefined;
+  readonly secrets?: PlainValues | undefined;
+}
+
+/** Queues work in the transaction of the request that causes it. */
+export function queueJob(context: Context, job: NewJob): void {
+  const { config, db, secrets } = context.deployment;
+  const hasSecrets = job.secrets !== undefined && Object.keys(job.secrets).length > 0;
+  db.insert('job', {
+    settings_id: job.settings,
+    resource_id: job.resource?.id ?? null,
+    entity_kind: job.entity?.kind ?? null,
+    entity_id: job.entity?.id ?? null,
+    operation: job.operation,
+    parameters: JSON.stringify(job.parameters ?? {}),
+    secrets: hasSecrets ? secrets.seal(JSON.stringify(job.secrets), job.resource?.uuid ?? '') : null,
+    created: context.now,
+    due: context.now + config.job_delay,
+  });
+}
+
+/** Queues a synchronisation of settings, unless one is queued already. */
+export function queueSync(context: Context, settings: number): void {
+  const { db } = context.deployment;
+  if (db.value(sql`SELECT 1 FROM job WHERE settings_id = ${settings} AND operation = 'sync'`) === undefined) {
+    queueJob(context, { settings, operation: 'sync' });
+  }
+}
+
+/** Drops the work about a resource. */
+export const dropJobsOf = (db: Database, resource: number): void =>
+  void db.run(sql`DELETE FROM job WHERE resource_id = ${resource}`);
+
+/** Puts a job off: to its next look at the provider, or to a repetition of a failed call. */
+export function postpone(
+  deployment: Deployment,
+  job: Job,
+  due: number,
+  change: { memo?: PlainValues; retries: number },
+): void {
+  deployment.db.run(sql`UPDATE job SET due = ${due}, lease = NULL, retries = ${change.retries},
+    memo = ${change.memo === undefined ? job.memo : JSON.stringify(change.memo)} WHERE id = ${job.id}`);
+}
+
+/** Removes a finished job. */
+export const removeJob = (db: Database, job: number): void => void db.run(sql`DELETE FROM job WHERE id = ${job}`);

@@ -1,0 +1,60 @@
+import type { Config } from '../config/config.ts';
+import type { Database } from '../db/database.ts';
+import type { Body } from '../http/body.ts';
+import type { Incoming } from '../http/incoming.ts';
+import type { Query } from '../http/query.ts';
+import type { Caller } from './caller.ts';
+import type { Context, Deployment } from './deployment.ts';
+
+/** A request on its way through a handler: what came in, who asks, and what the deployment offers. */
+export class Request implements Context {
+  constructor(
+    readonly deployment: Deployment,
+    readonly incoming: Incoming,
+    /** Values of the `:name` segments of the path. */
+    readonly params: Readonly<Record<string, string>>,
+    /** Null on open endpoints. */
+    readonly actor: Caller | null,
+    readonly now: number,
+    /** The parameters that filters and pages are read from. */
+    readonly query: Query = incoming.query,
+  ) {}
+
+  /** The same request with other parameters, such as those of its body. */
+  asking(query: Query): Request {
+    return new Request(this.deployment, this.incoming, this.params, this.actor, this.now, query);
+  }
+
+  /** The authenticated caller. Only an open endpoint has none, and it must not ask. */
+  get caller(): Caller {
+    if (!this.actor) throw new Error('An open endpoint asked for its caller');
+    return this.actor;
+  }
+
+  get db(): Database {
+    return this.deployment.db;
+  }
+
+  get config(): Config {
+    return this.deployment.config;
+  }
+
+  get address(): string {
+    return this.incoming.address;
+  }
+
+  /** Start of every link of the answer. */
+  get base(): string {
+    return this.incoming.base;
+  }
+
+  /** The address of this very path, without its query. */
+  get url(): string {
+    return this.incoming.base + this.incoming.path;
+  }
+
+  /** The members of the body. Throws 413, 415, 400. */
+  body(): Body {
+    return this.incoming.body();
+  }
+}

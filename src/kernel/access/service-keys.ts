@@ -1,0 +1,52 @@
+import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { type Config, ConfigError, environmentName } from '../config/config.ts';
+
+/** The key pair that identity providers know the service by. */
+export interface ServiceKeys {
+  /** Base64 of the certificate, without line breaks. */
+  readonly certificate: string;
+  /** PEM, PKCS #8. */
+  readonly privateKey: string;
+}
+
+const leastKeyBits = 2048;
+
+/** The key pair of the settings saml_cert_file and saml_key_file; undefined unless both are set. Throws ConfigError. */
+export function openServiceKeys({ saml_cert_file: certFile, saml_key_file: keyFile }: Config): ServiceKeys | undefined {
+  if (!certFile || !keyFile) return undefined;
+  const certificate = readPem('saml_cert_file', certFile, (pem) => new X509Certificate(pem));
+  const key = readPem('saml_key_file', keyFile, (pem) => createPrivateKey(pem));
+  refuseWeakKey(key, keyFile);
+  if (!certificate.checkPrivateKey(key))
+    throw new ConfigError(
+      `${environmentName('saml_key_file')}: ${keyFile} is not the key of the certificate ${certFile}`,
+    );
+  return {
+    certificate: certificate.raw.toString('base64'),
+    privateKey: key.export({ type: 'pkcs8', format: 'pem' }) as string,
+  };
+}
+
+function refuseWeakKey({ asymmetricKeyDetails: details, asymmetricKeyType: type }: KeyObject, file: string): void {
+  if (type !== 'rsa' || (details?.modulusLength ?? 0) < leastKeyBits) {
+    throw new ConfigError(
+      `${environmentName('saml_key_file')}: ${file} must hold an RSA key of at least ${leastKeyBits} bits`,
+    );
+  }
+}
+
+/** What a PEM file of a setting holds. Throws ConfigError that names both. */
+export function readPem<T>(
+  setting: 'saml_cert_file' | 'saml_key_file' | 'saml_idp_metadata_urls',
+  file: string,
+  parse: (pem: string) => T,
+): T {
+  try {
+    return parse(readFileSync(file, 'utf8'));
+  } catch (error) {
+    throw new ConfigError(`${environmentName(setting)}: ${file} cannot be used: ${(error as Error).message}`, {
+      cause: error,
+    });
+  }
+}

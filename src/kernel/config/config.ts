@@ -1,0 +1,338 @@
+import ipaddr from 'ipaddr.js';
+import { day, hour, minute, second } from '../clock.ts';
+import { urlOf } from '../url.ts';
+import { attributeMapping, checkSaml, metadataUrls, redirectAddress } from './saml.ts';
+
+/**
+ * Every setting, once: `tenantry config`, `--help`, the README's table, the environment and the command line are all
+ * read from `settings`. A setting `some_name` is `TENANTRY_SOME_NAME` in the environment and `--some-name` on the
+ * command line.
+ */
+export interface Setting<T> {
+  readonly kind: string;
+  readonly fallback: T;
+  readonly help: string;
+  /** Reads the text of an environment variable or option; throws an Error with a sentence that names the rule. */
+  readonly read: (text: string) => T;
+}
+
+const text = (fallback: string | null, help: string): Setting<string | null> => ({
+  kind: 'text',
+  fallback,
+  help,
+  read: (value) => value || null,
+});
+
+const requiredText = (fallback: string, help: string): Setting<string> => ({
+  kind: 'text',
+  fallback,
+  help,
+  read: (value) => {
+    if (value === '') throw new Error('must not be empty');
+    return value;
+  },
+});
+
+const integer = (fallback: number, help: string, minimum = 0, maximum = 2 ** 31 - 1): Setting<number> => ({
+  kind: 'integer',
+  fallback,
+  help,
+  read: (value) => {
+    const number = Number(value);
+    if (!/^\d+$/.test(value) || number < minimum || number > maximum) {
+      throw new Error(`must be a whole number from ${minimum} to ${maximum}`);
+    }
+    return number;
+  },
+});
+
+const flag = (fallback: boolean, help: string): Setting<boolean> => ({
+  kind: 'boolean',
+  fallback,
+  help,
+  read: (value) => {
+    if (/^(true|t|yes|y|on|1|)$/i.test(value)) return true;
+    if (/^(false|f|no|n|off|0)$/i.test(value)) return false;
+    throw new Error('must be true or false');
+  },
+});
+
+const list = (
+  fallback: readonly string[],
+  help: string,
+  check?: (item: string) => void,
+): Setting<readonly string[]> => ({
+  kind: 'list',
+  fallback,
+  help,
+  read: (value) => {
+    const items = value
+      .split(',')
+      .map((item) => item.trim())
+      .filter((item) => item !== '');
+    for (const item of items) check?.(item);
+    return items;
+  },
+});
+
+const networks = (help: string): Setting<readonly string[]> => ({
+  ...list([], help, (item) => {
+    // "10" and "10/8" are addresses to ipaddr.js, and not those that were meant.
+    const isFull = item.includes(':') || /^\d+(\.\d+){3}(\/|$)/.test(item);
+    if (!isFull || (!ipaddr.isValid(item) && !ipaddr.isValidCIDR(item))) {
+      throw new Error(`must list addresses or networks such as 10.0.0.0/8, but has "${item}"`);
+    }
+  }),
+  kind: 'networks',
+});
+
+const durationUnits: Record<string, number> = { s: second, m: minute, h: hour, d: day };
+
+/** A length of time, kept in microseconds; null (where it is the default) means for ever. */
+const duration = <T extends number | null>(fallback: T, help: string): Setting<number | T> => ({
+  kind: 'duration',
+  fallback,
+  help,
+  read: (value) => {
+    const match = /^(\d+)\s*([smhd])$/.exec(value);
+    const unit = durationUnits[match?.[2] ?? ''];
+    if (!match || unit === undefined) throw new Error('must be a duration such as 45s, 30m, 12h or 7d');
+    return Number(match[1]) * unit;
+  },
+});
+
+const hostName = (item: string): void => {
+  // Each scheme drops the port that goes without saying in it.
+  const isHost = ['http', 'https'].some((scheme) => urlOf(`${scheme}://${item}`)?.host === item);
+  if (!/^[\w.:[\]-]+$/.test(item) || !isHost) {
+    throw new Error(`must list hosts such as app.example.com or localhost:3000, but has "${item}"`);
+  }
+};
+
+const origin = (item: string): void => {
+  if (urlOf(item)?.origin !== item) {
+    throw new Error(`must list origins such as https://app.example.com, but has "${item}"`);
+  }
+};
+
+const webAddress = (fallback: null, help: string): Setting<string | null> => ({
+  kind: 'URL',
+  fallback,
+  help,
+  read: (value) => {
+    if (value === '') return null;
+    if (!/^https?:$/.test(urlOf(value)?.protocol ?? '')) {
+      throw new Error('must be an http or https URL');
+    }
+    const { origin, pathname } = new URL(value);
+    return (origin + pathname).replace(/\/+$/, '');
+  },
+});
+
+function isPercentEncoded(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The URL of another service, as it stands. */
+const remoteAddress = (help: string, schemes: readonly string[]): Setting<string | null> => ({
+  kind: 'URL',
+  fallback: null,
+  help,
+  read: (value) => {
+    if (value === '') return null;
+    const parsed = urlOf(value);
+    if (!parsed?.hostname || !schemes.includes(parsed.protocol))
+      throw new Error(`must be a URL that starts with ${schemes.map((scheme) => `${scheme}//`).join(' or ')}`);
+    if (!isPercentEncoded(parsed.username + parsed.password))
+      throw new Error('must write a percent sign in its user or password as %25');
+    return value;
+  },
+});
+
+const encryptionKey = (item: string): void => {
+  const [, key] = /^[\w.-]{1,40}:([A-Za-z0-9+/]{43}=)$/.exec(item) ?? [];
+  if (key === undefined) throw new Error('must list keys such as 2024:<base64 of 32 bytes>');
+};
+
+/** The table of settings: name, kind, default, meaning. Order is the order of every print of it. */
+export const settings = {
+  host: requiredText('127.0.0.1', 'Address to listen on.'),
+  port: integer(8080, 'Port to listen on; 0 takes a free one.', 0, 65535),
+  data: requiredText('data', 'Folder of the database, keys and uploads.'),
+  base_url: webAddress(null, 'Start of every link in answers; default: scheme and host of the request.'),
+  max_body_bytes: integer(1_048_576, 'Largest request body in bytes; larger ones are answered 413.', 1024),
+  allowed_origins: list([], 'Origins whose web pages may call the API (CORS).', origin),
+  trusted_proxies: networks('Proxies whose X-Forwarded-* headers are believed.'),
+  owners_can_manage_customers: flag(false, 'Owners may change and delete their own customers.'),
+  owners_can_manage_owners: flag(false, 'Owners may grant and revoke roles in their own customers.'),
+  user_competences: list([], "Choices of a user's competence."),
+  native_name_enabled: flag(false, 'Tells web clients to show native names.'),
+  link_template_hosts: list(
+    [],
+    'Hosts that the links in invitations may name, with a port only that one; default: any.',
+    hostName,
+  ),
+  invitation_mail_limit: integer(100, 'Invitation mails that a user other than staff may cause in an hour.'),
+  invitation_lifetime: duration<number>(7 * day, 'How long an invitation can be accepted.'),
+  validate_invitation_email: flag(false, 'An invitation is accepted only by a user with its email address.'),
+  authentication_methods: list(['LOCAL_SIGNIN'], 'Ways to log in: LOCAL_SIGNIN, SAML2.', (item) => {
+    if (item !== 'LOCAL_SIGNIN' && item !== 'SAML2')
+      throw new Error(`must list LOCAL_SIGNIN or SAML2, but has "${item}"`);
+  }),
+  saml_cert_file: text(null, 'PEM certificate that identity providers know the service by; required with SAML2.'),
+  saml_key_file: text(
+    null,
+    'PEM key of that certificate, RSA; signs requests and decrypts assertions. Required with SAML2.',
+  ),
+  saml_idp_metadata_files: list([], 'Metadata files of identity providers.'),
+  saml_idp_metadata_urls: metadataUrls(
+    'Metadata of identity providers on the web: of each its URL, a vertical bar, and the file of the PEM certificate that signs it.',
+  ),
+  saml_attribute_mapping: attributeMapping(
+    'Fields of users that attributes of identity providers fill, JSON such as {"mail": ["email"]}; one must fill username. Required with SAML2.',
+  ),
+  saml_create_unknown_user: flag(true, 'A SAML login creates the user it does not find.'),
+  saml_link_existing_users: flag(false, 'A SAML login may enter accounts that it did not create.'),
+  saml_enable_single_logout: flag(false, 'Tells web clients to log out at the identity provider, too.'),
+  saml_allow_to_select_identity_provider: flag(true, 'Tells web clients to let users choose their identity provider.'),
+  saml_identity_provider_url: text(
+    null,
+    'Entity id of the identity provider that web clients use where users do not choose.',
+  ),
+  saml_identity_provider_label: text(null, 'Name of that identity provider in web clients.'),
+  login_completed_url: redirectAddress('Where a SAML login ends; holds {token} and {method}. Required with SAML2.', [
+    'token',
+    'method',
+  ]),
+  login_failed_url: redirectAddress('Where a failed SAML login ends; gets the parameter message. Required with SAML2.'),
+  logout_completed_url: redirectAddress('Where a SAML logout ends. Required with SAML2.'),
+  logout_failed_url: redirectAddress(
+    'Where a failed SAML logout ends; gets the parameter message. Required with SAML2.',
+  ),
+  product_name: requiredText('Tenantry', 'Name of the service in mails and requests it sends.'),
+  advisory_alerts: flag(false, 'Raises alerts about customers without projects, services or resources.'),
+  closed_alerts_lifetime: duration<number>(7 * day, 'How long closed alerts are kept.'),
+  events_retention: duration<null>(null, 'How long events are kept; default: for ever.'),
+  quota_history_retention: duration<null>(null, 'How long the history of quotas is kept; default: for ever.'),
+  hook_delivery_retention: duration<number>(30 * day, 'How long finished deliveries of hooks are kept.'),
+  hooks_allowed_networks: networks('Private and local networks that hooks may send to all the same.'),
+  smtp_url: remoteAddress(
+    'Mail server: smtp:// (encrypted where it offers STARTTLS) or smtps://, [user:password@]host[:port]; default: mails are only logged.',
+    ['smtp:', 'smtps:'],
+  ),
+  email_from: text(null, 'Sender of mails; required with smtp_url.'),
+  push_gateway_url: remoteAddress(
+    'Where push notifications are posted to; default: with a service account, that of Firebase.',
+    ['http:', 'https:'],
+  ),
+  push_server_key_android: text(null, 'Server key for Android devices at the push gateway.'),
+  push_server_key_ios: text(null, 'Server key for iOS devices at the push gateway.'),
+  push_service_account: text(null, 'JSON key file of a service account; used instead of server keys.'),
+  push_title: text(null, 'Title of push notifications; default: the product name and "notification".'),
+  encryption_keys: list(
+    [],
+    'Keys that stored secrets are encrypted with, id:base64 of 32 bytes each; the first encrypts, all decrypt. Default: one is made in secret.key of the data folder.',
+    encryptionKey,
+  ),
+  only_staff_manages_services: flag(false, 'Only staff write settings, services and links.'),
+  manager_can_manage_tenants: flag(
+    false,
+    'Project managers and administrators may delete private clouds on shared settings.',
+  ),
+  tenant_credentials_visible: flag(
+    false,
+    'Shows the user and password of private clouds to those who may change them.',
+  ),
+  simulator_enabled: flag(true, 'Settings without a backend_url run on the built-in simulator.'),
+  provider_allowed_networks: networks('Networks that providers may be called in although they are refused otherwise.'),
+  settings_sync_interval: duration<number>(30 * minute, 'Time between two synchronisations with a provider.'),
+  job_tick: duration<number>(second, 'Period of the worker that runs provider operations.'),
+  job_delay: duration<number>(second, 'Time between a request and the provider operation it caused.'),
+  log_level: {
+    kind: 'choice',
+    fallback: 'info' as string,
+    help: 'How much is logged: debug, info, warn, error or silent.',
+    read: (value: string) => {
+      if (!/^(debug|info|warn|error|silent)$/.test(value))
+        throw new Error('must be debug, info, warn, error or silent');
+      return value;
+    },
+  },
+  native_cache: text(null, 'Folder for the unpacked native modules; default: inside the data folder.'),
+} satisfies Record<string, Setting<unknown>>;
+
+export type SettingName = keyof typeof settings;
+export type Config = {
+  readonly [K in SettingName]: ReturnType<(typeof settings)[K]['read']> | (typeof settings)[K]['fallback'];
+};
+
+/** A setting that cannot be read; `message` names the setting and the rule. */
+export class ConfigError extends Error {}
+
+/** All settings: given values first, then option texts, then environment texts, then defaults. Throws ConfigError. */
+export function loadConfig(
+  sources: {
+    given?: Partial<Config>;
+    options?: Readonly<Record<string, string>>;
+    env?: Readonly<Record<string, string | undefined>>;
+  } = {},
+): Config {
+  const config: Record<string, unknown> = {};
+  for (const name of settingNames) {
+    const setting: Setting<unknown> = settings[name];
+    const option = sources.options?.[name];
+    const env = sources.env?.[environmentName(name)];
+    if (sources.given?.[name] !== undefined) config[name] = sources.given[name];
+    else if (option !== undefined) config[name] = readSetting(setting, option, optionName(name));
+    else if (env !== undefined && env !== '') config[name] = readSetting(setting, env, environmentName(name));
+    else config[name] = setting.fallback;
+  }
+  if (config.smtp_url && !config.email_from)
+    throw new ConfigError(`${environmentName('email_from')} must be set with ${environmentName('smtp_url')}`);
+  checkSaml(config as Config, (name, rule) => {
+    throw new ConfigError(`${environmentName(name)} ${rule}`);
+  });
+  return config as Config;
+}
+
+export const settingNames = Object.keys(settings) as readonly SettingName[];
+
+export const environmentName = (name: SettingName): string => `TENANTRY_${name.toUpperCase()}`;
+export const optionName = (name: SettingName): string => `--${name.replaceAll('_', '-')}`;
+
+function readSetting(setting: Setting<unknown>, value: string, shownAs: string): unknown {
+  try {
+    return setting.read(value.trim());
+  } catch (error) {
+    throw new ConfigError(`${shownAs} ${(error as Error).message}`);
+  }
+}
+
+/** Settings that hold credentials: what is printed of them is whether they are set. */
+const secretSettings: ReadonlySet<SettingName> = new Set([
+  'encryption_keys',
+  'push_server_key_android',
+  'push_server_key_ios',
+]);
+
+/** A setting's value as one would write it on the command line; credentials are stars. */
+export function printSetting(name: SettingName, value: unknown): string {
+  if (value === null || (Array.isArray(value) && value.length === 0)) return '';
+  if (secretSettings.has(name)) return '********';
+  if (name === 'smtp_url') return String(value).replace(/^(\w+:\/\/[^:@/]*):[^@/]*@/, '$1:********@');
+  if (Array.isArray(value))
+    return value.map((item) => (typeof item === 'object' ? `${item.url}|${item.cert_file}` : item)).join(',');
+  if (typeof value === 'object') return JSON.stringify(value);
+  if (settings[name].kind === 'duration' && typeof value === 'number') {
+    const unit = Object.entries(durationUnits)
+      .reverse()
+      .find(([, size]) => value % size === 0);
+    return unit ? `${value / unit[1]}${unit[0]}` : `${value / second}s`;
+  }
+  return String(value);
+}

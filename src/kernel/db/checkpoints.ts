@@ -1,0 +1,138 @@
+import { Worker } from 'node:worker_threads';
+import type SQLite from 'better-sqlite3';
+import { embeddedCheckpointThread } from '../native/embedded.ts';
+import { type Addon, checkpointPages } from './handle.ts';
+
+/** What the thread is given. */
+export interface CheckpointOrder {
+  readonly file: string;
+  readonly addon: Omit<Addon, 'exports'> | undefined;
+}
+
+/** Pages of the log, and how many of them are in the file. */
+export interface LogState {
+  readonly log: number;
+  readonly checkpointed: number;
+}
+
+/** Pages that are in the log alone from which on they are moved, 8 MB: the more, the rarer a page is written that changes again. */
+const longLag = 2000;
+/** Pages of the log from which on it is moved after every commit, until a moment without writes lets it begin anew. */
+const longLog = 6000;
+/** Pages from which on the writer moves what the thread has left, for under writes without end that moment never comes. */
+const longestLog = 16_000;
+
+/**
+ * Has a thread move the write-ahead log into the file of the database. That takes 10 ms and more, and as long as the disk
+ * likes; a checkpoint keeps no writer out, but the thread that makes it. The thread starts when it is first needed, and ends
+ * after some seconds without writes.
+ *
+ * Whoever reads for long, such as a backup, keeps what is written meanwhile in the log. When he goes it is the thread that
+ * moves all of it, however long the log is.
+ */
+export class Checkpoints {
+  readonly #order: CheckpointOrder;
+  readonly #look: SQLite.Statement<[], LogState>;
+  readonly #move: SQLite.Statement<[], LogState>;
+  #thread: Worker | undefined;
+  #ended: Promise<void> | undefined;
+  #isOver = false;
+  #isBusy = false;
+  #waiting: (() => void)[] = [];
+  /** Pages of the log when it was last to be moved, and how many of them were not in the file. */
+  #asked = { log: 0, lag: Number.POSITIVE_INFINITY };
+  /** Whether somebody was reading what was to be moved. */
+  #isHeld = false;
+
+  /** From now on no commit of this handle moves the log. `failed` is told once when no thread can, and commits do it again. */
+  constructor(
+    private readonly handle: SQLite.Database,
+    addon: Addon | undefined,
+    private readonly failed: (error: unknown) => void,
+  ) {
+    this.#order = { file: handle.name, addon: addon && { file: addon.file, inode: addon.inode } };
+    this.#look = handle.prepare('PRAGMA wal_checkpoint(NOOP)');
+    this.#move = handle.prepare('PRAGMA wal_checkpoint(PASSIVE)');
+    handle.pragma('wal_autocheckpoint = 0');
+  }
+
+  /** To be told after every commit, also one that failed: on a full disk the next one has room where the log begins anew. */
+  committed(isDone: boolean): void {
+    if (this.#isOver || this.#isBusy) return;
+    try {
+      const { checkpointed, log } = this.#look.get() as LogState;
+      if (!isDone || log - checkpointed >= longLag || log >= longLog) this.#moveLog(log, log - checkpointed);
+    } catch {
+      // The disk cannot do it now. What was committed is, and the next commit tries again.
+    }
+  }
+
+  /** Resolves when the thread has done what it was asked for so far. */
+  async idle(): Promise<void> {
+    if (this.#isBusy) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  }
+
+  /** Resolves when the thread has ended, after the checkpoint that it is making; what is written afterwards, commits move. */
+  async stop(): Promise<void> {
+    // The process stays for it, though nothing else may keep it.
+    this.#thread?.ref();
+    this.#thread?.postMessage('end');
+    await this.#ended;
+    this.#leaveToCommits();
+  }
+
+  #moveLog(log: number, lag: number): void {
+    // As long as it is less than half of what the last time began with, the thread comes closer, and little is left to wait for.
+    if (log >= longestLog && !this.#isHeld && lag >= this.#asked.lag / 2) {
+      this.#asked.lag = Number.POSITIVE_INFINITY;
+      this.#move.get();
+      return;
+    }
+    this.#asked = { log, lag };
+    this.#isBusy = true;
+    this.#thread ??= this.#start();
+    this.#thread?.postMessage('checkpoint');
+  }
+
+  #start(): Worker | undefined {
+    try {
+      const thread = new Worker(embeddedCheckpointThread(), { eval: true, execArgv: [], workerData: this.#order });
+      thread.on('message', ({ checkpointed, log }: LogState) => {
+        // A checkpoint that failed does not tell how long the log is.
+        this.#isHeld = log >= this.#asked.log && checkpointed < this.#asked.log;
+        this.#rest();
+      });
+      thread.on('error', (error) => this.#giveUp(error));
+      this.#ended = new Promise((resolve) => {
+        // What it was asked for while it ended is done after the next commit.
+        thread.on('exit', () => {
+          this.#thread = undefined;
+          this.#rest();
+          resolve();
+        });
+      });
+      // After the listeners: each of them would keep the process alive anew.
+      thread.unref();
+      return thread;
+    } catch (error) {
+      this.#giveUp(error);
+      return undefined;
+    }
+  }
+
+  #giveUp(error: unknown): void {
+    this.#leaveToCommits();
+    this.#rest();
+    this.failed(error);
+  }
+
+  #leaveToCommits(): void {
+    this.#isOver = true;
+    if (this.handle.open) this.handle.pragma(`wal_autocheckpoint = ${checkpointPages}`);
+  }
+
+  #rest(): void {
+    this.#isBusy = false;
+    for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+}

@@ -1,0 +1,63 @@
+/**
+ * What the one-file build carries inside itself. This module is its counterpart in development: migrations come from
+ * their folder, native addons and scripts from node_modules. build.mjs replaces the whole module and keeps its exports.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+
+export interface Migration {
+  /** File name without `.sql`, e.g. `0001_users`. */
+  readonly name: string;
+  readonly sql: string;
+}
+
+/** Where native addons can run. `libc` is `glibc` or `musl` on Linux, empty elsewhere. */
+export interface Platform {
+  readonly node: string;
+  readonly abi: string;
+  readonly os: string;
+  readonly arch: string;
+  readonly libc: string;
+}
+
+export type AddonName = 'better_sqlite3' | 'argon2';
+
+export interface EmbeddedAddon {
+  /** Hex digest of the bytes. */
+  readonly sha256: string;
+  /** Reads and unpacks them, which takes some milliseconds. */
+  readonly bytes: () => Uint8Array;
+}
+
+/** The platform the file was built for; undefined in development. */
+export const builtFor: Platform | undefined = undefined;
+
+/** The addon inside the one-file build; undefined in development. */
+export function embeddedAddon(_name: AddonName): EmbeddedAddon | undefined {
+  return undefined;
+}
+
+/** The program of the thread of src/kernel/db/checkpoint-thread.ts. */
+export function embeddedCheckpointThread(): string {
+  const { resolve } = createRequire(import.meta.url);
+  return `require(${JSON.stringify(resolve('tsx/cjs'))}); require(${JSON.stringify(resolve('../db/checkpoint-thread.ts'))});`;
+}
+
+/** The text of a script that pages of this program carry. */
+export function embeddedScript(_name: 'rapidoc'): string {
+  return readFileSync(createRequire(import.meta.url).resolve('rapidoc'), 'utf8');
+}
+
+/** The licences of this program and of all that it is made of; in development of the program alone, the packages have theirs beside them. */
+export function embeddedLicenses(): string {
+  return readFileSync(new URL('../../../LICENSE', import.meta.url), 'utf8');
+}
+
+/** Every migration in the order of application, which is the order of the file names. */
+export function embeddedMigrations(): readonly Migration[] {
+  const folder = new URL('../../../migrations/', import.meta.url);
+  return readdirSync(folder)
+    .filter((file) => file.endsWith('.sql'))
+    .sort()
+    .map((file) => ({ name: file.slice(0, -'.sql'.length), sql: readFileSync(new URL(file, folder), 'utf8') }));
+}

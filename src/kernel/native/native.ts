@@ -1,0 +1,180 @@
+/**
+ * The native addons of the one-file build: refuses a platform they were not made for, unpacks them into a private folder
+ * and loads them from there. In development the packages load their own addons and nothing here has an effect.
+ *
+ * The bundle evaluates this module before any other, so that a wrong platform is refused before anything else happens.
+ */
+import { createHash, randomUUID } from 'node:crypto';
+import {
+  closeSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { isMainThread } from 'node:worker_threads';
+import type { Addon } from '../db/handle.ts';
+import { type AddonName, builtFor, type EmbeddedAddon, embeddedAddon, type Platform } from './embedded.ts';
+
+/** Native code cannot run here. The message is one line for the operator; a stack would not help him. */
+export class NativeAddonError extends Error {
+  override readonly name = 'NativeAddonError';
+}
+
+/** The functions of `@node-rs/argon2` that the bundle keeps. */
+type Argon2 = Pick<typeof import('@node-rs/argon2'), 'hash' | 'verify'>;
+
+// An addon is loaded once per process, so the folder of the first caller is the folder of the process.
+let folderOfThisProcess: string | undefined;
+const loaded = new Map<AddonName, Addon>();
+
+/**
+ * The SQLite addon for better-sqlite3's `nativeBinding`; undefined in development.
+ * `cacheFolder` is the setting `native_cache`; without it a folder of the user under the temporary folder serves.
+ * Throws NativeAddonError.
+ */
+export function sqliteAddon(cacheFolder?: string): Addon | undefined {
+  if (!builtFor) return undefined;
+  if (cacheFolder) folderOfThisProcess ??= resolve(cacheFolder);
+  return load('better_sqlite3');
+}
+
+/** The argon2 addon, for the module that stands in for `@node-rs/argon2` in the bundle. Throws NativeAddonError. */
+export function argon2Addon(): Argon2 {
+  return load('argon2').exports as Argon2;
+}
+
+/** Whether the module with this `import.meta.url` is the program that Node was started with, symbolic links followed. */
+export function isProgram(moduleUrl: string): boolean {
+  const program = process.argv[1];
+  if (program === undefined || !isMainThread) return false;
+  try {
+    return realpathSync(program) === realpathSync(fileURLToPath(moduleUrl));
+  } catch {
+    return false;
+  }
+}
+
+/** One sentence why addons built for one platform cannot run on another; undefined when they can. */
+export function platformMismatch(built: Platform, here: Platform): string | undefined {
+  const same = built.abi === here.abi && built.os === here.os && built.arch === here.arch && built.libc === here.libc;
+  if (same) return undefined;
+  return (
+    `this file was built for ${describe(built)} and cannot run on ${describe(here)}; ` +
+    'start it with a matching Node.js or build it on this machine'
+  );
+}
+
+function describe({ node, abi, os, arch, libc }: Platform): string {
+  return `Node.js ${node} (ABI ${abi}) on ${[os, arch, libc].filter(Boolean).join('-')}`;
+}
+
+function platformHere(): Platform {
+  const { platform, arch, version, versions } = process;
+  return {
+    node: version.slice(1),
+    abi: versions.modules,
+    os: platform,
+    arch,
+    libc: platform === 'linux' ? libc() : '',
+  };
+}
+
+/** The C library of this Node.js, by the loader that its file names near its start; the report of Node.js would take 10 ms. */
+function libc(): string {
+  const start = Buffer.alloc(4096);
+  const file = openSync(process.execPath, 'r');
+  readSync(file, start);
+  closeSync(file);
+  return start.includes('/ld-musl-') ? 'musl' : 'glibc';
+}
+
+function load(name: AddonName): Addon {
+  const known = loaded.get(name);
+  if (known) return known;
+  const addon = embeddedAddon(name);
+  if (!addon) throw new NativeAddonError(`the native addon ${name} is not part of this program`);
+
+  const folder = folderOfThisProcess ?? join(tmpdir(), `tenantry-native-${process.getuid?.() ?? 'user'}`);
+  const file = unpack(name, addon, folder);
+  const holder: { exports: object } = { exports: {} };
+  try {
+    process.dlopen(holder, file);
+  } catch (error) {
+    // The words of the dynamic loaders of glibc and musl for a file system mounted noexec.
+    const noexec = /failed to map segment|operation not permitted/i.test(String(error));
+    throw noexec ? unusable(`${folder} forbids execution (noexec)`) : unusable(`cannot load ${file}`, error);
+  }
+  const result = { exports: holder.exports, file, inode: statSync(file).ino };
+  loaded.set(name, result);
+  return result;
+}
+
+/**
+ * Writes the addon to `<folder>/<digest>/<name>.node` unless exactly these bytes are there already; answers the path.
+ * Several processes may do so at once: each renames a complete file of the same bytes into place.
+ */
+export function unpack(name: string, addon: EmbeddedAddon, folder: string): string {
+  const home = join(folder, addon.sha256.slice(0, 16));
+  const file = join(home, `${name}.node`);
+  try {
+    mkdirSync(home, { recursive: true, mode: 0o700 });
+    for (const path of [folder, home]) refuseForeignFolder(path);
+    if (sha256OfFile(file) !== addon.sha256) writeAtomically(file, addon.bytes());
+  } catch (error) {
+    if (error instanceof NativeAddonError) throw error;
+    throw unusable(`cannot unpack native code into ${home}`, error);
+  }
+  return file;
+}
+
+function sha256OfFile(file: string): string | undefined {
+  try {
+    return createHash('sha256').update(readFileSync(file)).digest('hex');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+function writeAtomically(file: string, bytes: Uint8Array): void {
+  const temporary = `${file}.${randomUUID()}`;
+  try {
+    writeFileSync(temporary, bytes, { flag: 'wx', mode: 0o600 });
+    renameSync(temporary, file);
+  } finally {
+    rmSync(temporary, { force: true });
+  }
+}
+
+// Whoever can write to the folder could swap the file between its check and its loading.
+function refuseForeignFolder(path: string): void {
+  if (!process.getuid) return;
+  const { uid, mode } = lstatSync(realpathSync(path));
+  const owner = uid === process.getuid() || uid === 0;
+  if (!owner) throw unusable(`the folder ${path} for native code belongs to another user`);
+  if (mode & 0o022) throw unusable(`the folder ${path} for native code can be written by other users`);
+}
+
+function unusable(what: string, cause?: unknown): NativeAddonError {
+  const reason = cause instanceof Error ? ` (${cause.message.split('\n')[0]})` : '';
+  const advice = 'set native_cache (TENANTRY_NATIVE_CACHE) to a folder of your own that allows execution';
+  return new NativeAddonError(`${what}${reason}: ${advice}`, { cause });
+}
+
+const mismatch = builtFor && platformMismatch(builtFor, platformHere());
+if (mismatch) {
+  // An importing program gets an error it can handle; an operator gets one line.
+  if (!isProgram(import.meta.url)) throw new NativeAddonError(mismatch);
+  process.stderr.write(`tenantry: ${mismatch}\n`);
+  process.exit(1);
+}

@@ -1,0 +1,246 @@
+import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { rootCertificates } from 'node:tls';
+import * as v from 'valibot';
+import { type ErrorClass, ProviderError } from '../../cloud/catalogue/provider.ts';
+import { inNetworks, parseNetworks } from '../http/origin.ts';
+import type { Log } from '../log.ts';
+import { type AddressRule, addressRule, isDestinationAllowed } from './destination.ts';
+import { judgedLookup, type Resolver } from './resolver.ts';
+
+/*
+ * How drivers call their vendors (providers.md 2 "HTTP"): bounded in time and size, to allowed addresses only, with TLS
+ * verified and redirects left alone. What goes wrong is told as a ProviderError; neither credentials nor bodies are logged.
+ */
+
+/** Bounds of one call: milliseconds until it is connected, and until it is answered; bytes of the answer. */
+export interface CallLimits {
+  readonly connect: number;
+  readonly answer: number;
+  readonly bytes: number;
+}
+
+const usualLimits: CallLimits = { connect: 5000, answer: 30_000, bytes: 16 * 1024 * 1024 };
+
+export interface VendorCall {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD';
+  readonly url: URL;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Buffer;
+}
+
+export interface VendorAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+}
+
+/** A call with JSON in both directions. */
+export interface JsonCall extends Omit<VendorCall, 'body'> {
+  readonly json?: unknown;
+}
+
+export interface JsonAnswer extends Omit<VendorAnswer, 'body'> {
+  /** The parsed document; undefined when the answer is empty. */
+  readonly body: unknown;
+}
+
+export interface VendorHttpOptions {
+  readonly resolve: Resolver;
+  readonly allows: AddressRule;
+  /** PEM of a further trust anchor. */
+  readonly certificate?: string | null;
+  /** What must not stand in texts. */
+  readonly secrets?: readonly string[];
+  readonly log: Log;
+  readonly limits?: Partial<CallLimits>;
+}
+
+/** An answer that is not what the vendor's API promises. */
+export const malformed = (): ProviderError => new ProviderError('malformed', 'Unexpected answer of backend');
+
+const unavailable = (): ProviderError => new ProviderError('unavailable', 'Backend does not respond');
+
+/** A value of an answer in its promised shape. Throws `malformed`. */
+export function decoded<T>(schema: v.GenericSchema<unknown, T>, value: unknown): T {
+  const result = v.safeParse(schema, value);
+  if (!result.success) throw malformed();
+  return result.output;
+}
+
+/** The client of one driver. Its calls go out one after another, so that settings with four running jobs make four at once. */
+export class VendorHttp {
+  readonly #limits: CallLimits;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(private readonly options: VendorHttpOptions) {
+    this.#limits = { ...usualLimits, ...options.limits };
+  }
+
+  /** Sends a call; answers of any status but redirects resolve. Rejects with `unavailable`, `malformed`, or `invalid` for a refused address. */
+  send(call: VendorCall): Promise<VendorAnswer> {
+    const turn = this.#last.then(() => this.#exchange(call));
+    this.#last = turn.catch(() => undefined);
+    return turn;
+  }
+
+  /** Sends and reads JSON. Rejects for every status but 2xx, with the text that `explain` finds in the body. */
+  async json(call: JsonCall, explain: (body: unknown) => unknown): Promise<JsonAnswer> {
+    const { json, ...rest } = call;
+    const headers = {
+      Accept: 'application/json',
+      ...(json !== undefined && { 'Content-Type': 'application/json' }),
+      ...call.headers,
+    };
+    const answer = await this.send({ ...rest, headers, ...(json !== undefined && { body: JSON.stringify(json) }) });
+    const isGood = answer.status >= 200 && answer.status < 300;
+    const body = parsed(answer.body);
+    if (!isGood) throw this.failure(answer, explain(body));
+    if (body === undefined && answer.body.length > 0) throw malformed();
+    return { ...answer, body };
+  }
+
+  /** What a refusal of the vendor means, with his text, if he gave one. */
+  failure({ headers, status }: Pick<VendorAnswer, 'status' | 'headers'>, text?: unknown): ProviderError {
+    const type = classOf(status);
+    if (type === 'unavailable') return unavailable();
+    if (type === 'malformed') return malformed();
+    const told = typeof text === 'string' && text.trim() !== '' ? text : `Backend answered with status ${status}`;
+    return new ProviderError(type, this.#withoutSecrets(told), type === 'limited' ? retryAfter(headers) : undefined);
+  }
+
+  #withoutSecrets(text: string): string {
+    return (this.options.secrets ?? [])
+      .filter((secret) => secret !== '')
+      .reduce((clean, secret) => clean.replaceAll(secret, '***'), text);
+  }
+
+  async #exchange(call: VendorCall): Promise<VendorAnswer> {
+    if (!isDestinationAllowed(call.url, this.options.allows)) throw refusedAddress();
+    try {
+      return await this.#request(call);
+    } catch (error) {
+      const { method, url } = call;
+      const failure = error instanceof ProviderError ? error : unavailable();
+      this.options.log.warn(
+        {
+          method,
+          host: url.host,
+          path: url.pathname,
+          reason: (error as NodeJS.ErrnoException).code ?? (error as Error).message,
+        },
+        'vendor call failed',
+      );
+      throw failure;
+    }
+  }
+
+  #request({ body, headers, method, url }: VendorCall): Promise<VendorAnswer> {
+    const isSecure = url.protocol === 'https:';
+    const { answer, bytes, connect } = this.#limits;
+    return new Promise<VendorAnswer>((resolve, reject) => {
+      // Each call has a connection of its own: one that waited for the next call may be closed in the moment it is used,
+      // and nobody knew whether the vendor has read it.
+      const request = (isSecure ? httpsRequest : httpRequest)(url, {
+        method,
+        headers: { ...headers, ...(body !== undefined && { 'Content-Length': Buffer.byteLength(body) }) },
+        agent: false,
+        lookup: this.#lookup,
+        ...(isSecure && this.options.certificate && { ca: [...rootCertificates, this.options.certificate] }),
+      });
+      const connecting = setTimeout(() => request.destroy(new Error('no connection in time')), connect);
+      const answering = setTimeout(() => request.destroy(new Error('no answer in time')), answer);
+      request.on('socket', (socket) =>
+        socket.once(isSecure ? 'secureConnect' : 'connect', () => clearTimeout(connecting)),
+      );
+      let hasAnswer = false;
+      request.on('response', (response) => {
+        hasAnswer = true;
+        void readAnswer(response, bytes).then(resolve, reject);
+      });
+      request.on('error', reject);
+      request.on('close', () => {
+        clearTimeout(connecting);
+        clearTimeout(answering);
+        if (!hasAnswer) reject(new Error('closed without an answer'));
+      });
+      request.end(body);
+    });
+  }
+
+  readonly #lookup = judgedLookup(
+    (hostname, callback) => this.options.resolve(hostname, callback),
+    (addresses) => (addresses.every(({ address }) => this.options.allows(address)) ? undefined : refusedAddress()),
+  );
+}
+
+/** Reads an answer to its end; one that is too long, cut short or a redirect is rejected. */
+function readAnswer(response: IncomingMessage, limit: number): Promise<VendorAnswer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    response.on('data', (chunk: Buffer) => {
+      chunks.push(chunk);
+      length += chunk.length;
+      if (length > limit) response.destroy(malformed());
+    });
+    response.on('error', reject);
+    response.on('close', () => {
+      const status = response.statusCode ?? 0;
+      if (!response.complete) reject(new Error('the answer was cut short'));
+      else if (status >= 300 && status < 400) reject(malformed());
+      else resolve({ status, headers: response.headers, body: Buffer.concat(chunks) });
+    });
+  });
+}
+
+function parsed(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The class of a refusal (providers.md 2 "Error class"). */
+function classOf(status: number): ErrorClass {
+  switch (status) {
+    case 401:
+    case 403:
+      return 'unauthorized';
+    case 404:
+    case 410:
+      return 'not_found';
+    case 409:
+      return 'conflict';
+    case 429:
+      return 'limited';
+    default:
+      return status >= 500 ? 'unavailable' : status >= 400 ? 'invalid' : 'malformed';
+  }
+}
+
+/** Milliseconds that a limited caller shall wait: Retry-After in seconds or as a date, else until the limit is lifted. */
+function retryAfter(headers: IncomingHttpHeaders): number | undefined {
+  // Both are the vendor's instants: his clock, not ours, says how far away they are.
+  const now = Date.parse(headers.date ?? '');
+  const { 'ratelimit-reset': reset, 'retry-after': after = '' } = headers;
+  if (/^\d+$/.test(after)) return Number(after) * 1000;
+  const until = Number.isNaN(Date.parse(after)) ? Number(reset) * 1000 : Date.parse(after);
+  return Number.isNaN(until - now) ? undefined : Math.max(0, until - now);
+}
+
+const refusedAddress = (): ProviderError => new ProviderError('invalid', 'Destination address is not allowed');
+
+/** Networks of the operator's own that settings of staff may name. */
+const privateNetworks = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'];
+/** Where clouds tell machines their credentials, inside of private networks. */
+const metadataAddresses = parseNetworks(['fd00:ec2::254', 'fd20:ce::254']);
+
+/** Where vendors may be called: public addresses, those of the operator's exceptions, and private ones where that is allowed (services.md 1). */
+export function vendorAddressRule(allowedNetworks: readonly string[], mayBePrivate: boolean): AddressRule {
+  const allows = addressRule(allowedNetworks);
+  if (!mayBePrivate) return allows;
+  const allowsPrivate = addressRule([...allowedNetworks, ...privateNetworks]);
+  return (address) => allows(address) || (allowsPrivate(address) && !inNetworks(address, metadataAddresses));
+}
