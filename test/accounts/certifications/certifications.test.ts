@@ -1,0 +1,136 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type Cast, cast, everybody } from '../../support/cast.ts';
+import { Fixture, type Json } from '../../support/fixture.ts';
+
+const test = suite('service certifications (services.md 3)');
+let fixture: Fixture;
+let people: Cast;
+const path = '/api/service-certifications/';
+
+test.before(async () => {
+  fixture = await Fixture.start();
+  people = await cast(fixture);
+});
+test.after(() => fixture.close());
+
+const make = async (name: string, fields: Readonly<Record<string, unknown>> = {}): Promise<Json> =>
+  (await fixture.staff.post(path, { name, ...fields })).body;
+
+test('staff create one; description and link are empty unless given', async () => {
+  const answer = await fixture.staff.post(path, { name: ' ISO 27001 ', link: 'https://iso.example.com' });
+  const { uuid } = answer.body;
+  const shown = {
+    url: `${fixture.url}${path}${uuid}/`,
+    uuid,
+    name: 'ISO 27001',
+    description: '',
+    link: 'https://iso.example.com',
+  };
+  assert.equal([answer.status, answer.body, answer.headers.get('location')], [201, shown, shown.url]);
+  assert.equal(Object.keys(answer.body), Object.keys(shown));
+  assert.equal(fixture.events(), [], 'certifications emit no events');
+});
+
+test('everybody reads them; the order is name descending', async () => {
+  await make('PCI DSS');
+  const names = async (query: string): Promise<string[]> =>
+    (await fixture.staff.get(path + query)).body.map(({ name }: Json) => name);
+  assert.equal(await names(''), ['PCI DSS', 'ISO 27001']);
+  assert.equal(await names('?o=name'), ['ISO 27001', 'PCI DSS']);
+  assert.equal(await names('?o=-name'), ['PCI DSS', 'ISO 27001']);
+  assert.equal(await names('?name=pci'), ['PCI DSS']);
+  assert.equal(
+    Object.values(await everybody(people, async (client) => (await client.get(path)).body.length)),
+    [2, 2, 2, 2, 2, 2, 2, 2],
+  );
+});
+
+test('the name is required, unique and at most 150 characters; the link is a URL', async () => {
+  const refused = async (fields: Readonly<Record<string, unknown>>): Promise<unknown> =>
+    (await fixture.staff.post(path, fields)).body;
+  assert.equal(await refused({}), { name: ['This field is required.'] });
+  assert.equal(await refused({ name: 'ISO 27001' }), {
+    name: ['Service Certification with this name already exists.'],
+  });
+  assert.equal(await refused({ name: 'x'.repeat(151), description: 'x'.repeat(501), link: 'nowhere' }), {
+    name: ['Ensure this field has no more than 150 characters.'],
+    description: ['Ensure this field has no more than 500 characters.'],
+    link: ['Enter a valid URL.'],
+  });
+});
+
+test('PUT needs the name, PATCH nothing', async () => {
+  const made = await make('SOC 2', { description: 'Old' });
+  const put = await fixture.staff.put(made.url, { name: 'SOC 3' });
+  assert.equal([put.status, put.body], [200, { ...made, name: 'SOC 3' }]);
+  const refused = await fixture.staff.put(made.url, { description: 'New' });
+  assert.equal([refused.status, refused.body], [400, { name: ['This field is required.'] }]);
+  const patched = await fixture.staff.patch(made.url, { description: 'New' });
+  assert.equal([patched.status, patched.body.description], [200, 'New']);
+});
+
+test('writes are for staff; others are told 403 before the body is looked at', async () => {
+  const [{ url }] = (await fixture.staff.get(path)).body;
+  for (const [method, target] of [
+    ['POST', path],
+    ['PUT', url],
+    ['PATCH', url],
+    ['DELETE', url],
+  ] as const) {
+    const statuses = await everybody(people, async (client, part) =>
+      part === 'staff' ? 403 : (await client.send(method, target, { name: '' })).status,
+    );
+    assert.equal([...new Set(Object.values(statuses))], [403], method);
+  }
+});
+
+test('one in use disappears from projects and settings when it is deleted', async () => {
+  const made = await make('HIPAA');
+  const list = { certifications: [{ url: made.url }] };
+  const settings = (await fixture.staff.post('/api/service-settings/', { name: 'Ocean', type: 'DigitalOcean' })).body;
+  for (const { url } of [people.project, settings])
+    assert.is((await fixture.staff.post(`${url}update_certifications/`, list)).body.certifications.length, 1);
+  assert.is((await fixture.staff.delete(made.url)).status, 204);
+  for (const { url } of [people.project, settings])
+    assert.equal((await fixture.staff.get(url)).body.certifications, []);
+});
+
+test('OPTIONS tells staff what creation takes, and everybody what he may do with one', async () => {
+  const [{ url }] = (await fixture.staff.get(path)).body;
+  const list = await fixture.staff.options(path);
+  assert.equal(
+    [list.status, list.body],
+    [
+      200,
+      {
+        actions: {
+          POST: {
+            name: { type: 'string', required: true, label: 'Name', max_length: 150 },
+            description: { type: 'string', required: false, label: 'Description', max_length: 500 },
+            link: { type: 'url', required: false, label: 'Link', max_length: 255 },
+          },
+        },
+      },
+    ],
+  );
+  assert.equal((await people.clients.owner.options(path)).body, { actions: {} });
+  const reason = 'You do not have permission to perform this action.';
+  assert.equal((await people.clients.owner.options(url)).body, {
+    actions: {
+      destroy: { title: 'Destroy', method: 'DELETE', destructive: true, url, reason, enabled: false },
+      update: { title: 'Update', method: 'PUT', destructive: false, url, reason, enabled: false },
+    },
+  });
+  assert.equal((await fixture.staff.options(url)).body.actions.destroy, {
+    title: 'Destroy',
+    method: 'DELETE',
+    destructive: true,
+    url,
+    reason: null,
+    enabled: true,
+    type: 'button',
+  });
+});
+
+test.run();

@@ -1,0 +1,17 @@
+import type { Json } from '../../support/fixture.ts';
+import { inCustomer, told } from '../../support/told.ts';
+
+/** What many tests create a customer with. */
+export const whole = {
+  name: 'Alice Ltd',
+  abbreviation: 'ALC',
+  contact_details: 'Baker Street 221b',
+  email: 'office@alice.example',
+  country: 'EE',
+  vat_code: 'EE123456789',
+  is_company: true,
+};
+
+/** The event that tells of what an actor did to a customer. */
+export const customerEvent = (actor: Record<string, string>, type: string, verb: string, customer: Json) =>
+  told(type, `Customer ${customer.name} has been ${verb}.`, actor, inCustomer(customer));

@@ -1,0 +1,353 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { ServerOptions } from '../../../src/app/server.ts';
+import { raw } from '../../../src/kernel/db/sql.ts';
+import { type Cast, cast } from '../../support/cast.ts';
+import { Fixture, type Json } from '../../support/fixture.ts';
+import { Mailbox, type ReceivedMail } from '../../support/mailbox.ts';
+
+const test = suite('mails of invitations (services.md 10.6)');
+let mailbox: Mailbox;
+let fixture: Fixture;
+let people: Cast;
+
+test.before(async () => {
+  mailbox = await Mailbox.start();
+});
+test.after.each(async () => {
+  await fixture.close();
+  mailbox.reset();
+});
+test.after(() => mailbox.close());
+
+async function begin(options: ServerOptions = mailbox.settings): Promise<void> {
+  fixture = await Fixture.start(options);
+  people = await cast(fixture);
+}
+
+async function invite(fields: Json = {}, client = fixture.staff): Promise<Json> {
+  const answer = await client.post('/api/user-invitations/', {
+    link_template: 'https://app.example.com/?a=1&invitation={uuid}',
+    email: 'new@example.com',
+    project: people.project.url,
+    project_role: 'admin',
+    ...fields,
+  });
+  assert.is(answer.status, 201, JSON.stringify(answer.body));
+  await fixture.server.settled();
+  return answer.body;
+}
+const toCustomer = (role: string): Json => ({
+  project: null,
+  project_role: null,
+  customer: people.customer.url,
+  customer_role: role,
+});
+const mails = (): Json[] =>
+  fixture.server.deployment.db.all(
+    raw('SELECT status, attempts, error_message, response_code FROM invitation_mail ORDER BY id'),
+  );
+const statuses = (): unknown[] => mails().map(({ attempts, status }) => [status, attempts]);
+const errorOf = async ({ url }: Json): Promise<string> => (await fixture.staff.get(url)).body.error_message;
+
+test('one mail with a text and an HTML part, from the default sender, with the link made of link_template', async () => {
+  await begin();
+  await fixture.staff.patch(people.users.owner.url, { full_name: 'Olga <Owner>' });
+  const { uuid } = await invite({}, people.clients.owner);
+  const [mail, ...others] = mailbox.take() as [ReceivedMail, ...ReceivedMail[]];
+  assert.is(others.length, 0);
+  assert.is(mail.recipient, 'new@example.com');
+  assert.equal(mail.from, { address: 'noreply@tenantry.example.com', name: 'Tenantry' });
+  assert.equal(mail.to, [{ address: 'new@example.com', name: '' }]);
+  assert.is(mail.subject, 'Invitation to Rocket project');
+  assert.is(
+    mail.text?.trim(),
+    [
+      'Hello!',
+      'Olga <Owner> has invited you to join Rocket project in system administrator role.',
+      'Please visit this page to sign up and accept your invitation:',
+      `https://app.example.com/?a=1&invitation=${uuid}`,
+    ].join('\n'),
+  );
+  const href = `https://app.example.com/?a=1&amp;invitation=${uuid}`;
+  assert.is(
+    mail.html?.trim(),
+    [
+      '<p>Hello!</p>',
+      '<p>Olga &lt;Owner&gt; has invited you to join Rocket project in system administrator role.</p>',
+      '<p>Please visit this page to sign up and accept your invitation:</p>',
+      `<p><a href="${href}">${href}</a></p>`,
+    ].join('\n'),
+  );
+  assert.is(new Date(mail.date as string).toISOString(), '2018-01-05T04:47:04.000Z');
+  assert.equal(mails(), [{ status: 'delivered', attempts: 1, error_message: '', response_code: null }]);
+});
+
+test('roles and targets have their words; a sender without a full name is his username', async () => {
+  await begin();
+  const sentence = async (fields: Json): Promise<string | undefined> => {
+    await invite(fields);
+    return mailbox.take()[0]?.text?.split('\n')[1];
+  };
+  assert.is(
+    await sentence({ project_role: 'manager' }),
+    'admin has invited you to join Rocket project in project manager role.',
+  );
+  assert.is(
+    await sentence({ project_role: 'admin' }),
+    'admin has invited you to join Rocket project in system administrator role.',
+  );
+  assert.is(
+    await sentence({ project_role: 'support' }),
+    'admin has invited you to join Rocket project in system support role.',
+  );
+  assert.is(await sentence(toCustomer('owner')), 'admin has invited you to join Alice organization in owner role.');
+  assert.is(await sentence(toCustomer('support')), 'admin has invited you to join Alice organization in support role.');
+  await invite(toCustomer('owner'));
+  assert.is(mailbox.take()[0]?.subject, 'Invitation to Alice organization');
+});
+
+test('names stay on their line: nobody writes the rest of the mail', async () => {
+  await begin();
+  await fixture.staff.patch(people.project.url, {
+    name: 'Rocket\n\nPlease pay here: https://evil.example/\r\nBcc: eve@example.com',
+  });
+  const { uuid } = await invite();
+  const [mail] = mailbox.take() as [ReceivedMail];
+  assert.is(mail.subject, 'Invitation to Rocket Please pay here: https://evil.example/ Bcc: eve@example.com project');
+  assert.equal(
+    [mail.text?.trim().split('\n').length, mail.text?.trim().split('\n')[3], mail.bcc],
+    [4, `https://app.example.com/?a=1&invitation=${uuid}`, undefined],
+  );
+});
+
+test('send queues the mail again', async () => {
+  await begin();
+  const { url, uuid } = await invite();
+  await fixture.staff.post(`${url}send/`);
+  await fixture.server.settled();
+  const received = mailbox.take();
+  assert.equal(
+    received.map(({ text }) => text?.includes(uuid)),
+    [true, true],
+  );
+  assert.is.not(received[0]?.messageId, received[1]?.messageId);
+});
+
+test('when the inviter is gone, whoever sends it again is the sender', async () => {
+  await begin();
+  const { url } = await invite({}, people.clients.owner);
+  await fixture.staff.delete(people.users.owner.url);
+  await fixture.staff.post(`${url}send/`);
+  await fixture.server.settled();
+  assert.equal(
+    mailbox.take().map(({ text }) => text?.split('\n')[1]?.split(' ')[0]),
+    ['owner', 'admin'],
+  );
+});
+
+test('the request never waits for the mail server, and a failed request sends nothing', async () => {
+  await begin();
+  assert.is((await fixture.staff.post('/api/user-invitations/', { email: 'new@example.com' })).status, 400);
+  assert.is(
+    (
+      await people.clients.manager.post('/api/user-invitations/', {
+        link_template: 'https://a.example/{uuid}',
+        email: 'new@example.com',
+        project: people.project.url,
+        project_role: 'admin',
+      })
+    ).status,
+    403,
+  );
+  await fixture.server.settled();
+  assert.equal([mails(), mailbox.take()], [[], []]);
+});
+
+test('4xx and connection errors are tried again on the schedule of hooks; after the last retry error_message is set, the state stays pending', async () => {
+  await begin({ ...mailbox.settings, invitation_lifetime: 30 * 86_400e6 });
+  mailbox.refusal = [451, 'Try later'];
+  const invitation = await invite();
+  // 20 % at random: each delay and a fifth of it is enough.
+  const delays = [5, 30, 120, 600, 3600, 6 * 3600, 24 * 3600];
+  for (const [retry, delay] of delays.entries()) {
+    assert.equal(statuses(), [['pending', retry + 1]]);
+    assert.is(await errorOf(invitation), '');
+    await fixture.later(delay * 0.79);
+    assert.equal(statuses(), [['pending', retry + 1]], 'not before its time');
+    await fixture.later(delay * 0.42);
+  }
+  assert.equal(statuses(), [['failed', 8]]);
+  const { error_message, state } = (await fixture.staff.get(invitation.url)).body;
+  assert.match(error_message, /451 Try later/);
+  assert.is(state, 'pending');
+  await fixture.later(2 * 86_400);
+  assert.equal(statuses(), [['failed', 8]]);
+});
+
+test('5xx failed at once; a mail that goes through takes the error away', async () => {
+  await begin();
+  mailbox.refusal = [550, 'No such user'];
+  const invitation = await invite();
+  assert.equal(statuses(), [['failed', 1]]);
+  assert.match(await errorOf(invitation), /550 No such user/);
+  mailbox.refusal = undefined;
+  await fixture.staff.post(`${invitation.url}send/`);
+  await fixture.server.settled();
+  assert.equal(statuses(), [
+    ['failed', 1],
+    ['delivered', 1],
+  ]);
+  assert.is(await errorOf(invitation), '');
+});
+
+test('every failed attempt is in the log, where the operator sees it', async () => {
+  await begin();
+  const warnings: Json[] = [];
+  const { db, log } = fixture.server.deployment;
+  log.warn = ((values: unknown, text?: string) => warnings.push([values, text])) as typeof log.warn;
+  mailbox.refusal = [451, 'Try later'];
+  await invite();
+  await fixture.later(10);
+  const warning = [
+    {
+      mail: db.value(raw('SELECT uuid FROM invitation_mail')),
+      code: 451,
+      reason: "Can't send mail - all recipients were rejected: 451 Try later",
+    },
+    'mail could not be sent',
+  ];
+  assert.equal(warnings, [warning, warning]);
+});
+
+test('without SMTP the mail is written to the log and kept as skipped', async () => {
+  await begin({});
+  const lines: Json[] = [];
+  const { log } = fixture.server.deployment;
+  log.info = ((values: unknown) => lines.push(values)) as typeof log.info;
+  const invitation = await invite();
+  const told = lines.find(({ to }) => to === 'new@example.com');
+  assert.equal(
+    [told.subject, told.text.split('\n')[3]],
+    ['Invitation to Rocket project', `https://app.example.com/?a=1&invitation=${invitation.uuid}`],
+  );
+  assert.equal(mails(), [
+    { status: 'skipped', attempts: 0, error_message: 'No mail server is set up.', response_code: null },
+  ]);
+  assert.equal((await fixture.staff.get(invitation.url)).body, invitation);
+});
+
+test('what has not been sent when an invitation ends stays unsent', async () => {
+  await begin();
+  await fixture.user('newcomer');
+  mailbox.refusal = [451, 'Try later'];
+  const [accepted, canceled, deleted, expired] = [
+    await invite(),
+    await invite(),
+    await invite(toCustomer('owner')),
+    await invite(),
+  ];
+  await fixture.as('newcomer').post(`${accepted.url}accept/`);
+  await fixture.staff.post(`${canceled.url}cancel/`);
+  await fixture.server.settled();
+  assert.equal(statuses(), [
+    ['canceled', 1],
+    ['canceled', 1],
+    ['pending', 1],
+    ['pending', 1],
+  ]);
+  const other = await fixture.customer('Bob');
+  await fixture.staff.patch(people.project.url, { customer: other.url });
+  await fixture.staff.delete(people.customer.url);
+  assert.is((await fixture.staff.get(deleted.url)).status, 404);
+  mailbox.refusal = undefined;
+  fixture.clock.set(expired.expires);
+  await fixture.staff.get(expired.url);
+  await fixture.later(3600);
+  assert.equal(mailbox.take(), []);
+});
+
+test('send puts a new mail in the place of one that waits for its retry', async () => {
+  await begin();
+  mailbox.refusal = [451, 'Try later'];
+  const { url } = await invite();
+  mailbox.refusal = undefined;
+  await fixture.staff.post(`${url}send/`);
+  await fixture.server.settled();
+  await fixture.later(3600);
+  assert.is(mailbox.take().length, 1);
+  assert.equal(statuses(), [
+    ['canceled', 1],
+    ['delivered', 1],
+  ]);
+});
+
+test('mails survive a restart', async () => {
+  const data = mkdtempSync(join(tmpdir(), 'tenantry-invitations-'));
+  mailbox.refusal = [451, 'Try later'];
+  await begin({ ...mailbox.settings, ephemeral: false, data });
+  const { uuid } = await invite();
+  const messageId = fixture.server.deployment.db.value(raw('SELECT uuid FROM invitation_mail'));
+  await fixture.close();
+  mailbox.refusal = undefined;
+  fixture = await Fixture.start({ ...mailbox.settings, ephemeral: false, data });
+  await fixture.later(10);
+  const [mail, ...others] = mailbox.take() as [ReceivedMail, ...ReceivedMail[]];
+  assert.is(others.length, 0);
+  assert.ok(mail.text?.includes(uuid));
+  assert.is(mail.messageId, `<${messageId}@tenantry.example.com>`);
+  await fixture.close();
+  rmSync(data, { recursive: true });
+});
+
+test('a user other than staff causes at most invitation_mail_limit mails an hour: then 429 with Retry-After', async () => {
+  await begin({ invitation_mail_limit: 2 });
+  const owner = people.clients.owner;
+  const body = {
+    link_template: 'https://app.example.com/{uuid}',
+    email: 'new@example.com',
+    project: people.project.url,
+    project_role: 'admin',
+  };
+  const refused = async (method: string, url: string, wait: string): Promise<void> => {
+    const answer = await owner.send(method, url, body);
+    assert.equal(
+      [answer.status, answer.body, answer.headers.get('Retry-After')],
+      [429, { detail: 'Too many invitations. Try again later.' }, wait],
+    );
+  };
+  const { url } = await invite({}, owner);
+  fixture.clock.advance(600);
+  assert.is((await owner.post(`${url}send/`)).status, 200);
+  fixture.clock.advance(600);
+  await refused('POST', '/api/user-invitations/', '2400');
+  await refused('POST', `${url}send/`, '2400');
+  assert.is((await fixture.staff.get('/api/user-invitations/')).body.length, 1, 'a refused invitation is none');
+  for (let i = 0; i < 3; i++) await invite();
+  fixture.clock.advance(2400);
+  assert.is((await owner.post(`${url}send/`)).status, 200, 'an hour after the first');
+  await refused('POST', `${url}send/`, '600');
+});
+
+test('mails of invitations that were deleted with their project count, and are forgotten after the hour', async () => {
+  await begin({ invitation_mail_limit: 1 });
+  const [owner, hangar] = [people.clients.owner, await fixture.project('Hangar', people.customer)];
+  await invite({ project: hangar.url }, owner);
+  await owner.delete(hangar.url);
+  const body = {
+    link_template: 'https://app.example.com/{uuid}',
+    email: 'new@example.com',
+    project: people.project.url,
+    project_role: 'admin',
+  };
+  assert.is((await owner.post('/api/user-invitations/', body)).status, 429);
+  assert.is(mails().length, 1);
+  await fixture.later(3600);
+  assert.equal(mails(), []);
+  assert.is((await owner.post('/api/user-invitations/', body)).status, 201);
+});
+
+test.run();

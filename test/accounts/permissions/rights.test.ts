@@ -1,0 +1,461 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type Cast, cast, everybody, type Part } from '../../support/cast.ts';
+import { type Client, Fixture, type Json } from '../../support/fixture.ts';
+
+const unknown = ['Invalid hyperlink - Object does not exist.'];
+const sooner = '2018-03-01T00:00:00Z';
+const endOfRole = '2018-06-01T00:00:00Z';
+const later = '2018-06-01T00:00:00.000001Z';
+let count = 0;
+
+/** What each part of the cast is answered: the same for all but the named. */
+const statuses = (rest: number, named: Partial<Record<Part, number>>): Record<Part, number> => ({
+  staff: rest,
+  support: rest,
+  owner: rest,
+  helper: rest,
+  manager: rest,
+  admin: rest,
+  observer: rest,
+  stranger: rest,
+  ...named,
+});
+
+/** A deployment with the cast and the ways to ask each of its parts. */
+class World {
+  private constructor(
+    readonly fixture: Fixture,
+    readonly people: Cast,
+  ) {}
+
+  static async start(options: Parameters<typeof Fixture.start>[0] = {}): Promise<World> {
+    const fixture = await Fixture.start(options);
+    return new World(fixture, await cast(fixture));
+  }
+
+  newcomer = (): Promise<Json> => this.fixture.user(`newcomer.${count++}`);
+
+  /** The statuses with which each part is answered. */
+  ask = (request: (client: Client) => Promise<{ status: number }>) =>
+    everybody(this.people, async (client) => (await request(client)).status);
+
+  /** Each part asks for something done to a role of its own, granted to a new user. */
+  askAboutRole = (scope: Json, role: string, request: (client: Client, role: Json) => Promise<{ status: number }>) =>
+    everybody(
+      this.people,
+      async (client) => (await request(client, await this.fixture.grant(scope, await this.newcomer(), role))).status,
+    );
+
+  grant = async (client: Client, scope: Json, expiration_time: string | null = null): Promise<number> => {
+    const structure = scope.url.includes('/customers/') ? 'customer' : 'project';
+    const { url } = await this.newcomer();
+    return (
+      await client.post(`/api/${structure}-permissions/`, {
+        [structure]: scope.url,
+        user: url,
+        role: 'support',
+        expiration_time,
+      })
+    ).status;
+  };
+}
+
+const customers = suite('who sees and writes customer permissions (core.md 8.2)');
+let world: World;
+let open: World;
+
+customers.before(async () => {
+  world = await World.start();
+  open = await World.start({ owners_can_manage_owners: true });
+  const foreign = await world.fixture.customer('Foreign');
+  await world.fixture.grant(foreign, await world.newcomer(), 'owner');
+});
+customers.after(async () => {
+  await world.fixture.close();
+  await open.fixture.close();
+});
+
+customers('staff and global support list all, everybody connected those of the customer, others none', async () => {
+  const lists = await everybody(world.people, async (client) =>
+    (await client.get('/api/customer-permissions/')).body.map((role: Json) => role.customer_name),
+  );
+  const own = ['Alice', 'Alice'];
+  assert.equal(lists, {
+    staff: ['Foreign', ...own],
+    support: ['Foreign', ...own],
+    owner: own,
+    helper: own,
+    manager: own,
+    admin: own,
+    observer: own,
+    stranger: [],
+  });
+  const {
+    body: [foreign, alice],
+  } = await world.fixture.staff.get('/api/customer-permissions/');
+  assert.equal(await world.ask((client) => client.get(alice.url)), statuses(200, { stranger: 404 }));
+  assert.equal(await world.ask((client) => client.get(foreign.url)), statuses(404, { staff: 200, support: 200 }));
+});
+
+customers('only staff grant, and who does not see the customer is told so', async () => {
+  const { customer } = world.people;
+  assert.equal(
+    await everybody(world.people, (client) => world.grant(client, customer)),
+    statuses(403, { staff: 201, stranger: 400 }),
+  );
+  const { body } = await world.people.clients.stranger.post('/api/customer-permissions/', {
+    customer: customer.url,
+    user: world.people.users.stranger.url,
+    role: 'owner',
+  });
+  assert.equal(body, { customer: unknown });
+});
+
+customers('only staff change and revoke; who does not see the customer finds nothing', async () => {
+  const { customer } = world.people;
+  const expected = statuses(403, { staff: 200, stranger: 404 });
+  assert.equal(
+    await world.askAboutRole(customer, 'owner', (client, role) =>
+      client.patch(role.url, { expiration_time: endOfRole }),
+    ),
+    expected,
+  );
+  assert.equal(await world.askAboutRole(customer, 'support', (client, role) => client.put(role.url, {})), expected);
+  assert.equal(await world.askAboutRole(customer, 'support', (client, role) => client.delete(role.url)), {
+    ...expected,
+    staff: 204,
+  });
+});
+
+customers('with the setting owners_can_manage_owners an owner grants, changes and revokes too', async () => {
+  const { customer } = open.people;
+  const expected = statuses(403, { staff: 200, owner: 200, stranger: 404 });
+  assert.equal(
+    await everybody(open.people, (client) => open.grant(client, customer)),
+    statuses(403, { staff: 201, owner: 201, stranger: 400 }),
+  );
+  assert.equal(
+    await open.askAboutRole(customer, 'owner', (client, role) =>
+      client.patch(role.url, { expiration_time: endOfRole }),
+    ),
+    expected,
+  );
+  assert.equal(await open.askAboutRole(customer, 'owner', (client, role) => client.put(role.url, {})), expected);
+  assert.equal(await open.askAboutRole(customer, 'owner', (client, role) => client.delete(role.url)), {
+    ...expected,
+    staff: 204,
+    owner: 204,
+  });
+});
+
+customers('with that setting an owner still acts only until his own role ends', async () => {
+  const { customer } = open.people;
+  const owner = await open.newcomer();
+  await open.fixture.grant(customer, owner, 'owner', endOfRole);
+  const client = open.fixture.as(owner.username);
+  assert.is(await open.grant(client, customer, endOfRole), 201);
+  assert.is(await open.grant(client, customer, later), 403);
+  assert.is(await open.grant(client, customer, null), 403);
+});
+
+customers('the last owner may be removed, by himself too', async () => {
+  const customer = await open.fixture.customer('Lonely');
+  const owner = await open.newcomer();
+  const role = await open.fixture.grant(customer, owner, 'owner');
+  assert.is((await open.fixture.as(owner.username).delete(role.url)).status, 204);
+  assert.equal((await open.fixture.staff.get(customer.url)).body.owners, []);
+  const last = await world.fixture.customer('Lonely');
+  assert.is(
+    (await world.fixture.staff.delete((await world.fixture.grant(last, await world.newcomer(), 'owner')).url)).status,
+    204,
+  );
+});
+
+customers('any number of owners may be granted', async () => {
+  const customer = await world.fixture.customer('Crowded');
+  for (let i = 0; i < 5; i++) await world.fixture.grant(customer, await world.newcomer(), 'owner');
+  assert.is((await world.fixture.staff.get(customer.url)).body.owners.length, 5);
+});
+
+customers.run();
+
+const projects = suite('who sees and writes project permissions (core.md 8.2)');
+
+projects.before(async () => {
+  world = await World.start();
+  const foreign = await world.fixture.customer('Foreign');
+  await world.fixture.grant(await world.fixture.project('Foreign project', foreign), await world.newcomer(), 'admin');
+});
+projects.after(() => world.fixture.close());
+
+projects(
+  'staff, global support and owners of the customer list and retrieve; nobody else, members of the project included',
+  async () => {
+    const lists = await everybody(world.people, async (client) =>
+      (await client.get('/api/project-permissions/')).body.map((role: Json) => role.project_name),
+    );
+    const own = ['Rocket', 'Rocket', 'Rocket'];
+    assert.equal(lists, {
+      staff: ['Foreign project', ...own],
+      support: ['Foreign project', ...own],
+      owner: own,
+      helper: [],
+      manager: [],
+      admin: [],
+      observer: [],
+      stranger: [],
+    });
+    const {
+      body: [foreign, own1],
+    } = await world.fixture.staff.get('/api/project-permissions/');
+    assert.equal(
+      await world.ask((client) => client.get(own1.url)),
+      statuses(404, { staff: 200, support: 200, owner: 200 }),
+    );
+    assert.equal(await world.ask((client) => client.get(foreign.url)), statuses(404, { staff: 200, support: 200 }));
+  },
+);
+
+projects('staff and owners of the customer grant any role; who does not see the project is told so', async () => {
+  const { project } = world.people;
+  assert.equal(
+    await everybody(world.people, (client) => world.grant(client, project)),
+    statuses(403, { staff: 201, owner: 201, stranger: 400 }),
+  );
+  for (const role of ['admin', 'manager', 'support']) {
+    const { url } = await world.newcomer();
+    assert.is(
+      (await world.people.clients.owner.post('/api/project-permissions/', { project: project.url, user: url, role }))
+        .status,
+      201,
+    );
+  }
+});
+
+projects(
+  'staff and owners change and revoke; for members the record counts as visible, strangers find nothing',
+  async () => {
+    const { project } = world.people;
+    const expected = statuses(403, { staff: 200, owner: 200, stranger: 404 });
+    assert.equal(
+      await world.askAboutRole(project, 'admin', (client, role) =>
+        client.patch(role.url, { expiration_time: endOfRole }),
+      ),
+      expected,
+    );
+    assert.equal(await world.askAboutRole(project, 'admin', (client, role) => client.put(role.url, {})), expected);
+    assert.equal(await world.askAboutRole(project, 'admin', (client, role) => client.delete(role.url)), {
+      ...expected,
+      staff: 204,
+      owner: 204,
+    });
+  },
+);
+
+projects('an owner of another customer neither sees nor grants', async () => {
+  const owner = await world.newcomer();
+  await world.fixture.grant(await world.fixture.customer('Elsewhere'), owner, 'owner');
+  const client = world.fixture.as(owner.username);
+  assert.equal((await client.get('/api/project-permissions/')).body, []);
+  assert.is(await world.grant(client, world.people.project), 400);
+});
+
+projects('an owner whose role ends grants, changes and revokes only what ends no later', async () => {
+  const { customer, project } = world.people;
+  const owner = await world.newcomer();
+  await world.fixture.grant(customer, owner, 'owner', endOfRole);
+  const client = world.fixture.as(owner.username);
+  for (const [until, granted] of [
+    [sooner, 201],
+    [endOfRole, 201],
+    [later, 403],
+    [null, 403],
+  ] as const) {
+    assert.is(await world.grant(client, project, until), granted, String(until));
+  }
+  for (const [stored, asked, status] of [
+    [null, sooner, 200],
+    [null, endOfRole, 200],
+    [null, later, 403],
+    [null, null, 403],
+    [null, undefined, 403],
+    [later, sooner, 200],
+    [later, undefined, 403],
+    [sooner, undefined, 200],
+    [sooner, later, 403],
+    [sooner, null, 403],
+    [endOfRole, undefined, 200],
+  ] as const) {
+    for (const method of ['PUT', 'PATCH']) {
+      const role = await world.fixture.grant(project, await world.newcomer(), 'admin', stored);
+      const answer = await client.send(method, role.url, asked === undefined ? {} : { expiration_time: asked });
+      assert.is(answer.status, status, `${method} ${stored} ${asked}`);
+      const kept = status === 200 && asked !== undefined ? asked : stored;
+      assert.is((await world.fixture.staff.get(role.url)).body.expiration_time, kept);
+    }
+  }
+  for (const [stored, status] of [
+    [sooner, 204],
+    [endOfRole, 204],
+    [later, 403],
+    [null, 403],
+  ] as const) {
+    const role = await world.fixture.grant(project, await world.newcomer(), 'admin', stored);
+    assert.is((await client.delete(role.url)).status, status, String(stored));
+  }
+});
+
+projects('an owner whose role has been made endless grants without end', async () => {
+  const { customer, project } = world.people;
+  const owner = await world.newcomer();
+  const role = await world.fixture.grant(customer, owner, 'owner', endOfRole);
+  const client = world.fixture.as(owner.username);
+  assert.is(await world.grant(client, project), 403);
+  await world.fixture.staff.patch(role.url, { expiration_time: null });
+  assert.is(await world.grant(client, project), 201);
+});
+
+projects('an owner loses the right with the role, from one request to the next', async () => {
+  const { customer, project } = world.people;
+  const owner = await world.newcomer();
+  const role = await world.fixture.grant(customer, owner, 'owner');
+  const client = world.fixture.as(owner.username);
+  assert.is(await world.grant(client, project), 201);
+  await world.fixture.staff.delete(role.url);
+  assert.is(await world.grant(client, project), 400);
+  assert.equal((await client.get('/api/project-permissions/')).body, []);
+});
+
+projects('a global support user who owns the customer also acts as its owner', async () => {
+  const { customer, project } = world.people;
+  const both = await world.fixture.user('both', { is_support: true });
+  const client = world.fixture.as('both');
+  assert.is(await world.grant(client, project), 403);
+  await world.fixture.grant(customer, both, 'owner');
+  assert.is(await world.grant(client, project), 201);
+  const role = await world.fixture.grant(project, await world.newcomer(), 'admin');
+  assert.is((await client.patch(role.url, { expiration_time: sooner })).status, 200);
+  assert.is((await client.delete(role.url)).status, 204);
+  const foreign = (await client.get('/api/project-permissions/?page_size=300')).body.find(
+    (one: Json) => one.project_name === 'Foreign project',
+  );
+  assert.is((await client.delete(foreign.url)).status, 403);
+});
+
+projects('an owner revokes his own role in a project', async () => {
+  const { project, users, clients } = world.people;
+  const role = await world.fixture.grant(project, users.owner, 'manager');
+  assert.is((await clients.owner.delete(role.url)).status, 204);
+});
+
+projects.run();
+
+const logs = suite('who sees the permission logs (core.md 8.2)');
+
+logs.before(async () => {
+  world = await World.start();
+  const foreign = await world.fixture.customer('Foreign');
+  const scopes = [
+    world.people.customer,
+    world.people.project,
+    foreign,
+    await world.fixture.project('Foreign project', foreign),
+  ];
+  for (const scope of scopes)
+    await world.fixture.staff.delete((await world.fixture.grant(scope, await world.newcomer(), 'support')).url);
+});
+logs.after(() => world.fixture.close());
+
+logs(
+  'the customer log: staff and global support all, owner and support of the customer its records, others none',
+  async () => {
+    const path = '/api/customer-permissions-log/';
+    const lists = await everybody(world.people, async (client) =>
+      (await client.get(path)).body.map((role: Json) => role.customer_name),
+    );
+    assert.equal(lists, {
+      staff: ['Foreign', 'Alice'],
+      support: ['Foreign', 'Alice'],
+      owner: ['Alice'],
+      helper: ['Alice'],
+      manager: [],
+      admin: [],
+      observer: [],
+      stranger: [],
+    });
+    const {
+      body: [foreign, alice],
+    } = await world.fixture.staff.get(path);
+    assert.equal(
+      await world.ask((client) => client.get(alice.url)),
+      statuses(404, { staff: 200, support: 200, owner: 200, helper: 200 }),
+    );
+    assert.equal(await world.ask((client) => client.get(foreign.url)), statuses(404, { staff: 200, support: 200 }));
+  },
+);
+
+logs(
+  'the project log: staff and global support all, owners those of the projects of their customers, others none',
+  async () => {
+    const path = '/api/project-permissions-log/';
+    const lists = await everybody(world.people, async (client) =>
+      (await client.get(path)).body.map((role: Json) => role.project_name),
+    );
+    assert.equal(lists, {
+      staff: ['Foreign project', 'Rocket'],
+      support: ['Foreign project', 'Rocket'],
+      owner: ['Rocket'],
+      helper: [],
+      manager: [],
+      admin: [],
+      observer: [],
+      stranger: [],
+    });
+    const {
+      body: [foreign, rocket],
+    } = await world.fixture.staff.get(path);
+    assert.equal(
+      await world.ask((client) => client.get(rocket.url)),
+      statuses(404, { staff: 200, support: 200, owner: 200 }),
+    );
+    assert.equal(await world.ask((client) => client.get(foreign.url)), statuses(404, { staff: 200, support: 200 }));
+  },
+);
+
+logs('the logs are read only', async () => {
+  for (const structure of ['customer', 'project']) {
+    const {
+      body: [record],
+    } = await world.fixture.staff.get(`/api/${structure}-permissions-log/`);
+    for (const [method, path] of [
+      ['POST', `/api/${structure}-permissions-log/`],
+      ['PUT', record.url],
+      ['PATCH', record.url],
+      ['DELETE', record.url],
+    ] as const) {
+      const { status, headers, body } = await world.fixture.staff.send(method, path, {});
+      assert.is(status, 405);
+      assert.is(headers.get('allow'), 'GET, HEAD, OPTIONS');
+      assert.equal(body, { detail: `Method "${method}" not allowed.` });
+    }
+  }
+  assert.equal((await world.people.clients.owner.post('/api/customer-permissions-log/', {})).status, 405);
+});
+
+logs('nobody without a token sees permissions or logs', async () => {
+  for (const path of [
+    'customer-permissions',
+    'project-permissions',
+    'customer-permissions-log',
+    'project-permissions-log',
+  ]) {
+    for (const detail of ['', '1/'])
+      assert.is((await world.fixture.anonymous.get(`/api/${path}/${detail}`)).status, 401);
+  }
+  assert.equal((await world.fixture.anonymous.post('/api/customer-permissions/', {})).body, {
+    detail: 'Authentication credentials were not provided.',
+  });
+});
+
+logs.run();

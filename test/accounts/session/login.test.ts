@@ -1,0 +1,213 @@
+/** core.md 2.1: POST /api-auth/password/. */
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Fixture, type Json } from '../../support/fixture.ts';
+
+const login = suite('login');
+const path = '/api-auth/password/';
+const password = 'correct horse 1';
+let fixture: Fixture;
+let alice: Json;
+
+login.before(async () => {
+  fixture = await Fixture.start();
+  alice = await fixture.user('Alice', { full_name: 'Alice Lee', native_name: 'Alice' });
+  await fixture.staff.post(`${alice.url}password/`, { password });
+});
+login.after(() => fixture.close());
+login.before.each(() => {
+  // Failures of one test do not lock the next one out.
+  fixture.clock.advance(3600);
+  fixture.events();
+});
+
+const attempt = (username: string, tried = password) => fixture.anonymous.post(path, { username, password: tried });
+const refused = { detail: 'Invalid username/password.' };
+
+login('success is 200 with a token of 40 hex digits, which works', async () => {
+  const { status, body } = await attempt('Alice');
+  assert.equal([status, Object.keys(body)], [200, ['token']]);
+  assert.match(body.token, /^[0-9a-f]{40}$/);
+  const own = await fixture.anonymous.get('/api/users/?current', { Authorization: `Token ${body.token}` });
+  assert.equal(
+    own.body.map(({ username, token }: Json) => [username, token]),
+    [['Alice', body.token]],
+  );
+});
+
+login('the endpoint is open and allows POST and OPTIONS', async () => {
+  const options = await fixture.anonymous.options(path);
+  assert.equal(
+    [options.status, options.headers.get('allow'), Object.keys(options.body.actions)],
+    [200, 'POST, OPTIONS', ['POST']],
+  );
+  assert.equal(Object.keys(options.body.actions.POST), ['username', 'password']);
+  assert.equal(options.body.actions.POST.password, {
+    type: 'string',
+    required: true,
+    read_only: false,
+    label: 'Password',
+  });
+  const get = await fixture.anonymous.get(path);
+  assert.equal(
+    [get.status, get.body, get.headers.get('allow')],
+    [405, { detail: 'Method "GET" not allowed.' }, 'POST, OPTIONS'],
+  );
+});
+
+login('username and password may come as JSON or as a form', async () => {
+  const form = new URLSearchParams({ username: 'Alice', password });
+  assert.is(
+    (
+      await fixture.anonymous.send('POST', path, form.toString(), {
+        'Content-Type': 'application/x-www-form-urlencoded',
+      })
+    ).status,
+    200,
+  );
+  const parts = new FormData();
+  for (const [name, value] of form) parts.set(name, value);
+  assert.is((await fixture.anonymous.send('POST', path, parts)).status, 200);
+});
+
+login('a missing, blank, null or non-string field is 401 with the messages of all faulty fields', async () => {
+  const bodies: [Json, Json][] = [
+    [{}, { username: ['This field is required.'], password: ['This field is required.'] }],
+    [{ username: 'Alice' }, { password: ['This field is required.'] }],
+    [
+      { username: ' ', password: '' },
+      { username: ['This field may not be blank.'], password: ['This field may not be blank.'] },
+    ],
+    [
+      { username: null, password: null },
+      { username: ['This field may not be null.'], password: ['This field may not be null.'] },
+    ],
+    [
+      { username: ['Alice'], password: { $ne: 1 } },
+      { username: ['Not a valid string.'], password: ['Not a valid string.'] },
+    ],
+    [{ username: true, password }, { username: ['Not a valid string.'] }],
+    [{ username: 'Al\0ice', password }, { username: ['Null characters are not allowed.'] }],
+  ];
+  for (const [body, errors] of bodies) {
+    const answer = await fixture.anonymous.post(path, body);
+    assert.equal(
+      [body, answer.status, answer.body, answer.headers.get('www-authenticate')],
+      [body, 401, errors, 'Token'],
+    );
+  }
+  assert.equal(fixture.events(), []);
+});
+
+login('malformed JSON, an unknown media type and a large body are refused as everywhere', async () => {
+  const send = (body: string, type = 'application/json') =>
+    fixture.anonymous.send('POST', path, body, { 'Content-Type': type });
+  const malformed = await send('{');
+  assert.is(malformed.status, 400);
+  assert.match(malformed.body.detail, /^JSON parse error - /);
+  assert.equal(
+    [
+      (await send('[]')).status,
+      (await send('x', 'text/plain')).status,
+      (await send(`"${'x'.repeat(1_100_000)}"`)).status,
+    ],
+    [400, 415, 413],
+  );
+});
+
+login('an unknown user, a wrong password, no password set and an inactive user are the same 401', async () => {
+  await fixture.user('unset');
+  const gone = await fixture.user('gone');
+  await fixture.staff.post(`${gone.url}password/`, { password });
+  await fixture.staff.patch(gone.url, { is_active: false });
+  for (const [username, tried] of [
+    ['nobody', password],
+    ['Alice', 'wrong 1'],
+    ['Alice', ` ${password}`],
+    ['unset', 'x'],
+    ['gone', password],
+  ] as const) {
+    const answer = await attempt(username, tried);
+    assert.equal(
+      [username, answer.status, answer.body, answer.headers.get('www-authenticate')],
+      [username, 401, refused, 'Token'],
+    );
+  }
+});
+
+login('the username is looked up case-insensitively', async () => {
+  for (const username of ['alice', 'ALICE', ' Alice ', 'Ａlice'])
+    assert.is((await attempt(username)).status, 200, username);
+});
+
+login('several logins give several tokens, and none ends an earlier one', async () => {
+  const tokens = [
+    (await attempt('Alice')).body.token,
+    (await attempt('Alice')).body.token,
+    (await attempt('Alice')).body.token,
+  ];
+  assert.is(new Set(tokens).size, 3);
+  for (const token of tokens)
+    assert.is((await fixture.anonymous.get('/api/', { Authorization: `Token ${token}` })).status, 200);
+});
+
+login('success records token_created, then auth_logged_in_with_username', async () => {
+  await attempt('alice');
+  const names = {
+    user_uuid: alice.uuid,
+    user_username: 'Alice',
+    user_full_name: 'Alice Lee',
+    user_native_name: 'Alice',
+  };
+  const affected = Object.fromEntries(Object.entries(names).map(([name, value]) => [`affected_${name}`, value]));
+  assert.equal(fixture.events(), [
+    {
+      type: 'token_created',
+      level: 'info',
+      message: 'Token has been updated for Alice',
+      context: { ip_address: '127.0.0.1', ...names, ...affected },
+    },
+    {
+      type: 'auth_logged_in_with_username',
+      level: 'info',
+      message: 'User Alice with full name Alice Lee authenticated successfully with username and password.',
+      context: { ip_address: '127.0.0.1', ...names },
+    },
+  ]);
+});
+
+login('each counted failure records auth_login_failed_with_username', async () => {
+  await attempt('Alice', 'wrong 1');
+  await attempt('noBody', 'wrong 1');
+  const failed = (username: string) => ({
+    type: 'auth_login_failed_with_username',
+    level: 'info',
+    message: `User ${username} failed to authenticate with username and password.`,
+    context: { ip_address: '127.0.0.1', username },
+  });
+  assert.equal(fixture.events(), [failed('Alice'), failed('noBody')]);
+});
+
+login('without LOCAL_SIGNIN in authentication_methods every attempt is 401, before all else', async () => {
+  const closed = await Fixture.start({ authentication_methods: [] });
+  const detail = 'Authentication method is disabled. Please use another authentication method or contact staff.';
+  for (const body of [{}, { username: 'admin', password: 'x' }, []]) {
+    const answer = await closed.anonymous.post(path, body);
+    assert.equal([answer.status, answer.body, answer.headers.get('www-authenticate')], [401, { detail }, 'Token']);
+  }
+  const broken = await closed.anonymous.send('POST', path, '{', { 'Content-Type': 'application/json' });
+  assert.equal([broken.status, broken.body], [401, { detail }]);
+  assert.equal(closed.events(), []);
+  await closed.close();
+});
+
+login('a user who is deactivated while his password is compared gets no token that works', async () => {
+  const [attempted] = await Promise.all([attempt('Alice'), fixture.staff.patch(alice.url, { is_active: false })]);
+  const { status } = attempted;
+  await fixture.staff.patch(alice.url, { is_active: true });
+  if (status === 200)
+    assert.is((await fixture.anonymous.get('/api/', { Authorization: `Token ${attempted.body.token}` })).status, 401);
+  else assert.equal(attempted.body, refused);
+});
+
+login.run();

@@ -1,0 +1,52 @@
+/** core.md 2.4: POST /api-auth/logout/. */
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Fixture } from '../../support/fixture.ts';
+
+const logout = suite('logout');
+const path = '/api-auth/logout/';
+let fixture: Fixture;
+
+logout.before(async () => {
+  fixture = await Fixture.start();
+});
+logout.after(() => fixture.close());
+
+logout('a token is required', async () => {
+  const answer = await fixture.anonymous.post(path);
+  assert.equal([answer.status, answer.body], [401, { detail: 'Authentication credentials were not provided.' }]);
+});
+
+logout('it is 204, revokes the presented token and no other, and emits auth_logged_out', async () => {
+  const alice = await fixture.user('alice', { full_name: 'Alice Lee' });
+  const [one, two] = [fixture.as('alice'), fixture.as('alice')];
+  fixture.events();
+  const answer = await one.post(path);
+  assert.equal([answer.status, answer.body], [204, undefined]);
+  assert.equal(fixture.events(), [
+    {
+      type: 'auth_logged_out',
+      level: 'info',
+      message: 'User alice with full name Alice Lee has logged out.',
+      context: {
+        ip_address: '127.0.0.1',
+        user_uuid: alice.uuid,
+        user_username: 'alice',
+        user_full_name: 'Alice Lee',
+        user_native_name: '',
+      },
+    },
+  ]);
+  assert.equal((await one.get('/api/')).body, { detail: 'Invalid token.' });
+  assert.is((await one.post(path)).status, 401);
+  assert.is((await two.get('/api/')).status, 200);
+});
+
+logout('it allows POST and OPTIONS', async () => {
+  const options = await fixture.staff.options(path);
+  assert.equal([options.status, options.headers.get('allow')], [200, 'POST, OPTIONS']);
+  for (const method of ['GET', 'HEAD', 'PUT', 'DELETE'])
+    assert.is((await fixture.staff.send(method, path)).status, 405);
+});
+
+logout.run();

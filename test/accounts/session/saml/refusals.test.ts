@@ -1,0 +1,385 @@
+/** services.md 11: responses that are not what they should be, or not for us; none of them makes a user. */
+import { request } from 'node:http';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { sql, type Value } from '../../../../src/kernel/db/sql.ts';
+import { entityDescriptor, type NextLogin } from '../../../support/identity-provider.ts';
+import { decoded, encoded, type SamlBrowser } from '../../../support/saml-browser.ts';
+import { failedLogin, SamlFixture, tokenIn } from '../../../support/saml-fixture.ts';
+import { otherKeys, serviceKeys } from '../../../support/saml-keys.ts';
+
+const refusals = suite('SAML refusals');
+const refused = failedLogin('SAML response has errors. Please check the logs');
+const user = { attributes: { uid: 'mallory', cn: 'Mallory' } };
+/** An identity provider that is known, too, with another key. */
+const otherId = 'https://other.example.com/metadata';
+let saml: SamlFixture;
+
+refusals.before(async () => {
+  saml = await SamlFixture.start({}, [
+    entityDescriptor({ entityId: otherId, url: 'https://other.example.com', keys: otherKeys }),
+  ]);
+});
+refusals.after(() => saml?.close());
+refusals.before.each(() => {
+  saml.fixture.clock.set(new Date());
+  saml.fixture.events();
+  saml.reasons.length = 0;
+});
+
+/** What is left of a refused login. */
+function assertNothing(): void {
+  const { db } = saml.fixture.server.deployment;
+  assert.equal(
+    [
+      saml.fixture.events(),
+      db.value(sql`SELECT count(*) FROM user WHERE username_folded <> 'admin'`),
+      db.value(sql`SELECT count(*) FROM saml_session`),
+    ],
+    [[], 0, 0],
+  );
+}
+
+/** Logs in with other options of the identity provider, and perhaps a changed response; answers where that ends. */
+async function attempt(
+  options: Partial<NextLogin> = {},
+  change: (xml: string) => string = (xml) => xml,
+  browser: SamlBrowser = saml.browser,
+): Promise<string> {
+  await saml.idp.next({ user, ...options });
+  const { SAMLResponse } = await browser.form(saml.idp.entityId);
+  return browser.post(encoded(change(decoded(SAMLResponse))));
+}
+
+/** The changes that a signature must notice, by name. */
+const tampered: Readonly<Record<string, (xml: string) => string>> = {
+  'another name': (xml) => xml.replace(/mallory(?=<\/saml:AttributeValue>)/, 'admin2'),
+  'another NameID': (xml) => xml.replace(/mallory(?=<\/saml:NameID>)/, 'admin2'),
+  'a longer life': (xml) => xml.replaceAll(/NotOnOrAfter="\d{4}/g, 'NotOnOrAfter="2999'),
+  'another digest': (xml) =>
+    xml.replace(/<DigestValue>./, (text) => text.slice(0, -1) + (text.endsWith('A') ? 'B' : 'A')),
+  'another signature value': (xml) =>
+    xml.replace(/<SignatureValue>./, (text) => text.slice(0, -1) + (text.endsWith('A') ? 'B' : 'A')),
+  'no signature': (xml) => xml.replace(/<Signature .*<\/Signature>/s, ''),
+  'a comment inside a value': (xml) => xml.replace(/mallory(?=<\/saml:AttributeValue>)/, 'mal<!-- -->lorx'),
+};
+
+for (const [name, change] of Object.entries(tampered)) {
+  refusals(`a signed assertion with ${name} is refused`, async () => {
+    let isChanged = false;
+    const location = await attempt({}, (xml) => {
+      const changed = change(xml);
+      isChanged = changed !== xml;
+      return changed;
+    });
+    assert.equal([isChanged, location, saml.reasons], [true, refused, ['Invalid signature']]);
+    assertNothing();
+  });
+}
+
+const notOurs = 'its Issuer is not the identity provider that was asked';
+const weak = 'a signature is weaker than RSA with SHA-256';
+/** Puts the identity provider that was asked in the place of the issuer of the response, which is not signed. */
+const inItsName = (xml: string): string => xml.replace(/(<saml:Issuer[^>]*>)[^<]*/, `$1${saml.idp.entityId}`);
+/** The ID of the login that was started last. */
+const ownRequest = (): string =>
+  saml.fixture.server.deployment.db.value<string>(
+    sql`SELECT request_id FROM saml_request ORDER BY expires DESC`,
+  ) as string;
+
+/** By name: options of the identity provider, the reason in the log, a change of the response. */
+const wrong: Readonly<
+  Record<string, readonly [options: Partial<NextLogin>, reason: string | RegExp, change?: (xml: string) => string]>
+> = {
+  'signed nowhere': [{ signAssertion: false }, 'Invalid signature'],
+  'signed by a key that nobody knows': [{ key: otherKeys.key, cert: otherKeys.cert }, 'Invalid signature'],
+  'of another identity provider': [
+    { key: otherKeys.key, cert: otherKeys.cert, issuer: otherId, signResponse: true },
+    notOurs,
+  ],
+  'of another identity provider in the name of the one that was asked': [
+    { key: otherKeys.key, cert: otherKeys.cert, issuer: otherId },
+    'Invalid signature',
+    inItsName,
+  ],
+  'of a stranger': [{ issuer: 'https://stranger.example.com' }, notOurs],
+  'around an assertion of a stranger': [
+    { issuer: 'https://stranger.example.com' },
+    'the assertion is of another issuer',
+    inItsName,
+  ],
+  'for another audience': [{ audience: 'https://other-service.example.com' }, /audience mismatch/],
+  'for another recipient': [
+    { recipient: 'https://other-service.example.com/acs' },
+    'the assertion answers another request, or is for another recipient',
+  ],
+  'to another destination': [
+    { destination: 'https://other-service.example.com/acs' },
+    'its Destination is another one',
+  ],
+  'without a destination': [{}, 'its Destination is another one', (xml) => xml.replace(/ Destination="[^"]*"/, '')],
+  'in answer to another request': [{ inResponseTo: '_another' }, 'it answers no login that this browser has started'],
+  'in answer to no request': [
+    {},
+    'it answers no login that this browser has started',
+    (xml) => xml.replace(/(<samlp:Response[^>]*) InResponseTo="[^"]*"/, '$1'),
+  ],
+  'around the answer to another request': [
+    { inResponseTo: '_another' },
+    'the assertion answers another request, or is for another recipient',
+    (xml) => xml.replace('_another', ownRequest()),
+  ],
+  'signed with SHA-1': [{ signatureAlgorithm: 'rsa-sha1' }, weak],
+  'digested with SHA-1': [{ digestAlgorithm: 'sha1' }, weak],
+  'signed as a whole with SHA-1': [
+    { signAssertion: false, signResponse: true, signatureAlgorithm: 'rsa-sha1', digestAlgorithm: 'sha1' },
+    weak,
+  ],
+  'that tells of a failure': [
+    { samlStatusCode: 'urn:oasis:names:tc:SAML:2.0:status:Responder' },
+    'the identity provider answered with status urn:oasis:names:tc:SAML:2.0:status:Responder',
+  ],
+};
+
+for (const [name, [options, reason, change]] of Object.entries(wrong)) {
+  refusals(`a response ${name} is refused`, async () => {
+    assert.is(await attempt(options, change), refused);
+    assert.is(saml.reasons.length, 1);
+    assert.match(saml.reasons[0] as string, reason);
+    assertNothing();
+  });
+}
+
+refusals('a response that is not yet, or no longer, valid by our clock is refused, two minutes aside', async () => {
+  const ends: Record<number, string> = {};
+  for (const seconds of [-130, -110, 60 + 110, 60 + 130]) {
+    const browser = saml.browser;
+    await saml.idp.next({ user: { attributes: {}, nameId: 'x' }, lifetimeInSeconds: 60 });
+    // The request is started at the time of the response, so that it is in time itself.
+    saml.fixture.clock.set(new Date());
+    saml.fixture.clock.advance(seconds);
+    const { SAMLResponse } = await browser.form(saml.idp.entityId);
+    ends[seconds] = await browser.post(SAMLResponse);
+  }
+  const accepted = failedLogin('SAML2 authentication failed.');
+  assert.equal(ends, { [-130]: refused, [-110]: accepted, 170: accepted, 190: refused });
+  assertNothing();
+});
+
+refusals('an answer that takes longer than ten minutes is refused', async () => {
+  const forms = await Promise.all(
+    [1, 2].map(async () => {
+      const browser = saml.browser;
+      await saml.idp.next({ user: { attributes: {}, nameId: 'x' }, lifetimeInSeconds: 3600 });
+      return { browser, form: await browser.form(saml.idp.entityId) };
+    }),
+  );
+  saml.fixture.clock.advance(599);
+  assert.is(await forms[0]?.browser.post(forms[0].form.SAMLResponse), failedLogin('SAML2 authentication failed.'));
+  saml.fixture.clock.advance(1);
+  assert.is(await forms[1]?.browser.post(forms[1].form.SAMLResponse), refused);
+  assertNothing();
+});
+
+refusals('an answer to another browser, or to none, is refused and does not use the login up', async () => {
+  await saml.idp.next({ user: { attributes: {}, nameId: 'x' } });
+  const [victim, thief, stranger] = [saml.browser, saml.browser, saml.browser];
+  const { SAMLResponse } = await victim.form(saml.idp.entityId);
+  await thief.start(saml.idp.entityId);
+  assert.is(await thief.post(SAMLResponse), refused);
+  assert.is(await stranger.post(SAMLResponse), refused);
+  stranger.cookie = `saml2=${'0'.repeat(64)}`;
+  assert.is(await stranger.post(SAMLResponse), refused);
+  stranger.cookie = "saml2='; DROP TABLE user; --";
+  assert.is(await stranger.post(SAMLResponse), refused);
+  assert.is(await victim.post(SAMLResponse), failedLogin('SAML2 authentication failed.'));
+});
+
+refusals('an answer is taken once; a bad one uses its request up', async () => {
+  await saml.idp.next({ user: { attributes: {}, nameId: 'x' } });
+  const browser = saml.browser;
+  const { SAMLResponse } = await browser.form(saml.idp.entityId);
+  assert.is(await browser.post(SAMLResponse), failedLogin('SAML2 authentication failed.'));
+  assert.is(await browser.post(SAMLResponse), refused);
+  const next = await browser.form(saml.idp.entityId);
+  assert.is(
+    await browser.post(encoded(decoded(next.SAMLResponse).replace('NotOnOrAfter="2', 'NotOnOrAfter="3'))),
+    refused,
+  );
+  assert.is(await browser.post(next.SAMLResponse), refused);
+});
+
+refusals('of two that bring the same answer at once one is served', async () => {
+  await saml.idp.next({ user: { attributes: {}, nameId: 'x' } });
+  const browser = saml.browser;
+  const { SAMLResponse } = await browser.form(saml.idp.entityId);
+  const ends = await Promise.all([1, 2, 3, 4].map(() => browser.post(SAMLResponse)));
+  assert.equal(ends.sort(), [failedLogin('SAML2 authentication failed.'), refused, refused, refused].sort());
+});
+
+refusals('of two different answers to one login, brought at once, one is served', async () => {
+  await saml.idp.next({ user: { attributes: {}, nameId: 'x' } });
+  const browser = saml.browser;
+  const login = await browser.start(saml.idp.entityId);
+  const answers = await Promise.all([1, 2].map(() => browser.formAt(login)));
+  assert.is.not(answers[0]?.SAMLResponse, answers[1]?.SAMLResponse);
+  const ends = await Promise.all(answers.map(({ SAMLResponse }) => browser.post(SAMLResponse)));
+  assert.equal(ends.sort(), [failedLogin('SAML2 authentication failed.'), refused].sort());
+});
+
+refusals('an assertion is taken once, even if its request were open again', async () => {
+  await saml.idp.next({ user: { attributes: {}, nameId: 'x' } });
+  const browser = saml.browser;
+  const { SAMLResponse } = await browser.form(saml.idp.entityId);
+  const { db } = saml.fixture.server.deployment;
+  const row = db.get<Record<string, Value>>(
+    sql`SELECT * FROM saml_request WHERE request_id = ${ownRequest()}`,
+  ) as Record<string, Value>;
+  await browser.post(SAMLResponse);
+  db.write(() => db.insert('saml_request', row));
+  assert.is(await browser.post(SAMLResponse), refused);
+  assert.equal(saml.reasons, ['it is about nobody who may log in', 'its assertion was used before']);
+});
+
+/** Ways to move what is signed somewhere else, and to put something else in its place (signature wrapping). */
+const evil = (assertion: string): string =>
+  assertion
+    .replaceAll('mallory', 'victim')
+    .replace(/<Signature .*?<\/Signature>/s, '')
+    .replace(/ ID="[^"]*"/, ' ID="_evil"');
+const assertionIn = (xml: string): string => /<saml:Assertion.*<\/saml:Assertion>/s.exec(xml)?.[0] as string;
+const wrapped: Readonly<Record<string, (xml: string) => string>> = {
+  'a second assertion before': (xml) => xml.replace('<saml:Assertion', `${evil(assertionIn(xml))}<saml:Assertion`),
+  'a second assertion behind': (xml) => xml.replace('</saml:Assertion>', `</saml:Assertion>${evil(assertionIn(xml))}`),
+  'the signed assertion inside of an unsigned one': (xml) =>
+    xml.replace(
+      assertionIn(xml),
+      evil(assertionIn(xml)).replace('</saml:Assertion>', `${assertionIn(xml)}</saml:Assertion>`),
+    ),
+  'the signed assertion in an extension': (xml) =>
+    xml.replace(assertionIn(xml), `<samlp:Extensions>${assertionIn(xml)}</samlp:Extensions>${evil(assertionIn(xml))}`),
+  'the signed assertion inside of the signature of an unsigned one': (xml) => {
+    const assertion = assertionIn(xml);
+    const signature = /<Signature .*?<\/Signature>/s.exec(xml)?.[0] as string;
+    const held = signature.replace('</Signature>', `<Object>${assertion.replace(signature, '')}</Object></Signature>`);
+    return xml.replace(assertion, evil(assertion).replace('</saml:Issuer>', `</saml:Issuer>${held}`));
+  },
+  'an unsigned assertion of the same ID': (xml) =>
+    xml.replace(
+      '<saml:Assertion',
+      `${evil(assertionIn(xml)).replace('_evil', /<saml:Assertion[^>]* ID="([^"]*)"/.exec(xml)?.[1] as string)}<saml:Assertion`,
+    ),
+  'two signatures': (xml) => xml.replace(/(<Signature .*?<\/Signature>)/s, '$1$1'),
+  'a response in the place of the response': (xml) =>
+    xml.replace(
+      /^(.*?<samlp:Response[^>]*>)/s,
+      (start) =>
+        `${start.replace(/ ID="[^"]*"/, ' ID="_outer"')}${evil(assertionIn(xml))}<samlp:Extensions>${xml.replace(/^<\?.*?\?>/, '')}</samlp:Extensions>`,
+    ),
+};
+
+for (const [name, change] of Object.entries(wrapped)) {
+  refusals(`wrapping by ${name} does not work`, async () => {
+    for (const options of [{}, { signAssertion: false, signResponse: true }]) {
+      let isChanged = false;
+      const location = await attempt({ user: { attributes: { uid: 'mallory' } }, ...options }, (xml) => {
+        const changed = change(xml);
+        isChanged ||= changed !== xml;
+        return changed;
+      });
+      assert.ok(location.startsWith('https://app.example.com/login-failed'), location);
+    }
+    assertNothing();
+  });
+}
+
+refusals('while base_url is not set, a foreign Host header finds no single sign-on', async () => {
+  // The assertions that were made for that host would open accounts here.
+  const { hostname, port } = new URL(saml.fixture.url);
+  const ask = (method: string, path: string, body = ''): Promise<[number | undefined, string]> =>
+    new Promise((resolve, reject) => {
+      const headers = {
+        Host: 'evil.example.com',
+        'Content-Type': 'application/x-www-form-urlencoded',
+        'Content-Length': body.length,
+      };
+      request({ hostname, port, method, path, headers }, (answer) => {
+        let text = '';
+        answer
+          .on('data', (chunk) => {
+            text += chunk;
+          })
+          .on('end', () => resolve([answer.statusCode, text]));
+      })
+        .on('error', reject)
+        .end(body);
+    });
+  const detail = JSON.stringify({
+    detail: 'Single sign-on needs the setting base_url unless the service is addressed as localhost.',
+  });
+  assert.equal(await ask('GET', '/api-auth/saml2/metadata/'), [400, detail]);
+  assert.equal(await ask('POST', '/api-auth/saml2/login/', `idp=${encodeURIComponent(saml.idp.entityId)}`), [
+    400,
+    detail,
+  ]);
+});
+
+refusals('encrypted assertions are decrypted, and judged like others', async () => {
+  const encryption = { encryptionCert: serviceKeys.cert, encryptionPublicKey: serviceKeys.cert };
+  const accepted = failedLogin('SAML2 authentication failed.');
+  const nobody = { user: { attributes: {}, nameId: 'x' } };
+  assert.is(await attempt({ ...nobody, ...encryption }), accepted);
+  assert.is(
+    await attempt({ ...nobody, ...encryption, encryptionAlgorithm: 'http://www.w3.org/2009/xmlenc11#aes256-gcm' }),
+    accepted,
+  );
+  assert.is(await attempt({ ...nobody, ...encryption, signAssertion: false, signResponse: true }), accepted);
+  const bad: Readonly<Record<string, Partial<NextLogin>>> = {
+    unsigned: { signAssertion: false },
+    'SHA-1 inside': { signatureAlgorithm: 'rsa-sha1' },
+    'SHA-1 digest inside a good signature': { signResponse: true, digestAlgorithm: 'sha1' },
+    'another key inside': { key: otherKeys.key, cert: otherKeys.cert },
+    audience: { audience: 'https://other-service.example.com' },
+    'for somebody else': { encryptionCert: otherKeys.cert, encryptionPublicKey: otherKeys.cert },
+    'triple DES': {
+      encryptionAlgorithm: 'http://www.w3.org/2001/04/xmlenc#tripledes-cbc',
+      disallowEncryptionWithInsecureAlgorithm: false,
+      warnOnInsecureEncryptionAlgorithm: false,
+    },
+  };
+  for (const [name, options] of Object.entries(bad))
+    assert.is(await attempt({ ...nobody, ...encryption, ...options }), refused, name);
+  // The library goes by local names; so must whoever judges what it decrypts.
+  saml.reasons.length = 0;
+  assert.is(
+    await attempt({ ...nobody, ...encryption, signatureAlgorithm: 'rsa-sha1' }, (xml) =>
+      xml.replace(/(<saml:EncryptedAssertion xmlns:saml=")[^"]*/, '$1urn:other'),
+    ),
+    refused,
+  );
+  assert.equal(saml.reasons, [weak]);
+  assert.is(
+    await attempt({ ...nobody, ...encryption }, (xml) =>
+      xml.replace(/(<e:CipherValue>|<xenc:CipherValue>).{8}/, '$1AAAAAAAA'),
+    ),
+    refused,
+  );
+  assertNothing();
+});
+
+refusals('signed responses without signed assertions are taken, and comments do not cut values', async () => {
+  await saml.idp.next({ user: { attributes: { uid: 'walter' } }, signAssertion: false, signResponse: true });
+  const browser = saml.browser;
+  const { SAMLResponse } = await browser.form(saml.idp.entityId);
+  // Comments are not signed: this one changes nothing of the digest, and must change nothing of the name.
+  const location = await browser.post(
+    encoded(decoded(SAMLResponse).replace(/walter(?=<\/saml:AttributeValue>)/, 'wal<!-- -->ter')),
+  );
+  const token = tokenIn(location);
+  assert.is(
+    (await saml.fixture.anonymous.get('/api/users/?current', { Authorization: `Token ${token}` })).body[0].username,
+    'walter',
+  );
+});
+
+refusals.run();

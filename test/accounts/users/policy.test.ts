@@ -1,0 +1,99 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Fixture, start } from '../../support/fixture.ts';
+import { affecting, by, told } from '../../support/told.ts';
+
+const test = suite('agreement with the policy (core.md 4.2)');
+let fixture: Fixture;
+
+test.before(async () => {
+  fixture = await Fixture.start();
+});
+test.before.each(() => fixture.clock.set(start));
+test.after(() => fixture.close());
+
+const refusal = { agree_with_policy: ['User must agree with the policy.'] };
+
+test("the first change of one's own account needs agree_with_policy, on PUT and PATCH", async () => {
+  const user = await fixture.user('newcomer');
+  const me = fixture.as('newcomer');
+  for (const body of [
+    {},
+    { full_name: 'New' },
+    ...[false, 'no', 0, '', null, 'maybe', 5, [], [true], {}].map((agree_with_policy) => ({
+      full_name: 'New',
+      agree_with_policy,
+    })),
+  ]) {
+    for (const answer of [await me.put(user.url, body), await me.patch(user.url, body)]) {
+      assert.is(answer.status, 400);
+      assert.equal(answer.body, refusal);
+    }
+  }
+  assert.equal((await fixture.staff.get(user.url)).body, user);
+});
+
+test('faulty fields are told before the missing agreement', async () => {
+  const user = await fixture.user('faulty');
+  assert.equal((await fixture.as('faulty').patch(user.url, { full_name: null })).body, {
+    full_name: ['This field may not be null.'],
+  });
+});
+
+test('the agreement date becomes now, and stays', async () => {
+  const user = await fixture.user('agreeing');
+  const me = fixture.as('agreeing');
+  fixture.events();
+  const { status, body } = await me.patch(user.url, { agree_with_policy: 'True' });
+  assert.is(status, 200);
+  assert.is(body.agreement_date, start);
+  assert.not.ok('agree_with_policy' in body);
+  assert.equal(fixture.events(), [
+    told('user_update_succeeded', 'User agreeing has been updated.', by(user), affecting(user)),
+  ]);
+  fixture.clock.advance(60);
+  assert.is((await me.patch(user.url, { agree_with_policy: true })).body.agreement_date, start);
+  assert.equal(fixture.events(), []);
+});
+
+test('once agreed the key is ignored, whatever it holds', async () => {
+  const user = await fixture.user('agreed');
+  const me = fixture.as('agreed');
+  await me.put(user.url, { agree_with_policy: true });
+  for (const agree_with_policy of [false, null, 'maybe', {}, []]) {
+    const { status, body } = await me.patch(user.url, { agree_with_policy });
+    assert.is(status, 200);
+    assert.is(body.agreement_date, start);
+  }
+  assert.is((await me.patch(user.url, { full_name: 'Agreed' })).body.full_name, 'Agreed');
+});
+
+test('staff must agree for their own account too', async () => {
+  const user = await fixture.user('boss', { is_staff: true });
+  const boss = fixture.as('boss');
+  assert.equal((await boss.patch(user.url, { full_name: 'Boss' })).body, refusal);
+  assert.is((await boss.patch(user.url, { full_name: 'Boss', agree_with_policy: true })).status, 200);
+});
+
+test('staff who update another user need not send it; a sent true sets a null date', async () => {
+  const user = await fixture.user('other');
+  assert.is((await fixture.staff.patch(user.url, { full_name: 'Other' })).body.agreement_date, null);
+  assert.is((await fixture.staff.patch(user.url, { agree_with_policy: false })).body.agreement_date, null);
+  assert.is((await fixture.staff.patch(user.url, { agree_with_policy: true })).body.agreement_date, start);
+  fixture.clock.advance(60);
+  assert.is((await fixture.staff.patch(user.url, { agree_with_policy: true })).body.agreement_date, start);
+});
+
+test('on creation the key is accepted and has no effect', async () => {
+  for (const [name, agree_with_policy] of [
+    ['yes', true],
+    ['no', false],
+    ['nonsense', {}],
+  ] as const) {
+    const { status, body } = await fixture.staff.post('/api/users/', { username: `create.${name}`, agree_with_policy });
+    assert.is(status, 201);
+    assert.is(body.agreement_date, null);
+  }
+});
+
+test.run();

@@ -1,0 +1,132 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Fixture } from '../../support/fixture.ts';
+
+const test = suite('usernames (core.md 4.1)');
+let fixture: Fixture;
+
+test.before(async () => {
+  fixture = await Fixture.start();
+});
+test.after(() => fixture.close());
+
+const create = (username: unknown) => fixture.staff.post('/api/users/', { username });
+const wrong = { username: ['Enter a valid username.'] };
+const tooLong = { username: ['Ensure this field has no more than 30 characters.'] };
+const taken = { username: ['user with this username already exists.'] };
+
+test('letters and digits of any script and @ . + - _ make a username, kept as written', async () => {
+  for (const name of [
+    'a',
+    'Alice',
+    '007',
+    'a@b.c+d-e_f',
+    '....',
+    'Žluťoučký',
+    'Ελένη',
+    'Борис',
+    '王小明',
+    'नमस्ते',
+    'สวัสดี',
+    'אבג',
+    '٣٤٥',
+    '𝒳',
+  ]) {
+    const { status, body } = await create(name);
+    assert.is(status, 201, name);
+    assert.is(body.username, name.normalize('NFKC'));
+  }
+});
+
+test('anything else in a username is refused', async () => {
+  for (const name of [
+    'a b',
+    'a/b',
+    'a\\b',
+    'a:b',
+    'a,b',
+    'a#b',
+    "o'hara",
+    'a"b',
+    '<b>',
+    'a%b',
+    'a\tb',
+    'a\u200bb',
+    'a\u202eb',
+    '🚀',
+    'a€',
+    'a\u00a0b',
+    '½€',
+  ]) {
+    const { status, body } = await create(name);
+    assert.is(status, 400, JSON.stringify(name));
+    assert.equal(body, wrong, JSON.stringify(name));
+  }
+});
+
+test('a username has at most 30 characters, counted as it is stored', async () => {
+  assert.is((await create('x'.repeat(30))).status, 201);
+  assert.is((await create('𐐨'.repeat(30))).status, 201);
+  assert.equal((await create('x'.repeat(31))).body, tooLong);
+  assert.equal((await create('ﬃ'.repeat(11))).body, tooLong);
+  assert.is((await create('ﬃ'.repeat(10))).body.username, 'ffi'.repeat(10));
+  assert.is((await create('e\u0301'.repeat(30))).body.username, 'é'.repeat(30));
+  assert.is((await create(`  ${'y'.repeat(30)}  `)).body.username, 'y'.repeat(30));
+});
+
+test('a username is stored in NFKC: other ways to write the same name are taken', async () => {
+  assert.is((await create('Zoe\u0308')).body.username, 'Zoë');
+  for (const same of ['Zoë', 'zoë', 'ZOË', 'zoe\u0308', 'Ｚｏë', 'ZOE\u0308'])
+    assert.equal((await create(same)).body, taken, same);
+  assert.is((await create('Zoe')).status, 201);
+  assert.is((await create('x².y①')).body.username, 'x2.y1');
+});
+
+test('two names that differ only in case are the same user, in every script', async () => {
+  for (const [name, ...others] of [
+    ['Bob', 'bob', 'BOB'],
+    ['ΟΔΟΣ', 'οδος', 'οδοσ', 'Οδος'],
+    ['Șerban', 'șerban', 'ȘERBAN'],
+    ['ДМИТРИЙ', 'Дмитрий', 'дмитрий'],
+    ['Straẞe', 'straße', 'STRAẞE'],
+    ['İpek', 'i̇pek'],
+    ['Ǆ', 'ǆ', 'ǅ'],
+    ['𐐀𐐀', '𐐨𐐨'],
+    ['5K', '5k', '5\u212a'],
+  ] as const) {
+    assert.is((await create(name)).status, 201, name);
+    for (const other of others) assert.equal((await create(other)).body, taken, other);
+  }
+});
+
+test('names with different letters are different users, however alike they look', async () => {
+  for (const name of ['cola', 'соla', 'çola', 'co1a']) assert.is((await create(name)).status, 201, name);
+});
+
+test('a user logs in with any casing and form of his username', async () => {
+  const user = await fixture.user('Ζοë.Σ');
+  await fixture.staff.post(`${user.url}password/`, { password: 'secret123' });
+  for (const name of ['Ζοë.Σ', 'ζοë.σ', 'ζοe\u0308.ς', ' Ζοë.Σ ']) {
+    assert.is(
+      (await fixture.anonymous.post('/api-auth/password/', { username: name, password: 'secret123' })).status,
+      200,
+      name,
+    );
+  }
+});
+
+test('of simultaneous creations of one name exactly one succeeds', async () => {
+  const answers = await Promise.all(['Twin', 'twin', 'TWIN', 'Ｔwin', 'twin'].map(create));
+  assert.equal(answers.map(({ status }) => status).sort(), [201, 400, 400, 400, 400]);
+  for (const { status, body } of answers) if (status === 400) assert.equal(body, taken);
+});
+
+test('the name of a deleted user is free again', async () => {
+  const user = await fixture.user('phoenix');
+  await fixture.staff.delete(user.url);
+  const again = await create('PHOENIX');
+  assert.is(again.status, 201);
+  assert.is.not(again.body.uuid, user.uuid);
+});
+
+test.run();

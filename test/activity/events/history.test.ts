@@ -1,0 +1,220 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type Cast, cast } from '../../support/cast.ts';
+import { Fixture } from '../../support/fixture.ts';
+
+const test = suite('counts of events over time (events.md 2.5, 4.6)');
+let fixture: Fixture;
+let world: Cast;
+
+/** 2018-03-01T00:00:00Z; an event each 10 s from there on: 0, 10, 20, 30 seconds. */
+const begin = 1519862400;
+const paths = ['/api/events/count_history/', '/api/events/count/history/'];
+
+test.before(async () => {
+  fixture = await Fixture.start();
+  world = await cast(fixture);
+  for (const [i, level] of ['info', 'error', 'info', 'info'].entries()) {
+    fixture.clock.set((begin + 10 * i) * 1_000_000);
+    await fixture.staff.post('/api/events/', {
+      level,
+      message: `Tick ${i}`,
+      ...(i < 2 && { scope: world.customer.url }),
+    });
+  }
+});
+test.after(() => fixture.close());
+
+const only = 'event_type=custom_notification';
+const history = (...counts: [number, number][]) => counts.map(([point, count]) => ({ point, object: { count } }));
+
+test('each point counts the events before it, in the order of the request, also where there were none yet', async () => {
+  const points = [begin + 11, begin - 1, begin, begin + 1, begin + 10, begin + 11, 0, 253402300799];
+  for (const path of paths) {
+    const { status, body } = await fixture.staff.get(
+      `${path}?${only}&${points.map((point) => `point=${point}`).join('&')}`,
+    );
+    assert.is(status, 200);
+    assert.equal(
+      body,
+      history(
+        [begin + 11, 2],
+        [begin - 1, 0],
+        [begin, 0],
+        [begin + 1, 1],
+        [begin + 10, 1],
+        [begin + 11, 2],
+        [0, 0],
+        [253402300799, 4],
+      ),
+    );
+  }
+});
+
+test('start, end and points_count give points evenly, rounded down, both ends included', async () => {
+  for (const path of paths) {
+    assert.equal(
+      (await fixture.staff.get(`${path}?${only}&start=${begin}&end=${begin + 40}&points_count=4`)).body,
+      history([begin, 0], [begin + 13, 2], [begin + 26, 3], [begin + 40, 4]),
+    );
+    assert.equal(
+      (await fixture.staff.get(`${path}?${only}&start=${begin}&end=${begin + 1}&points_count=3`)).body,
+      history([begin, 0], [begin, 0], [begin + 1, 1]),
+    );
+  }
+});
+
+test('filters narrow what is counted; from and to bound it', async () => {
+  const ask = async (filter: string, client = fixture.staff) =>
+    (
+      await client.get(
+        `/api/events/count_history/?point=${begin + 5}&point=${begin + 15}&point=${begin + 100}&${filter}`,
+      )
+    ).body.map((each: { object: { count: number } }) => each.object.count);
+  assert.equal(await ask(only), [1, 2, 4]);
+  assert.equal(await ask('search=tick'), [1, 2, 4]);
+  assert.equal(await ask('search=very high'), [0, 1, 1]);
+  assert.equal(await ask(`${only}&scope=${world.customer.url}`), [1, 2, 2]);
+  assert.equal(await ask(`${only}&from=${begin + 10}`), [0, 1, 3]);
+  assert.equal(await ask(`${only}&to=${begin + 20}`), [1, 2, 2]);
+  assert.equal(await ask(`search=tick&from=${begin + 10}&to=${begin + 20}`), [0, 1, 1]);
+  assert.equal(await ask(`${only}&from=${begin + 60}`), [0, 0, 0]);
+  assert.equal(await ask('event_type=role_updated'), [0, 0, 0]);
+  assert.equal(await ask('search=!!!'), [0, 0, 0]);
+  assert.equal(await ask(only, world.clients.owner), [1, 2, 2]);
+  assert.equal(await ask(`${only}&search=tick`, world.clients.owner), [1, 2, 2]);
+  assert.equal(await ask(only, world.clients.manager), [0, 0, 0]);
+});
+
+test('without all of its parameters, with both styles, or with a bad value it is 400', async () => {
+  const rule = '(Either "point" or "start" + "end" + "points_count" parameters have to be provided).';
+  const notEnough = { non_field_errors: [`Not enough parameters for historical data. ${rule}`] };
+  const tooMany = { non_field_errors: [`Too many parameters for historical data. ${rule}`] };
+  const cases: [string, unknown][] = [
+    ['', notEnough],
+    ['point=', notEnough],
+    ['start=1&end=2', notEnough],
+    ['points_count=2', notEnough],
+    ['point=1&start=1', tooMany],
+    ['point=1&start=1&end=2&points_count=2', tooMany],
+    ['point=x&point=1', { point: ['Value "x" should be valid UNIX timestamp.'] }],
+    [
+      'start=a&end=b&points_count=c',
+      {
+        start: ['Value "a" should be valid UNIX timestamp.'],
+        end: ['Value "b" should be valid UNIX timestamp.'],
+        points_count: ['A valid integer is required.'],
+      },
+    ],
+    ['start=1&end=2&points_count=1', { points_count: ['Ensure this value is greater than or equal to 2.'] }],
+    ['start=1&end=2&points_count=1001', { points_count: ['Ensure this value is less than or equal to 1000.'] }],
+    ['start=2&end=2&points_count=2', { non_field_errors: ['Start timestamp has to be earlier than end timestamp.'] }],
+    [
+      Array.from({ length: 1001 }, (_, i) => `point=${i}`).join('&'),
+      { point: ['Ensure this field has no more than 1000 elements.'] },
+    ],
+  ];
+  for (const path of paths) {
+    for (const [query, errors] of cases) {
+      const { status, body } = await fixture.staff.get(`${path}?${query}`);
+      assert.equal([status, body], [400, errors], query);
+    }
+    assert.is(
+      (await fixture.staff.get(`${path}?${Array.from({ length: 1000 }, (_, i) => `point=${i}`).join('&')}`)).body
+        .length,
+      1000,
+    );
+  }
+});
+
+test('POST takes the parameters as members of the body: lists or single values, numbers or strings; the query string is ignored', async () => {
+  const post = (body: unknown, query = '') => fixture.staff.post(`/api/events/count/history/${query}`, body);
+  const answer = history([begin + 11, 2], [begin, 0]);
+  for (const body of [
+    { point: [begin + 11, begin], event_type: ['custom_notification'] },
+    { point: [String(begin + 11), begin], event_type: 'custom_notification', unknown: { x: 1 }, scope: null, from: '' },
+    {
+      point: [begin + 11, begin],
+      event_type: ['custom_notification', 'role_updated'],
+      to: begin + 11,
+      from: String(begin),
+    },
+  ]) {
+    const { status, body: given } = await post(body, '?point=5&event_type=role_granted&from=7');
+    assert.equal([status, given], [200, answer]);
+  }
+  assert.equal((await post({ point: begin + 11, event_type: 'custom_notification' })).body, history([begin + 11, 2]));
+  assert.equal(
+    (await post({ start: begin, end: String(begin + 40), points_count: 2, feature: [], search: 'tick' })).body,
+    history([begin, 0], [begin + 40, 4]),
+  );
+  const form = await fixture.staff.send(
+    'POST',
+    '/api/events/count/history/',
+    `point=${begin + 11}&point=${begin}&${only}`,
+    { 'Content-Type': 'application/x-www-form-urlencoded' },
+  );
+  assert.equal([form.status, form.body], [200, answer]);
+  assert.equal(
+    (
+      await world.clients.manager.post('/api/events/count/history/', {
+        point: begin + 99,
+        event_type: 'custom_notification',
+      })
+    ).body,
+    history([begin + 99, 0]),
+  );
+});
+
+test('a form writes a list as JSON text or repeats its field', async () => {
+  const post = async (body: string): Promise<unknown> => {
+    const answer = await fixture.staff.send('POST', '/api/events/count/history/', body, {
+      'Content-Type': 'application/x-www-form-urlencoded',
+    });
+    return [answer.status, answer.body];
+  };
+  const list = (...items: unknown[]): string => encodeURIComponent(JSON.stringify(items));
+  const answer = [200, history([begin + 11, 2], [begin, 0])];
+  assert.equal(
+    await post(`point=${list(begin + 11, String(begin))}&event_type=${list('custom_notification')}`),
+    answer,
+  );
+  assert.equal(
+    await post(`point=${list(begin + 11, begin)}&event_type=custom_notification&event_type=role_updated`),
+    answer,
+  );
+  assert.equal(
+    await post(
+      `point=${begin + 11}&point=${begin}&exclude_features=${list('users', 'customers', 'projects', 'ssh')}&${only}`,
+    ),
+    answer,
+  );
+  assert.equal(await post(`point=${list()}`), await post(''));
+  assert.equal(await post(`point=${encodeURIComponent('[1')}`), [
+    400,
+    { point: ['Value "[1" should be valid UNIX timestamp.'] },
+  ]);
+  assert.equal(
+    await post(`point=${begin + 11}&search=${list('tick')}&${only}`),
+    [200, history([begin + 11, 2])],
+    'a single value is never a list',
+  );
+});
+
+test('POST refuses what GET refuses', async () => {
+  const refused = async (body: unknown, errors: unknown): Promise<void> => {
+    const answer = await fixture.staff.post('/api/events/count/history/', body);
+    assert.equal([answer.status, answer.body], [400, errors]);
+  };
+  await refused(
+    { point: [1.5, 'x', [1]] },
+    { point: ['1.5', 'x', '[1]'].map((value) => `Value "${value}" should be valid UNIX timestamp.`) },
+  );
+  await refused({ point: 1, from: 'x' }, { from: ['Value "x" should be valid UNIX timestamp.'] });
+  await refused({ point: 1, from: 6, to: 5 }, { non_field_errors: ['End must occur after start.'] });
+  await refused({ point: 1, scope: 'x' }, { scope: ['URL is invalid: x.'] });
+  await refused([], { non_field_errors: ['Invalid data. Expected a dictionary, but got list.'] });
+  assert.is((await fixture.anonymous.post('/api/events/count/history/', { point: 1 })).status, 401);
+});
+
+test.run();

@@ -1,0 +1,202 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { sql } from '../../../src/kernel/db/sql.ts';
+import { type Cast, cast, everybody } from '../../support/cast.ts';
+import { byStaff, Fixture, type Json } from '../../support/fixture.ts';
+import { publicKeys } from '../../support/public-keys.ts';
+import { inCustomer, inProject, told } from '../../support/told.ts';
+
+const test = suite('custom notifications, POST /api/events/ (events.md 1.3, 4.6)');
+let fixture: Fixture;
+let world: Cast;
+let staff: Record<string, string>;
+
+test.before(async () => {
+  fixture = await Fixture.start();
+  world = await cast(fixture);
+  staff = await byStaff(fixture);
+});
+test.before.each(() => {
+  fixture.events();
+});
+test.after(() => fixture.close());
+
+const post = (body: unknown) => fixture.staff.post('/api/events/', body);
+const level = 'info';
+const message = 'Hello';
+
+test('staff post events, everybody else is 403, before the body is read', async () => {
+  const answers = await everybody(world, (client) => client.post('/api/events/', { level, message }));
+  for (const [part, { status, body }] of Object.entries(answers)) {
+    if (part === 'staff') assert.is(status, 201);
+    else assert.equal([status, body], [403, { detail: 'You do not have permission to perform this action.' }], part);
+  }
+  assert.is(
+    (await world.clients.support.send('POST', '/api/events/', '{', { 'Content-Type': 'application/json' })).status,
+    403,
+  );
+  assert.is((await fixture.anonymous.post('/api/events/', { level, message })).status, 401);
+});
+
+test('the answer is 201 with an echo of level and message, without a Location; the event has no scope', async () => {
+  for (const each of ['debug', 'error', 'info', 'warning']) {
+    const { status, body, headers } = await post({ level: each, message: '  Water {x} and {user_username}  ' });
+    assert.equal(
+      [status, Object.entries(body), headers.get('location')],
+      [201, Object.entries({ level: each, message: 'Water {x} and {user_username}' }), null],
+    );
+    assert.equal(fixture.events(), [
+      { ...told('custom_notification', 'Water {x} and {user_username}', staff), level: each },
+    ]);
+  }
+});
+
+test('null and an empty scope mean none', async () => {
+  for (const scope of [null, '']) assert.equal((await post({ level, message, scope })).body, { level, message });
+  assert.equal(fixture.events(), [
+    told('custom_notification', message, staff),
+    told('custom_notification', message, staff),
+  ]);
+});
+
+test('a message has no length limit of its own, a form is as good as JSON, unknown keys are ignored', async () => {
+  const long = 'x'.repeat(100_000);
+  assert.is((await post({ level, message: long, type: 'role_granted' })).body.message, long);
+  const form = await fixture.staff.send('POST', '/api/events/', new URLSearchParams({ level, message }).toString(), {
+    'Content-Type': 'application/x-www-form-urlencoded',
+  });
+  assert.equal([form.status, form.body], [201, { level, message }]);
+});
+
+test('all errors of a body are told at once', async () => {
+  const refused = async (body: unknown, errors: unknown): Promise<void> => {
+    const answer = await post(body);
+    assert.equal([answer.status, answer.body], [400, errors]);
+  };
+  await refused({}, { level: ['This field is required.'], message: ['This field is required.'] });
+  await refused(
+    { level: null, message: null },
+    { level: ['This field may not be null.'], message: ['This field may not be null.'] },
+  );
+  await refused(
+    { level: 'INFO', message: ' ', scope: 'nowhere' },
+    {
+      level: ['"INFO" is not a valid choice.'],
+      message: ['This field may not be blank.'],
+      scope: ['URL is invalid: nowhere.'],
+    },
+  );
+  await refused(
+    { level: 'critical', message: ['x'] },
+    { level: ['"critical" is not a valid choice.'], message: ['Not a valid string.'] },
+  );
+  await refused({ level, message, scope: 5 }, { scope: ['Not a valid string.'] });
+  assert.equal(fixture.events(), []);
+});
+
+test('a scope that is no link, or of no object, is refused', async () => {
+  const missing = '0'.repeat(32);
+  for (const [scope, text] of [
+    ['customer', 'URL is invalid: customer.'],
+    ['/api/customers/123/', 'URL is invalid: /api/customers/123/.'],
+    [`/api/customers/${missing}/`, `Can't restore object from url: /api/customers/${missing}/`],
+    [`/api/price-estimates/${missing}/`, `Can't restore object from url: /api/price-estimates/${missing}/`],
+    ['/api/nothing/', "Can't restore object from url: /api/nothing/"],
+  ]) {
+    const answer = await post({ level, message, scope });
+    assert.equal([answer.status, answer.body], [400, { scope: [text] }]);
+  }
+});
+
+test('a scope is an absolute URL of any host or a path, with or without the last slash; the answer has its full link', async () => {
+  const { url, uuid } = world.customer;
+  for (const scope of [
+    url,
+    `http://other.example/api/customers/${uuid}`,
+    `/api/customers/${uuid}/`,
+    `/api/customers/${uuid.toUpperCase()}`,
+    ` ${url} `,
+  ]) {
+    const { status, body } = await post({ level, message, scope });
+    assert.equal([status, body], [201, { level, message, scope: url }]);
+  }
+});
+
+test('the context is the SCOPE keys and the OWN keys of the scope', async () => {
+  const { customer, project, users } = world;
+  const key = (await world.clients.owner.post('/api/keys/', { name: 'laptop', public_key: publicKeys.ed25519 })).body;
+  const [quota] = (await fixture.staff.get(`/api/projects/${project.uuid}/`)).body.quotas;
+  const globalQuota = (await fixture.staff.get('/api/quotas/?name=global_customer')).body[0];
+  const decimals = (of: Json) => ({
+    quota_uuid: of.uuid,
+    quota_name: of.name,
+    quota_limit: `${of.limit}.0`,
+    quota_usage: `${of.usage}.0`,
+  });
+  const owner = { user_uuid: users.owner.uuid, user_username: 'owner', user_full_name: '', user_native_name: '' };
+  const cases: [Json, Record<string, string>][] = [
+    [
+      customer,
+      {
+        scope_uuid: customer.uuid,
+        scope_name: 'Alice',
+        scope_abbreviation: 'ALC',
+        scope_contact_details: 'Baker Street',
+        ...inCustomer(customer),
+      },
+    ],
+    [project, { scope_uuid: project.uuid, scope_name: 'Rocket', ...inProject(project, customer) }],
+    [
+      users.owner,
+      {
+        scope_uuid: users.owner.uuid,
+        scope_name: 'owner',
+        scope_username: 'owner',
+        scope_full_name: '',
+        scope_native_name: '',
+        ...owner,
+      },
+    ],
+    [key, { scope_uuid: key.uuid, scope_name: 'laptop', ssh_key_uuid: key.uuid, ssh_key_name: 'laptop', ...owner }],
+    [quota, { scope_uuid: project.uuid, scope_name: 'Rocket', ...decimals(quota), ...inProject(project, customer) }],
+    [globalQuota, decimals(globalQuota)],
+  ];
+  for (const [scope, context] of cases) {
+    fixture.events();
+    assert.is((await post({ level, message, scope: scope.url })).status, 201);
+    assert.equal(fixture.events(), [told('custom_notification', message, staff, context)]);
+  }
+});
+
+test('settings are a scope; the keys of shared ones have no customer', async () => {
+  const { db } = fixture.server.deployment;
+  const customerId = db.value<number>(sql`SELECT id FROM customer WHERE uuid = ${world.customer.uuid}`) as number;
+  db.write(() => {
+    db.insert('service_settings', {
+      uuid: 'a'.repeat(32),
+      name: 'Own',
+      type: 'OpenStack',
+      customer_id: customerId,
+      created: 0,
+    });
+    db.insert('service_settings', { uuid: 'b'.repeat(32), name: 'Shared', type: 'OpenStack', shared: 1, created: 0 });
+  });
+  db.commit();
+  const named = (uuid: string, name: string) => ({
+    scope_uuid: uuid,
+    scope_name: name,
+    settings_uuid: uuid,
+    settings_name: name,
+    service_settings_type: 'OpenStack',
+  });
+  for (const [uuid, name, more] of [
+    ['a'.repeat(32), 'Own', inCustomer(world.customer)],
+    ['b'.repeat(32), 'Shared', {}],
+  ] as const) {
+    fixture.events();
+    assert.is((await post({ level, message, scope: `/api/service-settings/${uuid}/` })).status, 201);
+    assert.equal(fixture.events(), [told('custom_notification', message, staff, named(uuid, name), more)]);
+  }
+});
+
+test.run();

@@ -1,0 +1,132 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { removeOldEvents } from '../../../src/activity/events/retention.ts';
+import { indexAll } from '../../../src/activity/events/search.ts';
+import { ownContext } from '../../../src/kernel/access/deployment.ts';
+import { day } from '../../../src/kernel/clock.ts';
+import { raw, sql } from '../../../src/kernel/db/sql.ts';
+import { Fixture, type Json } from '../../support/fixture.ts';
+
+const test = suite('retention of events (events.md 7)');
+
+const rows = (fixture: Fixture): number[] =>
+  ['event', 'event_about', 'event_words'].map(
+    (table) => fixture.server.deployment.db.value<number>(sql`SELECT count(*) FROM ${raw(table)}`) as number,
+  );
+
+/** Two old events about a customer, and one as old as the retention allows. */
+async function aged(fixture: Fixture): Promise<Json> {
+  const customer = await fixture.customer('Alice');
+  await fixture.staff.post('/api/events/', { level: 'info', message: 'Old zircon', scope: customer.url });
+  fixture.clock.set('2018-01-06T00:00:00Z');
+  await fixture.staff.post('/api/events/', { level: 'info', message: 'Young zircon', scope: customer.url });
+  fixture.clock.set('2018-01-13T00:00:00Z');
+  return customer;
+}
+
+test('by default events are kept for ever', async () => {
+  const fixture = await Fixture.start();
+  await aged(fixture);
+  fixture.clock.set('2118-01-13T00:00:00Z');
+  fixture.server.tick();
+  assert.equal((await fixture.staff.get('/api/events/count/')).body, { count: 3 });
+  await fixture.close();
+});
+
+test('events older than events_retention are gone from list, counts, search and scope', async () => {
+  const fixture = await Fixture.start({ events_retention: 7 * day });
+  const customer = await aged(fixture);
+  assert.equal((await fixture.staff.get('/api/events/count/')).body, { count: 3 });
+  fixture.server.tick();
+  for (const filter of [
+    '',
+    'search=zircon',
+    `scope=${customer.url}`,
+    'user_username=admin',
+    'event_type=custom_notification',
+    'scope_type=customer',
+  ]) {
+    assert.equal(
+      (await fixture.staff.get(`/api/events/?${filter}`)).body.map((event: Json) => event.message),
+      ['Young zircon'],
+      filter,
+    );
+    assert.equal((await fixture.staff.get(`/api/events/count/?${filter}`)).body, { count: 1 }, filter);
+  }
+  assert.equal(rows(fixture), [1, 2, 1]);
+  fixture.clock.advance(0.000001);
+  fixture.clock.advance(1);
+  fixture.server.tick();
+  assert.equal(rows(fixture), [0, 0, 0]);
+  await fixture.close();
+});
+
+test('they are removed in steps of a bounded size, the oldest first, until none is left', async () => {
+  const fixture = await Fixture.start({ events_retention: 7 * day });
+  for (let i = 0; i < 120; i++) {
+    fixture.clock.advance(1);
+    await fixture.staff.post('/api/events/', { level: 'info', message: `Event ${i}` });
+  }
+  fixture.clock.advance(8 * 24 * 3600);
+  const { db } = fixture.server.deployment;
+  const oldest = (): string | undefined => db.value(sql`SELECT message FROM event ORDER BY at LIMIT 1`);
+  fixture.server.tick();
+  assert.is(oldest(), 'Event 5');
+  await fixture.server.settled();
+  assert.is(oldest(), undefined);
+  await fixture.close();
+});
+
+test('an event may be removed before its words are in the index', async () => {
+  const fixture = await Fixture.start({ events_retention: 7 * day });
+  const { db } = fixture.server.deployment;
+  for (const message of ['First zircon', 'Second zircon'])
+    await fixture.staff.post('/api/events/', { level: 'info', message });
+  fixture.clock.advance(8 * 24 * 3600);
+  db.write(() => removeOldEvents(ownContext(fixture.server.deployment)));
+  assert.equal(rows(fixture), [0, 0, 0]);
+  await fixture.staff.post('/api/events/', { level: 'info', message: 'Third zircon' });
+  assert.equal((await fixture.staff.get('/api/events/count/?search=zircon')).body, { count: 1 });
+  assert.equal(rows(fixture), [1, 1, 1]);
+  await fixture.close();
+});
+
+test('of removed events no word stays in the index, and all words of the others do', async () => {
+  const fixture = await Fixture.start({ events_retention: 7 * day });
+  const { clock, db } = fixture.server.deployment;
+  const kept = 500;
+  db.script(`WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 9000)
+    INSERT INTO event (uuid, at, type, level, message, context)
+    SELECT i, ${clock.now() - 8 * day} + iif(i > ${9000 - kept}, 2 * ${day}, i), 'custom_notification', 'info', 'Zircon number ' || i,
+      json_object('project_name', 'Deep Sea', 'user_full_name', 'Jürgen ' || i) FROM n`);
+  indexAll(db);
+  const holds = (word: string): number =>
+    db.value<number>(
+      sql`SELECT count(*) FROM event_words WHERE event_words MATCH ${`"${word}|0" OR "${word}|1"`}`,
+    ) as number;
+  const words = ['zircon', 'normal', 'sea', 'jürgen'];
+  assert.equal(words.map(holds), [9000, 9000, 9000, 9000]);
+  fixture.server.tick();
+  await fixture.server.settled();
+  assert.equal(rows(fixture)[2], kept);
+  assert.equal(words.map(holds), [kept, kept, kept, kept]);
+  assert.equal(['8500', '8501'].map(holds), [0, 1]);
+  assert.equal((await fixture.staff.get('/api/events/count/?search=deep+sea')).body, { count: kept });
+  db.script(`INSERT INTO event_words (event_words) VALUES ('integrity-check')`);
+  await fixture.close();
+});
+
+test('new events follow old ones that were removed: ids are never used twice', async () => {
+  const fixture = await Fixture.start({ events_retention: 7 * day });
+  await aged(fixture);
+  const { db } = fixture.server.deployment;
+  const last = db.value<number>(sql`SELECT max(id) FROM event`) as number;
+  fixture.clock.advance(30 * 24 * 3600);
+  fixture.server.tick();
+  assert.equal(rows(fixture)[0], 0);
+  await fixture.customer('New');
+  assert.is(db.value(sql`SELECT min(id) FROM event`), last + 1);
+  await fixture.close();
+});
+
+test.run();

@@ -1,0 +1,170 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { Cast } from '../../support/cast.ts';
+import { type Droplets, dropletWorld } from '../../support/droplets.ts';
+import { byStaff, type Client, type Fixture, type Json } from '../../support/fixture.ts';
+import { type SimulatedService, simulatedService, work } from '../../support/simulated.ts';
+import { inCustomer, inProject, told } from '../../support/told.ts';
+
+const test = suite('events of settings, services, links and resources (events.md 1.3, 4.5, 4.7)');
+let fixture: Fixture;
+let people: Cast;
+let cloud: Droplets;
+let droplet: Json;
+let office: SimulatedService;
+let second: Json;
+let link: Json;
+
+/**
+ * The creation of `web`, of `side` in a second project of the same service, and of a JIRA project that another service has;
+ * a notification about the settings of each service, and one about a quota of the first link.
+ */
+test.before(async () => {
+  ({ fixture, people, cloud, droplet } = await dropletWorld());
+  office = await simulatedService(fixture, 'jira', people, { name: 'Office' });
+  second = await fixture.project('Sledge', people.customer);
+  link = (
+    await fixture.staff.post('/api/digitalocean-service-project-link/', {
+      project: second.url,
+      service: cloud.service.url,
+    })
+  ).body;
+  await cloud.make({ name: 'side', service_project_link: link.url });
+  const template = (await fixture.staff.get('/api/jira-project-templates/')).body[0].url;
+  await fixture.staff.post('/api/jira-projects/', {
+    service_project_link: office.link.url,
+    name: 'Plan',
+    key: 'PLAN',
+    template,
+  });
+  await work(fixture);
+  await notify('Cloud news', cloud.settings);
+  await notify('Office news', office.settings);
+  await notify('Quota news', cloud.link.quotas[0]);
+});
+test.after(() => fixture.close());
+
+const notify = async (message: string, scope: Json): Promise<void> =>
+  assert.is((await fixture.staff.post('/api/events/', { level: 'info', message, scope: scope.url })).status, 201);
+
+/** Messages in the order they were recorded; that list and count agree is checked on the way. */
+async function found(filter: string, client: Client = fixture.staff): Promise<string[]> {
+  const { status, body } = await client.get(`/api/events/?o=@timestamp&page_size=300&${filter}`);
+  assert.is(status, 200, filter);
+  assert.equal((await client.get(`/api/events/count/?${filter}`)).body, { count: body.length });
+  return body.map((event: Json) => event.message);
+}
+
+const made = (name: string): string[] => [
+  `Resource ${name} creation has been scheduled.`,
+  `Resource ${name} has been created.`,
+];
+
+test('scope: of settings and of a service the events that name them, of a link those of its service in its project, of a resource its own', async () => {
+  assert.equal(await found(`scope=${cloud.settings.url}`), [
+    ...made('web'),
+    ...made('side'),
+    'Cloud news',
+    'Quota news',
+  ]);
+  assert.equal(await found(`scope=${cloud.service.url}`), [...made('web'), ...made('side'), 'Quota news']);
+  assert.equal(await found(`scope=${cloud.link.url}`), [...made('web'), 'Quota news']);
+  assert.equal(await found(`scope=${link.url}`), made('side'));
+  assert.equal(await found(`scope=${droplet.url}`), made('web'));
+  assert.equal(await found(`scope=${office.service.url}`), made('Plan'));
+  assert.equal(await found(`scope=${office.link.url}&event_type=resource_creation_succeeded`), made('Plan').slice(1));
+  assert.equal(await found(`scope=${office.settings.url}`), [...made('Plan'), 'Office news']);
+});
+
+test('scope: a link of another type than the object is of cannot be restored, nor one that the caller does not read', async () => {
+  const wrong = [
+    cloud.service.url.replace('/digitalocean/', '/jira/'),
+    cloud.link.url.replace('/digitalocean-service', '/jira-service'),
+    droplet.url.replace('/digitalocean-droplets/', '/jira-projects/'),
+  ];
+  const refused = async (scope: string, client: Client): Promise<void> => {
+    const { body, status } = await client.get(`/api/events/?scope=${scope}`);
+    assert.equal([status, body], [400, { scope: [`Can't restore object from url: ${scope}`] }]);
+  };
+  for (const scope of wrong) await refused(scope, fixture.staff);
+  for (const { url } of [cloud.settings, cloud.service, cloud.link, droplet])
+    await refused(url, people.clients.stranger);
+  await refused(cloud.settings.url, people.clients.admin);
+  await refused(link.url, people.clients.admin);
+  assert.equal(
+    await found(`scope=${cloud.service.url}`, people.clients.admin),
+    [...made('web'), 'Quota news'],
+    'of a service he reads those of his project',
+  );
+});
+
+test('scope_type: settings, and services, links and resources of a type', async () => {
+  const everything = [...made('web'), ...made('side'), ...made('Plan'), 'Cloud news', 'Office news', 'Quota news'];
+  for (const name of ['structure.servicesettings', 'service_settings'])
+    assert.equal((await found(`scope_type=${name}`)).sort(), [...everything].sort());
+  for (const name of ['digitalocean.service', 'digitalocean.serviceprojectlink', 'DigitalOcean.Service_Project_Link']) {
+    assert.equal(await found(`scope_type=${name}`), [...made('web'), ...made('side'), 'Quota news'], name);
+  }
+  assert.equal(await found('scope_type=digitalocean.droplet'), [...made('web'), ...made('side')]);
+  for (const name of ['jira.service', 'jira.serviceprojectlink', 'jira.project'])
+    assert.equal(await found(`scope_type=${name}`), made('Plan'), name);
+  assert.equal(await found('scope_type=openstack.service'), []);
+  assert.equal(await found('scope_type=digitalocean.droplet', people.clients.admin), made('web'));
+  assert.equal(await found('scope_type=service_settings&event_type=custom_notification', people.clients.owner), [
+    'Cloud news',
+    'Office news',
+    'Quota news',
+  ]);
+});
+
+test('an event of a resource is seen by those who read its project, one of private settings by owners and supporters of the customer', async () => {
+  const sees = async (client: Client, type: string): Promise<number> =>
+    (await found(`scope_type=${type}&event_type=resource_creation_succeeded&event_type=custom_notification`, client))
+      .length;
+  for (const [part, droplets, settings] of [
+    ['staff', 2, 6],
+    ['support', 2, 6],
+    ['owner', 2, 6],
+    ['helper', 2, 6],
+    ['manager', 1, 3],
+    ['admin', 1, 3],
+    ['observer', 1, 3],
+    ['stranger', 0, 0],
+  ] as const) {
+    assert.equal(
+      [await sees(people.clients[part], 'digitalocean.droplet'), await sees(people.clients[part], 'service_settings')],
+      [droplets, settings],
+      part,
+    );
+  }
+});
+
+test('the context of a quota of a link is SCOPE and OWN of the link', async () => {
+  fixture.events();
+  const [quota] = (await fixture.staff.get(cloud.link.url)).body.quotas;
+  await notify('Again', quota);
+  assert.equal(fixture.events(), [
+    told(
+      'custom_notification',
+      'Again',
+      await byStaff(fixture),
+      {
+        scope_name: 'Cloud | Rocket',
+        quota_uuid: quota.uuid,
+        quota_name: quota.name,
+        quota_limit: '-1.0',
+        quota_usage: `${quota.usage}.0`,
+        service_uuid: cloud.service.uuid,
+        service_name: 'Cloud',
+        service_type: 'DigitalOcean',
+        settings_uuid: cloud.settings.uuid,
+        settings_name: 'Cloud',
+        service_settings_type: 'DigitalOcean',
+        ...inCustomer(people.customer),
+      },
+      inProject(people.project, people.customer),
+    ),
+  ]);
+});
+
+test.run();

@@ -1,0 +1,83 @@
+/** Under which objects an event is found, when ids that were remembered have come to nothing. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import SQLite from 'better-sqlite3';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { customerContext } from '../../../src/activity/events/context.ts';
+import { record } from '../../../src/activity/events/record.ts';
+import { ownContext } from '../../../src/kernel/access/deployment.ts';
+import { sql } from '../../../src/kernel/db/sql.ts';
+import { Fixture } from '../../support/fixture.ts';
+
+const test = suite('subjects of events');
+let data: string;
+let fixture: Fixture;
+
+test.before.each(async () => {
+  data = mkdtempSync(join(tmpdir(), 'tenantry-subjects-'));
+  fixture = await Fixture.start({ ephemeral: false, data });
+});
+test.after.each(async () => {
+  await fixture.close();
+  rmSync(data, { recursive: true });
+});
+
+interface Customer {
+  readonly uuid: string;
+  readonly name: string;
+  readonly url: string;
+}
+
+const tell = ({ name, uuid }: Customer): void =>
+  record(
+    ownContext(fixture.server.deployment),
+    'customer_update_succeeded',
+    customerContext({ uuid, name, abbreviation: '', contact_details: '' }),
+  );
+
+/** Messages of the events about a customer, the oldest first. */
+const messages = async ({ url }: Customer): Promise<string[]> =>
+  (await fixture.staff.get(`/api/events/?scope=${url}&o=@timestamp`)).body.map(
+    ({ message }: { message: string }) => message,
+  );
+
+test('an event is found under its customer after an earlier one, the first about it, was rolled back', async () => {
+  const { db } = fixture.server.deployment;
+  const customer: Customer = { ...(await fixture.customer('Real')), name: 'Real' };
+  const stranger: Customer = { ...customer, uuid: 'f'.repeat(32), name: 'Never seen before' };
+  assert.throws(
+    () =>
+      db.write(() => {
+        tell(stranger);
+        throw new Error('no');
+      }),
+    /^no$/,
+  );
+  db.write(() => {
+    tell(customer);
+    tell(stranger);
+  });
+  assert.equal(await messages(customer), ['Customer Real has been created.', 'Customer Real has been updated.']);
+  const subjects = db.values(
+    sql`SELECT s.kind || ' ' || s.uuid FROM event_about a JOIN event_subject s ON s.id = a.subject_id WHERE s.uuid = ${stranger.uuid}`,
+  );
+  assert.equal(subjects, [`customer ${stranger.uuid}`]);
+  assert.equal(db.all(sql`PRAGMA foreign_key_check`), []);
+});
+
+test('an event is found under its customer after another process has removed what was remembered of it', async () => {
+  const customer: Customer = { ...(await fixture.customer('Mended')), name: 'Mended' };
+  const outside = new SQLite(join(data, 'tenantry.db'));
+  outside.exec(
+    `DELETE FROM event_about WHERE subject_id IN (SELECT id FROM event_subject WHERE uuid = '${customer.uuid}')`,
+  );
+  outside.exec(`DELETE FROM event_subject WHERE uuid = '${customer.uuid}'`);
+  outside.exec("INSERT INTO event_subject (kind, uuid) VALUES ('customer', 'somebody else')");
+  outside.close();
+  assert.is((await fixture.staff.patch(`/api/customers/${customer.uuid}/`, { phone_number: '1' })).status, 200);
+  assert.equal(await messages(customer), ['Customer Mended has been updated.']);
+});
+
+test.run();

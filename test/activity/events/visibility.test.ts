@@ -1,0 +1,155 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type Cast, cast, everybody } from '../../support/cast.ts';
+import { type Client, Fixture, type Json } from '../../support/fixture.ts';
+
+const test = suite('who sees which events (events.md 4.5)');
+let fixture: Fixture;
+let world: Cast;
+
+test.before(async () => {
+  fixture = await Fixture.start();
+  world = await cast(fixture);
+});
+test.after(() => fixture.close());
+
+const about = async (client: Client, words: string): Promise<string[]> =>
+  (await client.get(`/api/events/?page_size=300&o=@timestamp&search=${encodeURIComponent(words)}`)).body.map(
+    (event: Json) => event.message,
+  );
+
+/** Who sees a notification of these words; each look is confirmed by the count. */
+async function readers(words: string): Promise<string[]> {
+  const seen = await everybody(world, async (client) => {
+    const { body } = await client.get(`/api/events/count/?search=${encodeURIComponent(words)}`);
+    assert.is((await about(client, words)).length, body.count);
+    return body.count > 0;
+  });
+  return Object.entries(seen)
+    .filter(([, sees]) => sees)
+    .map(([part]) => part);
+}
+
+const notify = async (message: string, scope?: Json): Promise<void> => {
+  const { status } = await fixture.staff.post('/api/events/', {
+    level: 'info',
+    message,
+    ...(scope && { scope: scope.url }),
+  });
+  assert.is(status, 201);
+};
+
+test('staff and global support see every event', async () => {
+  const all = (await fixture.staff.get('/api/events/count/')).body.count;
+  assert.ok(all > 10);
+  assert.equal((await world.clients.support.get('/api/events/count/')).body, { count: all });
+});
+
+test('an event of a customer is seen by its owners and supporters, not by the roles of its projects', async () => {
+  await notify('customer news', world.customer);
+  assert.equal(await readers('customer news'), ['staff', 'support', 'owner', 'helper']);
+});
+
+test('an event of a project is seen by every role in it, and by owners and supporters of its customer', async () => {
+  await notify('project news', world.project);
+  assert.equal(await readers('project news'), ['staff', 'support', 'owner', 'helper', 'manager', 'admin', 'observer']);
+});
+
+test('an event is seen by its actor and by the user it affects', async () => {
+  await world.clients.stranger.patch(world.users.stranger.url, { agree_with_policy: true, job_title: 'Loner' });
+  assert.equal(await readers('User stranger has been updated'), ['staff', 'support', 'stranger']);
+  await fixture.staff.patch(world.users.observer.url, { job_title: 'Watcher' });
+  assert.equal(await readers('User observer has been updated'), ['staff', 'support', 'observer']);
+});
+
+test('an event of a quota is seen by the readers of its scope; a notification without scope and failed logins only by staff and support', async () => {
+  const [quota] = (await fixture.staff.get(world.project.url)).body.quotas;
+  await notify('quota news', quota);
+  assert.equal(await readers('quota news'), ['staff', 'support', 'owner', 'helper', 'manager', 'admin', 'observer']);
+  await notify('world news');
+  await fixture.anonymous.post('/api-auth/password/', { username: 'owner', password: 'wrong' });
+  for (const words of ['world news', 'User owner failed to authenticate'])
+    assert.equal(await readers(words), ['staff', 'support']);
+});
+
+test('the roles of now decide: a new role shows what happened before, an ended one hides it, save what names the user', async () => {
+  const role = await fixture.grant(world.project, world.users.stranger, 'support');
+  assert.equal(await about(world.clients.stranger, 'project news'), ['project news']);
+  await fixture.staff.delete(role.url);
+  assert.equal(await about(world.clients.stranger, 'project news'), []);
+  assert.equal(await about(world.clients.stranger, 'User stranger has'), [
+    'User stranger has been created.',
+    'User stranger has been updated.',
+    'User stranger has gained role of Support in project Rocket.',
+    'User stranger has lost role of Support in project Rocket.',
+  ]);
+});
+
+test('an expired role shows nothing from its instant on', async () => {
+  await fixture.grant(world.customer, world.users.stranger, 'owner', '2018-02-01T00:00:00Z');
+  fixture.clock.set('2018-01-31T23:59:59Z');
+  assert.equal(await about(world.clients.stranger, 'customer news'), ['customer news']);
+  fixture.clock.set('2018-02-01T00:00:00Z');
+  assert.equal(await about(world.clients.stranger, 'customer news'), []);
+});
+
+test('a moved project takes its past along to whoever reads it now; its former customer keeps what happened there', async () => {
+  const project = await fixture.project('Nomad', world.customer);
+  const target = await fixture.customer('Bob');
+  await fixture.grant(target, world.users.stranger, 'owner');
+  await notify('nomad at Alice', project);
+  await fixture.staff.patch(project.url, { customer: target.url });
+  await notify('nomad at Bob', project);
+  assert.equal(await readers('nomad at Alice'), ['staff', 'support', 'owner', 'helper', 'stranger']);
+  assert.equal(await readers('nomad at Bob'), ['staff', 'support', 'stranger']);
+  await fixture.grant(world.customer, world.users.stranger, 'support');
+  assert.equal(await about(world.clients.stranger, 'nomad at'), ['nomad at Alice', 'nomad at Bob']);
+  await fixture.staff.patch(project.url, { customer: world.customer.url });
+  assert.equal(await readers('nomad at Bob'), ['staff', 'support', 'owner', 'helper', 'stranger']);
+});
+
+test('events survive their object: those named in them and the people of a surviving customer still see them', async () => {
+  const project = await fixture.project('Doomed', world.customer);
+  await fixture.grant(project, world.users.admin, 'admin');
+  await notify('doomed news', project);
+  assert.equal(await readers('doomed news'), ['staff', 'support', 'owner', 'helper', 'admin', 'stranger']);
+  await fixture.staff.delete(project.url);
+  assert.equal(await readers('doomed news'), ['staff', 'support', 'owner', 'helper', 'stranger']);
+  assert.equal(await about(world.clients.admin, 'project Doomed'), [
+    'User admin.of.project has gained role of Administrator in project Doomed.',
+    'User admin.of.project has lost role of Administrator in project Doomed.',
+  ]);
+  const customer = await fixture.customer('Gone');
+  await fixture.grant(customer, world.users.manager, 'owner');
+  await notify('gone news', customer);
+  await fixture.staff.delete(customer.url);
+  assert.equal(await readers('gone news'), ['staff', 'support']);
+});
+
+test('filters narrow what one sees and never widen it', async () => {
+  const all = (await world.clients.observer.get('/api/events/?page_size=300')).body.map((event: Json) => event.uuid);
+  for (const filter of [
+    'event_type=customer_creation_succeeded',
+    'feature=users',
+    'exclude_features=users',
+    'search=alice',
+    'scope_type=structure.project',
+    'scope_type=core.user',
+    'scope_type=quota',
+    'user_username=admin',
+    `scope=${world.customer.url}`,
+    `scope=${world.project.url}`,
+    `scope=${world.users.manager.url}`,
+    'from=0',
+    'to=9999999999',
+  ]) {
+    const { body } = await world.clients.observer.get(`/api/events/?page_size=300&${filter}`);
+    assert.ok(
+      body.every((event: Json) => all.includes(event.uuid)),
+      filter,
+    );
+    assert.equal((await world.clients.observer.get(`/api/events/count/?${filter}`)).body, { count: body.length });
+  }
+});
+
+test.run();

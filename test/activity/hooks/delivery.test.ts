@@ -1,0 +1,624 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { retryAfterOf } from '../../../src/activity/hooks/outcome.ts';
+import { createServer } from '../../../src/app/server.ts';
+import { raw, sql } from '../../../src/kernel/db/sql.ts';
+import { Fixture, type Json, start } from '../../support/fixture.ts';
+import { type Received, Receiver } from '../../support/receiver.ts';
+
+const test = suite('delivery');
+let fixture: Fixture;
+let receiver: Receiver;
+/** What the server takes for chance, from 0 to 1: jitter is -20 % to +20 % of a delay. */
+let chance = 0.5;
+
+test.before(async () => {
+  receiver = await Receiver.start();
+});
+
+test.before.each(async () => {
+  chance = 0.5;
+  receiver.behaviour = 200;
+  receiver.take();
+  fixture = await Fixture.start({ hooks_allowed_networks: ['127.0.0.0/8'], random: predictable });
+});
+
+test.after.each(() => fixture.close());
+test.after(() => receiver.close());
+
+/** Random bytes, but for the four that decide about a delay. */
+function predictable(bytes: number): Buffer {
+  const buffer = randomBytes(bytes);
+  if (bytes === 4) buffer.writeUInt32BE(Math.min(2 ** 32 - 1, chance * 2 ** 32));
+  return buffer;
+}
+
+async function hook(path = '/', fields: Record<string, unknown> = {}, client = fixture.staff): Promise<Json> {
+  const answer = await client.post('/api/hooks-web/', {
+    destination_url: receiver.url + path,
+    event_types: ['custom_notification'],
+    ...fields,
+  });
+  assert.is(answer.status, 201, JSON.stringify(answer.body));
+  return answer.body;
+}
+
+async function emit(...messages: string[]): Promise<void> {
+  for (const message of messages) await fixture.staff.post('/api/events/', { level: 'warning', message });
+}
+
+/** Lets what is due by the clock happen. */
+async function work(): Promise<void> {
+  fixture.server.tick();
+  await fixture.server.settled();
+}
+
+const log = async ({ url }: Json, query = ''): Promise<Json[]> =>
+  (await fixture.staff.get(`${url}deliveries/${query}`)).body;
+const only = async (of: Json): Promise<Json> => (await log(of))[0];
+const messages = (requests: readonly Received[]): string[] => requests.map(({ body }) => JSON.parse(body).message);
+const seconds = (instant: string): number => (Date.parse(instant) - Date.parse(start)) / 1000;
+
+test('a delivery is queued with its event, and not at all when the request fails', async () => {
+  const created = await hook('/', { event_groups: ['customers'] });
+  await fixture.staff.post('/api/customers/', { name: '' });
+  await fixture.server.settled();
+  assert.equal([await log(created), receiver.take()], [[], []]);
+  await fixture.customer('Alice');
+  await fixture.server.settled();
+  assert.equal(messages(receiver.take()), ['Customer Alice has been created.']);
+});
+
+test('the request that causes an event never waits for its delivery', async () => {
+  receiver.behaviour = 'silence';
+  const created = await hook();
+  const before = performance.now();
+  await emit('Nobody answers');
+  assert.ok(performance.now() - before < 1000);
+  assert.is((await only(created)).status, 'pending');
+});
+
+test('by itself the server takes every second what has come due', async () => {
+  const created = await hook();
+  receiver.behaviour = 500;
+  await emit('Again');
+  await fixture.server.settled();
+  receiver.behaviour = 200;
+  fixture.clock.advance(5);
+  const before = performance.now();
+  while (receiver.requests.length < 2 && performance.now() - before < 3000)
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  await fixture.server.settled();
+  assert.equal([messages(receiver.take()), (await only(created)).status], [['Again', 'Again'], 'delivered']);
+});
+
+test('an attempt that the end of the server interrupts is sent again by the next start, under the same webhook-id', async () => {
+  await fixture.close();
+  const data = mkdtempSync(join(tmpdir(), 'tenantry-delivery-'));
+  try {
+    const settings = { ephemeral: false, data, hooks_allowed_networks: ['127.0.0.0/8'] };
+    fixture = await Fixture.start(settings);
+    await hook();
+    receiver.behaviour = 'silence';
+    await emit('first', 'second');
+    while (receiver.requests.length < 1) await new Promise(setImmediate);
+    await fixture.close();
+    const [interrupted] = receiver.take() as [Received];
+    receiver.behaviour = 200;
+    const again = await createServer({ ...settings, port: 0, log_level: 'silent', clock: fixture.clock });
+    again.tick();
+    await again.settled();
+    const requests = receiver.take();
+    assert.equal(
+      [messages(requests), requests[0]?.headers['webhook-id']],
+      [['first', 'second'], interrupted.headers['webhook-id']],
+    );
+    assert.equal(again.deployment.db.all(raw('SELECT status, attempts FROM delivery')), [
+      { status: 'delivered', attempts: 1 },
+      { status: 'delivered', attempts: 1 },
+    ]);
+    await again.close();
+  } finally {
+    rmSync(data, { recursive: true });
+  }
+});
+
+test('at most one delivery of a hook is in flight, and due ones go in the order of the events', async () => {
+  await hook();
+  const answers: (() => void)[] = [];
+  receiver.behaviour = () => new Promise((resolve) => answers.push(() => resolve(200)));
+  await emit('1', '2', '3');
+  for (const seen of [['1'], ['1', '2'], ['1', '2', '3']]) {
+    while (receiver.requests.length < seen.length) await new Promise(setImmediate);
+    assert.equal(messages(receiver.requests), seen);
+    answers.shift()?.();
+  }
+  await fixture.server.settled();
+});
+
+test('whatever is not 2xx is a failed attempt: 3xx, 4xx, 5xx, a broken or refused connection', async () => {
+  const elsewhere = await Receiver.start();
+  const cases: readonly (readonly [Receiver['behaviour'], number | null, string])[] = [
+    [301, 301, 'The receiver answered 301. Redirects are not followed.'],
+    [
+      { status: 307, headers: { Location: `${elsewhere.url}/` } },
+      307,
+      'The receiver answered 307. Redirects are not followed.',
+    ],
+    [404, 404, 'The receiver answered 404.'],
+    [500, 500, 'The receiver answered 500.'],
+    ['reset', null, 'The connection was reset.'],
+  ];
+  const created = await hook();
+  for (const [behaviour, code, error] of cases) {
+    receiver.behaviour = behaviour;
+    await emit('Anything');
+    await fixture.server.settled();
+    const { attempts, error_message, response_code, status } = await only(created);
+    assert.equal([status, attempts, response_code, error_message], ['pending', 1, code, error]);
+  }
+  assert.equal(elsewhere.take(), []);
+  await elsewhere.close();
+  await fixture.staff.patch(created.url, { destination_url: elsewhere.url });
+  await emit('Nobody listens');
+  await fixture.server.settled();
+  assert.is((await only(created)).error_message, 'The connection was refused.');
+});
+
+test('any 2xx is success, whatever the body', async () => {
+  const created = await hook();
+  for (const behaviour of [
+    200,
+    201,
+    204,
+    { status: 299, body: '{"error":"ignored"}' },
+    { status: 200, body: 'x'.repeat(1_000_000) },
+  ]) {
+    receiver.behaviour = behaviour;
+    await emit('Good');
+    await fixture.server.settled();
+    assert.is((await only(created)).status, 'delivered');
+  }
+});
+
+test('a failed attempt is repeated after 5 s, 30 s, 2 min, 10 min, 1 h, 6 h and 24 h; after 8 attempts the delivery failed', async () => {
+  receiver.behaviour = 500;
+  const created = await hook();
+  await emit('Fails');
+  await fixture.server.settled();
+  let expected = 0;
+  for (const delay of [5, 30, 120, 600, 3600, 6 * 3600, 24 * 3600]) {
+    expected += delay;
+    const pending = await only(created);
+    assert.is(seconds(pending.next_attempt), expected);
+    fixture.clock.set(Date.parse(pending.next_attempt) * 1000 - 1);
+    await work();
+    assert.is((await only(created)).attempts, pending.attempts, 'not before its time');
+    fixture.clock.set(pending.next_attempt);
+    await work();
+  }
+  const { attempts, error_message, next_attempt, status } = await only(created);
+  assert.equal([status, attempts, next_attempt, error_message], ['failed', 8, null, 'The receiver answered 500.']);
+  assert.is(
+    new Set(receiver.requests.map(({ headers }) => headers['webhook-id'])).size,
+    1,
+    'the webhook-id never changes',
+  );
+  fixture.clock.advance(10 * 24 * 3600);
+  await work();
+  assert.is(receiver.requests.length, 8);
+});
+
+test('each delay is 20 % shorter or longer at random', async () => {
+  receiver.behaviour = 500;
+  const created = await hook();
+  for (const [given, delay] of [
+    [0, 4],
+    [0.25, 4.5],
+    [1, 6],
+  ] as const) {
+    chance = given;
+    await emit('Fails');
+    await fixture.server.settled();
+    assert.is(Math.round(seconds((await only(created)).next_attempt) * 1000), delay * 1000);
+  }
+});
+
+test('one waiting for its retry does not hold back later ones, and goes before them when it is due', async () => {
+  await hook();
+  receiver.behaviour = ({ body }) => (body.includes('stubborn') ? 500 : 200);
+  await emit('stubborn', 'second');
+  await fixture.server.settled();
+  assert.equal(messages(receiver.take()), ['stubborn', 'second']);
+  fixture.clock.advance(5);
+  // The commit wakes the delivery of the third; the poll has made the first due by then.
+  fixture.server.tick();
+  await emit('third');
+  await fixture.server.settled();
+  assert.equal(messages(receiver.take()), ['stubborn', 'third']);
+});
+
+test('Retry-After, in seconds or as a date, on any failed attempt: the next one is not before it, at most 24 h later', async () => {
+  const created = await hook();
+  const at = new Date(Date.parse(start) + 90_000).toUTCString();
+  for (const [status, header, delay] of [
+    [503, '60', 60],
+    [429, at, 90],
+    [400, '3', 5],
+    [503, '1000000', 24 * 3600],
+    [503, '99999999999', 24 * 3600],
+    [503, 'soon', 5],
+  ] as const) {
+    receiver.behaviour = { status, headers: { 'Retry-After': header } };
+    await emit('Busy');
+    await fixture.server.settled();
+    assert.is(seconds((await only(created)).next_attempt), delay, header);
+  }
+});
+
+test('a date of Retry-After may have any of the three forms; the one without a zone is UTC', () => {
+  const { TZ: zone } = process.env;
+  process.env.TZ = 'America/New_York';
+  try {
+    const dates = ['Sun, 06 Nov 1994 08:49:37 GMT', 'Sunday, 06-Nov-94 08:49:37 GMT', 'Sun Nov  6 08:49:37 1994'];
+    assert.equal(
+      dates.map((date) => retryAfterOf(date, 0)),
+      Array(3).fill(784_111_777_000_000),
+    );
+  } finally {
+    if (zone === undefined) delete process.env.TZ;
+    else process.env.TZ = zone;
+  }
+});
+
+test('one delivery that fails touches no other: a dead receiver delays nobody', async () => {
+  const silent = await hook('/silent');
+  const alive = await hook('/alive');
+  receiver.behaviour = ({ path }) => (path === '/silent' ? 'silence' : 200);
+  await emit('1', '2', '3');
+  while ((await log(alive, '?status=delivered')).length < 3) await new Promise(setImmediate);
+  assert.equal(
+    (await log(silent)).map(({ status }) => status),
+    ['pending', 'pending', 'pending'],
+  );
+  assert.equal(messages(receiver.take().filter(({ path }) => path === '/alive')), ['1', '2', '3']);
+});
+
+test('hooks that fail wait for each other, not others for them', async () => {
+  const count = 105;
+  receiver.behaviour = ({ path }) => (path === '/alive' ? 200 : 500);
+  for (let i = 0; i < count; i++) await hook('/dead');
+  await emit('1');
+  await fixture.server.settled();
+  receiver.take();
+  receiver.behaviour = ({ path }) => (path === '/alive' ? 200 : 'silence');
+  await hook('/alive');
+  await emit('2');
+  while (receiver.requests.length < 101) await new Promise(setImmediate);
+  assert.is(
+    receiver.requests.filter(({ path }) => path === '/dead').length,
+    100,
+    'at most so many attempts of failing hooks are under way',
+  );
+  assert.is(receiver.requests.filter(({ path }) => path === '/alive').length, 1);
+});
+
+test('after 410 the delivery failed, the hook is disabled and its pending deliveries are canceled', async () => {
+  const created = await hook();
+  receiver.behaviour = 500;
+  await emit('1');
+  await fixture.server.settled();
+  receiver.behaviour = 410;
+  await emit('2');
+  await fixture.server.settled();
+  const [second, first] = (await log(created)) as [Json, Json];
+  const reason = 'The hook was disabled: its receiver is gone.';
+  assert.equal(
+    [second.status, second.attempts, second.response_code, second.error_message],
+    ['failed', 1, 410, `The receiver answered 410. ${reason}`],
+  );
+  assert.equal(
+    [first.status, first.next_attempt, first.error_message],
+    ['canceled', null, `The receiver answered 500. ${reason}`],
+  );
+  assert.is((await fixture.staff.get(created.url)).body.is_active, false);
+});
+
+test('a hook whose every attempt failed for 5 days is disabled, with the reason in the last delivery', async () => {
+  receiver.behaviour = 500;
+  const dead = await hook();
+  await emit('1');
+  await fixture.server.settled();
+  fixture.clock.advance(5 * 24 * 3600 - 1);
+  await emit('2');
+  await fixture.server.settled();
+  assert.is((await fixture.staff.get(dead.url)).body.is_active, true, 'one second less than five days');
+  fixture.clock.advance(1);
+  await emit('3');
+  await fixture.server.settled();
+  assert.is((await fixture.staff.get(dead.url)).body.is_active, false);
+  const [last, ...others] = await log(dead);
+  assert.equal(
+    [last.status, last.error_message],
+    ['canceled', 'The receiver answered 500. The hook was disabled: every attempt has failed for 5 days.'],
+  );
+  assert.ok(others.every(({ status }) => status === 'canceled'));
+});
+
+test('one success among the failures starts the 5 days anew, as does switching the hook on again', async () => {
+  const created = await hook();
+  const attempt = async (behaviour: number): Promise<boolean> => {
+    receiver.behaviour = behaviour;
+    await emit('Again');
+    await fixture.server.settled();
+    return (await fixture.staff.get(created.url)).body.is_active;
+  };
+  await attempt(500);
+  fixture.clock.advance(3 * 24 * 3600);
+  await attempt(200);
+  fixture.clock.advance(3 * 24 * 3600);
+  assert.ok(await attempt(500));
+  fixture.clock.advance(5 * 24 * 3600);
+  assert.not.ok(await attempt(500));
+  await fixture.staff.patch(created.url, { is_active: true });
+  assert.ok(await attempt(500));
+});
+
+test('a hook holds at most 10,000 pending deliveries; beyond that the oldest failed', async () => {
+  const created = await hook();
+  const { db } = fixture.server.deployment;
+  const id = db.value<number>(sql`SELECT id FROM hook WHERE uuid = ${created.uuid}`) as number;
+  const numbers = Array.from({ length: 9999 }, (_, i) => i + 1);
+  // All of them wait for a retry.
+  db.write(() =>
+    db.run(sql`INSERT INTO delivery (uuid, hook_id, event_type, payload, ready, created, next_attempt)
+    SELECT printf('%032d', value), ${id}, 'custom_notification', '{}', 0, 0, ${fixture.clock.now() + 1e9} FROM json_each(${JSON.stringify(numbers)})`),
+  );
+  db.commit();
+  receiver.behaviour = 500;
+  await emit('the 10,000th');
+  await fixture.server.settled();
+  assert.equal(await log(created, '?status=failed'), []);
+  await emit('one more');
+  await fixture.server.settled();
+  const [oldest, ...others] = await log(created, '?status=failed');
+  assert.is(others.length, 0);
+  assert.equal(
+    [oldest.uuid, oldest.error_message, oldest.next_attempt],
+    ['00000000000000000000000000000001', 'Too many pending deliveries.', null],
+  );
+  assert.is(
+    (await fixture.staff.get(`${created.url}deliveries/?status=pending`)).headers.get('X-Result-Count'),
+    '10000',
+  );
+});
+
+test('when a hook is disabled its pending deliveries are canceled; nothing is queued meanwhile or sent later', async () => {
+  receiver.behaviour = 500;
+  const created = await hook();
+  await emit('1');
+  await fixture.server.settled();
+  await fixture.staff.patch(created.url, { is_active: false });
+  await emit('2');
+  receiver.behaviour = 200;
+  await fixture.staff.patch(created.url, { is_active: true });
+  fixture.clock.advance(3600);
+  await work();
+  const [canceled, ...others] = await log(created);
+  assert.is(others.length, 0);
+  assert.equal(
+    [canceled.status, canceled.error_message, canceled.next_attempt],
+    ['canceled', 'The receiver answered 500. The hook was disabled.', null],
+  );
+  receiver.take();
+  await emit('3');
+  await fixture.server.settled();
+  assert.equal(messages(receiver.take()), ['3']);
+});
+
+test('a delivery that is canceled or deleted while it is under way stays so, whatever becomes of the attempt', async () => {
+  for (const status of [200, 500, 410]) {
+    const [disabled, deleted, other] = [await hook('/disabled'), await hook('/deleted'), await hook('/other')] as [
+      Json,
+      Json,
+      Json,
+    ];
+    let answer = (): void => undefined;
+    const later = new Promise<number>((resolve) => (answer = () => resolve(status)));
+    receiver.behaviour = ({ path }) => (path === '/other' ? 200 : later);
+    await emit('1', '2');
+    while (receiver.requests.length < 4) await new Promise(setImmediate);
+    await fixture.staff.patch(disabled.url, { is_active: false });
+    await fixture.staff.delete(deleted.url);
+    answer();
+    await fixture.server.settled();
+    assert.equal(
+      (await log(disabled)).map((each) => [each.status, each.error_message, each.next_attempt]),
+      Array(2).fill(['canceled', 'The hook was disabled.', null]),
+    );
+    assert.equal(
+      (await log(other)).map((each) => each.status),
+      ['delivered', 'delivered'],
+    );
+    await fixture.staff.patch(disabled.url, { is_active: true });
+    await fixture.later(60);
+    assert.equal(
+      receiver
+        .take()
+        .map(({ path }) => path)
+        .sort(),
+      ['/deleted', '/disabled', '/other', '/other'],
+      'nothing is sent again',
+    );
+    for (const { url } of [disabled, other]) await fixture.staff.delete(url);
+  }
+});
+
+/** The receiver keeps its next answer until it is told. */
+function heldAnswer(): (status: number) => void {
+  let answer: (status: number) => void = () => undefined;
+  receiver.behaviour = ({ path }) => (path === '/old' ? new Promise((resolve) => (answer = resolve)) : 200);
+  return (status) => answer(status);
+}
+
+/** A hook that has failed for five days, with an attempt under way whose answer is still to be told. */
+async function failingForDays(): Promise<{ created: Json; answer: (status: number) => void }> {
+  const created = await hook('/old');
+  receiver.behaviour = 500;
+  await emit('first');
+  await fixture.server.settled();
+  fixture.clock.advance(5 * 24 * 3600);
+  receiver.take();
+  const answer = heldAnswer();
+  await emit('second');
+  while (receiver.requests.length < 1) await new Promise(setImmediate);
+  return { created, answer };
+}
+
+test('what the receiver of before answers is not about the one that the hook was pointed to meanwhile', async () => {
+  for (const status of [410, 500]) {
+    const { answer, created } = await failingForDays();
+    await fixture.staff.patch(created.url, { destination_url: `${receiver.url}/new` });
+    answer(status);
+    await fixture.server.settled();
+    assert.is((await fixture.staff.get(created.url)).body.is_active, true, String(status));
+    assert.equal([(await only(created)).status, (await only(created)).response_code], ['pending', status]);
+    await fixture.later(10);
+    assert.equal(
+      (await log(created)).map((each) => each.status),
+      ['delivered', 'delivered'],
+    );
+    await fixture.staff.delete(created.url);
+  }
+});
+
+test('a change of the hook clears its failures for attempts that are under way, too', async () => {
+  const { answer, created } = await failingForDays();
+  await fixture.staff.patch(created.url, { content_type: 'form' });
+  answer(500);
+  await fixture.server.settled();
+  assert.is((await fixture.staff.get(created.url)).body.is_active, true);
+});
+
+test('what is canceled and queued again while it is under way is sent again, whatever becomes of the attempt', async () => {
+  for (const status of [200, 500, 410]) {
+    const created = await hook('/old');
+    const answer = heldAnswer();
+    await emit('Moved');
+    while (receiver.requests.length < 1) await new Promise(setImmediate);
+    fixture.clock.advance(1);
+    await fixture.staff.patch(created.url, { is_active: false });
+    await fixture.staff.patch(created.url, { is_active: true, destination_url: `${receiver.url}/new` });
+    assert.is((await fixture.staff.post(`${(await only(created)).url}redeliver/`)).status, 202);
+    answer(status);
+    await fixture.server.settled();
+    assert.equal(
+      receiver.take().map(({ path }) => path),
+      ['/old', '/new'],
+    );
+    assert.equal([(await only(created)).status, (await only(created)).attempts], ['delivered', 1]);
+    await fixture.staff.delete(created.url);
+  }
+});
+
+test('when the author is deactivated his pending deliveries are canceled; reactivated, his hooks work again', async () => {
+  const user = await fixture.user('alice', { is_staff: true });
+  const created = await hook('/', {}, fixture.as('alice'));
+  receiver.behaviour = 500;
+  await emit('1');
+  await fixture.server.settled();
+  await fixture.staff.patch(user.url, { is_active: false });
+  assert.equal(
+    (await log(created)).map(({ error_message, status }) => [status, error_message]),
+    [['canceled', 'The receiver answered 500. The author of the hook was deactivated.']],
+  );
+  await emit('2');
+  assert.is((await fixture.staff.post(`${created.url}test/`)).status, 409);
+  receiver.behaviour = 200;
+  await fixture.staff.patch(user.url, { is_active: true });
+  fixture.clock.advance(3600);
+  await work();
+  receiver.take();
+  await emit('3');
+  await fixture.server.settled();
+  assert.equal(messages(receiver.take()), ['3']);
+  assert.is((await log(created)).length, 2);
+});
+
+test('when the hook or its author is deleted, hook and deliveries are gone', async () => {
+  const user = await fixture.user('alice', { is_staff: true });
+  receiver.behaviour = 500;
+  await hook('/1', {}, fixture.as('alice'));
+  const own = await hook('/2');
+  await emit('1');
+  await fixture.server.settled();
+  await fixture.staff.delete(own.url);
+  await fixture.staff.delete(user.url);
+  receiver.take();
+  const { db } = fixture.server.deployment;
+  assert.is(db.value(raw('SELECT count(*) FROM hook')), 0);
+  // The rows of one hook after the other are removed in steps.
+  for (let step = 0; step < 3; step++) {
+    fixture.clock.advance(3600);
+    await work();
+  }
+  assert.equal(
+    [receiver.take(), db.value(raw('SELECT (SELECT count(*) FROM delivery) + (SELECT count(*) FROM removed_hook)'))],
+    [[], 0],
+  );
+});
+
+test('finished deliveries are deleted after hook_delivery_retention', async () => {
+  const created = await hook();
+  await emit('Old');
+  await fixture.server.settled();
+  fixture.clock.advance(30 * 24 * 3600);
+  receiver.behaviour = 500;
+  await emit('Pending');
+  await work();
+  assert.is((await log(created)).length, 2);
+  fixture.clock.advance(1);
+  await work();
+  assert.equal(
+    (await log(created)).map(({ status }) => status),
+    ['pending'],
+  );
+});
+
+test('a delivery whose event was removed meanwhile failed and says so', async () => {
+  receiver.behaviour = 500;
+  const created = await hook();
+  await emit('Forgotten');
+  await fixture.server.settled();
+  const { db } = fixture.server.deployment;
+  db.write(() => db.run(raw('DELETE FROM event')));
+  fixture.clock.advance(10);
+  await work();
+  const { error_message, status } = await only(created);
+  assert.equal([status, error_message], ['failed', 'The event is no longer kept.']);
+});
+
+test('a lost event is no failure of the receiver', async () => {
+  const created = await hook();
+  await emit('Forgotten');
+  await fixture.server.settled();
+  const { db } = fixture.server.deployment;
+  db.write(() => db.run(raw('DELETE FROM event')));
+  await fixture.staff.post(`${(await only(created)).url}redeliver/`);
+  await fixture.server.settled();
+  assert.is((await only(created)).error_message, 'The event is no longer kept.');
+  fixture.clock.advance(5 * 24 * 3600);
+  receiver.behaviour = 503;
+  await emit('Kept');
+  await fixture.server.settled();
+  assert.equal(
+    [(await only(created)).status, (await fixture.staff.get(created.url)).body.is_active],
+    ['pending', true],
+  );
+});
+
+test.run();

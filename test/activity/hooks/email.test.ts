@@ -1,0 +1,220 @@
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { ServerOptions } from '../../../src/app/server.ts';
+import { ConfigError, loadConfig } from '../../../src/kernel/config/config.ts';
+import { sql } from '../../../src/kernel/db/sql.ts';
+import { Fixture, type Json } from '../../support/fixture.ts';
+import { Mailbox, type ReceivedMail } from '../../support/mailbox.ts';
+import { Receiver } from '../../support/receiver.ts';
+
+const test = suite('email hooks');
+let mailbox: Mailbox;
+let fixture: Fixture;
+
+test.before(async () => {
+  mailbox = await Mailbox.start();
+});
+
+test.after.each(async () => {
+  await fixture.close();
+  mailbox.reset();
+});
+
+test.after(() => mailbox.close());
+
+async function begin(options: ServerOptions = mailbox.settings): Promise<Json> {
+  fixture = await Fixture.start(options);
+  return (
+    await fixture.staff.post('/api/hooks-email/', { email: 'ops@example.com', event_types: ['custom_notification'] })
+  ).body;
+}
+
+async function emit(message: string): Promise<void> {
+  await fixture.staff.post('/api/events/', { level: 'info', message });
+  await fixture.server.settled();
+}
+
+const outcomes = (): Json[] =>
+  fixture.server.deployment.db.all(
+    sql`SELECT status, attempts, error_message, response_code FROM delivery ORDER BY id`,
+  );
+
+test('one mail for each event: From, Subject, a text part with the message, an HTML part with title, message and time', async () => {
+  await begin({ ...mailbox.settings, product_name: 'Cloud & Co' });
+  await emit('Disk <b>full</b> & "hot"\nÕhtu');
+  const [mail, ...others] = mailbox.take() as [ReceivedMail, ...ReceivedMail[]];
+  assert.is(others.length, 0);
+  assert.is(mail.recipient, 'ops@example.com');
+  assert.equal(mail.from, { address: 'noreply@tenantry.example.com', name: 'Tenantry' });
+  assert.equal(mail.to, [{ address: 'ops@example.com', name: '' }]);
+  assert.is(mail.subject, 'Notifications from Cloud & Co');
+  assert.is(mail.text?.trim(), 'Disk <b>full</b> & "hot"\nÕhtu');
+  assert.is(
+    mail.html?.trim(),
+    '<h1>Notifications from Cloud &amp; Co</h1>\n<ul>\n<li>Disk &lt;b&gt;full&lt;/b&gt; &amp; &quot;hot&quot;\nÕhtu <time>Jan 05 04:47</time></li>\n</ul>',
+  );
+  assert.is(new Date(mail.date as string).toISOString(), '2018-01-05T04:47:04.000Z');
+  const uuid = fixture.server.deployment.db.value(sql`SELECT uuid FROM delivery`);
+  assert.is(mail.messageId, `<${uuid}@tenantry.example.com>`);
+  assert.equal(outcomes(), [{ status: 'delivered', attempts: 1, error_message: '', response_code: null }]);
+});
+
+test('a refusal of 4xx is tried again', async () => {
+  await begin();
+  mailbox.refusal = [451, 'Try later'];
+  await emit('Greylisted');
+  const [outcome] = outcomes();
+  assert.equal([outcome.status, outcome.attempts, outcome.response_code], ['pending', 1, 451]);
+  assert.match(outcome.error_message, /451 Try later/);
+  mailbox.refusal = undefined;
+  await fixture.later(10);
+  assert.is(mailbox.take().length, 1);
+  assert.equal(outcomes(), [{ status: 'delivered', attempts: 2, error_message: '', response_code: null }]);
+});
+
+test('a refusal of 5xx failed at once', async () => {
+  await begin();
+  mailbox.refusal = [550, 'No such user'];
+  await emit('Refused');
+  const [outcome] = outcomes();
+  assert.equal([outcome.status, outcome.attempts, outcome.response_code], ['failed', 1, 550]);
+  assert.match(outcome.error_message, /550 No such user/);
+  mailbox.refusal = undefined;
+  await fixture.later(3600);
+  assert.equal(mailbox.take(), []);
+});
+
+test('while the mail server is down the mails stay in the outbox, to be tried again', async () => {
+  const down = await Mailbox.start();
+  await down.close();
+  await begin({ ...mailbox.settings, smtp_url: `smtp://127.0.0.1:${down.port}` });
+  for (const message of ['1', '2', '3']) await emit(message);
+  assert.equal(
+    outcomes().map(({ attempts, status }) => [status, attempts]),
+    [
+      ['pending', 1],
+      ['pending', 1],
+      ['pending', 1],
+    ],
+  );
+  assert.match(outcomes()[0].error_message, /ECONNREFUSED/);
+  await fixture.later(10);
+  assert.equal(
+    outcomes().map(({ attempts, status }) => [status, attempts]),
+    [
+      ['pending', 2],
+      ['pending', 2],
+      ['pending', 2],
+    ],
+  );
+});
+
+test('a mail server that is full is tried again on the schedule of web hooks; after 8 attempts the delivery failed', async () => {
+  await begin();
+  mailbox.refusal = [452, 'Insufficient system storage'];
+  await emit('Full');
+  for (let attempts = 1; attempts < 8; attempts++) {
+    assert.equal(
+      outcomes().map(({ attempts, status }) => [status, attempts]),
+      [['pending', attempts]],
+    );
+    fixture.clock.set(fixture.server.deployment.db.value<number>(sql`SELECT next_attempt FROM delivery`) as number);
+    await fixture.later(0);
+  }
+  const [outcome] = outcomes();
+  assert.equal([outcome.status, outcome.attempts, outcome.response_code], ['failed', 8, 452]);
+  assert.match(outcome.error_message, /452 Insufficient system storage/);
+  assert.equal(mailbox.take(), []);
+});
+
+test('when every attempt failed for 5 days the hook is disabled', async () => {
+  const { url } = await begin();
+  mailbox.refusal = [550, 'No such user'];
+  await emit('First');
+  fixture.clock.advance(5 * 24 * 3600);
+  await emit('Last');
+  assert.is((await fixture.staff.get(url)).body.is_active, false);
+  assert.match(
+    outcomes().at(-1).error_message,
+    /550 No such user The hook was disabled: every attempt has failed for 5 days\.$/,
+  );
+});
+
+test('a mail server that says nothing holds eight mails; the others stay in the outbox, and neither requests nor web hooks wait', async () => {
+  const connections = new Set<Socket>();
+  const mute = createServer((socket) => connections.add(socket.on('error', () => undefined)));
+  await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve));
+  const receiver = await Receiver.start();
+  await begin({
+    ...mailbox.settings,
+    smtp_url: `smtp://127.0.0.1:${(mute.address() as AddressInfo).port}`,
+    hooks_allowed_networks: ['127.0.0.1'],
+  });
+  for (let i = 1; i < 30; i++)
+    await fixture.staff.post('/api/hooks-email/', { email: `${i}@example.com`, event_types: ['custom_notification'] });
+  await fixture.staff.post('/api/hooks-web/', { destination_url: receiver.url, event_types: ['custom_notification'] });
+  for (const message of ['1', '2', '3']) {
+    assert.is((await fixture.staff.post('/api/events/', { level: 'info', message })).status, 201);
+    while (receiver.requests.length < Number(message)) await new Promise(setImmediate);
+  }
+  while (connections.size < 8) await new Promise(setImmediate);
+  for (let i = 0; i < 100; i++) await new Promise(setImmediate);
+  assert.is(connections.size, 8);
+  assert.equal(
+    receiver.takeJson().map(({ message }) => message),
+    ['1', '2', '3'],
+  );
+  const waiting = outcomes().filter(({ status }) => status === 'pending');
+  assert.equal([waiting.length, new Set(waiting.map(({ attempts }) => attempts))], [90, new Set([0])]);
+  for (const socket of connections) socket.destroy();
+  mute.close();
+  await receiver.close();
+});
+
+test('without SMTP settings the mail is written to the log and its delivery kept as skipped', async () => {
+  await begin({});
+  const lines: unknown[] = [];
+  const { log } = fixture.server.deployment;
+  log.info = ((values: unknown) => lines.push(values)) as typeof log.info;
+  await emit('Hello');
+  assert.equal(lines.at(-1), { to: 'ops@example.com', subject: 'Notifications from Tenantry', text: 'Hello' });
+  assert.equal(outcomes(), [
+    { status: 'skipped', attempts: 0, error_message: 'No mail server is set up.', response_code: null },
+  ]);
+});
+
+test('email_from is required with smtp_url, which is smtp:// or smtps://', async () => {
+  await begin();
+  const problem = (env: Record<string, string>): string => {
+    try {
+      loadConfig({ env });
+      return 'none';
+    } catch (error) {
+      assert.instance(error, ConfigError);
+      return (error as Error).message;
+    }
+  };
+  assert.is(
+    problem({ TENANTRY_SMTP_URL: 'smtp://localhost' }),
+    'TENANTRY_EMAIL_FROM must be set with TENANTRY_SMTP_URL',
+  );
+  assert.is(
+    problem({ TENANTRY_SMTP_URL: 'localhost:25', TENANTRY_EMAIL_FROM: 'a@example.com' }),
+    'TENANTRY_SMTP_URL must be a URL that starts with smtp:// or smtps://',
+  );
+  assert.is(
+    problem({ TENANTRY_SMTP_URL: 'smtp://user:100%@localhost', TENANTRY_EMAIL_FROM: 'a@example.com' }),
+    'TENANTRY_SMTP_URL must write a percent sign in its user or password as %25',
+  );
+  assert.is(
+    problem({ TENANTRY_SMTP_URL: 'smtp://user:100%25@localhost', TENANTRY_EMAIL_FROM: 'a@example.com' }),
+    'none',
+  );
+  assert.is(
+    problem({ TENANTRY_SMTP_URL: 'smtps://user:word@mail.example.com:465', TENANTRY_EMAIL_FROM: 'a@example.com' }),
+    'none',
+  );
+});
+
+test.run();

@@ -1,0 +1,182 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type Cast, cast, type Part, parts } from '../../support/cast.ts';
+import { Fixture } from '../../support/fixture.ts';
+import { Receiver } from '../../support/receiver.ts';
+
+const test = suite('which hooks get an event');
+let fixture: Fixture;
+let receiver: Receiver;
+let people: Cast;
+
+test.before(async () => {
+  receiver = await Receiver.start();
+  fixture = await Fixture.start({ hooks_allowed_networks: ['127.0.0.0/8'] });
+  people = await cast(fixture);
+  for (const part of parts) {
+    await people.clients[part].post('/api/hooks-web/', {
+      destination_url: `${receiver.url}/${part}`,
+      event_groups: ['customers', 'projects', 'ssh', 'users'],
+    });
+  }
+});
+
+test.after(async () => {
+  await fixture.close();
+  await receiver.close();
+});
+
+/** Who was told of which types since the last call. */
+async function told(): Promise<Record<string, readonly Part[]>> {
+  await fixture.server.settled();
+  const hearers: Record<string, Part[]> = {};
+  for (const { body, path } of receiver.take()) (hearers[JSON.parse(body).type] ??= []).push(path.slice(1) as Part);
+  return Object.fromEntries(
+    Object.entries(hearers).map(([type, who]) => [type, parts.filter((part) => who.includes(part))]),
+  );
+}
+
+test('an event about a customer reaches staff, global support, and those who own or support the customer', async () => {
+  await fixture.staff.patch(people.customer.url, { native_name: 'Changed' });
+  assert.equal(await told(), { customer_update_succeeded: ['staff', 'support', 'owner', 'helper'] });
+});
+
+test('an event about a project reaches whoever can read the project', async () => {
+  await fixture.staff.patch(people.project.url, { description: 'Changed' });
+  assert.equal(await told(), {
+    project_update_succeeded: ['staff', 'support', 'owner', 'helper', 'manager', 'admin', 'observer'],
+  });
+});
+
+test('an event about a user reaches him, as actor and as affected', async () => {
+  await fixture.staff.patch(people.users.stranger.url, { job_title: 'Changed' });
+  assert.equal(await told(), { user_update_succeeded: ['staff', 'support', 'stranger'] });
+  const key = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJz0QgHrxJgCX6v+1HqhKpJ4y2nq7L+oU6d1rDSt2fTg';
+  await people.clients.stranger.post('/api/keys/', { name: 'k', public_key: key });
+  assert.equal(await told(), { ssh_key_creation_succeeded: ['staff', 'support', 'stranger'] });
+});
+
+test('a removed user gets the role_revoked that takes his sight', async () => {
+  const permission = await fixture.grant(people.project, people.users.stranger, 'support');
+  const readers = ['staff', 'support', 'owner', 'helper', 'manager', 'admin', 'observer', 'stranger'];
+  assert.equal(await told(), { role_granted: readers });
+  await fixture.staff.delete(permission.url);
+  assert.equal(await told(), { role_revoked: readers });
+  await fixture.staff.patch(people.project.url, { description: 'Changed again' });
+  assert.equal((await told()).project_update_succeeded?.includes('stranger'), false);
+});
+
+test('who was removed from a customer is told that, and nothing more of it and its projects', async () => {
+  const permission = await fixture.grant(people.customer, people.users.stranger, 'owner');
+  const readers = ['staff', 'support', 'owner', 'helper', 'stranger'];
+  await told();
+  await fixture.staff.patch(people.project.url, { description: 'Seen by the customer' });
+  assert.equal((await told()).project_update_succeeded?.includes('stranger'), true);
+  await fixture.staff.delete(permission.url);
+  assert.equal(await told(), { role_revoked: readers });
+  await fixture.staff.patch(people.customer.url, { native_name: 'Changed for others' });
+  await fixture.staff.patch(people.project.url, { description: 'Changed for others' });
+  assert.equal(await told(), {
+    customer_update_succeeded: ['staff', 'support', 'owner', 'helper'],
+    project_update_succeeded: ['staff', 'support', 'owner', 'helper', 'manager', 'admin', 'observer'],
+  });
+});
+
+test('a role that expires is told to who held it and to the readers of its project', async () => {
+  await fixture.grant(people.project, people.users.stranger, 'support', '2018-01-05T05:00:00Z');
+  await told();
+  fixture.clock.set('2018-01-05T05:00:00Z');
+  fixture.server.tick();
+  assert.equal(await told(), {
+    role_revoked: ['staff', 'support', 'owner', 'helper', 'manager', 'admin', 'observer', 'stranger'],
+  });
+});
+
+test('a project that moves is told to the people of the customer it leaves and of the one it joins', async () => {
+  const target = await fixture.customer('Bob');
+  await fixture.grant(target, people.users.stranger, 'owner');
+  await told();
+  const everybody = ['staff', 'support', 'owner', 'helper', 'manager', 'admin', 'observer', 'stranger'];
+  await fixture.staff.patch(people.project.url, { customer: target.url });
+  assert.equal(await told(), { project_update_succeeded: everybody });
+  await fixture.staff.patch(people.project.url, { description: 'Here' });
+  assert.equal(await told(), {
+    project_update_succeeded: ['staff', 'support', 'manager', 'admin', 'observer', 'stranger'],
+  });
+  await fixture.staff.patch(people.project.url, { customer: people.customer.url });
+  assert.equal(await told(), { project_update_succeeded: everybody });
+  await fixture.staff.delete(target.url);
+  await told();
+});
+
+test('with a project or customer goes every role in it, and everybody who had one is told of each', async () => {
+  const customer = await fixture.customer('Doomed');
+  const project = await fixture.project('Doomed', customer);
+  await fixture.grant(customer, people.users.owner, 'owner');
+  for (const [part, role] of [
+    ['manager', 'manager'],
+    ['admin', 'admin'],
+    ['observer', 'support'],
+  ] as const)
+    await fixture.grant(project, people.users[part], role);
+  await fixture.grant(customer, people.users.helper, 'support');
+  await told();
+  const times = async (url: string): Promise<Record<string, number>> => {
+    await fixture.staff.delete(url);
+    await fixture.server.settled();
+    const paths = receiver
+      .take()
+      .filter(({ body }) => JSON.parse(body).type === 'role_revoked')
+      .map(({ path }) => path.slice(1));
+    return Object.fromEntries(
+      parts.filter((part) => paths.includes(part)).map((part) => [part, paths.filter((path) => path === part).length]),
+    );
+  };
+  assert.equal(await times(project.url), {
+    staff: 3,
+    support: 3,
+    owner: 3,
+    helper: 3,
+    manager: 3,
+    admin: 3,
+    observer: 3,
+  });
+  assert.equal(await times(customer.url), { staff: 2, support: 2, owner: 2, helper: 2 });
+});
+
+test('types of no group reach only hooks that name them', async () => {
+  await fixture.staff.post('/api/events/', { level: 'info', message: 'To nobody' });
+  assert.equal(await told(), {});
+  const { body } = await fixture.staff.post('/api/hooks-web/', {
+    destination_url: `${receiver.url}/staff`,
+    event_types: ['custom_notification'],
+  });
+  await fixture.staff.post('/api/events/', { level: 'info', message: 'To staff', scope: people.customer.url });
+  assert.equal(await told(), { custom_notification: ['staff'] });
+  await fixture.staff.delete(body.url);
+});
+
+test('a hook without the type, an inactive hook and the hook of an inactive author get nothing', async () => {
+  const [hook] = (await people.clients.owner.get('/api/hooks-web/')).body;
+  await people.clients.owner.patch(hook.url, { event_types: ['project_update_succeeded'] });
+  const [other] = (await people.clients.helper.get('/api/hooks-web/')).body;
+  await people.clients.helper.patch(other.url, { is_active: false });
+  await fixture.staff.patch(people.users.support.url, { is_active: false });
+  await told();
+  await fixture.staff.patch(people.customer.url, { native_name: 'Changed once more' });
+  assert.equal(await told(), { customer_update_succeeded: ['staff'] });
+  await people.clients.owner.patch(hook.url, { event_groups: ['customers', 'projects'] });
+  await people.clients.helper.patch(other.url, { is_active: true });
+});
+
+test('owners receive customer_deletion_succeeded, and readers of a project its deletion', async () => {
+  await fixture.staff.delete(people.project.url);
+  const ofProject = await told();
+  assert.equal(ofProject.project_deletion_succeeded, ['staff', 'owner', 'helper', 'manager', 'admin', 'observer']);
+  await fixture.staff.delete(people.customer.url);
+  const ofCustomer = await told();
+  assert.equal(ofCustomer.customer_deletion_succeeded, ['staff', 'owner', 'helper']);
+  assert.equal(ofCustomer.role_revoked, ['staff', 'owner', 'helper']);
+});
+
+test.run();

@@ -1,0 +1,201 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { sql } from '../../../src/kernel/db/sql.ts';
+import { Fixture, type Json } from '../../support/fixture.ts';
+
+const test = suite('quotas carried by customers and projects (core.md 10)');
+let fixture: Fixture;
+
+test.before.each(async () => {
+  fixture = await Fixture.start();
+});
+test.after.each(() => fixture.close());
+
+const conflict = (...texts: string[]) => [409, { detail: `One or more quotas were exceeded: ${texts.join('; ')}` }];
+
+/** Sets the limit of a quota of a customer, or of a global one. */
+async function limit(name: string, value: number, customer?: Json): Promise<void> {
+  const { body } = await fixture.staff.get(customer === undefined ? `/api/quotas/?name=${name}` : customer.url);
+  const { url } = customer === undefined ? body[0] : quotaOf(body, name);
+  const answer = await fixture.staff.patch(url, { limit: value });
+  assert.equal([answer.status, answer.body.limit], [200, value]);
+}
+
+const quotaOf = (object: Json, name: string): Json => object.quotas.find((quota: Json) => quota.name === name);
+const usage = async (object: Json, name: string): Promise<number> =>
+  quotaOf((await fixture.staff.get(object.url)).body, name).usage;
+const globalUsage = (name: string) =>
+  fixture.server.deployment.db.value(sql`SELECT usage FROM quota WHERE scope_kind = 'global' AND name = ${name}`);
+
+test('usage follows projects, users, all customers and all projects', async () => {
+  const customer = await fixture.customer('Alice');
+  const user = await fixture.user('worker');
+  const state = async () => [
+    await usage(customer, 'nc_project_count'),
+    await usage(customer, 'nc_user_count'),
+    globalUsage('nc_global_customer_count'),
+    globalUsage('nc_global_project_count'),
+  ];
+  assert.equal(await state(), [0, 0, 1, 0]);
+  const project = await fixture.project('Rocket', customer);
+  assert.equal(await state(), [1, 0, 1, 1]);
+  const inProject = await fixture.grant(project, user, 'admin');
+  assert.equal(await state(), [1, 1, 1, 1]);
+  const inCustomer = await fixture.grant(customer, user, 'owner');
+  assert.equal(await state(), [1, 1, 1, 1], 'a user counts once');
+  await fixture.staff.delete(inProject.url);
+  assert.equal(await state(), [1, 1, 1, 1]);
+  await fixture.staff.delete(inCustomer.url);
+  assert.equal(await state(), [1, 0, 1, 1]);
+  await fixture.grant(project, user, 'manager');
+  await fixture.staff.delete(project.url);
+  assert.equal(await state(), [0, 0, 1, 0]);
+  await fixture.staff.delete(customer.url);
+  assert.equal([globalUsage('nc_global_customer_count'), globalUsage('nc_global_project_count')], [0, 0]);
+});
+
+test('nc_user_count is recomputed at the expiry of a role and at the deletion of a user; deactivation changes nothing', async () => {
+  const customer = await fixture.customer('Alice');
+  const [leaving, deleted] = [await fixture.user('leaving'), await fixture.user('deleted')];
+  await fixture.grant(customer, leaving, 'support', '2018-02-01T00:00:00Z');
+  await fixture.grant(customer, deleted, 'owner');
+  assert.is(await usage(customer, 'nc_user_count'), 2);
+  await fixture.staff.patch(deleted.url, { is_active: false });
+  assert.is(await usage(customer, 'nc_user_count'), 2);
+  fixture.clock.set('2018-02-01T00:00:00Z');
+  assert.is(await usage(customer, 'nc_user_count'), 1);
+  await fixture.staff.delete(deleted.url);
+  assert.is(await usage(customer, 'nc_user_count'), 0);
+});
+
+test('a customer beyond nc_global_customer_count is refused, without parentheses', async () => {
+  await limit('nc_global_customer_count', 1);
+  await fixture.customer('First');
+  fixture.events();
+  const answer = await fixture.staff.post('/api/customers/', { name: 'Second' });
+  assert.equal([answer.status, answer.body], conflict('nc_global_customer_count quota limit: 1.0, requires 2.0'));
+  assert.equal(fixture.events(), []);
+  assert.is((await fixture.staff.get('/api/customers/')).headers.get('x-result-count'), '1');
+  await limit('nc_global_customer_count', 2);
+  assert.is((await fixture.staff.post('/api/customers/', { name: 'Second' })).status, 201);
+});
+
+test('a project beyond nc_project_count is refused, naming the customer with its abbreviation', async () => {
+  const customer = await fixture.customer('Alice', { abbreviation: 'ALC' });
+  await limit('nc_project_count', 0, customer);
+  fixture.events();
+  const answer = await fixture.staff.post('/api/projects/', { name: 'Rocket', customer: customer.url });
+  assert.equal([answer.status, answer.body], conflict('nc_project_count quota limit: 0.0, requires 1.0 (Alice (ALC))'));
+  assert.equal(fixture.events(), []);
+  assert.equal((await fixture.staff.get('/api/projects/')).body, []);
+  assert.is(await usage(customer, 'nc_project_count'), 0);
+});
+
+test('an empty abbreviation is left out', async () => {
+  const customer = await fixture.customer('Bob');
+  await limit('nc_project_count', 0, customer);
+  const answer = await fixture.staff.post('/api/projects/', { name: 'Rocket', customer: customer.url });
+  assert.equal([answer.status, answer.body], conflict('nc_project_count quota limit: 0.0, requires 1.0 (Bob)'));
+});
+
+test('several quotas are named in order of their names', async () => {
+  const customer = await fixture.customer('Alice', { abbreviation: 'ALC' });
+  await limit('nc_project_count', 0, customer);
+  await limit('nc_global_project_count', 0);
+  const answer = await fixture.staff.post('/api/projects/', { name: 'Rocket', customer: customer.url });
+  assert.equal(
+    [answer.status, answer.body],
+    conflict(
+      'nc_global_project_count quota limit: 0.0, requires 1.0',
+      'nc_project_count quota limit: 0.0, requires 1.0 (Alice (ALC))',
+    ),
+  );
+});
+
+test('fields come first, then the right, then the quota', async () => {
+  const customer = await fixture.customer('Alice');
+  await fixture.grant(customer, await fixture.user('helper'), 'support');
+  await limit('nc_project_count', 0, customer);
+  assert.is((await fixture.staff.post('/api/projects/', { name: '', customer: customer.url })).status, 400);
+  assert.is((await fixture.as('helper').post('/api/projects/', { name: 'x', customer: customer.url })).status, 403);
+  assert.is((await fixture.staff.post('/api/projects/', { name: 'x', customer: customer.url })).status, 409);
+});
+
+test('a limit of -1 is unlimited, a limit with a fraction is compared as it is', async () => {
+  const customer = await fixture.customer('Alice');
+  await fixture.project('One', customer);
+  await limit('nc_project_count', 1.5, customer);
+  const answer = await fixture.staff.post('/api/projects/', { name: 'Two', customer: customer.url });
+  assert.equal([answer.status, answer.body], conflict('nc_project_count quota limit: 1.5, requires 2.0 (Alice)'));
+  assert.is(quotaOf((await fixture.staff.get(customer.url)).body, 'nc_project_count').limit, 1.5);
+  await limit('nc_project_count', -1, customer);
+  assert.is((await fixture.staff.post('/api/projects/', { name: 'Two', customer: customer.url })).status, 201);
+});
+
+test('a role for a user new to the customer beyond nc_user_count is refused, also in its projects', async () => {
+  const customer = await fixture.customer('Alice', { abbreviation: 'ALC' });
+  const project = await fixture.project('Rocket', customer);
+  const [inside, outside] = [await fixture.user('inside'), await fixture.user('outside')];
+  await fixture.grant(project, inside, 'admin');
+  await limit('nc_user_count', 1, customer);
+  fixture.events();
+  for (const [structure, scope, role] of [
+    ['customer', customer, 'owner'],
+    ['project', project, 'manager'],
+  ] as const) {
+    const answer = await fixture.staff.post(`/api/${structure}-permissions/`, {
+      [structure]: scope.url,
+      user: outside.url,
+      role,
+    });
+    assert.equal([answer.status, answer.body], conflict('nc_user_count quota limit: 1.0, requires 2.0 (Alice (ALC))'));
+  }
+  assert.equal(fixture.events(), []);
+  assert.is(
+    (await fixture.grant(customer, inside, 'owner')).role,
+    'owner',
+    'who is in the customer already may get more roles',
+  );
+  assert.is(await usage(customer, 'nc_user_count'), 1);
+});
+
+test('parallel requests cannot overshoot', async () => {
+  const customer = await fixture.customer('Alice');
+  await limit('nc_project_count', 3, customer);
+  const answers = await Promise.all(
+    Array.from({ length: 12 }, (_, index) =>
+      fixture.staff.post('/api/projects/', { name: `Project ${index}`, customer: customer.url }),
+    ),
+  );
+  assert.equal(answers.map(({ status }) => status).sort(), [...Array(3).fill(201), ...Array(9).fill(409)]);
+  assert.is(await usage(customer, 'nc_project_count'), 3);
+});
+
+test('a limit that equals the usage takes nothing away; deleting makes room again', async () => {
+  const customer = await fixture.customer('Alice');
+  const [one] = [await fixture.project('One', customer), await fixture.project('Two', customer)];
+  await limit('nc_project_count', 2, customer);
+  assert.is((await fixture.staff.get('/api/projects/')).body.length, 2);
+  assert.is((await fixture.staff.patch(one.url, { name: 'Uno' })).status, 200);
+  assert.is((await fixture.staff.post('/api/projects/', { name: 'Three', customer: customer.url })).status, 409);
+  await fixture.staff.delete(one.url);
+  assert.is((await fixture.staff.post('/api/projects/', { name: 'Three', customer: customer.url })).status, 201);
+});
+
+test('quotas are shown to whoever sees the object, and disappear with it', async () => {
+  const { db } = fixture.server.deployment;
+  const quotas = () => db.value<number>(sql`SELECT count(*) FROM quota WHERE scope_kind <> 'global'`);
+  const customer = await fixture.customer('Alice');
+  const project = await fixture.project('Rocket', customer);
+  await fixture.grant(project, await fixture.user('observer'), 'support');
+  const observer = fixture.as('observer');
+  assert.is(quotaOf((await observer.get(customer.url)).body, 'nc_project_count').usage, 1);
+  assert.is(quotaOf((await observer.get(project.url)).body, 'nc_vm_count').usage, 0);
+  assert.is(quotas(), 21);
+  await fixture.staff.delete(project.url);
+  assert.is(quotas(), 11);
+  await fixture.staff.delete(customer.url);
+  assert.is(quotas(), 0);
+});
+
+test.run();

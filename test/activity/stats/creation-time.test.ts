@@ -1,0 +1,153 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type Cast, cast } from '../../support/cast.ts';
+import { Fixture } from '../../support/fixture.ts';
+
+const test = suite('GET /api/stats/creation-time/ (events.md 6.1)');
+let fixture: Fixture;
+let world: Cast;
+
+/** 2018-03-01T00:00:00Z; customers are created 0, 0.9, 10 and 20 seconds later. */
+const begin = 1519862400;
+const path = '/api/stats/creation-time/';
+
+test.before(async () => {
+  fixture = await Fixture.start();
+  world = await cast(fixture);
+  for (const [i, seconds] of [0, 0.9, 10, 20].entries()) {
+    fixture.clock.set(Math.round((begin + seconds) * 1_000_000));
+    const customer = await fixture.customer(`Customer ${i}`);
+    if (i === 2) {
+      await fixture.grant(customer, world.users.stranger, 'owner');
+      await fixture.project('Late', customer);
+    }
+  }
+});
+test.after(() => fixture.close());
+
+const ask = (query: string, client = fixture.staff) => client.get(`${path}?${query}`);
+
+test('the answer is datapoints objects of to, from and value, ascending', async () => {
+  const { status, body } = await ask(`type=customer&from=1&to=1415912629&datapoints=3`);
+  assert.is(status, 200);
+  assert.equal(
+    body.map((each: object) => Object.entries(each)),
+    [
+      [
+        ['to', 471970877],
+        ['from', 1],
+        ['value', 0],
+      ],
+      [
+        ['to', 943941753],
+        ['from', 471970877],
+        ['value', 0],
+      ],
+      [
+        ['to', 1415912629],
+        ['from', 943941753],
+        ['value', 0],
+      ],
+    ],
+  );
+});
+
+test('a part counts from its beginning to before its end, the last one with its end; instants are cut to whole seconds', async () => {
+  assert.equal((await ask(`type=customer&from=${begin}&to=${begin + 20}&datapoints=2`)).body, [
+    { to: begin + 10, from: begin, value: 2 },
+    { to: begin + 20, from: begin + 10, value: 2 },
+  ]);
+  assert.equal((await ask(`type=customer&from=${begin + 1}&to=${begin + 19}&datapoints=1`)).body, [
+    { to: begin + 19, from: begin + 1, value: 1 },
+  ]);
+  assert.equal((await ask(`type=customer&from=${begin - 1}&to=${begin}&datapoints=1`)).body, [
+    { to: begin, from: begin - 1, value: 2 },
+  ]);
+});
+
+test('parts may be shorter than a second: those without one count nothing', async () => {
+  assert.equal((await ask(`type=customer&from=${begin}&to=${begin + 1}&datapoints=3`)).body, [
+    { to: begin, from: begin, value: 0 },
+    { to: begin, from: begin, value: 0 },
+    { to: begin + 1, from: begin, value: 2 },
+  ]);
+  const { body } = await ask(`type=customer&from=${begin - 1}&to=${begin + 20}&datapoints=1000`);
+  assert.is(body.length, 1000);
+  assert.is(
+    body.reduce((sum: number, each: { value: number }) => sum + each.value, 0),
+    4,
+  );
+});
+
+test('by default it is six parts of the last 30 days', async () => {
+  const now = begin + 20;
+  const { body } = await ask('type=customer');
+  assert.equal(
+    body.map((each: { from: number }) => each.from),
+    [0, 1, 2, 3, 4, 5].map((i) => now - 2592000 + i * 432000),
+  );
+  assert.is(body[5].to, now);
+  assert.equal(
+    body.map((each: { value: number }) => each.value),
+    [0, 0, 0, 0, 0, 4],
+  );
+  assert.equal((await ask('type=customer&from=&to=&datapoints=&page=7&page_size=1')).body, body);
+});
+
+test('counted are the objects the caller reads', async () => {
+  const range = `from=0&to=${begin + 20}&datapoints=1`;
+  const value = async (type: string, client = fixture.staff): Promise<number> =>
+    (await ask(`type=${type}&${range}`, client)).body[0].value;
+  const { clients } = world;
+  assert.equal(
+    [
+      await value('customer'),
+      await value('customer', clients.support),
+      await value('customer', clients.owner),
+      await value('customer', clients.manager),
+      await value('customer', clients.stranger),
+    ],
+    [5, 5, 1, 1, 1],
+  );
+  assert.equal(
+    [
+      await value('project'),
+      await value('project', clients.owner),
+      await value('project', clients.observer),
+      await value('project', clients.stranger),
+    ],
+    [2, 1, 1, 1],
+  );
+  const nobody = await fixture.user('nobody');
+  assert.is(await value('customer', fixture.as(nobody.username)), 0);
+});
+
+test('all that is wrong with the parameters is told at once', async () => {
+  const refused = async (query: string, errors: unknown): Promise<void> => {
+    const { status, body } = await ask(query);
+    assert.equal([status, body], [400, errors], query);
+  };
+  await refused('', { type: ['This field is required.'] });
+  await refused('type=user', { type: ['"user" is not a valid choice.'] });
+  await refused('type=toString', { type: ['"toString" is not a valid choice.'] });
+  await refused('type=x&from=a&to=-1&datapoints=0', {
+    type: ['"x" is not a valid choice.'],
+    from: ['A valid integer is required.'],
+    to: ['Ensure this value is greater than or equal to 0.'],
+    datapoints: ['Ensure this value is greater than or equal to 1.'],
+  });
+  await refused('type=customer&from=1.5&datapoints=1001', {
+    from: ['A valid integer is required.'],
+    datapoints: ['Ensure this value is less than or equal to 1000.'],
+  });
+  await refused('type=customer&from=5&to=5', { non_field_errors: ['End must occur after start.'] });
+  await refused(`type=customer&from=${begin + 21}`, { non_field_errors: ['End must occur after start.'] });
+});
+
+test('it is for every user, and only GET', async () => {
+  assert.is((await fixture.anonymous.get(`${path}?type=customer`)).status, 401);
+  const { status, headers } = await fixture.staff.post(path, {});
+  assert.equal([status, headers.get('allow')], [405, 'GET, HEAD, OPTIONS']);
+});
+
+test.run();

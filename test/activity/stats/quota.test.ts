@@ -1,0 +1,108 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type Cast, cast } from '../../support/cast.ts';
+import { type Client, Fixture, type Json } from '../../support/fixture.ts';
+import { link, setQuota } from '../../support/links.ts';
+
+const test = suite('GET /api/stats/quota/ (events.md 6.2)');
+let fixture: Fixture;
+let people: Cast;
+let sibling: Json;
+let other: Json;
+let elsewhere: Json;
+
+test.before(async () => {
+  fixture = await Fixture.start();
+  people = await cast(fixture);
+  sibling = await fixture.project('Sibling', people.customer);
+  other = await fixture.customer('Other');
+  elsewhere = await fixture.project('Elsewhere', other);
+  await fixture.project('Empty', other);
+  link(fixture, people.project, { vcpu: { limit: 10, usage: 5 }, ram: { usage: 4096 }, storage: { limit: 0.1 } });
+  link(fixture, people.project, { vcpu: { limit: 100, usage: 7 }, ram: { limit: 8192, usage: 2048 } });
+  link(fixture, sibling, { vcpu: { limit: 1, usage: 0.5 } });
+  link(fixture, elsewhere, { vcpu: { limit: 1000, usage: 50 } });
+  link(fixture, elsewhere);
+});
+test.after(() => fixture.close());
+
+const stats = async (query: string, client: Client = fixture.staff): Promise<Json> =>
+  (await client.get(`/api/stats/quota/?${query}`)).body;
+const ofProject = { ram: -1, ram_usage: 6144, storage: 0.1, storage_usage: 0, vcpu: 110, vcpu_usage: 12 };
+
+test('a flat object with sorted keys: per name the sum of limits, -1 if any is unlimited, and the sum of usages', async () => {
+  assert.is(
+    JSON.stringify(await stats(`aggregate=project&uuid=${people.project.uuid}&quota_name=vcpu&quota_name=ram`)),
+    '{"ram":-1,"ram_usage":6144,"vcpu":110,"vcpu_usage":12}',
+  );
+  assert.is(JSON.stringify(await stats(`aggregate=project&uuid=${people.project.uuid}`)), JSON.stringify(ofProject));
+  assert.equal(await stats(''), { ...ofProject, vcpu: 1111, vcpu_usage: 62.5 });
+});
+
+test('aggregate is customer by default: the links of its projects; project: the links of the project', async () => {
+  assert.equal(await stats(`uuid=${people.customer.uuid}`), { ...ofProject, vcpu: 111, vcpu_usage: 12.5 });
+  assert.equal(await stats(`aggregate=customer&uuid=${other.uuid}`), { vcpu: 1000, vcpu_usage: 50 });
+  assert.equal(await stats(`aggregate=project&uuid=${sibling.uuid}`), { vcpu: 1, vcpu_usage: 0.5 });
+  assert.equal(await stats('aggregate=project'), await stats('aggregate=customer'));
+  assert.equal(
+    await stats(`aggregate=project&aggregate=customer&uuid=${other.uuid}`),
+    { vcpu: 1000, vcpu_usage: 50 },
+    'the last one counts',
+  );
+});
+
+test('another aggregate and a malformed uuid are 400', async () => {
+  const answer = await fixture.staff.get('/api/stats/quota/?aggregate=user');
+  assert.equal([answer.status, answer.body], [400, { aggregate: ['"user" is not a valid choice.'] }]);
+  assert.equal(await stats('uuid=x'), { uuid: ['"x" is not a valid UUID.'] });
+});
+
+test('an unknown or unreadable uuid, or one of another kind, and a project without any link, is an empty object', async () => {
+  const { owner } = people.clients;
+  for (const query of [
+    `uuid=${'0'.repeat(32)}`,
+    `uuid=${people.project.uuid}`,
+    `aggregate=project&uuid=${people.customer.uuid}`,
+  ])
+    assert.equal(await stats(query), {}, query);
+  assert.equal(await stats(`uuid=${other.uuid}`, owner), {});
+  assert.equal(await stats(`aggregate=project&uuid=${elsewhere.uuid}`, owner), {});
+});
+
+test('counted are the projects the caller reads; everybody may ask, without a token nobody', async () => {
+  const { observer, owner, stranger, support } = people.clients;
+  assert.equal(await stats('quota_name=vcpu', owner), { vcpu: 111, vcpu_usage: 12.5 });
+  assert.equal(await stats('quota_name=vcpu', observer), { vcpu: 110, vcpu_usage: 12 });
+  assert.equal(await stats(`quota_name=vcpu&uuid=${people.customer.uuid}`, observer), { vcpu: 110, vcpu_usage: 12 });
+  assert.equal(await stats('quota_name=vcpu', support), { vcpu: 1111, vcpu_usage: 62.5 });
+  assert.equal(await stats('', stranger), {});
+  assert.is((await fixture.anonymous.get('/api/stats/quota/')).status, 401);
+});
+
+test('unknown names do not appear; quotas of other objects are not counted', async () => {
+  assert.equal(await stats('quota_name=nothing&quota_name=vcpu'), { vcpu: 1111, vcpu_usage: 62.5 });
+  assert.equal(await stats('quota_name=nc_project_count'), {});
+  assert.equal(await stats('quota_name=&undefined=1&page=7'), await stats(''));
+});
+
+test('numbers as large as they may be are summed without an error', async () => {
+  const ids = [
+    link(fixture, elsewhere, { vcpu: { limit: 9e18, usage: 9e18 } }),
+    link(fixture, elsewhere, { vcpu: { limit: 9e18 } }),
+  ];
+  assert.equal(await stats(`aggregate=project&uuid=${elsewhere.uuid}`), { vcpu: 1.8e19 + 1000, vcpu_usage: 9e18 + 50 });
+  for (const id of ids) setQuota(fixture, 'link', id, 'vcpu', { limit: 1.7e308 });
+  assert.equal(
+    await stats(`aggregate=project&uuid=${elsewhere.uuid}&quota_name=vcpu`),
+    { vcpu: Number.MAX_VALUE, vcpu_usage: 9e18 + 50 },
+    'JSON knows no infinity',
+  );
+  for (const id of ids) setQuota(fixture, 'link', id, 'vcpu', { limit: 0, usage: 0 });
+});
+
+test('GET only', async () => {
+  const answer = await fixture.staff.post('/api/stats/quota/', {});
+  assert.equal([answer.status, answer.headers.get('allow')], [405, 'GET, HEAD, OPTIONS']);
+});
+
+test.run();

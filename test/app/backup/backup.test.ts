@@ -1,0 +1,366 @@
+/** Backups on the command line: made beside a server that is written to, restored elsewhere. `npm test` built the program before. */
+import { once } from 'node:events';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import SQLite from 'better-sqlite3';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { openSecrets } from '../../../src/kernel/access/secrets.ts';
+import { applicationId } from '../../../src/kernel/db/handle.ts';
+import { embeddedMigrations } from '../../../src/kernel/native/embedded.ts';
+import { failed, Program } from '../../support/program.ts';
+
+const test = suite('backup and restore');
+const native = mkdtempSync(join(tmpdir(), 'tenantry-native-'));
+let program: Program;
+const path = (name: string): string => join(program.folder, name);
+const run: Program['run'] = (...given) => program.run(...given);
+
+test.before.each(() => {
+  program = new Program(native);
+});
+test.after.each(() => program.end());
+test.after(() => rmSync(native, { recursive: true }));
+
+const mode = (file: string): string => (statSync(file).mode & 0o777).toString(8);
+const holdsKeys = 'It holds the encryption keys: whoever reads it reads every secret.';
+const written = (file: string): string => `Backup of ${path('data')} written to ${file}. ${holdsKeys}\n`;
+
+/** What a file is after a change to its bytes. */
+function changed(file: string, change: (bytes: Buffer) => Buffer): string {
+  writeFileSync(`${file}.changed`, change(readFileSync(file)));
+  return `${file}.changed`;
+}
+
+/** A file with a backup of a small data folder; `script` changes it before. */
+async function backedUp(script = ''): Promise<string> {
+  assert.is((await run(['user', 'add', 'bob', '--staff'])).code, 0);
+  const db = new SQLite(path('data/tenantry.db'));
+  db.exec(script);
+  db.close();
+  const { code, stderr } = await run(['backup', 'b']);
+  assert.equal([code, stderr], [0, '']);
+  return path('b');
+}
+
+const restored = (folder: string): RegExp =>
+  new RegExp(`^The backup of \\d{4}-\\d\\d-\\d\\dT[\\d:.]+Z is restored in ${path(folder)}\\.\n$`);
+
+async function call(url: string, token: string, body?: unknown): Promise<{ status: number; body: any }> {
+  const headers = { Authorization: `Token ${token}`, 'Content-Type': 'application/json' };
+  const response = await fetch(
+    url,
+    body === undefined ? { headers } : { headers, method: 'POST', body: JSON.stringify(body) },
+  );
+  return { status: response.status, body: await response.json() };
+}
+
+test('a backup made beside a busy server has every write that was acknowledged before, and comes up elsewhere', async () => {
+  assert.is((await run(['demo'])).code, 0);
+  assert.is((await run(['user', 'add', 'bob', '--staff'])).code, 0);
+  const token = (await run(['token', 'bob'])).stdout.trim();
+  const server = await program.serve();
+  const settings = await call(`${server.url}/api/service-settings/`, token, {
+    name: 'Secretive',
+    type: 'DigitalOcean',
+    shared: true,
+    token: 'the credential',
+  });
+  assert.is(settings.status, 201);
+
+  const acknowledged: string[] = [];
+  let isWriting = true;
+  const writing = Promise.all(
+    ['a', 'b', 'c'].map(async (writer) => {
+      for (let i = 0; isWriting; i++) {
+        const { status } = await call(`${server.url}/api/customers/`, token, { name: `${writer} ${i}` });
+        if (status === 201) acknowledged.push(`${writer} ${i}`);
+      }
+    }),
+  );
+  // Told when it is waited for, below.
+  writing.catch(() => undefined);
+  for (const file of ['first', 'second']) {
+    await pause(300);
+    const before = [...acknowledged];
+    assert.equal(await run(['backup', file]), { code: 0, stdout: written(path(file)), stderr: '' });
+    assert.ok(before.length > 0 && acknowledged.length > before.length, 'writes went on meanwhile');
+    assert.is(mode(path(file)), '600');
+    const told = await run(['restore', file, '--data', `${file}-data`]);
+    assert.equal([told.code, told.stderr], [0, '']);
+    assert.match(told.stdout, restored(`${file}-data`));
+    const db = new SQLite(path(`${file}-data/tenantry.db`));
+    const names = new Set(db.prepare('SELECT name FROM customer').pluck().all());
+    db.close();
+    assert.equal(
+      before.filter((name) => !names.has(name)),
+      [],
+    );
+  }
+  isWriting = false;
+  await writing;
+  assert.is(await server.stop(), 0);
+  rmSync(path('data'), { recursive: true });
+
+  assert.equal(
+    [mode(path('second-data')), mode(path('second-data/tenantry.db')), mode(path('second-data/secret.key'))],
+    ['700', '600', '600'],
+  );
+  assert.equal(readdirSync(path('second-data')).sort(), ['secret.key', 'serve.lock', 'tenantry.db']);
+  assert.equal(await run(['doctor', '--data', 'second-data']), { code: 0, stdout: 'no problems\n', stderr: '' });
+  const elsewhere = await program.serve(['--data', 'second-data']);
+  const [me] = (await call(`${elsewhere.url}/api/users/?current`, token)).body;
+  assert.is(me.username, 'bob', 'tokens work');
+  await elsewhere.stop();
+  assert.is(elsewhere.errors(), '');
+  const db = new SQLite(path('second-data/tenantry.db'));
+  const { sealed, uuid } = db
+    .prepare("SELECT token AS sealed, uuid FROM service_settings WHERE name = 'Secretive'")
+    .get() as { sealed: Buffer; uuid: string };
+  assert.is(openSecrets([], path('second-data'), () => Buffer.alloc(0)).open(sealed, uuid), 'the credential');
+  assert.is(db.prepare("SELECT count(*) FROM sqlite_schema WHERE name = 'tenantry_backup'").pluck().get(), 0);
+  const key = readFileSync(path('second-data/secret.key'), 'utf8').trim();
+  db.close();
+  assert.not(
+    readFileSync(path('second-data/tenantry.db'), 'latin1').includes(key),
+    'the keys are not left in the database',
+  );
+});
+
+test('a backup goes to standard output and comes from standard input', async () => {
+  await backedUp();
+  const child = program.start(['backup', '-']);
+  const parts: Buffer[] = [];
+  let told = '';
+  child.stdout?.on('data', (part: Buffer) => parts.push(part));
+  child.stderr?.on('data', (part: Buffer) => (told += part.toString()));
+  assert.equal(await once(child, 'close'), [0, null]);
+  assert.is(told, `Backup of ${path('data')} written. ${holdsKeys}\n`);
+  const { code, stdout, stderr } = await run(['restore', '-', '--data', 'c'], { input: Buffer.concat(parts) });
+  assert.equal([code, stderr], [0, '']);
+  assert.match(stdout, restored('c'));
+  assert.match((await run(['token', 'bob', '--data', 'c'])).stdout, /^[0-9a-f]{40}\n$/);
+});
+
+test('keys that the settings give are not in a backup, which says so', async () => {
+  const env = { TENANTRY_ENCRYPTION_KEYS: `k:${Buffer.alloc(32, 7).toString('base64')}` };
+  await run(['user', 'add', 'bob'], { env });
+  const made = await run(['backup', 'b'], { env });
+  const withoutKeys = 'It does not hold the encryption keys, which the settings give: keep them, too.';
+  assert.equal(made, {
+    code: 0,
+    stdout: `Backup of ${path('data')} written to ${path('b')}. ${withoutKeys}\n`,
+    stderr: '',
+  });
+  const { stdout } = await run(['restore', 'b', '--data', 'c'], { env });
+  assert.match(stdout, / Its encryption keys are those of the settings then\.\n$/);
+  assert.not(existsSync(path('c/secret.key')));
+  writeFileSync(path('data/secret.key'), `1:${Buffer.alloc(32).toString('base64')}\n`);
+  assert.ok(
+    (await run(['backup', 'd'], { env })).stdout.endsWith(`${withoutKeys}\n`),
+    'nor does an older key file make up for them',
+  );
+});
+
+test('a backup is of a database that is there, overwrites nothing, and changes nothing', async () => {
+  assert.equal(await run(['backup', 'b']), failed(`there is no database in ${path('data')}`));
+  assert.equal(readdirSync(program.folder), []);
+  const file = await backedUp('PRAGMA user_version = 3');
+  const data = readdirSync(path('data')).sort();
+  const before = readFileSync(file);
+  assert.equal(await run(['backup', 'b']), failed(`${file} exists already`));
+  assert.ok(readFileSync(file).equals(before));
+  assert.equal(data, ['secret.key', 'tenantry.db']);
+  const db = new SQLite(path('data/tenantry.db'));
+  assert.is(
+    db.pragma('user_version', { simple: true }),
+    3,
+    'no migration ran: the program that wrote the data can still use them',
+  );
+  db.close();
+});
+
+/** Rows of so many hundred bytes that compression makes half as long. */
+const filled = (rows: number): string =>
+  `CREATE TABLE filler AS WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${rows}) SELECT i, hex(randomblob(200)) FROM n`;
+
+test('a disk that is full is told in one line, and no part of a backup is left', async () => {
+  await backedUp(filled(4000));
+  // As large as a file may be, in KiB: the copy does not fit, or the compressed one that it becomes.
+  for (const limit of [500, 1000]) {
+    const { code, stdout, stderr } = await run(['backup', 'c'], { shell: `ulimit -f ${limit}` });
+    assert.equal([code, stdout], [1, '']);
+    assert.match(stderr, /^tenantry: cannot write the backup: [^\n]+\n$/);
+    assert.equal(readdirSync(program.folder).sort(), ['b', 'data']);
+  }
+  const { code, stderr } = await run(['restore', 'b', '--data', 'c'], { shell: 'ulimit -f 500' });
+  assert.is(code, 1);
+  assert.match(stderr, /^tenantry: cannot restore [^\n]+: EFBIG[^\n]+\n$/);
+  assert.equal(readdirSync(path('c')), ['serve.lock']);
+  assert.is((await run(['backup', 'no/folder/b'])).stderr.split('\n').length, 2);
+});
+
+/** Does something in the middle of a command, at moments from its first step to after its last. */
+async function inTheMiddle(words: readonly string[], signal: NodeJS.Signals, then: () => Promise<void>): Promise<void> {
+  const begun = performance.now();
+  assert.is((await run(words)).code, 0);
+  const whole = performance.now() - begun;
+  await then();
+  for (const part of [0.3, 0.5, 0.6, 0.7, 0.8, 0.9]) {
+    const child = program.start(words);
+    const ended = once(child, 'close');
+    await pause(whole * part);
+    child.kill(signal);
+    await ended;
+    await then();
+  }
+}
+
+test('a backup that is interrupted leaves nothing', async () => {
+  await backedUp(filled(20_000));
+  const outcomes = new Set<boolean>();
+  await inTheMiddle(['backup', 'c'], 'SIGTERM', async () => {
+    const isThere = existsSync(path('c'));
+    outcomes.add(isThere);
+    assert.equal(readdirSync(program.folder).sort(), isThere ? ['b', 'c', 'data'] : ['b', 'data']);
+    rmSync(path('c'), { force: true });
+  });
+  assert.is(outcomes.size, 2, 'both were seen');
+});
+
+test('what is no backup, or not a whole one, is not restored', async () => {
+  const file = await backedUp();
+  const refused = async (source: string, reason: string): Promise<void> => {
+    assert.equal(await run(['restore', source, '--data', 'c']), failed(`cannot restore ${source}: ${reason}`));
+    assert.equal(readdirSync(path('c')), ['serve.lock']);
+  };
+  assert.match((await run(['restore', 'nothing'])).stderr, /^tenantry: cannot read the backup: ENOENT/);
+  assert.not(existsSync(path('nothing')));
+  const foreign = 'The file is no backup';
+  await refused(
+    changed(file, () => Buffer.alloc(0)),
+    'The backup is damaged (unexpected end of file)',
+  );
+  await refused(
+    changed(file, () => Buffer.from('something else')),
+    foreign,
+  );
+  await refused(
+    changed(file, () => gzipSync('something else')),
+    foreign,
+  );
+  await refused(
+    changed(file, () => gzipSync(readFileSync(path('data/tenantry.db')))),
+    foreign,
+  );
+  await refused(
+    changed(file, (bytes) => bytes.subarray(0, bytes.length - 9)),
+    'The backup is damaged (unexpected end of file)',
+  );
+  await refused(
+    changed(file, (bytes) => bytes.subarray(0, bytes.length >> 1)),
+    'The backup is damaged (unexpected end of file)',
+  );
+  const flipped = changed(file, (bytes) => {
+    const sum = bytes.length - 8;
+    return bytes.fill((bytes[sum] as number) ^ 1, sum, sum + 1);
+  });
+  await refused(flipped, 'The backup is damaged (incorrect data check)');
+  const torn = changed(file, (bytes) => {
+    const database = gunzipSync(bytes);
+    return gzipSync(database.fill(0x55, database.length - 3000));
+  });
+  const { stderr } = await run(['restore', torn, '--data', 'c']);
+  assert.match(stderr, /^tenantry: cannot restore .*: The backup is damaged \(.*\)\n$/);
+  assert.equal(readdirSync(path('c')), ['serve.lock']);
+});
+
+test('a backup of a newer version is refused', async () => {
+  const newer = await backedUp('PRAGMA user_version = 99');
+  const { code, stderr } = await run(['restore', newer, '--data', 'c']);
+  assert.is(code, 1);
+  assert.match(
+    stderr,
+    /^tenantry: cannot restore .*: The database has schema 99, newer than this version's \d+: use a newer Tenantry\n$/,
+  );
+  assert.equal(readdirSync(path('c')), ['serve.lock']);
+});
+
+test('a backup of an older version is brought up to date by the first command that opens what was restored', async () => {
+  const older = embeddedMigrations().slice(0, 3);
+  mkdirSync(path('data'));
+  const old = new SQLite(path('data/tenantry.db'));
+  for (const { sql } of older) old.exec(sql);
+  old.exec(
+    `PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${older.length}; INSERT INTO user (uuid, username, username_folded, date_joined) VALUES ('u', 'Zoe', 'zoe', 1)`,
+  );
+  old.close();
+  assert.is((await run(['backup', 'b'])).code, 0);
+  assert.is((await run(['restore', 'b', '--data', 'c'])).code, 0);
+  assert.match((await run(['token', 'zoe', '--data', 'c'])).stdout, /^[0-9a-f]{40}\n$/);
+  const db = new SQLite(path('c/tenantry.db'));
+  assert.is(db.pragma('user_version', { simple: true }), embeddedMigrations().length);
+  db.close();
+});
+
+test('data that are there are never touched', async () => {
+  const file = await backedUp();
+  const advice = 'move it away, or restore into another folder';
+  assert.equal(await run(['restore', file]), failed(`${path('data/tenantry.db')} exists already: ${advice}`));
+  const server = await program.serve();
+  assert.equal(await run(['restore', file]), failed(`another server uses the data folder ${path('data')}`));
+  await server.stop();
+  for (const [name, content] of [
+    ['tenantry.db-wal', 'x'],
+    ['initial-password', 'x'],
+  ] as const) {
+    mkdirSync(path('c'));
+    writeFileSync(path(`c/${name}`), content);
+    assert.equal(await run(['restore', file, '--data', 'c']), failed(`${path(`c/${name}`)} exists already: ${advice}`));
+    rmSync(path('c'), { recursive: true });
+  }
+  mkdirSync(path('c'));
+  writeFileSync(path('c/secret.key'), `1:${Buffer.alloc(32).toString('base64')}\n`);
+  assert.equal(
+    await run(['restore', file, '--data', 'c']),
+    failed(`${path('c/secret.key')} has other keys than the backup: ${advice}`),
+  );
+  assert.equal(readdirSync(path('c')).sort(), ['secret.key', 'serve.lock']);
+});
+
+test('a restore that is killed leaves no database or a whole one, and can be given again', async () => {
+  await backedUp(filled(20_000));
+  const outcomes = new Set<boolean>();
+  await inTheMiddle(['restore', 'b', '--data', 'c'], 'SIGKILL', async () => {
+    const isThere = existsSync(path('c/tenantry.db'));
+    outcomes.add(isThere);
+    if (!isThere) assert.is((await run(['restore', 'b', '--data', 'c'])).code, 0);
+    assert.equal(await run(['doctor', '--data', 'c']), { code: 0, stdout: 'no problems\n', stderr: '' });
+    assert.ok(readFileSync(path('c/secret.key')).equals(readFileSync(path('data/secret.key'))));
+    rmSync(path('c'), { recursive: true });
+  });
+  assert.is(outcomes.size, 2, 'both were seen');
+});
+
+test('keys that a killed restore has placed are no obstacle to the next', async () => {
+  const file = await backedUp();
+  mkdirSync(path('c/restoring'), { recursive: true });
+  writeFileSync(path('c/restoring/tenantry.db'), 'half');
+  writeFileSync(path('c/secret.key'), readFileSync(path('data/secret.key')));
+  assert.is((await run(['restore', file, '--data', 'c'])).code, 0);
+  assert.equal(readdirSync(path('c')).sort(), ['secret.key', 'serve.lock', 'tenantry.db']);
+});
+
+test.run();

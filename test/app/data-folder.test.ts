@@ -1,0 +1,70 @@
+/** A data folder after a server that could not start, or not end as it should: the next one finds it free and whole. */
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Worker } from 'node:worker_threads';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { createServer, type Server } from '../../src/app/server.ts';
+
+const test = suite('data folder');
+let data: string;
+
+test.before.each(() => {
+  data = mkdtempSync(join(tmpdir(), 'tenantry-data-'));
+});
+test.after.each(() => rmSync(data, { recursive: true }));
+
+const serve = (port = 0): Promise<Server> => createServer({ data, port, log_level: 'silent' });
+const files = (): string[] => readdirSync(data).filter((name) => name.startsWith('tenantry.db'));
+
+test('a server that cannot listen leaves no thread that has the database open', async () => {
+  const first = await serve();
+  // As many events without their words, and words so long, that the next start writes enough to wake the thread.
+  first.deployment.db.script(`WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 3000)
+    INSERT INTO event (uuid, at, type, level, message, context)
+    SELECT printf('%032x', n), n, 'user_creation_succeeded', 'info', hex(randomblob(2000)), '{}' FROM number`);
+  await first.close();
+  const taken = createHttpServer();
+  await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+  const { port } = taken.address() as AddressInfo;
+  const threads: Worker[] = [];
+  const note = (thread: Worker): void => void threads.push(thread);
+  process.on('worker', note);
+  const told = await serve(port).then(
+    () => '',
+    (error: Error) => error.message,
+  );
+  assert.is(told, `cannot listen on 127.0.0.1 port ${port}: the port is in use`);
+  process.off('worker', note);
+  assert.equal(
+    threads.map((thread) => thread.threadId),
+    [-1],
+    'a thread was begun, and has ended',
+  );
+  assert.equal(files(), ['tenantry.db']);
+  taken.close();
+  await (await serve()).close();
+});
+
+test('a server that cannot save when it closes says so, and leaves the folder to the next one', async () => {
+  const first = await serve();
+  const { db, tokenUse } = first.deployment;
+  tokenUse.save = () => {
+    throw new Error('disk full');
+  };
+  assert.is(
+    await first.close().then(
+      () => '',
+      (error: Error) => error.message,
+    ),
+    'disk full',
+  );
+  assert.throws(() => db.pragma('user_version'), /not open/);
+  await (await serve()).close();
+  assert.equal(files(), ['tenantry.db']);
+});
+
+test.run();

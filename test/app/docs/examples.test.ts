@@ -1,0 +1,304 @@
+/**
+ * core.md 3: whoever follows the documentation gets what it promises. Every example of a body, and every action without
+ * one, is sent to a server that knows nothing yet: an example that creates something makes the object that the others
+ * mean. Answers are compared with the document by the client of the fixture.
+ */
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { endpoints } from '../../../src/app/api.ts';
+import { openApi } from '../../../src/app/docs/openapi.ts';
+import { resourceKinds } from '../../../src/cloud/catalogue/registry.ts';
+import { raw, sql } from '../../../src/kernel/db/sql.ts';
+import { Fixture, type Json } from '../../support/fixture.ts';
+import { SamlFixture } from '../../support/saml-fixture.ts';
+import { step } from '../../support/simulated.ts';
+import { pixel } from '../rights/situation.ts';
+
+const test = suite('examples in the documentation');
+const document: Json = openApi(endpoints);
+
+/** One operation that writes; deletions have nothing to send. */
+interface Request {
+  /** `POST /api/customers/`, as the document writes the path. */
+  readonly name: string;
+  readonly method: string;
+  readonly path: string;
+  /** The example; undefined without a body, or where it is an upload. */
+  readonly body: Json;
+  /** The fields of an upload. */
+  readonly form: Json;
+  readonly statuses: readonly number[];
+}
+
+const resolved = (node: Json): Json =>
+  node.$ref
+    ? node.$ref
+        .slice(2)
+        .split('/')
+        .reduce((found: Json, name: string) => found[name], document)
+    : node;
+
+const requests: readonly Request[] = Object.entries<Json>(document.paths).flatMap(
+  ([path, { delete: _deleted, get: _got, parameters: _, ...methods }]) =>
+    Object.entries<Json>(methods).map(([verb, { requestBody, responses }]): Request => {
+      const method = verb.toUpperCase();
+      const upload = requestBody?.content['multipart/form-data'];
+      const json = requestBody?.content['application/json'];
+      const statuses = Object.keys(responses)
+        .map(Number)
+        .filter((status) => status >= 200 && status < 400);
+      return {
+        name: `${method} ${path}`,
+        method,
+        path,
+        body: json?.examples.example.value,
+        form: json ? undefined : upload && resolved(upload.schema).properties,
+        statuses,
+      };
+    }),
+);
+
+const exampleLinks = /https:\/\/tenantry\.example\.com\/api\/([a-z0-9-]+)\/[0-9a-f]{32}\//g;
+const collectionOf = (path: string): string => path.split('/')[2] as string;
+
+/** What must be there before a request besides what its links name. */
+const further: Readonly<Record<string, readonly string[]>> = {
+  'POST /api/jira-webhook-receiver/': ['jira-issues'],
+  // Without an account on the simulator there is nothing to import from it.
+  ...Object.fromEntries(
+    requests
+      .filter(({ path }) => path.endsWith('/{key}/link/'))
+      .map(({ name, path }) => [name, [`${collectionOf(path)}-service-project-link`]]),
+  ),
+};
+
+/** The collections whose objects a request is about. */
+function meant({ body, form, name, path }: Request): string[] {
+  const linked = [...JSON.stringify([body, form]).matchAll(exampleLinks)].map(([, collection]) => collection as string);
+  return [
+    ...linked,
+    ...(path.includes('{key}') ? [collectionOf(path)] : []),
+    ...(path.includes('{delivery}') ? ['deliveries'] : []),
+    ...(further[name] ?? []),
+  ];
+}
+
+/** What examples mean where not any object will do, by name: for a creation, and for what is done later. */
+const offers: Readonly<Record<string, readonly [first: string, later: string]>> = {
+  'aws-regions': ['US East (N. Virginia)', 'US East (N. Virginia)'],
+  'aws-images': ['Amazon Linux 2', 'Amazon Linux 2'],
+  'aws-sizes': ['t2.micro', 't2.medium'],
+  'digitalocean-sizes': ['s-1vcpu-1gb', 's-2vcpu-4gb'],
+  'openstack-flavors': ['m1.small', 'm1.large'],
+  'jira-issue-types': ['Task', 'Bug'],
+  'oracle-templates': ['Database small', 'Database small'],
+};
+
+/** Runtime states that actions need: those that their declarations do not tell, and all others. */
+const runtimeStates: Readonly<Record<string, string>> = {
+  'openstack-instances restart': 'ACTIVE',
+  'openstack-instances change_flavor': 'SHUTOFF',
+  'aws-instances resize': 'stopped',
+  ...Object.fromEntries(
+    resourceKinds.flatMap(({ kind }) =>
+      kind.actions.flatMap(({ name, runtimeStates: [state] = [] }) =>
+        state === undefined ? [] : [[`${kind.path} ${name}`, state]],
+      ),
+    ),
+  ),
+};
+
+let fixture: Fixture;
+/** Links of the objects that examples have made, by collection. */
+const made = new Map<string, string>();
+const pending = new Set(requests);
+
+test.before(async () => {
+  // Names lead nowhere: nothing is sent to the destinations of hooks.
+  fixture = await Fixture.start({ resolve: (_, callback) => callback(new Error('There is no such host.'), []) });
+});
+test.after(() => fixture.close());
+
+function change(...statements: readonly ReturnType<typeof sql>[]): void {
+  const { db } = fixture.server.deployment;
+  db.write(() => statements.forEach((statement) => db.run(statement)));
+  db.commit();
+}
+
+/** The link of the object that an example of a request means; undefined while there is none. */
+async function linkOf(collection: string, { name, path }: Request): Promise<string | undefined> {
+  if ([...pending].some((request) => request.name === `POST /api/${collection}/` && request.name !== name))
+    return undefined;
+  const known = made.get(collection);
+  if (known !== undefined) return known;
+  const { body, status } = await fixture.staff.get(`/api/${collection}/?page_size=300`);
+  if (status !== 200) return undefined;
+  const wanted = offers[collection]?.[path.includes('{key}') ? 1 : 0];
+  return body.find((object: Json) => wanted === undefined || object.name === wanted)?.url;
+}
+
+/** Links of everything that a request means, by collection; undefined while something is missing. */
+async function linksOf(request: Request): Promise<ReadonlyMap<string, string> | undefined> {
+  const links = new Map<string, string>();
+  for (const collection of meant(request)) {
+    const link = await linkOf(collection, request);
+    if (link === undefined) return undefined;
+    links.set(collection, link);
+  }
+  return links;
+}
+
+const keyOf = (link: string | undefined): string => (link as string).split('/').at(-2) as string;
+
+/** What has been done before a request that is refused otherwise. */
+const before: Readonly<Record<string, (request: Request, links: ReadonlyMap<string, string>) => unknown>> = {
+  'POST /api-auth/password/': async ({ body }) => {
+    const user = await fixture.user(body.username);
+    await fixture.staff.post(`${user.url}password/`, { password: body.password });
+  },
+  'POST /api/jira-webhook-receiver/': async () => {
+    const [settings] = (await fixture.staff.get('/api/service-settings/?type=jira')).body;
+    await fixture.staff.patch(settings.url, { webhook_secret: 'secret' });
+  },
+  'POST /api/hooks-web/{key}/test/': (_, links) =>
+    fixture.staff.patch(links.get('hooks-web') as string, { is_active: true }),
+  'POST /api/hooks-web/{key}/deliveries/{delivery}/redeliver/': () =>
+    change(sql`UPDATE delivery SET status = 'delivered'`),
+  // Whatever was done with it before, it waits to be accepted.
+  ...Object.fromEntries(
+    ['cancel', 'check', 'send'].map((action) => [
+      `POST /api/user-invitations/{key}/${action}/`,
+      () => change(sql`UPDATE invitation SET state = 'pending'`),
+    ]),
+  ),
+};
+
+const queries: Readonly<Record<string, string>> = { 'POST /api/jira-webhook-receiver/': '?secret=secret' };
+
+async function prepare(request: Request, links: ReadonlyMap<string, string>): Promise<void> {
+  const [, , collection, , action] = request.path.split('/');
+  const state = runtimeStates[`${collection} ${action}`];
+  if (state !== undefined)
+    change(sql`UPDATE resource SET runtime_state = ${state} WHERE uuid = ${keyOf(links.get(collection as string))}`);
+  if (action === 'link') {
+    const { backend_id: wanted, resource_type: kind } = request.body;
+    // The provider calls one of the objects that can be imported as the example does.
+    change(sql`UPDATE inventory SET backend_id = ${wanted} WHERE kind = ${kind} AND backend_id = (SELECT i.backend_id FROM inventory i
+      JOIN service v ON v.settings_id = i.settings_id WHERE i.kind = ${kind} AND v.uuid = ${keyOf(links.get(collection as string))}
+      AND i.backend_id NOT IN (SELECT backend_id FROM resource WHERE kind = ${kind}) LIMIT 1)`);
+  }
+  await before[request.name]?.(request, links);
+}
+
+function bodyOf({ body, form }: Request, links: ReadonlyMap<string, string>): unknown {
+  const real = (value: unknown): Json =>
+    JSON.parse(JSON.stringify(value).replace(exampleLinks, (_, collection: string) => links.get(collection) as string));
+  if (!form) return body === undefined ? undefined : real(body);
+  const parts = new FormData();
+  for (const [name, schema] of Object.entries<Json>(form)) {
+    if (schema.contentMediaType) parts.set(name, new Blob([pixel], { type: 'image/png' }), 'logo.png');
+    else if (schema.examples) parts.set(name, real(schema.examples)[0]);
+  }
+  return parts;
+}
+
+/** Lets jobs run until everything rests; the simulator answers at once and has something to import. */
+async function settle(): Promise<void> {
+  const { db } = fixture.server.deployment;
+  change(
+    sql`UPDATE service_settings SET options = json_patch(options, '{"simulator_latency":"0","simulator_inventory":1,"external_network_id":"public"}')`,
+    // Accounts without the certifications that a project demands take no resources of it.
+    sql`DELETE FROM project_certification`,
+  );
+  for (let i = 0; i < 40; i++) {
+    const busy = ['service_settings', 'resource', 'jira_issue', 'jira_comment', 'jira_attachment'].some(
+      (table) => db.value(sql`SELECT 1 FROM ${raw(table)} WHERE state NOT IN ('OK', 'In Sync', 'Erred')`) !== undefined,
+    );
+    if (!busy) return;
+    await step(fixture);
+  }
+  throw new Error('Something never comes to rest.');
+}
+
+async function send(request: Request, links: ReadonlyMap<string, string>): Promise<void> {
+  const { method, name, path, statuses } = request;
+  await prepare(request, links);
+  const url = path
+    .replace('{key}', () => keyOf(links.get(collectionOf(path))))
+    .replace('{delivery}', () => keyOf(links.get('deliveries')));
+  const body = bodyOf(request, links);
+  // A token for each request, for one of them ends its session.
+  const answer = await fixture.as('admin').send(method, url + (queries[name] ?? ''), body);
+  assert.ok(
+    statuses.includes(answer.status),
+    `${name} ${JSON.stringify(body)}: ${answer.status} ${JSON.stringify(answer.body)}`,
+  );
+  const created = answer.headers.get('location');
+  if (answer.status === 201 && created) made.set(collectionOf(new URL(created).pathname), created);
+  if (path.endsWith('/test/')) made.set('deliveries', `/api/deliveries/${answer.body.uuid}/`);
+  await settle();
+}
+
+type Ready = readonly [request: Request, links: ReadonlyMap<string, string>];
+
+/** The first request, in the order of the document, that has everything it means. */
+async function next(chosen: readonly Request[]): Promise<Ready | undefined> {
+  for (const request of chosen.filter((one) => pending.has(one))) {
+    const links = await linksOf(request);
+    if (links) return [request, links];
+  }
+  return undefined;
+}
+
+/** Sends what can be sent until nothing can any more. */
+async function follow(chosen: readonly Request[]): Promise<void> {
+  for (let ready = await next(chosen); ready; ready = await next(chosen)) {
+    await send(...ready);
+    pending.delete(ready[0]);
+  }
+}
+
+const isLast = ({ path }: Request): boolean => path.endsWith('/unlink/');
+
+/** Single sign-on, which is switched on for a service of its own. */
+const isSaml = ({ path }: Request): boolean => path.startsWith('/api-auth/saml2/');
+
+test('every example of a request does what the documentation says', async () => {
+  await follow(requests.filter((request) => !isLast(request) && !isSaml(request)));
+  // Parts go before what they belong to.
+  await follow(requests.filter(isLast).reverse());
+  assert.equal(
+    [...pending].filter((request) => !isSaml(request)).map(({ name }) => name),
+    [],
+    'requests for objects that nothing makes',
+  );
+  const { db } = fixture.server.deployment;
+  assert.equal(
+    db.values(
+      sql`SELECT error_message FROM resource WHERE state = 'Erred' UNION ALL SELECT error_message FROM service_settings WHERE state = 'Erred'`,
+    ),
+    [],
+  );
+});
+
+test('those of single sign-on lead where it is switched on', async () => {
+  const single = await SamlFixture.start();
+  try {
+    const asked = requests.filter(isSaml);
+    assert.equal(
+      asked.map(({ name }) => name),
+      ['POST /api-auth/saml2/login/', 'POST /api-auth/saml2/login/complete/', 'POST /api-auth/saml2/logout/complete/'],
+    );
+    for (const { body, method, name, path, statuses } of asked) {
+      const answer = await single.fixture.anonymous.send(method, path, body);
+      assert.ok(
+        statuses.includes(answer.status),
+        `${name} ${JSON.stringify(body)}: ${answer.status} ${JSON.stringify(answer.body)}`,
+      );
+    }
+  } finally {
+    await single.close();
+  }
+});
+
+test.run();

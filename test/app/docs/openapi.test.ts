@@ -1,0 +1,219 @@
+/** core.md 3: /docs/. */
+import { createHash } from 'node:crypto';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { endpoints } from '../../../src/app/api.ts';
+import { Fixture, type Json } from '../../support/fixture.ts';
+
+const docs = suite('documentation');
+let fixture: Fixture;
+let document: Json;
+
+docs.before(async () => {
+  fixture = await Fixture.start();
+  document = (await fixture.anonymous.get('/docs/')).body;
+});
+docs.after(() => fixture.close());
+
+const operations = (): [string, string, Json][] =>
+  Object.entries<Json>(document.paths).flatMap(([path, { parameters: _, ...methods }]) =>
+    Object.entries<Json>(methods).map(([method, operation]) => [path, method, operation] as [string, string, Json]),
+  );
+
+docs('GET /docs/ is open and answers an OpenAPI 3.1 document as application/json', async () => {
+  const answer = await fixture.anonymous.get('/docs/');
+  assert.equal([answer.status, answer.headers.get('content-type')], [200, 'application/json']);
+  assert.match(answer.body.openapi, /^3\.1\.\d+$/);
+  assert.is(answer.body.info.version, (await fixture.anonymous.get('/api/version/')).body.version);
+});
+
+docs('it is the same for every caller', async () => {
+  await fixture.user('alice');
+  for (const client of [fixture.staff, fixture.as('alice')]) assert.equal((await client.get('/docs/')).body, document);
+});
+
+docs('its paths begin at the path of base_url', async () => {
+  assert.equal(document.servers, [{ url: '/', description: 'This server.' }]);
+  for (const [base_url, path] of [
+    ['https://example.com', '/'],
+    ['https://example.com/tenantry', '/tenantry'],
+  ] as const) {
+    const other = await Fixture.start({ base_url });
+    assert.is((await other.anonymous.get('/docs/')).body.servers[0].url, path);
+    assert.match(
+      (await other.anonymous.get('/docs/', { Accept: 'text/html' })).body,
+      new RegExp(`"servers":\\[{"url":"${path}"`),
+    );
+    await other.close();
+  }
+});
+
+/** A schema or response, or what it refers to. */
+const resolved = (node: Json): Json =>
+  node.$ref
+    ? node.$ref
+        .slice(2)
+        .split('/')
+        .reduce((found: Json, name: string) => found[name], document)
+    : node;
+
+docs('it has every endpoint with every method', () => {
+  const expected = endpoints.flatMap(({ path, operations }) =>
+    Object.keys(operations).map((method) => `${method.toLowerCase()} ${path.replace(/:(\w+)/g, '{$1}')}`),
+  );
+  assert.equal(
+    operations()
+      .map(([path, method]) => `${method} ${path}`)
+      .sort(),
+    expected.sort(),
+  );
+});
+
+docs('every operation has an id of its own, a summary and its success', () => {
+  const ids = operations().map(([path, method, operation]) => {
+    assert.type(operation.summary, 'string');
+    assert.ok(
+      Object.keys(operation.responses).some((status) => /^2|^302$/.test(status)),
+      `${method} ${path}`,
+    );
+    return operation.operationId;
+  });
+  assert.is(new Set(ids).size, ids.length);
+});
+
+docs('every key of a path is declared, as uuid or as integer', () => {
+  for (const [path, { parameters = [] }] of Object.entries<Json>(document.paths)) {
+    const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+    assert.equal(
+      parameters.map(({ name }: Json) => name),
+      names,
+      path,
+    );
+    for (const { in: place, required, schema } of parameters) {
+      assert.equal([place, required], ['path', true]);
+      assert.is(schema.type, /^\/api\/(customer|project)-permissions/.test(path) ? 'integer' : 'string', path);
+    }
+  }
+});
+
+docs('every reference resolves', () => {
+  for (const [, reference] of JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)) {
+    const found = (reference as string)
+      .replace('#/', '')
+      .split('/')
+      .reduce((node: Json, name) => node?.[name], document);
+    assert.ok(found, reference);
+  }
+});
+
+docs('bodies name the fields that are accepted and those that are required', () => {
+  const schema = resolved(document.paths['/api/customers/'].post.requestBody.content['application/json'].schema);
+  assert.equal(schema.required, ['name']);
+  assert.is(schema.properties.name.maxLength, 150);
+  assert.ok('agreement_number' in schema.properties);
+  assert.not.ok('url' in schema.properties);
+  assert.not.ok(
+    'agreement_number' in
+      resolved(document.paths['/api/customers/{key}/'].put.requestBody.content['application/json'].schema).properties,
+  );
+});
+
+docs('every operation tells who may call it, and its refusals with a body', () => {
+  for (const [path, method, { description, responses }] of operations()) {
+    const what = `${method} ${path}`;
+    assert.match(description, /^Who may call it: [A-Z].*\.$/, what);
+    for (const [status, refusal] of Object.entries<Json>(responses)) {
+      if (/^[23]/.test(status)) continue;
+      const { content } = resolved(refusal).content ? resolved(refusal) : { content: undefined };
+      assert.ok(content?.['application/json'].examples.example.value, `${what} ${status}`);
+    }
+  }
+});
+
+docs('every parameter of a list is there: filters, orderings, pages, keys', () => {
+  const { parameters } = document.paths['/api/customers/'].get;
+  const names = parameters.map((parameter: Json) => resolved(parameter).name);
+  for (const name of ['name', 'native_name', 'abbreviation', 'o', 'field', 'page', 'page_size'])
+    assert.ok(names.includes(name), name);
+  for (const { operations: declared, path } of endpoints) {
+    for (const [method, { filters = {}, orderings = [] }] of Object.entries(declared)) {
+      const written = (document.paths[path.replace(/:(\w+)/g, '{$1}')][method.toLowerCase()].parameters ?? []).map(
+        resolved,
+      );
+      for (const name of Object.keys(filters))
+        assert.ok(
+          written.some((parameter: Json) => parameter.name === name && parameter.in === 'query'),
+          `${method} ${path} ${name}`,
+        );
+      const items = written.find(({ name }: Json) => name === 'o')?.schema.items ?? { enum: [] };
+      // A star stands for any name, which no list can tell.
+      const named = orderings.filter((name) => !name.endsWith('*'));
+      assert.equal(
+        (items.anyOf?.[0] ?? items).enum,
+        named.flatMap((name) => [name, `-${name}`]),
+        `${method} ${path}`,
+      );
+      assert.is(items.anyOf !== undefined, named.length < orderings.length, `${method} ${path}`);
+    }
+  }
+});
+
+docs('every JSON body has an example that keeps to its schema', () => {
+  const ajv = new Ajv2020({ strict: false, validateSchema: false });
+  addFormats.default(ajv);
+  ajv.addSchema({ $id: 'document', ...document });
+  for (const [path, method, { requestBody }] of operations()) {
+    const json = requestBody?.content['application/json'];
+    if (!json) continue;
+    const { $ref } = json.schema;
+    const validate = ajv.compile($ref ? { $ref: `document${$ref}` } : json.schema);
+    assert.ok(
+      validate(json.examples.example.value),
+      `${method} ${path}: ${JSON.stringify(json.examples.example.value)} ${ajv.errorsText(validate.errors)}`,
+    );
+  }
+});
+
+docs('open endpoints need no token, all others do', () => {
+  assert.equal(document.security, [{ token: [] }]);
+  for (const [path, , { security }] of operations()) {
+    const endpoint = endpoints.find((candidate) => candidate.path.replace(/:(\w+)/g, '{$1}') === path);
+    assert.equal(security, endpoint?.open ? [] : undefined, path);
+  }
+});
+
+docs('an Accept header that names text/html gets a page of the same content', async () => {
+  for (const Accept of ['text/html', 'text/html,application/xhtml+xml,*/*;q=0.8', 'TEXT/HTML']) {
+    const { status, headers, body } = await fixture.anonymous.get('/docs/', { Accept });
+    assert.equal([status, headers.get('content-type')], [200, 'text/html; charset=utf-8']);
+    // The document is written into the page, where nothing may look like the end of a script.
+    assert.ok(body.includes(`loadSpec(${JSON.stringify(document).replaceAll('<', '\\u003c')})`));
+  }
+});
+
+docs('unless ?format=openapi asks for the document', async () => {
+  const answer = await fixture.anonymous.get('/docs/?format=openapi', { Accept: 'text/html' });
+  assert.equal([answer.headers.get('content-type'), answer.body], ['application/json', document]);
+});
+
+docs('the page is self-contained: it may run its own two scripts only, and ask this server only', async () => {
+  const { body, headers } = await fixture.anonymous.get('/docs/', { Accept: 'text/html' });
+  const scripts = [...body.matchAll(/<script>(.*?)<\/script>/gs)].map(
+    ([, script]) =>
+      `'sha256-${createHash('sha256')
+        .update(script as string)
+        .digest('base64')}'`,
+  );
+  const policy = `default-src 'none'; script-src ${scripts.join(' ')}; style-src 'unsafe-inline'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
+  assert.equal([scripts.length, headers.get('content-security-policy')], [2, policy]);
+  assert.not.match(body.replace(/<script>.*?<\/script>/gs, ''), /<(script|link|img|iframe|object)\b|@import|url\(/i);
+});
+
+docs('caches are told that the answer depends on Accept', async () => {
+  for (const headers of [{}, { Accept: 'text/html' }])
+    assert.match((await fixture.anonymous.get('/docs/', headers)).headers.get('vary') as string, /(^|, )Accept(,|$)/);
+});
+
+docs.run();

@@ -1,0 +1,67 @@
+/** What a handler reads from the query is what the document says it may hold. */
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { endpoints } from '../../../src/app/api.ts';
+import { openApi } from '../../../src/app/docs/openapi.ts';
+import { Query } from '../../../src/kernel/http/query.ts';
+import type { Json } from '../../support/fixture.ts';
+import { isProvided, newKeyOf, wordsOf } from '../rights/provided.ts';
+import { type Situation, situation } from '../rights/situation.ts';
+
+const parameters = suite('query parameters in the documentation');
+const document: Json = openApi(endpoints);
+/** Names that handlers asked for since they were last looked at. */
+const asked = new Set<string>();
+const original = { one: Query.prototype.one, all: Query.prototype.all, flag: Query.prototype.flag };
+let place: Situation;
+
+parameters.before(async () => {
+  for (const name of ['one', 'all', 'flag'] as const) {
+    const read = original[name] as (this: Query, parameter: string) => never;
+    Query.prototype[name] = function (this: Query, parameter: string): never {
+      asked.add(parameter);
+      return read.call(this, parameter);
+    };
+  }
+  place = await situation();
+});
+parameters.after(async () => {
+  Object.assign(Query.prototype, original);
+  await place.fixture.close();
+});
+
+/** The address of an object that staff see. */
+function addressOf(path: string): string {
+  const first = (collection: string): string => {
+    const [key] = Object.values(place.keys[collection] ?? {});
+    return typeof key === 'object' ? (key.ST ?? Object.values(key)[0] ?? '') : (key ?? '');
+  };
+  const key = (): string =>
+    isProvided(path) ? newKeyOf(place, path, wordsOf(path)[0] as string) : first(path.split('/')[2] as string);
+  return path.replace(':key', key).replace(':delivery', () => first('deliveries'));
+}
+
+// What is deleted goes last, and what other things belong to after them.
+const reading = endpoints.map((endpoint) => ['GET', endpoint] as const);
+const deleting = [...endpoints]
+  .sort((a, b) => Number(isProvided(b.path)) - Number(isProvided(a.path)))
+  .map((endpoint) => ['DELETE', endpoint] as const);
+
+for (const [method, endpoint] of [...reading, ...deleting]) {
+  if (!endpoint.operations[method]) continue;
+  parameters(`${method} ${endpoint.path} reads what is written`, async () => {
+    const operation = document.paths[endpoint.path.replace(/:(\w+)/g, '{$1}')][method.toLowerCase()];
+    const written = (operation.parameters ?? []).map(({ $ref, name }: Json) => name ?? $ref.split('/').at(-1));
+    const address = addressOf(endpoint.path);
+    asked.clear();
+    // Filters are looked at only where there is a query.
+    await place.fixture.staff.send(method, `${address}?unknown`);
+    // Lists of resources look at every name, for those that begin like the named ones.
+    assert.equal(
+      [...asked].filter((name) => !written.includes(name) && !(name === 'unknown' && written.includes('named'))),
+      [],
+    );
+  });
+}
+
+parameters.run();

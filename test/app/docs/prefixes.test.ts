@@ -1,0 +1,74 @@
+/** core.md 3: what GET /api/ names, spelled out, and that nobody's token matters to GET /api/configuration/. */
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { propertyKinds, providerTypes, resourceKinds } from '../../../src/cloud/catalogue/registry.ts';
+import { Fixture } from '../../support/fixture.ts';
+
+const test = suite('prefixes of the API');
+let fixture: Fixture;
+
+test.before(async () => {
+  fixture = await Fixture.start();
+  await fixture.user('stranger');
+});
+test.after(() => fixture.close());
+
+const common = [
+  'alerts',
+  'customer-permissions',
+  'customer-permissions-log',
+  'customers',
+  'events',
+  'hooks',
+  'hooks-email',
+  'hooks-push',
+  'hooks-web',
+  'keys',
+  'monitoring-items',
+  'project-permissions',
+  'project-permissions-log',
+  'projects',
+  'quotas',
+  'resource-sla',
+  'resources',
+  'service-certifications',
+  'service-metadata',
+  'service-settings',
+  'services',
+  'user-invitations',
+  'users',
+];
+
+test('the root names every list and nothing else, the same to everybody', async () => {
+  const { body } = await fixture.as('stranger').get('/api/');
+  const provided = [
+    ...providerTypes.flatMap(({ prefix }) => [prefix, `${prefix}-service-project-link`]),
+    ...[...resourceKinds, ...propertyKinds].map(({ kind }) => kind.path),
+    'jira-issues',
+    'jira-comments',
+    'jira-attachments',
+  ];
+  assert.equal(Object.keys(body), [...common, ...provided].sort());
+  assert.equal(body, (await fixture.staff.get('/api/')).body);
+  for (const url of Object.values<string>(body)) assert.is((await fixture.as('stranger').get(url)).status, 200, url);
+});
+
+test('GET, HEAD and OPTIONS of /api/configuration/ ignore the Authorization header, also a stale or senseless one', async () => {
+  for (const Authorization of [undefined, `Token ${'0'.repeat(40)}`, 'nonsense', 'Token']) {
+    for (const method of ['GET', 'HEAD', 'OPTIONS']) {
+      const { headers, status } = await fixture.anonymous.send(
+        method,
+        '/api/configuration/',
+        undefined,
+        Authorization === undefined ? {} : { Authorization },
+      );
+      assert.equal(
+        [status, headers.get('allow'), headers.get('www-authenticate')],
+        [200, 'GET, HEAD, OPTIONS', null],
+        `${method} ${Authorization}`,
+      );
+    }
+  }
+});
+
+test.run();

@@ -1,0 +1,100 @@
+/** core.md 3: root, version and configuration. */
+import { readFileSync } from 'node:fs';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Fixture } from '../../support/fixture.ts';
+
+const root = suite('root, version and configuration');
+let fixture: Fixture;
+
+root.before(async () => {
+  fixture = await Fixture.start();
+});
+root.after(() => fixture.close());
+
+root('GET /api/ needs a token', async () => {
+  assert.is((await fixture.anonymous.get('/api/')).status, 401);
+});
+
+root('it answers the absolute list URL of every list by its prefix, sorted', async () => {
+  const { status, body } = await fixture.staff.get('/api/');
+  assert.is(status, 200);
+  const { paths } = (await fixture.anonymous.get('/docs/')).body;
+  const read = Object.keys(paths).filter((path) => paths[path].get);
+  const lists = read
+    .flatMap((path) => /^\/api\/([^/]+)\/$/.exec(path)?.[1] ?? [])
+    .filter((prefix) => !['version', 'configuration', 'user-counters', 'stats'].includes(prefix));
+  assert.equal(body, Object.fromEntries(lists.map((prefix) => [prefix, `${fixture.url}/api/${prefix}/`])));
+  assert.equal(Object.keys(body), [...Object.keys(body)].sort());
+  for (const prefix of [
+    'customer-permissions',
+    'customer-permissions-log',
+    'customers',
+    'keys',
+    'project-permissions',
+    'project-permissions-log',
+    'projects',
+    'users',
+  ])
+    assert.ok(prefix in body, prefix);
+});
+
+root('each of them can be followed', async () => {
+  for (const url of Object.values<string>((await fixture.staff.get('/api/')).body))
+    assert.is((await fixture.staff.get(url)).status, 200, url);
+});
+
+root('GET /api/version/ is open and answers MAJOR.MINOR.PATCH, the version of the package', async () => {
+  const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'));
+  const answer = await fixture.anonymous.get('/api/version/');
+  assert.equal([answer.status, answer.body], [200, { version }]);
+  assert.match(version, /^\d+\.\d+\.\d+$/);
+});
+
+root('GET /api/configuration/ is open and answers the public feature flags', async () => {
+  const answer = await fixture.anonymous.get('/api/configuration/');
+  assert.equal(
+    [answer.status, answer.body],
+    [
+      200,
+      {
+        WALDUR_CORE: {
+          AUTHENTICATION_METHODS: ['LOCAL_SIGNIN'],
+          INVITATIONS_ENABLED: true,
+          ALLOW_SIGNUP_WITHOUT_INVITATION: false,
+          VALIDATE_INVITATION_EMAIL: false,
+          OWNER_CAN_MANAGE_CUSTOMER: false,
+          OWNERS_CAN_MANAGE_OWNERS: false,
+          NATIVE_NAME_ENABLED: false,
+          COMPANY_TYPES: [],
+        },
+        WALDUR_AUTH_SOCIAL: {},
+      },
+    ],
+  );
+});
+
+root('the flags are those of the settings', async () => {
+  const settings = {
+    validate_invitation_email: true,
+    owners_can_manage_customers: true,
+    owners_can_manage_owners: true,
+    native_name_enabled: true,
+    authentication_methods: [],
+  };
+  const other = await Fixture.start(settings);
+  const { WALDUR_CORE: flags } = (await other.anonymous.get('/api/configuration/')).body;
+  assert.equal(
+    [
+      flags.VALIDATE_INVITATION_EMAIL,
+      flags.OWNER_CAN_MANAGE_CUSTOMER,
+      flags.OWNERS_CAN_MANAGE_OWNERS,
+      flags.NATIVE_NAME_ENABLED,
+      flags.AUTHENTICATION_METHODS,
+    ],
+    [true, true, true, true, []],
+  );
+  await other.close();
+});
+
+root.run();

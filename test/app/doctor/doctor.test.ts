@@ -1,0 +1,180 @@
+/** The built program examines a database file. `npm test` built it before. */
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import SQLite from 'better-sqlite3';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { createServer } from '../../../src/app/server.ts';
+
+const test = suite('tenantry doctor');
+const program = fileURLToPath(new URL('../../../dist/tenantry.mjs', import.meta.url));
+let folder: string;
+let file: string;
+
+/** Ends with a code after these lines. */
+function doctor(...words: string[]): { code: number | null; lines: string[]; error: string } {
+  const { status, stderr, stdout } = spawnSync(process.execPath, [program, 'doctor', '--data', folder, ...words], {
+    encoding: 'utf8',
+    env: { PATH: process.env.PATH },
+  });
+  return { code: status, lines: stdout.split('\n').slice(0, -1), error: stderr };
+}
+
+const healthy = { code: 0, lines: ['no problems'], error: '' };
+
+/** Changes the file behind the program's back; references are not watched. */
+function spoil(script: string): void {
+  const db = new SQLite(file);
+  db.unsafeMode();
+  db.pragma('foreign_keys = OFF');
+  db.function('country_name', (code: unknown) => code);
+  db.exec(script);
+  db.close();
+}
+
+/** The first column of the first row. */
+function stored(query: string): unknown {
+  const db = new SQLite(file, { readonly: true });
+  const value = db.prepare(query).pluck().get();
+  db.close();
+  return value;
+}
+
+test.before.each(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'tenantry-doctor-'));
+  file = join(folder, 'tenantry.db');
+  const server = await createServer({ data: folder, port: 0, log_level: 'silent' });
+  const post = async (path: string, body: unknown): Promise<{ url: string }> => {
+    const headers = { Authorization: `Token ${token}`, 'Content-Type': 'application/json' };
+    return (await fetch(server.url + path, { method: 'POST', headers, body: JSON.stringify(body) })).json() as Promise<{
+      url: string;
+    }>;
+  };
+  const token = server.issueToken();
+  const customer = await post('/api/customers/', { name: 'Alice' });
+  const project = await post('/api/projects/', { name: 'Rocket', customer: customer.url });
+  const user = await post('/api/users/', { username: 'worker' });
+  await post('/api/project-permissions/', { project: project.url, user: user.url, role: 'admin' });
+  await post('/api/alerts/', { alert_type: 'x', message: 'x', severity: 'Info', scope: project.url });
+  await server.close();
+});
+test.after.each(() => rmSync(folder, { recursive: true }));
+
+test('a database without problems is told so, with exit code 0, and left as it is', () => {
+  assert.equal(doctor(), healthy);
+  assert.equal(doctor('--repair'), healthy);
+});
+
+test('a drifted usage is one line and exit code 1; --repair sets it right, with a version of its history', () => {
+  spoil(`UPDATE quota SET usage = 7 WHERE name = 'nc_project_count'; UPDATE quota SET usage = 0 WHERE name = 'nc_user_count';
+    UPDATE quota SET usage = 12 WHERE name = 'nc_global_customer_count'; UPDATE quota SET usage = 2 WHERE name = 'nc_service_project_link_count'`);
+  const lines = [
+    'quota nc_project_count of customer 1: usage 7, counted 1',
+    'quota nc_user_count of customer 1: usage 0, counted 1',
+    'quota nc_service_project_link_count of customer 1: usage 2, counted 0',
+    'quota nc_service_project_link_count of project 1: usage 2, counted 0',
+    'quota nc_global_customer_count of global 0: usage 12, counted 1',
+  ];
+  assert.equal(doctor(), { code: 1, lines, error: '' });
+  assert.equal(doctor(), { code: 1, lines, error: '' }, 'without --repair nothing is changed');
+  assert.equal(doctor('--repair'), { code: 0, lines: lines.map((line) => `${line}, repaired`), error: '' });
+  assert.equal(doctor(), healthy);
+  assert.is(
+    stored(
+      `SELECT v.usage FROM quota_version v JOIN quota q ON q.id = v.quota_id WHERE q.name = 'nc_project_count' ORDER BY at DESC`,
+    ),
+    1,
+  );
+});
+
+test('a repaired usage raises and closes the alerts that depend on it', () => {
+  spoil(`UPDATE quota SET usage = 0, threshold = 1 WHERE name = 'nc_user_count'`);
+  assert.is(doctor('--repair').code, 0);
+  assert.is(
+    stored(`SELECT alert_type FROM alert WHERE scope_kind = 'customer' AND closed IS NULL`),
+    'threshold_exceeded',
+  );
+});
+
+test('missing quotas are told; --repair creates and counts them', () => {
+  spoil(`DELETE FROM quota WHERE name IN ('nc_project_count', 'nc_global_project_count') OR (scope_kind = 'project' AND name = 'nc_vm_count');
+    DELETE FROM quota_version WHERE quota_id NOT IN (SELECT id FROM quota)`);
+  const lines = [
+    'quota nc_project_count of customer 1 is missing',
+    'quota nc_vm_count of project 1 is missing',
+    'quota nc_global_project_count of global 0 is missing',
+  ];
+  assert.equal(doctor(), { code: 1, lines, error: '' });
+  assert.equal(doctor('--repair'), { code: 0, lines: lines.map((line) => `${line}, repaired`), error: '' });
+  assert.equal(doctor(), healthy);
+  assert.is(stored(`SELECT sum(usage) FROM quota WHERE name IN ('nc_project_count', 'nc_global_project_count')`), 2);
+});
+
+test('quotas and alerts of objects that do not exist are told; --repair removes them', () => {
+  spoil(
+    `UPDATE alert SET scope_id = 77; INSERT INTO quota (uuid, scope_kind, scope_id, name, first_at) VALUES ('q', 'project', 78, 'nc_vm_count', 0)`,
+  );
+  const lines = [
+    'quota nc_vm_count of project 78, which does not exist',
+    'alert x of project 77, which does not exist',
+  ];
+  assert.equal(doctor(), { code: 1, lines, error: '' });
+  assert.equal(doctor('--repair'), { code: 0, lines: lines.map((line) => `${line}, repaired`), error: '' });
+  assert.equal([stored('SELECT count(*) FROM alert'), doctor()], [0, healthy]);
+});
+
+test('a row that refers to a missing one is told and not touched: exit code 1 with --repair too', () => {
+  spoil(`UPDATE project_role SET user_id = 99; INSERT INTO project_certification VALUES (1, 55)`);
+  const dangling = [
+    'database: a row of project_certification refers to a missing service_certification',
+    'database: row 1 of project_role refers to a missing user',
+  ];
+  const { code, lines } = doctor();
+  assert.equal([code, lines.sort()], [1, dangling]);
+  spoil(`UPDATE quota SET usage = 7 WHERE name = 'nc_project_count'`);
+  const repaired = doctor('--repair');
+  assert.equal(
+    [repaired.code, repaired.lines.sort()],
+    [1, [...dangling, 'quota nc_project_count of customer 1: usage 7, counted 1, repaired']],
+  );
+  assert.equal([doctor().lines.sort(), stored('SELECT user_id FROM project_role')], [dangling, 99]);
+});
+
+test('of many problems of one kind the first are told, and how many more there are', () => {
+  spoil(
+    `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 30) INSERT INTO project_certification SELECT 1, 100 + i FROM n`,
+  );
+  const { code, lines } = doctor();
+  assert.equal([code, lines.length, lines.at(-1)], [1, 21, 'and 10 more like this']);
+});
+
+test('a damaged file is told and not written to', () => {
+  spoil(`UPDATE quota SET usage = 7 WHERE name = 'nc_project_count'; PRAGMA writable_schema = ON;
+    UPDATE sqlite_schema SET sql = replace(sql, 'usage NUMERIC NOT NULL DEFAULT 0', 'usage NUMERIC NOT NULL DEFAULT 0 CHECK (usage < 5)') WHERE name = 'quota'`);
+  const { code, lines } = doctor('--repair');
+  assert.equal(
+    [code, lines],
+    [1, ['database: CHECK constraint failed in quota', 'quota nc_project_count of customer 1: usage 7, counted 1']],
+  );
+  assert.is(stored(`SELECT usage FROM quota WHERE name = 'nc_project_count'`), 7);
+});
+
+test('a folder without a database, and a file that is none, are refused in one line; nothing is created', () => {
+  rmSync(file);
+  assert.equal(doctor(), { code: 1, lines: [], error: `tenantry: there is no database in ${folder}\n` });
+  assert.is(existsSync(file), false);
+  writeFileSync(file, 'This is no database, only some text that is long enough to be read as one.'.repeat(20));
+  assert.equal(doctor(), { code: 1, lines: [], error: `tenantry: ${file}: file is not a database\n` });
+});
+
+test('other words and options are refused with exit code 2', () => {
+  for (const words of [['now'], ['--fix']]) {
+    const { code, error } = doctor(...words);
+    assert.equal([code, error.startsWith('tenantry: ')], [2, true]);
+  }
+});
+
+test.run();

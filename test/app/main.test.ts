@@ -1,0 +1,335 @@
+/** The command line, as the operator meets it. `npm test` built the program before. */
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import packageJson from '../../package.json' with { type: 'json' };
+import { settingNames } from '../../src/kernel/config/config.ts';
+import { Database } from '../../src/kernel/db/database.ts';
+import { sql } from '../../src/kernel/db/sql.ts';
+import { failed, Program, type Serving } from '../support/program.ts';
+
+const native = mkdtempSync(join(tmpdir(), 'tenantry-native-'));
+let program: Program;
+let folder: string;
+
+const cli = suite('command line');
+cli.before.each(() => {
+  program = new Program(native);
+  folder = program.folder;
+});
+cli.after.each(() => program.end());
+cli.after(() => rmSync(native, { recursive: true }));
+
+const run: Program['run'] = (...given) => program.run(...given);
+const serve = (words?: readonly string[]): Promise<Serving> => program.serve(words);
+
+async function get(url: string, token: string): Promise<unknown> {
+  return (await fetch(url, { headers: { Authorization: `Token ${token}` } })).json();
+}
+
+cli('help tells every command and every setting; so does no command at all', async () => {
+  const { code, stdout, stderr } = await run(['help']);
+  assert.equal([code, stderr], [0, '']);
+  for (const command of [
+    'serve',
+    'user add NAME',
+    'token NAME',
+    'demo',
+    'backup FILE',
+    'restore FILE',
+    'config',
+    'version',
+  ])
+    assert.match(stdout, `\n  ${command}`);
+  for (const name of settingNames) assert.match(stdout, `--${name.replaceAll('_', '-')} `);
+  for (const words of [[], ['--help'], ['-h'], ['serve', '--help'], ['user', '--help']]) {
+    assert.equal(await run(words, { env: { TENANTRY_PORT: 'wrong' } }), { code, stdout, stderr }, words.join(' '));
+  }
+});
+
+cli('version prints the version', async () => {
+  for (const word of ['version', '--version'])
+    assert.equal(await run([word]), { code: 0, stdout: `${packageJson.version}\n`, stderr: '' });
+});
+
+cli('licenses prints the licence of the program and of every package in it', async () => {
+  const { code, stdout, stderr } = await run(['licenses']);
+  assert.equal([code, stderr], [0, '']);
+  const [own, ...others] = stdout.split(`\n\n${'-'.repeat(80)}\n\n`);
+  assert.is(own, readFileSync(new URL('../../LICENSE', import.meta.url), 'utf8').trim());
+  assert.match(others[0] as string, /SQLite, which is in the public domain/);
+  for (const [name, version] of Object.entries(packageJson.dependencies)) {
+    const text = others.find((other) => other.startsWith(`${name} ${version}\n\n`));
+    assert.match(text ?? '', /Copyright|public domain/i, name);
+  }
+  // Packages that packages bring with them, and the notices of a script that was made of several.
+  for (const name of ['sonic-boom', 'xml-crypto'])
+    assert.ok(
+      others.some((other) => other.startsWith(`${name} `)),
+      name,
+    );
+  assert.ok(others.some((other) => other.startsWith('rapidoc ') && other.includes('Google LLC')));
+});
+
+cli('what is not understood is told in one line, with exit code 2, and nothing happens', async () => {
+  const userAdd = 'usage: tenantry user add NAME [--staff] [--support] [--email E] [--password-stdin]';
+  const mistakes: [words: string[], line: string][] = [
+    [['bogus'], 'there is no command "bogus"; see tenantry help'],
+    [['--bogus'], 'there is no option --bogus; see tenantry help'],
+    [['serve', '-x'], 'there is no option -x; see tenantry help'],
+    [['serve', 'now'], 'usage: tenantry serve [--ephemeral]'],
+    [['user'], userAdd],
+    [['user', 'remove', 'bob'], userAdd],
+    [['user', 'add'], userAdd],
+    [['user', 'add', 'bob', 'alice'], userAdd],
+    [['token'], 'usage: tenantry token NAME'],
+    [['token', 'admin', '--staff'], 'token takes no --staff; see tenantry help'],
+    [['config', '--seed', 'x'], 'config takes no --seed; see tenantry help'],
+    [['demo', '--seed'], "Option '--seed <value>' argument missing"],
+    [['serve', '--port'], "Option '--port <value>' argument missing"],
+    [['serve', '--host', '--port', '1'], "Option '--host' argument is ambiguous."],
+    [['serve', '--ephemeral=yes'], "Option '--ephemeral' does not take an argument"],
+    [['serve', '--port', 'http'], '--port must be a whole number from 0 to 65535'],
+    [['token', 'admin', '--data', ''], '--data must not be empty'],
+    [
+      ['serve', '--trusted-proxies', 'here'],
+      '--trusted-proxies must list addresses or networks such as 10.0.0.0/8, but has "here"',
+    ],
+    [['serve', '--owners-can-manage-owners', 'perhaps'], '--owners-can-manage-owners must be true or false'],
+  ];
+  for (const [words, line] of mistakes) assert.equal(await run(words), failed(line, 2), words.join(' '));
+  assert.equal(
+    await run(['serve'], { env: { TENANTRY_PORT: '65536' } }),
+    failed('TENANTRY_PORT must be a whole number from 0 to 65535', 2),
+  );
+  assert.equal(readdirSync(folder), []);
+});
+
+cli('config prints every setting: the option before the environment before the default', async () => {
+  const env = { TENANTRY_PORT: '81', TENANTRY_HOST: '::1', TENANTRY_TRUSTED_PROXIES: '10.0.0.0/8, 192.0.2.1' };
+  const { stdout } = await run(
+    ['config', '--port', '82', '--owners-can-manage-owners', '--closed-alerts-lifetime', '48h'],
+    { env },
+  );
+  const values = Object.fromEntries(
+    stdout
+      .split('\n')
+      .filter((line) => line.startsWith('TENANTRY_'))
+      .map((line) => line.split(/=(.*)/s)),
+  );
+  assert.equal(
+    Object.keys(values),
+    settingNames.map((name) => `TENANTRY_${name.toUpperCase()}`),
+  );
+  assert.equal(
+    ['PORT', 'HOST', 'DATA', 'TRUSTED_PROXIES', 'OWNERS_CAN_MANAGE_OWNERS', 'CLOSED_ALERTS_LIFETIME'].map(
+      (name) => values[`TENANTRY_${name}`],
+    ),
+    ['82', '::1', 'data', '10.0.0.0/8,192.0.2.1', 'true', '2d'],
+  );
+});
+
+cli('config --markdown prints the table of the README', async () => {
+  const { stdout } = await run(['config', '--markdown']);
+  const [head, , first] = stdout.split('\n');
+  assert.equal(
+    [head, first],
+    ['| Setting | Kind | Default | Meaning |', '| `host` | text | `127.0.0.1` | Address to listen on. |'],
+  );
+});
+
+cli('user add creates a user who can log in with the password from standard input', async () => {
+  const words = ['user', 'add', 'bob', '--staff', '--email', 'bob@example.com', '--password-stdin'];
+  assert.equal(await run(words, { input: 'correct horse 7\n' }), {
+    code: 0,
+    stdout: 'Created user bob.\n',
+    stderr: '',
+  });
+  const server = await serve();
+  const response = await fetch(`${server.url}/api-auth/password/`, {
+    method: 'POST',
+    body: new URLSearchParams({ username: 'bob', password: 'correct horse 7' }),
+  });
+  const { token } = (await response.json()) as { token: string };
+  const [me] = (await get(`${server.url}/api/users/?current`, token)) as [Record<string, unknown>];
+  assert.equal([me.username, me.email, me.is_staff, me.is_support], ['bob', 'bob@example.com', true, false]);
+  assert.not(existsSync(join(folder, 'data/initial-password')), 'a server with users creates none');
+  await server.stop();
+});
+
+cli('user add refuses what the API would refuse, and says why', async () => {
+  assert.equal(await run(['user', 'add', 'bob', '--support']), {
+    code: 0,
+    stdout: 'Created user bob, without a password.\n',
+    stderr: '',
+  });
+  assert.equal(await run(['user', 'add', 'BOB']), failed('username: user with this username already exists.'));
+  assert.equal(await run(['user', 'add', 'b b']), failed('username: Enter a valid username.'));
+  assert.equal(await run(['user', 'add', 'eve', '--email', 'nowhere']), failed('email: Enter a valid email address.'));
+  const short = failed(
+    'password: Ensure this field has at least one digit. Ensure this field has at least 7 characters.',
+  );
+  assert.equal(await run(['user', 'add', 'eve', '--password-stdin'], { input: 'short\n' }), short);
+});
+
+cli('a running server sees users and tokens of a second process at once', async () => {
+  const server = await serve();
+  assert.is((await run(['user', 'add', 'zed', '--support'])).code, 0);
+  const { code, stdout } = await run(['token', 'zed']);
+  assert.is(code, 0);
+  assert.match(stdout, /^[0-9a-f]{40}\n$/);
+  const names = ((await get(`${server.url}/api/users/`, stdout.trim())) as { username: string }[]).map(
+    ({ username }) => username,
+  );
+  assert.equal(names, ['admin', 'zed']);
+  assert.is((await run(['demo'])).code, 0);
+  assert.is(((await get(`${server.url}/api/customers/?page_size=300`, stdout.trim())) as unknown[]).length, 12);
+  assert.is(await server.stop(), 0);
+});
+
+cli('token refuses a name without an active user', async () => {
+  await run(['user', 'add', 'somebody']);
+  assert.equal(await run(['token', 'nobody']), failed('There is no active user "nobody"'));
+});
+
+cli('a command that works on a database makes none where the name of the folder is wrong', async () => {
+  for (const words of [['token', 'admin'], ['doctor'], ['backup', 'b'], ['rotate-key']]) {
+    assert.equal(
+      await run([...words, '--data', 'wrong']),
+      failed(`there is no database in ${join(folder, 'wrong')}`),
+      words[0],
+    );
+  }
+  assert.equal(readdirSync(folder), []);
+});
+
+cli('several commands may meet in a folder that none of them has used before', async () => {
+  const ends = await Promise.all(['a', 'b', 'c', 'd'].map((name) => run(['user', 'add', name])));
+  assert.equal(
+    ends.map(({ stderr }) => stderr),
+    ['', '', '', ''],
+  );
+});
+
+cli('demo prints logins to try, and refuses a database with customers', async () => {
+  const { code, stdout, stderr } = await run(['demo', '--seed', 'mine']);
+  assert.equal([code, stderr], [0, '']);
+  assert.match(
+    stdout,
+    /^The demonstration world is ready: 12 customers, 40 projects, 120 users, \d+ SSH keys,\n\d+ provider accounts, \d+ resources and \d+ events since \d{4}-\d\d-\d\d\.\n\nLogins to try, all with the password demo-world-1\n\n {2}helena\.kask +staff/,
+  );
+  assert.equal(
+    await run(['demo']),
+    failed('there are customers already; the demonstration world needs a database without any'),
+  );
+});
+
+cli('serve tells where the initial password is, at every start until it is changed', async () => {
+  const file = join(folder, 'data/initial-password');
+  for (const start of ['first', 'second']) {
+    const server = await serve();
+    assert.equal(server.told, { event: 'listening', url: server.url });
+    assert.is(await server.stop(), 0);
+    assert.is(
+      server.errors(),
+      `The password of the staff user "admin" is in ${file}; change it, and the file goes away.\n`,
+      start,
+    );
+  }
+  rmSync(file);
+  const server = await serve();
+  await server.stop();
+  assert.is(server.errors(), '');
+});
+
+cli('serve --ephemeral prints a token of admin and leaves nothing behind', async () => {
+  const server = await serve(['--ephemeral']);
+  const [me] = (await get(`${server.url}/api/users/?current`, server.told.token as string)) as [{ username: string }];
+  assert.is(me.username, 'admin');
+  assert.is(await server.stop(), 0);
+  assert.equal([server.errors(), readdirSync(folder)], ['', []]);
+});
+
+cli('a port in use is told in one line', async () => {
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const { port } = other.address() as AddressInfo;
+  assert.equal(
+    await run(['serve', '--port', String(port)]),
+    failed(`cannot listen on 127.0.0.1 port ${port}: the port is in use`),
+  );
+  other.close();
+  const server = await serve();
+  await server.stop();
+  assert.match(
+    server.errors(),
+    'initial-password',
+    'the password that the failed first start has made is told by the next',
+  );
+});
+
+cli('so is a host that is not this machine', async () => {
+  assert.equal(
+    await run(['serve', '--port', '0', '--host', '203.0.113.1']),
+    failed('cannot listen on 203.0.113.1 port 0: this machine has no such address'),
+  );
+});
+
+cli('one server at a time uses a data folder; the next may when it has ended, however it did', async () => {
+  const server = await serve();
+  assert.equal(
+    await run(['serve', '--port', '0']),
+    failed(`another server uses the data folder ${join(folder, 'data')}`),
+  );
+  assert.is((await fetch(`${server.url}/api/version/`)).status, 200);
+  const [child] = program.running;
+  child?.kill('SIGKILL');
+  await once(child as ChildProcess, 'close');
+  assert.is(await (await serve()).stop(), 0);
+});
+
+cli('a data folder that cannot be one is told in one line', async () => {
+  writeFileSync(join(folder, 'file'), '');
+  const { code, stdout, stderr } = await run(['user', 'add', 'bob', '--data', 'file/data']);
+  assert.equal([code, stdout], [1, '']);
+  assert.match(stderr, /^tenantry: cannot use the data folder .*file\/data: ENOTDIR: .*\n$/);
+  assert.is(stderr.split('\n').length, 2);
+});
+
+cli('a database of another program is refused and stays as it is', async () => {
+  const file = join(folder, 'data/tenantry.db');
+  mkdirSync(join(folder, 'data'));
+  for (const script of ['CREATE TABLE t (a)', 'PRAGMA application_id = 7']) {
+    const db = Database.open(file);
+    db.script(script);
+    db.close();
+    const before = readFileSync(file);
+    assert.equal(await run(['token', 'admin']), failed(`${file}: The database belongs to another program`));
+    assert.ok(readFileSync(file).equals(before));
+    assert.equal(readdirSync(join(folder, 'data')), ['tenantry.db']);
+    rmSync(file);
+  }
+  writeFileSync(file, 'no database at all '.repeat(100));
+  assert.equal(await run(['token', 'admin']), failed(`${file}: file is not a database`));
+});
+
+cli('a database of a newer version is refused and stays as it is', async () => {
+  const file = join(folder, 'data/tenantry.db');
+  assert.is((await run(['user', 'add', 'bob'])).code, 0);
+  const db = Database.open(file);
+  const version = Number(db.value(sql`PRAGMA user_version`));
+  db.script('PRAGMA user_version = 99');
+  db.close();
+  assert.equal(
+    await run(['serve', '--port', '0']),
+    failed(`${file}: The database has schema 99, newer than this version's ${version}: use a newer Tenantry`),
+  );
+});
+
+cli.run();

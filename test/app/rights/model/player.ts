@@ -1,0 +1,235 @@
+/** Sends the requests of the model to a server and compares what it answers and records with the verdicts. */
+import { isDeepStrictEqual } from 'node:util';
+import { type Answer, Client, Fixture, type Json, start } from '../../../support/fixture.ts';
+import { customerQuotas, emptyWorld, type Kind, type Settings, type World } from '../model.ts';
+import { type Call, isLabel, type Link, told, unreadable } from './call.ts';
+import { Random } from './requests.ts';
+import { type Shown, seen, seenMember } from './shown.ts';
+import { judge, type Verdict } from './verdict.ts';
+
+/** A request that was not answered as the model says. */
+export interface Difference {
+  /** Number of calls played before it. */
+  readonly index: number;
+  readonly call: Call;
+  readonly about: string;
+  readonly expected: unknown;
+  readonly got: unknown;
+}
+
+/** Plays a script against a new server; answers the first difference. */
+export async function play(script: readonly Call[], settings: Settings): Promise<Difference | undefined> {
+  const fixture = await Fixture.start({ ...settings });
+  try {
+    const player = new Player(fixture, settings);
+    await player.meetAdmin();
+    for (const [index, call] of script.entries()) {
+      const difference = await player.step(call);
+      if (difference) return { index, ...difference };
+    }
+    return undefined;
+  } finally {
+    await fixture.close();
+  }
+}
+
+/** Compression is no matter of rights, and takes its time. */
+const plain = { 'Accept-Encoding': 'identity' };
+
+type Found = Omit<Difference, 'index'> | undefined;
+
+type Comparison = (about: string, expected: unknown, got: unknown) => Found;
+
+class Player {
+  readonly #world: World;
+  /** Label to uuid or pk, and uuid or `structure/pk` to label. */
+  readonly #keys = new Map<string, string>();
+  readonly #labels = new Map<string, string>();
+  readonly #clients = new Map<string, Client>();
+
+  constructor(
+    private readonly fixture: Fixture,
+    settings: Settings,
+  ) {
+    this.#world = emptyWorld(Date.parse(start), settings);
+    this.#clients
+      .set('anonymous', fixture.anonymous)
+      .set('forged', new Client(fixture, 'f'.repeat(40)))
+      .set('admin', fixture.staff);
+  }
+
+  async meetAdmin(): Promise<void> {
+    this.#name('admin', (await this.fixture.staff.get('/api/users/?current')).body[0].uuid);
+  }
+
+  /** One request and, after a change, a look at what it changed. */
+  async step(call: Call): Promise<Found> {
+    const verdict = judge(this.#world, call);
+    const difference = await this.#compare(call, verdict);
+    if (difference) return difference;
+    const hasChanged =
+      verdict.status < 300 && !['GET', 'HEAD', 'OPTIONS', 'sign in'].includes(call.method) && call.on !== 'logout';
+    const looks = hasChanged
+      ? this.#looks(call, verdict.made ?? (call.key as string))
+      : call.at % 200 === 0
+        ? this.#everything(call)
+        : [];
+    const verdicts = looks.map((look) => judge(this.#world, look));
+    const found = await Promise.all(looks.map((look, index) => this.#compare(look, verdicts[index] as Verdict)));
+    return found.find((one) => one !== undefined);
+  }
+
+  /** Staff looks at the changed object and, where it counts, at all customers with their quotas; somebody looks at the list. */
+  #looks(call: Call, key: string): Call[] {
+    const look = { at: call.at, wait: 0, method: 'GET', query: { page_size: '300' } } as const;
+    const viewer = new Random(call.at).of([...this.#world.users.keys()]);
+    const { on } = call;
+    const counts = on === 'projects' || on.endsWith('permissions') || call.method === 'DELETE';
+    return [
+      { ...look, by: 'admin', on, key },
+      ...(counts ? [{ ...look, by: 'admin', on: 'customers' }] : []),
+      { ...look, by: viewer, on, ...known(on) },
+    ];
+  }
+
+  /** Staff and somebody else look at every list. */
+  #everything(call: Call): Call[] {
+    const kinds: readonly Kind[] = [
+      'users',
+      'keys',
+      'customers',
+      'projects',
+      'quotas',
+      'customer-permissions',
+      'project-permissions',
+      'customer-permissions-log',
+      'project-permissions-log',
+    ];
+    const look = { at: call.at, wait: 0, method: 'GET', query: { page_size: '300' } } as const;
+    const viewer = new Random(call.at).of([...this.#world.users.keys()]);
+    return kinds.flatMap((on) => ['admin', viewer].map((by) => ({ ...look, by, on, ...known(on) })));
+  }
+
+  async #compare(call: Call, verdict: Verdict): Promise<Found> {
+    if (call.method === 'sign in') return void this.#signIn(call.by);
+    this.fixture.clock.advance(call.wait / 1000);
+    const answer = await this.#send(call);
+    if (verdict.made !== undefined && answer.status === 201) this.#welcome(verdict.made, call, answer.body);
+    const different: Comparison = (about, expected, got) =>
+      isDeepStrictEqual(expected, got) ? undefined : { call, about, expected, got };
+    return (
+      different('status', verdict.status, answer.status) ??
+      different(
+        'events',
+        gathered(verdict.events),
+        gathered(this.fixture.events().map((event) => this.#event(event))),
+      ) ??
+      (call.method === 'HEAD' ? undefined : this.#differentBody(call, verdict, answer, different)) ??
+      (verdict.list && different('X-Result-Count', String(verdict.list.length), answer.headers.get('X-Result-Count')))
+    );
+  }
+
+  #differentBody(
+    { on, tail, method, query }: Call,
+    verdict: Verdict,
+    { body }: Answer<Json>,
+    different: Comparison,
+  ): Found {
+    const label = (key: string): string => this.#labels.get(key) ?? key;
+    const read = (item: Json): Shown => (tail === 'users' ? seenMember(item, label) : seen(on as Kind, item, label));
+    if (verdict.body !== undefined) return different('body', verdict.body, withoutParserText(body));
+    if (verdict.object) return different('object', verdict.object, read(body));
+    if (method === 'OPTIONS') return different('actions', verdict.described, 'actions' in body);
+    if (!verdict.list) return different('body', undefined, body);
+    const [expected, got] = [byId(verdict.list), byId(body.map(read))];
+    if (query?.page_size === '300') return different('list', expected, got);
+    return different(
+      'page',
+      got,
+      expected.filter(({ id }) => got.some((item) => item.id === id)),
+    );
+  }
+
+  #send({ method, on, key, tail, written, query, body, unreadable: broken, by }: Call): Promise<Answer<Json>> {
+    const client = this.#clients.get(by) ?? (this.#clients.get('forged') as Client);
+    const named = key === undefined ? [] : [written === 'upper' ? this.#key(key).toUpperCase() : this.#key(key)];
+    const path =
+      on === 'logout' ? '/api-auth/logout' : ['/api', on, ...named, ...(tail === undefined ? [] : [tail])].join('/');
+    const asked = Object.entries(query ?? {}).map(([name, value]): [string, string] => [
+      name,
+      isLabel(value) ? this.#key(value) : value,
+    ]);
+    const url = `${path}${written === 'bare' ? '' : '/'}?${new URLSearchParams(asked)}`;
+    if (broken)
+      return client.send(method, url, unreadable[broken].text, { ...plain, 'Content-Type': unreadable[broken].type });
+    return client.send(method, url, body && JSON.parse(JSON.stringify(body), (_, value) => this.#linked(value)), plain);
+  }
+
+  /** Links of a body as URLs. */
+  #linked(value: unknown): unknown {
+    if (typeof value !== 'object' || value === null || !('link' in value)) return value;
+    const { link, key } = value as Link;
+    return `${this.fixture.url}/api/${link}/${this.#key(key)}/`;
+  }
+
+  /** The key behind a label; of one that names nothing, a key that names nothing. */
+  #key(label: string): string {
+    return this.#keys.get(label) ?? (!isLabel(label) ? label : label.startsWith('r') ? '999999' : '0'.repeat(32));
+  }
+
+  #name(label: string, key: string, unique = key): void {
+    this.#keys.set(label, key);
+    this.#labels.set(unique, label);
+  }
+
+  /** Remembers a new object, and its quotas, by label; a user gets his token. */
+  #welcome(label: string, { on }: Call, body: Json): void {
+    if (body.pk !== undefined) return this.#name(label, String(body.pk), `${on.split('-')[0]}/${body.pk}`);
+    this.#name(label, body.uuid);
+    for (const { name, uuid } of body.quotas ?? []) this.#name(`${label}.${name}`, uuid);
+    if (on !== 'users') return;
+    this.#clients.set(label, this.fixture.anonymous);
+    this.#signIn(label);
+  }
+
+  #signIn(label: string): void {
+    if (this.#world.users.get(label)?.active) this.#clients.set(label, this.fixture.as(label));
+  }
+
+  /** An event in the words of verdicts. */
+  #event({ type, context }: { readonly type: string; readonly context: Readonly<Record<string, string>> }): string {
+    const scope = context.project_uuid ?? context.customer_uuid;
+    const about = [context.affected_user_uuid, context.ssh_key_uuid, scope].flatMap((uuid) =>
+      uuid === undefined ? [] : (this.#labels.get(uuid) ?? uuid),
+    );
+    const actor =
+      context.user_uuid === undefined ? [] : ['by', this.#labels.get(context.user_uuid) ?? context.user_uuid];
+    return [type, ...about, ...actor].join(' ');
+  }
+}
+
+/** The model knows not all quotas: a list of them is one of a name. */
+const known = (on: string): Pick<Call, 'query'> =>
+  on === 'quotas' ? { query: { page_size: '300', name: customerQuotas[1] } } : {};
+
+const byId = (items: readonly Shown[]): Shown[] => [...items].sort((a, b) => (String(a.id) < String(b.id) ? -1 : 1));
+
+/** Several events of one type have no order of their own. */
+function gathered(events: readonly string[]): readonly (readonly string[])[] {
+  const runs: string[][] = [];
+  for (const event of events) {
+    const type = (text: string | undefined): string | undefined => text?.split(' ')[0];
+    if (type(runs.at(-1)?.[0]) === type(event)) runs.at(-1)?.push(event);
+    else runs.push([event]);
+  }
+  return runs.map((run) => run.sort());
+}
+
+const withoutParserText = (body: Json): unknown =>
+  typeof body?.detail === 'string' && body.detail.startsWith('JSON parse error - ')
+    ? { detail: 'JSON parse error - …' }
+    : body;
+
+/** A difference as it is printed. */
+export const reported = ({ call, about, expected, got }: Difference): string =>
+  [told(call), `  expected ${about}: ${JSON.stringify(expected)}`, `  got: ${JSON.stringify(got)}`].join('\n');

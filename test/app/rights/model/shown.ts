@@ -1,0 +1,202 @@
+/**
+ * What a representation shows to a caller, in the words of the model, and the same words read from an answer. Members that
+ * say nothing about sight and rights are left out; a member that must be absent is undefined.
+ */
+import type { Json } from '../../../support/fixture.ts';
+import {
+  activeRoles,
+  inScope,
+  type Kind,
+  limitOf,
+  members,
+  projectsOf,
+  type Role,
+  scopeOf,
+  sees,
+  type User,
+  usageOf,
+  type World,
+} from '../model.ts';
+
+export type Shown = Readonly<Record<string, unknown>>;
+
+/** How labels are told from answers: by the uuid (or pk) behind a key or a link. */
+export type LabelOf = (key: string) => string;
+
+const keyIn = (link: string): string => link.split('/').at(-2) as string;
+const usersWith = (world: World, scope: string, role: string): string[] =>
+  activeRoles(world)
+    .filter((held) => held.scope === scope && held.role === role)
+    .map(({ user }) => user)
+    .sort();
+
+/** An object of a list or a detail as this caller must see it. `own` says that the caller's own token is shown. */
+export function shown(world: World, caller: User, kind: Kind, id: string, own = true): Shown {
+  switch (kind) {
+    case 'users':
+      return shownUser(world.users.get(id) as User, caller, own);
+    case 'keys': {
+      const key = world.keys.get(id);
+      return { id, name: key?.name, user: caller.staff ? key?.owner : undefined };
+    }
+    case 'customers':
+      return {
+        id,
+        name: world.customers.get(id)?.name,
+        abbreviation: world.customers.get(id)?.abbreviation,
+        projects: projectsOf(world, id)
+          .filter((project) => sees(world, caller, 'projects', project))
+          .sort(),
+        owners: usersWith(world, id, 'owner'),
+        support_users: usersWith(world, id, 'support'),
+        nc_project_count: usageOf(world, `${id}.nc_project_count`),
+        nc_user_count: usageOf(world, `${id}.nc_user_count`),
+      };
+    case 'projects': {
+      const { name, description, customer } = world.projects.get(id) ?? {};
+      return { id, name, description, customer, usages: 0 };
+    }
+    case 'quotas':
+      return { id, limit: limitOf(world, id), usage: usageOf(world, id), scope: scopeOf(id), threshold: 0 };
+    default: {
+      const { role, user, scope, author, expires, ended } = world.roles.get(id) as Role;
+      return { id, role, user, scope, author, expires: ended ?? expires };
+    }
+  }
+}
+
+/** The keys that only some callers see (4.1 "Shown to"). */
+function shownUser(user: User, caller: User, own: boolean): Shown {
+  const self = caller.id === user.id;
+  const all = caller.staff || caller.support;
+  return {
+    id: user.id,
+    full_name: user.fullName,
+    organization: user.organization,
+    organization_approved: user.approved,
+    civil_number: all || self ? null : undefined,
+    description: all ? '' : undefined,
+    is_staff: all ? user.staff : undefined,
+    is_active: all ? user.active : undefined,
+    is_support: user.support,
+    token: self && own ? 'shown' : undefined,
+    token_lifetime: caller.staff || self ? null : undefined,
+    agreed: user.agreed,
+  };
+}
+
+/** The same of an object in an answer. */
+export function seen(kind: Kind, body: Json, label: LabelOf): Shown {
+  const link = (url: string | null): string | null => (url === null ? null : label(keyIn(url)));
+  const labels = (objects: readonly Json[]): string[] => objects.map(({ url }) => label(keyIn(url))).sort();
+  const usage = (name: string): number => body.quotas.find((quota: Json) => quota.name === name).usage;
+  switch (kind) {
+    case 'users': {
+      const {
+        full_name,
+        organization,
+        organization_approved,
+        civil_number,
+        description,
+        is_staff,
+        is_active,
+        is_support,
+        token,
+        token_lifetime,
+      } = body;
+      const agreed = body.agreement_date !== null;
+      return {
+        id: label(body.uuid),
+        full_name,
+        organization,
+        organization_approved,
+        civil_number,
+        description,
+        is_staff,
+        is_active,
+        is_support,
+        token: token && 'shown',
+        token_lifetime,
+        agreed,
+      };
+    }
+    case 'keys':
+      return { id: label(body.uuid), name: body.name, user: body.user_uuid && label(body.user_uuid) };
+    case 'customers':
+      return {
+        id: label(body.uuid),
+        name: body.name,
+        abbreviation: body.abbreviation,
+        projects: labels(body.projects),
+        owners: labels(body.owners),
+        support_users: labels(body.support_users),
+        nc_project_count: usage('nc_project_count'),
+        nc_user_count: usage('nc_user_count'),
+      };
+    case 'projects': {
+      const usages = body.quotas.reduce((sum: number, quota: Json) => sum + quota.usage, 0);
+      return {
+        id: label(body.uuid),
+        name: body.name,
+        description: body.description,
+        customer: link(body.customer),
+        usages,
+      };
+    }
+    case 'quotas':
+      return {
+        id: label(body.uuid),
+        limit: body.limit,
+        usage: body.usage,
+        scope: link(body.scope),
+        threshold: body.threshold,
+      };
+    default:
+      return {
+        id: label(`${kind.split('-')[0]}/${body.pk}`),
+        role: body.role,
+        user: link(body.user),
+        scope: link(body.customer ?? body.project),
+        author: link(body.created_by),
+        expires: body.expiration_time === null ? null : Date.parse(body.expiration_time),
+      };
+  }
+}
+
+/** An item of a customer's or project's users/. */
+export function shownMember(world: World, caller: User, scope: string, user: string): Shown {
+  const structure = world.customers.has(scope) ? 'customer' : 'project';
+  const held = activeRoles(world).filter((role) => role.user === user);
+  const own = held.find((role) => role.scope === scope);
+  const inProjects = held.filter(
+    (role) => projectsOf(world, scope).includes(role.scope) && inScope(world, caller, role).length > 0,
+  );
+  const projects =
+    structure === 'customer'
+      ? inProjects.map((role) => `${role.role} of ${role.scope} by ${role.id}`).sort()
+      : undefined;
+  return { id: user, role: own?.role ?? null, permission: own?.id ?? null, expires: own?.expires ?? null, projects };
+}
+
+/** The same of an item in an answer. */
+export function seenMember(body: Json, label: LabelOf): Shown {
+  const permission = (url: string): string =>
+    label(`${url.includes('customer-permissions') ? 'customer' : 'project'}/${keyIn(url)}`);
+  return {
+    id: label(body.uuid),
+    role: body.role,
+    permission: body.permission && permission(body.permission),
+    expires: body.expiration_time && Date.parse(body.expiration_time),
+    projects: body.projects
+      ?.map((project: Json) => `${project.role} of ${label(project.uuid)} by ${permission(project.permission)}`)
+      .sort(),
+  };
+}
+
+/** Labels of the users in the list of a customer's or project's users. */
+export const membersOf = (world: World, scope: string): string[] =>
+  world.customers.has(scope)
+    ? members(world, scope)
+    : activeRoles(world)
+        .filter((role) => role.scope === scope)
+        .map(({ user }) => user);

@@ -1,0 +1,71 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { start } from '../../support/fixture.ts';
+import { type Call, told } from './model/call.ts';
+import { type Difference, play, reported } from './model/player.ts';
+import { Random, randomCall } from './model/requests.ts';
+import { judge } from './model/verdict.ts';
+import { emptyWorld, type Settings } from './model.ts';
+
+/*
+ * Random requests of random callers, answered by a server and judged by a model that was written from the conventions:
+ * status, sight, effects, usages and events must be the same. ACCESS_SEED and ACCESS_STEPS choose others and more.
+ */
+const seed = Number(process.env.ACCESS_SEED ?? 20180105);
+const steps = Number(process.env.ACCESS_STEPS ?? 10_000);
+
+const test = suite('visibility and rights');
+
+/** A script of requests, made by playing it in the model alone. */
+function scriptOf(settings: Settings, length: number): Call[] {
+  const random = new Random(seed);
+  const world = emptyWorld(Date.parse(start), settings);
+  return Array.from({ length }, (_, index) => {
+    const call = randomCall(random, world, index + 1, Date.parse(start));
+    judge(world, call);
+    return call;
+  });
+}
+
+const isSame = (a: Difference, b: Difference): boolean =>
+  [a.about, a.call.method, a.call.on, a.call.tail].join() === [b.about, b.call.method, b.call.on, b.call.tail].join() &&
+  (a.about !== 'status' || (a.expected === b.expected && a.got === b.got));
+
+/** Leaves out of a script whatever a difference does not need, for as long as there is time. */
+async function shortened(
+  script: readonly Call[],
+  settings: Settings,
+  first: Difference,
+): Promise<{ script: readonly Call[]; difference: Difference }> {
+  const until = performance.now() + 20_000;
+  let best = { script: script.slice(0, first.index + 1), difference: first };
+  for (let size = Math.ceil(best.script.length / 2); size >= 1; size = size > 1 ? Math.ceil(size / 2) : 0) {
+    for (let from = best.script.length - 1 - size; from > -size; from -= size) {
+      if (performance.now() > until) return best;
+      const fewer = best.script.filter((_, index) => index < Math.max(from, 0) || index >= from + size);
+      const difference = await play(fewer, settings);
+      if (difference && isSame(difference, first)) best = { script: fewer.slice(0, difference.index + 1), difference };
+    }
+  }
+  return best;
+}
+
+async function agree(settings: Settings): Promise<void> {
+  const script = scriptOf(settings, Math.ceil(steps / 2));
+  console.log(`seed ${seed}, ${script.length} steps`);
+  const difference = await play(script, settings);
+  if (!difference) return;
+  const short = await shortened(script, settings, difference);
+  const lastSteps = short.script.slice(-50).map(told);
+  const heading = `The last ${lastSteps.length} of ${short.script.length} steps that show it:`;
+  console.log([reported(difference), heading, ...lastSteps, reported(short.difference)].join('\n'));
+  assert.unreachable(`seed ${seed} makes a difference in step ${difference.call.at}`);
+}
+
+test('what random requests see, change, count and tell is what the tables of sight and rights say', () =>
+  agree({ owners_can_manage_customers: false, owners_can_manage_owners: false }));
+
+test('so it is where owners manage their customers and their co-owners', () =>
+  agree({ owners_can_manage_customers: true, owners_can_manage_owners: true }));
+
+test.run();

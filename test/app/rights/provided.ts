@@ -1,0 +1,340 @@
+/** The rights to what types of providers bring with them: the same rows for every type, and an object of every kind to ask for. */
+
+import { createQuotas } from '../../../src/activity/quotas/usage.ts';
+import { endpoints } from '../../../src/app/api.ts';
+import { propertyKinds, providerTypes, resourceKind, resourceKinds } from '../../../src/cloud/catalogue/registry.ts';
+import { placeOf } from '../../../src/cloud/resources/creation.ts';
+import { insertResource } from '../../../src/cloud/resources/rows.ts';
+import { createLink, createService } from '../../../src/cloud/services/linking.ts';
+import { newUuid, ownContext } from '../../../src/kernel/access/deployment.ts';
+import { sql } from '../../../src/kernel/db/sql.ts';
+import type { Situation } from './situation.ts';
+
+/*
+ * Rows by the shape of paths: <service>, <link>, <kind>, <property> and <entity> stand for every collection of that sort,
+ * a star for whatever follows or every other method. `ok` is any answer but a refusal of the right: what it is depends on
+ * the kind. To create nothing at all is 400 for everybody, because the right depends on the body. `theirs` belongs to
+ * somebody else in the own project; of properties some are everybody's (`any`), and some of the own and of foreign settings. What is
+ * foreign to one role is so to the others: one of them asks for all.
+ */
+const shapes = `
+                                                                           ST  GS  CO  CS  PM  PA  PS  UN  IN  AN
+GET    /api/<service>/                                           -         200 200 200 200 200 200 200 200 401 401
+POST   /api/<service>/                                           own       201 403 201 403 403 403 403 400 401 401
+POST   /api/<service>/                                           foreign   201 403 400 .   .   .   .   400 .   401
+GET    /api/<service>/:key/link/                                 own       200 403 200 403 403 403 403 404 401 401
+GET    /api/<service>/:key/link/                                 foreign   200 403 404 .   .   .   .   404 .   401
+GET    /api/<service>/:key/*                                     own       200 200 200 200 200 200 200 404 401 401
+GET    /api/<service>/:key/*                                     foreign   200 200 404 .   .   .   .   404 .   401
+*      /api/<service>/:key/*                                     own       ok  403 ok  403 403 403 403 404 401 401
+*      /api/<service>/:key/*                                     foreign   ok  403 404 .   .   .   .   404 .   401
+GET    /api/<link>/                                              -         200 200 200 200 200 200 200 200 401 401
+POST   /api/<link>/                                              own       201 403 201 403 403 403 403 400 401 401
+POST   /api/<link>/                                              foreign   201 403 400 .   .   .   .   400 .   401
+GET    /api/<link>/:key/                                         own       200 200 200 200 200 200 200 404 401 401
+GET    /api/<link>/:key/                                         foreign   200 200 404 .   .   .   .   404 .   401
+*      /api/<link>/:key/                                         own       ok  403 ok  403 403 403 403 404 401 401
+*      /api/<link>/:key/                                         foreign   ok  403 404 .   .   .   .   404 .   401
+GET    /api/<property>/                                          -         200 200 200 200 200 200 200 200 401 401
+GET    /api/<property>/:key/                                     any       200 200 200 200 200 200 200 200 401 401
+GET    /api/<property>/:key/                                     own       200 200 200 200 200 200 200 404 401 401
+GET    /api/<property>/:key/                                     foreign   200 200 404 .   .   .   .   404 .   401
+GET    /api/<kind>/                                              -         200 200 200 200 200 200 200 200 401 401
+POST   /api/<kind>/                                              -         400 400 400 400 400 400 400 400 401 401
+GET    /api/<kind>/:key/*                                        own       200 200 200 200 200 200 200 404 401 401
+GET    /api/<kind>/:key/*                                        foreign   200 200 404 .   .   .   .   404 .   401
+*      /api/<kind>/:key/*                                        own       ok  403 ok  403 ok  ok  403 404 401 401
+*      /api/<kind>/:key/*                                        foreign   ok  403 404 .   .   .   .   404 .   401
+GET    /api/<entity>/                                            -         200 200 200 200 200 200 200 200 401 401
+POST   /api/<entity>/                                            -         400 400 400 400 400 400 400 400 401 401
+GET    /api/<entity>/:key/*                                      theirs    200 200 404 404 404 404 404 404 401 401
+*      /api/<entity>/:key/*                                      theirs    ok  403 404 404 404 404 404 404 401 401
+`;
+
+/** Collections of what resources hold and is none. */
+const entities = new Set(['jira-issues', 'jira-comments', 'jira-attachments']);
+
+const linkPaths = new Map(providerTypes.map((type) => [`${type.prefix}-service-project-link`, type]));
+const servicePaths = new Map(providerTypes.map((type) => [type.prefix, type]));
+const kindPaths = new Map(resourceKinds.map((typed) => [typed.kind.path, typed]));
+const propertyPaths = new Map(propertyKinds.map((property) => [property.kind.path, property]));
+
+const collectionOf = (path: string): string => path.split('/')[2] ?? '';
+
+function sortOf(path: string): string | undefined {
+  const collection = collectionOf(path);
+  if (servicePaths.has(collection)) return '<service>';
+  if (linkPaths.has(collection)) return '<link>';
+  if (kindPaths.has(collection)) return '<kind>';
+  if (propertyPaths.has(collection)) return '<property>';
+  return entities.has(collection) ? '<entity>' : undefined;
+}
+
+/** Whether rows of a provider's endpoints are meant. */
+export const isProvided = (path: string): boolean => sortOf(path) !== undefined;
+
+export const isEntity = (path: string): boolean => sortOf(path) === '<entity>';
+
+/** The words for the objects that a path of a provider may be asked about. */
+export const wordsOf = (path: string): readonly string[] =>
+  isEntity(path)
+    ? ['theirs']
+    : ['any', 'own', 'foreign'].filter((word) =>
+        sortOf(path) === '<property>' ? isOfSort(path, word) : word !== 'any',
+      );
+
+/** The lines of the table for every endpoint of every provider, but those that have lines of their own in `table`. */
+export function providedLines(table: string): string {
+  const own = new Set(table.split('\n').map((line) => line.trim().split(/\s+/).slice(0, 2).join(' ')));
+  const templates = shapes
+    .split('\n')
+    .slice(2)
+    .filter((line) => line.trim() !== '')
+    .map((line) => line.trim().split(/\s+/) as [string, string, string, ...string[]]);
+  const lines = endpoints.flatMap(({ operations, path }) => {
+    const sort = sortOf(path);
+    if (!sort) return [];
+    const shape = path.replace(collectionOf(path), sort);
+    return Object.keys(operations)
+      .filter((method) => !own.has(`${method} ${path}`))
+      .flatMap((method) => {
+        const fitting = templates.filter(
+          ([asked, pattern]) =>
+            (asked === method || asked === '*') &&
+            (pattern.endsWith('*') ? shape.startsWith(pattern.slice(0, -1)) : shape === pattern),
+        );
+        return fitting
+          .filter(
+            ([asked, pattern, object]) =>
+              asked === fitting[0]?.[0] &&
+              pattern === fitting[0]?.[1] &&
+              (sort !== '<property>' || isOfSort(path, object)),
+          )
+          .map(([, , object, ...cells]) => [method, path, object, ...cells].join(' '));
+      });
+  });
+  return ['', '', ...lines].join('\n');
+}
+
+/** Whether a property is everybody's or belongs to settings, as the word for it says. */
+function isOfSort(path: string, object: string): boolean {
+  const property = propertyPaths.get(collectionOf(path));
+  if (object === '-' || !property) return true;
+  return (property.type.hasGlobalProperties || property.kind.isGlobal === true) === (object === 'any');
+}
+
+/** A service on settings of a customer, and its link to a project. */
+interface Connection {
+  readonly settings: number;
+  readonly service: string;
+  readonly link: string;
+  readonly linkId: number;
+}
+
+function inserted<T>({ fixture }: Situation, work: () => T): T {
+  const { db } = fixture.server.deployment;
+  const result = db.write(work);
+  db.commit();
+  return result;
+}
+
+const idOf = ({ fixture }: Situation, table: 'customer' | 'project', uuid: string): number =>
+  fixture.server.deployment.db.value<number>(
+    table === 'customer'
+      ? sql`SELECT id FROM customer WHERE uuid = ${uuid}`
+      : sql`SELECT id FROM project WHERE uuid = ${uuid}`,
+  ) as number;
+
+/** Connects a provider of a type to a project of the customer that the word means, or to another one. */
+function connect(
+  place: Situation,
+  typeName: string,
+  object: string,
+  projectUuid = place.projects[object].uuid as string,
+): Connection {
+  const { deployment } = place.fixture.server;
+  const { db } = deployment;
+  const context = ownContext(deployment);
+  const customer = idOf(place, 'customer', place.customers[object].uuid);
+  const type = providerTypes.find(({ name }) => name === typeName);
+  return inserted(place, () => {
+    const settings = db.insert('service_settings', {
+      uuid: newUuid(deployment),
+      name: 'Cloud',
+      type: typeName,
+      state: 'In Sync',
+      customer_id: customer,
+      created: context.now,
+      synced: context.now,
+    });
+    createQuotas(context, 'settings', settings, type?.quotas.settings ?? []);
+    const service = createService(context, { customer, settings, isAvailableForAll: false }, 'automatic');
+    const link = createLink(context, service, idOf(place, 'project', projectUuid), 'automatic');
+    const uuidOf = (query: ReturnType<typeof sql>): string => db.value<string>(query) as string;
+    return {
+      settings,
+      linkId: link,
+      service: uuidOf(sql`SELECT uuid FROM service WHERE id = ${service}`),
+      link: uuidOf(sql`SELECT uuid FROM service_project_link WHERE id = ${link}`),
+    };
+  });
+}
+
+/** A new object of the collection of a path, as the word for it says; answers its key. */
+export function newKeyOf(place: Situation, path: string, object: string): string {
+  const collection = collectionOf(path);
+  const { deployment } = place.fixture.server;
+  const { db } = deployment;
+  const property = propertyPaths.get(collection);
+  const typed = kindPaths.get(collection);
+  const whose = object === 'foreign' ? 'foreign' : 'own';
+  if (property) {
+    const isGlobal = object === 'any';
+    const uuid = newUuid(deployment);
+    const settings_id = isGlobal ? null : connect(place, property.type.name, whose).settings;
+    inserted(place, () =>
+      db.insert('property', {
+        uuid,
+        kind: property.name,
+        settings_id,
+        backend: isGlobal ? '' : null,
+        backend_id: uuid,
+        name: 'One',
+      }),
+    );
+    return uuid;
+  }
+  if (typed) return newResource(place, typed.name, connect(place, typed.type.name, whose));
+  if (entities.has(collection)) return newEntity(place, collection);
+  const type = servicePaths.get(collection) ?? linkPaths.get(collection);
+  const connection = connect(place, type?.name as string, whose);
+  return servicePaths.has(collection) ? connection.service : connection.link;
+}
+
+/** A resource in state OK, and what it belongs to. */
+function newResource(place: Situation, kind: string, { linkId }: Connection): string {
+  const { deployment } = place.fixture.server;
+  const context = ownContext(deployment);
+  const make = (name: string, values: Readonly<Record<string, unknown>> = {}): { uuid: string; id: number } =>
+    insertResource(context, {
+      kind: name,
+      ...placeOf(deployment, linkId),
+      state: 'OK',
+      values: { name: 'one', backend_id: newUuid(deployment), ...values },
+    });
+  const parent = resourceKind(kind).kind.references?.parent_id?.kind;
+  return inserted(place, () => make(kind, parent === undefined ? {} : { parent_id: make(parent).id })).uuid;
+}
+
+/** An entity that the guest made in a project of JIRA. */
+function newEntity(place: Situation, collection: string): string {
+  const { deployment } = place.fixture.server;
+  const { db } = deployment;
+  const connection = connect(place, 'JIRA', 'own');
+  const project = newResource(place, 'JIRA.Project', connection);
+  const { now } = ownContext(deployment);
+  return inserted(place, () => {
+    const common = {
+      settings_id: connection.settings,
+      state: 'OK',
+      created: now,
+      user_id: db.value<number>(sql`SELECT id FROM user WHERE username = 'guest'`),
+    };
+    const keys = {
+      'jira-issues': newUuid(deployment),
+      'jira-comments': newUuid(deployment),
+      'jira-attachments': newUuid(deployment),
+    };
+    const issue_id = db.insert('jira_issue', {
+      ...common,
+      uuid: keys['jira-issues'],
+      jira_project_id: db.value<number>(sql`SELECT id FROM resource WHERE uuid = ${project}`),
+      summary: 'One',
+      updated: now,
+    });
+    db.insert('jira_comment', { ...common, uuid: keys['jira-comments'], issue_id, message: 'One' });
+    const attachment_id = db.insert('jira_attachment', {
+      ...common,
+      uuid: keys['jira-attachments'],
+      issue_id,
+      name: 'one.txt',
+      size: 3,
+    });
+    db.insert('jira_attachment_file', { attachment_id, content: Buffer.from('One') });
+    return keys[collection as keyof typeof keys];
+  });
+}
+
+/** A valid body of what creates an entity in the own project, for a user who sees what it belongs to if he sees the project. */
+export function entityBody(place: Situation, path: string, user: string | undefined): unknown {
+  const collection = collectionOf(path);
+  const { db } = place.fixture.server.deployment;
+  const key = newEntity(place, 'jira-issues');
+  const issue = `/api/jira-issues/${key}/`;
+  inserted(place, () =>
+    db.run(sql`UPDATE jira_issue SET user_id = (SELECT id FROM user WHERE uuid = ${user ?? null}) WHERE uuid = ${key}`),
+  );
+  if (collection === 'jira-comments') return { issue, message: 'One' };
+  if (collection === 'jira-attachments') {
+    const form = new FormData();
+    form.set('issue', issue);
+    form.set('file', new Blob(['One']), 'one.txt');
+    return form;
+  }
+  const project = db.get<{ uuid: string; settings_id: number }>(
+    sql`SELECT r.uuid, r.settings_id FROM jira_issue i JOIN resource r ON r.id = i.jira_project_id WHERE i.uuid = ${key}`,
+  );
+  const property = (kind: string, path: string): string => {
+    const uuid = newUuid(place.fixture.server.deployment);
+    inserted(place, () =>
+      db.insert('property', {
+        uuid,
+        kind,
+        settings_id: project?.settings_id as number,
+        backend: null,
+        backend_id: uuid,
+        name: 'One',
+      }),
+    );
+    return `/api/${path}/${uuid}/`;
+  };
+  return {
+    jira_project: `/api/jira-projects/${project?.uuid}/`,
+    type: property('JIRA.IssueType', 'jira-issue-types'),
+    priority: property('JIRA.Priority', 'jira-priorities'),
+    summary: 'One',
+  };
+}
+
+/** Valid bodies of what creates services and links; undefined for whatever else. */
+export async function providedBody(place: Situation, method: string, path: string, object: string): Promise<unknown> {
+  const collection = collectionOf(path);
+  if (method === 'POST' && path === `/api/${collection}/`) {
+    if (servicePaths.has(collection))
+      return { name: 'Cloud', customer: place.customers[object].url, simulator_latency: '0' };
+    const type = linkPaths.get(collection);
+    if (!type) return {};
+    const { service } = connect(place, type.name, object, await secondProject(place, object));
+    return { project: place.projects[object].url, service: `/api/${type.prefix}/${service}/` };
+  }
+  return method === 'GET' || method === 'DELETE' ? undefined : { name: 'one' };
+}
+
+const seconds = new WeakMap<Situation, Map<string, string>>();
+
+/** A second project where everybody has the role he has in the first: there he sees services that the first has no link to. */
+async function secondProject(place: Situation, object: string): Promise<string> {
+  const known = seconds.get(place) ?? new Map<string, string>();
+  seconds.set(place, known);
+  const present = known.get(object);
+  if (present !== undefined) return present;
+  const { fixture } = place;
+  const project = await fixture.project('Second', place.customers[object]);
+  for (const { role, user } of object === 'own'
+    ? (await fixture.staff.get(`/api/project-permissions/?project=${place.projects[object].uuid}&page_size=300`)).body
+    : []) {
+    await fixture.grant(project, { url: user }, role);
+  }
+  known.set(object, project.uuid);
+  return project.uuid;
+}

@@ -1,0 +1,509 @@
+// Longer than others for its table, which stands in one piece.
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { endpoints } from '../../../src/app/api.ts';
+import type { ServerOptions } from '../../../src/app/server.ts';
+import { bodies, queries } from './bodies.ts';
+import { isProvided, newKeyOf, providedBody, providedLines } from './provided.ts';
+import { type Column, columns, type Situation, situation } from './situation.ts';
+
+/*
+ * Who may do what: every method of every path, asked by everybody. ST staff, GS global support, CO and CS owner and support
+ * of the customer, PM, PA, PS manager, administrator and support of its project, UN somebody without a role, IN an inactive
+ * user with a token, AN nobody. `own` is the customer they have to do with and what belongs to it, `foreign` another one;
+ * of users, `self` is the caller, `other` somebody else, `staff` one of the staff; `self` among permissions is the caller's
+ * own. A missing object needs no rows: it is always like an invisible one. A dot: there is no such case;
+ * `ok`: whatever is no refusal. What providers bring with them has its rows in provided.ts, but for the exceptions here.
+ */
+const table = `
+                                                                           ST  GS  CO  CS  PM  PA  PS  UN  IN  AN
+POST   /api-auth/password/                                       -         200 200 200 200 200 200 200 200 200 200
+POST   /api-auth/logout/                                         -         204 204 204 204 204 204 204 204 401 401
+POST   /api-auth/saml2/login/                                    -         401 401 401 401 401 401 401 401 401 401
+POST   /api-auth/saml2/login/complete/                           -         401 401 401 401 401 401 401 401 401 401
+GET    /api-auth/saml2/logout/                                   -         401 401 401 401 401 401 401 401 401 401
+GET    /api-auth/saml2/logout/complete/                          -         401 401 401 401 401 401 401 401 401 401
+POST   /api-auth/saml2/logout/complete/                          -         401 401 401 401 401 401 401 401 401 401
+GET    /api-auth/saml2/metadata/                                 -         200 200 200 200 200 200 200 200 200 200
+GET    /api-auth/saml2/providers/                                -         200 200 200 200 200 200 200 200 200 200
+GET    /api/                                                     -         200 200 200 200 200 200 200 200 401 401
+GET    /api/version/                                             -         200 200 200 200 200 200 200 200 200 200
+GET    /api/configuration/                                       -         200 200 200 200 200 200 200 200 200 200
+GET    /docs/                                                    -         200 200 200 200 200 200 200 200 200 200
+
+GET    /api/users/                                               -         200 200 200 200 200 200 200 200 401 401
+POST   /api/users/                                               -         201 403 403 403 403 403 403 403 401 401
+GET    /api/users/:key/                                          self      200 200 200 200 200 200 200 200 401 401
+GET    /api/users/:key/                                          other     200 200 200 200 200 200 200 200 401 401
+GET    /api/users/:key/                                          staff     200 200 404 404 404 404 404 404 401 401
+PUT    /api/users/:key/                                          self      200 200 200 200 200 200 200 200 401 401
+PUT    /api/users/:key/                                          other     200 403 403 403 403 403 403 403 401 401
+PUT    /api/users/:key/                                          staff     200 403 404 404 404 404 404 404 401 401
+PATCH  /api/users/:key/                                          self      200 200 200 200 200 200 200 200 401 401
+PATCH  /api/users/:key/                                          other     200 403 403 403 403 403 403 403 401 401
+PATCH  /api/users/:key/                                          staff     200 403 404 404 404 404 404 404 401 401
+DELETE /api/users/:key/                                          self      204 403 403 403 403 403 403 403 401 401
+DELETE /api/users/:key/                                          other     204 403 403 403 403 403 403 403 401 401
+DELETE /api/users/:key/                                          staff     204 403 404 404 404 404 404 404 401 401
+POST   /api/users/:key/password/                                 self      200 200 200 200 200 200 200 200 401 401
+POST   /api/users/:key/password/                                 other     200 403 403 403 403 403 403 403 401 401
+POST   /api/users/:key/password/                                 staff     200 403 404 404 404 404 404 404 401 401
+POST   /api/users/:key/claim_organization/                       self      200 200 200 200 200 200 200 200 401 401
+POST   /api/users/:key/claim_organization/                       other     200 403 403 403 403 403 403 403 401 401
+POST   /api/users/:key/claim_organization/                       staff     200 403 404 404 404 404 404 404 401 401
+POST   /api/users/:key/approve_organization/                     self      200 403 200 200 403 403 403 403 401 401
+POST   /api/users/:key/approve_organization/                     other     200 403 200 200 403 403 403 403 401 401
+POST   /api/users/:key/approve_organization/                     staff     200 403 404 404 404 404 404 404 401 401
+POST   /api/users/:key/reject_organization/                      self      200 403 200 200 403 403 403 403 401 401
+POST   /api/users/:key/reject_organization/                      other     200 403 200 200 403 403 403 403 401 401
+POST   /api/users/:key/reject_organization/                      staff     200 403 404 404 404 404 404 404 401 401
+POST   /api/users/:key/remove_organization/                      self      200 200 200 200 200 200 200 200 401 401
+POST   /api/users/:key/remove_organization/                      other     200 403 200 200 403 403 403 403 401 401
+POST   /api/users/:key/remove_organization/                      staff     200 403 404 404 404 404 404 404 401 401
+GET    /api/user-counters/                                       -         200 200 200 200 200 200 200 200 401 401
+
+GET    /api/keys/                                                -         200 200 200 200 200 200 200 200 401 401
+POST   /api/keys/                                                -         201 201 201 201 201 201 201 201 401 401
+GET    /api/keys/:key/                                           own       200 200 200 200 200 200 200 200 401 401
+GET    /api/keys/:key/                                           foreign   200 200 404 404 404 404 404 404 401 401
+DELETE /api/keys/:key/                                           own       204 204 204 204 204 204 204 204 401 401
+DELETE /api/keys/:key/                                           foreign   204 403 404 404 404 404 404 404 401 401
+
+GET    /api/customers/                                           -         200 200 200 200 200 200 200 200 401 401
+POST   /api/customers/                                           -         201 403 403 403 403 403 403 403 401 401
+GET    /api/customers/:key/                                      own       200 200 200 200 200 200 200 404 401 401
+GET    /api/customers/:key/                                      foreign   200 200 404 404 404 404 404 404 401 401
+PUT    /api/customers/:key/                                      own       200 403 403 403 403 403 403 404 401 401
+PUT    /api/customers/:key/                                      foreign   200 403 404 404 404 404 404 404 401 401
+PATCH  /api/customers/:key/                                      own       200 403 403 403 403 403 403 404 401 401
+PATCH  /api/customers/:key/                                      foreign   200 403 404 404 404 404 404 404 401 401
+DELETE /api/customers/:key/                                      own       409 403 403 403 403 403 403 404 401 401
+DELETE /api/customers/:key/                                      foreign   409 403 404 404 404 404 404 404 401 401
+GET    /api/customers/:key/users/                                own       200 200 200 200 200 200 200 404 401 401
+GET    /api/customers/:key/users/                                foreign   200 200 404 404 404 404 404 404 401 401
+GET    /api/customers/:key/counters/                             own       200 200 200 200 200 200 200 404 401 401
+GET    /api/customers/:key/counters/                             foreign   200 200 404 404 404 404 404 404 401 401
+GET    /api/customers/:key/image/                                own       200 200 200 200 200 200 200 404 401 401
+GET    /api/customers/:key/image/                                foreign   200 200 404 404 404 404 404 404 401 401
+PUT    /api/customers/:key/image/                                own       200 403 200 403 403 403 403 404 401 401
+PUT    /api/customers/:key/image/                                foreign   200 403 404 404 404 404 404 404 401 401
+PATCH  /api/customers/:key/image/                                own       200 403 200 403 403 403 403 404 401 401
+PATCH  /api/customers/:key/image/                                foreign   200 403 404 404 404 404 404 404 401 401
+DELETE /api/customers/:key/image/                                own       204 403 204 403 403 403 403 404 401 401
+DELETE /api/customers/:key/image/                                foreign   204 403 404 404 404 404 404 404 401 401
+
+GET    /api/projects/                                            -         200 200 200 200 200 200 200 200 401 401
+POST   /api/projects/                                            own       201 403 201 403 403 403 403 400 401 401
+POST   /api/projects/                                            foreign   201 403 400 400 400 400 400 400 401 401
+GET    /api/projects/:key/                                       own       200 200 200 200 200 200 200 404 401 401
+GET    /api/projects/:key/                                       foreign   200 200 404 404 404 404 404 404 401 401
+PUT    /api/projects/:key/                                       own       200 403 200 403 403 403 403 404 401 401
+PUT    /api/projects/:key/                                       foreign   200 403 404 404 404 404 404 404 401 401
+PATCH  /api/projects/:key/                                       own       200 403 200 403 403 403 403 404 401 401
+PATCH  /api/projects/:key/                                       foreign   200 403 404 404 404 404 404 404 401 401
+DELETE /api/projects/:key/                                       own       204 403 204 403 403 403 403 404 401 401
+DELETE /api/projects/:key/                                       foreign   204 403 404 404 404 404 404 404 401 401
+GET    /api/projects/:key/users/                                 own       200 200 200 200 200 200 200 404 401 401
+GET    /api/projects/:key/users/                                 foreign   200 200 404 404 404 404 404 404 401 401
+GET    /api/projects/:key/counters/                              own       200 200 200 200 200 200 200 404 401 401
+GET    /api/projects/:key/counters/                              foreign   200 200 404 404 404 404 404 404 401 401
+POST   /api/projects/:key/update_certifications/                 own       200 403 200 403 403 403 403 404 401 401
+POST   /api/projects/:key/update_certifications/                 foreign   200 403 404 404 404 404 404 404 401 401
+
+GET    /api/customer-permissions/                                -         200 200 200 200 200 200 200 200 401 401
+POST   /api/customer-permissions/                                own       201 403 403 403 403 403 403 400 401 401
+POST   /api/customer-permissions/                                foreign   201 403 400 400 400 400 400 400 401 401
+GET    /api/customer-permissions/:key/                           own       200 200 200 200 200 200 200 404 401 401
+GET    /api/customer-permissions/:key/                           foreign   200 200 404 404 404 404 404 404 401 401
+PUT    /api/customer-permissions/:key/                           own       200 403 403 403 403 403 403 404 401 401
+PUT    /api/customer-permissions/:key/                           foreign   200 403 404 404 404 404 404 404 401 401
+PATCH  /api/customer-permissions/:key/                           own       200 403 403 403 403 403 403 404 401 401
+PATCH  /api/customer-permissions/:key/                           foreign   200 403 404 404 404 404 404 404 401 401
+DELETE /api/customer-permissions/:key/                           own       204 403 403 403 403 403 403 404 401 401
+DELETE /api/customer-permissions/:key/                           foreign   204 403 404 404 404 404 404 404 401 401
+GET    /api/customer-permissions-log/                            -         200 200 200 200 200 200 200 200 401 401
+GET    /api/customer-permissions-log/:key/                       own       200 200 200 200 404 404 404 404 401 401
+GET    /api/customer-permissions-log/:key/                       foreign   200 200 404 404 404 404 404 404 401 401
+
+GET    /api/project-permissions/                                 -         200 200 200 200 200 200 200 200 401 401
+POST   /api/project-permissions/                                 own       201 403 201 403 403 403 403 400 401 401
+POST   /api/project-permissions/                                 foreign   201 403 400 400 400 400 400 400 401 401
+GET    /api/project-permissions/:key/                            own       200 200 200 404 404 404 404 404 401 401
+GET    /api/project-permissions/:key/                            foreign   200 200 404 404 404 404 404 404 401 401
+PUT    /api/project-permissions/:key/                            own       200 403 200 403 403 403 403 404 401 401
+PUT    /api/project-permissions/:key/                            foreign   200 403 404 404 404 404 404 404 401 401
+PUT    /api/project-permissions/:key/                            self      .   .   .   .   403 403 403 .   .   .
+PATCH  /api/project-permissions/:key/                            own       200 403 200 403 403 403 403 404 401 401
+PATCH  /api/project-permissions/:key/                            foreign   200 403 404 404 404 404 404 404 401 401
+DELETE /api/project-permissions/:key/                            own       204 403 204 403 403 403 403 404 401 401
+DELETE /api/project-permissions/:key/                            foreign   204 403 404 404 404 404 404 404 401 401
+DELETE /api/project-permissions/:key/                            self      .   .   .   .   403 403 403 .   .   .
+GET    /api/project-permissions-log/                             -         200 200 200 200 200 200 200 200 401 401
+GET    /api/project-permissions-log/:key/                        own       200 200 200 404 404 404 404 404 401 401
+GET    /api/project-permissions-log/:key/                        foreign   200 200 404 404 404 404 404 404 401 401
+
+GET    /api/quotas/                                              -         200 200 200 200 200 200 200 200 401 401
+GET    /api/quotas/:key/                                         customer  200 200 200 200 200 200 200 404 401 401
+GET    /api/quotas/:key/                                         project   200 200 200 200 200 200 200 404 401 401
+GET    /api/quotas/:key/                                         foreign   200 200 404 404 404 404 404 404 401 401
+GET    /api/quotas/:key/                                         global    200 200 404 404 404 404 404 404 401 401
+PUT    /api/quotas/:key/                                         customer  200 403 403 403 403 403 403 404 401 401
+PUT    /api/quotas/:key/                                         project   200 403 200 403 403 403 403 404 401 401
+PUT    /api/quotas/:key/                                         foreign   200 403 404 404 404 404 404 404 401 401
+PUT    /api/quotas/:key/                                         global    200 403 404 404 404 404 404 404 401 401
+PATCH  /api/quotas/:key/                                         customer  200 403 403 403 403 403 403 404 401 401
+PATCH  /api/quotas/:key/                                         project   200 403 200 403 403 403 403 404 401 401
+PATCH  /api/quotas/:key/                                         foreign   200 403 404 404 404 404 404 404 401 401
+PATCH  /api/quotas/:key/                                         global    200 403 404 404 404 404 404 404 401 401
+GET    /api/quotas/:key/history/                                 customer  200 200 200 200 200 200 200 404 401 401
+GET    /api/quotas/:key/history/                                 foreign   200 200 404 404 404 404 404 404 401 401
+GET    /api/quotas/:key/history/                                 global    200 200 404 404 404 404 404 404 401 401
+
+GET    /api/alerts/                                              -         200 200 200 200 200 200 200 200 401 401
+POST   /api/alerts/                                              own       201 403 403 403 403 403 403 403 401 401
+GET    /api/alerts/stats/                                        -         200 200 200 200 200 200 200 200 401 401
+GET    /api/alerts/alert_groups/                                 -         200 200 200 200 200 200 200 200 401 401
+GET    /api/alerts/:key/                                         own       200 200 200 200 200 200 200 404 401 401
+GET    /api/alerts/:key/                                         foreign   200 200 404 404 404 404 404 404 401 401
+POST   /api/alerts/:key/                                         own       200 403 403 403 403 403 403 404 401 401
+POST   /api/alerts/:key/                                         foreign   200 403 404 404 404 404 404 404 401 401
+POST   /api/alerts/:key/acknowledge/                             own       200 200 200 200 200 200 200 404 401 401
+POST   /api/alerts/:key/acknowledge/                             foreign   200 200 404 404 404 404 404 404 401 401
+POST   /api/alerts/:key/cancel_acknowledgment/                   own       200 200 200 200 200 200 200 404 401 401
+POST   /api/alerts/:key/cancel_acknowledgment/                   foreign   200 200 404 404 404 404 404 404 401 401
+POST   /api/alerts/:key/close/                                   own       204 403 403 403 403 403 403 404 401 401
+POST   /api/alerts/:key/close/                                   foreign   204 403 404 404 404 404 404 404 401 401
+GET    /api/stats/alerts/                                        -         200 200 200 200 200 200 200 200 401 401
+POST   /api/stats/alerts/                                        own       201 403 403 403 403 403 403 403 401 401
+GET    /api/stats/creation-time/                                 -         200 200 200 200 200 200 200 200 401 401
+GET    /api/stats/quota/                                         -         200 200 200 200 200 200 200 200 401 401
+GET    /api/stats/quota/timeline/                                -         200 200 200 200 200 200 200 200 401 401
+
+GET    /api/events/                                              -         200 200 200 200 200 200 200 200 401 401
+POST   /api/events/                                              own       201 403 403 403 403 403 403 403 401 401
+GET    /api/events/count/                                        -         200 200 200 200 200 200 200 200 401 401
+GET    /api/events/count_history/                                -         200 200 200 200 200 200 200 200 401 401
+GET    /api/events/count/history/                                -         200 200 200 200 200 200 200 200 401 401
+POST   /api/events/count/history/                                -         200 200 200 200 200 200 200 200 401 401
+GET    /api/events/event_groups/                                 -         200 200 200 200 200 200 200 200 401 401
+GET    /api/events/scope_types/                                  -         200 200 200 200 200 200 200 200 401 401
+
+GET    /api/hooks/                                               -         200 200 200 200 200 200 200 200 401 401
+GET    /api/hooks-web/                                           -         200 200 200 200 200 200 200 200 401 401
+POST   /api/hooks-web/                                           -         201 201 201 201 201 201 201 201 401 401
+GET    /api/hooks-web/:key/                                      own       200 200 200 200 200 200 200 200 401 401
+GET    /api/hooks-web/:key/                                      foreign   200 200 404 404 404 404 404 404 401 401
+PUT    /api/hooks-web/:key/                                      own       200 200 200 200 200 200 200 200 401 401
+PUT    /api/hooks-web/:key/                                      foreign   200 403 404 404 404 404 404 404 401 401
+PATCH  /api/hooks-web/:key/                                      own       200 200 200 200 200 200 200 200 401 401
+PATCH  /api/hooks-web/:key/                                      foreign   200 403 404 404 404 404 404 404 401 401
+DELETE /api/hooks-web/:key/                                      own       204 204 204 204 204 204 204 204 401 401
+DELETE /api/hooks-web/:key/                                      foreign   204 403 404 404 404 404 404 404 401 401
+GET    /api/hooks-push/                                          -         200 200 200 200 200 200 200 200 401 401
+POST   /api/hooks-push/                                          -         201 201 201 201 201 201 201 201 401 401
+GET    /api/hooks-push/:key/                                     own       200 200 200 200 200 200 200 200 401 401
+GET    /api/hooks-push/:key/                                     foreign   200 200 404 404 404 404 404 404 401 401
+PUT    /api/hooks-push/:key/                                     own       200 200 200 200 200 200 200 200 401 401
+PUT    /api/hooks-push/:key/                                     foreign   200 403 404 404 404 404 404 404 401 401
+PATCH  /api/hooks-push/:key/                                     own       200 200 200 200 200 200 200 200 401 401
+PATCH  /api/hooks-push/:key/                                     foreign   200 403 404 404 404 404 404 404 401 401
+DELETE /api/hooks-push/:key/                                     own       204 204 204 204 204 204 204 204 401 401
+DELETE /api/hooks-push/:key/                                     foreign   204 403 404 404 404 404 404 404 401 401
+GET    /api/hooks-email/                                         -         200 200 200 200 200 200 200 200 401 401
+POST   /api/hooks-email/                                         -         201 201 201 201 201 201 201 201 401 401
+GET    /api/hooks-email/:key/                                    own       200 200 200 200 200 200 200 200 401 401
+GET    /api/hooks-email/:key/                                    foreign   200 200 404 404 404 404 404 404 401 401
+PUT    /api/hooks-email/:key/                                    own       200 200 200 200 200 200 200 200 401 401
+PUT    /api/hooks-email/:key/                                    foreign   200 403 404 404 404 404 404 404 401 401
+PATCH  /api/hooks-email/:key/                                    own       200 200 200 200 200 200 200 200 401 401
+PATCH  /api/hooks-email/:key/                                    foreign   200 403 404 404 404 404 404 404 401 401
+DELETE /api/hooks-email/:key/                                    own       204 204 204 204 204 204 204 204 401 401
+DELETE /api/hooks-email/:key/                                    foreign   204 403 404 404 404 404 404 404 401 401
+POST   /api/hooks-web/:key/rotate_secret/                        own       200 200 200 200 200 200 200 200 401 401
+POST   /api/hooks-web/:key/rotate_secret/                        foreign   200 403 404 404 404 404 404 404 401 401
+POST   /api/hooks-web/:key/test/                                 own       202 202 202 202 202 202 202 202 401 401
+POST   /api/hooks-web/:key/test/                                 foreign   202 403 404 404 404 404 404 404 401 401
+GET    /api/hooks-web/:key/deliveries/                           own       200 200 200 200 200 200 200 200 401 401
+GET    /api/hooks-web/:key/deliveries/                           foreign   200 200 404 404 404 404 404 404 401 401
+GET    /api/hooks-web/:key/deliveries/:delivery/                 own       200 200 200 200 200 200 200 200 401 401
+GET    /api/hooks-web/:key/deliveries/:delivery/                 foreign   200 200 404 404 404 404 404 404 401 401
+POST   /api/hooks-web/:key/deliveries/:delivery/redeliver/       own       409 409 409 409 409 409 409 409 401 401
+POST   /api/hooks-web/:key/deliveries/:delivery/redeliver/       foreign   409 403 404 404 404 404 404 404 401 401
+
+GET    /api/service-certifications/                              -         200 200 200 200 200 200 200 200 401 401
+POST   /api/service-certifications/                              -         201 403 403 403 403 403 403 403 401 401
+GET    /api/service-certifications/:key/                         any       200 200 200 200 200 200 200 200 401 401
+PUT    /api/service-certifications/:key/                         any       200 403 403 403 403 403 403 403 401 401
+PATCH  /api/service-certifications/:key/                         any       200 403 403 403 403 403 403 403 401 401
+DELETE /api/service-certifications/:key/                         any       204 403 403 403 403 403 403 403 401 401
+
+GET    /api/service-metadata/                                    -         200 200 200 200 200 200 200 200 401 401
+GET    /api/service-settings/                                    -         200 200 200 200 200 200 200 200 401 401
+POST   /api/service-settings/                                    own       201 403 201 403 403 403 403 400 401 401
+POST   /api/service-settings/                                    foreign   201 403 400 400 400 400 400 400 401 401
+GET    /api/service-settings/:key/                               own       200 200 200 200 404 404 404 404 401 401
+GET    /api/service-settings/:key/                               shared    200 200 200 200 200 200 200 200 401 401
+GET    /api/service-settings/:key/                               foreign   200 200 404 404 404 404 404 404 401 401
+PUT    /api/service-settings/:key/                               own       200 403 200 403 404 404 404 404 401 401
+PUT    /api/service-settings/:key/                               shared    200 403 403 403 403 403 403 403 401 401
+PUT    /api/service-settings/:key/                               foreign   200 403 404 404 404 404 404 404 401 401
+PATCH  /api/service-settings/:key/                               own       200 403 200 403 404 404 404 404 401 401
+PATCH  /api/service-settings/:key/                               shared    200 403 403 403 403 403 403 403 401 401
+PATCH  /api/service-settings/:key/                               foreign   200 403 404 404 404 404 404 404 401 401
+DELETE /api/service-settings/:key/                               own       204 403 204 403 404 404 404 404 401 401
+DELETE /api/service-settings/:key/                               shared    204 403 403 403 403 403 403 403 401 401
+DELETE /api/service-settings/:key/                               foreign   204 403 404 404 404 404 404 404 401 401
+GET    /api/service-settings/:key/stats/                         own       200 200 200 200 404 404 404 404 401 401
+GET    /api/service-settings/:key/stats/                         shared    200 200 200 200 200 200 200 200 401 401
+GET    /api/service-settings/:key/stats/                         foreign   200 200 404 404 404 404 404 404 401 401
+POST   /api/service-settings/:key/update_certifications/         own       200 403 200 403 404 404 404 404 401 401
+POST   /api/service-settings/:key/update_certifications/         shared    200 403 403 403 403 403 403 403 401 401
+POST   /api/service-settings/:key/update_certifications/         foreign   200 403 404 404 404 404 404 404 401 401
+GET    /api/services/                                            -         200 200 200 200 200 200 200 200 401 401
+
+GET    /api/resources/                                           -         200 200 200 200 200 200 200 200 401 401
+GET    /api/resources/count/                                     -         200 200 200 200 200 200 200 200 401 401
+GET    /api/resource-sla/                                        -         200 200 200 200 200 200 200 200 401 401
+PUT    /api/resource-sla/                                        -         400 403 403 403 403 403 403 403 401 401
+DELETE /api/resource-sla/                                        -         400 403 403 403 403 403 403 403 401 401
+GET    /api/monitoring-items/                                    -         200 200 200 200 200 200 200 200 401 401
+PUT    /api/monitoring-items/                                    -         400 403 403 403 403 403 403 403 401 401
+DELETE /api/monitoring-items/                                    -         400 403 403 403 403 403 403 403 401 401
+
+DELETE /api/jira-projects/:key/                                  own       ok  403 403 403 403 403 403 404 401 401
+DELETE /api/jira-projects/:key/                                  foreign   ok  403 404 404 404 404 404 404 401 401
+POST   /api/openstack-tenants/:key/set_quotas/                   own       ok  403 403 403 403 403 403 404 401 401
+POST   /api/openstack-tenants/:key/set_quotas/                   foreign   ok  403 404 404 404 404 404 404 401 401
+POST   /api/jira-webhook-receiver/                               -         403 403 403 403 403 403 403 403 403 403
+
+GET    /api/user-invitations/                                    -         200 200 200 200 200 200 200 200 401 401
+POST   /api/user-invitations/                                    own       201 403 201 403 403 403 403 400 401 401
+POST   /api/user-invitations/                                    customer  201 403 403 403 403 403 403 400 401 401
+POST   /api/user-invitations/                                    foreign   201 403 400 400 400 400 400 400 401 401
+GET    /api/user-invitations/:key/                               own       200 200 200 404 404 404 404 404 401 401
+GET    /api/user-invitations/:key/                               customer  200 200 200 404 404 404 404 404 401 401
+GET    /api/user-invitations/:key/                               foreign   200 200 404 404 404 404 404 404 401 401
+POST   /api/user-invitations/:key/cancel/                        own       200 403 200 404 404 404 404 404 401 401
+POST   /api/user-invitations/:key/cancel/                        customer  200 403 403 404 404 404 404 404 401 401
+POST   /api/user-invitations/:key/cancel/                        foreign   200 403 404 404 404 404 404 404 401 401
+POST   /api/user-invitations/:key/send/                          own       200 403 200 404 404 404 404 404 401 401
+POST   /api/user-invitations/:key/send/                          customer  200 403 403 404 404 404 404 404 401 401
+POST   /api/user-invitations/:key/send/                          foreign   200 403 404 404 404 404 404 404 401 401
+POST   /api/user-invitations/:key/accept/                        own       200 200 200 200 400 400 400 200 401 401
+POST   /api/user-invitations/:key/accept/                        customer  200 200 400 400 200 200 200 200 401 401
+POST   /api/user-invitations/:key/accept/                        foreign   200 200 200 200 200 200 200 200 401 401
+POST   /api/user-invitations/:key/check/                         own       200 200 200 200 200 200 200 200 200 200
+POST   /api/user-invitations/:key/check/                         foreign   200 200 200 200 200 200 200 200 200 200
+`;
+
+/** What owners may besides, with the settings owners_can_manage_customers and owners_can_manage_owners. */
+const tableOfOwners = `
+                                                                           ST  GS  CO  CS  PM  PA  PS  UN  IN  AN
+POST   /api/customers/                                           -         201 403 403 403 403 403 403 403 401 401
+PUT    /api/customers/:key/                                      own       200 403 200 403 403 403 403 404 401 401
+PUT    /api/customers/:key/                                      foreign   200 403 404 404 404 404 404 404 401 401
+PATCH  /api/customers/:key/                                      own       200 403 200 403 403 403 403 404 401 401
+DELETE /api/customers/:key/                                      own       409 403 409 403 403 403 403 404 401 401
+POST   /api/customer-permissions/                                own       201 403 201 403 403 403 403 400 401 401
+POST   /api/customer-permissions/                                foreign   201 403 400 400 400 400 400 400 401 401
+PUT    /api/customer-permissions/:key/                           own       200 403 200 403 403 403 403 404 401 401
+PUT    /api/customer-permissions/:key/                           foreign   200 403 404 404 404 404 404 404 401 401
+PUT    /api/customer-permissions/:key/                           self      .   .   403 403 .   .   .   .   .   .
+PATCH  /api/customer-permissions/:key/                           own       200 403 200 403 403 403 403 404 401 401
+PATCH  /api/customer-permissions/:key/                           self      .   .   403 403 .   .   .   .   .   .
+DELETE /api/customer-permissions/:key/                           own       204 403 204 403 403 403 403 404 401 401
+DELETE /api/customer-permissions/:key/                           foreign   204 403 404 404 404 404 404 404 401 401
+DELETE /api/customer-permissions/:key/                           self      .   .   204 403 .   .   .   .   .   .
+PATCH  /api/quotas/:key/                                         customer  200 403 403 403 403 403 403 404 401 401
+POST   /api/user-invitations/                                    customer  201 403 201 403 403 403 403 400 401 401
+POST   /api/user-invitations/:key/cancel/                        customer  200 403 200 404 404 404 404 404 401 401
+POST   /api/user-invitations/:key/send/                          customer  200 403 200 404 404 404 404 404 401 401
+POST   /api/user-invitations/:key/send/                          foreign   200 403 404 404 404 404 404 404 401 401
+`;
+
+interface Row {
+  readonly method: string;
+  readonly path: string;
+  /** The word for the object; `-` where there is none. */
+  readonly object: string;
+  readonly statuses: Readonly<Partial<Record<Column, Expected>>>;
+}
+
+/** A status, or whatever is no refusal. */
+type Expected = number | 'ok';
+
+const refused = [401, 403, 404, 405, 500];
+
+function rowsOf(text: string): Row[] {
+  const lines = text
+    .split('\n')
+    .slice(2)
+    .filter((line) => line.trim() !== '');
+  return lines.map((line) => {
+    const [method, path, object, ...cells] = line.trim().split(/\s+/) as [string, string, string, ...string[]];
+    assert.is(cells.length, columns.length, line);
+    const statuses = columns.flatMap((column, index) =>
+      cells[index] === '.' ? [] : [[column, cells[index] === 'ok' ? 'ok' : Number(cells[index])] as const],
+    );
+    return { method, path, object, statuses: Object.fromEntries(statuses) };
+  });
+}
+
+const rows = [...rowsOf(table), ...rowsOf(providedLines(table))];
+
+const refusals: Readonly<Record<number, unknown>> = {
+  403: { detail: 'You do not have permission to perform this action.' },
+  404: { detail: 'Not found.' },
+};
+
+const missingKey = (path: string): string => (path.includes('-permissions') ? '999999' : '0'.repeat(32));
+
+const methodsOf = (path: string): string[] =>
+  Object.keys(endpoints.find((endpoint) => endpoint.path === path)?.operations ?? {});
+
+/** The Allow header that a path must have, by the rows of the table. */
+function allowOf(path: string): string {
+  const served = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].filter((method) =>
+    rows.some((row) => row.method === method && row.path === path),
+  );
+  return [...served, ...(served.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
+}
+
+/** The path of a row's object for a caller. */
+function pathOf({ keys }: Situation, { path, object }: Pick<Row, 'path' | 'object'>, column: Column): string {
+  const keyOf = (collection: string): string => {
+    const ofObject = keys[collection]?.[object];
+    return (typeof ofObject === 'object' ? ofObject[column] : ofObject) ?? '0'.repeat(32);
+  };
+  return (
+    path.replace(':key', () => keyOf(path.split('/')[2] as string)).replace(':delivery', () => keyOf('deliveries')) +
+    (queries[path] ?? '')
+  );
+}
+
+/** Whether all callers ask for the same object. */
+const isShared = ({ path, object }: Row): boolean =>
+  typeof place.keys[path.split('/')[2] as string]?.[object] === 'string';
+
+let options: ServerOptions = {};
+let place: Situation;
+/** Whether something is missing that requests to come may ask for. */
+let isSpoiled = false;
+
+/** What is deleted, whose session ended and who got a role; an image and an open alert are there again before each request. */
+const spoils = ({ method, path }: Row): boolean =>
+  (method === 'DELETE' && !path.endsWith('/image/') && !isProvided(path)) ||
+  path === '/api-auth/logout/' ||
+  path.endsWith('/accept/');
+
+async function renew(): Promise<void> {
+  await place?.fixture.close();
+  place = await situation(options);
+  isSpoiled = false;
+}
+
+const test = suite('rights');
+
+test.before(renew);
+test.after(() => place.fixture.close());
+
+test('every method of every path has its rows', () => {
+  const served = endpoints.flatMap(({ path }) => methodsOf(path).map((method) => `${method} ${path}`)).sort();
+  assert.equal([...new Set(rows.map(({ method, path }) => `${method} ${path}`))].sort(), served);
+});
+
+/** Asks for everybody, staff last: most of what is deleted is then gone when nobody asks for it any more. */
+async function check(row: Row): Promise<void> {
+  const { method, path, object, statuses } = row;
+  if (isSpoiled) await renew();
+  let provided: string | undefined;
+  for (const [column, expected] of (Object.entries(statuses) as [Column, Expected][]).reverse()) {
+    if (isSpoiled && isShared(row)) await renew();
+    if (isProvided(path) && path.includes(':key')) provided ??= newKeyOf(place, path, object);
+    const url = provided === undefined ? pathOf(place, row, column) : path.replace(':key', provided);
+    const body = isProvided(path)
+      ? await providedBody(place, method, path, object)
+      : await bodies[`${method} ${path}`]?.(place, object, url);
+    place.fixture.events();
+    const answer = await place.clients[column].send(method, url, body);
+    const who = `${column} ${method} ${path} ${object}`;
+    const { status } = answer;
+    if (expected === 'ok') assert.not(refused.includes(status), `${who}: ${status}`);
+    else assert.is(status, expected, who);
+    assert.is(answer.headers.get('Allow'), allowOf(path), who);
+    if (status in refusals) assert.equal(answer.body, refusals[status], who);
+    if (status >= 400) assert.equal(place.fixture.events(), [], `${who} leaves no event`);
+    if (method === 'GET') await checkReading(column, url, status, who);
+    isSpoiled ||= status < 300 && spoils(row);
+    // What providers have is made anew after every change of it.
+    if (method !== 'GET' && status < 300) provided = undefined;
+  }
+}
+
+/** HEAD and OPTIONS are allowed to whoever may GET. */
+async function checkReading(column: Column, url: string, status: number, who: string): Promise<void> {
+  assert.is((await place.clients[column].send('HEAD', url)).status, status, `${who} by HEAD`);
+  // What may be done with what is seen is told even to those who may not do it.
+  if (status !== 403) assert.is((await place.clients[column].send('OPTIONS', url)).status, status, `${who} by OPTIONS`);
+}
+
+for (const path of new Set(rows.map((row) => row.path))) {
+  test(`${path}: everybody may what the table says`, async () => {
+    for (const row of rows.filter((one) => one.path === path)) await check(row);
+  });
+}
+
+test('a missing object, and what is no key at all, is to everybody what an invisible one is to him', async () => {
+  if (isSpoiled) await renew();
+  const seen = new Set<string>();
+  for (const row of rows.filter(({ path }) => path.includes(':key'))) {
+    if (seen.has(`${row.method} ${row.path}`)) continue;
+    seen.add(`${row.method} ${row.path}`);
+    for (const key of [missingKey(row.path), 'nothing']) {
+      for (const column of isProvided(row.path) ? (['ST', 'CO', 'AN'] as const) : columns) {
+        const answer = await place.clients[column].send(
+          row.method,
+          row.path.replace(':key', key).replace(':delivery', '0'.repeat(32)),
+        );
+        const isOpen = endpoints.find(({ path }) => path === row.path)?.open;
+        const expected = isOpen
+          ? [404, refusals[404]]
+          : column === 'IN'
+            ? [401, { detail: 'User inactive or deleted.' }]
+            : column === 'AN'
+              ? [401, { detail: 'Authentication credentials were not provided.' }]
+              : [404, refusals[404]];
+        assert.equal([answer.status, answer.body], expected, `${column} ${row.method} ${row.path} of ${key}`);
+      }
+    }
+  }
+});
+
+test('a method that a path does not serve is 405 with the methods it serves, also for a missing object', async () => {
+  if (isSpoiled) await renew();
+  for (const { path, open } of endpoints) {
+    for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].filter((one) => !methodsOf(path).includes(one))) {
+      for (const column of open ? (['AN'] as const) : (['ST', 'UN'] as const)) {
+        const answer = await place.clients[column].send(
+          method,
+          path.replace(':key', missingKey(path)).replace(':delivery', '0'.repeat(32)),
+        );
+        const expected = [405, { detail: `Method "${method}" not allowed.` }, allowOf(path)];
+        assert.equal(
+          [answer.status, answer.body, answer.headers.get('Allow')],
+          expected,
+          `${column} ${method} ${path}`,
+        );
+      }
+      if (!open) assert.is((await place.clients.AN.send(method, path)).status, 401, `AN ${method} ${path}`);
+    }
+  }
+});
+
+test('with both settings owners change their customer and its permissions', async () => {
+  options = { owners_can_manage_customers: true, owners_can_manage_owners: true };
+  await renew();
+  for (const row of rowsOf(tableOfOwners)) await check(row);
+});
+
+test.run();

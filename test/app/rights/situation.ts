@@ -1,0 +1,230 @@
+/** Two customers as the table of rights speaks of them: one that the callers have to do with, and a foreign one. */
+
+import type { ServerOptions } from '../../../src/app/server.ts';
+import type { Resolver } from '../../../src/kernel/net/resolver.ts';
+import { type Cast, cast } from '../../support/cast.ts';
+import { type Client, Fixture, type Json } from '../../support/fixture.ts';
+
+/** The columns of the table: staff, global support, the four kinds of role, and those without any. */
+export const columns = ['ST', 'GS', 'CO', 'CS', 'PM', 'PA', 'PS', 'UN', 'IN', 'AN'] as const;
+
+export type Column = (typeof columns)[number];
+
+type OwnKeys = Readonly<Partial<Record<Column, string>>>;
+
+/** One key for all callers, or each caller's own. */
+type Keys = string | OwnKeys;
+
+export interface Situation {
+  readonly fixture: Fixture;
+  readonly clients: Readonly<Record<Column, Client>>;
+  /** By collection and by the word of the table for the object. */
+  readonly keys: Readonly<Record<string, Readonly<Record<string, Keys>>>>;
+  /** The customers and projects by the same words, as bodies name them. */
+  readonly customers: Readonly<Record<string, Json>>;
+  readonly projects: Readonly<Record<string, Json>>;
+}
+
+/** An image of one pixel. */
+export const pixel = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
+
+/** A multipart body with an image. */
+export function imageForm(): FormData {
+  const form = new FormData();
+  form.set('image', new Blob([pixel], { type: 'image/png' }), 'logo.png');
+  return form;
+}
+
+// Nothing of this type ever happens, so that nothing is sent but tests.
+const event_types = ['customer_price_limit_updated'];
+
+/** Hooks by kind, as a body describes them. */
+export const hooks = {
+  web: { destination_url: 'https://hooks.test/', event_types },
+  push: { type: 'Android', event_types },
+  email: { email: 'hooks@example.com', event_types },
+} as const;
+
+let keysMade = 0;
+
+/** A public key that nobody had before. */
+export function newPublicKey(): string {
+  const number = Buffer.alloc(32);
+  number.writeUInt32BE((keysMade += 1));
+  const parts = [Buffer.from('ssh-ed25519'), number].flatMap((part) => [Buffer.from([0, 0, 0, part.length]), part]);
+  return `ssh-ed25519 ${Buffer.concat(parts).toString('base64')}`;
+}
+
+/** Builds everything anew; a request that deletes something spoils it for the next. */
+export async function situation(options: ServerOptions = {}): Promise<Situation> {
+  // Names lead nowhere: a hook's test delivery waits for its next attempt.
+  const resolve: Resolver = (_, callback) => callback(new Error('There is no such host.'), []);
+  const fixture = await Fixture.start({ resolve, ...options });
+  const company = await cast(fixture);
+  const bob = await fixture.customer('Bob');
+  const boat = await fixture.project('Boat', bob);
+  // Two who ask for nothing: one whom everybody sees, and one of the staff.
+  const guest = await fixture.user('guest');
+  const boss = await fixture.user('boss', { is_staff: true });
+  const clients = await callers(fixture, company);
+  const own = await estate(fixture, company.customer, company.project, guest, boss);
+  const foreign = await estate(fixture, bob, boat, guest, boss);
+  const globalQuota = (await fixture.staff.get('/api/quotas/?name=nc_global_customer_count')).body[0];
+  const invite = async (target: Json): Promise<string> =>
+    (
+      await fixture.staff.post('/api/user-invitations/', {
+        link_template: 'https://app.example.com/{uuid}',
+        email: 'guest@example.com',
+        ...target,
+      })
+    ).body.uuid;
+  const certification = (await fixture.staff.post('/api/service-certifications/', { name: 'ISO 27001' })).body;
+  const settings = async (fields: Readonly<Record<string, unknown>>): Promise<string> =>
+    (await fixture.staff.post('/api/service-settings/', { name: 'Cloud', type: 'DigitalOcean', ...fields })).body.uuid;
+  return {
+    fixture,
+    clients,
+    customers: { own: company.customer, foreign: bob },
+    projects: { own: company.project, foreign: boat },
+    keys: {
+      customers: { own: company.customer.uuid, foreign: bob.uuid },
+      projects: { own: company.project.uuid, foreign: boat.uuid },
+      'customer-permissions': {
+        own: own.permissions.customer,
+        foreign: foreign.permissions.customer,
+        self: await ownPermissions(fixture, company, 'customer'),
+      },
+      'project-permissions': {
+        own: own.permissions.project,
+        foreign: foreign.permissions.project,
+        self: await ownPermissions(fixture, company, 'project'),
+      },
+      'customer-permissions-log': { own: own.past.customer, foreign: foreign.past.customer },
+      'project-permissions-log': { own: own.past.project, foreign: foreign.past.project },
+      users: {
+        self: await forEach(clients, async (client) => (await accountOf(client)).uuid),
+        other: guest.uuid,
+        staff: boss.uuid,
+      },
+      keys: { own: await forEach(clients, newKey), foreign: await newKey(fixture.as('guest')) },
+      quotas: {
+        customer: company.customer.quotas[0].uuid,
+        project: company.project.quotas[0].uuid,
+        foreign: boat.quotas[0].uuid,
+        global: globalQuota.uuid,
+      },
+      ...(await hookKeys(clients, fixture.as('guest'))),
+      alerts: { own: own.alert, foreign: foreign.alert },
+      'service-certifications': { any: certification.uuid },
+      'service-settings': {
+        own: await settings({ customer: company.customer.url }),
+        foreign: await settings({ customer: bob.url }),
+        shared: await settings({ shared: true }),
+      },
+      'user-invitations': {
+        own: await invite({ project: company.project.url, project_role: 'admin' }),
+        customer: await invite({ customer: company.customer.url, customer_role: 'owner' }),
+        foreign: await invite({ project: boat.url, project_role: 'admin' }),
+      },
+    },
+  };
+}
+
+/** The clients of the columns; the inactive one kept a token from better days, and has a role. */
+async function callers(fixture: Fixture, { clients, customer }: Cast): Promise<Readonly<Record<Column, Client>>> {
+  const inactive = await fixture.user('inactive');
+  await fixture.grant(customer, inactive, 'owner');
+  const IN = fixture.as('inactive');
+  await fixture.staff.patch(inactive.url, { is_active: false });
+  return {
+    ST: clients.staff,
+    GS: clients.support,
+    CO: clients.owner,
+    CS: clients.helper,
+    PM: clients.manager,
+    PA: clients.admin,
+    PS: clients.observer,
+    UN: clients.stranger,
+    IN,
+    AN: fixture.anonymous,
+  };
+}
+
+/** What hangs on a customer and its project: roles of the guest, roles that the boss once had, an image, an alert. */
+async function estate(fixture: Fixture, customer: Json, project: Json, guest: Json, boss: Json) {
+  const roles = async (user: Json): Promise<{ customer: Json; project: Json }> => ({
+    customer: await fixture.grant(customer, user, 'support'),
+    project: await fixture.grant(project, user, 'support'),
+  });
+  const [permissions, past] = [await roles(guest), await roles(boss)];
+  for (const { url } of [past.customer, past.project]) await fixture.staff.delete(url);
+  await fixture.staff.put(`${customer.url}image/`, imageForm());
+  const alert = (
+    await fixture.staff.post('/api/alerts/', {
+      scope: customer.url,
+      alert_type: 'noise',
+      message: 'Loud.',
+      severity: 'Info',
+    })
+  ).body;
+  const pks = (records: { customer: Json; project: Json }) => ({
+    customer: String(records.customer.pk),
+    project: String(records.project.pk),
+  });
+  return { permissions: pks(permissions), past: pks(past), alert: alert.uuid as string };
+}
+
+async function ownPermissions(fixture: Fixture, { users }: Cast, structure: 'customer' | 'project'): Promise<OwnKeys> {
+  const records: readonly Json[] = (await fixture.staff.get(`/api/${structure}-permissions/?page_size=300`)).body;
+  const pkOf = (user: Json): string | undefined =>
+    records.find(({ user_uuid }) => user_uuid === user.uuid)?.pk?.toString();
+  const found = {
+    CO: pkOf(users.owner),
+    CS: pkOf(users.helper),
+    PM: pkOf(users.manager),
+    PA: pkOf(users.admin),
+    PS: pkOf(users.observer),
+  };
+  return Object.fromEntries(Object.entries(found).filter(([, pk]) => pk !== undefined));
+}
+
+const accountOf = async (client: Client): Promise<Json> => (await client.get('/api/users/?current')).body[0];
+
+/** An object for every caller with an account of use. */
+const forEach = async (
+  clients: Situation['clients'],
+  make: (client: Client, column: Column) => Promise<string>,
+): Promise<OwnKeys> =>
+  Object.fromEntries(
+    await Promise.all(
+      columns.slice(0, 8).map(async (column) => [column, await make(clients[column], column)] as const),
+    ),
+  );
+
+const newKey = async (client: Client): Promise<string> =>
+  (await client.post('/api/keys/', { public_key: newPublicKey() })).body.uuid;
+
+/** A hook of each kind for everybody who may have one, and a test delivery of the web hook. */
+async function hookKeys(clients: Situation['clients'], guest: Client): Promise<Situation['keys']> {
+  const newHook =
+    (kind: keyof typeof hooks) =>
+    async (client: Client): Promise<string> =>
+      (await client.post(`/api/hooks-${kind}/`, hooks[kind])).body.uuid;
+  const [web, push, email] = [newHook('web'), newHook('push'), newHook('email')];
+  const own = await forEach(clients, web);
+  const foreign = await web(guest);
+  const newDelivery = async (client: Client, hook: string): Promise<string> =>
+    (await client.post(`/api/hooks-web/${hook}/test/`)).body.uuid;
+  return {
+    'hooks-web': { own, foreign },
+    'hooks-push': { own: await forEach(clients, push), foreign: await push(guest) },
+    'hooks-email': { own: await forEach(clients, email), foreign: await email(guest) },
+    deliveries: {
+      own: await forEach(clients, (client, column) => newDelivery(client, own[column] as string)),
+      foreign: await newDelivery(guest, foreign),
+    },
+  };
+}

@@ -1,0 +1,188 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { Fixture as FixtureOf, Json } from '../support/fixture.ts';
+
+/*
+ * Adding a type of provider touches its folder and one registration. The test does just that, in a copy of the program:
+ * the folder is test/support/lighthouse.ts, the registration an import and an item in src/cloud/catalogue/registry.ts.
+ */
+const test = suite('a seventh type of provider (providers.md 2)');
+const project = fileURLToPath(new URL('../../', import.meta.url));
+let copy: string;
+let usual: typeof fetch;
+let fixture: FixtureOf;
+let people: { customer: Json; project: Json };
+
+test.before(async () => {
+  copy = mkdtempSync(join(tmpdir(), 'tenantry-seventh-'));
+  for (const part of [
+    'src',
+    'migrations',
+    'test/support',
+
+    'package.json',
+    'tsconfig.json',
+  ])
+    cpSync(join(project, part), join(copy, part), { recursive: true });
+  symlinkSync(join(project, 'node_modules'), join(copy, 'node_modules'), 'dir');
+  register(join(copy, 'src/cloud/catalogue/registry.ts'));
+  const { Fixture } = (await import(
+    pathToFileURL(join(copy, 'test/support/fixture.ts')).href
+  )) as typeof import('../support/fixture.ts');
+  // Answers of the copy are compared with the document of the copy.
+  const { checkedFetch } = (await import(
+    pathToFileURL(join(copy, 'test/support/runner/fetch.ts')).href
+  )) as typeof import('../support/runner/fetch.ts');
+  [usual, globalThis.fetch] = [fetch, checkedFetch];
+  fixture = await Fixture.start();
+  const customer = await fixture.customer('Alice');
+  people = { customer, project: await fixture.project('Rocket', customer) };
+});
+test.after(async () => {
+  globalThis.fetch = usual;
+  await fixture.close();
+  rmSync(copy, { recursive: true });
+});
+
+/** The one line, and the import it needs. */
+function register(registry: string): void {
+  const text = readFileSync(registry, 'utf8');
+  const registered = text
+    .replace('import { amazon }', "import { lighthouse } from '../support/lighthouse.ts';\nimport { amazon }")
+    .replace('= [amazon,', '= [lighthouse, amazon,');
+  assert.is(registered.split('\n').filter((line) => !text.includes(line)).length, 2);
+  writeFileSync(registry, registered);
+}
+
+const step = async (): Promise<void> => {
+  fixture.clock.advance(1);
+  fixture.server.tick();
+  await fixture.server.settled();
+};
+const work = async (): Promise<void> => {
+  for (let i = 0; i < 6; i++) await step();
+};
+
+test('it is in the metadata, in /api/, in the scope types and in the documentation', async () => {
+  const url = (path: string): string => `${fixture.url}/api/${path}/`;
+  const { Lighthouse } = (await fixture.staff.get('/api/service-metadata/')).body;
+  assert.equal(Lighthouse, {
+    url: url('lighthouse'),
+    service_project_link_url: url('lighthouse-service-project-link'),
+    resources: { Lamp: url('lighthouse-lamps') },
+    properties: { Coast: url('lighthouse-coasts') },
+    is_public_service: true,
+  });
+  const root = Object.keys((await fixture.staff.get('/api/')).body);
+  for (const path of ['lighthouse', 'lighthouse-coasts', 'lighthouse-lamps', 'lighthouse-service-project-link'])
+    assert.ok(root.includes(path), path);
+  const types = (await fixture.staff.get('/api/events/scope_types/')).body;
+  for (const type of ['lighthouse.service', 'lighthouse.lamp']) assert.ok(types.includes(type), type);
+  const { paths } = (await fixture.staff.get('/docs/')).body;
+  assert.ok(Object.keys(paths).some((path) => path.startsWith('/api/lighthouse-lamps/') && path.endsWith('/dim/')));
+});
+
+test('its settings, services and resources live like those of every type', async () => {
+  const { customer, project: rocket } = people;
+  const refused = await fixture.staff.post('/api/lighthouse/', {
+    name: 'Light',
+    customer: customer.url,
+    backend_url: 'https://light.example.com',
+  });
+  assert.equal([refused.status, refused.body], [400, { token: ['This field is required.'] }]);
+  const silent = await fixture.staff.post('/api/lighthouse/', {
+    name: 'Light',
+    customer: customer.url,
+    backend_url: 'https://light.example.com',
+    token: 'x',
+  });
+  assert.equal([silent.status, Object.keys(silent.body)], [400, ['non_field_errors']]);
+  const made = await fixture.staff.post('/api/lighthouse/', {
+    name: 'Light',
+    customer: customer.url,
+    project: rocket.url,
+    keeper: 'Joe',
+    simulator_latency: '0',
+    simulator_inventory: 1,
+  });
+  assert.is(made.status, 201);
+  await work();
+  const settings = (await fixture.staff.get(made.body.settings)).body;
+  assert.equal([settings.type, settings.state, settings.keeper], ['Lighthouse', 'In Sync', 'Joe']);
+  const link = (await fixture.staff.get('/api/lighthouse-service-project-link/')).body[0];
+  const coasts = (await fixture.staff.get('/api/lighthouse-coasts/?o=-depth')).body;
+  assert.equal(
+    coasts.map(({ depth, name }: Json) => [name, depth]),
+    [
+      ['North', 30],
+      ['South', 12],
+    ],
+  );
+
+  fixture.events();
+  const lamp = (
+    await fixture.staff.post('/api/lighthouse-lamps/', {
+      service_project_link: link.url,
+      name: 'Beam',
+      coast: coasts[0].url,
+    })
+  ).body;
+  assert.equal(
+    [lamp.resource_type, lamp.state, lamp.watts, lamp.coast_name],
+    ['Lighthouse.Lamp', 'Creation Scheduled', 60, 'North'],
+  );
+  await step();
+  assert.is((await fixture.staff.get(lamp.url)).body.runtime_state, 'warming');
+  await work();
+  const wrong = await fixture.staff.post(`${lamp.url}dim/`, {});
+  assert.equal([wrong.status, wrong.body], [400, { watts: ['This field is required.'] }]);
+  for (const [action, body] of [
+    ['dim', { watts: 25 }],
+    ['stop', undefined],
+    ['start', undefined],
+  ] as const) {
+    assert.is((await fixture.staff.post(`${lamp.url}${action}/`, body)).status, 202, action);
+    await work();
+  }
+  const present = (await fixture.staff.get('/api/resources/?category=vms&o=watts')).body;
+  assert.equal(
+    present.map(({ name, runtime_state, state, watts }: Json) => [name, state, runtime_state, watts]),
+    [['Beam', 'OK', 'lit', 25]],
+  );
+  assert.is((await fixture.staff.get('/api/resources/count/')).body['Lighthouse.Lamp'], 1);
+  assert.equal(
+    (await fixture.staff.get(`${made.body.url}link/`)).body.map(({ name, watts }: Json) => [name, watts]),
+    [['unmanaged-lamp-1', 40]],
+  );
+  const quotas = Object.fromEntries(
+    (await fixture.staff.get(rocket.url)).body.quotas
+      .filter(({ usage }: Json) => usage > 0)
+      .map(({ name, usage }: Json) => [name, usage]),
+  );
+  assert.equal(quotas, { nc_resource_count: 1, nc_service_project_link_count: 1, nc_vm_count: 1 });
+
+  const kept = await fixture.staff.delete(rocket.url);
+  assert.equal([kept.status, kept.body], [409, { detail: 'Cannot delete project with existing lamps' }]);
+  assert.is((await fixture.staff.delete(lamp.url)).status, 202);
+  await work();
+  assert.equal(
+    fixture.events().map(({ message }) => message),
+    [
+      'Resource Beam creation has been scheduled.',
+      'Resource Beam has been created.',
+      'Lighthouse Lamp Beam has been updated.',
+      'Resource Beam has been scheduled to stop.',
+      'Resource Beam has been stopped.',
+      'Resource Beam has been scheduled to start.',
+      'Resource Beam has been started.',
+      'Resource Beam deletion has been scheduled.',
+      'Lighthouse Lamp Beam has been deleted.',
+    ],
+  );
+});
+
+test.run();

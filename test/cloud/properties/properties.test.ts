@@ -1,0 +1,120 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { propertyKinds } from '../../../src/cloud/catalogue/registry.ts';
+import { newUuid } from '../../../src/kernel/access/deployment.ts';
+import { type Cast, cast, everybody } from '../../support/cast.ts';
+import { type Droplets, dropletService } from '../../support/droplets.ts';
+import { Fixture, type Json } from '../../support/fixture.ts';
+import { type SimulatedService, simulatedService } from '../../support/simulated.ts';
+
+const test = suite('properties, common rules (providers.md 1.3)');
+let fixture: Fixture;
+let people: Cast;
+let cloud: Droplets;
+let office: SimulatedService;
+
+test.before(async () => {
+  fixture = await Fixture.start();
+  people = await cast(fixture);
+  cloud = await dropletService(fixture, people);
+  office = await simulatedService(fixture, 'jira', people, { name: 'Office' });
+});
+test.after(() => fixture.close());
+
+const sizes = '/api/digitalocean-sizes/';
+const names = async (path: string, client = fixture.staff): Promise<string[]> =>
+  (await client.get(path)).body.map(({ name }: Json) => name);
+
+for (const { kind, name } of propertyKinds) {
+  test(`${name} is read by GET of list and detail only, by name unless asked otherwise`, async () => {
+    const path = `/api/${kind.path}/`;
+    const listed = await fixture.staff.get(path);
+    assert.equal([listed.status, listed.headers.get('allow')], [200, 'GET, HEAD, OPTIONS']);
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'])
+      assert.is((await fixture.staff.send(method, path, {})).status, 405);
+    const [first] = listed.body;
+    if (!first) return;
+    assert.equal(
+      [(await fixture.staff.get(first.url)).body, Object.keys(first).slice(0, 3)],
+      [first, ['url', 'uuid', 'name']],
+    );
+    for (const method of ['PUT', 'PATCH', 'DELETE'])
+      assert.is((await fixture.staff.send(method, first.url, {})).status, 405);
+    assert.equal((await names(`${path}?o=-name`)).reverse(), await names(path));
+  });
+}
+
+test('filters: part of the name, the exact name, the settings that use it', async () => {
+  assert.equal(await names(`${sizes}?name=2VCPU`), ['s-2vcpu-4gb']);
+  assert.equal(await names(`${sizes}?name_exact=s-2vcpu`), []);
+  assert.equal(await names(`${sizes}?name_exact=s-2vcpu-4gb`), ['s-2vcpu-4gb']);
+  assert.is((await names(`${sizes}?settings_uuid=${cloud.settings.uuid}`)).length, 5);
+  assert.is((await names(`${sizes}?settings=${cloud.settings.url}`)).length, 5);
+  assert.equal(await names(`${sizes}?settings_uuid=${office.settings.uuid}`), []);
+  assert.equal(await names(`${sizes}?settings_uuid=${'0'.repeat(32)}`), []);
+  assert.equal((await fixture.staff.get(`${sizes}?settings_uuid=x`)).body, {
+    settings_uuid: ['"x" is not a valid UUID.'],
+  });
+  assert.equal((await fixture.staff.get(`${sizes}?settings=${people.project.url}`)).body, {
+    settings: ['Invalid hyperlink - Incorrect URL match.'],
+  });
+  assert.equal((await fixture.staff.get(`${sizes}?o=disk`)).status, 200);
+  assert.equal((await fixture.staff.get(`${sizes}?o=transfer`)).body, { o: ['"transfer" is not a valid choice.'] });
+});
+
+test('global properties are readable by everybody, and kept once for the simulator', async () => {
+  await simulatedService(fixture, 'digitalocean', people, { name: 'Second' });
+  assert.is((await names(sizes)).length, 5);
+  const lengths = await everybody(people, async (client) => (await names(sizes, client)).length);
+  assert.equal([...new Set(Object.values(lengths))], [5]);
+});
+
+test('those of settings are readable by who sees the settings or a service on them', async () => {
+  const path = '/api/jira-issue-types/';
+  const lengths = await everybody(people, async (client) => (await names(path, client)).length);
+  assert.equal(lengths, { staff: 5, support: 5, owner: 5, helper: 5, manager: 5, admin: 5, observer: 5, stranger: 0 });
+  const [{ url }] = (await fixture.staff.get(path)).body;
+  assert.is((await people.clients.stranger.get(url)).status, 404);
+  const second = await simulatedService(fixture, 'jira', people, { name: 'Second office' });
+  assert.is((await names(path)).length, 10, 'each settings have their own');
+  assert.is((await names(`${path}?settings_uuid=${second.settings.uuid}`)).length, 5);
+  assert.equal(await names(`${path}?settings_uuid=${second.settings.uuid}`, people.clients.stranger), []);
+  assert.is((await names('/api/jira-project-templates/', people.clients.stranger)).length, 5, 'templates are global');
+});
+
+test('a real backend has a set of its own; a property of another set does not exist', async () => {
+  const { deployment } = fixture.server;
+  const uuid = newUuid(deployment);
+  deployment.db.write(() =>
+    deployment.db.insert('property', {
+      uuid,
+      kind: 'DigitalOcean.Region',
+      backend: 'https://ocean.example.com/v2',
+      backend_id: 'moon1',
+      name: 'Moon 1',
+    }),
+  );
+  const settings = (
+    await fixture.staff.post('/api/service-settings/', {
+      name: 'Real',
+      type: 'DigitalOcean',
+      backend_url: 'https://ocean.example.com/v2',
+      token: 'x',
+    })
+  ).body;
+  const regions = '/api/digitalocean-regions/';
+  assert.equal(await names(`${regions}?settings_uuid=${settings.uuid}`), ['Moon 1']);
+  assert.not((await names(`${regions}?settings_uuid=${cloud.settings.uuid}`)).includes('Moon 1'));
+  const refused = await fixture.staff.post(
+    '/api/digitalocean-droplets/',
+    cloud.body({ region: `${fixture.url}${regions}${uuid}/` }),
+  );
+  assert.equal([refused.status, refused.body], [400, { region: ['Invalid hyperlink - Object does not exist.'] }]);
+  const unseen = await people.clients.admin.post(
+    '/api/digitalocean-droplets/',
+    cloud.body({ image: `${fixture.url}${regions}${uuid}/` }),
+  );
+  assert.equal([unseen.status, unseen.body], [400, { image: ['Invalid hyperlink - Incorrect URL match.'] }]);
+});
+
+test.run();

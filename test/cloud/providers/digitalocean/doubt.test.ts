@@ -1,0 +1,139 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { Mishap } from '../../../support/digitalocean/stand-in.ts';
+import type { Json } from '../../../support/fixture.ts';
+import { Account, stateOf } from './account.ts';
+
+const test = suite('calls of DigitalOcean without an answer');
+let account: Account;
+
+test.before.each(async () => {
+  account = await Account.open();
+});
+
+test.after.each(() => account.close());
+
+/** How often each of these lines was sent, while time passes. */
+async function sent(line: string, seconds = 60): Promise<number> {
+  await account.pass(seconds);
+  return account.vendor.take().filter((seen) => seen.line === line).length;
+}
+
+const create = 'POST /droplets';
+
+const done: readonly (readonly [string, Mishap])[] = [
+  ['is lost', 'lost'],
+  ['breaks off', 'broken off'],
+  ['is truncated JSON', 'half'],
+];
+
+for (const [what, mishap] of done) {
+  test(`a creation whose answer ${what} is looked up by its name and not repeated`, async () => {
+    account.vendor.mishap(create, mishap);
+    const { url } = await account.order('web-1');
+    assert.is(await sent(create), 1);
+    const droplet = await account.read(url);
+    assert.equal(stateOf(droplet), ['OK', 'online', '']);
+    assert.equal([...account.vendor.droplets.keys()].map(String), [droplet.backend_id]);
+    assert.is(droplet.external_ips.length, 1);
+  });
+
+  test(`an action whose answer ${what} is looked up and not repeated`, async () => {
+    const droplet = await account.running('web-1');
+    account.vendor.mishap('POST /droplets/:id/actions', mishap);
+    await account.alice.post(`${droplet.url}restart/`);
+    assert.is(await sent(`POST /droplets/${droplet.backend_id}/actions`), 1);
+    assert.equal(stateOf(await account.read(droplet.url)), ['OK', 'online', '']);
+    assert.equal(
+      [...account.vendor.actions.values()].map(({ status, type }) => `${type} ${status}`),
+      ['create completed', 'reboot completed'],
+    );
+  });
+}
+
+for (const [what, mishap] of [
+  ['reset', 'reset'],
+  ['answered with 503', { status: 503 }],
+] as readonly [string, Mishap][]) {
+  test(`a creation that is ${what} is asked for again when there is no such droplet`, async () => {
+    account.vendor.mishap(create, mishap);
+    const { url } = await account.order('web-1');
+    assert.is(await sent(create), 2);
+    const droplet = await account.read(url);
+    assert.equal(stateOf(droplet), ['OK', 'online', '']);
+    assert.equal([...account.vendor.droplets.keys()].map(String), [droplet.backend_id]);
+  });
+
+  test(`an action that is ${what} is asked for again when it was not begun`, async () => {
+    const droplet = await account.running('web-1');
+    account.vendor.mishap('POST /droplets/:id/actions', mishap);
+    await account.alice.post(`${droplet.url}stop/`);
+    assert.is(await sent(`POST /droplets/${droplet.backend_id}/actions`), 2);
+    assert.equal(stateOf(await account.read(droplet.url)), ['OK', 'offline', '']);
+  });
+}
+
+test('a creation that gets no answer four times fails', async () => {
+  account.vendor.mishap(create, 'reset', 5);
+  const { url } = await account.order('web-1');
+  assert.is(await sent(create, 100), 4);
+  assert.equal(stateOf(await account.read(url)), ['Erred', '', 'Backend does not respond']);
+});
+
+test('a droplet that the fourth call made is found all the same', async () => {
+  account.vendor.mishap(create, 'reset', 3);
+  account.vendor.mishap(create, 'lost');
+  const { url } = await account.order('web-1');
+  assert.is(await sent(create, 100), 4);
+  const droplet = await account.read(url);
+  assert.equal([droplet.state, droplet.backend_id], ['OK', String([...account.vendor.droplets.keys()][0])]);
+});
+
+test('a droplet of the same name that was there before is not taken for the lost one', async () => {
+  const older = account.vendor.order('web-1');
+  account.vendor.mishap(create, 'reset');
+  const { url } = await account.order('web-1');
+  assert.is(await sent(create), 2);
+  const droplet = await account.read(url);
+  assert.equal([...account.vendor.droplets.keys()].map(String), [String(older.id), droplet.backend_id]);
+  assert.equal(stateOf(droplet), ['OK', 'online', '']);
+});
+
+test('of creations under one name whose answers are lost each finds its own droplet', async () => {
+  account.vendor.mishap(create, 'lost', 4);
+  const orders: Json[] = [];
+  for (let n = 0; n < 4; n++) orders.push(await account.order('web'));
+  assert.is(await sent(create, 100), 4);
+  const droplets = await Promise.all(orders.map(({ url }) => account.read(url)));
+  assert.equal(
+    droplets.map(({ state }) => state),
+    ['OK', 'OK', 'OK', 'OK'],
+  );
+  assert.equal(droplets.map((droplet) => droplet.backend_id).sort(), [...account.vendor.droplets.keys()].map(String));
+});
+
+test('an earlier reboot is not taken for the lost one', async () => {
+  const droplet = await account.running('web-1');
+  await account.alice.post(`${droplet.url}restart/`);
+  await account.pass(16);
+  account.fixture.clock.advance(600);
+  await account.pass(1);
+  account.vendor.take();
+  account.vendor.mishap('POST /droplets/:id/actions', 'reset');
+  await account.alice.post(`${droplet.url}restart/`);
+  assert.is(await sent(`POST /droplets/${droplet.backend_id}/actions`), 2);
+  assert.equal(
+    [...account.vendor.actions.values()].map(({ type }) => type),
+    ['create', 'reboot', 'reboot'],
+  );
+});
+
+test('a vendor that limits the calls meanwhile is waited for', async () => {
+  account.vendor.mishap(create, { status: 429, headers: { 'Retry-After': '7' } }, 2);
+  const { url } = await account.order('web-1');
+  assert.is(await sent(create), 3);
+  assert.equal(stateOf(await account.read(url)), ['OK', 'online', '']);
+  assert.is(account.vendor.droplets.size, 1);
+});
+
+test.run();

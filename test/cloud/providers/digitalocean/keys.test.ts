@@ -1,0 +1,117 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { Json } from '../../../support/fixture.ts';
+import { publicKeys } from '../../../support/public-keys.ts';
+import { Account } from './account.ts';
+
+const test = suite('SSH keys at DigitalOcean');
+let account: Account;
+let key: Json;
+
+test.before.each(async () => {
+  account = await Account.open();
+  key = await account.key();
+  await account.running('web-1', { ssh_public_key: key.url });
+  assert.is(account.vendor.keys.size, 1);
+});
+
+test.after.each(() => account.close());
+
+const lines = (): string[] => account.vendor.take().map(({ line }) => line);
+
+/** Takes a role away from a user. */
+async function revoke(structure: 'customer' | 'project', user: Json): Promise<void> {
+  const [role] = (await account.fixture.staff.get(`/api/${structure}-permissions/?user=${user.uuid}`)).body;
+  assert.is((await account.fixture.staff.delete(role.url)).status, 204);
+}
+
+test('a key that its owner deletes is removed at the vendor', async () => {
+  const [id] = account.vendor.keys.keys();
+  assert.is((await account.alice.delete(key.url)).status, 204);
+  await account.pass(2);
+  assert.equal(lines(), [`GET /account/keys/${key.fingerprint}`, `DELETE /account/keys/${id}`]);
+  assert.is(account.vendor.keys.size, 0);
+});
+
+test('a key that was never given to the vendor causes no call', async () => {
+  const { body } = await account.alice.post('/api/keys/', { name: 'desktop', public_key: publicKeys.rsa });
+  await account.alice.delete(body.url);
+  await account.pass(2);
+  assert.equal(lines(), []);
+});
+
+test('the key of a user who loses the last role that reaches the settings is removed at the vendor', async () => {
+  await revoke('project', account.user);
+  await account.pass(2);
+  assert.is(account.vendor.keys.size, 0);
+  // The key itself stays his.
+  assert.is((await account.alice.get(key.url)).status, 200);
+});
+
+test('the key of a user stays while another role reaches the settings', async () => {
+  await account.fixture.grant(account.customer, account.user, 'support');
+  await revoke('project', account.user);
+  await account.pass(2);
+  assert.is(account.vendor.keys.size, 1);
+  await revoke('customer', account.user);
+  await account.pass(2);
+  assert.is(account.vendor.keys.size, 0);
+});
+
+test('a role that ends by itself has the same effect', async () => {
+  await revoke('project', account.user);
+  await account.pass(2);
+  await account.fixture.grant(account.project, account.user, 'admin', '2018-01-05T05:00:00Z');
+  await account.running('web-2', { ssh_public_key: key.url });
+  assert.is(account.vendor.keys.size, 1);
+  account.fixture.clock.set('2018-01-05T05:00:00Z');
+  await account.pass(2);
+  assert.is(account.vendor.keys.size, 0);
+});
+
+test('the keys of a deleted user are removed at the vendor', async () => {
+  assert.is((await account.fixture.staff.delete(account.user.url)).status, 204);
+  await account.pass(2);
+  assert.is(account.vendor.keys.size, 0);
+});
+
+test('a key that another user has given too stays until he deletes it as well', async () => {
+  const bob = await account.fixture.user('bob');
+  await account.fixture.grant(account.project, bob, 'manager');
+  const his = (
+    await account.fixture.as('bob').post('/api/keys/', { name: 'shared laptop', public_key: publicKeys.ed25519 })
+  ).body;
+  const order = {
+    name: 'web-2',
+    service_project_link: account.link.url,
+    ...(await account.choice()),
+    ssh_public_key: his.url,
+  };
+  assert.is((await account.fixture.as('bob').post('/api/digitalocean-droplets/', order)).status, 201);
+  await account.pass(20);
+  await account.alice.delete(key.url);
+  await account.pass(2);
+  assert.is(account.vendor.keys.size, 1);
+  await account.fixture.as('bob').delete(his.url);
+  await account.pass(2);
+  assert.is(account.vendor.keys.size, 0);
+});
+
+test('a key that is gone at the vendor already counts as removed', async () => {
+  account.vendor.keys.clear();
+  await account.alice.delete(key.url);
+  await account.pass(2);
+  assert.equal(lines(), [`GET /account/keys/${key.fingerprint}`]);
+  await account.pass(120);
+  assert.equal(lines(), []);
+});
+
+test('a removal is tried five times, then it is dropped', async () => {
+  account.vendor.mishap('DELETE /account/keys/:id', { status: 500 }, 9);
+  await account.alice.delete(key.url);
+  await account.pass(600);
+  assert.is(lines().filter((line) => line.startsWith('DELETE')).length, 5);
+  assert.is(account.vendor.keys.size, 1);
+});
+
+test.run();

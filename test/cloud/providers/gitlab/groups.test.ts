@@ -1,0 +1,238 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { providerType } from '../../../../src/cloud/catalogue/registry.ts';
+import { type Cast, cast } from '../../../support/cast.ts';
+import { type Client, Fixture, type Json } from '../../../support/fixture.ts';
+import {
+  passage,
+  type SimulatedService,
+  setOptions,
+  simulatedService,
+  usages,
+  work,
+} from '../../../support/simulated.ts';
+
+const test = suite('GitLab: settings and groups (providers.md 8)');
+let fixture: Fixture;
+let people: Cast;
+let forge: SimulatedService;
+let admin: Client;
+let group: Json;
+
+test.before(async () => {
+  fixture = await Fixture.start();
+  people = await cast(fixture);
+  forge = await simulatedService(fixture, 'gitlab', people, { backend_url: 'simulator://gitlab', username: 'root' });
+  admin = people.clients.admin;
+});
+test.after(() => fixture.close());
+
+const create = async (fields: Readonly<Record<string, unknown>> = {}, link: Json = forge.link): Promise<Json> =>
+  admin.post('/api/gitlab-groups/', {
+    service_project_link: link.url,
+    name: 'Rocket science',
+    path: 'rocket',
+    ...fields,
+  });
+const refusal = async (answer: Promise<Json>): Promise<unknown[]> => [(await answer).status, (await answer).body];
+const present = async (object: Json): Promise<Json> => (await fixture.staff.get(object.url)).body;
+const messages = (): string[] => fixture.events().map(({ message }) => message);
+
+test('a real driver needs a token, or username and password', () => {
+  const { missingCredentials: missing } = providerType('GitLab');
+  const message = { non_field_errors: ['Either token or username and password should be specified'] };
+  assert.equal(missing({}), message);
+  assert.equal(missing({ username: 'root' }), message);
+  assert.equal(missing({ password: 'secret' }), message);
+  assert.equal(missing({ token: 'secret' }), {});
+  assert.equal(missing({ username: 'root', password: 'secret' }), {});
+});
+
+test('service metadata names its kinds; there are no properties', async () => {
+  const { GitLab } = (await admin.get('/api/service-metadata/')).body;
+  const at = (path: string): string => `${fixture.url}/api/${path}/`;
+  assert.equal(GitLab, {
+    url: at('gitlab'),
+    service_project_link_url: at('gitlab-service-project-link'),
+    resources: { Group: at('gitlab-groups'), Project: at('gitlab-projects') },
+    properties: {},
+    is_public_service: false,
+  });
+});
+
+test('name, path and link are required', async () => {
+  const required = ['This field is required.'];
+  assert.equal(await refusal(admin.post('/api/gitlab-groups/', {})), [
+    400,
+    { name: required, service_project_link: required, path: required },
+  ]);
+});
+
+test("a name has letters, digits, '_', '.', dash and space only", async () => {
+  const rule = ["Name can only contain letters, digits, '_', '.', dash and space."];
+  for (const name of ['a/b', 'a!', 'a:b']) assert.equal(await refusal(create({ name })), [400, { name: rule }]);
+});
+
+test('a path keeps to the same characters, begins with no dash and ends in no dot', async () => {
+  const ends = "Path cannot start with '-' or end in '.'.";
+  const charset = "Path can only contain letters, digits, '_', '.', dash and space.";
+  assert.equal(await refusal(create({ path: 'a/b' })), [400, { path: [charset] }]);
+  for (const path of ['-a', 'a.', '.', '-']) assert.equal(await refusal(create({ path })), [400, { path: [ends] }]);
+  assert.equal(await refusal(create({ path: '-/' })), [400, { path: [charset, ends] }]);
+  assert.equal(await refusal(create({ path: 'p'.repeat(101) })), [
+    400,
+    { path: ['Ensure this field has no more than 100 characters.'] },
+  ]);
+});
+
+test('a creation is accepted and counted', async () => {
+  const made = await create({ description: 'Engines', tags: ['team:a'] });
+  assert.is(made.status, 201);
+  group = made.body;
+  const { access_url, description, name, projects, resource_type, state, tags, web_url } = group;
+  assert.equal(
+    { access_url, description, name, projects, resource_type, state, tags, web_url },
+    {
+      access_url: null,
+      description: 'Engines',
+      name: 'Rocket science',
+      projects: [],
+      resource_type: 'GitLab.Group',
+      state: 'Creation Scheduled',
+      tags: ['team:a'],
+      web_url: null,
+    },
+  );
+  assert.not.ok('path' in group);
+  assert.not.ok('runtime_state' in group);
+  assert.equal(await usages(fixture, forge.service), { group_count: 1 });
+  assert.equal(await usages(fixture, people.project), {
+    nc_app_count: 1,
+    nc_resource_count: 1,
+    nc_service_project_link_count: 1,
+  });
+  assert.equal((await present(forge.link)).quotas, []);
+});
+
+test('it is made, with the number of the group as its id', async () => {
+  assert.equal(await passage(fixture, group.url), ['Creation Scheduled', 'Creating', 'OK']);
+  assert.is((await present(group)).backend_id, '1');
+  assert.equal(messages(), [
+    'Resource Rocket science creation has been scheduled.',
+    'Resource Rocket science has been created.',
+  ]);
+});
+
+test('the name and the path of a group are taken', async () => {
+  assert.equal(await refusal(create({ path: 'other' })), [400, { name: ['Group with this name already exists.'] }]);
+  assert.equal(await refusal(create({ name: 'Other' })), [400, { path: ['Group with this path already exists.'] }]);
+  assert.equal(await refusal(create()), [
+    400,
+    { name: ['Group with this name already exists.'], path: ['Group with this path already exists.'] },
+  ]);
+});
+
+test('they are taken for all settings with the same backend_url and username', async () => {
+  const same = await simulatedService(fixture, 'gitlab', people, {
+    name: 'Same',
+    backend_url: 'simulator://gitlab',
+    username: 'root',
+  });
+  assert.is((await create({}, same.link)).status, 400);
+  const otherUser = await simulatedService(fixture, 'gitlab', people, {
+    name: 'Other user',
+    backend_url: 'simulator://gitlab',
+    username: 'alice',
+  });
+  assert.is((await create({}, otherUser.link)).status, 201);
+  const otherUrl = await simulatedService(fixture, 'gitlab', people, {
+    name: 'Other url',
+    backend_url: 'simulator://other',
+    username: 'root',
+  });
+  assert.is((await create({}, otherUrl.link)).status, 201);
+  const ownWorlds = await Promise.all(
+    ['One', 'Two'].map((name) => simulatedService(fixture, 'gitlab', people, { name })),
+  );
+  for (const { link } of ownWorlds)
+    assert.is((await create({}, link)).status, 201, 'without backend_url each has a GitLab of its own');
+  await work(fixture);
+  fixture.events();
+});
+
+test('update is local and keeps to the rules of names', async () => {
+  assert.equal(await refusal(admin.patch(group.url, { name: 'a/b' })), [
+    400,
+    { name: ["Name can only contain letters, digits, '_', '.', dash and space."] },
+  ]);
+  const { body, status } = await admin.patch(group.url, { name: 'Engines', path: 'ignored' });
+  assert.equal([status, body.name, body.state], [200, 'Engines', 'OK']);
+  assert.equal(messages(), [
+    "GitLab Group Engines has been updated. Name has been changed from 'Rocket science' to 'Engines'.",
+  ]);
+});
+
+test('a pull is scheduled; there is no start, stop and restart', async () => {
+  assert.equal(await refusal(admin.post(`${group.url}pull/`)), [
+    202,
+    { detail: 'Pull operation was successfully scheduled.' },
+  ]);
+  assert.equal(await passage(fixture, group.url), ['Update Scheduled', 'OK']);
+  for (const action of ['start', 'stop', 'restart'])
+    assert.is((await admin.post(`${group.url}${action}/`)).status, 404);
+  const { actions } = (await admin.options(group.url)).body;
+  assert.equal(Object.keys(actions), ['destroy', 'pull', 'unlink', 'update']);
+});
+
+test('a group with projects is not deleted', async () => {
+  const project = await admin.post('/api/gitlab-projects/', {
+    service_project_link: forge.link.url,
+    name: 'engine',
+    group: group.url,
+    visibility_level: 0,
+  });
+  await work(fixture);
+  assert.equal(await refusal(admin.delete(group.url)), [
+    409,
+    { detail: 'This group contains projects. Only empty group can be deleted.' },
+  ]);
+  assert.equal((await present(group)).projects, [
+    { url: project.body.url, uuid: project.body.uuid, name: 'engine', web_url: null },
+  ]);
+  assert.equal((await present(group)).related_resources, [
+    { url: project.body.url, uuid: project.body.uuid, name: 'engine', resource_type: 'GitLab.Project', state: 'OK' },
+  ]);
+  await admin.delete(project.body.url);
+  await work(fixture);
+  fixture.events();
+});
+
+test('destroy: gone', async () => {
+  assert.equal(await refusal(admin.delete(group.url)), [202, { detail: 'Deletion was scheduled.' }]);
+  assert.equal(await passage(fixture, group.url), ['Deletion Scheduled', 'Deleting', 'gone']);
+  assert.equal(await usages(fixture, forge.service), {});
+  assert.equal(messages(), ['Resource Engines deletion has been scheduled.', 'GitLab Group Engines has been deleted.']);
+});
+
+test('a creation that fails leaves an Erred group without id, and its name taken', async () => {
+  await setOptions(fixture, forge.settings, { simulator_failures: 'Group.create' });
+  group = (await create()).body;
+  assert.equal(await passage(fixture, group.url), ['Creation Scheduled', 'Creating', 'Erred']);
+  const { backend_id, error_message } = await present(group);
+  assert.equal([backend_id, error_message], ['', 'Simulated failure of create']);
+  assert.is((await create()).status, 400);
+  await admin.delete(group.url);
+  assert.equal((await passage(fixture, group.url)).at(-1), 'gone');
+});
+
+test('a parent with groups is not deleted: the text names the kind', async () => {
+  const link = (await fixture.staff.get('/api/gitlab-service-project-link/')).body.find(
+    ({ service_name }: Json) => service_name === 'One',
+  );
+  assert.equal(await refusal(people.clients.owner.delete(link.url)), [
+    409,
+    { detail: 'Cannot delete service project link with existing gitlab groups' },
+  ]);
+});
+
+test.run();

@@ -1,0 +1,60 @@
+import { type Cast, cast } from '../../../support/cast.ts';
+import { Fixture, type Json } from '../../../support/fixture.ts';
+import { type SimulatedService, simulatedService, work } from '../../../support/simulated.ts';
+
+/** A customer with everybody around it, its JIRA, and the JIRA project WEB that is there already. */
+export interface Jira extends Cast, SimulatedService {
+  readonly fixture: Fixture;
+  readonly web: Json;
+  /** Creates a JIRA project in the project of the cast and lets JIRA finish. */
+  readonly jiraProject: (key: string, fields?: object) => Promise<Json>;
+  /** Link of an issue type or priority by its name. */
+  readonly type: (name: string) => Promise<string>;
+  readonly priority: (name: string) => Promise<string>;
+  /** Creates an issue as somebody (default: the owner) and lets JIRA finish. */
+  readonly issue: (fields?: object, by?: keyof Cast['clients']) => Promise<Json>;
+}
+
+/** Starts a server with a simulated JIRA; `options` are those of its settings. */
+export async function startJira(options: Readonly<Record<string, unknown>> = {}): Promise<Jira> {
+  const fixture = await Fixture.start();
+  const people = await cast(fixture);
+  const service = await simulatedService(fixture, 'jira', people, options);
+  const named = async (path: string, name: string): Promise<string> =>
+    (
+      await fixture.staff.get(
+        `/api/${path}/?settings_uuid=${service.settings.uuid}&name_exact=${encodeURIComponent(name)}`,
+      )
+    ).body[0].url;
+  const made = async ({ body, status }: { body: Json; status: number }): Promise<Json> => {
+    if (status !== 201) throw new Error(JSON.stringify(body));
+    await work(fixture);
+    return (await fixture.staff.get(body.url)).body;
+  };
+  const jiraProject = async (key: string, fields = {}): Promise<Json> =>
+    made(
+      await fixture.staff.post('/api/jira-projects/', {
+        service_project_link: service.link.url,
+        name: `Project ${key}`,
+        key,
+        template: await named('jira-project-templates', 'Task management'),
+        ...fields,
+      }),
+    );
+  const web = await jiraProject('WEB');
+  fixture.events();
+  const type = (name: string): Promise<string> => named('jira-issue-types', name);
+  const priority = (name: string): Promise<string> => named('jira-priorities', name);
+  const [task, medium] = [await type('Task'), await priority('Medium')];
+  const issue = async (fields = {}, by: keyof Cast['clients'] = 'owner'): Promise<Json> =>
+    made(
+      await people.clients[by].post('/api/jira-issues/', {
+        jira_project: web.url,
+        type: task,
+        priority: medium,
+        summary: 'Broken',
+        ...fields,
+      }),
+    );
+  return { fixture, ...people, ...service, web, jiraProject, type, priority, issue };
+}

@@ -1,0 +1,113 @@
+import type { ServerOptions } from '../../../../src/app/server.ts';
+import { type Cast, cast } from '../../../support/cast.ts';
+import { Fixture, type Json } from '../../../support/fixture.ts';
+import { type SimulatedService, simulatedService, work } from '../../../support/simulated.ts';
+
+/** A simulated OpenStack with one tenant that is ready, in the project of the cast. */
+export interface Cloud extends SimulatedService {
+  readonly fixture: Fixture;
+  readonly people: Cast;
+  readonly tenant: Json;
+  readonly subnet: Json;
+}
+
+/** Starts a server with a cloud; `options` are those of its settings. */
+export async function startCloud(
+  options: Readonly<Record<string, unknown>> = {},
+  server: ServerOptions = {},
+): Promise<Cloud> {
+  const fixture = await Fixture.start(server);
+  const people = await cast(fixture);
+  const service = await simulatedService(fixture, 'openstack', people, {
+    external_network_id: 'public-net',
+    ...options,
+  });
+  const made = await people.clients.admin.post('/api/openstack-tenants/', {
+    service_project_link: service.link.url,
+    name: 'Lab',
+  });
+  if (made.status !== 201) throw new Error(JSON.stringify(made.body));
+  await work(fixture);
+  const tenant = (await fixture.staff.get(made.body.url)).body;
+  const subnet = (await fixture.staff.get(`/api/openstack-subnets/?tenant_uuid=${tenant.uuid}`)).body[0];
+  fixture.events();
+  return { ...service, fixture, people, tenant, subnet };
+}
+
+/** The only object of a list, or the first. */
+export const first = async ({ fixture }: Pick<Cloud, 'fixture'>, path: string): Promise<Json> =>
+  (await fixture.staff.get(`/api/${path}`)).body[0];
+
+export const flavor = (cloud: Pick<Cloud, 'fixture'>, name: string): Promise<Json> =>
+  first(cloud, `openstack-flavors/?name_exact=${name}`);
+export const image = (cloud: Pick<Cloud, 'fixture'>, name: string): Promise<Json> =>
+  first(cloud, `openstack-images/?name=${name}`);
+export const group = (cloud: Pick<Cloud, 'fixture'>, name: string): Promise<Json> =>
+  first(cloud, `openstack-security-groups/?name_exact=${name}`);
+
+/** What creation of an instance takes at least. */
+export async function instanceBody(
+  cloud: Cloud,
+  fields: Readonly<Record<string, unknown>> = {},
+): Promise<Record<string, unknown>> {
+  return {
+    service_project_link: cloud.link.url,
+    tenant: cloud.tenant.url,
+    name: 'web',
+    flavor: (await flavor(cloud, 'm1.small')).url,
+    image: (await image(cloud, 'Ubuntu')).url,
+    system_volume_size: 10_240,
+    ...fields,
+  };
+}
+
+/** Posts to a path as the project's administrator; answers status and body. */
+export async function post({ people }: Pick<Cloud, 'people'>, path: string, body?: unknown): Promise<[number, Json]> {
+  const answer = await people.clients.admin.post(path, body);
+  return [answer.status, answer.body];
+}
+
+/** An object made by the project's administrator, when its operation has ended. */
+export async function made(cloud: Cloud, path: string, body?: unknown): Promise<Json> {
+  const [status, object] = await post(cloud, path, body);
+  if (status !== 201) throw new Error(`${status} ${JSON.stringify(object)}`);
+  await work(cloud.fixture);
+  return present(cloud, object);
+}
+
+export const instance = async (cloud: Cloud, fields: Readonly<Record<string, unknown>> = {}): Promise<Json> =>
+  made(cloud, '/api/openstack-instances/', await instanceBody(cloud, fields));
+
+export const volume = (cloud: Cloud, fields: Readonly<Record<string, unknown>> = {}): Promise<Json> =>
+  made(cloud, '/api/openstack-volumes/', {
+    service_project_link: cloud.link.url,
+    tenant: cloud.tenant.url,
+    name: 'disk',
+    size: 2048,
+    ...fields,
+  });
+
+/** The object as it is now. */
+export const present = async ({ fixture }: Pick<Cloud, 'fixture'>, object: Json): Promise<Json> =>
+  (await fixture.staff.get(object.url)).body;
+
+/** Carries out an action of an object to its end; answers what was answered first. */
+export async function act(cloud: Cloud, object: Json, action: string, body?: unknown): Promise<[number, Json]> {
+  const answer = await post(cloud, `${object.url}${action}/`, body);
+  await work(cloud.fixture);
+  return answer;
+}
+
+/** Deletes an object to its end; `query` holds flags. */
+export async function destroy(cloud: Cloud, object: Json, query = ''): Promise<[number, Json]> {
+  const answer = await cloud.people.clients.admin.delete(object.url + query);
+  await work(cloud.fixture);
+  return [answer.status, answer.body];
+}
+
+export const messages = ({ fixture }: Pick<Cloud, 'fixture'>): string[] =>
+  fixture.events().map(({ message }) => message);
+
+/** Names in a list. */
+export const names = async ({ fixture }: Pick<Cloud, 'fixture'>, path: string): Promise<string[]> =>
+  (await fixture.staff.get(`/api/${path}`)).body.map((object: Json) => object.name);

@@ -1,0 +1,388 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { everybody } from '../../../support/cast.ts';
+import type { Json } from '../../../support/fixture.ts';
+import { passage, setOptions, simulatedService, usages, work } from '../../../support/simulated.ts';
+import { by, inProject, told } from '../../../support/told.ts';
+import {
+  act,
+  type Cloud,
+  destroy,
+  first,
+  instance,
+  made,
+  messages,
+  names,
+  post,
+  present,
+  startCloud,
+} from './cloud.ts';
+
+const test = suite('OpenStack: tenants (providers.md 4.3)');
+let cloud: Cloud;
+
+test.before(async () => {
+  cloud = await startCloud({ tenant_name: 'operators', dns_nameservers: '9.9.9.9' });
+});
+test.after(() => cloud.fixture.close());
+
+const create = (fields: Readonly<Record<string, unknown>>): Promise<[number, Json]> =>
+  post(cloud, '/api/openstack-tenants/', { service_project_link: cloud.link.url, name: 'Other', ...fields });
+
+test('a tenant is created, and its events tell of it alone', async () => {
+  const { fixture, people, service, settings } = cloud;
+  const [status, body] = await create({
+    name: 'Größe 2!',
+    description: 'Small',
+    availability_zone: 'nova',
+    tags: ['env:test'],
+  });
+  assert.is(status, 201);
+  assert.equal(await passage(fixture, body.url), ['Creation Scheduled', 'Creating', 'OK']);
+  const { availability_zone, description, external_network_id, extra_configuration, state, tags } = await present(
+    cloud,
+    body,
+  );
+  assert.equal(
+    [availability_zone, description, external_network_id, extra_configuration, state, tags],
+    ['nova', 'Small', 'public-net', {}, 'OK', ['env:test']],
+  );
+  const about = [
+    {
+      resource_uuid: body.uuid,
+      resource_name: 'Größe 2!',
+      resource_full_name: 'OpenStack Tenant Größe 2!',
+      resource_type: 'OpenStack.Tenant',
+      service_uuid: service.uuid,
+      service_name: 'Cloud',
+      service_type: 'OpenStack',
+      settings_uuid: settings.uuid,
+      settings_name: 'Cloud',
+      service_settings_type: 'OpenStack',
+    },
+    inProject(people.project, people.customer),
+  ];
+  assert.equal(fixture.events(), [
+    told(
+      'resource_creation_scheduled',
+      'Resource Größe 2! creation has been scheduled.',
+      by(people.users.admin),
+      ...about,
+    ),
+    told('resource_creation_succeeded', 'Resource Größe 2! has been created.', ...about),
+  ]);
+  await destroy(cloud, body);
+  fixture.events();
+});
+
+test('creation makes an internal network with a subnet, and five security groups', async () => {
+  const [network] = (await cloud.fixture.staff.get('/api/openstack-networks/')).body;
+  assert.equal(
+    [network.name, network.state, network.is_external, network.tenant, network.backend_id],
+    ['lab-int-net', 'OK', false, cloud.tenant.url, cloud.tenant.internal_network_id],
+  );
+  const { subnet } = cloud;
+  assert.equal(network.subnets, [
+    { url: subnet.url, uuid: subnet.uuid, name: 'lab-sub-net', cidr: '192.168.42.0/24', gateway_ip: '192.168.42.1' },
+  ]);
+  assert.equal(
+    [subnet.allocation_pools, subnet.dns_nameservers, subnet.ip_version, subnet.enable_dhcp],
+    [[{ start: '192.168.42.10', end: '192.168.42.200' }], ['9.9.9.9'], 4, true],
+  );
+  const groups = (await cloud.fixture.staff.get('/api/openstack-security-groups/?o=name')).body;
+  const rules = groups.map(({ name, rules }: Json) => [
+    name,
+    rules.map(({ from_port, protocol, to_port }: Json) => [protocol, from_port, to_port].join(' ')),
+  ]);
+  assert.equal(rules, [
+    ['allow-all', ['icmp -1 -1', 'tcp 1 65535']],
+    ['ping', ['icmp -1 -1']],
+    ['rdp', ['tcp 3389 3389']],
+    ['ssh', ['tcp 22 22']],
+    ['web', ['tcp 80 80', 'tcp 443 443']],
+  ]);
+});
+
+test('quotas of a tenant have the limits of the provider', async () => {
+  const limits = Object.fromEntries(cloud.tenant.quotas.map(({ limit, name }: Json) => [name, limit]));
+  assert.equal(limits, {
+    floating_ip_count: 50,
+    instances: 30,
+    network_count: 10,
+    ram: 51200,
+    security_group_count: 100,
+    security_group_rule_count: 100,
+    snapshots: 50,
+    snapshots_size: -1,
+    storage: 1024000,
+    subnet_count: 10,
+    vcpu: 20,
+    volumes: 50,
+    volumes_size: -1,
+  });
+  assert.equal(await usages(cloud.fixture, cloud.tenant), {
+    network_count: 1,
+    security_group_count: 5,
+    security_group_rule_count: 7,
+    subnet_count: 1,
+  });
+});
+
+test('nobody changes a quota of a tenant by itself', async () => {
+  const refused = await cloud.fixture.staff.patch(cloud.tenant.quotas[0].url, { limit: 1 });
+  assert.equal(
+    [refused.status, refused.body],
+    [409, { detail: 'It is impossible to modify backend quota through this endpoint.' }],
+  );
+});
+
+test('a tenant counts as a private cloud of the project and as a tenant of the service', async () => {
+  assert.equal(await usages(cloud.fixture, cloud.people.project), {
+    nc_private_cloud_count: 1,
+    nc_resource_count: 1,
+    nc_service_project_link_count: 1,
+  });
+  assert.equal(await usages(cloud.fixture, cloud.service), { tenant_count: 1 });
+});
+
+test('two tenants of one provider never share a name, and none is called like the project of the administrator', async () => {
+  for (const name of ['Lab', 'operators']) {
+    assert.equal(await create({ name }), [
+      400,
+      { name: [`Name "${name}" is already registered. Please choose another one.`] },
+    ]);
+  }
+  const other = await made(cloud, '/api/openstack-tenants/', { service_project_link: cloud.link.url, name: 'Fab' });
+  const renamed = await cloud.people.clients.admin.patch(other.url, { name: 'Lab' });
+  assert.equal(
+    [renamed.status, renamed.body],
+    [400, { name: ['Name "Lab" is already registered. Please choose another one.'] }],
+  );
+  await destroy(cloud, other);
+});
+
+test('user names that are taken or reserved are refused', async () => {
+  const other = await made(cloud, '/api/openstack-tenants/', {
+    service_project_link: cloud.link.url,
+    name: 'Fab',
+    user_username: 'fab',
+  });
+  assert.equal(await create({ user_username: 'fab' }), [
+    400,
+    { user_username: ['Name "fab" is already registered. Please choose another one.'] },
+  ]);
+  for (const name of ['admin', 'service']) {
+    assert.equal(await create({ user_username: name }), [
+      400,
+      { user_username: [`Name "${name}" cannot be used as tenant user username.`] },
+    ]);
+  }
+  assert.equal(await create({ user_username: 'u'.repeat(51) }), [
+    400,
+    { user_username: ['Ensure this field has no more than 50 characters.'] },
+  ]);
+  await destroy(cloud, other);
+});
+
+test('the subnet is one of 192.168.[1-254].0/24', async () => {
+  for (const cidr of ['192.168.0.0/24', '192.168.255.0/24', '192.168.7.0/16', '10.0.0.0/24', '192.168.7.1/24']) {
+    assert.equal(await create({ subnet_cidr: cidr }), [400, { subnet_cidr: ['Value should be 192.168.[1-254].0/24'] }]);
+  }
+  const other = await made(cloud, '/api/openstack-tenants/', {
+    service_project_link: cloud.link.url,
+    name: 'Fab',
+    subnet_cidr: '192.168.7.0/24',
+  });
+  assert.is((await first(cloud, `openstack-subnets/?tenant=${other.url}`)).cidr, '192.168.7.0/24');
+  await destroy(cloud, other);
+});
+
+test('the dashboard of a simulated tenant is the option access_url, or none', async () => {
+  assert.is(cloud.tenant.access_url, null);
+  await setOptions(cloud.fixture, cloud.settings, { access_url: 'https://dashboard.example.com' });
+  assert.is((await present(cloud, cloud.tenant)).access_url, 'https://dashboard.example.com');
+  await setOptions(cloud.fixture, cloud.settings, { access_url: null });
+});
+
+test('the user of a tenant is hidden unless the deployment shows credentials', async () => {
+  assert.is('user_username' in cloud.tenant || 'user_password' in cloud.tenant, false);
+});
+
+test('staff alone set quotas, and the limits change when the provider has them', async () => {
+  const { admin, staff } = cloud.people.clients;
+  assert.is((await admin.post(`${cloud.tenant.url}set_quotas/`, { vcpu: 7 })).status, 403);
+  assert.equal((await staff.post(`${cloud.tenant.url}set_quotas/`, { vcpu: 0 })).body, {
+    vcpu: ['Ensure this value is greater than or equal to 1.'],
+  });
+  const limits = async (): Promise<number[]> =>
+    (await present(cloud, cloud.tenant)).quotas
+      .filter(({ name }: Json) => ['ram', 'vcpu'].includes(name))
+      .map(({ limit }: Json) => limit);
+  const answer = await staff.post(`${cloud.tenant.url}set_quotas/`, { vcpu: 7, ram: 8192 });
+  assert.equal(
+    [answer.status, answer.body, await limits()],
+    [202, { detail: 'Quota update has been scheduled' }, [51200, 20]],
+  );
+  await work(cloud.fixture);
+  assert.equal(await limits(), [8192, 7]);
+  cloud.fixture.events();
+});
+
+test('a tenant refuses what its quotas do not hold', async () => {
+  const [status, { detail }] = await post(cloud, '/api/openstack-volumes/', {
+    service_project_link: cloud.link.url,
+    tenant: cloud.tenant.url,
+    name: 'huge',
+    size: 2_048_000,
+  });
+  assert.equal(
+    [status, detail],
+    [409, 'One or more quotas were exceeded: storage quota limit: 1024000.0, requires 2048000.0 (Lab)'],
+  );
+});
+
+test('create_network, create_security_group and create_floating_ip answer with what they make, and leave the tenant alone', async () => {
+  const [made201, network] = await post(cloud, `${cloud.tenant.url}create_network/`, {
+    name: 'dmz',
+    description: 'Outside',
+  });
+  assert.equal(
+    [made201, network.name, network.description, network.state, network.tenant_name],
+    [201, 'dmz', 'Outside', 'Creation Scheduled', 'Lab'],
+  );
+  const [, group] = await post(cloud, `${cloud.tenant.url}create_security_group/`, {
+    name: 'db',
+    rules: [{ protocol: 'tcp', from_port: 5432, to_port: 5432, cidr: '10.0.0.0/8' }],
+  });
+  assert.equal(
+    [group.state, group.rules],
+    ['Creation Scheduled', [{ id: 1, protocol: 'tcp', from_port: 5432, to_port: 5432, cidr: '10.0.0.0/8' }]],
+  );
+  const [, address] = await post(cloud, `${cloud.tenant.url}create_floating_ip/`);
+  assert.equal(
+    [address.state, address.address, address.backend_network_id, address.instance],
+    ['Creation Scheduled', '', 'public-net', null],
+  );
+  assert.is((await present(cloud, cloud.tenant)).state, 'OK');
+  await work(cloud.fixture);
+  assert.equal([(await present(cloud, network)).state, (await present(cloud, group)).state], ['OK', 'OK']);
+  const { address: given, name, runtime_state } = await present(cloud, address);
+  assert.equal([given, name, runtime_state], ['198.18.0.1', '198.18.0.1', 'DOWN']);
+  assert.equal(messages(cloud), [
+    'Resource dmz creation has been scheduled.',
+    'Resource db creation has been scheduled.',
+    'Resource Floating IP of Lab creation has been scheduled.',
+    'Resource dmz has been created.',
+    'Resource db has been created.',
+    'Resource 198.18.0.1 has been created.',
+  ]);
+  assert.equal((await cloud.fixture.staff.get('/api/resources/count/')).body['OpenStack.Tenant'], 1);
+  assert.is((await cloud.fixture.staff.get('/api/resources/')).body.length, 1);
+});
+
+test('the group "default" is the provider\'s own', async () => {
+  assert.equal(await post(cloud, `${cloud.tenant.url}create_security_group/`, { name: 'default' }), [
+    400,
+    { name: ['Default security group is managed by OpenStack itself.'] },
+  ]);
+});
+
+test('without an external network there are no floating IPs', async () => {
+  const { link } = await simulatedService(cloud.fixture, 'openstack', cloud.people, { name: 'Closed' });
+  const closed = await made(cloud, '/api/openstack-tenants/', { service_project_link: link.url, name: 'Closed' });
+  assert.equal(await post(cloud, `${closed.url}create_floating_ip/`), [
+    409,
+    { detail: 'Cannot create floating IP if tenant external network is not defined.' },
+  ]);
+  await destroy(cloud, closed);
+  cloud.fixture.events();
+});
+
+test('pull_floating_ips, pull_security_groups, pull_quotas and pull are scheduled', async () => {
+  assert.equal(await act(cloud, cloud.tenant, 'pull_floating_ips'), [
+    202,
+    { status: 'Floating IPs pull has been scheduled.' },
+  ]);
+  assert.equal(await act(cloud, cloud.tenant, 'pull_security_groups'), [
+    202,
+    { status: 'Security groups pull has been scheduled.' },
+  ]);
+  assert.equal(await act(cloud, cloud.tenant, 'pull_quotas'), [202, { status: 'Quotas pull has been scheduled.' }]);
+  assert.equal(await act(cloud, cloud.tenant, 'pull'), [202, { detail: 'Pull operation was successfully scheduled.' }]);
+  assert.is((await present(cloud, cloud.tenant)).state, 'OK');
+  cloud.fixture.events();
+});
+
+test('a changed name goes to the provider and comes back as an event', async () => {
+  const { admin } = cloud.people.clients;
+  const { body, status } = await admin.put(cloud.tenant.url, { name: 'Laboratory' });
+  assert.equal([status, body.state], [200, 'Update Scheduled']);
+  await work(cloud.fixture);
+  assert.equal(messages(cloud), [
+    "OpenStack Tenant Laboratory has been updated. Name has been changed from 'Lab' to 'Laboratory'.",
+  ]);
+  await admin.patch(cloud.tenant.url, { name: 'Lab' });
+  await work(cloud.fixture);
+  cloud.fixture.events();
+});
+
+test('a tenant with instances, snapshots or volumes stays, and its project too', async () => {
+  const web = await instance(cloud);
+  assert.equal(await destroy(cloud, cloud.tenant), [409, { detail: 'Cannot delete tenant with existing instances' }]);
+  assert.equal((await cloud.fixture.staff.delete(cloud.people.project.url)).body, {
+    detail: 'Cannot delete project with existing instances',
+  });
+  await act(cloud, web, 'stop');
+  await destroy(cloud, web, '?release_floating_ips=false');
+  assert.equal((await cloud.fixture.staff.delete(cloud.people.project.url)).body, {
+    detail: 'Cannot delete project with existing tenants',
+  });
+  cloud.fixture.events();
+});
+
+test('a deleted tenant takes its parts along, of which no event tells', async () => {
+  assert.equal(await destroy(cloud, cloud.tenant), [202, { detail: 'Deletion was scheduled.' }]);
+  assert.is((await cloud.fixture.staff.get(cloud.tenant.url)).status, 404);
+  for (const kind of ['networks', 'subnets', 'security-groups', 'floating-ips'])
+    assert.equal(await names(cloud, `openstack-${kind}/`), [], kind);
+  assert.equal(messages(cloud), [
+    'Resource Lab deletion has been scheduled.',
+    'OpenStack Tenant Lab has been deleted.',
+  ]);
+  assert.equal(await usages(cloud.fixture, cloud.people.project), { nc_service_project_link_count: 2 });
+});
+
+test('an unlinked tenant takes along what was in it, though the provider keeps it', async () => {
+  const tenant = await made(cloud, '/api/openstack-tenants/', { service_project_link: cloud.link.url, name: 'Gone' });
+  await instance({ ...cloud, tenant });
+  cloud.fixture.events();
+  assert.is((await post(cloud, `${tenant.url}unlink/`))[0], 204);
+  assert.equal(messages(cloud), [
+    'OpenStack Volume web-system has been deleted.',
+    'OpenStack Instance web has been deleted.',
+    'OpenStack Tenant Gone has been deleted.',
+  ]);
+  assert.equal(await usages(cloud.fixture, cloud.people.project), { nc_service_project_link_count: 2 });
+  assert.equal(await usages(cloud.fixture, cloud.link), {});
+});
+
+test('whoever may change resources makes tenants on private settings', async () => {
+  const statuses = await everybody(
+    cloud.people,
+    async (client, part) =>
+      (await client.post('/api/openstack-tenants/', { service_project_link: cloud.link.url, name: `of ${part}` }))
+        .status,
+  );
+  assert.equal(statuses, {
+    staff: 201,
+    support: 403,
+    owner: 201,
+    helper: 403,
+    manager: 201,
+    admin: 201,
+    observer: 403,
+    stranger: 400,
+  });
+});
+
+test.run();

@@ -1,0 +1,169 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { examine } from '../../../src/app/doctor/doctor.ts';
+import { type Droplets, dropletService } from '../../support/droplets.ts';
+import { Fixture, type Json } from '../../support/fixture.ts';
+import { setOptions, simulatedService, usages, work } from '../../support/simulated.ts';
+
+const test = suite('quotas that resources count for (services.md 7.5)');
+let fixture: Fixture;
+let place: { readonly customer: Json; readonly project: Json };
+let cloud: Droplets;
+
+test.before.each(async () => {
+  fixture = await Fixture.start();
+  const customer = await fixture.customer('Alice');
+  place = { customer, project: await fixture.project('Rocket', customer) };
+  cloud = await dropletService(fixture, place);
+});
+test.after.each(async () => {
+  assert.equal(examine(fixture.server.deployment, false).problems, [], 'everything is counted as it is');
+  await fixture.close();
+});
+
+/** Usages by scope of what a droplet counts for. */
+async function counted(): Promise<Json> {
+  const [project, customer, link, service] = await Promise.all(
+    [place.project, place.customer, cloud.link, cloud.service].map((object) => usages(fixture, object)),
+  );
+  const { nc_resource_count: inProject, nc_vm_count: machines, nc_app_count: apps } = project as Json;
+  assert.equal(
+    [customer?.nc_resource_count, customer?.nc_vm_count, customer?.nc_app_count],
+    [inProject, machines, apps],
+    'the customer counts what its project does',
+  );
+  return {
+    project: [inProject, machines, apps].map((n) => n ?? 0),
+    link: [link?.vcpu, link?.ram, link?.storage].map((n) => n ?? 0),
+    service: service?.droplet_count ?? 0,
+  };
+}
+
+const none = { project: [0, 0, 0], link: [0, 0, 0], service: 0 };
+const one = { project: [1, 1, 0], link: [1, 1024, 25600], service: 1 };
+const limit = async (object: Json, name: string, value: number): Promise<void> => {
+  const quota = (await fixture.staff.get(object.url)).body.quotas.find((each: Json) => each.name === name);
+  assert.is((await fixture.staff.patch(quota.url, { limit: value })).status, 200);
+};
+
+test('a droplet counts from POST until its row goes', async () => {
+  const droplet = await cloud.begin();
+  assert.equal(await counted(), one, 'already in Creation Scheduled');
+  await work(fixture);
+  assert.equal(await counted(), one);
+  await fixture.staff.delete(droplet.url);
+  assert.equal(await counted(), one, 'in Deletion Scheduled still');
+  await work(fixture);
+  assert.equal(await counted(), none);
+});
+
+test('an erred one counts until it is unlinked', async () => {
+  await setOptions(fixture, cloud.settings, { simulator_failures: 'create' });
+  const droplet = await cloud.make();
+  assert.equal([droplet.state, await counted()], ['Erred', one]);
+  await fixture.staff.post(`${droplet.url}unlink/`);
+  assert.equal(await counted(), none);
+});
+
+test('a JIRA project counts as an app of project and customer', async () => {
+  const office = await simulatedService(fixture, 'jira', place, { name: 'Office' });
+  const template = (await fixture.staff.get('/api/jira-project-templates/')).body[0].url;
+  await fixture.staff.post('/api/jira-projects/', {
+    service_project_link: office.link.url,
+    name: 'Plan',
+    key: 'PLAN',
+    template,
+  });
+  assert.equal(await counted(), { ...none, project: [1, 0, 1] });
+});
+
+test('a creation is refused by every quota it would exceed, in the order of their names, and nothing is written', async () => {
+  for (const [object, name, value] of [
+    [place.customer, 'nc_vm_count', 0],
+    [place.project, 'nc_resource_count', 0],
+    [cloud.link, 'ram', 1023],
+    [cloud.service, 'droplet_count', 0],
+  ] as const)
+    await limit(object, name, value);
+  fixture.events();
+  const { body, status } = await fixture.staff.post('/api/digitalocean-droplets/', cloud.body());
+  assert.equal(
+    [status, body],
+    [
+      409,
+      {
+        detail:
+          'One or more quotas were exceeded: droplet_count quota limit: 0.0, requires 1.0 (Cloud); nc_resource_count quota limit: 0.0, requires 1.0 (Rocket);' +
+          ' nc_vm_count quota limit: 0.0, requires 1.0 (Alice); ram quota limit: 1023.0, requires 1024.0 (Cloud | Rocket)',
+      },
+    ],
+  );
+  assert.equal([await counted(), fixture.events(), (await fixture.staff.get('/api/resources/')).body], [none, [], []]);
+});
+
+test('a DigitalOcean service takes fifty droplets unless its quota is changed', async () => {
+  const quota = cloud.service.quotas[0];
+  assert.equal([quota.name, quota.limit], ['droplet_count', 50]);
+});
+
+test('a resize is counted when it is accepted, and taken back when it fails', async () => {
+  const droplet = await cloud.make();
+  await fixture.staff.post(`${droplet.url}stop/`);
+  await work(fixture);
+  const resize = (disk: boolean): Promise<Json> =>
+    fixture.staff.post(`${droplet.url}resize/`, { size: cloud.catalogue.large, disk });
+  await limit(cloud.link, 'vcpu', 1);
+  const refused = await resize(true);
+  assert.equal(
+    [refused.status, refused.body],
+    [409, { detail: 'One or more quotas were exceeded: vcpu quota limit: 1.0, requires 2.0 (Cloud | Rocket)' }],
+  );
+  await limit(cloud.link, 'vcpu', -1);
+  await setOptions(fixture, cloud.settings, { simulator_failures: 'resize' });
+  assert.is((await resize(true)).status, 202);
+  assert.equal(await counted(), { ...one, link: [2, 4096, 81920] });
+  await work(fixture);
+  assert.equal([(await fixture.staff.get(droplet.url)).body.state, await counted()], ['Erred', one]);
+  await setOptions(fixture, cloud.settings, { simulator_failures: null });
+  await fixture.staff.post(`${droplet.url}pull/`);
+  await work(fixture);
+  assert.is((await resize(false)).status, 202);
+  await work(fixture);
+  assert.equal(await counted(), { ...one, link: [2, 4096, 25600] }, 'the disk only with disk true');
+});
+
+test('unlinking in the middle of a resize takes back what was counted for it', async () => {
+  const droplet = await cloud.make();
+  await fixture.staff.post(`${droplet.url}stop/`);
+  await work(fixture);
+  assert.is(
+    (await fixture.staff.post(`${droplet.url}resize/`, { size: cloud.catalogue.large, disk: true })).status,
+    202,
+  );
+  await fixture.staff.post(`${droplet.url}unlink/`);
+  assert.equal(await counted(), none);
+});
+
+test('what a background pull finds is counted, and never refused', async () => {
+  const droplet = await cloud.make();
+  await limit(cloud.link, 'vcpu', 1);
+  const { db } = fixture.server.deployment;
+  db.script(
+    `UPDATE simulated_object SET "values" = json_set("values", '$.cores', 4) WHERE backend_id = '${droplet.backend_id}'`,
+  );
+  fixture.clock.advance(30 * 60);
+  await work(fixture);
+  assert.equal([(await fixture.staff.get(droplet.url)).body.cores, (await counted()).link], [4, [4, 1024, 25600]]);
+});
+
+test('simultaneous creations never exceed a limit', async () => {
+  await limit(place.customer, 'nc_vm_count', 3);
+  const answers = await Promise.all(
+    Array.from({ length: 12 }, (_, n) =>
+      fixture.staff.post('/api/digitalocean-droplets/', cloud.body({ name: `web-${n}` })),
+    ),
+  );
+  assert.equal(answers.map(({ status }) => status).sort(), [...Array(3).fill(201), ...Array(9).fill(409)]);
+});
+
+test.run();

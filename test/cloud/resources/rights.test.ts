@@ -1,0 +1,202 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type Cast, everybody, type Part } from '../../support/cast.ts';
+import { type Droplets, dropletWorld } from '../../support/droplets.ts';
+import type { Client, Fixture, Json } from '../../support/fixture.ts';
+import { simulatedService, work } from '../../support/simulated.ts';
+
+const test = suite('who sees and changes resources (services.md 8.7)');
+let fixture: Fixture;
+let people: Cast;
+let cloud: Droplets;
+let droplet: Json;
+
+test.before(async () => {
+  ({ fixture, people, cloud, droplet } = await dropletWorld());
+});
+test.after(() => fixture.close());
+
+const statuses = (ask: (client: Client, part: Part) => Promise<{ status: number }>): Promise<Record<Part, number>> =>
+  everybody(people, async (client, part) => (await ask(client, part)).status);
+const seeing = {
+  staff: 200,
+  support: 200,
+  owner: 200,
+  helper: 200,
+  manager: 200,
+  admin: 200,
+  observer: 200,
+  stranger: 404,
+};
+const changing = (status: number) => ({
+  staff: status,
+  support: 403,
+  owner: status,
+  helper: 403,
+  manager: status,
+  admin: status,
+  observer: 403,
+  stranger: 404,
+});
+
+test('a resource is seen by whoever sees its project; the others get [] and 404', async () => {
+  assert.equal(await statuses((client) => client.get(droplet.url)), seeing);
+  assert.equal(await statuses((client) => client.options(droplet.url)), seeing);
+  for (const path of ['/api/resources/', '/api/digitalocean-droplets/']) {
+    const lengths = await everybody(people, async (client) => (await client.get(path)).body.length);
+    assert.equal(lengths, {
+      staff: 1,
+      support: 1,
+      owner: 1,
+      helper: 1,
+      manager: 1,
+      admin: 1,
+      observer: 1,
+      stranger: 0,
+    });
+  }
+  const counts = await everybody(
+    people,
+    async (client) => (await client.get('/api/resources/count/')).body['DigitalOcean.Droplet'],
+  );
+  assert.equal(counts, { staff: 1, support: 1, owner: 1, helper: 1, manager: 1, admin: 1, observer: 1, stranger: 0 });
+});
+
+test('staff, owners, managers and administrators create; support roles are 403, strangers 400', async () => {
+  const made: string[] = [];
+  const answers = await statuses(async (client) => {
+    const answer = await client.post('/api/digitalocean-droplets/', cloud.body());
+    if (answer.status === 201) made.push(answer.body.url);
+    return answer;
+  });
+  assert.equal(answers, {
+    staff: 201,
+    support: 403,
+    owner: 201,
+    helper: 403,
+    manager: 201,
+    admin: 201,
+    observer: 403,
+    stranger: 400,
+  });
+  for (const url of made) await fixture.staff.post(`${url}unlink/`);
+});
+
+test('fields are judged before the right to create', async () => {
+  assert.equal(await statuses((client) => client.post('/api/digitalocean-droplets/', cloud.body({ name: '_' }))), {
+    staff: 400,
+    support: 400,
+    owner: 400,
+    helper: 400,
+    manager: 400,
+    admin: 400,
+    observer: 400,
+    stranger: 400,
+  });
+});
+
+test('the same update', async () => {
+  assert.equal(await statuses((client) => client.put(droplet.url, { name: 'web' })), changing(200));
+  assert.equal(await statuses((client) => client.patch(droplet.url, {})), changing(200));
+});
+
+test('the same act and pull; the right is judged before the body and the state', async () => {
+  for (const [name, status] of [
+    ['start', 409],
+    ['resize', 400],
+  ] as const) {
+    assert.equal(await statuses((client) => client.post(`${droplet.url}${name}/`)), changing(status), name);
+  }
+  for (const [name, needed] of [
+    ['stop', 'online'],
+    ['start', 'offline'],
+    ['restart', 'online'],
+    ['pull', 'online'],
+  ] as const) {
+    const answers = await statuses(async (client) => {
+      await work(fixture);
+      if ((await fixture.staff.get(droplet.url)).body.runtime_state !== needed)
+        await fixture.staff.post(`${droplet.url}${needed === 'online' ? 'start' : 'stop'}/`);
+      await work(fixture);
+      return client.post(`${droplet.url}${name}/`);
+    });
+    assert.equal(answers, changing(202), name);
+    await work(fixture);
+  }
+});
+
+test('the same delete and unlink', async () => {
+  for (const [method, tail, status] of [
+    ['DELETE', '', 202],
+    ['POST', 'unlink/', 204],
+  ] as const) {
+    assert.equal(
+      await statuses(async (client) => {
+        const { url } = await cloud.make();
+        const answer = await client.send(method, url + tail);
+        if (answer.status >= 400) await fixture.staff.post(`${url}unlink/`);
+        await work(fixture);
+        return answer;
+      }),
+      changing(status),
+      method,
+    );
+  }
+});
+
+test('a JIRA project is deleted by staff alone, and changed by those who change resources', async () => {
+  const office = await simulatedService(fixture, 'jira', people, { name: 'Office' });
+  const template = (await fixture.staff.get('/api/jira-project-templates/')).body[0].url;
+  const project = (
+    await fixture.staff.post('/api/jira-projects/', {
+      service_project_link: office.link.url,
+      name: 'Plan',
+      key: 'PLAN',
+      template,
+    })
+  ).body;
+  await work(fixture);
+  assert.equal(await statuses((client) => client.patch(project.url, { description: 'x' })), changing(200));
+  const answers = await statuses(async (client, part) =>
+    part === 'staff' ? { status: 202 } : client.delete(project.url),
+  );
+  assert.equal(answers, {
+    staff: 202,
+    support: 403,
+    owner: 403,
+    helper: 403,
+    manager: 403,
+    admin: 403,
+    observer: 403,
+    stranger: 404,
+  });
+  assert.is((await fixture.staff.delete(project.url)).status, 202);
+});
+
+test('service-metadata and properties are read by everybody; without a token everything is 401', async () => {
+  for (const path of [
+    '/api/service-metadata/',
+    '/api/service-certifications/',
+    '/api/digitalocean-images/',
+    '/api/digitalocean-regions/',
+    '/api/digitalocean-sizes/',
+  ]) {
+    assert.equal([...new Set(Object.values(await statuses((client) => client.get(path))))], [200], path);
+    assert.is((await fixture.anonymous.get(path)).status, 401);
+  }
+  for (const path of [
+    '/api/resources/',
+    '/api/resources/count/',
+    '/api/digitalocean-droplets/',
+    droplet.url,
+    '/api/services/',
+    '/api/digitalocean/',
+    '/api/service-settings/',
+    '/api/resource-sla/',
+    '/api/monitoring-items/',
+  ]) {
+    for (const method of ['GET', 'OPTIONS']) assert.is((await fixture.anonymous.send(method, path)).status, 401, path);
+  }
+});
+
+test.run();

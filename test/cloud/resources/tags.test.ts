@@ -1,0 +1,81 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type Droplets, dropletService } from '../../support/droplets.ts';
+import { Fixture, type Json } from '../../support/fixture.ts';
+
+const test = suite('tags (services.md 7.5)');
+let fixture: Fixture;
+let cloud: Droplets;
+let droplet: Json;
+
+test.before(async () => {
+  fixture = await Fixture.start();
+  const customer = await fixture.customer('Alice');
+  cloud = await dropletService(fixture, { customer, project: await fixture.project('Rocket', customer) });
+  droplet = await cloud.make();
+});
+test.after(() => fixture.close());
+
+const write = async (tags: unknown): Promise<unknown[]> => {
+  const { body, status } = await fixture.staff.patch(droplet.url, { tags });
+  return [status, status === 200 ? body.tags : body];
+};
+
+test('tags are written as a list or as text holding one, read sorted, without duplicates', async () => {
+  assert.equal(await write(['b', 'a:2', 'a:1', 'b']), [200, ['a:1', 'a:2', 'b']]);
+  assert.equal(await write('["z", "y"]'), [200, ['y', 'z']], 'the set is replaced');
+  assert.equal(await write([' padded ']), [200, ['padded']]);
+  assert.equal(await write([]), [200, []]);
+});
+
+test('what is no list of texts is refused', async () => {
+  const type = (name: string): unknown[] => [400, { tags: [`Expected a list of items but got type "${name}".`] }];
+  assert.equal(await write({ a: 1 }), type('dict'));
+  assert.equal(await write(5), type('int'));
+  assert.equal(await write('"x"'), type('str'));
+  assert.equal(await write('{"a":1}'), type('dict'));
+  assert.equal(await write('a,b'), [
+    400,
+    { tags: ['Invalid json list. A tag list submitted in string form must be valid json.'] },
+  ]);
+  assert.equal(await write(['a', 1]), [400, { tags: ['All list items must be of string type.'] }]);
+  assert.equal(await write(['a', null]), [400, { tags: ['All list items must be of string type.'] }]);
+  assert.equal(await write(['']), [400, { tags: ['This field may not be blank.'] }]);
+  assert.equal(await write(['x'.repeat(256)]), [400, { tags: ['Ensure this field has no more than 255 characters.'] }]);
+  assert.equal(await write(['x'.repeat(255)]), [200, ['x'.repeat(255)]]);
+});
+
+test('changed tags alone are an update with an event; the same tags are none', async () => {
+  await write(['a']);
+  fixture.events();
+  await write(['a', 'a']);
+  assert.equal(fixture.events(), []);
+  await write(['b']);
+  assert.equal(
+    fixture.events().map(({ message, type }) => [type, message]),
+    [['resource_update_succeeded', 'DigitalOcean Droplet web has been updated.']],
+  );
+});
+
+test('a tag is split at its first colon; without one it has no prefix', async () => {
+  const found = async (query: string): Promise<number> =>
+    (await fixture.staff.get(`/api/resources/?${query}`)).body.length;
+  await write(['env:prod:eu', 'plain', ':odd']);
+  assert.equal(
+    [
+      await found('tag__env=prod:eu'),
+      await found('tag__env=prod'),
+      await found('tag__plain='),
+      await found('tag=plain'),
+      await found('tag__=odd'),
+    ],
+    [1, 0, 1, 1, 1],
+  );
+  assert.equal(
+    [await found('o=tag__env'), await found('o=tag__plain')],
+    [1, 0],
+    'rows without the prefix are left out',
+  );
+});
+
+test.run();

@@ -1,0 +1,79 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type Droplets, dropletService } from '../../support/droplets.ts';
+import { Fixture, type Json } from '../../support/fixture.ts';
+import { simulatedService, work } from '../../support/simulated.ts';
+
+const test = suite('deleting what has resources (services.md 8.5)');
+let fixture: Fixture;
+let customer: Json;
+let project: Json;
+let cloud: Droplets;
+
+test.before.each(async () => {
+  fixture = await Fixture.start();
+  customer = await fixture.customer('Alice');
+  project = await fixture.project('Rocket', customer);
+  cloud = await dropletService(fixture, { customer, project });
+});
+test.after.each(() => fixture.close());
+
+const remove = async ({ url }: Json): Promise<unknown[]> => {
+  const { body, status } = await fixture.staff.delete(url);
+  return [status, body];
+};
+
+test('project, link, service and settings stay while there are resources, in whatever state', async () => {
+  const droplet = await cloud.begin();
+  const parents: [Json, string][] = [
+    [project, 'project'],
+    [cloud.link, 'service project link'],
+    [cloud.service, 'service'],
+    [cloud.settings, 'service settings'],
+  ];
+  for (const prepare of [
+    async (): Promise<void> => undefined,
+    (): Promise<void> => work(fixture),
+    async (): Promise<void> => void (await fixture.staff.delete(droplet.url)),
+  ]) {
+    await prepare();
+    for (const [parent, name] of parents)
+      assert.equal(await remove(parent), [409, { detail: `Cannot delete ${name} with existing droplets` }]);
+  }
+  await work(fixture);
+  for (const [parent] of parents.slice(1)) {
+    assert.is((await fixture.staff.get(parent.url)).status, 200);
+  }
+  assert.equal(await remove(cloud.link), [204, undefined]);
+  assert.equal(await remove(cloud.service), [204, undefined]);
+  assert.equal(await remove(project), [204, undefined]);
+});
+
+test('of several kinds the text names the first by name', async () => {
+  await cloud.begin();
+  const office = await simulatedService(fixture, 'jira', { customer, project }, { name: 'Office' });
+  const template = (await fixture.staff.get('/api/jira-project-templates/')).body[0].url;
+  await fixture.staff.post('/api/jira-projects/', {
+    service_project_link: office.link.url,
+    name: 'Plan',
+    key: 'PLAN',
+    template,
+  });
+  assert.equal(await remove(project), [409, { detail: 'Cannot delete project with existing droplets' }]);
+  assert.equal(await remove(office.service), [409, { detail: 'Cannot delete service with existing jira projects' }]);
+});
+
+test('links without resources go with their project', async () => {
+  assert.equal(await remove(project), [204, undefined]);
+  assert.is((await fixture.staff.get(cloud.link.url)).status, 404);
+  assert.is((await fixture.staff.get(cloud.service.url)).status, 200);
+});
+
+test('a customer stays while it has projects; without them its services go with it', async () => {
+  assert.equal(await remove(customer), [409, { detail: 'Cannot delete organization with existing projects' }]);
+  await remove(project);
+  assert.equal(await remove(customer), [204, undefined]);
+  for (const { url } of [cloud.service, cloud.settings]) assert.is((await fixture.staff.get(url)).status, 404);
+});
+
+test.run();

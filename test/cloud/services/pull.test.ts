@@ -1,0 +1,173 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { examine } from '../../../src/app/doctor/doctor.ts';
+import { type Droplets, dropletService } from '../../support/droplets.ts';
+import { Fixture, type Json } from '../../support/fixture.ts';
+import { setOptions, step, work } from '../../support/simulated.ts';
+
+const test = suite('the background pull (services.md 8.4)');
+let fixture: Fixture;
+let cloud: Droplets;
+let droplet: Json;
+
+test.before.each(async () => {
+  fixture = await Fixture.start();
+  const customer = await fixture.customer('Alice');
+  cloud = await dropletService(fixture, { customer, project: await fixture.project('Rocket', customer) });
+  droplet = await cloud.make();
+  fixture.events();
+});
+test.after.each(async () => {
+  assert.equal(examine(fixture.server.deployment, false).problems, []);
+  await fixture.close();
+});
+
+const present = async (): Promise<Json> => (await fixture.staff.get(droplet.url)).body;
+const synchronise = async (): Promise<void> => {
+  fixture.clock.advance(30 * 60);
+  await work(fixture);
+};
+/** Changes the droplet at the provider. */
+const drift = (values: Readonly<Record<string, unknown>>): void => {
+  const { db } = fixture.server.deployment;
+  db.script(
+    `UPDATE simulated_object SET "values" = json_patch("values", '${JSON.stringify(values)}') WHERE backend_id = '${droplet.backend_id}'`,
+  );
+};
+const lose = (): void =>
+  fixture.server.deployment.db.script(
+    `UPDATE simulated_object SET backend_id = 'lost' WHERE backend_id = '${droplet.backend_id}'`,
+  );
+const find = (): void =>
+  fixture.server.deployment.db.script(
+    `UPDATE simulated_object SET backend_id = '${droplet.backend_id}' WHERE backend_id = 'lost'`,
+  );
+const alerts = async (): Promise<string[]> =>
+  (await fixture.staff.get('/api/alerts/?opened&o=created')).body
+    .map(({ alert_type: type, message }: Json) => `${type}: ${message}`)
+    .sort();
+
+test("the provider's fields overwrite name, sizes, addresses and runtime state, without an event", async () => {
+  drift({
+    name: 'renamed',
+    cores: 4,
+    ram: 8192,
+    disk: 163840,
+    external_ips: ['198.18.9.9'],
+    internal_ips: [],
+    runtime_state: 'offline',
+  });
+  await synchronise();
+  const { access_url, cores, disk, external_ips, internal_ips, name, ram, runtime_state, start_time, state } =
+    await present();
+  assert.equal(
+    [name, cores, ram, disk, external_ips, internal_ips, access_url, runtime_state, start_time, state],
+    ['renamed', 4, 8192, 163840, ['198.18.9.9'], [], ['198.18.9.9'], 'offline', null, 'OK'],
+  );
+  assert.equal(fixture.events(), []);
+});
+
+test('what the provider does not know of stays: the description of a droplet, its tags, its creation', async () => {
+  await fixture.staff.patch(droplet.url, { description: 'Ours', tags: ['a'] });
+  const before = await present();
+  await synchronise();
+  assert.equal(await present(), before);
+});
+
+test('a pull of nothing new writes nothing', async () => {
+  const revision = (): number =>
+    fixture.server.deployment.db.value({ text: 'SELECT revision FROM resource', values: [] }) as number;
+  const before = revision();
+  await synchronise();
+  assert.is(revision(), before);
+});
+
+test('a missing object makes its resource Erred, with an alert; when it is back the resource is OK and the alert closed', async () => {
+  lose();
+  await synchronise();
+  const gone = await present();
+  assert.equal([gone.state, gone.runtime_state, gone.error_message], ['Erred', '', 'Does not exist at backend.']);
+  assert.equal(await alerts(), [
+    'resource_disappeared_from_backend: Resource web has disappeared from the backend',
+    'service_has_unmanaged_resources: Service Cloud has unmanaged resources',
+  ]);
+  await synchronise();
+  assert.is((await present()).state, 'Erred', 'and stays so');
+  find();
+  await synchronise();
+  const back = await present();
+  assert.equal([back.state, back.runtime_state, back.error_message, await alerts()], ['OK', 'online', '', []]);
+});
+
+test('an Erred resource that the provider has in good health becomes OK', async () => {
+  await setOptions(fixture, cloud.settings, { simulator_failures: 'stop' });
+  await fixture.staff.post(`${droplet.url}stop/`);
+  await work(fixture);
+  assert.is((await present()).state, 'Erred');
+  await synchronise();
+  assert.equal([(await present()).state, (await present()).error_message], ['OK', '']);
+});
+
+test('one in bad health is Erred', async () => {
+  drift({ runtime_state: 'error' });
+  await synchronise();
+  const { error_message, state } = await present();
+  assert.equal([state, error_message], ['Erred', 'Droplet runtime state become erred: error']);
+});
+
+test('a creation that failed has no object to be found by, and stays Erred', async () => {
+  await setOptions(fixture, cloud.settings, { simulator_failures: 'create' });
+  const failed = await cloud.make({ name: 'failed' });
+  await synchronise();
+  assert.is((await fixture.staff.get(failed.url)).body.state, 'Erred');
+});
+
+test('resources at work are left alone', async () => {
+  await setOptions(fixture, cloud.settings, { simulator_latency: 'sync=0,ping=0,*=600000' });
+  drift({ name: 'renamed' });
+  fixture.clock.advance(29 * 60 + 55);
+  await fixture.staff.post(`${droplet.url}stop/`);
+  for (let i = 0; i < 12; i++) await step(fixture);
+  const { name, state } = await present();
+  assert.equal([state, name], ['Updating', 'web']);
+});
+
+test('resources that were changed since the pull began are left alone', async () => {
+  await setOptions(fixture, cloud.settings, { simulator_latency: 'sync=100,*=0' });
+  drift({ name: 'theirs' });
+  fixture.clock.advance(30 * 60);
+  fixture.server.tick();
+  fixture.clock.advance(1);
+  fixture.server.tick();
+  assert.is((await fixture.staff.get(cloud.settings.url)).body.state, 'Syncing');
+  assert.is((await fixture.staff.patch(droplet.url, { name: 'ours' })).status, 200);
+  await fixture.server.settled();
+  assert.is((await present()).name, 'ours');
+  await synchronise();
+  assert.is((await present()).name, 'theirs', 'but not by the next one');
+});
+
+test('objects that are unknown here can be imported', async () => {
+  await setOptions(fixture, cloud.settings, { simulator_inventory: 2 });
+  assert.equal((await fixture.staff.get(`${cloud.service.url}link/`)).body, []);
+  await synchronise();
+  assert.equal(
+    (await fixture.staff.get(`${cloud.service.url}link/`)).body.map(({ name }: Json) => name),
+    ['unmanaged-droplet-1', 'unmanaged-droplet-2'],
+  );
+});
+
+test('properties that are gone at the provider are deleted, and resources keep what they copied', async () => {
+  fixture.server.deployment.db.script(
+    "INSERT INTO property (uuid, kind, backend, backend_id, name) VALUES (lower(hex(randomblob(16))), 'DigitalOcean.Region', '', 'moon1', 'Moon 1')",
+  );
+  const regions = async (): Promise<string[]> =>
+    (await fixture.staff.get('/api/digitalocean-regions/')).body.map(({ name }: Json) => name);
+  assert.ok((await regions()).includes('Moon 1'));
+  await synchronise();
+  assert.equal(await regions(), ['Amsterdam 3', 'Frankfurt 1', 'New York 3', 'Singapore 1']);
+  fixture.server.deployment.db.script("DELETE FROM property WHERE name = 'New York 3'");
+  assert.is((await present()).region_name, 'New York 3');
+});
+
+test.run();

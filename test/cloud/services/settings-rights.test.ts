@@ -1,0 +1,225 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type Cast, cast, everybody, type Part } from '../../support/cast.ts';
+import { type Client, Fixture, type Json } from '../../support/fixture.ts';
+import { simulatedService } from '../../support/simulated.ts';
+
+const test = suite('who sees and writes service settings (services.md 2.4)');
+let fixture: Fixture;
+let people: Cast;
+/** Settings by whom they are: of the own customer, of another, shared, shared though with a customer, and nobody's. */
+let settings: Readonly<Record<'own' | 'foreign' | 'shared' | 'sharedOwn' | 'nobodys', Json>>;
+
+const body = (name: string, fields: Readonly<Record<string, unknown>>): Json => ({
+  name,
+  type: 'DigitalOcean',
+  token: 'secret',
+  ...fields,
+});
+
+test.before(async () => {
+  fixture = await Fixture.start();
+  people = await cast(fixture);
+  const other = await fixture.customer('Bob');
+  const make = async (name: string, fields: Readonly<Record<string, unknown>> = {}): Promise<Json> =>
+    (await fixture.staff.post('/api/service-settings/', body(name, fields))).body;
+  settings = {
+    own: await make('own', { customer: people.customer.url }),
+    foreign: await make('foreign', { customer: other.url }),
+    shared: await make('shared', { shared: true }),
+    sharedOwn: await make('sharedOwn', { shared: true, customer: people.customer.url }),
+    nobodys: await make('nobodys'),
+  };
+});
+test.after(() => fixture.close());
+
+const statuses = (ask: (client: Client) => Promise<{ status: number }>): Promise<Record<Part, number>> =>
+  everybody(people, async (client) => (await ask(client)).status);
+const all = ['foreign', 'nobodys', 'own', 'shared', 'sharedOwn'];
+const ofCustomer = ['own', 'shared', 'sharedOwn'];
+const common = ['shared', 'sharedOwn'];
+
+test('staff and global support see all, owner and support of a customer its own and shared ones, everybody else the shared ones', async () => {
+  const listed = await everybody(people, async (client) =>
+    (await client.get('/api/service-settings/')).body.map(({ name }: Json) => name).sort(),
+  );
+  assert.equal(listed, {
+    staff: all,
+    support: all,
+    owner: ofCustomer,
+    helper: ofCustomer,
+    manager: common,
+    admin: common,
+    observer: common,
+    stranger: common,
+  });
+  for (const [name, { url }] of Object.entries(settings)) {
+    const expected = Object.fromEntries(
+      Object.entries(listed).map(([part, names]) => [part, names.includes(name) ? 200 : 404]),
+    );
+    assert.equal(await statuses((client) => client.get(url)), expected, name);
+    assert.equal(await statuses((client) => client.get(`${url}stats/`)), expected, `stats of ${name}`);
+    assert.equal(await statuses((client) => client.options(url)), expected, `OPTIONS of ${name}`);
+  }
+});
+
+test('credentials stand in details: for staff of all settings, for owners of their private ones, for nobody else', async () => {
+  const readers = async (name: keyof typeof settings): Promise<string[]> =>
+    Object.entries(await everybody(people, async (client) => (await client.get(settings[name].url)).body))
+      .filter(([, shown]) => 'token' in shown)
+      .map(([part]) => part);
+  assert.equal(await readers('own'), ['staff', 'owner']);
+  for (const name of ['foreign', 'shared', 'sharedOwn', 'nobodys'] as const)
+    assert.equal(await readers(name), ['staff'], name);
+  const listed = await everybody(people, async (client) =>
+    (await client.get('/api/service-settings/')).body.some((item: Json) => 'token' in item || 'backend_url' in item),
+  );
+  assert.equal(Object.values(listed).filter(Boolean), []);
+});
+
+const privateWrites = {
+  staff: 200,
+  support: 403,
+  owner: 200,
+  helper: 403,
+  manager: 404,
+  admin: 404,
+  observer: 404,
+  stranger: 404,
+};
+const sharedWrites = {
+  staff: 200,
+  support: 403,
+  owner: 403,
+  helper: 403,
+  manager: 403,
+  admin: 403,
+  observer: 403,
+  stranger: 403,
+};
+const invisible = {
+  staff: 200,
+  support: 403,
+  owner: 404,
+  helper: 404,
+  manager: 404,
+  admin: 404,
+  observer: 404,
+  stranger: 404,
+};
+
+for (const [name, expected] of [
+  ['own', privateWrites],
+  ['shared', sharedWrites],
+  ['sharedOwn', sharedWrites],
+  ['foreign', invisible],
+  ['nobodys', invisible],
+] as const) {
+  test(`${name}: PUT, PATCH and update_certifications are for those who may, others learn 403 before their body is looked at`, async () => {
+    const { url } = settings[name];
+    assert.equal(await statuses((client) => client.put(url, { name })), expected);
+    assert.equal(await statuses((client) => client.patch(url, {})), expected);
+    assert.equal(
+      await statuses((client) => client.post(`${url}update_certifications/`, { certifications: [] })),
+      expected,
+    );
+    const wrong = Object.fromEntries(
+      Object.entries(expected).map(([part, status]) => [part, status === 200 ? 400 : status]),
+    );
+    assert.equal(await statuses((client) => client.put(url, {})), wrong);
+  });
+}
+
+test('DELETE is for those who may write', async () => {
+  for (const [name, expected] of [
+    ['own', privateWrites],
+    ['shared', sharedWrites],
+  ] as const) {
+    const refused = await everybody(people, async (client, part) =>
+      expected[part] === 200 ? expected[part] : (await client.delete(settings[name].url)).status,
+    );
+    assert.equal(refused, expected);
+  }
+  const mine = (
+    await people.clients.owner.post('/api/service-settings/', body('mine', { customer: people.customer.url }))
+  ).body;
+  assert.is((await people.clients.owner.delete(mine.url)).status, 204);
+});
+
+test('POST: staff for anybody, owners for their customer; a visible customer that is not owned is 403, an invisible one 400', async () => {
+  const made: string[] = [];
+  const create =
+    (customer: string) =>
+    async (client: Client): Promise<{ status: number }> => {
+      const answer = await client.post('/api/service-settings/', body('new', { customer }));
+      if (answer.status === 201) made.push(answer.body.url);
+      return answer;
+    };
+  assert.equal(await statuses(create(people.customer.url)), {
+    staff: 201,
+    support: 403,
+    owner: 201,
+    helper: 403,
+    manager: 403,
+    admin: 403,
+    observer: 403,
+    stranger: 400,
+  });
+  assert.equal(await statuses(create(settings.foreign.customer)), {
+    staff: 201,
+    support: 403,
+    owner: 400,
+    helper: 400,
+    manager: 400,
+    admin: 400,
+    observer: 400,
+    stranger: 400,
+  });
+  assert.is((await fixture.anonymous.post('/api/service-settings/', {})).status, 401);
+  for (const url of made) await fixture.staff.delete(url);
+});
+
+test('with only_staff_manages_services nobody but staff writes settings, services or links, and learns so before the body', async () => {
+  const strict = await Fixture.start({ only_staff_manages_services: true });
+  try {
+    const company = await cast(strict);
+    const {
+      customer,
+      clients: { owner },
+    } = company;
+    const cloud = await simulatedService(strict, 'digitalocean', company);
+    const requests: [method: string, path: string][] = [
+      ['POST', '/api/service-settings/'],
+      ['PUT', cloud.settings.url],
+      ['PATCH', cloud.settings.url],
+      ['DELETE', cloud.settings.url],
+      ['POST', `${cloud.settings.url}update_certifications/`],
+      ['POST', '/api/digitalocean/'],
+      ['PUT', cloud.service.url],
+      ['PATCH', cloud.service.url],
+      ['DELETE', cloud.service.url],
+      ['POST', `${cloud.service.url}unlink/`],
+      ['GET', `${cloud.service.url}link/`],
+      ['POST', `${cloud.service.url}link/`],
+      ['POST', '/api/digitalocean-service-project-link/'],
+      ['DELETE', cloud.link.url],
+    ];
+    for (const [method, path] of requests) {
+      const answer = await owner.send(method, path, method === 'GET' ? undefined : {});
+      assert.equal(
+        [answer.status, answer.body],
+        [403, { detail: 'You do not have permission to perform this action.' }],
+        `${method} ${path}`,
+      );
+    }
+    const made = await strict.staff.post('/api/service-settings/', body('staff', { customer: customer.url }));
+    assert.is(made.status, 201);
+    assert.equal((await owner.options('/api/digitalocean/')).body, { actions: {} });
+    assert.equal((await owner.options('/api/digitalocean-service-project-link/')).body, { actions: {} });
+    assert.equal(Object.keys((await strict.staff.options('/api/digitalocean/')).body.actions), ['POST']);
+  } finally {
+    await strict.close();
+  }
+});
+
+test.run();

@@ -1,0 +1,569 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { sql } from '../../../src/kernel/db/sql.ts';
+import { type Cast, cast } from '../../support/cast.ts';
+import { certificate } from '../../support/certificate.ts';
+import { dropletService } from '../../support/droplets.ts';
+import { Fixture, type Json } from '../../support/fixture.ts';
+
+const test = suite('service settings: fields, secrets and requests (services.md 2)');
+let fixture: Fixture;
+let people: Cast;
+
+test.before(async () => {
+  fixture = await Fixture.start();
+  people = await cast(fixture);
+});
+test.after(() => fixture.close());
+
+const path = '/api/service-settings/';
+const make = async (fields: Readonly<Record<string, unknown>> = {}): Promise<Json> => {
+  const answer = await fixture.staff.post(path, { name: 'Ocean', type: 'DigitalOcean', ...fields });
+  assert.is(answer.status, 201, JSON.stringify(answer.body));
+  return answer.body;
+};
+const refusal = async (fields: Readonly<Record<string, unknown>>, client = fixture.staff): Promise<unknown[]> => {
+  const { body, status } = await client.post(path, { name: 'Ocean', type: 'DigitalOcean', ...fields });
+  return [status, body];
+};
+const required = ['This field is required.'];
+
+/** A multipart body with a certificate of this name, type and content. */
+function upload(
+  name: string,
+  type: string,
+  content = certificate.cert,
+  fields: Readonly<Record<string, string>> = {},
+): FormData {
+  const form = new FormData();
+  for (const [key, value] of Object.entries(fields)) form.set(key, value);
+  form.set('certificate', new Blob([content], { type }), name);
+  return form;
+}
+
+test('settings read in the order of the table; credentials and options follow in detail answers', async () => {
+  const created = await fixture.staff.post(path, {
+    name: ' Ocean ',
+    type: 'DigitalOcean',
+    customer: people.customer.url,
+    homepage: 'https://ocean.example.com',
+    username: 'sailor',
+    password: 'ahoy',
+    simulator_seed: 7,
+    simulator_latency: '0',
+  });
+  const { uuid } = created.body;
+  const listed = {
+    url: `${fixture.url}/api/service-settings/${uuid}/`,
+    uuid,
+    name: 'Ocean',
+    type: 'DigitalOcean',
+    state: 'Creation Scheduled',
+    error_message: '',
+    shared: false,
+    customer: people.customer.url,
+    customer_name: 'Alice',
+    customer_native_name: '',
+    homepage: 'https://ocean.example.com',
+    terms_of_services: '',
+    certifications: [],
+    quotas: [],
+    scope: null,
+    geolocations: [],
+  };
+  const detailed = {
+    ...listed,
+    backend_url: null,
+    username: 'sailor',
+    password: '********',
+    token: null,
+    certificate: null,
+    simulator_seed: 7,
+    simulator_latency: '0',
+  };
+  assert.is(created.status, 201);
+  assert.is(created.headers.get('location'), listed.url);
+  assert.equal(created.body, detailed);
+  assert.equal(Object.keys(created.body), Object.keys(detailed));
+  assert.equal((await fixture.staff.get(listed.url)).body, detailed);
+  assert.equal((await fixture.staff.get(`${path}?name=oce`)).body, [listed]);
+  assert.equal(fixture.events(), [], 'settings emit no events');
+  assert.equal((await fixture.staff.get('/api/services/')).body, [], 'and create no service');
+  await fixture.staff.delete(listed.url);
+});
+
+test('settings without a customer show null for it; OpenStack has a domain and quotas cached from the backend', async () => {
+  const made = await make({ name: 'Stack', type: 'OpenStack', domain: 'corp' });
+  assert.equal([made.customer, made.customer_name, made.customer_native_name, made.domain], [null, null, null, 'corp']);
+  assert.equal(
+    made.quotas.map(({ limit, name, usage }: Json) => [name, limit, usage]),
+    [
+      ['openstack_ram', -1, 0],
+      ['openstack_storage', -1, 0],
+      ['openstack_vcpu', -1, 0],
+    ],
+  );
+  assert.equal(Object.keys(made.quotas[0]), ['url', 'uuid', 'name', 'limit', 'usage']);
+  const edited = await fixture.staff.patch(made.quotas[0].url, { limit: 5 });
+  assert.equal(
+    [edited.status, edited.body],
+    [409, { detail: 'It is impossible to modify backend quota through this endpoint.' }],
+  );
+  await fixture.staff.delete(made.url);
+});
+
+test('options of other types are ignored, and those of no option are not there', async () => {
+  const made = await make({ webhook_secret: 'hush', latitude: 1, longitude: 2 });
+  assert.equal(
+    ['webhook_secret', 'latitude', 'simulator_seed', 'domain'].filter((name) => name in made),
+    [],
+  );
+  await fixture.staff.delete(made.url);
+});
+
+test('name and type are required; an unknown type is no service type; a blank name has a message of its own', async () => {
+  const answer = await fixture.staff.post(path, {});
+  assert.equal([answer.status, answer.body], [400, { name: required, type: required }]);
+  assert.equal(await refusal({ type: 'Azure' }), [400, { type: ['Invalid service type.'] }]);
+  assert.equal(await refusal({ type: 'openstack' }), [400, { type: ['Invalid service type.'] }]);
+  assert.equal(await refusal({ name: '  ' }), [
+    400,
+    { name: ['Ensure that name has at least one non-whitespace character.'] },
+  ]);
+  assert.equal(await refusal({ name: 'x'.repeat(151) }), [
+    400,
+    { name: ['Ensure this field has no more than 150 characters.'] },
+  ]);
+});
+
+test('lengths of credentials are bounded', async () => {
+  const long = (length: number): string => 'x'.repeat(length + 1);
+  const message = (length: number): string[] => [`Ensure this field has no more than ${length} characters.`];
+  assert.equal(
+    await refusal({
+      username: long(100),
+      password: long(100),
+      token: long(255),
+      domain: long(200),
+      homepage: `http://${long(255)}`,
+    }),
+    [
+      400,
+      {
+        homepage: message(255),
+        username: message(100),
+        password: message(100),
+        token: message(255),
+        domain: message(200),
+      },
+    ],
+  );
+});
+
+test('backend_url takes http, https and simulator; empty is null', async () => {
+  for (const wrong of [
+    'ftp://ocean.example.com',
+    'ocean.example.com',
+    'https://',
+    'http:///x',
+    'javascript:alert(1)',
+    'simulator:x',
+  ]) {
+    assert.equal(
+      await refusal({ backend_url: wrong, token: 'x' }),
+      [400, { backend_url: ['Enter a valid URL.'] }],
+      wrong,
+    );
+  }
+  assert.equal(await refusal({ backend_url: `https://${'x'.repeat(200)}`, token: 'x' }), [
+    400,
+    { backend_url: ['Ensure this field has no more than 200 characters.'] },
+  ]);
+  for (const [given, shown] of [
+    ['', null],
+    [null, null],
+    ['simulator://staging', 'simulator://staging'],
+    ['simulator://', 'simulator://'],
+  ]) {
+    const made = await make({ backend_url: given });
+    assert.is(made.backend_url, shown);
+    await fixture.staff.delete(made.url);
+  }
+});
+
+test('without the simulator settings need a backend', async () => {
+  const real = await Fixture.start({ simulator_enabled: false });
+  try {
+    for (const given of [{}, { backend_url: null }, { backend_url: '' }, { backend_url: 'simulator://x' }]) {
+      const { body, status } = await real.staff.post(path, {
+        name: 'Ocean',
+        type: 'DigitalOcean',
+        token: 'x',
+        ...given,
+      });
+      assert.equal([status, body], [400, { backend_url: ['Enter a valid URL.'] }], JSON.stringify(given));
+    }
+    const { customer } = await cast(real);
+    const service = await real.staff.post('/api/digitalocean/', { name: 'Ocean', customer: customer.url, token: 'x' });
+    assert.equal([service.status, service.body], [400, { backend_url: ['Enter a valid URL.'] }]);
+  } finally {
+    await real.close();
+  }
+});
+
+test('a secret reads as stars when set and null when not, in every answer, and nowhere else', async () => {
+  const made = await make({ customer: people.customer.url, password: 'correct horse', token: 'battery staple' });
+  assert.equal([made.password, made.token], ['********', '********']);
+  const seen = [
+    await fixture.staff.get(path),
+    await fixture.staff.get(made.url),
+    await fixture.staff.get('/api/events/'),
+    await fixture.staff.options(made.url),
+  ];
+  for (const { body } of seen) assert.not.match(JSON.stringify(body), /correct horse|battery staple/);
+  const { db } = fixture.server.deployment;
+  const row = db.get<Json>(sql`SELECT * FROM service_settings WHERE uuid = ${made.uuid}`);
+  for (const sealed of [row.password, row.token])
+    assert.not.ok(Buffer.from(sealed).includes('horse') || Buffer.from(sealed).includes('staple'));
+  await fixture.staff.delete(made.url);
+});
+
+test('stars and the empty text leave a secret as it is, null clears it, anything else replaces it', async () => {
+  const { secrets, db } = fixture.server.deployment;
+  const made = await make({ token: 'first' });
+  const stored = (): string | null => {
+    const { token } = db.get<Json>(sql`SELECT token FROM service_settings WHERE uuid = ${made.uuid}`);
+    return token === null ? null : secrets.open(token, made.uuid);
+  };
+  for (const [written, kept] of [
+    ['********', 'first'],
+    ['', 'first'],
+    ['second', 'second'],
+    [null, null],
+    ['********', null],
+  ]) {
+    const { body, status } = await fixture.staff.patch(made.url, { token: written });
+    assert.equal([status, body.token, stored()], [200, kept === null ? null : '********', kept], String(written));
+  }
+  await fixture.staff.delete(made.url);
+});
+
+test('a secret option is written and read like every secret', async () => {
+  const made = await make({ type: 'JIRA', webhook_secret: 'hush' });
+  assert.is(made.webhook_secret, '********');
+  assert.is((await fixture.staff.patch(made.url, { webhook_secret: '' })).body.webhook_secret, '********');
+  assert.is((await fixture.staff.patch(made.url, { webhook_secret: '********' })).body.webhook_secret, '********');
+  const { db, secrets } = fixture.server.deployment;
+  const row = db.get<Json>(sql`SELECT options, secret_options FROM service_settings WHERE uuid = ${made.uuid}`);
+  assert.not.match(row.options, /hush/);
+  assert.equal(JSON.parse(secrets.open(row.secret_options, made.uuid)), { webhook_secret: 'hush' });
+  assert.not.ok('webhook_secret' in (await fixture.staff.patch(made.url, { webhook_secret: null })).body);
+  await fixture.staff.delete(made.url);
+});
+
+test('a certificate is uploaded as a PEM file and shown as its name', async () => {
+  const made = await make();
+  const put = (form: FormData): Promise<Json> => fixture.staff.send('PATCH', made.url, form);
+  assert.is((await put(upload('ca.pem', 'application/x-pem-file'))).body.certificate, 'ca.pem');
+  for (const type of ['application/x-x509-ca-cert', 'text/plain'])
+    assert.is((await put(upload('CA.PEM', type))).status, 200, type);
+  const refusals: [FormData, string][] = [
+    [upload('ca.crt', 'text/plain'), "File extension 'crt' is not allowed. Allowed extensions are: 'pem'."],
+    [upload('ca', 'text/plain'), "File extension '' is not allowed. Allowed extensions are: 'pem'."],
+    [
+      upload('ca.pem', 'image/png'),
+      "File type 'image/png' is not allowed. Allowed types are: 'application/x-pem-file, application/x-x509-ca-cert, text/plain'.",
+    ],
+    [upload('ca.pem', 'text/plain', 'x'.repeat(65_537)), 'Ensure this file has no more than 65536 bytes.'],
+  ];
+  for (const [form, message] of refusals) {
+    const { body, status } = await put(form);
+    assert.equal([status, body], [400, { certificate: [message] }]);
+  }
+  assert.is(
+    (await fixture.staff.patch(made.url, { certificate: 'ca.pem' })).body.certificate,
+    'CA.PEM',
+    'a text is ignored',
+  );
+  assert.is((await fixture.staff.patch(made.url, { certificate: null })).body.certificate, null);
+  const created = await fixture.staff.send(
+    'POST',
+    path,
+    upload('ca.pem', 'text/plain', certificate.cert, { name: 'Form', type: 'DigitalOcean', simulator_seed: '3' }),
+  );
+  assert.equal([created.status, created.body.certificate, created.body.simulator_seed], [201, 'ca.pem', 3]);
+  await fixture.staff.delete(created.body.url);
+  await fixture.staff.delete(made.url);
+});
+
+test('the real driver requires its credentials, the simulator none', async () => {
+  const real = { backend_url: 'https://ocean.example.com/v2', customer: people.customer.url };
+  assert.equal(await refusal(real), [400, { token: required }]);
+  assert.equal(await refusal({ ...real, token: '********' }), [400, { token: required }]);
+  const made = await make({ ...real, token: 'secret' });
+  const cleared = await fixture.staff.patch(made.url, { token: null });
+  assert.equal([cleared.status, cleared.body], [400, { token: required }]);
+  assert.is((await fixture.staff.patch(made.url, { token: '' })).status, 200);
+  await fixture.staff.delete(made.url);
+});
+
+test('a list is ordered by type and name', async () => {
+  const made = [];
+  for (const [type, name] of [
+    ['JIRA', 'b'],
+    ['Amazon', 'z'],
+    ['JIRA', 'A'],
+    ['GitLab', 'm'],
+  ])
+    made.push(await make({ type, name }));
+  const order = async (query: string): Promise<string[]> =>
+    (await fixture.staff.get(`${path}${query}`)).body.map(({ name, type }: Json) => `${type} ${name}`);
+  assert.equal(await order(''), ['Amazon z', 'GitLab m', 'JIRA A', 'JIRA b']);
+  assert.equal(await order('?o=name'), ['JIRA A', 'JIRA b', 'GitLab m', 'Amazon z']);
+  assert.equal(await order('?o=-type,name'), ['JIRA A', 'JIRA b', 'GitLab m', 'Amazon z']);
+  assert.equal((await fixture.staff.get(`${path}?o=state`)).status, 200);
+  const unknown = await fixture.staff.get(`${path}?o=uuid`);
+  assert.equal([unknown.status, unknown.body], [400, { o: ['"uuid" is not a valid choice.'] }]);
+  for (const { url } of made) await fixture.staff.delete(url);
+});
+
+test('filters: name, type in any case, state, shared, customer, scope', async () => {
+  const mine = await make({ name: 'Private sea', customer: people.customer.url });
+  const ours = await make({ name: 'Common sea', type: 'JIRA', shared: true });
+  const found = async (query: string): Promise<string[]> =>
+    (await fixture.staff.get(`${path}?${query}`)).body.map(({ name }: Json) => name);
+  assert.equal(await found('name=SEA'), ['Private sea', 'Common sea']);
+  assert.equal(await found('type=digitalocean'), ['Private sea']);
+  assert.equal(await found('type=Azure'), []);
+  assert.equal(await found('shared=true'), ['Common sea']);
+  assert.equal(await found('shared=False'), ['Private sea']);
+  assert.equal(await found('state=In+Sync&state=Creation+Scheduled'), ['Private sea', 'Common sea']);
+  assert.equal(await found('state=in+sync'), []);
+  assert.equal(await found(`customer=${people.customer.uuid}`), ['Private sea']);
+  assert.equal(await found(`customer_uuid=${people.customer.uuid}`), ['Private sea']);
+  assert.equal(await found(`customer_uuid=${'0'.repeat(32)}`), []);
+  const malformed = await fixture.staff.get(`${path}?customer=x&shared=maybe`);
+  assert.is(malformed.status, 400);
+  assert.equal((await fixture.staff.get(`${path}?shared=maybe`)).body, { shared: ['"maybe" is not a valid boolean.'] });
+  assert.equal((await fixture.staff.get(`${path}?scope=${people.project.url}`)).body, []);
+  for (const { url } of [mine, ours]) await fixture.staff.delete(url);
+});
+
+test('shared is written by staff alone, and a customer is required of others', async () => {
+  const { owner } = people.clients;
+  assert.equal(await refusal({}, owner), [400, { customer: required }]);
+  const made = await owner.post(path, {
+    name: 'Mine',
+    type: 'DigitalOcean',
+    customer: people.customer.url,
+    shared: true,
+  });
+  assert.equal([made.status, made.body.shared], [201, false]);
+  await owner.delete(made.body.url);
+});
+
+test('PUT needs the name alone; what is not named stays; type, customer and shared do not change', async () => {
+  const made = await make({ customer: people.customer.url, username: 'sailor', simulator_seed: 7 });
+  const answer = await fixture.staff.put(made.url, {
+    name: 'Sea',
+    type: 'JIRA',
+    shared: true,
+    customer: null,
+    terms_of_services: 'https://sea.example.com/terms',
+  });
+  assert.equal(
+    [answer.status, answer.body],
+    [200, { ...made, name: 'Sea', terms_of_services: 'https://sea.example.com/terms' }],
+  );
+  const refused = await fixture.staff.put(made.url, {});
+  assert.equal([refused.status, refused.body], [400, { name: required }]);
+  await fixture.staff.delete(made.url);
+});
+
+test('options merge: the named ones change, null removes one', async () => {
+  const made = await make({ simulator_seed: 7, simulator_latency: '0' });
+  const options = ({
+    simulator_failures: failures,
+    simulator_latency: latency,
+    simulator_seed: seed,
+  }: Json): unknown[] => [seed, latency, failures];
+  assert.equal(options((await fixture.staff.patch(made.url, { simulator_failures: 'stop' })).body), [7, '0', 'stop']);
+  assert.equal(options((await fixture.staff.patch(made.url, { simulator_latency: null, simulator_seed: 8 })).body), [
+    8,
+    undefined,
+    'stop',
+  ]);
+  await fixture.staff.delete(made.url);
+});
+
+test('a body that changes the host gives every stored secret again', async () => {
+  const message = ['Credentials must be given again when the backend changes.'];
+  const made = await make({ backend_url: 'https://one.example.com/v2', password: 'one', token: 'two' });
+  const move = async (fields: Readonly<Record<string, unknown>>): Promise<unknown[]> => {
+    const { body, status } = await fixture.staff.patch(made.url, fields);
+    return [status, status === 200 ? body.backend_url : body];
+  };
+  assert.equal(await move({ backend_url: 'https://two.example.com/v2' }), [400, { password: message, token: message }]);
+  assert.equal(await move({ backend_url: 'https://two.example.com/v2', password: '********', token: 'three' }), [
+    400,
+    { password: message },
+  ]);
+  assert.equal(await move({ backend_url: 'https://one.example.com:8443/v2' }), [
+    400,
+    { password: message, token: message },
+  ]);
+  assert.equal(await move({ backend_url: null }), [400, { password: message, token: message }]);
+  assert.equal(
+    await move({ backend_url: 'https://one.example.com/v3' }),
+    [200, 'https://one.example.com/v3'],
+    'the host is the same',
+  );
+  assert.equal(await move({ backend_url: 'https://two.example.com/v2', password: null, token: 'three' }), [
+    200,
+    'https://two.example.com/v2',
+  ]);
+  await fixture.staff.delete(made.url);
+});
+
+test('settings with resources do not change between the simulator and a real driver', async () => {
+  const cloud = await dropletService(fixture, people);
+  await cloud.make();
+  const { body, status } = await fixture.staff.patch(cloud.settings.url, {
+    backend_url: 'https://ocean.example.com/v2',
+    token: 'secret',
+  });
+  assert.equal(
+    [status, body],
+    [409, { detail: 'Backend of service settings with existing resources cannot be changed.' }],
+  );
+  assert.is((await fixture.staff.patch(cloud.settings.url, { backend_url: 'simulator://other' })).status, 200);
+  await fixture.staff.post(`${cloud.service.url}unlink/`);
+});
+
+test('DELETE removes settings in any state, with their jobs and services; not while there are resources', async () => {
+  const cloud = await dropletService(fixture, people);
+  const droplet = await cloud.make();
+  const refused = await fixture.staff.delete(cloud.settings.url);
+  assert.equal(
+    [refused.status, refused.body],
+    [409, { detail: 'Cannot delete service settings with existing droplets' }],
+  );
+  await fixture.staff.post(`${droplet.url}unlink/`);
+  assert.is((await fixture.staff.delete(cloud.settings.url)).status, 204);
+  for (const url of [cloud.settings.url, cloud.service.url, cloud.link.url])
+    assert.is((await fixture.staff.get(url)).status, 404);
+  const scheduled = await make();
+  assert.is((await fixture.staff.delete(scheduled.url)).status, 204);
+  assert.is(fixture.server.deployment.db.value(sql`SELECT count(*) FROM job`), 0);
+});
+
+test('stats of machines sum limits and usages of the links; types without them have none', async () => {
+  const cloud = await dropletService(fixture, people);
+  const droplet = await cloud.make();
+  const stats = async (url: string): Promise<Json> => (await people.clients.helper.get(`${url}stats/`)).body;
+  const base = {
+    vcpu: -1,
+    vcpu_quota: -1,
+    vcpu_usage: 1,
+    ram: -1,
+    ram_quota: -1,
+    ram_usage: 1024,
+    storage: -1,
+    storage_quota: -1,
+    storage_usage: 25600,
+  };
+  assert.equal(await stats(cloud.settings.url), base);
+  assert.equal(Object.keys(await stats(cloud.settings.url)), Object.keys(base));
+  const quota = cloud.link.quotas.find(({ name }: Json) => name === 'vcpu');
+  await fixture.staff.patch(quota.url, { limit: 4 });
+  assert.equal(await stats(cloud.settings.url), { ...base, vcpu_quota: 4 });
+  const jira = await make({ type: 'JIRA', shared: true });
+  assert.equal((await people.clients.stranger.get(`${jira.url}stats/`)).body, {});
+  const stack = await make({ type: 'OpenStack', shared: true });
+  assert.equal(await stats(stack.url), {
+    vcpu: -1,
+    vcpu_quota: -1,
+    vcpu_usage: 0,
+    ram: -1,
+    ram_quota: -1,
+    ram_usage: 0,
+    storage: -1,
+    storage_quota: -1,
+    storage_usage: 0,
+  });
+  await fixture.staff.post(`${droplet.url}unlink/`);
+  for (const { url } of [cloud.settings, jira, stack]) await fixture.staff.delete(url);
+});
+
+test('update_certifications replaces the set and answers the detail form, without an event', async () => {
+  const made = await make({ customer: people.customer.url });
+  const certify = async (name: string): Promise<Json> =>
+    (await fixture.staff.post('/api/service-certifications/', { name })).body;
+  const [a, b] = [await certify('Alpha'), await certify('Beta')];
+  const write = (certifications?: unknown): Promise<Json> =>
+    people.clients.owner.post(
+      `${made.url}update_certifications/`,
+      certifications === undefined ? {} : { certifications },
+    );
+  const shown = ({ description, link, name, url, uuid }: Json): Json => ({ uuid, url, name, description, link });
+  const answer = await write([{ url: a.url }, { url: b.url }, { url: a.url }]);
+  assert.equal([answer.status, answer.body], [200, { ...made, certifications: [shown(b), shown(a)] }]);
+  assert.equal((await write([])).body.certifications, []);
+  const refusals: [unknown, unknown][] = [
+    [undefined, required],
+    [
+      [{ url: a.url }, {}],
+      [{}, ['URL has to be defined for related object.']],
+    ],
+    [[{ url: 'nowhere' }], [['Invalid hyperlink - No URL match.']]],
+    [[{ url: people.project.url }], [['Invalid hyperlink - Incorrect URL match.']]],
+    [[{ url: a.url.replace(a.uuid, '0'.repeat(32)) }], [['Invalid hyperlink - Object does not exist.']]],
+  ];
+  for (const [given, message] of refusals) {
+    const refused = await write(given);
+    assert.equal([refused.status, refused.body], [400, { certifications: message }]);
+  }
+  assert.equal(
+    fixture.events().filter(({ type }) => !type.startsWith('resource_')),
+    [],
+  );
+  await fixture.staff.delete(made.url);
+});
+
+test('a scope is a resource the caller sees, null clears it', async () => {
+  const cloud = await dropletService(fixture, people);
+  const droplet = await cloud.make();
+  const made = await make({ customer: people.customer.url, scope: droplet.url });
+  assert.is(made.scope, droplet.url);
+  assert.equal(
+    (await fixture.staff.get(`${path}?scope=${droplet.url}`)).body.map(({ uuid }: Json) => uuid),
+    [made.uuid],
+  );
+  const { owner } = people.clients;
+  const nowhere = droplet.url.replace(droplet.uuid, '0'.repeat(32));
+  for (const [scope, message] of [
+    [people.project.url, `${people.project.url} object does not support such relationship.`],
+    [nowhere, `Can't restore object from url: ${nowhere}`],
+    ['somewhere', 'URL is invalid: somewhere.'],
+  ]) {
+    const refused = await owner.patch(made.url, { scope });
+    assert.equal([refused.status, refused.body], [400, { scope: [message] }]);
+  }
+  assert.is((await owner.patch(made.url, { scope: null })).body.scope, null);
+  await fixture.staff.post(`${cloud.service.url}unlink/`);
+  await fixture.staff.delete(made.url);
+});
+
+test('OPTIONS is the plain metadata', async () => {
+  const made = await make();
+  const list = await fixture.staff.options(path);
+  assert.equal([list.status, list.body.name, Object.keys(list.body.actions)], [200, 'Service Settings List', ['POST']]);
+  const detail = await fixture.staff.options(made.url);
+  assert.equal(
+    [detail.status, detail.body.name, Object.keys(detail.body.actions)],
+    [200, 'Service Settings Instance', ['PUT']],
+  );
+  await fixture.staff.delete(made.url);
+});
+
+test.run();

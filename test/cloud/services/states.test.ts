@@ -1,0 +1,162 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { sql } from '../../../src/kernel/db/sql.ts';
+import { Fixture, type Json } from '../../support/fixture.ts';
+import { setOptions, step, work } from '../../support/simulated.ts';
+
+const test = suite('states of service settings (services.md 2.3)');
+let fixture: Fixture;
+let customer: Json;
+
+test.before.each(async () => {
+  fixture = await Fixture.start();
+  customer = await fixture.customer('Alice');
+});
+test.after.each(() => fixture.close());
+
+const make = async (fields: Readonly<Record<string, unknown>> = {}): Promise<Json> =>
+  (
+    await fixture.staff.post('/api/service-settings/', {
+      name: 'Ocean',
+      type: 'DigitalOcean',
+      simulator_latency: '0',
+      ...fields,
+    })
+  ).body;
+const state = async ({ url }: Json): Promise<string[]> => {
+  const { error_message: message, state: present } = (await fixture.staff.get(url)).body;
+  return message === '' ? [present] : [present, message];
+};
+const alerts = async (): Promise<Json[]> =>
+  (await fixture.staff.get('/api/alerts/?opened')).body.map(({ alert_type: type, message, scope }: Json) => [
+    type,
+    message,
+    scope,
+  ]);
+
+test('POST leaves settings in Creation Scheduled; the job makes them Creating and then In Sync', async () => {
+  const settings = await make({ simulator_latency: 'sync=50,*=0' });
+  assert.equal(await state(settings), ['Creation Scheduled']);
+  fixture.clock.advance(1);
+  fixture.server.tick();
+  assert.equal(await state(settings), ['Creating'], 'seen while the provider is asked');
+  await fixture.server.settled();
+  assert.equal(await state(settings), ['In Sync']);
+});
+
+test('the job starts job_delay after the commit, not before', async () => {
+  const settings = await make();
+  fixture.clock.advance(0.9);
+  fixture.server.tick();
+  await fixture.server.settled();
+  assert.equal(await state(settings), ['Creation Scheduled']);
+  fixture.clock.advance(0.1);
+  fixture.server.tick();
+  await step(fixture);
+  assert.equal(await state(settings), ['In Sync']);
+});
+
+test('every settings_sync_interval they are Sync Scheduled, Syncing, and In Sync again', async () => {
+  const settings = await make({ simulator_latency: 'sync=50,*=0' });
+  await work(fixture);
+  fixture.clock.advance(29 * 60);
+  await step(fixture);
+  assert.equal(await state(settings), ['In Sync']);
+  fixture.clock.advance(61);
+  fixture.server.tick();
+  assert.equal(await state(settings), ['Sync Scheduled']);
+  fixture.clock.advance(1);
+  fixture.server.tick();
+  assert.equal(await state(settings), ['Syncing']);
+  await fixture.server.settled();
+  assert.equal(await state(settings), ['In Sync']);
+});
+
+test('a failure makes them Erred with its text and raises service_unavailable on each service; success clears both', async () => {
+  const settings = await make({ customer: customer.url, simulator_failures: 'ping' });
+  const service = (
+    await fixture.staff.post('/api/digitalocean/', { name: 'Ocean', customer: customer.url, settings: settings.url })
+  ).body;
+  await work(fixture);
+  assert.equal(await state(settings), ['Erred', 'Simulated failure of ping']);
+  assert.equal(await alerts(), [['service_unavailable', 'Service account Ocean is not responding', service.url]]);
+  await setOptions(fixture, settings, { simulator_failures: null });
+  fixture.clock.advance(30 * 60);
+  await work(fixture);
+  assert.equal(await state(settings), ['In Sync']);
+  assert.equal(await alerts(), []);
+});
+
+test('a failure while syncing errs settings that were In Sync, and others go on', async () => {
+  const [bad, good] = [await make({ customer: customer.url }), await make({ name: 'Sea' })];
+  await work(fixture);
+  await setOptions(fixture, bad, { simulator_failures: 'sync' });
+  fixture.clock.advance(30 * 60);
+  await work(fixture);
+  assert.equal([await state(bad), await state(good)], [['Erred', 'Simulated failure of sync'], ['In Sync']]);
+});
+
+test('Erred settings are tried again every settings_sync_interval', async () => {
+  const settings = await make({ simulator_failures: 'ping' });
+  await work(fixture);
+  fixture.clock.advance(30 * 60);
+  fixture.server.tick();
+  assert.is((await state(settings))[0], 'Sync Scheduled');
+});
+
+test('settings that an import wrote are New, and the timer schedules their creation', async () => {
+  const settings = await make();
+  const { db } = fixture.server.deployment;
+  db.write(() => {
+    db.run(sql`DELETE FROM job`);
+    db.run(sql`UPDATE service_settings SET state = 'New'`);
+  });
+  assert.equal(await state(settings), ['New']);
+  fixture.clock.advance(1);
+  fixture.server.tick();
+  assert.equal(await state(settings), ['Creation Scheduled']);
+  await work(fixture);
+  assert.equal(await state(settings), ['In Sync']);
+});
+
+test('a job whose lease is older than ten minutes is taken over, so that no state hangs', async () => {
+  const settings = await make();
+  const {
+    clock,
+    server: {
+      deployment: { db },
+    },
+  } = fixture;
+  clock.advance(1);
+  // A process took the job, and was never heard of again.
+  db.write(() => {
+    db.run(sql`UPDATE service_settings SET state = 'Creating'`);
+    db.run(sql`UPDATE job SET started = ${clock.now()}, lease = ${clock.now() + 600_000_000}`);
+  });
+  clock.advance(599);
+  await step(fixture);
+  assert.equal(await state(settings), ['Creating']);
+  clock.advance(2);
+  await step(fixture);
+  assert.equal(await state(settings), ['In Sync']);
+});
+
+test('PUT and PATCH change neither state nor ask the provider; new options count from the next call', async () => {
+  const settings = await make();
+  await work(fixture);
+  await setOptions(fixture, settings, { simulator_failures: 'ping' });
+  await work(fixture);
+  assert.equal(await state(settings), ['In Sync']);
+  fixture.clock.advance(30 * 60);
+  await work(fixture);
+  assert.equal(await state(settings), ['Erred', 'Simulated failure of ping']);
+});
+
+test('a change of credentials alone does not queue a synchronisation', async () => {
+  const settings = await make();
+  await work(fixture);
+  await fixture.staff.patch(settings.url, { token: 'new' });
+  assert.is(fixture.server.deployment.db.value(sql`SELECT count(*) FROM job`), 0);
+});
+
+test.run();

@@ -1,0 +1,396 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { examine } from '../../../src/app/doctor/doctor.ts';
+import { type DriverCall, ProviderError, type Step } from '../../../src/cloud/catalogue/provider.ts';
+import { SimulatorDriver } from '../../../src/cloud/providers/simulator/driver.ts';
+import { sql } from '../../../src/kernel/db/sql.ts';
+import { type Droplets, dropletService } from '../../support/droplets.ts';
+import { Fixture, type Json } from '../../support/fixture.ts';
+import { setOptions, step, work } from '../../support/simulated.ts';
+
+const test = suite('jobs: throttle, polling, leases, retries, time limits (services.md 8.3)');
+let fixture: Fixture;
+let cloud: Droplets;
+let place: { readonly customer: Json; readonly project: Json };
+
+test.before.each(async () => {
+  fixture = await Fixture.start();
+  const customer = await fixture.customer('Alice');
+  place = { customer, project: await fixture.project('Rocket', customer) };
+  cloud = await dropletService(fixture, place);
+});
+test.after.each(async () => {
+  for (const [name, method] of Object.entries(methods)) Object.assign(SimulatorDriver.prototype, { [name]: method });
+  assert.equal(examine(fixture.server.deployment, false).problems, []);
+  await fixture.close();
+});
+
+const { create, delete: remove, action, pull, ping } = SimulatorDriver.prototype;
+const methods = { create, delete: remove, action, pull, ping };
+
+const present = async ({ url }: Json): Promise<Json> => (await fixture.staff.get(url)).body;
+const job = (): Json => fixture.server.deployment.db.get(sql`SELECT * FROM job`);
+const count = async (state: string): Promise<number> =>
+  Number((await fixture.staff.get(`/api/resources/?state=${state}`)).headers.get('x-result-count'));
+const many = async (n: number): Promise<Json[]> => {
+  const made = [];
+  for (let i = 0; i < n; i++) made.push(await cloud.begin({ name: `web-${i}` }));
+  return made;
+};
+
+/** Replaces what the provider does when it is asked for an operation; answers how it was called. */
+function provider(
+  operation: keyof typeof methods,
+  behave: (call: DriverCall, asked: number) => Promise<Step> | Step,
+): DriverCall[] {
+  const calls: DriverCall[] = [];
+  const replaced = async (...given: unknown[]): Promise<Step> => {
+    const call = given.at(-1) as DriverCall;
+    calls.push(call);
+    return behave(call, calls.length);
+  };
+  Object.assign(SimulatorDriver.prototype, { [operation]: replaced });
+  return calls;
+}
+
+test('a job is written with the request that causes it, and starts job_delay later', async () => {
+  const droplet = await cloud.begin();
+  const { db } = fixture.server.deployment;
+  assert.is(db.value(sql`SELECT count(*) FROM job`), 1);
+  fixture.server.tick();
+  await fixture.server.settled();
+  assert.is((await present(droplet)).state, 'Creation Scheduled');
+  await step(fixture);
+  assert.is((await present(droplet)).state, 'Creating');
+  const refused = await fixture.staff.post('/api/digitalocean-droplets/', cloud.body({ name: '_' }));
+  assert.equal([refused.status, db.value(sql`SELECT count(*) FROM job`)], [400, 1], 'a refused request leaves none');
+});
+
+test('at most four of one kind are in Creating on the same settings, the rest wait in Creation Scheduled', async () => {
+  await setOptions(fixture, cloud.settings, { simulator_latency: 'sync=0,*=60000' });
+  await many(10);
+  await step(fixture);
+  assert.equal([await count('Creating'), await count('Creation+Scheduled')], [4, 6]);
+  await step(fixture);
+  assert.equal([await count('Creating'), await count('Creation+Scheduled')], [4, 6]);
+  fixture.clock.advance(60);
+  await step(fixture);
+  await step(fixture);
+  assert.equal([await count('OK'), await count('Creating'), await count('Creation+Scheduled')], [4, 4, 2]);
+});
+
+test('other settings are not held up, nor is anything but a creation', async () => {
+  const droplet = await cloud.make({ name: 'ready' });
+  const other = await dropletService(fixture, place, { name: 'Other' });
+  await setOptions(fixture, cloud.settings, { simulator_latency: 'sync=0,*=60000' });
+  await many(5);
+  await step(fixture);
+  const elsewhere = await other.begin({ name: 'elsewhere' });
+  await fixture.staff.post(`${droplet.url}stop/`);
+  await step(fixture);
+  await step(fixture);
+  assert.equal(
+    [(await present(elsewhere)).state, (await present(droplet)).state, await count('Creation+Scheduled')],
+    ['OK', 'Updating', 1],
+  );
+});
+
+test('a long queue of creations hides neither what is under way nor what else is due', async () => {
+  const ready = await cloud.make({ name: 'ready' });
+  await fixture.staff.patch(cloud.service.quotas[0].url, { limit: 100 });
+  await setOptions(fixture, cloud.settings, { simulator_latency: 'sync=0,*=1000' });
+  await many(60);
+  await step(fixture);
+  await fixture.staff.post(`${ready.url}stop/`);
+  for (let i = 0; i < 5; i++) await step(fixture);
+  assert.is((await present(ready)).state, 'OK');
+  assert.ok((await count('OK')) > 4, 'creations end');
+  for (let i = 0; i < 60; i++) await step(fixture);
+  assert.equal([await count('OK'), await count('Creating'), await count('Creation+Scheduled')], [61, 0, 0]);
+});
+
+test('a waiting operation is asked again when it said, not before', async () => {
+  await cloud.begin();
+  const calls = provider('create', (_, asked) =>
+    asked < 3 ? { kind: 'wait', milliseconds: 5000, memo: { asked } } : { kind: 'done', values: { backend_id: '1' } },
+  );
+  for (let second = 1; second <= 12; second++) await step(fixture);
+  assert.equal(
+    calls.map(({ memo }) => memo),
+    [{}, { asked: 1 }, { asked: 2 }],
+  );
+  assert.is((await fixture.staff.get('/api/resources/?state=OK')).body[0].backend_id, '1');
+});
+
+test('a creation that takes more than 30 minutes is timed out', async () => {
+  const droplet = await cloud.begin();
+  provider('create', () => ({ kind: 'wait', milliseconds: 5000, memo: {} }));
+  await step(fixture);
+  fixture.clock.advance(30 * 60);
+  await step(fixture);
+  const { error_message, state } = await present(droplet);
+  assert.equal([state, error_message], ['Erred', 'Provisioning is timed out.']);
+  assert.is(fixture.events().at(-1)?.type, 'resource_creation_failed');
+});
+
+test('the time a creation waits for its turn does not count', async () => {
+  await setOptions(fixture, cloud.settings, { simulator_latency: 'create=600000,*=0' });
+  await many(5);
+  for (let i = 0; i < 5; i++) {
+    fixture.clock.advance(600);
+    await step(fixture);
+  }
+  assert.equal([await count('OK'), await count('Erred')], [5, 0]);
+});
+
+for (const [name, minutes] of [
+  ['stop', 25],
+  ['delete', 5],
+] as const) {
+  test(`a ${name} that takes more than ${minutes} minutes is timed out`, async () => {
+    const droplet = await cloud.make();
+    provider(name === 'stop' ? 'action' : 'delete', () => ({ kind: 'wait', milliseconds: 5000, memo: {} }));
+    if (name === 'stop') await fixture.staff.post(`${droplet.url}stop/`);
+    else await fixture.staff.delete(droplet.url);
+    await step(fixture);
+    fixture.clock.advance(minutes * 60 - 10);
+    await step(fixture);
+    assert.is((await present(droplet)).state, name === 'stop' ? 'Updating' : 'Deleting');
+    fixture.clock.advance(10);
+    await step(fixture);
+    const { error_message, state } = await present(droplet);
+    assert.equal([state, error_message], ['Erred', 'Operation is timed out.']);
+  });
+}
+
+test('a forced deletion that fails or takes too long removes the row all the same', async () => {
+  const droplet = await cloud.make();
+  await setOptions(fixture, cloud.settings, { simulator_failures: 'stop' });
+  await fixture.staff.post(`${droplet.url}stop/`);
+  await work(fixture);
+  provider('delete', () => ({ kind: 'wait', milliseconds: 5000, memo: {} }));
+  await fixture.staff.delete(droplet.url);
+  await step(fixture);
+  fixture.clock.advance(5 * 60);
+  await step(fixture);
+  assert.is((await fixture.staff.get(droplet.url)).status, 404);
+});
+
+test('the runtime value error, while waiting, fails the operation', async () => {
+  const droplet = await cloud.begin();
+  provider('create', () => ({ kind: 'wait', milliseconds: 5000, memo: {}, values: { runtime_state: 'error' } }));
+  await step(fixture);
+  const { error_message, runtime_state, state } = await present(droplet);
+  assert.equal([state, runtime_state, error_message], ['Erred', 'error', 'Droplet runtime state become erred: error']);
+});
+
+test("a failure keeps at most 2000 characters of the vendor's text", async () => {
+  const [told, thrown] = [await cloud.begin({ name: 'told' }), await cloud.begin({ name: 'thrown' })];
+  provider('create', ({ values }) => {
+    if (values.name === 'thrown') throw new ProviderError('invalid', 'y'.repeat(3000));
+    return { kind: 'fail', text: 'x'.repeat(3000) };
+  });
+  await work(fixture);
+  assert.equal(
+    [(await present(told)).error_message, (await present(thrown)).error_message],
+    ['x'.repeat(2000), 'y'.repeat(2000)],
+  );
+});
+
+for (const [type, text] of [
+  ['unauthorized', 'No entry'],
+  ['invalid', 'Wrong size'],
+  ['conflict', 'Busy'],
+  ['not_found', 'No such image'],
+] as const) {
+  test(`an operation the provider refuses as ${type} fails with its text at once`, async () => {
+    const droplet = await cloud.begin();
+    const calls = provider('create', () => {
+      throw new ProviderError(type, text);
+    });
+    await work(fixture);
+    const { error_message, state } = await present(droplet);
+    assert.equal([state, error_message, calls.length], ['Erred', text, 1]);
+  });
+}
+
+test('an answer that nobody understands is an unexpected one', async () => {
+  const droplet = await cloud.begin();
+  provider('create', () => {
+    throw new ProviderError('malformed', 'Unexpected token < in JSON');
+  });
+  await work(fixture);
+  assert.is((await present(droplet)).error_message, 'Unexpected answer of backend');
+});
+
+test('an unavailable provider is tried three more times, after 1, 2 and 4 seconds', async () => {
+  const droplet = await cloud.make();
+  await fixture.staff.post(`${droplet.url}stop/`);
+  const at: number[] = [];
+  provider('action', () => {
+    at.push(fixture.clock.now() / 1_000_000);
+    throw new ProviderError('unavailable', 'connect ECONNREFUSED 192.0.2.1:443');
+  });
+  for (let i = 0; i < 12; i++) await step(fixture);
+  assert.equal(
+    at.map((time) => time - (at[0] as number)),
+    [0, 1, 3, 7],
+  );
+  const { error_message, state } = await present(droplet);
+  assert.equal([state, error_message], ['Erred', 'Backend does not respond']);
+});
+
+test('a provider that limits is asked again after the time it says, at most five minutes, five times', async () => {
+  const droplet = await cloud.make();
+  await fixture.staff.post(`${droplet.url}stop/`);
+  const at: number[] = [];
+  const waits = [2000, undefined, 3_600_000, 1000, 1000, 1000];
+  provider('action', (_, asked) => {
+    at.push(fixture.clock.now() / 1_000_000);
+    throw new ProviderError('limited', 'Too many requests', waits[asked - 1]);
+  });
+  for (let i = 0; i < 330; i++) await step(fixture);
+  assert.equal(
+    at.map((time) => time - (at[0] as number)),
+    [0, 2, 12, 312, 313, 314],
+  );
+  const { error_message, state } = await present(droplet);
+  assert.equal([state, error_message], ['Erred', 'Too many requests']);
+});
+
+test('a success after a repetition is a success', async () => {
+  const droplet = await cloud.make();
+  await fixture.staff.post(`${droplet.url}stop/`);
+  provider('action', (_, asked) => {
+    if (asked < 3) throw new ProviderError('unavailable', 'reset');
+    return { kind: 'done', values: { runtime_state: 'offline' } };
+  });
+  for (let i = 0; i < 6; i++) await step(fixture);
+  assert.equal([(await present(droplet)).state, (await present(droplet)).runtime_state], ['OK', 'offline']);
+});
+
+test('to delete what the provider does not have is a success', async () => {
+  const droplet = await cloud.make();
+  provider('delete', () => {
+    throw new ProviderError('not_found', 'No such droplet');
+  });
+  await fixture.staff.delete(droplet.url);
+  await work(fixture);
+  assert.is((await fixture.staff.get(droplet.url)).status, 404);
+});
+
+test('to pull what the provider does not have tells that it is gone', async () => {
+  const droplet = await cloud.make();
+  provider('pull', () => {
+    throw new ProviderError('not_found', 'No such droplet');
+  });
+  await fixture.staff.post(`${droplet.url}pull/`);
+  await work(fixture);
+  const { error_message, runtime_state, state } = await present(droplet);
+  assert.equal([state, runtime_state, error_message], ['Erred', '', 'Does not exist at backend.']);
+});
+
+test('a job is leased while it is asked about, and claimed by nobody else', async () => {
+  await cloud.begin();
+  let release: (step: Step) => void = () => undefined;
+  const calls = provider('create', () => new Promise<Step>((resolve) => (release = resolve)));
+  const { clock, server } = fixture;
+  clock.advance(1);
+  server.tick();
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.is(job().lease, clock.now() + 600_000_000);
+  for (let i = 0; i < 3; i++) {
+    clock.advance(5);
+    server.tick();
+  }
+  assert.is(calls.length, 1);
+  release({ kind: 'done', values: { backend_id: '1' } });
+  await server.settled();
+  assert.is(job(), undefined);
+});
+
+test('a job whose process ended is taken over, and the driver is told that a call may have been made', async () => {
+  const droplet = await cloud.begin();
+  const {
+    clock,
+    server: {
+      deployment: { db },
+    },
+  } = fixture;
+  const calls = provider('create', (_, asked) =>
+    asked === 1 ? { kind: 'wait', milliseconds: 1000, memo: { id: 7 } } : { kind: 'done', values: { backend_id: '7' } },
+  );
+  await step(fixture);
+  db.write(() => db.run(sql`UPDATE job SET lease = ${clock.now() + 600_000_000}`));
+  clock.advance(599);
+  await step(fixture);
+  assert.is(calls.length, 1, 'not before the lease has ended');
+  clock.advance(1);
+  await step(fixture);
+  assert.equal(
+    calls.map(({ isRepeated, memo }) => [isRepeated, memo]),
+    [
+      [false, {}],
+      [true, { id: 7 }],
+    ],
+  );
+  assert.is((await present(droplet)).state, 'OK');
+});
+
+test('a fault of a driver errs nobody: the job is tried again a minute later', async () => {
+  const droplet = await cloud.begin();
+  provider('create', (_, asked) => {
+    if (asked === 1) throw new TypeError('a bug');
+    return { kind: 'done', values: { backend_id: '1' } };
+  });
+  await work(fixture);
+  assert.is((await present(droplet)).state, 'Creating');
+  fixture.clock.advance(60);
+  await step(fixture);
+  assert.is((await present(droplet)).state, 'OK');
+});
+
+test('what comes back about a resource that was unlinked meanwhile is dropped', async () => {
+  const droplet = await cloud.begin();
+  let release: (step: Step) => void = () => undefined;
+  provider('create', () => new Promise<Step>((resolve) => (release = resolve)));
+  fixture.clock.advance(1);
+  fixture.server.tick();
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.is((await fixture.staff.post(`${droplet.url}unlink/`)).status, 204);
+  fixture.events();
+  release({ kind: 'done', values: { backend_id: '1' } });
+  await fixture.server.settled();
+  assert.equal([(await fixture.staff.get('/api/resources/')).body, fixture.events()], [[], []]);
+});
+
+test("a driver's new id is stored before it is asked again", async () => {
+  const droplet = await cloud.begin();
+  provider('create', (_, asked) =>
+    asked === 1 ? { kind: 'wait', milliseconds: 60_000, memo: {}, values: { backend_id: '42' } } : { kind: 'done' },
+  );
+  await step(fixture);
+  const { backend_id, state } = await present(droplet);
+  assert.equal([state, backend_id], ['Creating', '42']);
+});
+
+test('an unavailable provider does not hold up the synchronisation of others, and errs its own settings only in the end', async () => {
+  let pings = 0;
+  Object.assign(SimulatorDriver.prototype, {
+    ping: async function (this: { settings: { name: string } }) {
+      if (this.settings.name !== 'Cloud') return;
+      pings++;
+      throw new ProviderError('unavailable', 'timeout');
+    },
+  });
+  const other = await dropletService(fixture, place, { name: 'Other' });
+  fixture.clock.advance(30 * 60);
+  await step(fixture);
+  await step(fixture);
+  assert.equal([(await present(cloud.settings)).state, (await present(other.settings)).state], ['Syncing', 'In Sync']);
+  for (let i = 0; i < 9; i++) await step(fixture);
+  const { error_message, state } = await present(cloud.settings);
+  assert.equal([state, error_message, pings], ['Erred', 'Backend does not respond', 4]);
+});
+
+test.run();

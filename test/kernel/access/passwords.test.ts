@@ -1,0 +1,97 @@
+/** core.md 2.1 "Timing", "Work": how passwords are hashed. */
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { PasswordHasher } from '../../../src/kernel/access/passwords.ts';
+import { sql } from '../../../src/kernel/db/sql.ts';
+import { HttpError } from '../../../src/kernel/http/error.ts';
+import { Fixture } from '../../support/fixture.ts';
+import { Wire, type WireAnswer } from '../../support/wire.ts';
+
+const passwords = suite('passwords');
+
+passwords('a password is stored as a salted slow hash only', async () => {
+  const fixture = await Fixture.start();
+  for (const name of ['alice', 'bob']) {
+    const user = await fixture.user(name);
+    await fixture.staff.post(`${user.url}password/`, { password: 'correct horse 1' });
+  }
+  const { db } = fixture.server.deployment;
+  const hashes = db.values<string>(sql`SELECT password_hash FROM user WHERE password_hash IS NOT NULL`);
+  for (const hash of hashes) assert.match(hash, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$[\w+/]{22}\$[\w+/]{43}$/);
+  assert.is(new Set(hashes).size, 2);
+  assert.not.ok(db.serialize().includes('correct horse'));
+  await fixture.close();
+});
+
+passwords('a hash matches its password and no other', async () => {
+  const hasher = new PasswordHasher();
+  const stored = await hasher.hash('Grün 1');
+  assert.equal(
+    await Promise.all(['Grün 1', 'grün 1', 'Grün 1 ', ''].map((password) => hasher.matches(password, stored))),
+    [true, false, false, false],
+  );
+});
+
+passwords('users without a password cost the same work as others and never match', async () => {
+  const hasher = new PasswordHasher();
+  const stored = await hasher.hash('one 1');
+  // The fastest of some: what else the machine does only ever adds to it.
+  const time = async (hash: string | null): Promise<number> => {
+    const times: number[] = [];
+    for (let i = 0; i < 8; i++) {
+      const started = performance.now();
+      assert.is(await hasher.matches('other 1', hash), false);
+      times.push(performance.now() - started);
+    }
+    return Math.min(...times);
+  };
+  const [known, unknown] = [await time(stored), await time(null)];
+  assert.ok(unknown > known / 3 && unknown < known * 3, `known ${known} ms, unknown ${unknown} ms`);
+});
+
+passwords('at most 4 hashes run at once and 64 wait; beyond that is 503, and later there is room again', async () => {
+  const hasher = new PasswordHasher();
+  const answers = await Promise.allSettled(
+    Array.from({ length: 70 }, (_, i) => hasher.matches('x', i % 2 ? null : '')),
+  );
+  const refused = answers.flatMap((answer) =>
+    answer.status === 'rejected' && answer.reason instanceof HttpError ? [answer.reason] : [],
+  );
+  assert.is(refused.length, 2);
+  for (const { status, body, headers } of refused) {
+    assert.equal(
+      [status, body, headers],
+      [503, { detail: 'Too many logins at once. Try again.' }, { 'Retry-After': '1' }],
+    );
+  }
+  assert.is(await hasher.matches('x', null), false);
+});
+
+passwords('a login beyond them is answered 503 with Retry-After and counts as no failure', async () => {
+  const fixture = await Fixture.start();
+  const body = '{"username":"nobody","password":"x"}';
+  const request = [
+    'POST /api-auth/password/ HTTP/1.1',
+    'Host: localhost',
+    'Content-Type: application/json',
+    `Content-Length: ${body.length}`,
+    '',
+    body,
+  ].join('\r\n');
+  // Sent at once, they arrive in one turn of the event loop.
+  const wire = (await Wire.to(fixture.url)).bytes(request.repeat(72));
+  const answers: WireAnswer[] = [];
+  for (let i = 0; i < 72; i++) answers.push(await wire.answer());
+  wire.close();
+  const refused = answers.filter(({ status }) => status === 503);
+  assert.is(refused.length, 4);
+  for (const answer of refused)
+    assert.equal(
+      [JSON.parse(answer.body), answer.headers['retry-after']],
+      [{ detail: 'Too many logins at once. Try again.' }, '1'],
+    );
+  assert.is(fixture.events().length, 4);
+  await fixture.close();
+});
+
+passwords.run();

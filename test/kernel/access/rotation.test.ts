@@ -1,0 +1,59 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { createServer } from '../../../src/app/server.ts';
+import { sealAnew } from '../../../src/kernel/access/rotation.ts';
+import { addKey } from '../../../src/kernel/access/secrets.ts';
+import { sql } from '../../../src/kernel/db/sql.ts';
+
+const rotation = suite('rotation of the encryption key');
+const folder = mkdtempSync(join(tmpdir(), 'tenantry-rotation-'));
+rotation.after(() => rmSync(folder, { recursive: true, force: true }));
+
+rotation('a new key is put first, every secret is encrypted with it, and all still open', async () => {
+  const first = await createServer({ data: folder, port: 0, log_level: 'silent' });
+  const send = (path: string, body: unknown): Promise<Response> =>
+    fetch(first.url + path, {
+      method: 'POST',
+      headers: { Authorization: `Token ${first.issueToken()}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+  assert.is(
+    (await send('/api/hooks-web/', { destination_url: 'https://example.com/', event_types: ['role_granted'] })).status,
+    201,
+  );
+  assert.is(
+    (await send('/api/service-settings/', { name: 'S', type: 'DigitalOcean', shared: true, token: 'the token' }))
+      .status,
+    201,
+  );
+  const { deployment } = first;
+  const before = readFileSync(join(folder, 'secret.key'), 'utf8').trim();
+  const stored = (): { uuid: string; token: Uint8Array } =>
+    deployment.db.get<{ uuid: string; token: Uint8Array }>(sql`SELECT uuid, token FROM service_settings`) as {
+      uuid: string;
+      token: Uint8Array;
+    };
+  const old = stored();
+  const secrets = addKey(folder, deployment.random);
+  assert.is(sealAnew(deployment, secrets), 2);
+  const lines = readFileSync(join(folder, 'secret.key'), 'utf8').trim().split('\n');
+  assert.is(lines.length, 2);
+  assert.match(lines[0] as string, /^2:/);
+  assert.is(lines[1], before);
+  assert.is.not(Buffer.from(stored().token).toString('hex'), Buffer.from(old.token).toString('hex'));
+  assert.is(Buffer.from(stored().token).toString('utf8', 1, 2), '2');
+  assert.is(secrets.open(stored().token, old.uuid), 'the token');
+  await first.close();
+
+  const second = await createServer({ data: folder, port: 0, log_level: 'silent' });
+  const row = second.deployment.db.get<{ uuid: string; token: Uint8Array }>(
+    sql`SELECT uuid, token FROM service_settings`,
+  ) as { uuid: string; token: Uint8Array };
+  assert.is(second.deployment.secrets.open(row.token, row.uuid), 'the token');
+  await second.close();
+});
+
+rotation.run();

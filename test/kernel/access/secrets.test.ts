@@ -1,0 +1,86 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { openSecrets, type Secrets } from '../../../src/kernel/access/secrets.ts';
+import { loadConfig } from '../../../src/kernel/config/config.ts';
+
+const test = suite('secrets');
+const folder = mkdtempSync(join(tmpdir(), 'tenantry-secrets-'));
+const key = (id: string, byte: number): string => `${id}:${Buffer.alloc(32, byte).toString('base64')}`;
+
+test.after(() => rmSync(folder, { recursive: true }));
+
+test('a sealed secret opens again, shows nothing of its text, and is never sealed the same way twice', () => {
+  const secrets = openSecrets([key('a', 1)], undefined, randomBytes);
+  const sealed = secrets.seal('püha saladus', 'uuid');
+  assert.is(secrets.open(sealed, 'uuid'), 'püha saladus');
+  assert.not.ok(sealed.includes('saladus'));
+  assert.not.equal(sealed, secrets.seal('püha saladus', 'uuid'));
+});
+
+test('it opens only for the object it was sealed for, and only unchanged', () => {
+  const secrets = openSecrets([key('a', 1)], undefined, randomBytes);
+  const sealed = secrets.seal('secret', 'uuid');
+  assert.throws(() => secrets.open(sealed, 'other'));
+  for (let i = 0; i < sealed.length; i++) {
+    const changed = Buffer.from(sealed);
+    changed[i] = (changed[i] as number) ^ 1;
+    assert.throws(() => secrets.open(changed, 'uuid'), undefined, `byte ${i}`);
+  }
+});
+
+test('the first key encrypts, all decrypt', () => {
+  const old = openSecrets([key('old', 1)], undefined, randomBytes).seal('secret', 'uuid');
+  const both = openSecrets([key('new', 2), key('old', 1)], undefined, randomBytes);
+  assert.is(both.open(old, 'uuid'), 'secret');
+  const fresh = both.seal('secret', 'uuid');
+  assert.is(openSecrets([key('new', 2)], undefined, randomBytes).open(fresh, 'uuid'), 'secret');
+  assert.throws(
+    () => openSecrets([key('new', 2)], undefined, randomBytes).open(old, 'uuid'),
+    'A secret is encrypted with the key "old", which encryption_keys does not list',
+  );
+});
+
+test('the first start makes secret.key, which only its owner reads and later starts use', () => {
+  const sealed = openSecrets([], folder, randomBytes).seal('secret', 'uuid');
+  const file = join(folder, 'secret.key');
+  assert.is(statSync(file).mode & 0o777, 0o600);
+  assert.match(readFileSync(file, 'utf8'), /^1:[A-Za-z0-9+/]{43}=\n$/);
+  assert.is(openSecrets([], folder, randomBytes).open(sealed, 'uuid'), 'secret');
+  writeFileSync(file, 'nonsense\n');
+  assert.throws(
+    () => openSecrets([], folder, randomBytes),
+    'An encryption key must be an id, a colon and the base64 of 32 bytes',
+  );
+  writeFileSync(file, '');
+  assert.throws(() => openSecrets([], folder, randomBytes), /secret.key holds no key$/);
+});
+
+test('commands that meet at the first start agree on one key', () => {
+  const home = mkdtempSync(join(tmpdir(), 'tenantry-secrets-'));
+  let other: Secrets | undefined;
+  const mine = openSecrets([], home, (bytes) => {
+    // By now this one has seen that there is no key.
+    other = openSecrets([], home, randomBytes);
+    return randomBytes(bytes);
+  });
+  assert.is(mine.open((other as unknown as Secrets).seal('secret', 'uuid'), 'uuid'), 'secret');
+  assert.equal(readdirSync(home), ['secret.key']);
+  rmSync(home, { recursive: true });
+});
+
+test('the setting encryption_keys lists id:base64 of 32 bytes', () => {
+  const keys = [key('2024', 1), key('2023', 2)];
+  assert.equal(loadConfig({ env: { TENANTRY_ENCRYPTION_KEYS: keys.join(',') } }).encryption_keys, keys);
+  for (const wrong of ['abc', 'a:b', `:${'A'.repeat(43)}=`, `a:${'A'.repeat(44)}`]) {
+    assert.throws(
+      () => loadConfig({ env: { TENANTRY_ENCRYPTION_KEYS: wrong } }),
+      'TENANTRY_ENCRYPTION_KEYS must list keys such as 2024:<base64 of 32 bytes>',
+    );
+  }
+});
+
+test.run();

@@ -1,0 +1,62 @@
+/** The key pair of single sign-on. */
+import { generateKeyPairSync } from 'node:crypto';
+import { join } from 'node:path';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { openServiceKeys } from '../../../src/kernel/access/service-keys.ts';
+import { ConfigError, loadConfig } from '../../../src/kernel/config/config.ts';
+import { certificate } from '../../support/certificate.ts';
+import { certificateText } from '../../support/identity-provider.ts';
+import { Files } from '../../support/saml-fixture.ts';
+import { otherKeys, serviceKeys } from '../../support/saml-keys.ts';
+
+const keys = suite('service keys');
+const files = new Files();
+keys.after(() => files.remove());
+
+const open = (cert: string, key: string) =>
+  openServiceKeys(loadConfig({ given: { saml_cert_file: cert, saml_key_file: key } }));
+const certFile = files.write('service.crt', serviceKeys.cert);
+const keyFile = files.write('service.key', serviceKeys.key);
+
+function refusal(cert: string, key: string): string {
+  try {
+    open(cert, key);
+  } catch (error) {
+    assert.instance(error, ConfigError);
+    return (error as Error).message;
+  }
+  return assert.unreachable('the keys were accepted') ?? '';
+}
+
+keys('a pair is read, with what stands around it in the files', () => {
+  const read = open(files.write('chain.crt', `Subject: me\n${serviceKeys.cert}${otherKeys.cert}`), keyFile);
+  assert.is(read?.certificate, certificateText(serviceKeys));
+  assert.match(read?.privateKey ?? '', /^-----BEGIN PRIVATE KEY-----\n/);
+  assert.is(openServiceKeys(loadConfig({ given: { saml_cert_file: certFile } })), undefined);
+});
+
+keys('files that are missing or something else are named with their setting', () => {
+  const missing = join(files.folder, 'missing');
+  assert.match(refusal(missing, keyFile), `TENANTRY_SAML_CERT_FILE: ${missing} cannot be used: ENOENT`);
+  assert.match(refusal(certFile, missing), `TENANTRY_SAML_KEY_FILE: ${missing} cannot be used: ENOENT`);
+  assert.match(refusal(keyFile, keyFile), `TENANTRY_SAML_CERT_FILE: ${keyFile} cannot be used: `);
+  assert.match(refusal(certFile, certFile), `TENANTRY_SAML_KEY_FILE: ${certFile} cannot be used: `);
+});
+
+keys('the key must be that of the certificate, RSA, and long enough', () => {
+  const other = files.write('other.key', otherKeys.key);
+  assert.is(refusal(certFile, other), `TENANTRY_SAML_KEY_FILE: ${other} is not the key of the certificate ${certFile}`);
+  const curve = files.write('curve.key', certificate.key);
+  assert.is(
+    refusal(files.write('curve.crt', certificate.cert), curve),
+    `TENANTRY_SAML_KEY_FILE: ${curve} must hold an RSA key of at least 2048 bits`,
+  );
+  const short = files.write(
+    'short.key',
+    generateKeyPairSync('rsa', { modulusLength: 1024 }).privateKey.export({ type: 'pkcs8', format: 'pem' }) as string,
+  );
+  assert.is(refusal(certFile, short), `TENANTRY_SAML_KEY_FILE: ${short} must hold an RSA key of at least 2048 bits`);
+});
+
+keys.run();

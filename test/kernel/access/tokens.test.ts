@@ -1,0 +1,279 @@
+/** core.md 2.2, 2.3: presenting a token, and its life. */
+import { createHash } from 'node:crypto';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { sql } from '../../../src/kernel/db/sql.ts';
+import { type Client, Fixture, type Json } from '../../support/fixture.ts';
+import { overWire } from '../../support/wire.ts';
+
+const tokens = suite('tokens');
+const day = 86_400;
+let fixture: Fixture;
+
+tokens.before(async () => {
+  fixture = await Fixture.start();
+});
+tokens.after(() => fixture.close());
+
+/** The detail of the refusal of an Authorization header, or the status when it is accepted. */
+async function presented(...lines: readonly string[]): Promise<unknown> {
+  const answer = await overWire(
+    fixture.url,
+    'GET /api/ HTTP/1.1',
+    'Host: localhost',
+    ...lines.map((line) => `Authorization: ${line}`),
+    '',
+  );
+  if (answer.status === 401) assert.is(answer.headers['www-authenticate'], 'Token');
+  return answer.status === 200 ? 200 : [answer.status, JSON.parse(answer.body)];
+}
+const refused = (detail: string) => [401, { detail }];
+const notProvided = refused('Authentication credentials were not provided.');
+const expired = refused('Token has expired.');
+const invalid = refused('Invalid token.');
+const use = async (client: Client, method = 'GET', path = '/api/'): Promise<unknown> => {
+  const { status, body } = await client.send(method, path);
+  return status === 401 ? [status, body] : status;
+};
+
+tokens('the header is the word Token in any case, a blank and the token', async () => {
+  const token = fixture.staff.token as string;
+  for (const header of [`Token ${token}`, `token ${token}`, `TOKEN ${token}`, `tOkEn   ${token}`, ` Token\t${token} `])
+    assert.is(await presented(header), 200, header);
+});
+
+tokens('no header, or another scheme', async () => {
+  assert.equal(await presented(), notProvided);
+  for (const header of [
+    '',
+    'Basic YTpi',
+    `Bearer ${fixture.staff.token}`,
+    fixture.staff.token as string,
+    `Tokens ${fixture.staff.token}`,
+    `Token:${fixture.staff.token}`,
+  ]) {
+    assert.equal([header, await presented(header)], [header, notProvided]);
+  }
+});
+
+tokens('the scheme word only', async () => {
+  for (const header of ['Token', 'token ', 'Token \t '])
+    assert.equal(await presented(header), refused('Invalid token. No credentials provided.'));
+});
+
+tokens('more than one word after the scheme', async () => {
+  for (const header of ['Token a b', `Token ${fixture.staff.token} x`, 'Token \xff \xff'])
+    assert.equal(await presented(header), refused('Invalid token. Token string should not contain spaces.'));
+});
+
+tokens('bytes outside printable ASCII', async () => {
+  for (const header of ['Token \xe9', 'Token abc\xa0def', 'Token \xa0', `Token ${fixture.staff.token}\xff`]) {
+    assert.equal(
+      await presented(header),
+      refused('Invalid token header. Token string should not contain invalid characters.'),
+    );
+  }
+});
+
+tokens('an unknown token', async () => {
+  for (const token of [
+    '0'.repeat(40),
+    'x',
+    (fixture.staff.token as string).toUpperCase(),
+    (fixture.staff.token as string).slice(1),
+    '*',
+    '%',
+    "'",
+  ])
+    assert.equal(await presented(`Token ${token}`), invalid);
+});
+
+tokens('a token of an inactive owner', async () => {
+  const user = await fixture.user('inactive');
+  const client = fixture.as('inactive');
+  await fixture.staff.patch(user.url, { is_active: false });
+  assert.equal(await use(client), refused('User inactive or deleted.'));
+});
+
+tokens('tokens in the query string and in cookies are not looked at', async () => {
+  assert.equal(
+    await use(fixture.anonymous, 'GET', `/api/?token=${fixture.staff.token}&x-auth-token=${fixture.staff.token}`),
+    notProvided,
+  );
+  assert.is((await fixture.anonymous.get('/api/', { Cookie: `token=${fixture.staff.token}` })).status, 401);
+});
+
+tokens('only a SHA-256 digest of a token is stored', async () => {
+  const token = fixture.staff.token as string;
+  const bytes = fixture.server.deployment.db.serialize();
+  assert.ok(bytes.includes(createHash('sha256').update(token).digest()));
+  assert.not.ok(bytes.includes(token));
+  assert.not.ok(bytes.includes(Buffer.from(token, 'hex')));
+});
+
+tokens('a new user has a lifetime of 3600 seconds unless another one, null included, is posted', async () => {
+  const lifetime = async (fields: Json) =>
+    (await fixture.staff.post('/api/users/', { username: `l${Math.random()}`, ...fields })).body.token_lifetime;
+  assert.equal(
+    [await lifetime({}), await lifetime({ token_lifetime: null }), await lifetime({ token_lifetime: 60 })],
+    [3600, null, 60],
+  );
+});
+
+tokens('a token expires its lifetime after its last authenticated request', async () => {
+  await fixture.user('slider', { token_lifetime: 100 });
+  const client = fixture.as('slider');
+  for (let i = 0; i < 5; i++) {
+    fixture.clock.advance(99);
+    assert.is(await use(client), 200);
+  }
+  fixture.clock.advance(99.999999);
+  assert.is(await use(client), 200);
+  fixture.clock.advance(100);
+  assert.equal(await use(client), expired);
+  assert.equal(await use(client), expired);
+});
+
+tokens('any method and any result slides the expiry, but a request to an open endpoint does not', async () => {
+  await fixture.user('sliding', { token_lifetime: 100 });
+  const client = fixture.as('sliding');
+  for (const [method, path, status] of [
+    ['OPTIONS', '/api/', 200],
+    ['HEAD', '/api/', 200],
+    ['GET', '/api/nothing/', 404],
+    ['PUT', '/api/', 405],
+    ['POST', '/api/customers/', 403],
+  ] as const) {
+    fixture.clock.advance(60);
+    assert.is(await use(client, method, path), status);
+  }
+  fixture.clock.advance(60);
+  await use(client, 'GET', '/api/version/');
+  fixture.clock.advance(60);
+  assert.equal(await use(client), expired);
+});
+
+tokens('a token without lifetime never expires', async () => {
+  await fixture.user('endless');
+  const client = fixture.as('endless');
+  fixture.clock.advance(3650 * day);
+  assert.is(await use(client), 200);
+});
+
+tokens('a change of the lifetime applies at once to existing tokens', async () => {
+  const user = await fixture.user('changing', { token_lifetime: 100 });
+  const client = fixture.as('changing');
+  await fixture.staff.patch(user.url, { token_lifetime: 1000 });
+  fixture.clock.advance(500);
+  assert.is(await use(client), 200);
+  fixture.clock.advance(200);
+  await fixture.staff.patch(user.url, { token_lifetime: 100 });
+  assert.equal(await use(client), expired);
+  await fixture.staff.patch(user.url, { token_lifetime: null });
+  assert.is(await use(client), 200);
+});
+
+tokens('the last use is written at most once a minute per token, so that reading writes nothing', async () => {
+  const { db, clock } = fixture.server.deployment;
+  const user = await fixture.user('reader');
+  const client = fixture.as('reader');
+  const stored = () =>
+    db.value<number>(sql`SELECT last_used FROM token WHERE user_id = (SELECT id FROM user WHERE uuid = ${user.uuid})`);
+  const issued = stored();
+  const { writes } = db;
+  fixture.clock.advance(10);
+  await use(client);
+  fixture.clock.advance(20);
+  await use(client);
+  const last = clock.now();
+  assert.is(db.writes, writes);
+  fixture.server.tick();
+  assert.is(stored(), issued);
+  fixture.clock.advance(40);
+  fixture.server.tick();
+  assert.is(stored(), last);
+  await use(client);
+  fixture.clock.advance(59);
+  fixture.server.tick();
+  assert.is(stored(), last);
+  fixture.clock.advance(1);
+  fixture.server.tick();
+  assert.is(stored(), last + 40_000_000);
+});
+
+tokens('a password change revokes all tokens of that user except the one presenting the request', async () => {
+  const user = await fixture.user('changer');
+  const [own, other] = [fixture.as('changer'), fixture.as('changer')];
+  assert.is((await own.post(`${user.url}password/`, { password: 'new word 1' })).status, 200);
+  assert.equal([await use(own), await use(other)], [200, invalid]);
+  await fixture.staff.post(`${user.url}password/`, { password: 'new word 2' });
+  assert.equal([await use(own), await use(fixture.staff)], [invalid, 200]);
+});
+
+tokens('deactivation revokes all, and reactivation restores none', async () => {
+  const user = await fixture.user('sleeper');
+  const clients = [fixture.as('sleeper'), fixture.as('sleeper')];
+  await fixture.staff.patch(user.url, { is_active: false });
+  await fixture.staff.patch(user.url, { is_active: true });
+  for (const client of clients) assert.equal(await use(client), invalid);
+  assert.is(await use(fixture.as('sleeper')), 200);
+});
+
+tokens('deletion of the user ends his tokens at once', async () => {
+  const user = await fixture.user('leaver');
+  const client = fixture.as('leaver');
+  await fixture.staff.delete(user.url);
+  assert.equal(await use(client), invalid);
+});
+
+tokens('revoked and expired tokens are removed 7 days after their end, then they are invalid', async () => {
+  const { db } = fixture.server.deployment;
+  const user = await fixture.user('ender', { token_lifetime: 100 });
+  const count = () =>
+    db.value(sql`SELECT count(*) FROM token WHERE user_id = (SELECT id FROM user WHERE uuid = ${user.uuid})`);
+  const [expiring, revoked] = [fixture.as('ender'), fixture.as('ender')];
+  await revoked.post('/api-auth/logout/');
+  fixture.clock.advance(7 * day - 1);
+  fixture.server.tick();
+  assert.equal([count(), await use(expiring), await use(revoked)], [2, expired, invalid]);
+  fixture.clock.advance(2);
+  fixture.server.tick();
+  fixture.clock.advance(3600);
+  fixture.server.tick();
+  assert.equal([count(), await use(expiring), await use(revoked)], [0, invalid, invalid]);
+});
+
+tokens('however many tokens have ended, all of them are removed and no others', async () => {
+  const { db } = fixture.server.deployment;
+  await fixture.user('many', { token_lifetime: 100 });
+  await fixture.user('stays', { token_lifetime: null });
+  const [ended, staying] = [Array.from({ length: 450 }, () => fixture.as('many')), fixture.as('stays')];
+  const count = () =>
+    db.value(sql`SELECT count(*) FROM token WHERE user_id = (SELECT id FROM user WHERE username = 'many')`);
+  assert.is(count(), ended.length);
+  for (let hour = 0; hour < 2; hour++) {
+    fixture.clock.advance(8 * day);
+    fixture.server.tick();
+    await fixture.server.settled();
+    assert.equal([count(), (await staying.get('/api/users/?current')).status], [0, 200]);
+    fixture.as('many');
+  }
+});
+
+tokens("the token key is in the caller's own user object alone, and holds the token of this very request", async () => {
+  const user = await fixture.user('viewer', { is_support: true });
+  const clients = [fixture.as('viewer'), fixture.as('viewer')];
+  for (const client of clients) {
+    assert.is((await client.get(user.url)).body.token, client.token);
+    assert.equal(
+      (await client.get('/api/users/?current')).body.map(({ token }: Json) => token),
+      [client.token],
+    );
+    assert.is((await client.patch(user.url, { agree_with_policy: true })).body.token, client.token);
+    for (const listed of (await client.get('/api/users/')).body) assert.not.ok('token' in listed);
+  }
+  const seen = await fixture.staff.get(user.url);
+  assert.not.ok('token' in seen.body);
+});
+
+tokens.run();

@@ -1,0 +1,253 @@
+/** core.md 12: settings. */
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import {
+  ConfigError,
+  environmentName,
+  loadConfig,
+  optionName,
+  printSetting,
+  type SettingName,
+  settingNames,
+  settings,
+} from '../../../src/kernel/config/config.ts';
+
+const config = suite('settings');
+
+const read = (name: SettingName, text: string): unknown => loadConfig({ options: { [name]: text } })[name];
+/** The sentence that refuses a value given on the command line. */
+function refusal(name: SettingName, text: string): string {
+  try {
+    read(name, text);
+  } catch (error) {
+    assert.instance(error, ConfigError);
+    return (error as Error).message;
+  }
+  return assert.unreachable(`${name}=${text} was accepted`) ?? '';
+}
+
+config('the settings of the description have their defaults', () => {
+  const {
+    base_url,
+    max_body_bytes,
+    allowed_origins,
+    trusted_proxies,
+    owners_can_manage_customers,
+    owners_can_manage_owners,
+    user_competences,
+    native_name_enabled,
+    validate_invitation_email,
+    authentication_methods,
+  } = loadConfig();
+  assert.equal(
+    {
+      base_url,
+      max_body_bytes,
+      allowed_origins,
+      trusted_proxies,
+      owners_can_manage_customers,
+      owners_can_manage_owners,
+      user_competences,
+      native_name_enabled,
+      validate_invitation_email,
+      authentication_methods,
+    },
+    {
+      base_url: null,
+      max_body_bytes: 1_048_576,
+      allowed_origins: [],
+      trusted_proxies: [],
+      owners_can_manage_customers: false,
+      owners_can_manage_owners: false,
+      user_competences: [],
+      native_name_enabled: false,
+      validate_invitation_email: false,
+      authentication_methods: ['LOCAL_SIGNIN'],
+    },
+  );
+});
+
+config('a setting has a name in the environment and one on the command line', () => {
+  assert.equal(
+    [environmentName('max_body_bytes'), optionName('max_body_bytes')],
+    ['TENANTRY_MAX_BODY_BYTES', '--max-body-bytes'],
+  );
+});
+
+config(
+  'what is given by the program comes before options, options before the environment, the environment before defaults',
+  () => {
+    const sources = {
+      env: { TENANTRY_PORT: '1', TENANTRY_HOST: 'a', TENANTRY_DATA: 'd' },
+      options: { port: '2', host: 'b' },
+      given: { port: 3 },
+    };
+    const { port, host, data, log_level } = loadConfig(sources);
+    assert.equal([port, host, data, log_level], [3, 'b', 'd', 'info']);
+  },
+);
+
+config('an empty variable counts as not set, and other variables are not looked at', () => {
+  assert.equal(loadConfig({ env: { TENANTRY_PORT: '', PORT: '9', TENANTRY_NOTHING: 'x' } }), loadConfig());
+});
+
+config('a value that cannot be read is refused in a sentence that names the setting as it was given', () => {
+  assert.throws(
+    () => loadConfig({ env: { TENANTRY_PORT: 'http' } }),
+    (error: Error) => error.message === 'TENANTRY_PORT must be a whole number from 0 to 65535',
+  );
+  assert.is(refusal('port', '65536'), '--port must be a whole number from 0 to 65535');
+});
+
+config('whole numbers', () => {
+  assert.equal([read('port', '0'), read('port', ' 8080 '), read('max_body_bytes', '1024')], [0, 8080, 1024]);
+  for (const text of ['-1', '1.5', '1e3', '0x10', '', 'NaN', '٣', '99999999999999999999'])
+    assert.match(refusal('port', text), /^--port must be a whole number/);
+  assert.match(refusal('max_body_bytes', '1023'), /^--max-body-bytes must be a whole number from 1024 to/);
+});
+
+config('booleans', () => {
+  for (const text of ['true', 'True', '1', 'yes', 'ON', 't', 'y'])
+    assert.is(read('native_name_enabled', text), true, text);
+  for (const text of ['false', 'FALSE', '0', 'no', 'off', 'f', 'n'])
+    assert.is(read('native_name_enabled', text), false, text);
+  assert.is(refusal('native_name_enabled', 'perhaps'), '--native-name-enabled must be true or false');
+});
+
+config('texts that must not be empty', () => {
+  for (const name of ['host', 'data', 'product_name'] as const)
+    assert.is(refusal(name, ' '), `${optionName(name)} must not be empty`);
+});
+
+config('lists are parted by commas', () => {
+  assert.equal(read('user_competences', ' one, two words ,,three '), ['one', 'two words', 'three']);
+  assert.equal(read('user_competences', ''), []);
+});
+
+config('base_url is an http or https URL, without its last slash', () => {
+  assert.equal(
+    [
+      'https://cloud.example.com',
+      'https://cloud.example.com/',
+      'http://localhost:8080/tenantry//',
+      'https://Bücher.example/é',
+      'https://a.example/?x#y',
+      '',
+    ].map((text) => read('base_url', text)),
+    [
+      'https://cloud.example.com',
+      'https://cloud.example.com',
+      'http://localhost:8080/tenantry',
+      'https://xn--bcher-kva.example/%C3%A9',
+      'https://a.example',
+      null,
+    ],
+  );
+  for (const text of ['cloud.example.com', 'ftp://cloud.example.com', 'https://', '/tenantry'])
+    assert.is(refusal('base_url', text), '--base-url must be an http or https URL');
+});
+
+config('allowed_origins lists origins', () => {
+  assert.equal(read('allowed_origins', 'https://a.example, http://localhost:3000'), [
+    'https://a.example',
+    'http://localhost:3000',
+  ]);
+  for (const text of ['*', 'a.example', 'https://a.example/', 'https://a.example/path', 'null', 'https://A.example']) {
+    assert.is(
+      refusal('allowed_origins', text),
+      `--allowed-origins must list origins such as https://app.example.com, but has "${text}"`,
+    );
+  }
+});
+
+config('trusted_proxies lists addresses and networks', () => {
+  assert.equal(read('trusted_proxies', '127.0.0.1, 10.0.0.0/8, ::1, 2001:db8::/32'), [
+    '127.0.0.1',
+    '10.0.0.0/8',
+    '::1',
+    '2001:db8::/32',
+  ]);
+  for (const text of ['localhost', '10', '10/8', '10.0.0.0/33', '10.0.0.256', '*', '10.0.0.0-10.0.0.9']) {
+    assert.is(
+      refusal('trusted_proxies', text),
+      `--trusted-proxies must list addresses or networks such as 10.0.0.0/8, but has "${text}"`,
+    );
+  }
+});
+
+config('link_template_hosts lists hosts, with a port or without', () => {
+  assert.equal(
+    read('link_template_hosts', 'app.example.com, localhost:3000, app.example.com:80, app.example.com:443, [::1]'),
+    ['app.example.com', 'localhost:3000', 'app.example.com:80', 'app.example.com:443', '[::1]'],
+  );
+  for (const text of [
+    'https://app.example.com',
+    'app.example.com/',
+    'App.example.com',
+    '*',
+    'app.example.com:0080',
+    'me@app.example.com',
+    'a b',
+    '::1',
+  ]) {
+    assert.is(
+      refusal('link_template_hosts', text),
+      `--link-template-hosts must list hosts such as app.example.com or localhost:3000, but has "${text}"`,
+    );
+  }
+});
+
+config('authentication_methods', () => {
+  assert.equal(
+    [read('authentication_methods', 'LOCAL_SIGNIN'), read('authentication_methods', '')],
+    [['LOCAL_SIGNIN'], []],
+  );
+  assert.match(refusal('authentication_methods', 'PASSWORD'), /^--authentication-methods must list /);
+});
+
+config('log_level', () => {
+  for (const text of ['debug', 'info', 'warn', 'error', 'silent']) assert.is(read('log_level', text), text);
+  assert.is(refusal('log_level', 'loud'), '--log-level must be debug, info, warn, error or silent');
+});
+
+config('durations have a unit', () => {
+  assert.equal(
+    ['45s', '30m', '12h', '7 d', '0s'].map((text) => read('closed_alerts_lifetime', text)),
+    [45e6, 1800e6, 43_200e6, 604_800e6, 0],
+  );
+  for (const text of ['7', '1w', '-1d', '1.5h', 'd', ''])
+    assert.match(refusal('closed_alerts_lifetime', text), /^--closed-alerts-lifetime must be a duration/);
+});
+
+config('every setting is printed as it is read', () => {
+  for (const name of settingNames) {
+    const { fallback, help } = settings[name];
+    assert.match(help, /\.$/, name);
+    if (fallback !== null) assert.equal([name, read(name, printSetting(name, fallback))], [name, fallback]);
+  }
+  assert.equal(
+    [
+      printSetting('closed_alerts_lifetime', 5400e6),
+      printSetting('closed_alerts_lifetime', 172_800e6),
+      printSetting('base_url', null),
+      printSetting('user_competences', ['a', 'b']),
+      printSetting('native_name_enabled', true),
+    ],
+    ['90m', '2d', '', 'a,b', 'true'],
+  );
+});
+
+config('credentials are printed as stars, and nothing where there are none', () => {
+  assert.equal(
+    [
+      printSetting('push_server_key_ios', 'AAAA'),
+      printSetting('encryption_keys', ['1:abc']),
+      printSetting('smtp_url', 'smtps://me:word@mail.example:465'),
+      printSetting('smtp_url', 'smtp://mail.example'),
+      printSetting('encryption_keys', []),
+    ],
+    ['********', '********', 'smtps://me:********@mail.example:465', 'smtp://mail.example', ''],
+  );
+});
+
+config.run();

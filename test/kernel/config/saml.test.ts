@@ -1,0 +1,196 @@
+/** services.md 1 and 11: settings of single sign-on. */
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type Config, ConfigError, loadConfig, printSetting } from '../../../src/kernel/config/config.ts';
+
+const settings = suite('SAML settings');
+
+const complete: Readonly<Record<string, string>> = {
+  authentication_methods: 'SAML2',
+  saml_cert_file: 'service.crt',
+  saml_key_file: 'service.key',
+  saml_idp_metadata_files: 'idp.xml',
+  saml_attribute_mapping: '{"uid": ["username"], "mail": ["email"]}',
+  login_completed_url: 'https://app.example.com/#/login/{token}/{method}/',
+  login_failed_url: 'https://app.example.com/failed',
+  logout_completed_url: 'https://app.example.com/bye',
+  logout_failed_url: 'https://app.example.com/stay',
+};
+
+function refusal(options: Readonly<Record<string, string>>, given: Partial<Config> = {}): string {
+  try {
+    loadConfig({ options, given });
+  } catch (error) {
+    assert.instance(error, ConfigError);
+    return (error as Error).message;
+  }
+  return assert.unreachable(`${JSON.stringify(options)} was accepted`) ?? '';
+}
+
+settings('a complete configuration is read', () => {
+  const config = loadConfig({
+    options: { ...complete, saml_idp_metadata_urls: 'https://a.example.com/m?x=1|a.crt, https://b.example.com/|b.crt' },
+  });
+  assert.equal(config.authentication_methods, ['SAML2']);
+  assert.equal(config.saml_attribute_mapping, { uid: ['username'], mail: ['email'] });
+  assert.equal(config.saml_idp_metadata_urls, [
+    { url: 'https://a.example.com/m?x=1', cert_file: 'a.crt' },
+    { url: 'https://b.example.com/', cert_file: 'b.crt' },
+  ]);
+  assert.is(
+    printSetting('saml_idp_metadata_urls', config.saml_idp_metadata_urls),
+    'https://a.example.com/m?x=1|a.crt,https://b.example.com/|b.crt',
+  );
+  assert.is(
+    printSetting('saml_attribute_mapping', config.saml_attribute_mapping),
+    '{"uid":["username"],"mail":["email"]}',
+  );
+});
+
+settings('everything is optional without SAML2, and has its default', () => {
+  const {
+    saml_allow_to_select_identity_provider,
+    saml_create_unknown_user,
+    saml_enable_single_logout,
+    saml_link_existing_users,
+    saml_idp_metadata_files,
+    saml_idp_metadata_urls,
+    login_completed_url,
+  } = loadConfig();
+  assert.equal(
+    {
+      saml_allow_to_select_identity_provider,
+      saml_create_unknown_user,
+      saml_enable_single_logout,
+      saml_link_existing_users,
+      saml_idp_metadata_files,
+      saml_idp_metadata_urls,
+      login_completed_url,
+    },
+    {
+      saml_allow_to_select_identity_provider: true,
+      saml_create_unknown_user: true,
+      saml_enable_single_logout: false,
+      saml_link_existing_users: false,
+      saml_idp_metadata_files: [],
+      saml_idp_metadata_urls: [],
+      login_completed_url: null,
+    },
+  );
+  assert.is(printSetting('saml_attribute_mapping', null), '');
+});
+
+settings('with SAML2 what it needs must be set, and the first that is missing is named', () => {
+  for (const name of [
+    'saml_cert_file',
+    'saml_key_file',
+    'saml_attribute_mapping',
+    'login_completed_url',
+    'login_failed_url',
+    'logout_completed_url',
+    'logout_failed_url',
+  ]) {
+    assert.is(refusal({ ...complete, [name]: '' }), `TENANTRY_${name.toUpperCase()} must be set with SAML2`);
+  }
+  assert.is(
+    refusal({ ...complete, saml_idp_metadata_files: '' }),
+    'TENANTRY_SAML_IDP_METADATA_FILES or TENANTRY_SAML_IDP_METADATA_URLS must name an identity provider with SAML2',
+  );
+  loadConfig({
+    options: { ...complete, saml_idp_metadata_files: '', saml_idp_metadata_urls: 'https://a.example.com/m|a.crt' },
+  });
+});
+
+settings('an unknown way to log in is refused', () => {
+  assert.is(
+    refusal({ authentication_methods: 'SAML' }),
+    '--authentication-methods must list LOCAL_SIGNIN or SAML2, but has "SAML"',
+  );
+});
+
+settings("rights, and what is the service's own, cannot be mapped, wherever the setting comes from", () => {
+  const fields =
+    'the fields that can be filled are username, full_name, native_name, job_title, email, phone_number, organization, civil_number, description, preferred_language, competence';
+  for (const field of [
+    'is_staff',
+    'is_support',
+    'is_active',
+    'uuid',
+    'id',
+    'token_lifetime',
+    'organization_approved',
+    'registration_method',
+    'date_joined',
+    'agreement_date',
+    'agree_with_policy',
+    'password',
+    'password_hash',
+    'token',
+    'constructor',
+    '__proto__',
+  ]) {
+    const mapping = { uid: ['username'], x: [field] };
+    assert.is(
+      refusal({ saml_attribute_mapping: JSON.stringify(mapping) }),
+      `TENANTRY_SAML_ATTRIBUTE_MAPPING must not fill "${field}": ${fields}`,
+    );
+    assert.is(
+      refusal({}, { saml_attribute_mapping: mapping }),
+      `TENANTRY_SAML_ATTRIBUTE_MAPPING must not fill "${field}": ${fields}`,
+    );
+  }
+});
+
+settings('a mapping is an object of lists, fills username, and every field once', () => {
+  const refused = (text: string): string =>
+    refusal({ saml_attribute_mapping: text }).replace(/^(TENANTRY_|--)\S+ /, '');
+  for (const text of ['[]', '"uid"', '{"uid": "username"}', '{"uid": [1]}', '{"uid": null}', '1']) {
+    assert.is(refused(text), 'must be a JSON object of lists of fields, such as {"mail": ["email"]}', text);
+  }
+  assert.match(refused('{uid'), /^must be JSON: /);
+  assert.is(refused('{}'), 'must fill username from an attribute');
+  assert.is(refused('{"mail": ["email"]}'), 'must fill username from an attribute');
+  assert.is(refused('{"uid": ["username"], "eppn": ["username"]}'), 'must fill "username" from one attribute');
+});
+
+settings('tokens go to an address that settings spell out', () => {
+  const refused = (text: string): string => refusal({ ...complete, login_completed_url: text });
+  assert.is(refused('https://app.example.com/{method}'), '--login-completed-url must hold {token}');
+  assert.is(refused('https://app.example.com/{token}'), '--login-completed-url must hold {method}');
+  for (const text of [
+    '/{token}/{method}',
+    'javascript:{token}{method}',
+    'ftp://app.example.com/{token}/{method}',
+    'https://{token}.example.com/{method}',
+    'https://{method}/{token}',
+    'https://app.example.com:{token}/{method}',
+  ]) {
+    assert.is(refused(text), '--login-completed-url must be an http or https URL', text);
+  }
+  assert.is(
+    refused('https://app.example.com/a b/{token}/{method}'),
+    '--login-completed-url must be an http or https URL without blanks, other characters encoded',
+  );
+  assert.match(
+    refusal({}, { ...loadConfig({ options: complete }), login_completed_url: 'https://app.example.com/' }),
+    'TENANTRY_LOGIN_COMPLETED_URL must hold {token}',
+  );
+  assert.is(refusal({ ...complete, logout_failed_url: 'app' }), '--logout-failed-url must be an http or https URL');
+});
+
+settings('metadata on the web is an http address with a certificate', () => {
+  assert.is(
+    refusal({ saml_idp_metadata_urls: 'https://a.example.com/' }),
+    '--saml-idp-metadata-urls must list URL|certificate file, but has "https://a.example.com/"',
+  );
+  assert.is(
+    refusal({ saml_idp_metadata_urls: 'file:///etc/passwd|a.crt' }),
+    'TENANTRY_SAML_IDP_METADATA_URLS must list http or https URLs, but has "file:///etc/passwd"',
+  );
+  assert.is(
+    refusal({ saml_idp_metadata_urls: 'https://a.example.com/|' }),
+    'TENANTRY_SAML_IDP_METADATA_URLS must name the certificate that signs https://a.example.com/',
+  );
+});
+
+settings.run();

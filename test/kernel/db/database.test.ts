@@ -1,0 +1,330 @@
+/** The one way to change anything: a savepoint a piece of work, one commit a turn of the event loop. */
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import SQLite from 'better-sqlite3';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Database } from '../../../src/kernel/db/database.ts';
+import { sql } from '../../../src/kernel/db/sql.ts';
+
+const database = suite('database');
+let folder: string;
+let db: Database;
+/** Another connection: it sees what is committed. */
+let outside: SQLite.Database;
+
+database.before.each(() => {
+  folder = mkdtempSync(join(tmpdir(), 'tenantry-db-'));
+  db = Database.open(join(folder, 'test.db'));
+  db.script('CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT');
+  outside = new SQLite(join(folder, 'test.db'));
+});
+database.after.each(() => {
+  outside.close();
+  db.close();
+  rmSync(folder, { recursive: true });
+});
+
+const add = (name: string) => db.insert('item', { name });
+const committed = () => outside.prepare('SELECT name FROM item ORDER BY id').pluck().all();
+const settled = () => new Promise<unknown>((resolve) => db.settled(resolve));
+
+database('the file is in WAL mode with full synchronisation and foreign keys', () => {
+  assert.equal(
+    [db.pragma('journal_mode'), db.pragma('synchronous'), db.pragma('foreign_keys'), db.pragma('trusted_schema')],
+    ['wal', 2, 1, 0],
+  );
+});
+
+database('nobody changes anything outside write', () => {
+  assert.throws(() => add('x'), /A change outside Database.write/);
+  assert.throws(() => db.run(sql`DELETE FROM item`), /A change outside Database.write/);
+  assert.throws(() => db.update('item', 1, { name: 'x' }), /A change outside Database.write/);
+});
+
+database('all changes of one turn of the event loop are committed together at its end', async () => {
+  db.write(() => add('one'));
+  db.write(() => add('two'));
+  assert.equal(db.values(sql`SELECT name FROM item`), ['one', 'two']);
+  assert.equal(committed(), []);
+  await settled();
+  assert.equal(committed(), ['one', 'two']);
+});
+
+database(
+  'settled calls back after the commit, in the order of asking, and at once when nothing is pending',
+  async () => {
+    const heard: unknown[] = [];
+    db.write(() => add('one'));
+    db.settled((error) => heard.push(['first', error, committed()]));
+    db.write(() => add('two'));
+    db.settled((error) => heard.push(['second', error, committed()]));
+    assert.equal(heard, []);
+    await settled();
+    assert.equal(heard, [
+      ['first', undefined, ['one', 'two']],
+      ['second', undefined, ['one', 'two']],
+    ]);
+    db.settled((error) => heard.push(['at once', error]));
+    assert.equal(heard.at(-1), ['at once', undefined]);
+  },
+);
+
+database('a failing piece of work rolls back alone', async () => {
+  db.write(() => add('before'));
+  assert.throws(
+    () =>
+      db.write(() => {
+        add('half');
+        throw new Error('no');
+      }),
+    /^no$/,
+  );
+  assert.throws(() => db.write(() => add('before')), /UNIQUE/);
+  db.write(() => add('after'));
+  assert.is(await settled(), undefined);
+  assert.equal(committed(), ['before', 'after']);
+});
+
+database('work inside work rolls back alone as well', async () => {
+  db.write(() => {
+    add('outer');
+    try {
+      db.write(() => {
+        add('inner');
+        throw new Error('no');
+      });
+    } catch {
+      add('caught');
+    }
+  });
+  await settled();
+  assert.equal(committed(), ['outer', 'caught']);
+});
+
+database('commit does not wait for the end of the turn, and is refused inside write', () => {
+  db.write(() => add('now'));
+  db.commit();
+  assert.equal(committed(), ['now']);
+  db.commit();
+  assert.throws(() => db.write(() => db.commit()), /A commit inside Database.write/);
+});
+
+database('closing commits what is pending and leaves nothing in the log', () => {
+  db.write(() => add('last'));
+  outside.close();
+  db.close();
+  outside = new SQLite(join(folder, 'test.db'), { readonly: true });
+  assert.equal(committed(), ['last']);
+  db.close();
+});
+
+database('when the disk is full nobody of the turn hears that he succeeded, and what was committed stays', async () => {
+  db.write(() => add('kept'));
+  await settled();
+  db.pragma('max_page_count = 4');
+  const heard: unknown[] = [];
+  db.write(() => add('small'));
+  db.settled((error) => heard.push(error));
+  assert.throws(() => db.write(() => add('x'.repeat(100_000))), /full/);
+  const later = await settled();
+  for (const error of [...heard, later]) if (error !== undefined) assert.match((error as Error).message, /full/);
+  assert.equal(committed(), heard[0] === undefined ? ['kept', 'small'] : ['kept']);
+  db.pragma('max_page_count = 1000');
+  db.write(() => add('y'.repeat(100_000)));
+  assert.is(await settled(), undefined);
+  assert.is(committed().length, heard[0] === undefined ? 3 : 2);
+});
+
+database('when the commit fails everybody of the turn hears it, and the next turn starts anew', async () => {
+  db.script('CREATE TABLE child (item INTEGER REFERENCES item DEFERRABLE INITIALLY DEFERRED) STRICT');
+  db.write(() => db.insert('child', { item: 99 }));
+  const heard: unknown[] = [];
+  db.settled((error) => heard.push(error));
+  db.write(() => add('with it'));
+  heard.push(await settled());
+  for (const error of heard) assert.match((error as Error).message, /FOREIGN KEY/);
+  assert.equal(committed(), []);
+  db.write(() => add('next'));
+  assert.is(await settled(), undefined);
+  assert.equal(committed(), ['next']);
+});
+
+database('a count is remembered until something is written, also by others', async () => {
+  const count = () => db.count(sql`SELECT count(*) FROM item`);
+  assert.is(count(), 0);
+  db.write(() => add('one'));
+  assert.is(count(), 1);
+  assert.throws(() =>
+    db.write(() => {
+      add('two');
+      assert.is(count(), 2);
+      throw new Error('no');
+    }),
+  );
+  assert.is(count(), 1);
+  await settled();
+  outside.prepare("INSERT INTO item (name) VALUES ('theirs')").run();
+  db.catchUp();
+  assert.is(count(), 2);
+});
+
+database(
+  'unsynced work is committed by itself and at once, and whoever writes before or after it waits for the disk as ever',
+  async () => {
+    const modes: unknown[] = [];
+    const mode = () => modes.push(db.pragma('synchronous'));
+    db.write(() => add('before'));
+    db.settled(mode);
+    assert.is(
+      db.writeUnsynced(() => (mode(), add('old'))),
+      2,
+    );
+    assert.equal(committed(), ['before', 'old']);
+    db.write(() => (mode(), add('after')));
+    await settled();
+    assert.equal(modes, [2, 1, 2]);
+    assert.equal(committed(), ['before', 'old', 'after']);
+  },
+);
+
+database('of unsynced work that fails nothing is left, and the next write waits for the disk', () => {
+  const fail = (message: string) =>
+    db.writeUnsynced(() => {
+      add('half');
+      throw new Error(message);
+    });
+  assert.throws(() => fail('no'), /^no$/);
+  assert.is(db.pragma('synchronous'), 2);
+  db.script('CREATE TABLE child (item INTEGER REFERENCES item DEFERRABLE INITIALLY DEFERRED) STRICT');
+  assert.throws(() => db.writeUnsynced(() => db.insert('child', { item: 99 })), /FOREIGN KEY/);
+  assert.is(db.pragma('synchronous'), 2);
+  assert.throws(() => db.write(() => db.writeUnsynced(() => add('inside'))), /A commit inside Database.write/);
+  assert.is(db.pragma('synchronous'), 2);
+  assert.equal(committed(), []);
+});
+
+database(
+  'what is undone and what others write is a setback to whoever remembers rows, a failure that changed nothing is none',
+  async () => {
+    const setbacks = (): number => {
+      const before = last;
+      return (last = db.setbacks) - before;
+    };
+    let last = db.setbacks;
+    const fails = (work: () => void) =>
+      assert.throws(
+        () =>
+          db.write(() => {
+            work();
+            throw new Error('no');
+          }),
+        /^no$/,
+      );
+    db.write(() => add('one'));
+    await settled();
+    setbacks();
+    fails(() => undefined);
+    assert.is(setbacks(), 0, 'nothing was changed');
+    fails(() => add('two'));
+    assert.is(setbacks(), 1, 'rolled back');
+    await settled();
+    outside.prepare("INSERT INTO item (name) VALUES ('theirs')").run();
+    db.write(() => assert.is(setbacks(), 1, 'written by others'));
+    await settled();
+    db.write(() => add('three'));
+    await settled();
+    assert.is(setbacks(), 0, 'written here');
+    db.script('CREATE TABLE child (item INTEGER REFERENCES item DEFERRABLE INITIALLY DEFERRED) STRICT');
+    assert.is(setbacks(), 1, 'a script may do anything');
+    db.write(() => db.insert('child', { item: 99 }));
+    await settled();
+    assert.is(setbacks(), 1, 'not committed');
+  },
+);
+
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+database('whole work is one transaction over many turns of the event loop', async () => {
+  const answer = await db.whole(async () => {
+    db.write(() => add('one'));
+    await turn();
+    await turn();
+    db.write(() => add('two'));
+    assert.equal(committed(), []);
+    return 'done';
+  });
+  assert.is(answer, 'done');
+  assert.equal(committed(), ['one', 'two']);
+});
+
+database(
+  'of whole work that rejects nothing is left, not even what others wrote meanwhile, and they hear of it',
+  async () => {
+    db.write(() => add('before'));
+    const heard: unknown[] = [];
+    const failed = await db
+      .whole(async () => {
+        db.write(() => add('one'));
+        await turn();
+        db.write(() => add('others'));
+        db.settled((error) => heard.push(error));
+        throw new Error('no');
+      })
+      .catch((error: Error) => error.message);
+    assert.is(failed, 'no');
+    assert.equal(
+      heard.map((error) => (error as Error).message),
+      ['no'],
+    );
+    assert.equal(db.values(sql`SELECT name FROM item`), ['before']);
+    db.write(() => add('after'));
+    await settled();
+    assert.equal(committed(), ['before', 'after']);
+  },
+);
+
+database('nobody commits in the middle of whole work, nor writes past it', async () => {
+  await db
+    .whole(async () => {
+      db.write(() => add('one'));
+      db.commit();
+      db.writeUnsynced(() => add('two'));
+      await turn();
+      assert.equal(committed(), []);
+      throw new Error('no');
+    })
+    .catch(() => undefined);
+  assert.equal(db.values(sql`SELECT name FROM item`), []);
+  assert.equal([db.writeUnsynced(() => add('three')), committed()], [1, ['three']]);
+});
+
+database('nobody else on the machine reads the file, nor the log beside it', async () => {
+  db.write(() => add('one'));
+  await settled();
+  const modes = readdirSync(folder).map((name) => [name, statSync(join(folder, name)).mode & 0o777]);
+  assert.equal(modes.sort(), [
+    ['test.db', 0o600],
+    ['test.db-shm', 0o600],
+    ['test.db-wal', 0o600],
+  ]);
+});
+
+database('update changes the named columns and does nothing for an empty change', async () => {
+  const id = db.write(() => add('old'));
+  db.write(() => db.update('item', id, {}));
+  db.write(() => db.update('item', id, { name: 'new' }));
+  assert.equal(db.get(sql`SELECT * FROM item`), { id, name: 'new' });
+});
+
+database('a function defined for SQL maps texts and leaves null alone', () => {
+  db.define('twice', (text) => text + text);
+  assert.equal(db.get(sql`SELECT twice('ab') AS text, twice(NULL) AS none, fold('ÄÖ Ａ') AS folded`), {
+    text: 'abab',
+    none: null,
+    folded: 'äö a',
+  });
+});
+
+database.run();

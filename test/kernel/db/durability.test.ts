@@ -1,0 +1,120 @@
+/** What a client may rely on when it has its answer, and what happens when the disk is full. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import SQLite from 'better-sqlite3';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Client, Fixture } from '../../support/fixture.ts';
+import { Wire } from '../../support/wire.ts';
+
+const durability = suite('durability');
+let data: string;
+let fixture: Fixture;
+/** Another connection: it sees what is committed. */
+let outside: SQLite.Database;
+
+durability.before.each(async () => {
+  data = mkdtempSync(join(tmpdir(), 'tenantry-disk-'));
+  fixture = await Fixture.start({ ephemeral: false, data });
+  outside = new SQLite(join(data, 'tenantry.db'), { readonly: true });
+});
+durability.after.each(async () => {
+  outside.close();
+  await fixture.close();
+  rmSync(data, { recursive: true });
+});
+
+const committed = () => outside.prepare('SELECT name FROM customer ORDER BY name').pluck().all() as string[];
+
+durability('an answer is sent after its change is committed', async () => {
+  for (const name of ['a', 'b', 'c']) {
+    assert.is((await fixture.staff.post('/api/customers/', { name })).status, 201);
+    assert.ok(committed().includes(name));
+  }
+});
+
+durability('when the commit fails, nobody who heard of the change is told anything but 500', async () => {
+  const { db } = fixture.server.deployment;
+  db.script('CREATE TABLE child (customer INTEGER REFERENCES customer DEFERRABLE INITIALLY DEFERRED) STRICT');
+  const { insert } = db;
+  db.insert = (table, row) => {
+    if (table === 'customer') insert.call(db, 'child', { customer: 999 });
+    return insert.call(db, table, row);
+  };
+  const body = '{"name":"Never","agreement_number":5}';
+  const request = [
+    'POST /api/customers/ HTTP/1.1',
+    'Host: localhost',
+    `Authorization: Token ${fixture.staff.token}`,
+    'Content-Type: application/json',
+    `Content-Length: ${body.length}`,
+    '',
+  ];
+  const wire = (await Wire.to(fixture.url)).bytes(`${request.join('\r\n')}\r\n${body}`.repeat(2));
+  assert.equal([(await wire.answer()).status, (await wire.answer()).status], [500, 500]);
+  wire.close();
+  db.insert = insert;
+  assert.equal([committed(), (await fixture.staff.get('/api/customers/')).body], [[], []]);
+  assert.is((await fixture.staff.post('/api/customers/', { name: 'Later', agreement_number: 5 })).status, 201);
+});
+
+durability('a failing request rolls back alone among simultaneous ones', async () => {
+  const bodies = Array.from({ length: 30 }, (_, i) =>
+    i % 3 === 0 ? { name: `wrong ${i}`, agreement_number: 1 } : { name: `right ${i}` },
+  );
+  await fixture.customer('first', { agreement_number: 1 });
+  const answers = await Promise.all(bodies.map((body) => fixture.staff.post('/api/customers/', body)));
+  assert.equal(
+    answers.map(({ status }) => status),
+    bodies.map((_, i) => (i % 3 === 0 ? 400 : 201)),
+  );
+  assert.equal(committed(), ['first', ...bodies.flatMap(({ name }, i) => (i % 3 === 0 ? [] : [name]))].sort());
+});
+
+durability(
+  'on a full disk a write is 500, nothing of it remains, reading goes on, and writing again when there is room',
+  async () => {
+    const { db, log } = fixture.server.deployment;
+    const logged: unknown[] = [];
+    log.error = (entry: unknown) => logged.push(entry);
+    db.pragma(`max_page_count = ${Number(db.pragma('page_count')) + 4}`);
+    const acknowledged: string[] = [];
+    let refused: Awaited<ReturnType<Client['post']>> | undefined;
+    for (let i = 0; refused === undefined && i < 200; i++) {
+      const answer = await fixture.staff.post('/api/customers/', {
+        name: `customer ${i}`,
+        contact_details: 'x'.repeat(500),
+      });
+      if (answer.status === 201) acknowledged.push(answer.body.name);
+      else refused = answer;
+    }
+    assert.ok(refused);
+    assert.equal(
+      [refused.status, refused.body],
+      [500, { detail: 'Internal server error.', request_id: refused.headers.get('x-request-id') }],
+    );
+    assert.is((logged[0] as { request: string }).request, refused.headers.get('x-request-id'));
+    assert.equal(committed(), [...acknowledged].sort());
+    assert.is((await fixture.staff.get('/api/customers/')).headers.get('x-result-count'), String(acknowledged.length));
+    db.pragma('max_page_count = 100000');
+    assert.is((await fixture.staff.post('/api/customers/', { name: 'with room' })).status, 201);
+    assert.ok(committed().includes('with room'));
+  },
+);
+
+durability('what was answered is there after a restart, and so is the last use of tokens', async () => {
+  await fixture.user('alice', { token_lifetime: 100 });
+  const alice = fixture.as('alice');
+  fixture.clock.advance(50);
+  assert.is((await alice.get('/api/')).status, 200);
+  await fixture.customer('Kept');
+  await fixture.close();
+  const again = await Fixture.start({ ephemeral: false, data, clock: fixture.clock });
+  fixture.clock.advance(99);
+  assert.equal((await new Client(again, alice.token).get('/api/')).status, 200);
+  assert.equal((await again.staff.get('/api/customers/?field=name')).body, [{ name: 'Kept' }]);
+  await again.close();
+});
+
+durability.run();

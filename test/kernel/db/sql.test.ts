@@ -1,0 +1,49 @@
+/** Composing SQL. */
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Database } from '../../../src/kernel/db/database.ts';
+import { all, among, any, contains, fold, join, raw, sql } from '../../../src/kernel/db/sql.ts';
+
+const composing = suite('sql');
+const db = Database.open(':memory:');
+composing.after(() => db.close());
+
+composing('an interpolated value becomes a parameter, a piece of SQL is spliced in', () => {
+  const piece = sql`name = ${"x' OR 1 --"}`;
+  const { text, values } = sql`SELECT ${1} WHERE ${piece} AND ${raw('TRUE')} LIMIT ${2}`;
+  assert.equal([text, values], ['SELECT ? WHERE name = ? AND TRUE LIMIT ?', [1, "x' OR 1 --", 2]]);
+});
+
+composing('pieces are joined with their values in order', () => {
+  assert.equal({ ...join([sql`a = ${1}`, sql`b = ${2}`], ', ') }, { text: 'a = ?, b = ?', values: [1, 2] });
+  assert.equal({ ...all([sql`a = ${1}`, sql`b = ${2}`]) }, { text: '(a = ?) AND (b = ?)', values: [1, 2] });
+  assert.equal({ ...any([sql`a = ${1}`, sql`b = ${2}`]) }, { text: '(a = ?) OR (b = ?)', values: [1, 2] });
+});
+
+composing('all of nothing is true, any of nothing is not', () => {
+  assert.equal(db.get(sql`SELECT ${all([])} AS every, ${any([])} AS some`), { every: 1, some: 0 });
+});
+
+composing('among compares with a list of any length, as one parameter', () => {
+  const found = (values: readonly (string | number)[]) => db.value(sql`SELECT ${among("'b'", values)}`);
+  assert.equal([found(['a', 'b']), found(['a']), found([])], [1, 0, 0]);
+  assert.is(among('x', [1, 2, 3]).values.length, 1);
+});
+
+composing('contains finds a substring without case and takes wildcards literally', () => {
+  const found = (text: string, part: string) =>
+    db.value(sql`SELECT ${contains('text', part)} FROM (SELECT ${text} AS text)`) === 1;
+  assert.ok(found('Hello World', 'LO WO'));
+  assert.ok(found('Straße ÄÖÜ', 'äöü'));
+  assert.ok(found('50% off\\_x', '% OFF\\_'));
+  assert.not.ok(found('50 off', '5% o'));
+  assert.not.ok(found('abc', 'a_c'));
+});
+
+composing('fold makes texts equal that differ in case or in form only', () => {
+  assert.is(fold('Ａlice'), fold('alice'));
+  assert.is(fold('CAFE\u0301'), fold('café'));
+  assert.is.not(fold('a'), fold('b'));
+});
+
+composing.run();

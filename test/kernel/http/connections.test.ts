@@ -1,0 +1,133 @@
+/** What clients do to a connection besides sending one request after the other. */
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Fixture } from '../../support/fixture.ts';
+import { overWire, Wire } from '../../support/wire.ts';
+
+const connections = suite('connections');
+let fixture: Fixture;
+let head: readonly string[];
+
+connections.before(async () => {
+  fixture = await Fixture.start();
+  head = ['Host: localhost', `Authorization: Token ${fixture.staff.token}`, 'Content-Type: application/json'];
+});
+connections.after(() => fixture.close());
+
+const withBody = (line: string, body: string) => [line, ...head, `Content-Length: ${body.length}`, '', body];
+const malformed = { detail: 'Malformed HTTP request.' };
+const login = () => withBody('POST /api-auth/password/ HTTP/1.1', '{"username":"x","password":"y"}');
+const count = async () => (await fixture.staff.get('/api/customers/')).headers.get('x-result-count');
+
+connections('pipelined requests are answered in their order, also when an earlier one takes longer', async () => {
+  const wire = await Wire.to(fixture.url);
+  wire.lines(
+    ...login(),
+    ...withBody('POST /api/customers/ HTTP/1.1', '{"name":"Piped"}'),
+    'GET /api/version/ HTTP/1.1',
+    'Host: localhost',
+    '',
+  );
+  const answers = [await wire.answer(), await wire.answer(), await wire.answer()];
+  assert.equal(
+    answers.map(({ status }) => status),
+    [401, 201, 200],
+  );
+  assert.equal(Object.keys(JSON.parse(answers[2]?.body ?? '')), ['version']);
+  wire.close();
+});
+
+connections('garbage behind requests is told 400 after their answers, then the connection ends', async () => {
+  for (const requests of [login(), withBody('POST /api/customers/ HTTP/1.1', '{"name":"Before"}')]) {
+    const wire = await Wire.to(fixture.url);
+    wire.lines(...requests).bytes('\0\0\0\r\n\r\n');
+    const first = await wire.answer();
+    assert.ok(first.headers.allow, first.body);
+    const last = await wire.answer();
+    assert.equal([last.status, last.headers.connection, JSON.parse(last.body)], [400, 'close', malformed]);
+    assert.is(await wire.closed(), '');
+  }
+});
+
+connections('a body that breaks off in malformed chunks is 400 and changes nothing', async () => {
+  const before = await count();
+  const wire = await Wire.to(fixture.url);
+  wire.lines(
+    'POST /api/customers/ HTTP/1.1',
+    ...head,
+    'Transfer-Encoding: chunked',
+    '',
+    '8',
+    '{"name":',
+    'zz',
+    '"x"}',
+    '0',
+    '',
+  );
+  const answer = await wire.answer();
+  assert.equal([answer.status, JSON.parse(answer.body)], [400, malformed]);
+  assert.is(await wire.closed(), '');
+  assert.is(await count(), before);
+});
+
+connections('what is not HTTP, or ambiguous, is 400', async () => {
+  const requests = [
+    ['HELLO'],
+    ['FROB /api/version/ HTTP/1.1', 'Host: x'],
+    ['GET /api/version/ HTTP/9.9', 'Host: x'],
+    ['PRI * HTTP/2.0', '', 'SM'],
+    ['GET /api/version/ HTTP/1.1', 'Host: x', 'Bad Header: 1'],
+    ['GET /api/version/ HTTP/1.1', 'Host: x', 'X: a\0b'],
+    ['POST /api/customers/ HTTP/1.1', 'Host: x', 'Content-Length: 3', 'Content-Length: 4'],
+    ['POST /api/customers/ HTTP/1.1', 'Host: x', 'Content-Length: 3', 'Transfer-Encoding: chunked'],
+    ['POST /api/customers/ HTTP/1.1', 'Host: x', 'Content-Length: -1'],
+  ];
+  for (const lines of requests) {
+    const answer = await overWire(fixture.url, ...lines, '');
+    assert.equal([lines, answer.status, JSON.parse(answer.body)], [lines, 400, malformed]);
+  }
+});
+
+connections('a client that waits for 100 Continue gets it and then its answer', async () => {
+  const wire = await Wire.to(fixture.url);
+  wire.lines('POST /api/customers/ HTTP/1.1', ...head, 'Expect: 100-continue', 'Content-Length: 17', '');
+  assert.is((await wire.answer()).status, 100);
+  wire.bytes('{"name":"Waited"}');
+  assert.is((await wire.answer()).status, 201);
+  wire.close();
+});
+
+connections('other expectations are ignored, and so is an offer to upgrade', async () => {
+  for (const line of ['Expect: miracles', 'Connection: upgrade\r\nUpgrade: websocket']) {
+    const answer = await overWire(fixture.url, 'GET /api/version/ HTTP/1.1', 'Host: localhost', line, '');
+    assert.equal([answer.status, Object.keys(JSON.parse(answer.body))], [200, ['version']]);
+  }
+});
+
+connections('of repeated headers the first Authorization and Content-Type count', async () => {
+  const answer = await overWire(
+    fixture.url,
+    'GET /api/ HTTP/1.1',
+    ...head,
+    'Authorization: Token other',
+    'Content-Type: text/plain',
+    '',
+  );
+  assert.is(answer.status, 200);
+});
+
+connections('a client that goes away while it sends, or before its answer, disturbs nobody', async () => {
+  const before = await count();
+  for (const lines of [
+    ['POST /api/customers/ HTTP/1.1', ...head, 'Content-Length: 100', '', '{"name":'],
+    login(),
+    ['GET /api/customers/ HTTP/1.1', ...head, 'Accept-Encoding: br', ''],
+  ]) {
+    const wire = await Wire.to(fixture.url);
+    wire.lines(...lines).close();
+    await wire.closed();
+  }
+  assert.is(await count(), before);
+});
+
+connections.run();

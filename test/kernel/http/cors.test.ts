@@ -1,0 +1,101 @@
+/** core.md 1.11: CORS. */
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type Answer, Fixture } from '../../support/fixture.ts';
+
+const cors = suite('CORS');
+const origin = 'https://app.example.com';
+let fixture: Fixture;
+let closed: Fixture;
+
+cors.before(async () => {
+  fixture = await Fixture.start({ allowed_origins: [origin, 'http://localhost:3000'] });
+  closed = await Fixture.start();
+});
+cors.after(async () => {
+  await fixture.close();
+  await closed.close();
+});
+
+const corsHeaders = ({ headers }: Answer): Record<string, string> =>
+  Object.fromEntries([...headers].filter(([name]) => name === 'vary' || name.startsWith('access-control-')));
+const ask = (to: Fixture, method: string, path: string, headers: Record<string, string>) =>
+  to.anonymous.send(method, path, undefined, headers);
+const exposed = {
+  'access-control-allow-origin': origin,
+  'access-control-expose-headers': 'X-Result-Count, Link, ETag, Location',
+  vary: 'Origin',
+};
+
+cors('a listed origin may read answers and their headers, without credentials', async () => {
+  for (const [path, status] of [
+    ['/api/version/', 200],
+    ['/api/customers/', 401],
+    ['/nothing/', 404],
+  ] as const) {
+    const answer = await ask(fixture, 'GET', path, { Origin: origin });
+    assert.equal([answer.status, corsHeaders(answer)], [status, exposed]);
+  }
+  const created = await fixture.staff.send('POST', '/api/customers/', '{"name":"Ministry"}', {
+    'Content-Type': 'application/json',
+    Origin: 'http://localhost:3000',
+  });
+  assert.equal([created.status, created.headers.get('access-control-allow-origin')], [201, 'http://localhost:3000']);
+  const list = await fixture.staff.get('/api/customers/', { Origin: origin });
+  assert.equal(corsHeaders(list), { ...exposed, vary: 'Origin, Accept-Encoding' });
+});
+
+cors(
+  'a preflight from a listed origin is 204 without authentication and allows all methods and three headers',
+  async () => {
+    for (const path of ['/api/customers/', '/api/nothing/', '/api-auth/password/']) {
+      const answer = await ask(fixture, 'OPTIONS', path, {
+        Origin: origin,
+        'Access-Control-Request-Method': 'PATCH',
+        'Access-Control-Request-Headers': 'authorization',
+      });
+      assert.equal([answer.status, answer.body], [204, undefined]);
+      const { 'access-control-max-age': _, ...rest } = corsHeaders(answer);
+      assert.equal(rest, {
+        ...exposed,
+        'access-control-allow-methods': 'GET, POST, PUT, PATCH, DELETE, HEAD, OPTIONS',
+        'access-control-allow-headers': 'authorization, content-type, if-none-match',
+      });
+    }
+  },
+);
+
+cors('OPTIONS from a listed origin without Access-Control-Request-Method is an ordinary OPTIONS', async () => {
+  assert.is((await ask(fixture, 'OPTIONS', '/api/customers/', { Origin: origin })).status, 401);
+  const answer = await ask(fixture, 'OPTIONS', '/api/version/', { Origin: origin });
+  assert.equal([answer.status, answer.body.name, corsHeaders(answer)], [200, 'Version', exposed]);
+});
+
+cors('for other origins no CORS header is sent, and their preflight is an ordinary OPTIONS', async () => {
+  for (const other of [
+    'https://evil.example.com',
+    'https://app.example.com.evil.com',
+    'http://app.example.com',
+    'https://app.example.com:444',
+    'null',
+    `${origin}/`,
+  ]) {
+    const plain = await ask(fixture, 'GET', '/api/version/', { Origin: other });
+    assert.equal([plain.status, corsHeaders(plain)], [200, {}], other);
+    const preflight = await ask(fixture, 'OPTIONS', '/api/customers/', {
+      Origin: other,
+      'Access-Control-Request-Method': 'GET',
+    });
+    assert.equal([preflight.status, corsHeaders(preflight)], [401, {}], other);
+  }
+});
+
+cors('it is off by default', async () => {
+  const preflight = await ask(closed, 'OPTIONS', '/api/version/', {
+    Origin: origin,
+    'Access-Control-Request-Method': 'GET',
+  });
+  assert.equal([preflight.status, corsHeaders(preflight)], [200, {}]);
+});
+
+cors.run();

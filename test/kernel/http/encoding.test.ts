@@ -1,0 +1,84 @@
+/** Compressed answers. */
+import { get } from 'node:http';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Fixture } from '../../support/fixture.ts';
+import { Wire } from '../../support/wire.ts';
+
+const encodings = suite('compressed answers');
+let fixture: Fixture;
+
+encodings.before(async () => {
+  fixture = await Fixture.start();
+  await fixture.customer('Ministry', { contact_details: 'x'.repeat(500) });
+});
+encodings.after(() => fixture.close());
+
+interface Raw {
+  readonly encoding: string | undefined;
+  readonly vary: string | undefined;
+  readonly etag: string | undefined;
+  readonly bytes: Buffer;
+}
+
+/** An answer as it is sent, not as `fetch` unpacks it. */
+function ask(path: string, accepted: string): Promise<Raw> {
+  const headers = { Authorization: `Token ${fixture.staff.token}`, 'Accept-Encoding': accepted };
+  return new Promise((resolve, reject) => {
+    const request = get(fixture.url + path, { headers }, (answer) => {
+      const chunks: Buffer[] = [];
+      answer.on('data', (chunk: Buffer) => chunks.push(chunk));
+      answer.on('end', () => {
+        const { 'content-encoding': encoding, vary, etag } = answer.headers;
+        resolve({ encoding, vary, etag, bytes: Buffer.concat(chunks) });
+      });
+    });
+    request.on('error', reject);
+  });
+}
+
+encodings('larger bodies come with gzip or brotli, whichever the client accepts, brotli first', async () => {
+  const plain = await ask('/api/customers/', 'identity');
+  assert.is(plain.encoding, undefined);
+  assert.ok(plain.bytes.length > 2000);
+  const unpack = { br: brotliDecompressSync, gzip: gunzipSync };
+  for (const [accepted, encoding] of [
+    ['gzip', 'gzip'],
+    ['br', 'br'],
+    ['gzip, deflate, br', 'br'],
+    ['GZIP;q=0.5', 'gzip'],
+    ['br;q=0, gzip', 'gzip'],
+  ] as const) {
+    const packed = await ask('/api/customers/', accepted);
+    assert.is(packed.encoding, encoding);
+    assert.ok(packed.bytes.length < plain.bytes.length / 2);
+    assert.equal(unpack[encoding](packed.bytes), plain.bytes);
+    assert.is(packed.vary, 'Accept-Encoding');
+    assert.is(packed.etag, plain.etag);
+  }
+});
+
+encodings('a client that accepts neither gets the body as it is, and caches are told that it depends', async () => {
+  for (const accepted of ['', 'deflate', 'gzip;q=0, br;q=0.000', 'identity', 'zstd']) {
+    const plain = await ask('/api/customers/', accepted);
+    assert.equal([accepted, plain.encoding, plain.vary], [accepted, undefined, 'Accept-Encoding']);
+  }
+});
+
+encodings('small bodies are never compressed', async () => {
+  const small = await ask('/api/version/', 'gzip, br');
+  assert.equal([small.encoding, small.vary], [undefined, undefined]);
+});
+
+encodings('HEAD tells the length of the compressed body', async () => {
+  const wire = await Wire.to(fixture.url);
+  const head = ['Host: localhost', `Authorization: Token ${fixture.staff.token}`, 'Accept-Encoding: gzip', ''];
+  const whole = await wire.lines('GET /api/customers/ HTTP/1.1', ...head).answer();
+  const bare = await wire.lines('HEAD /api/customers/ HTTP/1.1', ...head).answer({ head: true });
+  wire.close();
+  assert.is(bare.headers['content-encoding'], 'gzip');
+  assert.is(bare.headers['content-length'], whole.headers['content-length']);
+});
+
+encodings.run();

@@ -1,0 +1,152 @@
+/** core.md 1.3: statuses and error bodies. */
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type Answer, Fixture, type Json } from '../../support/fixture.ts';
+
+const errors = suite('statuses and error bodies');
+let fixture: Fixture;
+
+errors.before(async () => {
+  fixture = await Fixture.start();
+});
+errors.after(() => fixture.close());
+
+const told = ({ status, body }: Answer<Json>) => [status, body];
+const post = (body: string | Uint8Array, type = 'application/json') =>
+  fixture.staff.send('POST', '/api/customers/', body, type === '' ? {} : { 'Content-Type': type });
+
+errors('201 answers the whole object and its Location, 200 the whole object, 204 nothing', async () => {
+  const created = await fixture.staff.post('/api/customers/', { name: 'Ministry' });
+  assert.is(created.status, 201);
+  assert.is(created.headers.get('location'), created.body.url);
+  assert.equal((await fixture.staff.get(created.body.url)).body, created.body);
+  const changed = await fixture.staff.patch(created.body.url, { name: 'Bureau' });
+  assert.equal(told(changed), [200, { ...created.body, name: 'Bureau' }]);
+  const deleted = await fixture.staff.delete(created.body.url);
+  assert.equal(told(deleted), [204, undefined]);
+  assert.is(deleted.headers.get('content-length'), null);
+});
+
+errors('malformed JSON is 400 with the text of the parser', async () => {
+  for (const text of ['{', '{"name":}', '{"name":"x"', "{'name':1}", '{"name":NaN}', '{"name":"x"}}', ' ', '\u0000']) {
+    const { status, body } = await post(text);
+    assert.equal([text, status, Object.keys(body)], [text, 400, ['detail']]);
+    assert.match(body.detail, /^JSON parse error - \S/);
+  }
+});
+
+errors('invalid UTF-8 is 400', async () => {
+  const bytes = Buffer.from('{"name":"caf\xe9"}', 'latin1');
+  assert.equal(told(await post(bytes)), [400, { detail: 'JSON parse error - invalid UTF-8' }]);
+  assert.equal(told(await post(Buffer.from('name=caf\xe9', 'latin1'), 'application/x-www-form-urlencoded')), [
+    400,
+    { detail: 'JSON parse error - invalid UTF-8' },
+  ]);
+});
+
+errors('a byte order mark is no part of the JSON', async () => {
+  assert.is((await post('\ufeff{"name":"Marked"}')).status, 201);
+});
+
+errors('a JSON body that is no object is 400 and says what it is', async () => {
+  for (const [text, kind] of [
+    ['[]', 'list'],
+    ['"x"', 'str'],
+    ['1', 'int'],
+    ['1.5', 'float'],
+    ['true', 'bool'],
+  ] as const) {
+    assert.equal(told(await post(text)), [
+      400,
+      { non_field_errors: [`Invalid data. Expected a dictionary, but got ${kind}.`] },
+    ]);
+  }
+  assert.equal(told(await post('null')), [400, { non_field_errors: ['No data provided'] }]);
+});
+
+errors('401 without credentials', async () => {
+  const answer = await fixture.anonymous.get('/api/');
+  assert.equal(told(answer), [401, { detail: 'Authentication credentials were not provided.' }]);
+  assert.is(answer.headers.get('www-authenticate'), 'Token');
+});
+
+errors('415 names the media type as it was sent', async () => {
+  for (const type of [
+    'text/plain',
+    'Text/Plain; charset=utf-8',
+    'application/vnd.api+json',
+    'application/json, text/plain',
+    'json',
+    'multipart/mixed; boundary=x',
+  ]) {
+    assert.equal(told(await post('{"name":"x"}', type)), [
+      415,
+      { detail: `Unsupported media type "${type}" in request.` },
+    ]);
+  }
+  assert.equal(told(await post(Buffer.from('{}'), '')), [415, { detail: 'Unsupported media type "" in request.' }]);
+});
+
+errors('a multipart body that cannot be read is 400', async () => {
+  const bodies = [
+    ['multipart/form-data', '--x\r\n'],
+    ['multipart/form-data; boundary=', '--x\r\n'],
+    [`multipart/form-data; boundary=${'x'.repeat(1000)}`, '--x\r\n'],
+    ['multipart/form-data; boundary=x', 'no part at all'],
+    ['multipart/form-data; boundary=x', '--x\r\nContent-Disposition: form-data; name="name"\r\n\r\nunfinished'],
+    [
+      'multipart/form-data; boundary=x',
+      '--x\r\nContent-Disposition: form-data; name="name"; filename="a"\r\n\r\nunfinished',
+    ],
+    ['multipart/form-data; boundary=x', '--x\r\nContent-Dispo'],
+  ] as const;
+  for (const [type, body] of bodies) {
+    const answer = await post(body, type);
+    assert.equal([type, body, answer.status, Object.keys(answer.body)], [type, body, 400, ['detail']]);
+    assert.match(answer.body.detail, /^Multipart form parse error - \S/);
+  }
+});
+
+errors('keys such as __proto__ are data like any other unknown key', async () => {
+  const text =
+    '{"name":"Plain","__proto__":{"is_company":true,"polluted":1},"constructor":{"prototype":{"polluted":1}},"hasOwnProperty":1}';
+  const created = await post(text);
+  assert.equal([created.status, created.body.is_company], [201, false]);
+  assert.is(({} as Json).polluted, undefined);
+  const form = await post(
+    'name=Plain&__proto__=x&__proto__=y&constructor=z&toString=1',
+    'application/x-www-form-urlencoded',
+  );
+  assert.is(form.status, 201);
+  assert.equal(told(await post('{"__proto__":{"name":"hidden"}}')), [400, { name: ['This field is required.'] }]);
+});
+
+errors('JSON nested deeper than 64 levels is 400', async () => {
+  const nested = (depth: number) => `{"name":"Deep","unknown":${'['.repeat(depth)}${']'.repeat(depth)}}`;
+  assert.is((await post(nested(60))).status, 201);
+  assert.equal(told(await post(nested(100))), [400, { detail: 'JSON parse error - nested deeper than 64 levels' }]);
+  assert.equal(told(await post(nested(400_000))), [400, { detail: 'JSON parse error - nested deeper than 64 levels' }]);
+});
+
+errors(
+  'an internal fault is 500 with the request id and without internals; nothing is written and the process lives',
+  async () => {
+    const { db } = fixture.server.deployment;
+    const { run } = db;
+    db.run = (change) => {
+      if (change.text.startsWith('INSERT INTO event ')) throw new Error('secret of the inside');
+      return run.call(db, change);
+    };
+    const answer = await fixture.staff.post('/api/customers/', { name: 'Half made' });
+    db.run = run;
+    assert.equal(told(answer), [
+      500,
+      { detail: 'Internal server error.', request_id: answer.headers.get('x-request-id') },
+    ]);
+    assert.is(answer.headers.get('allow'), 'GET, POST, HEAD, OPTIONS');
+    assert.equal((await fixture.staff.get('/api/customers/?name=half')).body, []);
+    assert.is((await fixture.staff.post('/api/customers/', { name: 'Half made' })).status, 201);
+  },
+);
+
+errors.run();

@@ -1,0 +1,138 @@
+/** core.md 1.7: response headers. */
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type Answer, Fixture, type Json } from '../../support/fixture.ts';
+import { overWire } from '../../support/wire.ts';
+
+const headers = suite('response headers');
+let fixture: Fixture;
+let customer: Json;
+
+headers.before(async () => {
+  fixture = await Fixture.start();
+  customer = await fixture.customer('Ministry');
+  await fixture.user('nobody');
+});
+headers.after(() => fixture.close());
+
+/** One answer of every status. */
+async function answers(): Promise<Record<string, Answer<Json>>> {
+  const { staff, anonymous } = fixture;
+  const made = await staff.post('/api/customers/', { name: 'Made' });
+  const { etag } = Object.fromEntries((await staff.get(customer.url)).headers);
+  return {
+    200: await staff.get('/api/customers/'),
+    201: made,
+    204: await staff.delete(made.body.url),
+    304: await staff.get(customer.url, { 'If-None-Match': etag as string }),
+    400: await staff.patch(customer.url, { name: '' }),
+    401: await anonymous.get(customer.url),
+    403: await fixture.as('nobody').post('/api/customers/', {}),
+    404: await staff.get('/api/customers/?page=9'),
+    405: await staff.put('/api/customers/', {}),
+    413: await staff.patch(customer.url, { name: 'x'.repeat(1_100_000) }),
+    415: await staff.send('PATCH', customer.url, 'x', { 'Content-Type': 'text/plain' }),
+  };
+}
+
+headers('Allow is on every answer of an existing path, errors included', async () => {
+  const list = 'GET, POST, HEAD, OPTIONS';
+  const detail = 'GET, PUT, PATCH, DELETE, HEAD, OPTIONS';
+  const expected = {
+    200: list,
+    201: list,
+    204: detail,
+    304: detail,
+    400: detail,
+    401: detail,
+    403: list,
+    404: list,
+    405: list,
+    413: detail,
+    415: detail,
+  };
+  const found = Object.entries(await answers()).map(([status, answer]) => {
+    assert.is(String(answer.status), status);
+    return [status, answer.headers.get('allow')];
+  });
+  assert.equal(Object.fromEntries(found), expected);
+  assert.is((await fixture.staff.get('/api/nothing/')).headers.get('allow'), null);
+});
+
+headers('Allow names only the methods that are served, in a fixed order', async () => {
+  const expected: Record<string, string> = {
+    '/api/': 'GET, HEAD, OPTIONS',
+    '/api/version/': 'GET, HEAD, OPTIONS',
+    '/api/configuration/': 'GET, HEAD, OPTIONS',
+    '/docs/': 'GET, HEAD, OPTIONS',
+    '/api-auth/password/': 'POST, OPTIONS',
+    '/api-auth/logout/': 'POST, OPTIONS',
+    '/api/users/': 'GET, POST, HEAD, OPTIONS',
+    '/api/customer-permissions-log/': 'GET, HEAD, OPTIONS',
+    '/api/user-counters/': 'GET, HEAD, OPTIONS',
+  };
+  for (const path in expected)
+    assert.is((await fixture.staff.options(path)).headers.get('allow'), expected[path], path);
+});
+
+headers('WWW-Authenticate: Token is on every 401 and on no other answer', async () => {
+  for (const [status, answer] of Object.entries(await answers())) {
+    assert.is(answer.headers.get('www-authenticate'), status === '401' ? 'Token' : null, status);
+  }
+  const failed = [
+    await fixture.anonymous.post('/api-auth/password/', {}),
+    await fixture.anonymous.post('/api-auth/password/', { username: 'x', password: 'y' }),
+  ];
+  for (const answer of failed) assert.equal([answer.status, answer.headers.get('www-authenticate')], [401, 'Token']);
+});
+
+headers('Location on 201 is the url of the created object', async () => {
+  const user = await fixture.user('alice');
+  const created = [
+    await fixture.staff.post('/api/customers/', { name: 'One' }),
+    await fixture.staff.post('/api/projects/', { name: 'One', customer: customer.url }),
+    await fixture.staff.post('/api/customer-permissions/', { customer: customer.url, user: user.url, role: 'owner' }),
+  ];
+  for (const answer of created) assert.equal([answer.status, answer.headers.get('location')], [201, answer.body.url]);
+});
+
+headers('Cache-Control is private, no-cache with an ETag, else no-store', async () => {
+  for (const [status, answer] of Object.entries(await answers())) {
+    const tagged = status === '200' || status === '304';
+    assert.is(answer.headers.get('cache-control'), tagged ? 'private, no-cache' : 'no-store', status);
+    assert.is(answer.headers.has('etag'), tagged, status);
+  }
+  assert.is((await fixture.staff.send('HEAD', customer.url)).headers.get('cache-control'), 'private, no-cache');
+});
+
+headers('X-Content-Type-Options: nosniff and a request id of its own are on every answer', async () => {
+  const all = Object.values(await answers());
+  for (const answer of all) assert.is(answer.headers.get('x-content-type-options'), 'nosniff');
+  const ids = all.map((answer) => answer.headers.get('x-request-id'));
+  assert.is(new Set(ids).size, ids.length);
+  assert.not.ok(ids.includes(null));
+});
+
+headers('also on the answers to what is no request', async () => {
+  const refused = [
+    await overWire(fixture.url, 'HELLO', ''),
+    await overWire(fixture.url, 'GET /api/version/ HTTP/1.1', ''),
+    await overWire(fixture.url, 'GET nowhere HTTP/1.1', 'Host: localhost', ''),
+    await overWire(fixture.url, 'OPTIONS * HTTP/1.1', 'Host: localhost', ''),
+    await overWire(fixture.url, `GET / HTTP/1.1`, `X: ${'x'.repeat(20_000)}`, ''),
+  ];
+  const ids = refused.map((answer) => answer.headers['x-request-id']);
+  assert.equal(
+    refused.map((answer) => answer.status),
+    [400, 400, 400, 400, 431],
+  );
+  assert.is(new Set(ids).size, ids.length);
+  for (const answer of refused) {
+    assert.match(answer.headers['x-request-id'] as string, /^[\w-]+$/);
+    assert.is(answer.headers['x-content-type-options'], 'nosniff');
+    assert.is(answer.headers['cache-control'], 'no-store');
+    assert.equal(Object.keys(JSON.parse(answer.body)), ['detail']);
+  }
+});
+
+headers.run();

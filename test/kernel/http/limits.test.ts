@@ -1,0 +1,149 @@
+/** What a request may cost: bytes, depth and time (core.md 1.1 "Limits"). */
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Fixture } from '../../support/fixture.ts';
+import { overWire, Wire } from '../../support/wire.ts';
+
+const limits = suite('limits');
+let fixture: Fixture;
+let head: readonly string[];
+
+limits.before(async () => {
+  fixture = await Fixture.start();
+  head = ['Host: localhost', `Authorization: Token ${fixture.staff.token}`, 'Content-Type: application/json'];
+});
+limits.after(() => fixture.close());
+
+const mebibyte = 1_048_576;
+/** A JSON body of exactly so many bytes. */
+const customerOf = (bytes: number) => `{"name":"x","unknown":"${'x'.repeat(bytes - 25)}"}`;
+const tooLarge = { detail: 'Request body is too large.' };
+
+limits('a body of 1 MiB is accepted, a larger one is 413', async () => {
+  assert.is(Buffer.byteLength(customerOf(mebibyte)), mebibyte);
+  const sized = (bytes: number) =>
+    fixture.staff.send('POST', '/api/customers/', customerOf(bytes), { 'Content-Type': 'application/json' });
+  assert.is((await sized(mebibyte)).status, 201);
+  const answer = await sized(mebibyte + 1);
+  assert.equal([answer.status, answer.body], [413, tooLarge]);
+  assert.is(answer.headers.get('allow'), 'GET, POST, HEAD, OPTIONS');
+});
+
+limits('a larger body is 413 also without Content-Length, and the connection stays usable', async () => {
+  const wire = await Wire.to(fixture.url);
+  const chunk = 'x'.repeat(65_536);
+  wire.lines('POST /api/customers/ HTTP/1.1', ...head, 'Transfer-Encoding: chunked', '');
+  for (let i = 0; i < 17; i++) wire.lines('10000', chunk);
+  wire.lines('0', '');
+  const answer = await wire.answer();
+  assert.equal([answer.status, JSON.parse(answer.body)], [413, tooLarge]);
+  wire.lines('GET /api/version/ HTTP/1.1', 'Host: localhost', '');
+  assert.is((await wire.answer()).status, 200);
+  wire.close();
+});
+
+limits('a chunked body within the limit is accepted', async () => {
+  const wire = await Wire.to(fixture.url);
+  wire.lines(
+    'POST /api/customers/ HTTP/1.1',
+    ...head,
+    'Transfer-Encoding: chunked',
+    '',
+    '8',
+    '{"name":',
+    '6',
+    '"Bit"}',
+    '0',
+    '',
+  );
+  const answer = await wire.answer();
+  assert.equal([answer.status, JSON.parse(answer.body).name], [201, 'Bit']);
+  wire.close();
+});
+
+limits('the setting max_body_bytes moves the limit of bodies, but not that of images', async () => {
+  const strict = await Fixture.start({ max_body_bytes: 2000 });
+  const { url } = await strict.customer('Ministry');
+  const answer = await strict.staff.patch(url, { name: 'x'.repeat(2000) });
+  assert.equal([answer.status, answer.body], [413, tooLarge]);
+  const form = new FormData();
+  form.set('image', new Blob([new Uint8Array(5000)]), 'a.png');
+  for (const path of [`${url}image/`, `${url}image`])
+    assert.is((await strict.staff.send('PUT', path, form)).status, 400, path);
+  await strict.close();
+});
+
+limits('the body of a request that only reads is not looked at', async () => {
+  for (const method of ['GET', 'OPTIONS']) {
+    const wire = await Wire.to(fixture.url);
+    wire.lines(`${method} /api/customers/ HTTP/1.1`, ...head, 'Content-Length: 3', '').bytes('{"x');
+    assert.is((await wire.answer()).status, 200);
+    wire.lines('GET /api/version/ HTTP/1.1', 'Host: localhost', '');
+    assert.is((await wire.answer()).status, 200);
+    wire.close();
+  }
+});
+
+limits('headers above 16 KiB are 431', async () => {
+  const sized = (bytes: number) =>
+    overWire(fixture.url, 'GET /api/version/ HTTP/1.1', 'Host: localhost', `X-Padding: ${'x'.repeat(bytes)}`, '');
+  assert.is((await sized(15_000)).status, 200);
+  const answer = await sized(17_000);
+  assert.equal([answer.status, JSON.parse(answer.body)], [431, { detail: 'Request headers are too large.' }]);
+  assert.ok(answer.headers['x-request-id']);
+});
+
+limits('so is a very long URL', async () => {
+  const long = await overWire(fixture.url, `GET /api/version/?${'x'.repeat(15_000)} HTTP/1.1`, 'Host: localhost', '');
+  assert.is(long.status, 200);
+  assert.is(
+    (await overWire(fixture.url, `GET /api/version/?${'x'.repeat(17_000)} HTTP/1.1`, 'Host: localhost', '')).status,
+    431,
+  );
+});
+
+limits('a client has 10 s for its headers and 30 s for its request', async () => {
+  const { server } = await connectionOf(() => fixture.anonymous.get('/api/version/'));
+  assert.is(server.headersTimeout, 10_000);
+  assert.is(server.requestTimeout, 30_000);
+});
+
+limits('a client that takes longer is told 408 and disconnected', async () => {
+  const wire = await Wire.to(fixture.url);
+  const { server, socket } = await connectionOf(async () => {
+    wire.lines('GET /api/version/ HTTP/1.1', 'Host: localhost', '');
+    await wire.answer();
+  });
+  wire.lines('POST /api/customers/ HTTP/1.1', ...head, 'Content-Length: 100', '').bytes('{"name":');
+  server.emit('clientError', Object.assign(new Error('Request timeout'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), socket);
+  const answer = await wire.answer();
+  assert.equal([answer.status, JSON.parse(answer.body)], [408, { detail: 'Request took too long.' }]);
+  assert.is(await wire.closed(), '');
+});
+
+/** The server and socket that a request arrives at. */
+async function connectionOf(request: () => Promise<unknown>): Promise<{ server: Server; socket: Socket }> {
+  let found: { server: Server; socket: Socket } | undefined;
+  const listen = (message: unknown): void => {
+    found = message as { server: Server; socket: Socket };
+  };
+  subscribe('http.server.request.start', listen);
+  await request();
+  unsubscribe('http.server.request.start', listen);
+  assert.ok(found);
+  return found;
+}
+
+limits('an order that names a column a thousand times is an order by that column', async () => {
+  await fixture.customer('a');
+  await fixture.customer('b');
+  const names = async (o: string) =>
+    (await overWire(fixture.url, `GET /api/customers/?o=${o}&field=name HTTP/1.1`, ...head, '')).body;
+  assert.equal(await names(Array(2500).fill('-name').join()), await names('-name'));
+  assert.equal(await names('name,-name'), await names('name'));
+});
+
+limits.run();

@@ -1,0 +1,229 @@
+/** core.md 1.10: OPTIONS of every path, asked by everybody, and compared with what the requests it tells of are really answered. */
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { endpoints } from '../../../src/app/api.ts';
+import type { ServerOptions } from '../../../src/app/server.ts';
+import { allowed, type Endpoint } from '../../../src/kernel/collection/endpoint.ts';
+import { bodies, queries } from '../../app/rights/bodies.ts';
+import { entityBody, isEntity, isProvided, newKeyOf, providedBody, wordsOf } from '../../app/rights/provided.ts';
+import { type Column, columns, type Situation, situation } from '../../app/rights/situation.ts';
+import type { Answer, Json } from '../../support/fixture.ts';
+
+const test = suite('OPTIONS everywhere');
+
+/** What is described to everyone who may OPTIONS it, whether he may write or not. */
+const describedToAll = /^\/api\/(customers|projects|keys|customer-permissions|project-permissions)\/(:key\/)?$/;
+/** What is asked by POST and writes nothing counts as read-only. */
+const readOnly = ['/api/events/count/history/', '/api/user-invitations/:key/check/'];
+const types = [
+  'field',
+  'boolean',
+  'string',
+  'url',
+  'email',
+  'regex',
+  'integer',
+  'float',
+  'datetime',
+  'choice',
+  'list',
+  'file upload',
+  'image upload',
+  'nested object',
+];
+const facts = ['help_text', 'min_length', 'max_length', 'min_value', 'max_value', 'child', 'children', 'choices'];
+
+let place: Situation;
+/** Whether somebody has logged out, or got a role. */
+let isSpoiled = false;
+
+async function renew(options: ServerOptions = {}): Promise<void> {
+  await place?.fixture.close();
+  place = await situation(options);
+  isSpoiled = false;
+}
+
+test.before(() => renew());
+test.after(() => place.fixture.close());
+
+const collectionOf = (path: string): string => path.split('/')[2] ?? '';
+
+/** The words for the objects that a path is asked about; the body of what has no key names the own customer. */
+function objectsOf({ path }: Endpoint): readonly string[] {
+  if (!path.includes(':key')) return ['own'];
+  return isProvided(path) ? wordsOf(path) : Object.keys(place.keys[collectionOf(path)] ?? {});
+}
+
+function urlOf(path: string, object: string, column: Column, provided: string | undefined): string {
+  const keyOf = (collection: string): string => {
+    const keys = place.keys[collection]?.[object];
+    return (
+      (typeof keys === 'object' ? keys[column] : keys) ??
+      (collection.includes('-permissions') ? '999999' : '0'.repeat(32))
+    );
+  };
+  return path
+    .replace(':key', () => provided ?? keyOf(collectionOf(path)))
+    .replace(':delivery', () => keyOf('deliveries'));
+}
+
+async function bodyOf(method: string, path: string, object: string, url: string, column: Column): Promise<unknown> {
+  if (isEntity(path) && method === 'POST') return entityBody(place, path, place.keys.users?.self?.[column as never]);
+  return isProvided(path)
+    ? providedBody(place, method, path, object)
+    : bodies[`${method} ${path}`]?.(place, object, url);
+}
+
+/** Who is asked for, staff last. What is foreign to one role at a provider is so to the others. */
+function callersOf(path: string, object: string): readonly Column[] {
+  if (!isProvided(path)) return [...columns].reverse();
+  return object === 'foreign' ? ['AN', 'CO', 'GS', 'ST'] : ['AN', 'UN', 'PS', 'PA', 'PM', 'CS', 'CO', 'GS', 'ST'];
+}
+
+/** The method that `actions` may name on a path. */
+const describable = ({ operations, path }: Endpoint): 'POST' | 'PUT' | undefined =>
+  readOnly.includes(path) ? undefined : operations.POST ? 'POST' : operations.PUT && 'PUT';
+
+/** Whether the answer to a valid request says that the caller may; who does not see what the body names may not create there. */
+const isConsent = (status: number, path: string): boolean =>
+  ![401, 403, 404, 405].includes(status) &&
+  (status !== 400 || !/^\/api\/[a-z-]+\/$/.test(path) || path in measurements);
+/** Their bodies are never valid: they need a resource. */
+const measurements: Readonly<Record<string, true>> = { '/api/resource-sla/': true, '/api/monitoring-items/': true };
+
+/** The status that OPTIONS must have: that of GET, but what is seen is told of even where reading is denied. */
+function statusOf(
+  reading: number | undefined,
+  writing: number | undefined,
+  { open, operations, path }: Endpoint,
+): number {
+  // An open path may be switched off.
+  if (open) return (operations.GET ? reading : writing) === 401 ? 401 : 200;
+  const status = reading ?? writing;
+  return status === 401 || (status === 404 && path.includes(':key')) ? status : 200;
+}
+
+/** The address of the object that an address lies below. */
+const objectOf = (url: string): string => url.split('/').slice(0, 4).concat('').join('/');
+
+function checkPlain(
+  endpoint: Endpoint,
+  { body, headers }: Answer<Json>,
+  expected: readonly string[],
+  who: string,
+): void {
+  const { actions = {}, ...rest } = body;
+  assert.equal(
+    rest,
+    {
+      name: endpoint.name,
+      description: endpoint.description,
+      renders: ['application/json'],
+      parses: ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data'],
+    },
+    who,
+  );
+  assert.equal(Object.keys(actions), expected, who);
+  assert.is('actions' in body, expected.length > 0, who);
+  assert.equal([headers.get('cache-control'), headers.get('etag')], ['no-store', null], who);
+  for (const fields of Object.values<Json>(actions)) {
+    for (const [name, field] of Object.entries<Json>(fields)) {
+      const { type, required, read_only, label, ...more } = field;
+      assert.ok(types.includes(type), `${who}: ${name} is ${type}`);
+      assert.equal(
+        [typeof required, typeof read_only, required && read_only],
+        ['boolean', 'boolean', false],
+        `${who}: ${name}`,
+      );
+      assert.match(label, /\S/, `${who}: ${name}`);
+      for (const fact of Object.keys(more)) assert.ok(facts.includes(fact), `${who}: ${name} has ${fact}`);
+    }
+  }
+}
+
+/** What an empty body is said to lack is what was described as required. */
+async function checkRequired(method: string, url: string, fields: Json, who: string): Promise<void> {
+  if (!fields || Object.keys(fields).length === 0) return;
+  const { body } = await place.clients.ST.send(method, url, {});
+  const isMissing = (name: string): boolean =>
+    /^(This field is required|No file was submitted)\.$/.test(String(body?.[name]));
+  assert.equal(
+    Object.keys(body ?? {})
+      .filter(isMissing)
+      .sort(),
+    Object.keys(fields)
+      .filter((name) => fields[name].required)
+      .sort(),
+    `${who}: ${JSON.stringify(body)}`,
+  );
+}
+
+/** Asks for OPTIONS as everybody, and then for what it tells of. */
+async function check(endpoint: Endpoint, object: string, options?: ServerOptions): Promise<void> {
+  const { operations, path } = endpoint;
+  const method = describable(endpoint);
+  if (isSpoiled) await renew(options);
+  let provided: string | undefined;
+  for (const column of callersOf(path, object)) {
+    if (isProvided(path) && path.includes(':key')) provided ??= newKeyOf(place, path, object);
+    const client = place.clients[column];
+    const url = urlOf(path, object, column, provided);
+    const body = method && (await bodyOf(method, path, object, url, column));
+    const reading =
+      operations.GET || !method
+        ? (await client.get(operations.GET ? url + (queries[path] ?? '') : objectOf(url))).status
+        : undefined;
+    place.fixture.events();
+    const told = await client.options(url);
+    assert.equal(place.fixture.events(), []);
+    const writing = method && (await client.send(method, url, body)).status;
+    const who = `${column} OPTIONS ${path} ${object}`;
+    assert.is(told.status, statusOf(reading, writing, endpoint), who);
+    assert.is(told.headers.get('allow'), allowed(endpoint), who);
+    const may = writing !== undefined && isConsent(writing, path);
+    if (told.status === 200 && !endpoint.metadata)
+      checkPlain(
+        endpoint,
+        told,
+        method && (may || describedToAll.test(path)) ? [method] : [],
+        `${who} (${method}: ${writing})`,
+      );
+    if (column === 'ST' && may) await checkRequired(method as string, url, told.body.actions?.[method as string], who);
+    isSpoiled ||= may && writing < 300 && (path === '/api-auth/logout/' || path.endsWith('/accept/'));
+    if (may) provided = undefined;
+  }
+}
+
+for (const endpoint of endpoints) {
+  test(`${endpoint.path} tells what it is, and what the caller may do`, async () => {
+    for (const object of objectsOf(endpoint)) await check(endpoint, object);
+  });
+}
+
+test('lists and objects are named by their kind', () => {
+  for (const { metadata, name, operations, path } of endpoints) {
+    if (/^\/api\/[a-z-]+\/:key\/$/.test(path)) assert.match(name, / Instance$/, path);
+    if (/^\/api\/[a-z-]+\/$/.test(path) && (metadata || operations.GET?.paginated)) assert.match(name, / List$/, path);
+  }
+});
+
+test('an unknown path has no OPTIONS, and tells so only to who has a token', async () => {
+  for (const path of ['/api/nothing/', '/api/customers/nothing/at/all/']) {
+    const answer = await place.clients.UN.options(path);
+    assert.equal([answer.status, answer.body, answer.headers.get('allow')], [404, { detail: 'Not found.' }, null]);
+    assert.is((await place.clients.AN.options(path)).status, 401);
+  }
+  assert.is((await place.clients.AN.options('/nothing/')).status, 404);
+});
+
+test('with both settings owners are told what they may do besides', async () => {
+  const options = { owners_can_manage_customers: true, owners_can_manage_owners: true };
+  await renew(options);
+  for (const endpoint of endpoints.filter(({ path }) =>
+    /^\/api\/(customers|customer-permissions|user-invitations)\//.test(path),
+  )) {
+    for (const object of objectsOf(endpoint)) await check(endpoint, object, options);
+  }
+});
+
+test.run();

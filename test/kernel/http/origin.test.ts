@@ -1,0 +1,135 @@
+/** Where links start and who the client is: Host, base_url and trusted proxies (core.md 1.6, 2.1). */
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Fixture } from '../../support/fixture.ts';
+import { overWire } from '../../support/wire.ts';
+
+const origins = suite('links and client addresses');
+let direct: Fixture;
+let proxied: Fixture;
+
+origins.before(async () => {
+  direct = await Fixture.start();
+  proxied = await Fixture.start({ trusted_proxies: ['127.0.0.1', '10.0.0.0/8', '2001:db8::/32'] });
+});
+origins.after(async () => {
+  await direct.close();
+  await proxied.close();
+});
+
+/** Where the links of the root start, as seen with these headers; or the error. */
+async function base(fixture: Fixture, lines: readonly string[], target = '/api/', version = '1.1'): Promise<unknown> {
+  const answer = await overWire(
+    fixture.url,
+    `GET ${target} HTTP/${version}`,
+    `Authorization: Token ${fixture.staff.token}`,
+    ...lines,
+    '',
+  );
+  const body = JSON.parse(answer.body);
+  return answer.status === 200 ? body.users.replace('/api/users/', '') : [answer.status, body];
+}
+
+/** The client address that the event of a failed login records. */
+async function address(fixture: Fixture, ...forwarded: readonly string[]): Promise<string | undefined> {
+  const body = '{"username":"nobody","password":"x"}';
+  fixture.events();
+  const lines = forwarded.map((value) => `X-Forwarded-For: ${value}`);
+  await overWire(
+    fixture.url,
+    'POST /api-auth/password/ HTTP/1.1',
+    'Host: localhost',
+    'Content-Type: application/json',
+    `Content-Length: ${body.length}`,
+    ...lines,
+    '',
+    body,
+  );
+  fixture.clock.advance(3600);
+  return fixture.events()[0]?.context.ip_address;
+}
+
+const invalidHost = [400, { detail: 'Invalid Host header.' }];
+
+origins('links start with http and the Host of the request', async () => {
+  for (const host of [
+    'tenantry.example.com',
+    'tenantry.example.com:8443',
+    '192.0.2.7',
+    '[2001:db8::7]:8080',
+    'my_host',
+  ])
+    assert.is(await base(direct, [`Host: ${host}`]), `http://${host}`);
+});
+
+origins('a Host that is none is 400 and is never written into a link', async () => {
+  for (const host of ['', 'a b', 'a/b', '"><script>', 'user@host', 'host:port', 'host:123456', '[::1', 'a,b'])
+    assert.equal([host, await base(direct, [`Host: ${host}`])], [host, invalidHost]);
+});
+
+origins(
+  'a request of HTTP/1.1 without a Host is 400; one of HTTP/1.0 gets links to the address it connected to',
+  async () => {
+    assert.equal(await base(direct, []), invalidHost);
+    assert.is(await base(direct, [], '/api/', '1.0'), direct.url);
+  },
+);
+
+origins('a target in absolute form names the host itself', async () => {
+  assert.is(await base(direct, ['Host: other'], 'http://shown.example.com/api/'), 'http://shown.example.com');
+  assert.equal(
+    await base(direct, ['Host: other'], 'http://shown.example.com/api/?unknown=1'),
+    'http://shown.example.com',
+  );
+  assert.equal(await base(direct, ['Host: other'], 'http://shown.example.com'), [404, { detail: 'Not found.' }]);
+  assert.equal(await base(direct, ['Host: other'], 'http://user@shown/api/'), invalidHost);
+  assert.equal(await base(direct, ['Host: other'], 'ftp://shown/api/'), [400, { detail: 'Invalid request target.' }]);
+});
+
+origins('the setting base_url comes before everything the request says', async () => {
+  const fixture = await Fixture.start({
+    base_url: 'https://cloud.example.com/tenantry',
+    trusted_proxies: ['127.0.0.1'],
+  });
+  assert.is(await base(fixture, ['Host: other', 'X-Forwarded-Host: third']), 'https://cloud.example.com/tenantry');
+  assert.is(await base(fixture, ['Host: "strange"']), 'https://cloud.example.com/tenantry');
+  const customer = await fixture.customer('Ministry');
+  assert.is(customer.url, `https://cloud.example.com/tenantry/api/customers/${customer.uuid}/`);
+  const made = await fixture.staff.post('/api/projects/', { name: 'Bridge', customer: customer.url });
+  assert.equal([made.status, made.body.customer, made.headers.get('location')], [201, customer.url, made.body.url]);
+  await fixture.close();
+});
+
+origins('X-Forwarded-Proto and -Host count only from trusted proxies', async () => {
+  const forwarded = ['Host: inner:8080', 'X-Forwarded-Proto: https', 'X-Forwarded-Host: outer.example.com'];
+  assert.is(await base(direct, forwarded), 'http://inner:8080');
+  assert.is(await base(proxied, forwarded), 'https://outer.example.com');
+  assert.is(await base(proxied, ['Host: inner:8080']), 'http://inner:8080');
+  assert.is(await base(proxied, ['Host: inner', 'X-Forwarded-Proto: gopher']), 'http://inner');
+  assert.equal(await base(proxied, ['Host: inner', 'X-Forwarded-Host: "evil"']), invalidHost);
+});
+
+origins('the client address is the peer, whatever it forwards, unless the peer is a trusted proxy', async () => {
+  assert.is(await address(direct), '127.0.0.1');
+  assert.is(await address(direct, '203.0.113.9'), '127.0.0.1');
+  assert.is(await address(proxied), '127.0.0.1');
+});
+
+origins('behind trusted proxies it is the last X-Forwarded-For entry that is not one itself', async () => {
+  assert.is(await address(proxied, '203.0.113.9'), '203.0.113.9');
+  assert.is(await address(proxied, '198.51.100.1, 203.0.113.9'), '203.0.113.9');
+  assert.is(await address(proxied, '198.51.100.1, 203.0.113.9, 10.1.2.3, 2001:db8::5'), '203.0.113.9');
+  assert.is(await address(proxied, '198.51.100.1', '203.0.113.9', '10.9.9.9'), '203.0.113.9');
+  assert.is(await address(proxied, '::ffff:203.0.113.9'), '203.0.113.9');
+  assert.is(await address(proxied, '2001:DB9::1'), '2001:db9::1');
+  assert.is(await address(proxied, '10.1.2.3, 10.1.2.4'), '127.0.0.1');
+});
+
+origins('an entry may carry a port; what stands before an entry that is no address is not believed', async () => {
+  assert.is(await address(proxied, '198.51.100.1, 203.0.113.9:4711'), '203.0.113.9');
+  assert.is(await address(proxied, '198.51.100.1, [2001:db9::1]:4711'), '2001:db9::1');
+  assert.is(await address(proxied, '198.51.100.1, unknown'), '127.0.0.1');
+  assert.is(await address(proxied, '198.51.100.1, ,'), '127.0.0.1');
+});
+
+origins.run();

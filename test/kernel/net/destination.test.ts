@@ -1,0 +1,230 @@
+import type { LookupAddress } from 'node:dns';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { sql } from '../../../src/kernel/db/sql.ts';
+import { Fixture, type Json } from '../../support/fixture.ts';
+import { Receiver } from '../../support/receiver.ts';
+
+const test = suite('destinations of hooks');
+let fixture: Fixture;
+let receiver: Receiver;
+/** What names resolve to, and how often each was asked for. */
+const names = new Map<string, readonly string[]>();
+const asked: string[] = [];
+
+test.before(async () => {
+  receiver = await Receiver.start();
+  fixture = await Fixture.start({
+    resolve: (hostname, callback) => {
+      asked.push(hostname);
+      const addresses = names
+        .get(hostname)
+        ?.map((address): LookupAddress => ({ address, family: address.includes(':') ? 6 : 4 }));
+      if (addresses) callback(null, addresses);
+      else callback(Object.assign(new Error('no such name'), { code: 'ENOTFOUND' }), []);
+    },
+  });
+});
+
+test.after(async () => {
+  await fixture.close();
+  await receiver.close();
+});
+
+const create = (host: string, on = fixture) =>
+  on.staff.post('/api/hooks-web/', { destination_url: `http://${host}/in`, event_types: ['custom_notification'] });
+
+const refusedHosts = [
+  '127.0.0.1',
+  '127.255.255.254',
+  '[::1]',
+  '[0:0:0:0:0:0:0:1]',
+  '10.0.0.1',
+  '172.16.0.1',
+  '172.31.255.255',
+  '192.168.1.1',
+  '100.64.0.1',
+  '100.127.255.255',
+  '[fc00::1]',
+  '[fdff::1]',
+  '169.254.169.254',
+  '[fe80::1]',
+  '[febf::1]',
+  '0.0.0.0',
+  '0.1.2.3',
+  '[::]',
+  '224.0.0.1',
+  '239.255.255.255',
+  '[ff02::1]',
+  '192.0.0.1',
+  '198.18.0.1',
+  '198.19.255.255',
+  '240.0.0.1',
+  '255.255.255.255',
+];
+
+const otherNotations = [
+  '2130706433',
+  '0x7f000001',
+  '0x7f.1',
+  '017700000001',
+  '0177.0.0.1',
+  '127.1',
+  '127.0.1',
+  '0',
+  '127.0.0.1.',
+  '１２７.0.0.1',
+  '%31%32%37.0.0.1',
+  '127。0。0。1',
+  '[::ffff:127.0.0.1]',
+  '[::ffff:7f00:1]',
+  '[::127.0.0.1]',
+  '[::ffff:0:10.0.0.1]',
+  '[64:ff9b::10.0.0.1]',
+  '[64:ff9b:1::169.254.169.254]',
+  '[2002:7f00:1::]',
+  '[2002:a00:1::1]',
+  '[2001:0:1:2:3:4:80ff:fffe]',
+  '[2001:db8::5efe:10.0.0.1]',
+  '[2001:db8::200:5efe:192.168.0.1]',
+];
+
+const localNames = ['localhost', 'LOCALHOST', 'localhost.', 'api.localhost', 'ｌocalhost'];
+
+test('literal addresses of private, local, metadata, multicast and reserved networks are refused at creation', async () => {
+  for (const host of [...refusedHosts, ...refusedHosts.map((host) => `${host}:8080`)]) {
+    const answer = await create(host);
+    assert.equal(
+      [answer.status, answer.body],
+      [400, { destination_url: ['Destination address is not allowed.'] }],
+      host,
+    );
+  }
+});
+
+test('they are refused in every notation, and inside of IPv6 addresses that embed them', async () => {
+  for (const host of otherNotations)
+    assert.equal((await create(host)).body, { destination_url: ['Destination address is not allowed.'] }, host);
+});
+
+test('localhost and names below it are refused at creation', async () => {
+  for (const host of localNames)
+    assert.equal((await create(host)).body, { destination_url: ['Destination address is not allowed.'] }, host);
+});
+
+test('they are refused at a change, too', async () => {
+  const { body } = await create('example.com');
+  for (const send of [fixture.staff.put, fixture.staff.patch]) {
+    assert.equal((await send(body.url, { destination_url: 'https://10.1.1.1/' })).body, {
+      destination_url: ['Destination address is not allowed.'],
+    });
+  }
+  await fixture.staff.delete(body.url);
+});
+
+test('public addresses and other names are accepted', async () => {
+  const hosts = [
+    '93.184.216.34',
+    '172.32.0.1',
+    '172.15.255.255',
+    '100.128.0.1',
+    '11.0.0.1',
+    '198.20.0.1',
+    '[2606:2800:220:1::1]',
+    '[64:ff9b::93.184.216.34]',
+    '[2002:5db8:d822::1]',
+    'localhost.example.com',
+    'notlocalhost',
+    '127.0.0.1.example.com',
+  ];
+  for (const host of hosts) {
+    const answer = await create(host);
+    assert.is(answer.status, 201, host);
+    await fixture.staff.delete(answer.body.url);
+  }
+});
+
+test('addresses in a network of hooks_allowed_networks are accepted', async () => {
+  const open = await Fixture.start({ hooks_allowed_networks: ['127.0.0.0/8', '10.0.0.5', 'fd00::/8'] });
+  const statuses = async (hosts: readonly string[]) =>
+    Promise.all(hosts.map(async (host) => (await create(host, open)).status));
+  assert.equal(
+    await statuses(['127.0.0.1', 'localhost', '10.0.0.5', '[fd12::1]', '[::ffff:127.0.0.1]', '2130706433']),
+    [201, 201, 201, 201, 201, 201],
+  );
+  assert.equal(await statuses(['10.0.0.6', '[fc00::1]', '[::1]', '169.254.169.254']), [400, 400, 400, 400]);
+  await open.close();
+});
+
+/** The one delivery of a test that is sent to a hook. */
+async function delivered(host: string, on = fixture): Promise<Json> {
+  const { body: hook } = await create(host, on);
+  await on.staff.post(`${hook.url}test/`);
+  await on.server.settled();
+  const [delivery] = (await on.staff.get(`${hook.url}deliveries/`)).body;
+  await on.staff.delete(hook.url);
+  return delivery;
+}
+
+test('at delivery the name is resolved, and with one forbidden address among its own the delivery failed at once', async () => {
+  names.set('rebound.example.com', ['93.184.216.34', '127.0.0.1']);
+  names.set('metadata.example.com', ['169.254.169.254']);
+  names.set('mapped.example.com', ['::ffff:10.0.0.1']);
+  for (const name of ['rebound.example.com', 'metadata.example.com', 'mapped.example.com']) {
+    const { attempts, error_message, next_attempt, response_code, status } = await delivered(
+      `${name}:${receiver.port}`,
+    );
+    assert.equal(
+      [status, attempts, response_code, error_message, next_attempt],
+      ['failed', 1, null, 'Destination address is not allowed.', null],
+      name,
+    );
+  }
+  assert.equal(receiver.take(), []);
+});
+
+test('a name that does not exist is tried again', async () => {
+  const { error_message, status } = await delivered('missing.example.com');
+  assert.equal([status, error_message], ['pending', 'The host name does not exist.']);
+});
+
+test('the connection goes to the very address that was checked: a name is resolved once', async () => {
+  const open = await Fixture.start({
+    hooks_allowed_networks: ['127.0.0.1'],
+    resolve: (hostname, callback) => {
+      asked.push(hostname);
+      // A name that changes between being checked and being used.
+      callback(null, [{ address: asked.length === 1 ? '127.0.0.1' : '127.0.0.2', family: 4 }]);
+    },
+  });
+  asked.length = 0;
+  const { status } = await delivered(`changing.example.com:${receiver.port}`, open);
+  assert.equal([status, asked], ['delivered', ['changing.example.com']]);
+  assert.is(receiver.take()[0]?.headers.host, `changing.example.com:${receiver.port}`);
+  await open.close();
+});
+
+test('a redirect to a forbidden address is not followed', async () => {
+  const open = await Fixture.start({ hooks_allowed_networks: ['127.0.0.1'] });
+  receiver.behaviour = { status: 302, headers: { Location: 'http://169.254.169.254/' } };
+  const { error_message, response_code } = await delivered(`127.0.0.1:${receiver.port}`, open);
+  assert.equal([response_code, error_message], [302, 'The receiver answered 302. Redirects are not followed.']);
+  receiver.behaviour = 200;
+  receiver.take();
+  await open.close();
+});
+
+test('a literal address that was allowed when the hook was made is judged again at delivery', async () => {
+  const { body: hook } = await create('example.com');
+  const { db } = fixture.server.deployment;
+  db.write(() => db.run(sql`UPDATE hook SET destination_url = ${receiver.url} WHERE uuid = ${hook.uuid}`));
+  await fixture.staff.post(`${hook.url}test/`);
+  await fixture.server.settled();
+  assert.is(
+    (await fixture.staff.get(`${hook.url}deliveries/`)).body[0].error_message,
+    'Destination address is not allowed.',
+  );
+  assert.equal(receiver.take(), []);
+});
+
+test.run();

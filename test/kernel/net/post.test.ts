@@ -1,0 +1,127 @@
+import { type AddressInfo, createServer } from 'node:net';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Poster } from '../../../src/kernel/net/post.ts';
+import { certificate } from '../../support/certificate.ts';
+import { hurried } from '../../support/hurried.ts';
+import { Receiver } from '../../support/receiver.ts';
+
+const test = suite('sending a POST');
+const posters: Poster[] = [];
+let receiver: Receiver;
+
+test.before(async () => {
+  receiver = await Receiver.start();
+});
+
+test.after(async () => {
+  for (const each of posters) each.close();
+  await receiver.close();
+});
+
+function poster(options: ConstructorParameters<typeof Poster>[0] = {}): Poster {
+  const made = new Poster(options);
+  posters.push(made);
+  return made;
+}
+
+/** What the promise is rejected with. */
+const failure = (promise: Promise<unknown>): Promise<string> =>
+  promise.then(
+    () => 'no failure',
+    (error: Error) => error.message,
+  );
+
+const event = (url: string) => ({ url, headers: { 'X-Name': 'value' }, body: 'body' });
+
+test('there are 10 seconds for the whole exchange', async () => {
+  receiver.behaviour = 'silence';
+  await hurried(async () =>
+    assert.is(await failure(poster().post(event(receiver.url))), 'No answer within 10 seconds.'),
+  );
+});
+
+test('they are for the whole of it, whichever part is slow', async () => {
+  const impatient = poster({ patience: 50 });
+  const late = 'No answer within 0.05 seconds.';
+  receiver.behaviour = 'silence';
+  assert.is(await failure(impatient.post(event(receiver.url))), late);
+  const resolving = poster({ patience: 50, resolve: () => undefined });
+  assert.is(await failure(resolving.post(event('http://example.com/'))), late);
+  const mute = createServer();
+  await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve));
+  assert.is(
+    await failure(impatient.post(event(`https://127.0.0.1:${(mute.address() as AddressInfo).port}/`))),
+    late,
+    'a TLS handshake that never ends',
+  );
+  mute.close();
+});
+
+test('a 2xx counts although its body does not end', async () => {
+  const endless = createServer((socket) => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf'));
+  await new Promise<void>((resolve) => endless.listen(0, '127.0.0.1', resolve));
+  const { status } = await poster({ patience: 100 }).post(
+    event(`http://127.0.0.1:${(endless.address() as AddressInfo).port}/`),
+  );
+  assert.is(status, 200);
+  endless.close();
+});
+
+test('the answer is read no further than a bound', async () => {
+  receiver.behaviour = { status: 200, body: 'x'.repeat(10_000_000) };
+  const { body } = await poster().post({ ...event(receiver.url), readsAnswer: true });
+  assert.ok(body.length < 200_000, String(body.length));
+});
+
+test('TLS certificates are verified', async () => {
+  const secure = await Receiver.start(certificate);
+  assert.match(await failure(poster().post(event(secure.url))), /^TLS failed: self-signed certificate/);
+  assert.equal(secure.take(), []);
+  await secure.close();
+});
+
+test('a header that can not be sent is a fault that is told at once, and nothing is left to run', async () => {
+  await hurried(async () => {
+    assert.match(
+      await failure(poster().post({ ...event(receiver.url), headers: { Authorization: 'key=line\nline' } })),
+      /^Invalid character in header content/,
+    );
+    const faults: unknown[] = [];
+    const note = (fault: unknown): unknown => faults.push(fault);
+    process.on('uncaughtException', note);
+    await new Promise((resolve) => setTimeout(resolve, 15_000));
+    process.off('uncaughtException', note);
+    assert.equal(faults, []);
+  });
+});
+
+test('what is no HTTP is a failure', async () => {
+  const other = createServer((socket) => socket.end('220 mail.example.com ESMTP\r\n'));
+  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+  assert.match(
+    await failure(poster().post(event(`http://127.0.0.1:${(other.address() as AddressInfo).port}/`))),
+    /^The connection failed: Parse Error/,
+  );
+  other.close();
+});
+
+test('a connection is used again, and one that its server has closed meanwhile is no failure', async () => {
+  let connections = 0;
+  const closing = createServer((socket) => {
+    connections++;
+    let requests = 0;
+    socket.on('data', () =>
+      ++requests <= 2 ? socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n') : socket.destroy(),
+    );
+    socket.on('error', () => undefined);
+  });
+  await new Promise<void>((resolve) => closing.listen(0, '127.0.0.1', resolve));
+  const { port } = closing.address() as AddressInfo;
+  const keeping = poster();
+  for (const _ of [1, 2, 3]) assert.is((await keeping.post(event(`http://127.0.0.1:${port}/`))).status, 200);
+  assert.is(connections, 2);
+  closing.close();
+});
+
+test.run();

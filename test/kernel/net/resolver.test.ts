@@ -1,0 +1,58 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { fairResolver, type Resolver } from '../../../src/kernel/net/resolver.ts';
+
+const test = suite('resolver');
+
+/** A resolver whose look-ups end when told; names that start with `silent` are those that the probe gets no answer about. */
+function begin() {
+  const looked: string[] = [];
+  const ends = new Map<string, () => void>();
+  const answered: string[] = [];
+  const look: Resolver = (hostname, callback) => {
+    looked.push(hostname);
+    ends.set(hostname, () => callback(null, [{ address: '192.0.2.1', family: 4 }]));
+  };
+  const resolve = fairResolver(look, (hostname, callback) => callback(!hostname.startsWith('silent')));
+  const ask = (hostname: string): void =>
+    resolve(hostname, (error, [first]) =>
+      answered.push(`${hostname} ${(error as NodeJS.ErrnoException | null)?.code ?? first?.address}`),
+    );
+  return { looked, answered, ask, end: (hostname: string) => ends.get(hostname)?.() };
+}
+
+test('names whose servers are silent are looked up one at a time, and the others at once', () => {
+  const { answered, ask, end, looked } = begin();
+  for (const name of ['silent-1', 'silent-2', 'one', 'silent-3', 'two']) ask(name);
+  assert.equal(looked, ['silent-1', 'one', 'two']);
+  end('two');
+  assert.equal(answered, ['two 192.0.2.1']);
+  end('silent-1');
+  assert.equal(looked, ['silent-1', 'one', 'two', 'silent-2']);
+  end('silent-2');
+  end('silent-3');
+  ask('silent-4');
+  assert.equal(looked.slice(-2), ['silent-3', 'silent-4']);
+  assert.equal(
+    answered,
+    ['two', 'silent-1', 'silent-2', 'silent-3'].map((name) => `${name} 192.0.2.1`),
+  );
+});
+
+test('a name that has waited for ten seconds is not looked up any more', () => {
+  const { answered, ask, end, looked } = begin();
+  const { now } = performance;
+  try {
+    performance.now = () => 0;
+    for (const name of ['silent-1', 'silent-2', 'silent-3']) ask(name);
+    performance.now = () => 10_000;
+    ask('silent-4');
+    end('silent-1');
+  } finally {
+    performance.now = now;
+  }
+  assert.equal(looked, ['silent-1', 'silent-4']);
+  assert.equal(answered, ['silent-2 EAI_AGAIN', 'silent-3 EAI_AGAIN', 'silent-1 192.0.2.1']);
+});
+
+test.run();

@@ -1,0 +1,88 @@
+import { ProviderError, type ProviderType } from '../../src/cloud/catalogue/provider.ts';
+import { propertyDetail, propertyInSet, propertyLink, shownProperty } from '../../src/cloud/properties/property.ts';
+import { detail, shownDetail } from '../../src/cloud/resources/details.ts';
+import { exact } from '../../src/kernel/collection/filter.ts';
+import { computedValue } from '../../src/kernel/collection/representation.ts';
+import { integer, text } from '../../src/kernel/collection/values.ts';
+import { invalid } from '../../src/kernel/http/error.ts';
+
+/** A seventh type of provider, as somebody might add one: it lets out lamps on coasts. */
+export const lighthouse: ProviderType = {
+  name: 'Lighthouse',
+  prefix: 'lighthouse',
+  hasGlobalProperties: false,
+  isPublic: true,
+  options: { keeper: text({ max: 50, help: 'Who is called at night.' }) },
+  missingCredentials: ({ token }) => (token ? {} : { token: ['This field is required.'] }),
+  quotas: { service: { lamp_count: 2 }, link: [], settings: [] },
+  kinds: [
+    {
+      name: 'Lamp',
+      path: 'lighthouse-lamps',
+      plural: 'lamps',
+      category: 'vms',
+      hasRuntimeState: true,
+      online: 'lit',
+      offline: 'dark',
+      fields: {
+        coast: propertyLink('Lighthouse.Coast', 'lighthouse-coasts', { required: true }),
+        watts: { ...integer({ min: 1, max: 1000 }), json: () => computedValue(detail('watts')) },
+        coast_name: shownDetail('coast_name'),
+      },
+      filters: { watts: exact(`CAST(${detail('watts')} AS TEXT)`) },
+      orderings: { watts: detail('watts') },
+      isCreatable: true,
+      accept: (request, values, place) => {
+        const { coast, watts = 60 } = values as { coast: number; watts?: number };
+        const chosen = propertyInSet(request, coast, place.settings);
+        if (!chosen) throw invalid({ coast: ['Invalid hyperlink - Object does not exist.'] });
+        return { row: { watts, coast_name: chosen.name }, parameters: { coast: chosen.backend_id } };
+      },
+      demands: () => ({ service: { lamp_count: 1 } }),
+      actions: [
+        { name: 'start', runtimeStates: ['dark'], answer: { status: 'start was scheduled' } },
+        { name: 'stop', runtimeStates: ['lit'], answer: { status: 'stop was scheduled' } },
+        {
+          name: 'dim',
+          fields: { watts: integer({ required: true, min: 1, max: 1000 }) },
+          answer: { status: 'dimming was scheduled' },
+        },
+      ],
+      isImportable: true,
+      importFields: ['watts'],
+    },
+  ],
+  properties: [
+    {
+      name: 'Coast',
+      path: 'lighthouse-coasts',
+      fields: { depth: shownProperty('depth', 'integer') },
+      filters: { depth: exact(`CAST(${propertyDetail('depth')} AS TEXT)`) },
+      orderings: { depth: propertyDetail('depth') },
+    },
+  ],
+  simulation: {
+    properties: {
+      Coast: [
+        { backend_id: 'n', name: 'North', details: { depth: 30 } },
+        { backend_id: 's', name: 'South', details: { depth: 12 } },
+      ],
+    },
+    kinds: {
+      Lamp: {
+        id: (n, draw) => `lamp-${n}-${draw.hex(4)}`,
+        interim: { create: ['warming'], start: ['warming'] },
+        final: { create: 'lit', start: 'lit', stop: 'dark' },
+        effects: { dim: (_values, { watts }) => ({ watts }) },
+        unmanaged: () => ({ watts: 40, coast_name: 'North' }),
+      },
+    },
+  },
+  // A vendor's driver that reaches nobody.
+  driver: () => {
+    const silent = async (): Promise<never> => {
+      throw new ProviderError('unavailable', 'no boat');
+    };
+    return { ping: silent, sync: silent, create: silent, update: silent, delete: silent, action: silent, pull: silent };
+  },
+};
