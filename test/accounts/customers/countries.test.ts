@@ -16,7 +16,7 @@ test.before(async () => {
 });
 test.after(() => fixture.close());
 
-test('OPTIONS gives the country list of the description, in its order', () => {
+test('OPTIONS gives every country by its two letters, in order', () => {
   assert.is(choices.map(({ value }) => value).join(' '), described);
 });
 

@@ -246,7 +246,7 @@ test('without a token every path is 401', async () => {
   }
 });
 
-test('there is no path of one event, and no other method than those of the description', async () => {
+test('there is no path of one event, and no other method than those listed', async () => {
   const [{ uuid }] = (await fixture.staff.get('/api/events/')).body;
   assert.is((await fixture.staff.get(`/api/events/${uuid}/`)).status, 404);
   for (const [path, method, allow] of [

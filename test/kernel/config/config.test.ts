@@ -26,7 +26,7 @@ function refusal(name: SettingName, text: string): string {
   return assert.unreachable(`${name}=${text} was accepted`) ?? '';
 }
 
-config('the settings of the description have their defaults', () => {
+config('the settings have the defaults of the specification', () => {
   const {
     base_url,
     max_body_bytes,

@@ -1,4 +1,4 @@
-/** Users, what may be done to them, and their keys (sections 4 and 5). */
+/** Users, what may be done to them, and their keys (core.md 4, 5). */
 import { isMember, toOwner, type User } from '../model.ts';
 import { type Answer, type Attempt, bad, conflict, forbidden, type Reader, refuse, text, truth } from './attempt.ts';
 import { forgetRoles } from './roles.ts';

@@ -1,4 +1,4 @@
-/** Roles in customers and projects: granted, prolonged, revoked (section 8). */
+/** Roles in customers and projects: granted, prolonged, revoked (core.md 8). */
 import { activeRoles, existing, inScope, limitOf, members, ownsUntil, type Role, sees, usageOf } from '../model.ts';
 import {
   type Answer,
@@ -107,7 +107,7 @@ export function forgetRoles(attempt: Attempt, of: (role: Role) => boolean): void
   for (const role of world.roles.values()) if (of(role)) world.roles.delete(role.id);
 }
 
-/** Refuses what would exceed the quotas of a customer (10.3). */
+/** Refuses what would exceed the quotas of a customer (core.md 10.3). */
 export function requireQuotas(
   { world }: Attempt,
   customer: string,

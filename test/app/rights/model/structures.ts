@@ -1,4 +1,4 @@
-/** Customers and projects and their quotas (sections 6, 7 and 10). */
+/** Customers and projects and their quotas (core.md 6, 7, 10). */
 import {
   activeRoles,
   type Customer,

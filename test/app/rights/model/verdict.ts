@@ -214,7 +214,7 @@ const mayEdit = ({ world, caller }: Attempt, quota: string): boolean =>
     quotaScope(world, caller, quota),
   );
 
-/** OPTIONS: seen like GET; fields are described on paths that write, of users and quotas to those who may (1.10). */
+/** OPTIONS: seen like GET; fields are described on paths that write, of users and quotas to those who may (core.md 1.10). */
 function describe(attempt: Attempt): Answer {
   const { call, caller } = attempt;
   const kind = call.on as Kind;
