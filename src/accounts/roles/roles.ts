@@ -169,7 +169,7 @@ function customerOfScope(db: Database, structure: Structure, scope: number): num
     : (db.value<number>(sql`SELECT customer_id FROM project WHERE id = ${scope}`) as number);
 }
 
-/** CUST or PROJ, with ROLE (core.md 11.1). */
+/** CUST or PROJ, with ROLE (events.md 1.3, 4.1). */
 function roleContext(
   db: Database,
   structure: Structure,

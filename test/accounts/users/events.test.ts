@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { Fixture, type Json, start } from '../../support/fixture.ts';
 import { affecting, by, told } from '../../support/told.ts';
 
-const test = suite('events of users (core.md 11.2)');
+const test = suite('events of users (events.md 4.2)');
 let fixture: Fixture;
 let admin: Json;
 

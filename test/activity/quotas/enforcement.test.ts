@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { sql } from '../../../src/kernel/db/sql.ts';
 import { Fixture, type Json } from '../../support/fixture.ts';
 
-const test = suite('quotas carried by customers and projects (core.md 10)');
+const test = suite('quotas carried by customers and projects (events.md 2.2)');
 let fixture: Fixture;
 
 test.before.each(async () => {

@@ -15,7 +15,7 @@ import { Router } from '../../../src/kernel/http/router.ts';
 import { Fixture, type Json } from '../../support/fixture.ts';
 import { change, contextOf, idOf, settings } from '../../support/links.ts';
 
-const test = suite('usages of quotas against a count from scratch (core.md 10.2, events.md 2.1)');
+const test = suite('usages of quotas against a count from scratch (events.md 2.1)');
 
 /** Numbers that look random and are the same in every run (mulberry32). */
 function dice(seed: number): (sides: number) => number {

@@ -107,7 +107,7 @@ export function forgetRoles(attempt: Attempt, of: (role: Role) => boolean): void
   for (const role of world.roles.values()) if (of(role)) world.roles.delete(role.id);
 }
 
-/** Refuses what would exceed the quotas of a customer (core.md 10.3). */
+/** Refuses what would exceed the quotas of a customer (events.md 2.2). */
 export function requireQuotas(
   { world }: Attempt,
   customer: string,

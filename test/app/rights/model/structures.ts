@@ -1,4 +1,4 @@
-/** Customers and projects and their quotas (core.md 6, 7, 10). */
+/** Customers and projects and their quotas (core.md 6, 7, events.md 2). */
 import {
   activeRoles,
   type Customer,
