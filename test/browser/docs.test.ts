@@ -1,48 +1,32 @@
 /** The page of /docs/ in a real browser: it is drawn, asks nobody but its server, and requests can be tried. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { type BrowserContext, chromium, type Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { startBrowser } from '../support/browser.ts';
 import { Fixture } from '../support/fixture.ts';
 
-const browser = suite('the page of the documentation in a browser');
+const chromium = await startBrowser();
+const tests = suite('the page of the documentation in a browser');
+const browser = chromium ? tests : tests.skip;
 const patience = { timeout: 60_000 };
 let fixture: Fixture;
-let folder: string;
-let context: BrowserContext;
 let page: Page;
 const asked: string[] = [];
 const complaints: string[] = [];
 
-browser.before(async () => {
+tests.before(async () => {
+  if (!chromium) return;
   fixture = await Fixture.start();
-  folder = mkdtempSync(join(tmpdir(), 'tenantry-browser-'));
-  context = await chromium.launchPersistentContext(folder, {
-    executablePath: '/usr/bin/chromium',
-    args: [
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-quic',
-      '--no-first-run',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-    ],
-    viewport: { width: 1300, height: 900 },
-  });
-  page = await context.newPage();
+  page = await chromium.newPage({ viewport: { width: 1300, height: 900 } });
   page.on('request', (request) => asked.push(`${request.method()} ${request.url()}`));
   page.on('console', (message) => complaints.push(message.text()));
   page.on('pageerror', (error) => complaints.push(error.message));
   await page.goto(`${fixture.url}/docs/`, patience);
   await page.locator('rapi-doc .nav-bar-path').first().waitFor(patience);
 });
-browser.after(async () => {
-  await context?.close();
-  rmSync(folder, { recursive: true, force: true });
-  await fixture.close();
+tests.after(async () => {
+  await chromium?.close();
+  await fixture?.close();
 });
 
 browser('lists every operation', async () => {
@@ -111,4 +95,4 @@ browser('a request can be tried with a token', async () => {
   assert.equal(complaints, []);
 });
 
-browser.run();
+tests.run();

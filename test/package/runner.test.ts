@@ -69,6 +69,15 @@ runner('runs only the files whose path contains a word of the command', async ()
   assert.is(code, 0);
 });
 
+runner('counts skipped tests, which are no failure, and prints why they are', async () => {
+  const { code, output, lastLine } = await runOn({
+    'one.test.ts': "console.log('no wind'); a.skip('flies'); a.run();",
+  });
+  assert.match(output, /one\.test\.ts: 0 passed, 1 skipped, \d+ ms\n {4}no wind\n\nTook [\d.]+ s, 1 skipped\n/);
+  assert.is(lastLine, '0 passed, 0 failed');
+  assert.is(code, 0);
+});
+
 const storm = "() => { throw new Error('storm') }";
 const late =
   "async () => { setTimeout(() => { throw new Error('late') }); await new Promise((r) => setTimeout(r, 20)); }";

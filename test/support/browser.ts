@@ -1,0 +1,72 @@
+/**
+ * Chromium for tests, out of the package @sparticuz/chromium: it brings the browser compressed, with the fonts and shared
+ * libraries that a bare machine lacks. Unpacked once into dist/, it needs nothing but glibc on Linux and an x64 processor.
+ */
+import { execFile } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { type Browser, chromium } from 'playwright-core';
+
+const project = fileURLToPath(new URL('../..', import.meta.url));
+
+/** Starts a browser. Where none can run, it says why in one line and answers undefined: the tests of it are to be skipped. */
+export async function startBrowser(): Promise<Browser | undefined> {
+  if (process.platform !== 'linux' || process.arch !== 'x64') {
+    console.log(`No browser runs here: the package holds one for linux-x64, not ${process.platform}-${process.arch}`);
+    return undefined;
+  }
+  const folder = await unpacked();
+  try {
+    return await chromium.launch({
+      executablePath: join(folder, 'chromium'),
+      env: {
+        ...process.env,
+        LD_LIBRARY_PATH: join(folder, 'al2023/lib'),
+        // Fonts are looked for in the folder `fonts` of this one, beside those of the machine.
+        XDG_DATA_HOME: join(folder, 'fonts'),
+      },
+      args: [
+        // Chromium refuses to start its sandbox as root, and opens nothing but pages of ours.
+        '--no-sandbox',
+        '--disable-gpu',
+        // It asks nobody but the server under test.
+        '--disable-quic',
+        '--no-first-run',
+        '--disable-background-networking',
+        '--disable-component-update',
+        '--disable-sync',
+      ],
+    });
+  } catch (error) {
+    // What Chromium wrote itself says more than that it has ended.
+    const { message } = error as Error;
+    console.log(`No browser runs here: ${(/\[err\] (.+)/.exec(message) ?? /(.+)/.exec(message))?.[1]}`);
+    return undefined;
+  }
+}
+
+/** The folder of the unpacked browser; each version has its own. */
+async function unpacked(): Promise<string> {
+  const { devDependencies } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8'));
+  const folder = join(project, `dist/chromium-${devDependencies['@sparticuz/chromium']}`);
+  if (existsSync(folder)) return folder;
+  mkdirSync(join(project, 'dist'), { recursive: true });
+  const temporary = mkdtempSync(`${folder}.`);
+  try {
+    // The package unpacks into TMPDIR, its shared libraries only in a Lambda function.
+    await promisify(execFile)(
+      process.execPath,
+      ['--input-type=module', '--eval', "await (await import('@sparticuz/chromium')).default.executablePath()"],
+      { cwd: project, env: { ...process.env, TMPDIR: temporary, AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs22.x' } },
+    );
+    // Only what is whole gets the name.
+    renameSync(temporary, folder);
+  } catch (error) {
+    rmSync(temporary, { recursive: true, force: true });
+    // Another run may have been faster.
+    if (!existsSync(folder)) throw error;
+  }
+  return folder;
+}
