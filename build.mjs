@@ -3,7 +3,7 @@
  *
  *   node build.mjs              install what is missing, build dist/tenantry.mjs
  *   node build.mjs start …      … build when stale, then `tenantry serve …` in this process
- *   node build.mjs test …       … check types, build when stale, then run the tests, all or those whose path has …
+ *   node build.mjs test …       … check types and style, build when stale, then run the tests, all or those whose path has …
  *   node build.mjs bench …      … build when stale, then run the benchmarks
  *   node build.mjs chaos …      … build when stale, then kill the server over and over
  */
@@ -45,15 +45,18 @@ const commands = {
   },
   async test() {
     await install();
-    const types = run(process.execPath, [packageFile('typescript-7', 'bin/tsc'), '--project', root]);
+    const checks = Promise.all([
+      run(process.execPath, [packageFile('typescript-7', 'bin/tsc'), '--project', root]),
+      run(process.execPath, [packageFile('@biomejs/biome', 'bin/biome'), 'check', '--error-on-warnings', root]),
+    ]);
     const built =
       !isStale() ||
       build().then(
         () => true,
         (error) => console.error(error.message),
       );
-    if ((await types) !== 0 || !(await built)) {
-      console.error('The program does not compile; no test was run.');
+    if ((await checks).some((code) => code !== 0) || !(await built)) {
+      console.error('The program does not compile, or its code is not in order; no test was run.');
       console.log('0 passed, 1 failed');
       process.exitCode = 1;
       return;

@@ -52,7 +52,11 @@ export function openData(
       db.checkpointInThread(addon, (error) =>
         log.warn({ err: error }, 'no thread moves the write-ahead log: commits do it'),
       );
-    return { db, release: () => (db.close(), unlock?.()) };
+    const release = (): void => {
+      db.close();
+      unlock?.();
+    };
+    return { db, release };
   } catch (error) {
     unlock?.();
     throw new Error(`${file}: ${(error as Error).message}`, { cause: error });

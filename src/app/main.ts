@@ -184,9 +184,11 @@ function synopsis(name: string, { flags = {}, words = [] }: Command): string {
 async function serve({ config, flags }: Arguments): Promise<void> {
   const ephemeral = flags.ephemeral === true;
   const server = await createServer({ ...config, ephemeral });
-  let closing: Promise<void> | undefined;
+  let isClosing = false;
   const stop = (): void => {
-    closing ??= server.close().then(() => process.exit(0));
+    if (isClosing) return;
+    isClosing = true;
+    void server.close().then(() => process.exit(0));
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);

@@ -103,9 +103,12 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
     await closeData();
     throw error;
   });
+  const pollDeliverers = (): void => {
+    for (const deliverer of deliverers) deliverer.poll();
+  };
   const timer = new Timer(deployment, [
     ...housekeeping,
-    { name: 'take due deliveries', every: 0, run: () => deliverers.forEach((deliverer) => deliverer.poll()) },
+    { name: 'take due deliveries', every: 0, run: pollDeliverers },
     { name: 'take due jobs', every: config.job_tick, run: () => worker.tick() },
     { name: 'refresh identity providers', every: hour, run: () => refresher.poll() },
   ]);

@@ -17,5 +17,9 @@ export function openLog(level: string): { log: Log; flush: () => void; close: ()
     }
   };
   const timer = setInterval(() => stream.flush(), 250).unref();
-  return { log, flush, close: () => (clearInterval(timer), flush()) };
+  const close = (): void => {
+    clearInterval(timer);
+    flush();
+  };
+  return { log, flush, close };
 }

@@ -113,7 +113,8 @@ async function asked(
 function happen(deployment: Deployment, times: number, isTold = true): void {
   const { db } = deployment;
   for (let i = 0; i < times; i++) {
-    const id = 1 + ((happened += 7919) % size.customers);
+    happened += 7919;
+    const id = 1 + (happened % size.customers);
     const customer = db.get<{ uuid: string; name: string; abbreviation: string; contact_details: string }>(
       sql`SELECT * FROM customer WHERE id = ${id}`,
     );

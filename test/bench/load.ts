@@ -130,7 +130,10 @@ class Client {
   #done(): void {
     this.#missing = -1;
     this.latencies.push(performance.now() - this.#sent);
-    if (!this.#stopped) return this.send();
+    if (!this.#stopped) {
+      this.send();
+      return;
+    }
     this.socket.destroy();
     this.#stopped();
   }

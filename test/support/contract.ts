@@ -51,6 +51,13 @@ class Schemas {
 const whole = new Schemas(false);
 let partial: Schemas | undefined;
 
+/** The schemas that the answer to a request with this query has to keep; the partial ones are made when first needed. */
+function schemasFor(query: string): Schemas {
+  if (!/(^|&)fields?=/.test(query)) return whole;
+  partial ??= new Schemas(true);
+  return partial;
+}
+
 const pointer = (...keys: readonly string[]): string =>
   keys.map((key) => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 
@@ -76,8 +83,7 @@ export function checkAnswer(method: string, address: string, status: number, typ
   const media = type.split(';')[0] as string;
   if (!content[media]) throw new Error(`${what}: the document knows of no ${media}`);
   if (!content[media].schema) return;
-  const schemas = /(^|&)fields?=/.test(query) ? (partial ??= new Schemas(true)) : whole;
-  const validate = schemas.at(place + pointer('content', media, 'schema'));
+  const validate = schemasFor(query).at(place + pointer('content', media, 'schema'));
   if (validate(body)) return;
   const { instancePath, message, params } = validate.errors?.[0] ?? {};
   throw new Error(

@@ -38,7 +38,10 @@ function judgeThreshold(context: Context, before: QuotaRow, after: QuotaRow): vo
   const over = db.all<QuotaRow>(sql`SELECT * FROM quota
     WHERE scope_kind = ${kind} AND scope_id = ${after.scope_id} AND threshold > 0 AND usage >= threshold ORDER BY name`);
   const [first] = over;
-  if (!first) return closeAlert(context, kind, after.scope_id, 'threshold_exceeded');
+  if (!first) {
+    closeAlert(context, kind, after.scope_id, 'threshold_exceeded');
+    return;
+  }
   const hasCrossed = isOver(after) && !isOver(before);
   const toldUuid = hasCrossed
     ? after.uuid

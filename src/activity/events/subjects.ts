@@ -52,7 +52,10 @@ function subjectIds(db: Database, context: Context): Map<string, number> {
     const kind = subjectKeys[key as keyof typeof subjectKeys];
     const name = `${kind} ${uuid}`;
     let id = known.get(name);
-    if (id === undefined) known.set(name, (id = idOf(db, kind, uuid)));
+    if (id === undefined) {
+      id = idOf(db, kind, uuid);
+      known.set(name, id);
+    }
     ids.set(name, id);
   }
   return ids;
@@ -70,8 +73,9 @@ const keptAtMost = 20_000;
 
 /** Ids by kind and uuid, to be added to: they stay what they are, but for rows that were never committed or that others removed. */
 function knownIds(db: Database): Map<string, number> {
-  let known = kept.get(db);
-  if (!known || known.asOf !== db.setbacks || known.ids.size > keptAtMost)
-    kept.set(db, (known = { ids: new Map(), asOf: db.setbacks }));
-  return known.ids;
+  const known = kept.get(db);
+  if (known && known.asOf === db.setbacks && known.ids.size <= keptAtMost) return known.ids;
+  const ids = new Map<string, number>();
+  kept.set(db, { ids, asOf: db.setbacks });
+  return ids;
 }

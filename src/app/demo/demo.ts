@@ -12,7 +12,7 @@ import type { Story } from './memberships.ts';
 import { Past } from './past.ts';
 import { span } from './plan.ts';
 import { Seed } from './seed.ts';
-import { buildWorld, type Person, type World } from './world.ts';
+import { buildWorld, type Organisation, type Person, type World } from './world.ts';
 
 /** The password of everybody in the demonstration world. */
 export const demoPassword = 'demo-world-1';
@@ -73,10 +73,10 @@ const counts = {
 };
 
 function loginsToTry({ organisations, partners, team }: World): (readonly [Person, string])[] {
-  const [company] = organisations;
-  const [owner, , support, manager, administrator] = company?.people as [Person, Person, Person, Person, Person];
+  const [company] = organisations as [Organisation];
+  const [owner, , support, manager, administrator] = company.people as [Person, Person, Person, Person, Person];
   const [consultant, freelancer, guest] = partners as [Person, Person, Person];
-  const [name, project] = [company?.facts.fields.name, company?.facts.projects[0]?.name];
+  const [name, project] = [company.facts.fields.name, company.facts.projects[0]?.name];
   return [
     [team[0] as Person, 'staff: sees and does everything'],
     [team[2] as Person, 'global support: sees everything'],

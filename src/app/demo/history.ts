@@ -18,7 +18,7 @@ export function planHistory(world: World, now: number, seed: Seed, passwordHash:
     organisation.people.forEach((person, position) => {
       person.joined = position === 0 ? organisation.begins + hour : arrival(story, organisation, position);
     });
-    organisation.projects.forEach((project, position) => beginProject(story, project, position));
+    for (const [position, project] of organisation.projects.entries()) beginProject(story, project, position);
   });
   world.partners.forEach((person, position) => {
     person.joined = plan.daysAgo(span - 30 - position * 50);

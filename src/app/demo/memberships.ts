@@ -19,7 +19,7 @@ interface Membership {
   readonly expires?: number;
   /** When it is taken away, or replaced by another role. */
   readonly ends?: number;
-  readonly then?: string;
+  readonly nextRole?: string;
 }
 
 const projectRoles = ['admin', 'manager', 'support'] as const;
@@ -145,7 +145,7 @@ function assign(story: Story, person: Person, project: Project, count: number): 
     fate === 'revoked'
       ? { ends }
       : fate === 'changed'
-        ? { ends, then: other }
+        ? { ends, nextRole: other }
         : fate === 'expired'
           ? { expires: ends }
           : fate === 'soon'
@@ -165,7 +165,7 @@ export function grant(
   { plan, world }: Story,
   membership: Membership & ({ organisation: Organisation } | { project: Project }),
 ): void {
-  const { person, at, ends, expires, then } = membership;
+  const { person, at, ends, expires, nextRole } = membership;
   const isCustomer = 'organisation' in membership;
   const by = (): Person => (isCustomer ? (world.team[0] as Person) : ownerOf(membership.project));
   const path = `/api/${isCustomer ? 'customer' : 'project'}-permissions/`;
@@ -184,7 +184,10 @@ export function grant(
   if (ends === undefined) return;
   plan.at(ends, (past) => {
     past.send('DELETE', permission.url, { by: by() });
-    if (then !== undefined)
-      past.send('POST', path, { by: by(), body: { ...scope(), user: person.url, role: then, expiration_time: null } });
+    if (nextRole !== undefined)
+      past.send('POST', path, {
+        by: by(),
+        body: { ...scope(), user: person.url, role: nextRole, expiration_time: null },
+      });
   });
 }

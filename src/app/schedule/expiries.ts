@@ -19,6 +19,8 @@ export function dueExpiries(deployment: Deployment): (now: number) => void {
       seen = db.writes;
     }
     if (now < next) return;
-    db.write(() => expiries.forEach(({ end }) => end({ ...ownContext(deployment), now })));
+    db.write(() => {
+      for (const { end } of expiries) end({ ...ownContext(deployment), now });
+    });
   };
 }

@@ -213,7 +213,7 @@ export interface Acceptance {
   readonly secrets?: PlainValues;
   readonly attached?: readonly Attached[];
   /** Called with the new row's id, for what goes with it. */
-  readonly then?: (id: number) => void;
+  readonly afterInsert?: (id: number) => void;
 }
 
 /** A row that is made together with another and attached to it: a volume of a new instance. The driver creates both in one operation. */
@@ -283,7 +283,7 @@ export interface ActionAcceptance {
   /** Ids of other resources that are Updating as long as this one. */
   readonly together?: readonly number[];
   /** Called when nothing refuses the action any more. */
-  readonly then?: () => void;
+  readonly onAccepted?: () => void;
 }
 
 /** What a driver knows of settings. Secrets are plain here and nowhere else. */

@@ -194,9 +194,9 @@ function finish(
   step: Exclude<Step, { kind: 'wait' }>,
 ): void {
   const { forced } = JSON.parse(job.parameters) as { forced?: boolean };
-  if (job.operation === 'delete' && (step.kind === 'done' || forced)) return remove(context, kind, row);
-  if (step.kind === 'done') return store(context, kind, row, step.values ?? {}, ok);
-  store(context, kind, row, step.values ?? {}, { state: 'Erred', error_message: step.text.slice(0, longestText) });
+  if (job.operation === 'delete' && (step.kind === 'done' || forced)) remove(context, kind, row);
+  else if (step.kind === 'done') store(context, kind, row, step.values ?? {}, ok);
+  else store(context, kind, row, step.values ?? {}, { state: 'Erred', error_message: step.text.slice(0, longestText) });
 }
 
 const remove = ({ deployment }: Context, { table }: EntityKind, { id }: EntityRow): void =>

@@ -82,7 +82,7 @@ function act(
   const place = placeOf(request, row.link_id);
   requireQuotas(request.db, [...demands, ...demandsOfAttached(place, attached)]);
   countQuotas(request, demands);
-  acceptance.then?.();
+  acceptance.onAccepted?.();
   storeAttached(request, place, row, attached);
   changeTogether(request, together, { state: 'Update Scheduled' });
   changeResource(request, row, { state: 'Update Scheduled' });

@@ -78,7 +78,7 @@ export function storeResource(
     secrets: acceptance.secrets,
   });
   replaceTags(db, row.id, tags);
-  acceptance.then?.(row.id);
+  acceptance.afterInsert?.(row.id);
   storeAttached(request, place, row, acceptance.attached);
   queueJob(request, {
     settings: place.settings,

@@ -115,9 +115,8 @@ export function representResources(request: Request, ids: readonly number[]): st
   const texts = new Map<number, string>();
   for (const kind of new Set(kinds.values())) {
     const own = ids.filter((id) => kinds.get(id) === kind);
-    collectionOf(kind)
-      .listing.represent(request, own)
-      .forEach((text, i) => texts.set(own[i] as number, text));
+    for (const [i, text] of collectionOf(kind).listing.represent(request, own).entries())
+      texts.set(own[i] as number, text);
   }
   return ids.flatMap((id) => texts.get(id) ?? []);
 }

@@ -65,8 +65,9 @@ export function finishOperation(
   const parameters = JSON.parse(job.parameters) as Carried;
   if (step.kind === 'done') {
     const failure = job.operation === 'delete' ? undefined : failureOfState(resource.kind, step.values?.runtime_state);
-    if (failure !== undefined) return finishOperation(context, resource, job, { ...step, kind: 'fail', text: failure });
-    return succeed(context, resource, job, step, parameters);
+    if (failure === undefined) succeed(context, resource, job, step, parameters);
+    else finishOperation(context, resource, job, { ...step, kind: 'fail', text: failure });
+    return;
   }
   if (parameters.demands)
     countQuotas(

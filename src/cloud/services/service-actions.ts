@@ -191,7 +191,7 @@ function store(request: Request, typed: TypedKind, object: BackendObject, linkId
   };
   requireQuotas(request.db, demandsOfKnown(draft as unknown as ResourceRow));
   const imported = insertResource(request, { kind: typed.name, ...place, state: 'OK', values: row });
-  acceptance.then?.(imported.id);
+  acceptance.afterInsert?.(imported.id);
   record(request, 'resource_import_succeeded', resourceContext(request.db, imported));
   return imported;
 }

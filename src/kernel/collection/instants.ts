@@ -29,7 +29,7 @@ const datetimePattern =
   /^(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,6})\d*)?)?\s*(Z|[+-]\d\d(?::?\d\d)?)?$/i;
 
 /** The end of the year 9999, as near as a number comes: from 2255 on not every microsecond has one of its own. */
-const lastInstant = 253_402_300_799_999_968;
+const lastInstant = 253_402_300_800_000_000 - 32;
 
 /** An instant in microseconds from a text of core.md 1.4's datetime form; without a zone it is UTC. */
 export function parseDatetime(text: string): number | undefined {

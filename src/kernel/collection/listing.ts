@@ -89,7 +89,8 @@ export class Listing {
 
   /** JSON Schema of an object of the list, all of it: what `field=` of a request leaves out is not looked at. */
   get shape(): Shape {
-    return (this.#shape ??= this.#makeShape());
+    this.#shape ??= this.#makeShape();
+    return this.#shape;
   }
 
   #makeShape(): Shape {

@@ -16,7 +16,10 @@ const texts = new WeakMap<TemplateStringsArray, string>();
 export function sql(strings: TemplateStringsArray, ...parts: readonly (Sql | Value)[]): Sql {
   if (!parts.some((part) => part instanceof Sql)) {
     let text = texts.get(strings);
-    if (text === undefined) texts.set(strings, (text = strings.join('?')));
+    if (text === undefined) {
+      text = strings.join('?');
+      texts.set(strings, text);
+    }
     return new Sql(text, parts as readonly Value[]);
   }
   let text = strings[0] as string;

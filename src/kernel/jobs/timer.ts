@@ -8,7 +8,7 @@ export interface Task {
   /** Least time between two runs, in microseconds. */
   readonly every: number;
   /** Does a bounded piece of it, inside a transaction of its own. Answers true when more of it is left to do. */
-  readonly run: (context: Context) => boolean | void;
+  readonly run: ((context: Context) => boolean) | ((context: Context) => void);
 }
 
 /** Milliseconds between two pieces of work that is left, which are the requests' own. */

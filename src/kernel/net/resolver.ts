@@ -38,7 +38,10 @@ export function fairResolver(look: Resolver, probe: Probe): Resolver {
   let isBusy = false;
   const next = (): void => {
     for (let first = waiting.shift(); first; first = waiting.shift()) {
-      if (performance.now() - first.since < waitingAtMost) return first.begin();
+      if (performance.now() - first.since < waitingAtMost) {
+        first.begin();
+        return;
+      }
       first.giveUp();
     }
     isBusy = false;

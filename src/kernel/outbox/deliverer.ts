@@ -144,7 +144,10 @@ export class Deliverer<Delivery extends { readonly uuid: string }> {
     let begun = 0;
     const now = this.deployment.clock.now();
     for (const queue of this.#ready) {
-      if (begun === begunInTurn) return this.#schedule();
+      if (begun === begunInTurn) {
+        this.#schedule();
+        return;
+      }
       this.#ready.delete(queue);
       if (this.#busy.has(queue) || this.#isClosing) continue;
       const delivery = this.outbox.next(queue, now);

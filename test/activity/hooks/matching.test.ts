@@ -30,7 +30,10 @@ test.after(async () => {
 async function told(): Promise<Record<string, readonly Part[]>> {
   await fixture.server.settled();
   const hearers: Record<string, Part[]> = {};
-  for (const { body, path } of receiver.take()) (hearers[JSON.parse(body).type] ??= []).push(path.slice(1) as Part);
+  for (const { body, path } of receiver.take()) {
+    const { type } = JSON.parse(body);
+    hearers[type] = [...(hearers[type] ?? []), path.slice(1) as Part];
+  }
   return Object.fromEntries(
     Object.entries(hearers).map(([type, who]) => [type, parts.filter((part) => who.includes(part))]),
   );

@@ -22,7 +22,8 @@ const between = (from: string, to: string, rest = '') => timeline(`from=${second
 /** The borders of a range in its buckets. */
 const borders = async (from: string, to: string, interval: string): Promise<string[]> => {
   const buckets: { from: number; to: number }[] = await between(from, to, `interval=${interval}`);
-  buckets.slice(1).forEach((bucket, i) => assert.is(bucket.from, buckets[i]?.to, 'one begins where the other ends'));
+  for (const [i, bucket] of buckets.slice(1).entries())
+    assert.is(bucket.from, buckets[i]?.to, 'one begins where the other ends');
   const iso = (second: number | undefined): string => new Date((second as number) * 1000).toISOString().slice(0, 19);
   return buckets.length === 0 ? [] : [iso(buckets[0]?.from), ...buckets.map(({ to }) => iso(to))];
 };

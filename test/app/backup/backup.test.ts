@@ -20,6 +20,7 @@ import * as assert from 'uvu/assert';
 import { openSecrets } from '../../../src/kernel/access/secrets.ts';
 import { applicationId } from '../../../src/kernel/db/handle.ts';
 import { embeddedMigrations } from '../../../src/kernel/native/embedded.ts';
+import type { Json } from '../../support/fixture.ts';
 import { failed, Program } from '../../support/program.ts';
 
 const test = suite('backup and restore');
@@ -58,7 +59,7 @@ async function backedUp(script = ''): Promise<string> {
 const restored = (folder: string): RegExp =>
   new RegExp(`^The backup of \\d{4}-\\d\\d-\\d\\dT[\\d:.]+Z is restored in ${path(folder)}\\.\n$`);
 
-async function call(url: string, token: string, body?: unknown): Promise<{ status: number; body: any }> {
+async function call(url: string, token: string, body?: unknown): Promise<{ status: number; body: Json }> {
   const headers = { Authorization: `Token ${token}`, 'Content-Type': 'application/json' };
   const response = await fetch(
     url,

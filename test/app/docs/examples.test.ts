@@ -121,7 +121,9 @@ test.after(() => fixture.close());
 
 function change(...statements: readonly ReturnType<typeof sql>[]): void {
   const { db } = fixture.server.deployment;
-  db.write(() => statements.forEach((statement) => db.run(statement)));
+  db.write(() => {
+    for (const statement of statements) db.run(statement);
+  });
   db.commit();
 }
 

@@ -6,7 +6,10 @@ import { hooks, imageForm, newPublicKey, type Situation } from './situation.ts';
 type Body = (place: Situation, object: string, url: string) => unknown;
 
 let made = 0;
-const unique = (word: string): string => `${word}${(made += 1)}`;
+const unique = (word: string): string => {
+  made += 1;
+  return `${word}${made}`;
+};
 
 const alert: Body = ({ customers }, object) => ({
   scope: customers[object].url,
@@ -56,9 +59,10 @@ export const bodies: Readonly<Record<string, Body>> = {
   'PUT /api/users/:key/': account,
   'PATCH /api/users/:key/': account,
   'POST /api/users/:key/password/': () => ({ password: 'secret12' }),
-  'POST /api/users/:key/claim_organization/': async (...situation) => (
-    await claimed(...situation), { organization: 'BOB' }
-  ),
+  'POST /api/users/:key/claim_organization/': async (...situation) => {
+    await claimed(...situation);
+    return { organization: 'BOB' };
+  },
   'POST /api/users/:key/approve_organization/': claimed,
   'POST /api/users/:key/reject_organization/': claimed,
   'POST /api/users/:key/remove_organization/': claimed,

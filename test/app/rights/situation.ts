@@ -53,7 +53,8 @@ let keysMade = 0;
 /** A public key that nobody had before. */
 export function newPublicKey(): string {
   const number = Buffer.alloc(32);
-  number.writeUInt32BE((keysMade += 1));
+  keysMade += 1;
+  number.writeUInt32BE(keysMade);
   const parts = [Buffer.from('ssh-ed25519'), number].flatMap((part) => [Buffer.from([0, 0, 0, part.length]), part]);
   return `ssh-ed25519 ${Buffer.concat(parts).toString('base64')}`;
 }

@@ -177,12 +177,13 @@ database(
     const mode = () => modes.push(db.pragma('synchronous'));
     db.write(() => add('before'));
     db.settled(mode);
-    assert.is(
-      db.writeUnsynced(() => (mode(), add('old'))),
-      2,
-    );
+    const notingMode = (name: string) => () => {
+      mode();
+      return add(name);
+    };
+    assert.is(db.writeUnsynced(notingMode('old')), 2);
     assert.equal(committed(), ['before', 'old']);
-    db.write(() => (mode(), add('after')));
+    db.write(notingMode('after'));
     await settled();
     assert.equal(modes, [2, 1, 2]);
     assert.equal(committed(), ['before', 'old', 'after']);
@@ -210,7 +211,8 @@ database(
   async () => {
     const setbacks = (): number => {
       const before = last;
-      return (last = db.setbacks) - before;
+      last = db.setbacks;
+      return last - before;
     };
     let last = db.setbacks;
     const fails = (work: () => void) =>

@@ -12,7 +12,11 @@ function sizes(milliseconds: readonly number[], removes: (atMost: number) => num
   const pace = new Pace(() => now);
   const given = milliseconds.map((time) => {
     let size = 0;
-    db.write(() => pace.step(db, (atMost) => removes((size = atMost))));
+    const step = (atMost: number): number => {
+      size = atMost;
+      return removes(atMost);
+    };
+    db.write(() => pace.step(db, step));
     now += time;
     db.commit();
     return size;

@@ -20,7 +20,10 @@ test.after.each(() => fixture.close());
 const work = (name: string, pieces: number, every = 0): Task => ({
   name,
   every,
-  run: () => (done.push(name), --pieces > 0),
+  run: () => {
+    done.push(name);
+    return --pieces > 0;
+  },
 });
 
 const timerOf = (...tasks: Task[]): Timer => new Timer(fixture.server.deployment, tasks);

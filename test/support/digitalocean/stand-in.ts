@@ -173,7 +173,11 @@ export class DigitalOcean {
     },
     {
       route: 'DELETE /droplets/:id',
-      handle: (id) => this.#with(id, ({ id: known }) => (this.droplets.delete(known), { status: 204 })),
+      handle: (id) =>
+        this.#with(id, ({ id: known }) => {
+          this.droplets.delete(known);
+          return { status: 204 };
+        }),
     },
     {
       route: 'GET /droplets/:id/actions',
@@ -203,7 +207,9 @@ export class DigitalOcean {
       route: 'DELETE /account/keys/:id',
       handle: (id) => {
         const key = this.#key(id);
-        return key ? (this.keys.delete(key.id), { status: 204 }) : notFound;
+        if (!key) return notFound;
+        this.keys.delete(key.id);
+        return { status: 204 };
       },
     },
   ];

@@ -1,5 +1,7 @@
 /** That of Node.js, also for a copy of this module that is loaded after `fetch` was replaced. */
-const plainFetch = ((globalThis as { plainFetch?: typeof fetch }).plainFetch ??= fetch);
+const kept = globalThis as { plainFetch?: typeof fetch };
+kept.plainFetch ??= fetch;
+const { plainFetch } = kept;
 
 /**
  * The same `fetch`, which rejects where an answer of a server of ours is not one that the OpenAPI document describes. The

@@ -55,7 +55,7 @@ export function parseXml(text: string, limits: XmlLimits): Element {
 const refuseError = (_level: string, message: unknown): never =>
   refuse(
     `it is no XML: ${String(message)
-      .replace(/\n[^]*$/, '')
+      .replace(/\n.*$/s, '')
       .replace(/^.*it is no XML: |^\[[^\]]*\]\s*/, '')}`,
   );
 

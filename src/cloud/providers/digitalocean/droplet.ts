@@ -55,7 +55,7 @@ function accept(request: Request, values: Values<Fields>, place: Place): Accepta
       transfer: size.values.transfer,
     },
     parameters: { region: region.backend_id, image: image.backend_id, size: size.backend_id },
-    then: () => {
+    afterInsert: () => {
       if (typeof given.ssh_public_key === 'number') noteUploadedKey(request, place.settings, given.ssh_public_key);
     },
   };

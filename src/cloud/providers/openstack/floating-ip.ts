@@ -4,14 +4,14 @@ import { sql } from '../../../kernel/db/sql.ts';
 import type { PlainValues, ResourceKind } from '../../catalogue/provider.ts';
 import { detail, linkOfResource, shownDetail } from '../../resources/details.ts';
 import type { ResourceRow } from '../../resources/resource.ts';
-import { attachable, rowsWhere, tenantFields, tenantFilters, valueOf } from './tenancy.ts';
+import { attachable, detailOf, rowsWhere, tenantFields, tenantFilters } from './tenancy.ts';
 
 /** Values of a floating IP that the provider has not chosen an address for yet. */
 export const unbornAddress = (tenant: ResourceRow): PlainValues => ({
   name: `Floating IP of ${tenant.name}`.slice(0, 150),
   parent_id: tenant.id,
   tenant_backend_id: tenant.backend_id,
-  backend_network_id: valueOf<string>(tenant, 'external_network_id') ?? '',
+  backend_network_id: detailOf<string>(tenant, 'external_network_id') ?? '',
   address: '',
 });
 

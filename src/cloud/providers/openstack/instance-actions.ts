@@ -16,7 +16,7 @@ import {
   subnetParameter,
   subnetsOf,
 } from './instance-network.ts';
-import { tenantOf, valueOf } from './tenancy.ts';
+import { detailOf, tenantOf } from './tenancy.ts';
 
 const flavorField: Fields = {
   flavor: propertyLink('OpenStack.Flavor', 'openstack-flavors', { required: true, displayName: 'display_name' }),
@@ -58,7 +58,7 @@ function acceptInternalIps(request: Request, instance: ResourceRow, values: Valu
 
 function acceptFloatingIps(request: Request, instance: ResourceRow, values: Values<Fields>): ActionAcceptance {
   const connected = new Set(
-    (valueOf<readonly { subnet: string }[]>(instance, 'internal_ips_set') ?? []).map(({ subnet }) => subnet),
+    (detailOf<readonly { subnet: string }[]>(instance, 'internal_ips_set') ?? []).map(({ subnet }) => subnet),
   );
   const asked = (values as unknown as { floating_ips: readonly AskedAddress[] }).floating_ips;
   const chosen = addressesOf(request, tenantOf(request, instance), asked, connected, instance);
@@ -70,7 +70,7 @@ function acceptFloatingIps(request: Request, instance: ResourceRow, values: Valu
       taken: chosen.taken.map(({ id }) => id),
     },
     attached: chosen.attached,
-    then: () => {
+    onAccepted: () => {
       for (const address of chosen.taken) changeResource(request, address, { instance_id: instance.id });
     },
   };

@@ -23,7 +23,7 @@ import { freeAddresses, unbornAddress } from './floating-ip.ts';
 import { itemError, itemList } from './item-list.ts';
 import { internalSubnet } from './network.ts';
 import { rulesShape } from './security-group.ts';
-import { valueOf } from './tenancy.ts';
+import { detailOf } from './tenancy.ts';
 
 /*
  * How an instance is connected: security groups, addresses in subnets, floating IPs. The row keeps the provider's ids of
@@ -192,7 +192,7 @@ export function subnetsOf(
 /** A subnet as the driver needs it, with the pools to take an address from. */
 export const subnetParameter = (subnet: ResourceRow): PlainValues => ({
   subnet: subnet.backend_id,
-  allocation_pools: valueOf(subnet, 'allocation_pools') ?? [],
+  allocation_pools: detailOf(subnet, 'allocation_pools') ?? [],
 });
 
 /** Floating IPs chosen for an instance: what the driver gets, rows to be made, and rows to be reserved. */
@@ -211,7 +211,7 @@ export function addressesOf(
   instance?: ResourceRow,
 ): ChosenAddresses {
   const refuse = (text: string) => invalid({ floating_ips: [text] });
-  if (asked.length > 0 && !valueOf<string>(tenant, 'external_network_id'))
+  if (asked.length > 0 && !detailOf<string>(tenant, 'external_network_id'))
     throw refuse('Please specify tenant external network to perform floating IP operations.');
   const named = new Set(asked.flatMap(({ address }) => address?.id ?? []));
   const own = instance ? attachedAddresses(request, instance) : [];
@@ -227,7 +227,7 @@ export function addressesOf(
           row,
           parameter: {
             backend_id: row.backend_id,
-            address: valueOf<string>(row, 'address') ?? '',
+            address: detailOf<string>(row, 'address') ?? '',
             subnet: subnet.backend_id,
           },
         }
@@ -252,11 +252,11 @@ function refuseAddress(
 ): void {
   const refuse = (text: string) => invalid({ floating_ips: [text] });
   if (!isOf(tenant)(address))
-    throw refuse(`Floating IP ${valueOf<string>(address, 'address')} does not belong to the same tenant as instance.`);
+    throw refuse(`Floating IP ${detailOf<string>(address, 'address')} does not belong to the same tenant as instance.`);
   if (address.state !== 'OK')
-    throw refuse(`Floating IP ${valueOf<string>(address, 'address') || address.name} is not ready.`);
+    throw refuse(`Floating IP ${detailOf<string>(address, 'address') || address.name} is not ready.`);
   if (isRepeated || isUsedElsewhere(address, instance))
-    throw refuse(`Floating IP ${valueOf<string>(address, 'address')} is already in use.`);
+    throw refuse(`Floating IP ${detailOf<string>(address, 'address')} is already in use.`);
 }
 
 const isUsedElsewhere = (address: ResourceRow, instance: ResourceRow | undefined): boolean =>

@@ -166,7 +166,7 @@ function accept(request: Request, values: Values<Fields>, place: Place): Accepta
       floating_ips: addresses.parameters,
       taken: addresses.taken.map(({ id }) => id),
     },
-    then: (id) => {
+    afterInsert: (id) => {
       for (const address of addresses.taken) changeResource(request, address, { instance_id: id });
     },
   };

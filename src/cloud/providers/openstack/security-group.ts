@@ -5,7 +5,7 @@ import { invalid } from '../../../kernel/http/error.ts';
 import type { ActionAcceptance, ResourceKind } from '../../catalogue/provider.ts';
 import type { ResourceRow } from '../../resources/resource.ts';
 import { itemError, itemList } from './item-list.ts';
-import { belowTenant, tenantFields, tenantFilters, valueOf } from './tenancy.ts';
+import { belowTenant, detailOf, tenantFields, tenantFilters } from './tenancy.ts';
 
 /** What a security group lets in. */
 export interface Rule {
@@ -125,7 +125,7 @@ export function refuseDefaultName(name: string | undefined): void {
 }
 
 const rulesOf = (group: Pick<ResourceRow, 'details'>): readonly Rule[] =>
-  valueOf<readonly Rule[]>(group, 'rules') ?? [];
+  detailOf<readonly Rule[]>(group, 'rules') ?? [];
 
 const setRulesFields: Fields = { rules: rulesField(true) };
 

@@ -12,7 +12,7 @@ import { scheduleDeletion } from '../../resources/changes.ts';
 import { makeResource } from '../../resources/creation.ts';
 import { detail, relatedItem, relatedList, shownDetail, textMap } from '../../resources/details.ts';
 import type { ResourceRow } from '../../resources/resource.ts';
-import { belowTenant, related, relatedFilters, relatedLink, tenantFields, tenantFilters, valueOf } from './tenancy.ts';
+import { belowTenant, detailOf, related, relatedFilters, relatedLink, tenantFields, tenantFilters } from './tenancy.ts';
 
 const volumePath = 'openstack-volumes';
 const volumeName = related('OpenStack.Volume', 'source_volume', 'name');
@@ -43,7 +43,7 @@ function restore(request: Request, snapshot: ResourceRow, values: Values<Fields>
       description,
       size: snapshot.size,
       parent_id: snapshot.parent_id,
-      tenant_backend_id: valueOf(snapshot, 'tenant_backend_id'),
+      tenant_backend_id: detailOf(snapshot, 'tenant_backend_id'),
       source_snapshot: snapshot.backend_id,
       bootable: false,
     },

@@ -69,7 +69,7 @@ export const tenantOf = ({ db }: Pick<Request, 'db'>, resource: Pick<ResourceRow
   resourceOf(db, resource.parent_id as number) as ResourceRow;
 
 /** A detail of a resource. */
-export const valueOf = <T>(resource: Pick<ResourceRow, 'details'>, name: string): T | undefined =>
+export const detailOf = <T>(resource: Pick<ResourceRow, 'details'>, name: string): T | undefined =>
   detailsOf(resource)[name] as T | undefined;
 
 /** A column of the object of a kind that a detail names by the provider's id: SQL. */

@@ -8,7 +8,7 @@ import { makeResource } from '../../resources/creation.ts';
 import type { ResourceRow } from '../../resources/resource.ts';
 import { unbornAddress } from './floating-ip.ts';
 import { numbered, type Rule, refuseDefaultName, rulesField } from './security-group.ts';
-import { valueOf } from './tenancy.ts';
+import { detailOf } from './tenancy.ts';
 
 const settable = [
   'instances',
@@ -84,7 +84,7 @@ export const tenantActions: readonly ResourceAction[] = [
   {
     name: 'create_floating_ip',
     refuse: (_request, tenant) =>
-      valueOf<string>(tenant, 'external_network_id')
+      detailOf<string>(tenant, 'external_network_id')
         ? undefined
         : 'Cannot create floating IP if tenant external network is not defined.',
     make: makeFloatingIp,

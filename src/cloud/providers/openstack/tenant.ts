@@ -199,7 +199,7 @@ export const tenant: ResourceKind = {
   importFields: ['description'],
   acceptImport: (request, object, place) => ({
     row: importedValues(object.values),
-    then: (id) => adoptParts(request, { settings: place.settings, parent: id }),
+    afterInsert: (id) => adoptParts(request, { settings: place.settings, parent: id }),
   }),
 };
 

@@ -12,10 +12,10 @@ import { makeResource } from '../../resources/creation.ts';
 import { resourceTarget } from '../../resources/details.ts';
 import { type ResourceRow, resourceOf } from '../../resources/resource.ts';
 import { largestVolume, smallestVolume } from './sizes.ts';
-import { rowsWhere, valueOf } from './tenancy.ts';
+import { detailOf, rowsWhere } from './tenancy.ts';
 
 const bootable = (volume: ResourceRow): string | undefined =>
-  valueOf<boolean>(volume, 'bootable') ? 'Volume cannot be bootable.' : undefined;
+  detailOf<boolean>(volume, 'bootable') ? 'Volume cannot be bootable.' : undefined;
 
 function refuseExtension({ db }: Request, volume: ResourceRow): string | undefined {
   const instance = volume.instance_id === null ? undefined : resourceOf(db, volume.instance_id);
@@ -60,7 +60,7 @@ const attachFields: Fields = {
 
 const devicesOf = (request: Request, instance: ResourceRow): string[] =>
   rowsWhere(request, 'OpenStack.Volume', sql`r.instance_id = ${instance.id}`).map(
-    (volume) => valueOf<string>(volume, 'device') ?? '',
+    (volume) => detailOf<string>(volume, 'device') ?? '',
   );
 
 const letters = [...'bcdefghijklmnopqrstuvwxyz'];
@@ -115,7 +115,7 @@ function makeSnapshot(request: Request, volume: ResourceRow, values: Values<Fiel
       description,
       size: volume.size,
       parent_id: volume.parent_id,
-      tenant_backend_id: valueOf(volume, 'tenant_backend_id'),
+      tenant_backend_id: detailOf(volume, 'tenant_backend_id'),
       source_volume: volume.backend_id,
       kept_until: keptUntil,
     },

@@ -84,7 +84,11 @@ export class SimulatorDriver implements Driver {
   async delete(call: DriverCall): Promise<Step> {
     const object = this.#world.find(call.kind, call.values.backend_id);
     if (!object) return { kind: 'done' };
-    return this.#play('delete', call, { end: () => (this.#world.remove(object), {}) });
+    const end = () => {
+      this.#world.remove(object);
+      return {};
+    };
+    return this.#play('delete', call, { end });
   }
 
   async action(name: string, call: DriverCall): Promise<Step> {

@@ -184,7 +184,10 @@ class Player {
 
   /** Remembers a new object, and its quotas, by label; a user gets his token. */
   #welcome(label: string, { on }: Call, body: Json): void {
-    if (body.pk !== undefined) return this.#name(label, String(body.pk), `${on.split('-')[0]}/${body.pk}`);
+    if (body.pk !== undefined) {
+      this.#name(label, String(body.pk), `${on.split('-')[0]}/${body.pk}`);
+      return;
+    }
     this.#name(label, body.uuid);
     for (const { name, uuid } of body.quotas ?? []) this.#name(`${label}.${name}`, uuid);
     if (on !== 'users') return;
