@@ -1,12 +1,13 @@
 /**
  * The test runner: `tsx test/run.ts [--timeout seconds] [--root folder] [part of a path …]`
  *
- * Two processes run the test files, each the next one when it is done, the longest first. Failed is also a file that
- * throws, registers no test, hangs, or ends its process. The last line is always `N passed, N failed`.
+ * Two processes run the test files, each the next one when it is done. Failed is also a file that throws, registers no
+ * test, hangs, or ends its process. The last line is always `N passed, N failed`. Why there is a runner:
+ * src/decisions/test-runner.md.
  */
 import { type ChildProcess, fork } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { readdirSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import type { FileResult, Message } from './support/runner/shard.ts';
@@ -16,26 +17,20 @@ const { values, positionals: filters } = parseArgs({
   allowPositionals: true,
   options: {
     root: { type: 'string', default: join(project, 'test') },
-    /** For one file; the slowest take some seconds. */
+    /** Seconds for one file; the slowest take about one minute. */
     timeout: { type: 'string', default: '300' },
   },
 });
 const root = resolve(values.root);
 const timeoutMilliseconds = Number(values.timeout) * 1000;
-const durationsFile = join(project, 'dist/test-durations.json');
 const shards = new Set<ChildProcess>();
 
-/** The test files to run, relative to the root, the longest first. */
-function testFiles(durations: Record<string, number>): string[] {
-  const expected = (file: string) => durations[file] ?? statSync(join(root, file)).size / 10;
+/** The test files to run, relative to the root. */
+function testFiles(): string[] {
   return readdirSync(root, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.test.ts') && !/^(bench|chaos)[/\\]|(^|[/\\])node_modules[/\\]/.test(file))
     .filter((file) => filters.length === 0 || filters.some((filter) => join(root, file).includes(filter)))
-    .sort((a, b) => expected(b) - expected(a));
-}
-
-function readDurations(): Record<string, number> {
-  return existsSync(durationsFile) ? (JSON.parse(readFileSync(durationsFile, 'utf8')) as Record<string, number>) : {};
+    .sort();
 }
 
 function startShard(): ChildProcess {
@@ -93,8 +88,7 @@ function runFile(shard: ChildProcess, file: string): Promise<{ result: FileResul
 }
 
 const started = performance.now();
-const durations = readDurations();
-const queue = testFiles(durations);
+const queue = testFiles();
 const total = { passed: 0, failed: 0, skipped: 0 };
 
 async function work(): Promise<void> {
@@ -104,7 +98,6 @@ async function work(): Promise<void> {
     const { result, output, alive } = await runFile(shard, file);
     if (!alive) shard = undefined;
     print(file, result, output);
-    durations[file] = Math.round(result.milliseconds);
     total.passed += result.passed;
     total.failed += result.failed;
     total.skipped += result.skipped;
@@ -130,10 +123,6 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 }
 
 await Promise.all([work(), work()]);
-if (root === join(project, 'test')) {
-  mkdirSync(dirname(durationsFile), { recursive: true });
-  writeFileSync(durationsFile, JSON.stringify(durations, undefined, 2));
-}
 const skipped = total.skipped ? `, ${total.skipped} skipped` : '';
 console.log(`\nTook ${((performance.now() - started) / 1000).toFixed(1)} s${skipped}`);
 console.log(`${total.passed} passed, ${total.failed} failed`);
