@@ -2,11 +2,11 @@ import { sign } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Context, Deployment } from '../../kernel/access/deployment.ts';
 import { hour, minute, second } from '../../kernel/clock.ts';
-import { type Post, type PostAnswer, PostError, Poster } from '../../kernel/net/post.ts';
 import type { Outcome } from '../../kernel/outbox/outcome.ts';
 import type { DueDelivery } from './due.ts';
 import { retryAfterOf } from './outcome.ts';
 import { type EventPayload, payloadOf } from './payload.ts';
+import { type Post, type PostAnswer, PostError, Poster } from './post.ts';
 import { failureOf, outcomeOf, type Sender } from './sender.ts';
 
 /** Delivers to push hooks through a gateway that the operator names. */

@@ -1,10 +1,10 @@
 import type { Context, Deployment } from '../../kernel/access/deployment.ts';
 import { addressRule } from '../../kernel/net/destination.ts';
-import { Poster } from '../../kernel/net/post.ts';
 import type { Outcome } from '../../kernel/outbox/outcome.ts';
 import { version } from '../../kernel/version.ts';
 import type { DueDelivery } from './due.ts';
 import { formOf, payloadOf } from './payload.ts';
+import { Poster } from './post.ts';
 import { failureOf, outcomeOf, type Sender } from './sender.ts';
 import { signatureHeaders } from './signature.ts';
 

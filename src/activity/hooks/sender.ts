@@ -1,8 +1,8 @@
 import type { Context } from '../../kernel/access/deployment.ts';
-import { type PostAnswer, PostError } from '../../kernel/net/post.ts';
 import type { Outcome } from '../../kernel/outbox/outcome.ts';
 import type { DueDelivery } from './due.ts';
 import { retryAfterOf } from './outcome.ts';
+import { type PostAnswer, PostError } from './post.ts';
 
 /** Sends deliveries of one kind. */
 export interface Sender {

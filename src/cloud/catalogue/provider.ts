@@ -10,9 +10,11 @@ import type { TextRule } from '../../kernel/collection/rules.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import type { Sql, Value } from '../../kernel/db/sql.ts';
 import type { Task } from '../../kernel/jobs/timer.ts';
-import type { VendorHttp } from '../../kernel/net/vendor-http.ts';
 import type { ResourceRow } from '../resources/resource.ts';
 import type { Simulation } from './simulation.ts';
+import type { VendorHttp } from './vendor-http.ts';
+
+export { type ErrorClass, ProviderError } from './provider-error.ts';
 
 /*
  * The provider interface (providers.md 2). A provider type is one folder that exports a ProviderType, and one line in
@@ -384,25 +386,4 @@ export interface Driver {
   pull(call: DriverCall): Promise<PlainValues | undefined>;
   /** Removes an SSH key that was uploaded for a user. */
   forgetKey?(fingerprint: string): Promise<void>;
-}
-
-export type ErrorClass =
-  | 'unauthorized'
-  | 'not_found'
-  | 'invalid'
-  | 'conflict'
-  | 'limited'
-  | 'unavailable'
-  | 'malformed';
-
-/** A provider's refusal or failure. The message is the vendor's text, without secrets. */
-export class ProviderError extends Error {
-  constructor(
-    readonly type: ErrorClass,
-    message: string,
-    /** Milliseconds the provider asks to wait, when limited. */
-    readonly retryAfter?: number,
-  ) {
-    super(message);
-  }
 }

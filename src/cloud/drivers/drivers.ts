@@ -1,8 +1,8 @@
 import type { Deployment } from '../../kernel/access/deployment.ts';
 import { sql } from '../../kernel/db/sql.ts';
-import { VendorHttp, vendorAddressRule } from '../../kernel/net/vendor-http.ts';
 import type { Driver, DriverSettings } from '../catalogue/provider.ts';
 import { providerType } from '../catalogue/registry.ts';
+import { VendorHttp, vendorAddressRule } from '../catalogue/vendor-http.ts';
 import { SimulatorDriver } from '../providers/simulator/driver.ts';
 
 interface Row {

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import type { Deployment } from '../../../kernel/access/deployment.ts';
 import { readPem } from '../../../kernel/access/service-keys.ts';
 import { ConfigError, environmentName } from '../../../kernel/config/config.ts';
-import { VendorHttp } from '../../../kernel/net/vendor-http.ts';
+import { HttpClient } from '../../../kernel/net/http-client.ts';
 import { hasProviders, keepSources, noteFailure, replaceProviders } from './identity-providers.ts';
 
 /** A place that metadata comes from, as the settings name it. */
@@ -17,7 +17,8 @@ interface Source {
   readonly signer?: string;
 }
 
-const metadataBytes = 4 * 1024 * 1024;
+/** Bounds of reading metadata from the web: bytes, and milliseconds until it is connected and read. */
+const metadataLimits = { maxBytes: 4 * 1024 * 1024, connectTimeout: 5000, timeout: 30_000 };
 
 /**
  * Keeps the identity providers in step with the metadata that the settings name: files when the service starts, everything
@@ -114,15 +115,16 @@ export class MetadataRefresher {
       (pem) => new X509Certificate(pem),
     );
     // The address is the operator's own choice: it may be one of his network.
-    const { log, resolve } = this.deployment;
-    const http = new VendorHttp({ resolve, allows: () => true, log, limits: { bytes: metadataBytes } });
+    const { resolve } = this.deployment;
+    const http = new HttpClient({ resolve, allows: () => true, ...metadataLimits });
     const read = async (): Promise<Buffer> => {
-      const { body, status } = await http.send({
+      const { body, ending, status } = await http.send({
         method: 'GET',
         url: new URL(url),
         headers: { Accept: 'application/samlmetadata+xml, text/xml, application/xml' },
       });
       if (status !== 200) throw new Error(`the answer had status ${status}`);
+      if (ending !== 'complete') throw new Error(`the answer was ${ending}`);
       return body;
     };
     // Bound to the certificate: what another one signed is not kept when it is replaced.

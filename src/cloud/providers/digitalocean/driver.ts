@@ -1,5 +1,4 @@
 import { minute } from '../../../kernel/clock.ts';
-import type { VendorHttp } from '../../../kernel/net/vendor-http.ts';
 import {
   type Driver,
   type DriverCall,
@@ -9,6 +8,7 @@ import {
   ProviderError,
   type Step,
 } from '../../catalogue/provider.ts';
+import type { VendorHttp } from '../../catalogue/vendor-http.ts';
 import { askOnce } from '../../drivers/idempotency.ts';
 import type { InjectedKey } from '../../keys/injected-key.ts';
 import { DigitalOceanApi, type VendorAction, type VendorDroplet } from './api.ts';

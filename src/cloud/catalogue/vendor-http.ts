@@ -1,12 +1,11 @@
-import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
-import { request as httpsRequest } from 'node:https';
-import { rootCertificates } from 'node:tls';
+import type { IncomingHttpHeaders } from 'node:http';
 import * as v from 'valibot';
-import { type ErrorClass, ProviderError } from '../../cloud/catalogue/provider.ts';
-import { inNetworks, parseNetworks } from '../http/origin.ts';
-import type { Log } from '../log.ts';
-import { type AddressRule, addressRule, isDestinationAllowed } from './destination.ts';
-import { judgedLookup, type Resolver } from './resolver.ts';
+import { inNetworks, parseNetworks } from '../../kernel/http/origin.ts';
+import type { Log } from '../../kernel/log.ts';
+import { type AddressRule, addressRule } from '../../kernel/net/destination.ts';
+import { HttpClient, NoAnswerError } from '../../kernel/net/http-client.ts';
+import type { Resolver } from '../../kernel/net/resolver.ts';
+import { type ErrorClass, ProviderError } from './provider-error.ts';
 
 /*
  * How drivers call their vendors (providers.md 2 "HTTP"): bounded in time and size, to allowed addresses only, with TLS
@@ -70,11 +69,22 @@ export function decoded<T>(schema: v.GenericSchema<unknown, T>, value: unknown):
 
 /** The client of one driver. Its calls go out one after another, so that settings with four running jobs make four at once. */
 export class VendorHttp {
-  readonly #limits: CallLimits;
+  readonly #client: HttpClient;
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(private readonly options: VendorHttpOptions) {
-    this.#limits = { ...usualLimits, ...options.limits };
+    const { allows, certificate = null, resolve } = options;
+    const { answer, bytes, connect } = { ...usualLimits, ...options.limits };
+    // Each call has a connection of its own: one that waited for the next call may be closed in the moment it is used, and
+    // nobody knew whether the vendor has read it.
+    this.#client = new HttpClient({
+      resolve,
+      allows,
+      certificate,
+      timeout: answer,
+      connectTimeout: connect,
+      maxBytes: bytes,
+    });
   }
 
   /** Sends a call; answers of any status but redirects resolve. Rejects with `unavailable`, `malformed`, or `invalid` for a refused address. */
@@ -116,82 +126,22 @@ export class VendorHttp {
   }
 
   async #exchange(call: VendorCall): Promise<VendorAnswer> {
-    if (!isDestinationAllowed(call.url, this.options.allows)) throw refusedAddress();
     try {
-      return await this.#request(call);
+      const { ending, ...answer } = await this.#client.send(call);
+      if (ending === 'cut short') throw new NoAnswerError('The answer was cut short.');
+      if (ending === 'too long' || (answer.status >= 300 && answer.status < 400)) throw malformed();
+      return answer;
     } catch (error) {
       const { method, url } = call;
-      const failure = error instanceof ProviderError ? error : unavailable();
+      const { code, message } = ((error as Error).cause ?? error) as NodeJS.ErrnoException;
       this.options.log.warn(
-        {
-          method,
-          host: url.host,
-          path: url.pathname,
-          reason: (error as NodeJS.ErrnoException).code ?? (error as Error).message,
-        },
+        { method, host: url.host, path: url.pathname, reason: code ?? message },
         'vendor call failed',
       );
-      throw failure;
+      if (error instanceof ProviderError) throw error;
+      throw error instanceof NoAnswerError && error.isRefusedAddress ? refusedAddress() : unavailable();
     }
   }
-
-  #request({ body, headers, method, url }: VendorCall): Promise<VendorAnswer> {
-    const isSecure = url.protocol === 'https:';
-    const { answer, bytes, connect } = this.#limits;
-    return new Promise<VendorAnswer>((resolve, reject) => {
-      // Each call has a connection of its own: one that waited for the next call may be closed in the moment it is used,
-      // and nobody knew whether the vendor has read it.
-      const request = (isSecure ? httpsRequest : httpRequest)(url, {
-        method,
-        headers: { ...headers, ...(body !== undefined && { 'Content-Length': Buffer.byteLength(body) }) },
-        agent: false,
-        lookup: this.#lookup,
-        ...(isSecure && this.options.certificate && { ca: [...rootCertificates, this.options.certificate] }),
-      });
-      const connecting = setTimeout(() => request.destroy(new Error('no connection in time')), connect);
-      const answering = setTimeout(() => request.destroy(new Error('no answer in time')), answer);
-      request.on('socket', (socket) =>
-        socket.once(isSecure ? 'secureConnect' : 'connect', () => clearTimeout(connecting)),
-      );
-      let hasAnswer = false;
-      request.on('response', (response) => {
-        hasAnswer = true;
-        void readAnswer(response, bytes).then(resolve, reject);
-      });
-      request.on('error', reject);
-      request.on('close', () => {
-        clearTimeout(connecting);
-        clearTimeout(answering);
-        if (!hasAnswer) reject(new Error('closed without an answer'));
-      });
-      request.end(body);
-    });
-  }
-
-  readonly #lookup = judgedLookup(
-    (hostname, callback) => this.options.resolve(hostname, callback),
-    (addresses) => (addresses.every(({ address }) => this.options.allows(address)) ? undefined : refusedAddress()),
-  );
-}
-
-/** Reads an answer to its end; one that is too long, cut short or a redirect is rejected. */
-function readAnswer(response: IncomingMessage, limit: number): Promise<VendorAnswer> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let length = 0;
-    response.on('data', (chunk: Buffer) => {
-      chunks.push(chunk);
-      length += chunk.length;
-      if (length > limit) response.destroy(malformed());
-    });
-    response.on('error', reject);
-    response.on('close', () => {
-      const status = response.statusCode ?? 0;
-      if (!response.complete) reject(new Error('the answer was cut short'));
-      else if (status >= 300 && status < 400) reject(malformed());
-      else resolve({ status, headers: response.headers, body: Buffer.concat(chunks) });
-    });
-  });
 }
 
 function parsed(body: Buffer): unknown {

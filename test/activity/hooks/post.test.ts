@@ -1,7 +1,7 @@
 import { type AddressInfo, createServer } from 'node:net';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Poster } from '../../../src/kernel/net/post.ts';
+import { Poster } from '../../../src/activity/hooks/post.ts';
 import { certificate } from '../../support/certificate.ts';
 import { hurried } from '../../support/hurried.ts';
 import { Receiver } from '../../support/receiver.ts';

@@ -1,0 +1,209 @@
+import {
+  type ClientRequest,
+  Agent as HttpAgent,
+  request as httpRequest,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+} from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import type { LookupFunction } from 'node:net';
+import { rootCertificates } from 'node:tls';
+import { type AddressRule, isDestinationAllowed, refusedDestination } from './destination.ts';
+import type { Resolver } from './resolver.ts';
+
+export interface HttpRequest {
+  readonly method: string;
+  readonly url: URL;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Buffer;
+}
+
+/** An answer of any status; redirects are answers like any other and are never followed. */
+export interface HttpAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  /** What was read of the body. */
+  readonly body: Buffer;
+  /** How reading the body ended: at its end, at the bound of the client, or before its end. */
+  readonly ending: 'complete' | 'too long' | 'cut short';
+}
+
+/** Why no answer came; `message` is a sentence, and `cause` the error of Node's network modules, where there was one. */
+export class NoAnswerError extends Error {
+  constructor(
+    message: string,
+    /** Whether the address is one that must not be connected to, so that trying again is of no use. */
+    readonly isRefusedAddress = false,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}
+
+export interface HttpClientOptions {
+  readonly resolve: Resolver;
+  /** Which addresses may be connected to. */
+  readonly allows: AddressRule;
+  /** Milliseconds for the whole exchange: resolving, connecting, sending, and reading the answer. */
+  readonly timeout: number;
+  /** Milliseconds until it is connected, where that is less. */
+  readonly connectTimeout?: number;
+  /** Bytes of an answer's body. */
+  readonly maxBytes: number;
+  /**
+   * Whether connections stay open for the next request. A request that meets a connection its server has just closed is
+   * sent again: not for requests whose repetition does harm.
+   */
+  readonly keepAlive?: boolean;
+  /** PEM of a further trust anchor. */
+  readonly certificate?: string | null;
+}
+
+/** Idle connections are kept for about as long as servers keep theirs. */
+const agentOptions = { keepAlive: true, timeout: 15_000, maxFreeSockets: 64 };
+
+/**
+ * Every outgoing HTTP request is sent from here: bounded in time and size, with TLS verified, and to allowed addresses
+ * alone. A literal address is checked before the request, those of a name when they are found, and the connection goes to
+ * what was checked.
+ */
+export class HttpClient {
+  readonly #agents: { readonly http: HttpAgent; readonly https: HttpsAgent } | undefined;
+
+  constructor(private readonly options: HttpClientOptions) {
+    if (options.keepAlive) this.#agents = { http: new HttpAgent(agentOptions), https: new HttpsAgent(agentOptions) };
+  }
+
+  /** Rejects with a NoAnswerError when no answer came, with another error when Node cannot send such a request. */
+  send(request: HttpRequest): Promise<HttpAnswer> {
+    const { allows, maxBytes, timeout } = this.options;
+    if (!isDestinationAllowed(request.url, allows)) return Promise.reject(new NoAnswerError(refusedDestination, true));
+    return new Promise((resolve, reject) => {
+      let current: ClientRequest;
+      let answered = false;
+      let isLate = false;
+      const deadline = setTimeout(() => {
+        isLate = true;
+        current.destroy(new NoAnswerError(`No answer within ${timeout / 1000} seconds.`));
+      }, timeout);
+      const fail = (error: Error): void => {
+        clearTimeout(deadline);
+        reject(error);
+      };
+      const attempt = (): void => {
+        const sent = this.#open(request);
+        current = sent;
+        sent.on('response', (response) => {
+          answered = true;
+          void readAnswer(response, maxBytes).then((answer) => {
+            clearTimeout(deadline);
+            resolve(answer);
+          });
+        });
+        sent.on('error', (error: NodeJS.ErrnoException) => {
+          if (answered) return;
+          // The server closed an idle connection in the very moment it was used: nothing was read of the request.
+          if (sent.reusedSocket && !isLate && /^(ECONNRESET|EPIPE)$/.test(error.code ?? '')) return attempt();
+          fail(explained(error));
+        });
+        sent.on('close', () => {
+          if (!answered && sent === current) fail(new NoAnswerError('The connection was closed without an answer.'));
+        });
+        this.#limitConnecting(sent);
+        sent.end(request.body);
+      };
+      try {
+        attempt();
+      } catch (error) {
+        // Node refuses at once what can not be sent, such as a line break in a header.
+        fail(error as Error);
+      }
+    });
+  }
+
+  /** Ends all connections that were kept, also those in use. */
+  close(): void {
+    this.#agents?.http.destroy();
+    this.#agents?.https.destroy();
+  }
+
+  #open({ body, headers, method, url }: HttpRequest): ClientRequest {
+    const options = {
+      method,
+      headers: { ...headers, ...(body !== undefined && { 'Content-Length': Buffer.byteLength(body) }) },
+      lookup: this.#lookup,
+    };
+    if (url.protocol !== 'https:') return httpRequest(url, { ...options, agent: this.#agents?.http ?? false });
+    const { certificate } = this.options;
+    const anchors = certificate ? { ca: [...rootCertificates, certificate] } : {};
+    return httpsRequest(url, { ...options, ...anchors, agent: this.#agents?.https ?? false });
+  }
+
+  #limitConnecting(request: ClientRequest): void {
+    const { connectTimeout } = this.options;
+    if (connectTimeout === undefined) return;
+    const late = new NoAnswerError(`No connection within ${connectTimeout / 1000} seconds.`);
+    const connecting = setTimeout(() => request.destroy(late), connectTimeout);
+    const stop = (): void => clearTimeout(connecting);
+    request.on('socket', (socket) => {
+      if (request.reusedSocket) stop();
+      else socket.once(request.protocol === 'https:' ? 'secureConnect' : 'connect', stop);
+    });
+    request.on('close', stop);
+  }
+
+  /** How a connection finds its address: among those of the name, which must all be allowed. */
+  readonly #lookup: LookupFunction = (hostname, options, callback) =>
+    this.options.resolve(hostname, (error, addresses) => {
+      const [first] = addresses ?? [];
+      if (error) return callback(error, '');
+      if (!addresses.every(({ address }) => this.options.allows(address)))
+        return callback(new NoAnswerError(refusedDestination, true), '');
+      if (!first) return callback(new NoAnswerError('The host name has no address.'), '');
+      if (options.all) callback(null, [...addresses]);
+      else callback(null, first.address, first.family);
+    });
+}
+
+/** Reads an answer to its end or to a bound. */
+function readAnswer(response: IncomingMessage, maxBytes: number): Promise<HttpAnswer> {
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    const finish = (): void =>
+      resolve({
+        status: response.statusCode ?? 0,
+        headers: response.headers,
+        body: Buffer.concat(chunks),
+        ending: length > maxBytes ? 'too long' : response.complete ? 'complete' : 'cut short',
+      });
+    response.on('data', (chunk: Buffer) => {
+      length += chunk.length;
+      chunks.push(chunk);
+      if (length > maxBytes) response.destroy();
+    });
+    response.on('error', finish);
+    response.on('close', finish);
+    response.on('end', finish);
+  });
+}
+
+const explanations: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'The connection was refused.',
+  ECONNRESET: 'The connection was reset.',
+  EPIPE: 'The connection was reset.',
+  ENOTFOUND: 'The host name does not exist.',
+  EAI_AGAIN: 'The host name could not be resolved.',
+  EHOSTUNREACH: 'The host can not be reached.',
+  ENETUNREACH: 'The network can not be reached.',
+  ETIMEDOUT: 'The connection timed out.',
+};
+
+/** The sentence for an error of Node's network modules. */
+function explained(error: NodeJS.ErrnoException): NoAnswerError {
+  if (error instanceof NoAnswerError) return error;
+  const { code = '', message } = error;
+  const isTls = /^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|EPROTO)/.test(code);
+  const text = explanations[code] ?? `${isTls ? 'TLS' : 'The connection'} failed: ${message}.`;
+  return new NoAnswerError(text, false, { cause: error });
+}
