@@ -3,11 +3,10 @@ import { join } from 'node:path';
 import { countryName } from '../accounts/customers/countries.ts';
 import type { Config } from '../kernel/config/config.ts';
 import { Database } from '../kernel/db/database.ts';
-import type { Addon } from '../kernel/db/handle.ts';
 import { takeLock } from '../kernel/db/lock.ts';
 import { migrate } from '../kernel/db/migrate.ts';
 import type { Log } from '../kernel/log.ts';
-import { sqliteAddon } from '../kernel/native/native.ts';
+import { type Addon, sqliteAddon } from '../kernel/native/native.ts';
 
 /** Name of the database in the data folder. */
 export const databaseFile = 'tenantry.db';

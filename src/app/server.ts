@@ -6,13 +6,14 @@ import { indexAll, indexSome } from '../activity/events/search.ts';
 import { HookOutbox } from '../activity/hooks/outbox.ts';
 import { ensureGlobalQuotas } from '../activity/quotas/usage.ts';
 import { ProviderWorker } from '../cloud/worker/worker.ts';
-import { type Deployment, type OutboxName, ownContext } from '../kernel/access/deployment.ts';
+import { type Deployment, type OutboxName, ownContext, type RequestContext } from '../kernel/access/deployment.ts';
 import { PasswordHasher } from '../kernel/access/passwords.ts';
 import { RateLimit } from '../kernel/access/rate-limit.ts';
 import { Request } from '../kernel/access/request.ts';
 import { openSecrets } from '../kernel/access/secrets.ts';
 import { openServiceKeys } from '../kernel/access/service-keys.ts';
-import { authenticate, issueToken, TokenUse } from '../kernel/access/tokens.ts';
+import { TokenUse } from '../kernel/access/token-use.ts';
+import { authenticate, issueToken } from '../kernel/access/tokens.ts';
 import { type Clock, hour, minute, systemClock } from '../kernel/clock.ts';
 import { allowed, type Endpoint, type Method, metadata, type Operation } from '../kernel/collection/endpoint.ts';
 import { type Config, loadConfig } from '../kernel/config/config.ts';
@@ -219,7 +220,7 @@ export function openDeployment(config: Config, opening: Opening): Opened {
 }
 
 /** Whether the detail path of a collection leads this caller to an object: OPTIONS would tell him. */
-function showsObject(router: Router<Endpoint>, request: Request, path: string): boolean {
+function showsObject(router: Router<Endpoint>, request: RequestContext, path: string): boolean {
   const match = router.find(path);
   if (!match?.endpoint.path.endsWith('/:key/') || !match.endpoint.actions) return false;
   try {

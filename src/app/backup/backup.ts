@@ -6,8 +6,8 @@ import { pipeline } from 'node:stream/promises';
 import { constants, createGzip } from 'node:zlib';
 import { keyFile } from '../../kernel/access/secrets.ts';
 import { systemClock } from '../../kernel/clock.ts';
-import type { Addon } from '../../kernel/db/handle.ts';
 import { packBackup, takeSnapshot } from '../../kernel/db/snapshot.ts';
+import type { Addon } from '../../kernel/native/native.ts';
 import { databaseFile } from '../data-folder.ts';
 import { place, withScratch } from './scratch.ts';
 

@@ -7,8 +7,8 @@ import { createGunzip } from 'node:zlib';
 import { initialPasswordFile } from '../../accounts/session/initial-password.ts';
 import { keyFile } from '../../kernel/access/secrets.ts';
 import type { Config } from '../../kernel/config/config.ts';
-import type { Addon } from '../../kernel/db/handle.ts';
 import { type Carried, unpackBackup } from '../../kernel/db/snapshot.ts';
+import type { Addon } from '../../kernel/native/native.ts';
 import { databaseFile, lockFolder, prepareFolder } from '../data-folder.ts';
 import { place, withScratch } from './scratch.ts';
 

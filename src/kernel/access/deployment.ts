@@ -2,15 +2,15 @@ import type { Clock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
 import type { Database } from '../db/database.ts';
 import type { Memo } from '../db/memo.ts';
+import type { Incoming } from '../http/incoming.ts';
 import type { Log } from '../log.ts';
 import type { Resolver } from '../net/resolver.ts';
-import type { Actor } from './caller.ts';
+import type { Actor, Caller } from './caller.ts';
 import type { PasswordHasher } from './passwords.ts';
 import type { RateLimit } from './rate-limit.ts';
-import type { Request } from './request.ts';
 import type { Secrets } from './secrets.ts';
 import type { ServiceKeys } from './service-keys.ts';
-import type { TokenRow, TokenUse } from './tokens.ts';
+import type { TokenRow, TokenUse } from './token-use.ts';
 
 /** What is sent from here: events to hooks, and mails of invitations. */
 export type OutboxName = 'hooks' | 'invitations';
@@ -33,7 +33,7 @@ export interface Deployment {
   /** Whether a path is one of the API's. */
   readonly isPath: (path: string) => boolean;
   /** Whether a path is that of an object, of whatever collection, that the caller of a request sees. */
-  readonly isObject: (request: Request, path: string) => boolean;
+  readonly isObject: (request: RequestContext, path: string) => boolean;
   /** Told when something that these queues of an outbox are to send has been committed. */
   readonly wakeOutbox: (outbox: OutboxName, queues: readonly number[]) => void;
   /** How often the open check of invitations is called from an address. */
@@ -54,6 +54,13 @@ export interface Context {
   readonly address: string | null;
   /** The instant at which all of it happens, in microseconds. */
   readonly now: number;
+}
+
+/** The context of what a request asks for. */
+export interface RequestContext extends Context {
+  readonly incoming: Incoming;
+  /** Null on open endpoints. */
+  readonly actor: Caller | null;
 }
 
 /** The context of work that no request asked for. */

@@ -4,10 +4,10 @@ import type { Body } from '../http/body.ts';
 import type { Incoming } from '../http/incoming.ts';
 import type { Query } from '../http/query.ts';
 import type { Caller } from './caller.ts';
-import type { Context, Deployment } from './deployment.ts';
+import type { Deployment, RequestContext } from './deployment.ts';
 
 /** A request on its way through a handler: what came in, who asks, and what the deployment offers. */
-export class Request implements Context {
+export class Request implements RequestContext {
   constructor(
     readonly deployment: Deployment,
     readonly incoming: Incoming,

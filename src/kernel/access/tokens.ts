@@ -1,65 +1,17 @@
 import { hash } from 'node:crypto';
-import { day, minute, second } from '../clock.ts';
+import { day, second } from '../clock.ts';
 import type { Database } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { unauthenticated } from '../http/error.ts';
 import type { Incoming } from '../http/incoming.ts';
 import type { Caller } from './caller.ts';
 import type { Context, Deployment } from './deployment.ts';
+import type { TokenRow } from './token-use.ts';
 
-const savedEvery = minute;
 const keptAfterEnd = 7 * day;
 const examinedAtOnce = 200;
 /** Up to which token the present removal has come. */
 const examined = new WeakMap<Database, number>();
-
-/** The last use of every token, exact in memory and written now and then, so that reading requests write nothing. */
-export class TokenUse {
-  readonly #uses = new Map<number, { last: number; since: number }>();
-
-  /** The later of the stored last use and the one in memory. */
-  lastUse(token: number, stored: number): number {
-    return Math.max(stored, this.#uses.get(token)?.last ?? 0);
-  }
-
-  /** Notes a use. */
-  note(token: number, now: number): void {
-    const use = this.#uses.get(token);
-    if (use) use.last = now;
-    else this.#uses.set(token, { last: now, since: now });
-  }
-
-  /** Writes what has been kept in memory for a minute by `now`, or, without it, everything. Must run inside a write. */
-  save(db: Database, now = Number.POSITIVE_INFINITY): void {
-    for (const [token, use] of this.#uses) {
-      if (now - use.since < savedEvery) continue;
-      db.run(sql`UPDATE token SET last_used = ${use.last} WHERE id = ${token}`);
-      this.#uses.delete(token);
-    }
-  }
-
-  /** Whether `save` has anything to write. */
-  isDue(now: number): boolean {
-    for (const use of this.#uses.values()) if (now - use.since >= savedEvery) return true;
-    return false;
-  }
-}
-
-/** A token with its owner. */
-export interface TokenRow {
-  readonly token_id: number;
-  readonly last_used: number;
-  readonly revoked: number | null;
-  readonly token_lifetime: number | null;
-  readonly is_active: number;
-  readonly id: number;
-  readonly uuid: string;
-  readonly username: string;
-  readonly full_name: string;
-  readonly native_name: string;
-  readonly is_staff: number;
-  readonly is_support: number;
-}
 
 /** The owner of the token in the Authorization header. Throws 401 as core.md 2.2 says; slides the token's expiry. */
 export function authenticate(deployment: Deployment, incoming: Incoming, now: number): Caller {

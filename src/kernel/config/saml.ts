@@ -1,5 +1,5 @@
 import { urlOf } from '../url.ts';
-import type { Config, Setting, SettingName } from './config.ts';
+import type { Setting } from './setting.ts';
 
 /*
  * Settings of single sign-on (services.md 11) that are more than a word. Each is checked in the same way whether it was read
@@ -90,6 +90,20 @@ function problemOfAddress(text: string, places: readonly string[]): string | und
     : undefined;
 }
 
+/** The settings that single sign-on works with, as far as they are checked. */
+interface SamlSettings {
+  readonly authentication_methods: readonly string[];
+  readonly saml_cert_file: string | null;
+  readonly saml_key_file: string | null;
+  readonly saml_attribute_mapping: AttributeMapping | null;
+  readonly saml_idp_metadata_files: readonly string[];
+  readonly saml_idp_metadata_urls: readonly MetadataUrl[];
+  readonly login_completed_url: string | null;
+  readonly login_failed_url: string | null;
+  readonly logout_completed_url: string | null;
+  readonly logout_failed_url: string | null;
+}
+
 const required = [
   'saml_cert_file',
   'saml_key_file',
@@ -101,7 +115,7 @@ const required = [
 ] as const;
 
 /** Refuses settings that single sign-on cannot work with, naming the first of them. */
-export function checkSaml(config: Config, refuse: (name: SettingName, rule: string) => never): void {
+export function checkSaml(config: SamlSettings, refuse: (name: keyof SamlSettings, rule: string) => never): void {
   const mapping = problemOfMapping(config.saml_attribute_mapping);
   if (mapping) refuse('saml_attribute_mapping', mapping);
   for (const { cert_file: file, url } of config.saml_idp_metadata_urls) {

@@ -1,8 +1,9 @@
 /** The program of the thread that moves the write-ahead log into the file: see checkpoints.ts. */
 import { statSync } from 'node:fs';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import type { Addon } from '../native/native.ts';
 import type { CheckpointOrder, LogState } from './checkpoints.ts';
-import { type Addon, openHandle } from './handle.ts';
+import { openHandle } from './handle.ts';
 
 /** Milliseconds without work after which the thread ends. */
 const patience = 10_000;

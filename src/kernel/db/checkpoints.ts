@@ -1,7 +1,8 @@
 import { Worker } from 'node:worker_threads';
 import type SQLite from 'better-sqlite3';
 import { embeddedCheckpointThread } from '../native/embedded.ts';
-import { type Addon, checkpointPages } from './handle.ts';
+import type { Addon } from '../native/native.ts';
+import { checkpointPages } from './handle.ts';
 
 /** What the thread is given. */
 export interface CheckpointOrder {

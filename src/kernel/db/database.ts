@@ -1,6 +1,7 @@
 import type SQLite from 'better-sqlite3';
+import type { Addon } from '../native/native.ts';
 import { Checkpoints } from './checkpoints.ts';
-import { type Addon, openOwnHandle } from './handle.ts';
+import { openOwnHandle } from './handle.ts';
 import { Memo } from './memo.ts';
 import type { Sql, Value } from './sql.ts';
 import { fold } from './sql.ts';

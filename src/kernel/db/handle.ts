@@ -1,5 +1,6 @@
 import { closeSync, openSync } from 'node:fs';
 import SQLite from 'better-sqlite3';
+import type { Addon } from '../native/native.ts';
 
 /** The oldest SQLite whose write-ahead log is known not to corrupt under checkpoints. */
 const oldestSqlite = [3, 51, 3];
@@ -7,13 +8,6 @@ const oldestSqlite = [3, 51, 3];
 export const checkpointPages = 300;
 /** Bytes of the log that stay when it begins anew, more than it grows to by itself: what a long reader made of it is given back. */
 const keptLog = 80_000_000;
-
-/** The SQLite addon of the one-file build: what loading it gave, and the file it came from, for threads that load it again. */
-export interface Addon {
-  readonly exports: object;
-  readonly file: string;
-  readonly inode: number;
-}
 
 /** Opens a file with SQLite; `addon` is that of the one-file build. */
 export function openHandle(

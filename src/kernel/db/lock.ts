@@ -1,4 +1,5 @@
-import { type Addon, openHandle } from './handle.ts';
+import type { Addon } from '../native/native.ts';
+import { openHandle } from './handle.ts';
 
 /**
  * Takes a lock file for this process and answers how to give it back. The operating system gives it back when the process

@@ -1,5 +1,3 @@
-import type { Database } from './database.ts';
-
 /**
  * Values made from the data, kept by key until anything is written. When they outgrow the bound all are dropped, and those
  * still asked for come back.
@@ -9,9 +7,9 @@ export class Memo<T> {
   #madeAfter = -1;
   #weight = 0;
 
-  /** `heaviest` bounds the sum of the weights. */
+  /** `db.writes` grows with every change; `heaviest` bounds the sum of the weights. */
   constructor(
-    private readonly db: Pick<Database, 'writes'>,
+    private readonly db: { readonly writes: number },
     private readonly heaviest: number,
   ) {}
 

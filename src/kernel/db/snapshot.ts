@@ -6,7 +6,8 @@
  * taking the file for its database, with a key missing.
  */
 import type SQLite from 'better-sqlite3';
-import { type Addon, applicationId, openHandle } from './handle.ts';
+import type { Addon } from '../native/native.ts';
+import { applicationId, openHandle } from './handle.ts';
 import { refuseNewer } from './migrate.ts';
 
 /** Marks a backup ("TNRB"). */

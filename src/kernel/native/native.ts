@@ -22,12 +22,18 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isMainThread } from 'node:worker_threads';
-import type { Addon } from '../db/handle.ts';
 import { type AddonName, builtFor, type EmbeddedAddon, embeddedAddon, type Platform } from './embedded.ts';
 
 /** Native code cannot run here. The message is one line for the operator; a stack would not help him. */
 export class NativeAddonError extends Error {
   override readonly name = 'NativeAddonError';
+}
+
+/** An addon of the one-file build: what loading it gave, and the file it came from, for threads that load it again. */
+export interface Addon {
+  readonly exports: object;
+  readonly file: string;
+  readonly inode: number;
 }
 
 /** The functions of `@node-rs/argon2` that the bundle keeps. */

@@ -1,0 +1,171 @@
+import ipaddr from 'ipaddr.js';
+import { day, hour, minute, second } from '../clock.ts';
+import { urlOf } from '../url.ts';
+
+/*
+ * The kinds of settings: how each is read from the text of an environment variable or option. Lengths of time are kept in
+ * microseconds.
+ */
+
+/** One setting: its meaning, and how its text is read. */
+export interface Setting<T> {
+  readonly kind: string;
+  readonly fallback: T;
+  readonly help: string;
+  /** Reads the text of an environment variable or option; throws an Error with a sentence that names the rule. */
+  readonly read: (text: string) => T;
+}
+
+/** A text, or null where it is empty. */
+export const text = (fallback: string | null, help: string): Setting<string | null> => ({
+  kind: 'text',
+  fallback,
+  help,
+  read: (value) => value || null,
+});
+
+/** A text that is not empty. */
+export const requiredText = (fallback: string, help: string): Setting<string> => ({
+  kind: 'text',
+  fallback,
+  help,
+  read: (value) => {
+    if (value === '') throw new Error('must not be empty');
+    return value;
+  },
+});
+
+/** A whole number in a range. */
+export const integer = (fallback: number, help: string, minimum = 0, maximum = 2 ** 31 - 1): Setting<number> => ({
+  kind: 'integer',
+  fallback,
+  help,
+  read: (value) => {
+    const number = Number(value);
+    if (!/^\d+$/.test(value) || number < minimum || number > maximum) {
+      throw new Error(`must be a whole number from ${minimum} to ${maximum}`);
+    }
+    return number;
+  },
+});
+
+/** A boolean, in the words that people use for it. */
+export const flag = (fallback: boolean, help: string): Setting<boolean> => ({
+  kind: 'boolean',
+  fallback,
+  help,
+  read: (value) => {
+    if (/^(true|t|yes|y|on|1|)$/i.test(value)) return true;
+    if (/^(false|f|no|n|off|0)$/i.test(value)) return false;
+    throw new Error('must be true or false');
+  },
+});
+
+/** Texts between commas, each checked where there is a rule. */
+export const list = (
+  fallback: readonly string[],
+  help: string,
+  check?: (item: string) => void,
+): Setting<readonly string[]> => ({
+  kind: 'list',
+  fallback,
+  help,
+  read: (value) => {
+    const items = value
+      .split(',')
+      .map((item) => item.trim())
+      .filter((item) => item !== '');
+    for (const item of items) check?.(item);
+    return items;
+  },
+});
+
+/** Addresses and networks between commas. */
+export const networks = (help: string): Setting<readonly string[]> => ({
+  ...list([], help, (item) => {
+    // "10" and "10/8" are addresses to ipaddr.js, and not those that were meant.
+    const isFull = item.includes(':') || /^\d+(\.\d+){3}(\/|$)/.test(item);
+    if (!isFull || (!ipaddr.isValid(item) && !ipaddr.isValidCIDR(item))) {
+      throw new Error(`must list addresses or networks such as 10.0.0.0/8, but has "${item}"`);
+    }
+  }),
+  kind: 'networks',
+});
+
+/** Microseconds of each unit that a duration may be written in. */
+export const durationUnits: Record<string, number> = { s: second, m: minute, h: hour, d: day };
+
+/** A length of time, kept in microseconds; null (where it is the default) means for ever. */
+export const duration = <T extends number | null>(fallback: T, help: string): Setting<number | T> => ({
+  kind: 'duration',
+  fallback,
+  help,
+  read: (value) => {
+    const match = /^(\d+)\s*([smhd])$/.exec(value);
+    const unit = durationUnits[match?.[2] ?? ''];
+    if (!match || unit === undefined) throw new Error('must be a duration such as 45s, 30m, 12h or 7d');
+    return Number(match[1]) * unit;
+  },
+});
+
+/** The rule of a host, with or without a port. Throws. */
+export const hostName = (item: string): void => {
+  // Each scheme drops the port that goes without saying in it.
+  const isHost = ['http', 'https'].some((scheme) => urlOf(`${scheme}://${item}`)?.host === item);
+  if (!/^[\w.:[\]-]+$/.test(item) || !isHost) {
+    throw new Error(`must list hosts such as app.example.com or localhost:3000, but has "${item}"`);
+  }
+};
+
+/** The rule of a web origin. Throws. */
+export const origin = (item: string): void => {
+  if (urlOf(item)?.origin !== item) {
+    throw new Error(`must list origins such as https://app.example.com, but has "${item}"`);
+  }
+};
+
+/** The address of a web page, kept without query and the slash at its end. */
+export const webAddress = (fallback: null, help: string): Setting<string | null> => ({
+  kind: 'URL',
+  fallback,
+  help,
+  read: (value) => {
+    if (value === '') return null;
+    if (!/^https?:$/.test(urlOf(value)?.protocol ?? '')) {
+      throw new Error('must be an http or https URL');
+    }
+    const { origin, pathname } = new URL(value);
+    return (origin + pathname).replace(/\/+$/, '');
+  },
+});
+
+function isPercentEncoded(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The URL of another service, as it stands. */
+export const remoteAddress = (help: string, schemes: readonly string[]): Setting<string | null> => ({
+  kind: 'URL',
+  fallback: null,
+  help,
+  read: (value) => {
+    if (value === '') return null;
+    const parsed = urlOf(value);
+    if (!parsed?.hostname || !schemes.includes(parsed.protocol))
+      throw new Error(`must be a URL that starts with ${schemes.map((scheme) => `${scheme}//`).join(' or ')}`);
+    if (!isPercentEncoded(parsed.username + parsed.password))
+      throw new Error('must write a percent sign in its user or password as %25');
+    return value;
+  },
+});
+
+/** The rule of an encryption key with its id. Throws. */
+export const encryptionKey = (item: string): void => {
+  const [, key] = /^[\w.-]{1,40}:([A-Za-z0-9+/]{43}=)$/.exec(item) ?? [];
+  if (key === undefined) throw new Error('must list keys such as 2024:<base64 of 32 bytes>');
+};
