@@ -13,7 +13,7 @@ import {
   projectPermissions,
   projectPermissionsLog,
 } from '../accounts/permissions/permissions.ts';
-import { projects, updateCertifications } from '../accounts/projects/projects.ts';
+import { projectsWith, updateCertifications } from '../accounts/projects/projects.ts';
 import { login, logout } from '../accounts/session/login.ts';
 import { samlEndpoints } from '../accounts/session/saml/saml.ts';
 import { userActions } from '../accounts/users/actions.ts';
@@ -37,6 +37,7 @@ import { monitoringEndpoint, slaEndpoint } from '../cloud/resources/measurements
 import { resourceEndpoints } from '../cloud/resources/summary.ts';
 import { linksByType } from '../cloud/services/links.ts';
 import { serviceMetadata } from '../cloud/services/metadata.ts';
+import { projectServices } from '../cloud/services/paths.ts';
 import { serviceActionEndpoints } from '../cloud/services/service-actions.ts';
 import { serviceEndpoints } from '../cloud/services/services.ts';
 import { settings } from '../cloud/services/settings.ts';
@@ -47,6 +48,8 @@ import type { Fields } from '../kernel/collection/field.ts';
 import { counterEndpoints } from './counters/counters.ts';
 import { docs } from './docs/docs.ts';
 import { configuration, root, versionEndpoint } from './docs/root.ts';
+
+const projects = projectsWith(projectServices);
 
 /** Every collection, under /api/<path>/. */
 const collections = [
@@ -82,7 +85,7 @@ export const endpoints: readonly Endpoint[] = [
   customerUsers,
   customerImage,
   projectUsers,
-  updateCertifications,
+  updateCertifications(projects),
   quotaHistory,
   creationTime,
   quotaStatistics,

@@ -32,6 +32,7 @@ import { Deliverer } from '../kernel/outbox/deliverer.ts';
 import { systemRandom } from '../kernel/random.ts';
 import { endpoints } from './api.ts';
 import { openData } from './data-folder.ts';
+import { guards, reactions } from './reactions.ts';
 import { dueExpiries } from './schedule/expiries.ts';
 import { housekeeping } from './schedule/housekeeping.ts';
 
@@ -197,6 +198,8 @@ export function openDeployment(config: Config, opening: Opening): Opened {
     isPath: (path) => router.find(path) !== undefined,
     isObject: (request, path) => showsObject(router, request, path),
     wakeOutbox,
+    reactions,
+    guards,
     invitationChecks: new RateLimit(checksPerMinute, minute),
     samlKeys,
     samlLogins: new RateLimit(samlLoginsPerMinute, minute),

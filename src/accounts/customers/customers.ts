@@ -1,12 +1,10 @@
-import { adviseNewCustomer } from '../../activity/alerts/conditions.ts';
 import { customerContext } from '../../activity/events/context.ts';
 import { record } from '../../activity/events/record.ts';
 import { embeddedQuotas } from '../../activity/quotas/embedded.ts';
 import { quotaNames } from '../../activity/quotas/names.ts';
 import { countQuotas, createQuotas, requireQuotas } from '../../activity/quotas/usage.ts';
-import { connectCustomer, disconnectCustomer } from '../../cloud/services/linking.ts';
 import { seesAll } from '../../kernel/access/caller.ts';
-import { newUuid } from '../../kernel/access/deployment.ts';
+import { type Context, newUuid } from '../../kernel/access/deployment.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { ownsCustomer } from '../../kernel/access/rights.ts';
 import { connectedCustomers, connectedProjects, visibleCustomers } from '../../kernel/access/visibility.ts';
@@ -40,6 +38,15 @@ export interface CustomerRow extends Row {
   readonly country: string;
   readonly vat_code: string;
   readonly is_company: number;
+}
+
+declare module '../../kernel/access/reactions.ts' {
+  interface Reactions {
+    /** A customer is there, with its quotas; the event about it comes later. */
+    readonly customerCreated: (context: Context, customer: number) => void;
+    /** A customer without projects and roles is being deleted: its row is the last that goes. */
+    readonly customerDeleted: (context: Context, customer: number) => void;
+  }
 }
 
 /** Users with the active role, as every viewer of the customer sees them. */
@@ -167,8 +174,7 @@ export const customers = collection<CustomerRow>()({
       });
       createQuotas(request, 'customer', id, quotaNames.customer);
       countQuotas(request, demand);
-      adviseNewCustomer(request, id);
-      connectCustomer(request, id);
+      request.deployment.reactions.customerCreated(request, id);
       record(request, 'customer_creation_succeeded', customerContext(customerOf(request, id)));
       return id;
     },
@@ -192,7 +198,7 @@ export const customers = collection<CustomerRow>()({
       }
       const witnesses = eventReaders(db, 'customer', row.id);
       revokeRolesIn(request, 'customer', row.id, witnesses);
-      disconnectCustomer(request, row.id);
+      request.deployment.reactions.customerDeleted(request, row.id);
       db.run(sql`DELETE FROM customer WHERE id = ${row.id}`);
       countQuotas(request, [{ scope: 'global', id: 0, name: 'nc_global_customer_count', delta: -1 }]);
       record(request, 'customer_deletion_succeeded', customerContext(row), { witnesses });

@@ -1,6 +1,5 @@
-import { keyContext } from '../../activity/events/context.ts';
+import { keyContext, type UserNames } from '../../activity/events/context.ts';
 import { record } from '../../activity/events/record.ts';
-import { forgetDeletedKey } from '../../cloud/keys/uploaded-keys.ts';
 import { type Caller, seesAll } from '../../kernel/access/caller.ts';
 import { type Context, newUuid } from '../../kernel/access/deployment.ts';
 import type { Request } from '../../kernel/access/request.ts';
@@ -12,13 +11,24 @@ import { plainValue } from '../../kernel/collection/representation.ts';
 import { text } from '../../kernel/collection/values.ts';
 import { raw, type Sql, sql } from '../../kernel/db/sql.ts';
 import { invalid } from '../../kernel/http/error.ts';
-import type { UserRow } from '../users/users.ts';
 import { parsePublicKey } from './public-key.ts';
 
 interface KeyRow extends Row {
   readonly user_id: number;
   readonly name: string;
   readonly fingerprint: string;
+}
+
+/** The user a key belongs to, as far as keys need to know him. */
+interface Owner extends UserNames {
+  readonly id: number;
+}
+
+declare module '../../kernel/access/reactions.ts' {
+  interface Reactions {
+    /** A user has no longer the key with this fingerprint. */
+    readonly keyDeleted: (context: Context, user: number, fingerprint: string) => void;
+  }
 }
 
 const nameLength = 150;
@@ -123,18 +133,18 @@ function nameOf(given: string | undefined, line: string): string {
 }
 
 /** Deletes all keys of a user who is deleted, with an event each. */
-export function deleteKeysOf(request: Request, owner: UserRow): void {
+export function deleteKeysOf(request: Request, owner: Owner): void {
   const owned = request.db.all<KeyRow>(
     sql`SELECT id, uuid, name, user_id, fingerprint FROM ssh_key WHERE user_id = ${owner.id} ORDER BY id`,
   );
   for (const key of owned) deleteKey(request, key, owner);
 }
 
-function deleteKey(context: Context, key: KeyRow, owner: UserRow): void {
+function deleteKey(context: Context, key: KeyRow, owner: Owner): void {
   context.deployment.db.run(sql`DELETE FROM ssh_key WHERE id = ${key.id}`);
-  forgetDeletedKey(context, owner.id, key.fingerprint);
+  context.deployment.reactions.keyDeleted(context, owner.id, key.fingerprint);
   record(context, 'ssh_key_deletion_succeeded', keyContext(key, owner));
 }
 
-const ownerOf = ({ db }: Request, id: number): UserRow =>
-  db.get<UserRow>(sql`SELECT * FROM user WHERE id = ${id}`) as UserRow;
+const ownerOf = ({ db }: Request, id: number): Owner =>
+  db.get<Owner>(sql`SELECT id, uuid, username, full_name, native_name FROM user WHERE id = ${id}`) as Owner;

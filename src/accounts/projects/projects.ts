@@ -3,9 +3,7 @@ import { record } from '../../activity/events/record.ts';
 import { embeddedQuotas } from '../../activity/quotas/embedded.ts';
 import { quotaNames } from '../../activity/quotas/names.ts';
 import { countQuotas, createQuotas, type Demand, requireQuotas, usages } from '../../activity/quotas/usage.ts';
-import { linkProject, refuseWithResources, removeLinksOf } from '../../cloud/services/linking.ts';
-import { projectServices } from '../../cloud/services/paths.ts';
-import { newUuid } from '../../kernel/access/deployment.ts';
+import { type Context, newUuid } from '../../kernel/access/deployment.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { ownsCustomer } from '../../kernel/access/rights.ts';
 import { visibleProjects } from '../../kernel/access/visibility.ts';
@@ -17,7 +15,7 @@ import { exampleLink } from '../../kernel/collection/example.ts';
 import { shownList, shownText, shownTime, uuidField, type Values } from '../../kernel/collection/field.ts';
 import { instant, partial, presence, uuidOf } from '../../kernel/collection/filter.ts';
 import { link, selfLink } from '../../kernel/collection/links.ts';
-import { knownText, plainValue, textValue } from '../../kernel/collection/representation.ts';
+import { constant, type Json, knownText, plainValue, textValue } from '../../kernel/collection/representation.ts';
 import { validate } from '../../kernel/collection/validate.ts';
 import { text } from '../../kernel/collection/values.ts';
 import { contains, sql } from '../../kernel/db/sql.ts';
@@ -33,9 +31,27 @@ export interface ProjectRow extends Row {
   readonly description: string;
 }
 
+declare module '../../kernel/access/reactions.ts' {
+  interface Reactions {
+    /** A project is there, with its quotas; the event about it comes later. */
+    readonly projectCreated: (context: Context, project: number) => void;
+    /** A project is about to leave its customer for another: what it counts for has not been moved yet. */
+    readonly projectMoving: (context: Context, project: number) => void;
+    /** A project and what it counts for is with its new customer. */
+    readonly projectMoved: (context: Context, project: number) => void;
+    /** A project without resources and roles is being deleted: what it counts for, and its row, go last. */
+    readonly projectDeleted: (context: Context, project: number) => void;
+  }
+  interface Guards {
+    /** Refuses what cannot be done with a project that has resources; `what` starts the sentence. */
+    readonly projectHasNoResources: (context: Context, project: number, what: string) => void;
+  }
+}
+
 const ofCustomer = (column: string): string => `(SELECT ${column} FROM customer WHERE id = p.customer_id)`;
 
-const fields = {
+/** The fields; `services` writes the services that the project in alias `p` is linked to. */
+const fieldsWith = (services: Json) => ({
   url: selfLink('projects', 'p.uuid'),
   uuid: uuidField(),
   name: text({ max: 150, required: true, example: 'Website' }),
@@ -46,10 +62,12 @@ const fields = {
   customer_abbreviation: shownText(textValue(ofCustomer('abbreviation'))),
   description: text({ max: 500 }),
   quotas: shownList(embeddedQuotas('project', 'p.id')),
-  services: shownList(projectServices),
+  services: shownList(services),
   created: shownTime(),
   certifications: certificationsField(false),
-};
+});
+
+type ProjectValues = Values<ReturnType<typeof fieldsWith>>;
 
 /** A filter on the project's customer. */
 const partialOfCustomer = (column: string): ReturnType<typeof partial> => ({
@@ -69,89 +87,96 @@ const example = {
   description: 'The public website and its shop.',
 };
 
-export const projects = collection<ProjectRow>()({
-  path: 'projects',
-  kind: 'Project',
-  description: 'Projects of customers. Users get roles in them; resources live in them.',
-  table: 'project',
-  alias: 'p',
-  fields,
-  visible: (caller) => visibleProjects(caller, 'p.id'),
-  described: () => true,
-  selectable: true,
-  examples: { create: example, replace: example, change: { description: 'The public website.' } },
-  who: {
-    read: 'Users with a role in the project or its customer; staff and global support.',
-    create: 'Staff; owners of the customer.',
-    update: 'Staff; owners of the customer, for a move owners of both customers.',
-    delete: 'Staff; owners of the customer.',
-  },
-  filters: {
-    can_manage: presence(
-      'Projects the caller manages, or whose customer he owns.',
-      ({ caller }) =>
-        sql`p.id IN (SELECT project_id FROM project_role WHERE user_id = ${caller.id} AND role = 'manager' AND ended IS NULL)
-        OR p.customer_id IN (SELECT customer_id FROM customer_role WHERE user_id = ${caller.id} AND role = 'owner' AND ended IS NULL)`,
-    ),
-    can_admin: presence(
-      'Projects the caller is an administrator of.',
-      ({ caller }) =>
-        sql`p.id IN (SELECT project_id FROM project_role WHERE user_id = ${caller.id} AND role = 'admin' AND ended IS NULL)`,
-    ),
-    customer: uuidOf('p.customer_id', 'customer', 'Uuid of the customer.'),
-    customer_name: partialOfCustomer('name'),
-    customer_native_name: partialOfCustomer('native_name'),
-    customer_abbreviation: partialOfCustomer('abbreviation'),
-    name: partial('p.name'),
-    description: partial('p.description'),
-    created: instant('p.created'),
-  },
-  orderings: {
-    name: 'p.name COLLATE NOCASE',
-    created: 'p.created',
-    customer_name: `${ofCustomer('name')} COLLATE NOCASE`,
-    customer_native_name: `${ofCustomer('native_name')} COLLATE NOCASE`,
-    customer_abbreviation: `${ofCustomer('abbreviation')} COLLATE NOCASE`,
-  },
-  order: 'p.name COLLATE NOCASE',
-  create: {
-    mayWith: ({ caller, db }, values) => caller.isStaff || ownsCustomer(db, caller, values.customer as number),
-    run: create,
-  },
-  update: {
-    may: mayManage,
-    mayWith: ({ caller, db }, values, row) =>
-      values.customer === undefined ||
-      values.customer === row.customer_id ||
-      caller.isStaff ||
-      ownsCustomer(db, caller, values.customer),
-    run: update,
-  },
-  delete: {
-    may: mayManage,
-    run: (request, row) => {
-      const { db } = request;
-      refuseWithResources(db, 'project_id', row.id, 'Cannot delete project');
-      const witnesses = eventReaders(db, 'project', row.id);
-      revokeRolesIn(request, 'project', row.id, witnesses);
-      removeLinksOf(request, row.id);
-      countQuotas(
-        request,
-        contribution(request, row).map((demand) => ({ ...demand, delta: -demand.delta })),
-      );
-      countQuotas(request, [{ scope: 'global', id: 0, name: 'nc_global_project_count', delta: -1 }]);
-      const context = contextOf(request, row);
-      db.run(sql`DELETE FROM project WHERE id = ${row.id}`);
-      record(request, 'project_deletion_succeeded', context, { witnesses });
+/**
+ * The collection as it is served. A floor above knows which services a project is linked to, and hands in how they are told.
+ */
+export const projectsWith = (services: Json) =>
+  collection<ProjectRow>()({
+    path: 'projects',
+    kind: 'Project',
+    description: 'Projects of customers. Users get roles in them; resources live in them.',
+    table: 'project',
+    alias: 'p',
+    fields: fieldsWith(services),
+    visible: (caller) => visibleProjects(caller, 'p.id'),
+    described: () => true,
+    selectable: true,
+    examples: { create: example, replace: example, change: { description: 'The public website.' } },
+    who: {
+      read: 'Users with a role in the project or its customer; staff and global support.',
+      create: 'Staff; owners of the customer.',
+      update: 'Staff; owners of the customer, for a move owners of both customers.',
+      delete: 'Staff; owners of the customer.',
     },
-  },
-});
+    filters: {
+      can_manage: presence(
+        'Projects the caller manages, or whose customer he owns.',
+        ({ caller }) =>
+          sql`p.id IN (SELECT project_id FROM project_role WHERE user_id = ${caller.id} AND role = 'manager' AND ended IS NULL)
+        OR p.customer_id IN (SELECT customer_id FROM customer_role WHERE user_id = ${caller.id} AND role = 'owner' AND ended IS NULL)`,
+      ),
+      can_admin: presence(
+        'Projects the caller is an administrator of.',
+        ({ caller }) =>
+          sql`p.id IN (SELECT project_id FROM project_role WHERE user_id = ${caller.id} AND role = 'admin' AND ended IS NULL)`,
+      ),
+      customer: uuidOf('p.customer_id', 'customer', 'Uuid of the customer.'),
+      customer_name: partialOfCustomer('name'),
+      customer_native_name: partialOfCustomer('native_name'),
+      customer_abbreviation: partialOfCustomer('abbreviation'),
+      name: partial('p.name'),
+      description: partial('p.description'),
+      created: instant('p.created'),
+    },
+    orderings: {
+      name: 'p.name COLLATE NOCASE',
+      created: 'p.created',
+      customer_name: `${ofCustomer('name')} COLLATE NOCASE`,
+      customer_native_name: `${ofCustomer('native_name')} COLLATE NOCASE`,
+      customer_abbreviation: `${ofCustomer('abbreviation')} COLLATE NOCASE`,
+    },
+    order: 'p.name COLLATE NOCASE',
+    create: {
+      mayWith: ({ caller, db }, values) => caller.isStaff || ownsCustomer(db, caller, values.customer as number),
+      run: create,
+    },
+    update: {
+      may: mayManage,
+      mayWith: ({ caller, db }, values, row) =>
+        values.customer === undefined ||
+        values.customer === row.customer_id ||
+        caller.isStaff ||
+        ownsCustomer(db, caller, values.customer),
+      run: update,
+    },
+    delete: {
+      may: mayManage,
+      run: (request, row) => {
+        const { db } = request;
+        request.deployment.guards.projectHasNoResources(request, row.id, 'Cannot delete project');
+        const witnesses = eventReaders(db, 'project', row.id);
+        revokeRolesIn(request, 'project', row.id, witnesses);
+        request.deployment.reactions.projectDeleted(request, row.id);
+        countQuotas(
+          request,
+          contribution(request, row).map((demand) => ({ ...demand, delta: -demand.delta })),
+        );
+        countQuotas(request, [{ scope: 'global', id: 0, name: 'nc_global_project_count', delta: -1 }]);
+        const context = contextOf(request, row);
+        db.run(sql`DELETE FROM project WHERE id = ${row.id}`);
+        record(request, 'project_deletion_succeeded', context, { witnesses });
+      },
+    },
+  });
+
+/** Projects as links name them and paths find them; it represents none. */
+export const projects = projectsWith(constant('[]'));
 
 function mayManage({ caller, db }: Request, row: ProjectRow): boolean {
   return caller.isStaff || ownsCustomer(db, caller, row.customer_id);
 }
 
-function create(request: Request, values: Values<typeof fields>): number {
+function create(request: Request, values: ProjectValues): number {
   const { db } = request;
   const customer = values.customer as number;
   const demands: Demand[] = [
@@ -164,12 +189,12 @@ function create(request: Request, values: Values<typeof fields>): number {
   createQuotas(request, 'project', id, quotaNames.project);
   replaceCertifications(db, id, values.certifications ?? []);
   countQuotas(request, demands);
-  linkProject(request, id);
+  request.deployment.reactions.projectCreated(request, id);
   record(request, 'project_creation_succeeded', contextOf(request, projectOf(request, id)));
   return id;
 }
 
-function update(request: Request, row: ProjectRow, values: Values<typeof fields>): void {
+function update(request: Request, row: ProjectRow, values: ProjectValues): void {
   const { customer: target = row.customer_id, description = row.description, name = row.name } = values;
   const isMoved = target !== row.customer_id;
   const changes = [
@@ -195,8 +220,9 @@ const changeText = (label: string, before: string, after: string): string =>
 /** Moves a project, with all that it counts for, to another customer. Throws 409 when that exceeds a quota there. */
 function move(request: Request, row: ProjectRow, target: number): void {
   const { db } = request;
-  refuseWithResources(db, 'project_id', row.id, 'Cannot move project');
-  removeLinksOf(request, row.id);
+  const { guards, reactions } = request.deployment;
+  guards.projectHasNoResources(request, row.id, 'Cannot move project');
+  reactions.projectMoving(request, row.id);
   const leaving = contribution(request, row);
   const joining = leaving.map((demand) => ({ ...demand, id: target }));
   const members = db.values<number>(
@@ -212,7 +238,7 @@ function move(request: Request, row: ProjectRow, target: number): void {
   countQuotas(request, joining);
   recountUsers(request, row.customer_id);
   recountUsers(request, target);
-  linkProject(request, row.id);
+  reactions.projectMoved(request, row.id);
 }
 
 /** What a project adds to the quotas of its customer: itself, and its own usages under the same names. */
@@ -232,12 +258,12 @@ const contextOf = (request: Request, row: ProjectRow): EventContext =>
 const certificationInput = { certifications: certificationsField(true) };
 
 /** POST /api/projects/<uuid>/update_certifications/ */
-export const updateCertifications: Endpoint = {
+export const updateCertifications = (served: ReturnType<typeof projectsWith>): Endpoint => ({
   path: '/api/projects/:key/update_certifications/',
   name: 'Project Update Certifications',
   description: 'Replaces the certifications that a project demands of its providers.',
   actions: (request) =>
-    mayManage(request, projects.find(request))
+    mayManage(request, served.find(request))
       ? { POST: describeFields(certificationInput, request, 'create') }
       : undefined,
   operations: {
@@ -245,13 +271,13 @@ export const updateCertifications: Endpoint = {
       summary: 'Replaces the certifications of a project.',
       who: 'Staff; owners of the customer.',
       input: { fields: certificationInput, purpose: 'create' },
-      output: { status: 200, shape: projects.shape },
+      output: { status: 200, shape: served.shape },
       handle: (request) => {
-        const row = projects.find(request);
+        const row = served.find(request);
         if (!mayManage(request, row)) throw forbidden();
         replaceCertifications(request.db, row.id, validate(certificationInput, request, 'create').certifications ?? []);
-        return changed(projects.represent(request, row.id));
+        return changed(served.represent(request, row.id));
       },
     },
   },
-};
+});

@@ -8,7 +8,6 @@ import {
 } from '../../activity/events/context.ts';
 import { record } from '../../activity/events/record.ts';
 import { requireQuotas, setUsage } from '../../activity/quotas/usage.ts';
-import { forgetUnreachedKeys } from '../../cloud/keys/uploaded-keys.ts';
 import type { Context } from '../../kernel/access/deployment.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { raw, sql } from '../../kernel/db/sql.ts';
@@ -22,6 +21,13 @@ export const roleNames: Readonly<Record<Structure, Readonly<Record<string, strin
   customer: { owner: 'Owner', support: 'Support' },
   project: { admin: 'Administrator', manager: 'Manager', support: 'Support' },
 };
+
+declare module '../../kernel/access/reactions.ts' {
+  interface Reactions {
+    /** A user has lost a role, wherever he held it. */
+    readonly roleEnded: (context: Context, user: number) => void;
+  }
+}
 
 export interface Grant {
   readonly structure: Structure;
@@ -89,7 +95,7 @@ export function revokeRole(
   const { db } = context.deployment;
   db.run(sql`UPDATE ${raw(`${structure}_role`)} SET ended = ${at} WHERE id = ${role.id} AND ended IS NULL`);
   recountUsers(context, customerOfScope(db, structure, role.scope));
-  forgetUnreachedKeys(context, role.user_id);
+  context.deployment.reactions.roleEnded(context, role.user_id);
   record(context, 'role_revoked', roleContext(db, structure, role), { witnesses });
 }
 

@@ -1,6 +1,6 @@
 import { affectedUser } from '../../activity/events/context.ts';
-import { cancelDeliveries } from '../../activity/events/outbox.ts';
 import { record } from '../../activity/events/record.ts';
+import { cancelDeliveries } from '../../activity/hooks/queue.ts';
 import { callerId, isStaff, seesAll } from '../../kernel/access/caller.ts';
 import { type Context, newUuid } from '../../kernel/access/deployment.ts';
 import type { Request } from '../../kernel/access/request.ts';

@@ -2,8 +2,22 @@ import { type Context, newOrderedUuids } from '../../kernel/access/deployment.ts
 import { fold, sql } from '../../kernel/db/sql.ts';
 import { catalogue, type EventTypeName, type Level, messageOf } from './catalogue.ts';
 import type { EventContext } from './context.ts';
-import { queueDeliveries } from './outbox.ts';
 import { enterSubjects } from './subjects.ts';
+
+/** An event that has just been recorded. */
+export interface RecordedEvent {
+  readonly id: number;
+  readonly type: EventTypeName;
+  readonly context: Readonly<Record<string, string>>;
+  /** Ids of users who could see what the event is about before the change that caused it. */
+  readonly witnesses: readonly number[];
+}
+
+declare module '../../kernel/access/reactions.ts' {
+  interface Reactions {
+    readonly eventRecorded: (context: Context, event: RecordedEvent) => void;
+  }
+}
 
 interface Particulars {
   /** Appended to the message: what was changed. */
@@ -16,7 +30,7 @@ interface Particulars {
 }
 
 /**
- * Records an event in the transaction of the change that causes it, with the deliveries to its hooks. The context is what
+ * Records an event in the transaction of the change that causes it, and announces it. The context is what
  * the request knows (client address and actor) with `details` laid over it. The index of words follows later (search.ts).
  */
 export function record(
@@ -37,7 +51,12 @@ export function record(
   const { id } = db.run(sql`INSERT INTO event (uuid, at, type, level, message, context, actor, resource_type)
     VALUES (${uuid}, ${context.now}, ${type}, ${level}, ${message}, ${JSON.stringify(kept)}, ${actor}, ${kept.resource_type ?? null})`);
   enterSubjects(db, kept, context.now, id);
-  queueDeliveries(context, { id, type, context: kept, witnesses: particulars.witnesses ?? [] });
+  context.deployment.reactions.eventRecorded(context, {
+    id,
+    type,
+    context: kept,
+    witnesses: particulars.witnesses ?? [],
+  });
 }
 
 /** REQ: the client's address and the actor; nothing for timers. */

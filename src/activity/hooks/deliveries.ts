@@ -9,9 +9,9 @@ import { sql } from '../../kernel/db/sql.ts';
 import { conflict, notFound } from '../../kernel/http/error.ts';
 import { document, type Reply } from '../../kernel/http/reply.ts';
 import { userContext } from '../events/context.ts';
-import { queueAgain, queueTest } from '../events/outbox.ts';
 import type { HookRow } from './hook.ts';
 import { hookActions, managedWebHook, webHooks } from './hooks-web.ts';
+import { queueAgain, queueTest } from './queue.ts';
 
 const log = new Listing({
   title: 'WebHookDelivery',

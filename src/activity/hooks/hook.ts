@@ -25,8 +25,8 @@ import { raw, type Sql, sql, type Value } from '../../kernel/db/sql.ts';
 import { kindName } from '../../kernel/http/body.ts';
 import { invalidRequest } from '../../kernel/http/error.ts';
 import { eventGroups, eventTypes, typesOfGroups } from '../events/catalogue.ts';
-import { cancelDeliveries } from '../events/outbox.ts';
 import type { HookKind } from './due.ts';
+import { cancelDeliveries } from './queue.ts';
 
 export interface HookRow extends Row {
   readonly kind: HookKind;

@@ -3,8 +3,8 @@ import { day, second } from '../../kernel/clock.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { afterAttempt, type Outcome } from '../../kernel/outbox/outcome.ts';
-import { cancelDeliveries } from '../events/outbox.ts';
 import type { DueDelivery } from './due.ts';
+import { cancelDeliveries } from './queue.ts';
 
 const deadAfter = 5 * day;
 

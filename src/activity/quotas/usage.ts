@@ -3,7 +3,6 @@ import type { Database } from '../../kernel/db/database.ts';
 import { Pace } from '../../kernel/db/pace.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { conflict } from '../../kernel/http/error.ts';
-import { judgeQuota } from '../alerts/conditions.ts';
 import { type ScopeKind, scopes } from '../scopes/scopes.ts';
 import { quotaNames } from './names.ts';
 
@@ -25,6 +24,12 @@ export interface QuotaRow {
   readonly first_at: number;
   readonly first_limit: number;
   readonly first_usage: number;
+}
+
+declare module '../../kernel/access/reactions.ts' {
+  interface Reactions {
+    readonly quotaChanged: (context: Context, before: QuotaRow, after: QuotaRow) => void;
+  }
 }
 
 /** One quota and by how much a change would add to it. */
@@ -106,7 +111,7 @@ export function setUsage(context: Context, scope: QuotaScope, id: number, name: 
   if (quota) changeQuota(context, quota, { usage });
 }
 
-/** The one way a quota changes: the row, a version of its history, and the alerts that depend on it. */
+/** The one way a quota changes: the row, a version of its history, and what follows from it. */
 export function changeQuota(
   context: Context,
   quota: QuotaRow,
@@ -125,7 +130,7 @@ export function changeQuota(
     db.run(sql`INSERT INTO quota_version (quota_id, at, "limit", usage) VALUES (${quota.id}, ${at}, ${after.limit}, ${after.usage})
       ON CONFLICT DO UPDATE SET "limit" = excluded."limit", usage = excluded.usage`);
   }
-  judgeQuota(context, quota, after);
+  context.deployment.reactions.quotaChanged(context, quota, after);
 }
 
 const pace = new Pace();

@@ -8,6 +8,7 @@ import type { Resolver } from '../net/resolver.ts';
 import type { Actor, Caller } from './caller.ts';
 import type { PasswordHasher } from './passwords.ts';
 import type { RateLimit } from './rate-limit.ts';
+import type { Guards, Reactions } from './reactions.ts';
 import type { Secrets } from './secrets.ts';
 import type { ServiceKeys } from './service-keys.ts';
 import type { TokenRow, TokenUse } from './token-use.ts';
@@ -30,6 +31,9 @@ export interface Deployment {
   readonly tokenUse: TokenUse;
   /** The tokens presented since the last write, with their owners. */
   readonly knownTokens: Memo<TokenRow>;
+  /** What follows from changes, and what forbids them. */
+  readonly reactions: Reactions;
+  readonly guards: Guards;
   /** Whether a path is one of the API's. */
   readonly isPath: (path: string) => boolean;
   /** Whether a path is that of an object, of whatever collection, that the caller of a request sees. */

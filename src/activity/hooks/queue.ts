@@ -1,14 +1,7 @@
 import { type Context, newOrderedUuids } from '../../kernel/access/deployment.ts';
 import { type Sql, sql } from '../../kernel/db/sql.ts';
-import type { EventTypeName } from './catalogue.ts';
-
-export interface QueuedEvent {
-  readonly id: number;
-  readonly type: EventTypeName;
-  readonly context: Readonly<Record<string, string>>;
-  /** Ids of users who could see what the event is about before the change that caused it. */
-  readonly witnesses: readonly number[];
-}
+import type { EventTypeName } from '../events/catalogue.ts';
+import type { RecordedEvent } from '../events/record.ts';
 
 /** A hook with the number of its pending deliveries. */
 interface Receiver {
@@ -22,7 +15,7 @@ const pendingAtMost = 10_000;
  * Queues a delivery for every hook that gets the event: active, of an active author who sees the event by the roles he has
  * now or had before the change, and with the type among its types (events.md 5.4).
  */
-export function queueDeliveries(context: Context, event: QueuedEvent): void {
+export function queueDeliveries(context: Context, event: RecordedEvent): void {
   const { db } = context.deployment;
   const {
     affected_user_uuid: affected = '',
