@@ -23,11 +23,12 @@ import { version } from '../kernel/version.ts';
 import { endpoints } from './api.ts';
 import { backUp } from './backup/backup.ts';
 import { restore } from './backup/restore.ts';
+import { type Opened, openDeployment } from './composition.ts';
 import { prepareFolder, requireDatabase } from './data-folder.ts';
 import { demo } from './demo/demo.ts';
 import { openApi, serverPath } from './docs/openapi.ts';
 import { examine } from './doctor/doctor.ts';
-import { createServer, type Opened, openDeployment } from './server.ts';
+import { createServer } from './server.ts';
 
 export { settableClock } from '../kernel/clock.ts';
 export { createServer, type Server, type ServerOptions } from './server.ts';

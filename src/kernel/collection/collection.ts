@@ -84,15 +84,19 @@ export class Collection<F extends Fields, R extends Row> implements LinkTarget {
 
   /** The row a path names, if the caller sees it. The only way from a uuid in a URL to a row. Throws 404. */
   find(request: Request, visible: Sql = this.spec.visible(request.caller)): R {
+    const row = this.#seek(request, visible);
+    if (!row) throw notFound();
+    return row;
+  }
+
+  #seek(request: Request, visible: Sql): R | undefined {
     const key = request.params.key ?? '';
     const { alias, table } = this.spec;
     const named =
       this.spec.key === 'pk' ? sql`${raw(alias)}.id = ${Number(key)}` : sql`${raw(alias)}.uuid = ${key.toLowerCase()}`;
-    const row = request.db.get<R>(
+    return request.db.get<R>(
       sql`SELECT ${raw(alias)}.* FROM ${raw(table)} ${raw(alias)} WHERE ${named} AND (${visible})`,
     );
-    if (!row) throw notFound();
-    return row;
   }
 
   visibleId(request: Request, uuid: string): number | undefined {
@@ -160,6 +164,7 @@ export class Collection<F extends Fields, R extends Row> implements LinkTarget {
       name: `${kind} Instance`,
       description,
       operations: this.#detailOperations(),
+      shows: (request) => this.#seek(request, this.spec.visible(request.caller)) !== undefined,
       actions: (request) => this.#detailActions(request),
     };
     if (!describe) return [list, detail];

@@ -69,6 +69,8 @@ export interface Endpoint {
   /** Largest body in bytes, where it is not the setting's. */
   readonly bodyLimit?: number;
   readonly operations: Readonly<Partial<Record<Method, Operation>>>;
+  /** Whether the path leads the caller to an object; absent where it is not the path of one. */
+  readonly shows?: (request: Request) => boolean;
   /** The `actions` of OPTIONS; also checks that the addressed object is visible. Throws 404, and 401 where the path is switched off. */
   readonly actions?: (request: Request) => Readonly<Record<string, unknown>> | undefined;
   /** The whole answer to OPTIONS, where it has a format of its own. Throws 404. */

@@ -1,0 +1,120 @@
+import { forgetInitialPassword } from '../accounts/session/initial-password.ts';
+import { ensureGlobalQuotas } from '../activity/quotas/usage.ts';
+import { type Deployment, ownContext, type RequestContext } from '../kernel/access/deployment.ts';
+import { PasswordHasher } from '../kernel/access/passwords.ts';
+import { RateLimit } from '../kernel/access/rate-limit.ts';
+import { Request } from '../kernel/access/request.ts';
+import { openSecrets } from '../kernel/access/secrets.ts';
+import { openServiceKeys } from '../kernel/access/service-keys.ts';
+import { TokenUse } from '../kernel/access/token-use.ts';
+import { issueToken } from '../kernel/access/tokens.ts';
+import { type Clock, minute, systemClock } from '../kernel/clock.ts';
+import type { Endpoint } from '../kernel/collection/endpoint.ts';
+import type { Config } from '../kernel/config/config.ts';
+import { Memo } from '../kernel/db/memo.ts';
+import { fold, sql } from '../kernel/db/sql.ts';
+import { Router } from '../kernel/http/router.ts';
+import { openLog } from '../kernel/log.ts';
+import { type Resolver, systemResolver } from '../kernel/net/resolver.ts';
+import { systemRandom } from '../kernel/random.ts';
+import { endpoints } from './api.ts';
+import { openData } from './data-folder.ts';
+import { guards, reactions } from './reactions.ts';
+
+/** How many presented tokens are kept in memory. */
+const knownTokens = 10_000;
+
+/** How often a minute an address may call the open check of invitations. */
+const checksPerMinute = 60;
+
+/** How often a minute an address may start to log in by single sign-on; a whole organisation may share one. */
+const samlLoginsPerMinute = 120;
+
+/** What an embedding program may replace. */
+export interface Replacements {
+  readonly clock?: Clock;
+  /** Source of random bytes for ids, tokens and secrets. */
+  readonly random?: (bytes: number) => Buffer;
+  /** Finds the addresses of the hosts that hooks name. */
+  readonly resolve?: Resolver;
+}
+
+interface Opening extends Replacements {
+  /** The data folder; undefined keeps everything in memory. */
+  readonly folder: string | undefined;
+  /** Whether this process serves the folder; one at a time does, while commands of the operator may come and go. */
+  readonly serves?: boolean;
+  readonly wakeOutbox?: Deployment['wakeOutbox'];
+}
+
+/** A deployment without a listener: what the server and the commands of the operator have in common. */
+export interface Opened {
+  readonly deployment: Deployment;
+  readonly router: Router<Endpoint>;
+  readonly issueToken: (username: string) => string;
+  readonly close: () => void;
+}
+
+/** Opens the database and everything that works on it. Throws with a sentence when the data is unusable. */
+export function openDeployment(config: Config, opening: Opening): Opened {
+  const { clock = systemClock, folder, random = systemRandom(), wakeOutbox = () => undefined } = opening;
+  const samlKeys = openServiceKeys(config);
+  const { log, close } = openLog(config.log_level);
+  const { db, release } = openData(config, folder, opening.serves ?? false, log);
+  const router = new Router<Endpoint>();
+  for (const endpoint of endpoints) router.add(endpoint);
+  const deployment: Deployment = {
+    db,
+    config,
+    clock,
+    random,
+    log,
+    resolve: opening.resolve ?? systemResolver,
+    passwords: new PasswordHasher(),
+    secrets: openSecrets(config.encryption_keys, folder, random),
+    tokenUse: new TokenUse(),
+    knownTokens: new Memo(db, knownTokens),
+    isPath: (path) => router.find(path) !== undefined,
+    isObject: (request, path) => showsObject(router, request, path),
+    wakeOutbox,
+    reactions,
+    guards,
+    invitationChecks: new RateLimit(checksPerMinute, minute),
+    samlKeys,
+    samlLogins: new RateLimit(samlLoginsPerMinute, minute),
+    passwordChanged: (username) =>
+      db.settled((error) => error === undefined && forgetInitialPassword(folder, username)),
+  };
+  ensureGlobalQuotas(deployment);
+  return {
+    deployment,
+    router,
+    issueToken: (username) => issueTokenTo(deployment, username),
+    close: () => {
+      try {
+        db.write(() => deployment.tokenUse.save(db));
+      } finally {
+        release();
+        close();
+      }
+    },
+  };
+}
+
+/** Whether a path leads the caller of a request to an object of a collection. */
+function showsObject(router: Router<Endpoint>, request: RequestContext, path: string): boolean {
+  const match = router.find(path);
+  if (!match?.endpoint.shows) return false;
+  return match.endpoint.shows(
+    new Request(request.deployment, request.incoming, match.params, request.actor, request.now),
+  );
+}
+
+function issueTokenTo(deployment: Deployment, username: string): string {
+  const { db } = deployment;
+  const user = db.value<number>(sql`SELECT id FROM user WHERE username_folded = ${fold(username)} AND is_active`);
+  if (user === undefined) throw new Error(`There is no active user "${username}"`);
+  const token = db.write(() => issueToken(ownContext(deployment), user));
+  db.commit();
+  return token;
+}

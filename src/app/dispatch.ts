@@ -1,0 +1,90 @@
+import type { Deployment } from '../kernel/access/deployment.ts';
+import { Request } from '../kernel/access/request.ts';
+import { authenticate } from '../kernel/access/tokens.ts';
+import { allowed, type Endpoint, type Method, metadata, type Operation } from '../kernel/collection/endpoint.ts';
+import type { Database } from '../kernel/db/database.ts';
+import { Memo } from '../kernel/db/memo.ts';
+import { HttpError, notFound } from '../kernel/http/error.ts';
+import type { Incoming } from '../kernel/http/incoming.ts';
+import type { Answer } from '../kernel/http/listener.ts';
+import { encoded, json, type Reply } from '../kernel/http/reply.ts';
+import type { Router } from '../kernel/http/router.ts';
+import { dueExpiries } from './schedule/expiries.ts';
+
+/** How many bytes of documents that callers were told are kept in memory. */
+const documentBytes = 32 * 1024 * 1024;
+
+/** The way of a request: due changes, route, caller, handler; errors become replies (core.md 1.2). */
+export function dispatcher(
+  deployment: Deployment,
+  router: Router<Endpoint>,
+): (incoming: Incoming) => Answer | Promise<Answer> {
+  const { clock, db, log } = deployment;
+  const allow = new Map(router.endpoints.map((endpoint) => [endpoint, allowed(endpoint)]));
+  const expireDue = dueExpiries(deployment);
+  const perform = performer(db);
+
+  return (incoming) => {
+    const match = router.find(incoming.path);
+    const route = { allow: match ? (allow.get(match.endpoint) as string) : '', route: match?.endpoint.path ?? '' };
+    let caller: string | undefined;
+    const answer = (reply: Reply): Answer => ({ ...route, reply, caller });
+    const refuse = (error: unknown): Answer => {
+      if (error instanceof HttpError) return answer(json(error.body, error.status, error.headers));
+      log.error({ request: incoming.id, route: route.route, err: error }, 'internal error');
+      return answer(json({ detail: 'Internal server error.', request_id: incoming.id }, 500));
+    };
+    const isProtected = match ? !match.endpoint.open : /^\/(api|api-auth|docs)\//.test(incoming.path);
+    const presentRequest = (): Request => {
+      const now = clock.now();
+      db.catchUp();
+      expireDue(now);
+      const actor = isProtected ? authenticate(deployment, incoming, now) : null;
+      caller = actor?.uuid;
+      if (!match) throw notFound();
+      return new Request(deployment, incoming, match.params, actor, now);
+    };
+    try {
+      const request = presentRequest();
+      const { endpoint } = match as NonNullable<typeof match>;
+      if (incoming.method === 'OPTIONS') return answer(metadata(endpoint, request));
+      const method = incoming.method === 'HEAD' ? 'GET' : incoming.method;
+      const operation = endpoint.operations[method as Method];
+      if (!operation) throw new HttpError(405, { detail: `Method "${incoming.method}" not allowed.` });
+      if (!operation.prepare && !incoming.isMultipart) return answer(perform(operation, request, undefined));
+      // What had to wait is looked at anew: meanwhile its token may have been revoked, or a role may have ended.
+      return prepare(operation, request)
+        .then((prepared) => answer(perform(operation, presentRequest(), prepared)))
+        .catch(refuse);
+    } catch (error) {
+      return refuse(error);
+    }
+  };
+}
+
+/** What must happen before the transaction: reading a multipart body, hashing a password. */
+async function prepare(operation: Operation, request: Request): Promise<unknown> {
+  if (request.incoming.isMultipart) await request.incoming.prepareBody();
+  return operation.prepare?.(request);
+}
+
+/**
+ * Runs a handler: what writes in a transaction; what reads only if anything was written, or the document has run out, since
+ * the same caller was told it.
+ */
+function performer(db: Database): (operation: Operation, request: Request, prepared: unknown) => Reply {
+  const documents = new Memo<Reply>(db, documentBytes);
+  return (operation, request, prepared) => {
+    const { actor, incoming } = request;
+    if (incoming.method !== 'GET' && incoming.method !== 'HEAD')
+      return db.write(() => operation.handle(request, prepared as never));
+    const key = `${actor?.token} ${incoming.base}${incoming.path}?${incoming.query.text}`;
+    const known = documents.get(key);
+    if (known && (known.until === undefined || request.now < known.until)) return known;
+    const reply = operation.handle(request, prepared as never);
+    // What varies with a header of the request is another document each time.
+    if (!reply.conditional || reply.headers.Vary !== undefined) return reply;
+    const kept = encoded(reply);
+    return documents.set(key, kept, key.length + kept.body.length);
+  };
+}
