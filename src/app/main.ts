@@ -1,7 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
 import { resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { firstUser, initialPasswordFile } from '../accounts/session/initial-password.ts';
 import { addUser } from '../accounts/users/add.ts';
 import { sealAnew } from '../kernel/access/rotation.ts';
@@ -11,8 +10,6 @@ import {
   type Config,
   ConfigError,
   environmentName,
-  loadConfig,
-  optionName,
   printSetting,
   settingNames,
   settings,
@@ -23,6 +20,7 @@ import { version } from '../kernel/version.ts';
 import { endpoints } from './api.ts';
 import { backUp } from './backup/backup.ts';
 import { restore } from './backup/restore.ts';
+import { type Arguments, type Commands, helpOf, readArguments, UsageError } from './command-line.ts';
 import { type Opened, openDeployment } from './composition.ts';
 import { prepareFolder, requireDatabase } from './data-folder.ts';
 import { demo } from './demo/demo.ts';
@@ -33,15 +31,7 @@ import { createServer } from './server.ts';
 export { settableClock } from '../kernel/clock.ts';
 export { createServer, type Server, type ServerOptions } from './server.ts';
 
-/** A command: the words and flags behind its name, and what it does. Every command takes every setting besides. */
-interface Command {
-  readonly words?: readonly string[];
-  readonly flags?: Readonly<Record<string, { readonly type: 'boolean' | 'string'; readonly value?: string }>>;
-  readonly help: string;
-  readonly run: (args: Arguments) => void | Promise<void>;
-}
-
-const commands: Readonly<Record<string, Command>> = {
+const commands: Commands = {
   serve: {
     flags: { ephemeral: { type: 'boolean' } },
     help: 'serve the API; --ephemeral keeps everything in memory',
@@ -89,98 +79,6 @@ const commands: Readonly<Record<string, Command>> = {
   version: { help: 'print the version', run: printVersion },
   help: { help: 'print this', run: printHelp },
 };
-
-interface Arguments {
-  readonly words: readonly string[];
-  readonly flags: Readonly<Record<string, string | boolean | undefined>>;
-  readonly config: Config;
-}
-
-/** A mistake in the command line; told in one line, with exit code 2. */
-class UsageError extends Error {}
-
-/** The command that the arguments name, and what they give it. Throws UsageError and ConfigError. */
-function readArguments(args: readonly string[]): { command: Command; given: Arguments } {
-  const { positionals, values } = parse(args);
-  const name = values.help ? 'help' : values.version ? 'version' : commandName(positionals);
-  const command = commands[name] as Command;
-  const settingValues = new Map(settingNames.map((setting) => [optionName(setting).slice(2), setting]));
-  const options: Record<string, string> = {};
-  for (const [option, value] of Object.entries(values)) {
-    const setting = settingValues.get(option);
-    if (setting !== undefined) options[setting] = value as string;
-    else if (!Object.hasOwn(command.flags ?? {}, option) && option !== name)
-      throw new UsageError(`${name} takes no --${option}; see tenantry help`);
-  }
-  const words = name === 'help' || name === 'version' ? [] : positionals.slice(name.split(' ').length);
-  if (words.length !== (command.words ?? []).length) throw new UsageError(`usage: tenantry ${synopsis(name, command)}`);
-  // Read when it is asked for: help is not refused because of a setting.
-  const config = (): Config => loadConfig({ options, env: process.env });
-  return {
-    command,
-    given: {
-      words,
-      flags: values,
-      get config() {
-        return config();
-      },
-    },
-  };
-}
-
-/** The first word, or the first two, as a command's name; help when there is none. */
-function commandName(words: readonly string[]): string {
-  const [first = 'help', second] = words;
-  const known = [first, `${first} ${second}`].find((name) => Object.hasOwn(commands, name));
-  if (known !== undefined) return known;
-  const longer = Object.entries(commands).find(([name]) => name.startsWith(`${first} `));
-  throw new UsageError(
-    longer ? `usage: tenantry ${synopsis(...longer)}` : `there is no command "${first}"; see tenantry help`,
-  );
-}
-
-/** Options as they stand in the arguments, whatever the command. */
-function parse(args: readonly string[]): {
-  positionals: string[];
-  values: Record<string, string | boolean | undefined>;
-} {
-  const options: Record<string, { type: 'string' | 'boolean'; short?: string }> = {
-    help: { type: 'boolean', short: 'h' },
-    version: { type: 'boolean' },
-  };
-  for (const name of settingNames) options[optionName(name).slice(2)] = { type: 'string' };
-  for (const { flags = {} } of Object.values(commands))
-    for (const [name, { type }] of Object.entries(flags)) options[name] = { type };
-  try {
-    return parseArgs({ args: normalized(args), options, allowPositionals: true, strict: true }) as ReturnType<
-      typeof parse
-    >;
-  } catch (error) {
-    const { code, message } = error as Error & { code?: string };
-    const unknown = code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION' && /'(-[^']*)'/.exec(message)?.[1];
-    // The further lines of such a message are advice for programmers.
-    throw new UsageError(
-      unknown ? `there is no option ${unknown}; see tenantry help` : (message.split('\n', 1)[0] as string),
-    );
-  }
-}
-
-/** A boolean setting may stand without a value: `--owners-can-manage-owners`. */
-function normalized(args: readonly string[]): string[] {
-  const booleans = new Set(settingNames.filter((name) => settings[name].kind === 'boolean').map(optionName));
-  return args.map((arg, i) => {
-    const next = args[i + 1];
-    return booleans.has(arg) && (next === undefined || next.startsWith('-')) ? `${arg}=true` : arg;
-  });
-}
-
-/** A command's name with the words and flags it takes. */
-function synopsis(name: string, { flags = {}, words = [] }: Command): string {
-  const options = Object.entries(flags).map(([flag, { value }]) =>
-    value === undefined ? `[--${flag}]` : `[--${flag} ${value}]`,
-  );
-  return [name, ...words, ...options].join(' ');
-}
 
 async function serve({ config, flags }: Arguments): Promise<void> {
   const ephemeral = flags.ephemeral === true;
@@ -345,19 +243,13 @@ function printLicenses(): void {
 }
 
 function printHelp(): void {
-  const forms = Object.entries(commands).map(
-    ([name, command]) => `  ${synopsis(name, command)}\n      ${command.help}`,
-  );
-  const width = Math.max(...settingNames.map((name) => optionName(name).length));
-  const lines = settingNames.map((name) => `  ${optionName(name).padEnd(width)}  ${settings[name].help}`);
-  const about = 'Every setting is an option of every command; --some-name is TENANTRY_SOME_NAME in the environment:';
-  process.stdout.write(`${['Usage: tenantry COMMAND', '', ...forms, '', about, '', ...lines].join('\n')}\n`);
+  process.stdout.write(helpOf(commands));
 }
 
 /** Runs the command line; answers nothing, sets the exit code: 0, 1 when it failed, 2 when it was not understood. */
 async function main(args: readonly string[]): Promise<void> {
   try {
-    const { command, given } = readArguments(args);
+    const { command, given } = readArguments(commands, args);
     await command.run(given);
   } catch (error) {
     process.stderr.write(`tenantry: ${(error as Error).message}\n`);

@@ -1,0 +1,117 @@
+import { parseArgs } from 'node:util';
+import { type Config, loadConfig, optionName, settingNames, settings } from '../kernel/config/config.ts';
+
+/** A command: the words and flags behind its name, and what it does. Every command takes every setting besides. */
+export interface Command {
+  readonly words?: readonly string[];
+  readonly flags?: Readonly<Record<string, { readonly type: 'boolean' | 'string'; readonly value?: string }>>;
+  readonly help: string;
+  readonly run: (args: Arguments) => void | Promise<void>;
+}
+
+/** Every command by its name of one word or two. */
+export type Commands = Readonly<Record<string, Command>>;
+
+/** What the command line gives a command. */
+export interface Arguments {
+  readonly words: readonly string[];
+  readonly flags: Readonly<Record<string, string | boolean | undefined>>;
+  readonly config: Config;
+}
+
+/** A mistake in the command line; told in one line, with exit code 2. */
+export class UsageError extends Error {}
+
+/** The command that the arguments name, and what they give it; its settings are read when they are asked for. Throws UsageError. */
+export function readArguments(commands: Commands, args: readonly string[]): { command: Command; given: Arguments } {
+  const { positionals, values } = parse(commands, args);
+  const name = values.help ? 'help' : values.version ? 'version' : commandName(commands, positionals);
+  const command = commands[name] as Command;
+  const settingValues = new Map(settingNames.map((setting) => [optionName(setting).slice(2), setting]));
+  const options: Record<string, string> = {};
+  for (const [option, value] of Object.entries(values)) {
+    const setting = settingValues.get(option);
+    if (setting !== undefined) options[setting] = value as string;
+    else if (!Object.hasOwn(command.flags ?? {}, option) && option !== name)
+      throw new UsageError(`${name} takes no --${option}; see tenantry help`);
+  }
+  const words = name === 'help' || name === 'version' ? [] : positionals.slice(name.split(' ').length);
+  if (words.length !== (command.words ?? []).length) throw new UsageError(`usage: tenantry ${synopsis(name, command)}`);
+  // Read when it is asked for: help is not refused because of a setting.
+  const config = (): Config => loadConfig({ options, env: process.env });
+  return {
+    command,
+    given: {
+      words,
+      flags: values,
+      get config() {
+        return config();
+      },
+    },
+  };
+}
+
+/** The first word, or the first two, as a command's name; help when there is none. */
+function commandName(commands: Commands, words: readonly string[]): string {
+  const [first = 'help', second] = words;
+  const known = [first, `${first} ${second}`].find((name) => Object.hasOwn(commands, name));
+  if (known !== undefined) return known;
+  const longer = Object.entries(commands).find(([name]) => name.startsWith(`${first} `));
+  throw new UsageError(
+    longer ? `usage: tenantry ${synopsis(...longer)}` : `there is no command "${first}"; see tenantry help`,
+  );
+}
+
+/** Options as they stand in the arguments, whatever the command. */
+function parse(
+  commands: Commands,
+  args: readonly string[],
+): { positionals: string[]; values: Record<string, string | boolean | undefined> } {
+  const options: Record<string, { type: 'string' | 'boolean'; short?: string }> = {
+    help: { type: 'boolean', short: 'h' },
+    version: { type: 'boolean' },
+  };
+  for (const name of settingNames) options[optionName(name).slice(2)] = { type: 'string' };
+  for (const { flags = {} } of Object.values(commands))
+    for (const [name, { type }] of Object.entries(flags)) options[name] = { type };
+  try {
+    return parseArgs({ args: normalized(args), options, allowPositionals: true, strict: true }) as ReturnType<
+      typeof parse
+    >;
+  } catch (error) {
+    const { code, message } = error as Error & { code?: string };
+    const unknown = code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION' && /'(-[^']*)'/.exec(message)?.[1];
+    // The further lines of such a message are advice for programmers.
+    throw new UsageError(
+      unknown ? `there is no option ${unknown}; see tenantry help` : (message.split('\n', 1)[0] as string),
+    );
+  }
+}
+
+/** A boolean setting may stand without a value: `--owners-can-manage-owners`. */
+function normalized(args: readonly string[]): string[] {
+  const booleans = new Set(settingNames.filter((name) => settings[name].kind === 'boolean').map(optionName));
+  return args.map((arg, i) => {
+    const next = args[i + 1];
+    return booleans.has(arg) && (next === undefined || next.startsWith('-')) ? `${arg}=true` : arg;
+  });
+}
+
+/** A command's name with the words and flags it takes. */
+function synopsis(name: string, { flags = {}, words = [] }: Command): string {
+  const options = Object.entries(flags).map(([flag, { value }]) =>
+    value === undefined ? `[--${flag}]` : `[--${flag} ${value}]`,
+  );
+  return [name, ...words, ...options].join(' ');
+}
+
+/** The text of `tenantry help`: every command, every setting. */
+export function helpOf(commands: Commands): string {
+  const forms = Object.entries(commands).map(
+    ([name, command]) => `  ${synopsis(name, command)}\n      ${command.help}`,
+  );
+  const width = Math.max(...settingNames.map((name) => optionName(name).length));
+  const lines = settingNames.map((name) => `  ${optionName(name).padEnd(width)}  ${settings[name].help}`);
+  const about = 'Every setting is an option of every command; --some-name is TENANTRY_SOME_NAME in the environment:';
+  return `${['Usage: tenantry COMMAND', '', ...forms, '', about, '', ...lines].join('\n')}\n`;
+}
