@@ -6,7 +6,8 @@ import { fold, raw } from '../../kernel/db/sql.ts';
 import { conflict, invalid } from '../../kernel/http/error.ts';
 import { json, type Reply } from '../../kernel/http/reply.ts';
 import { grantRole, hasRole } from '../roles/roles.ts';
-import { isEmailTaken, replaceEmail, type UserRow, userOf } from '../users/users.ts';
+import { isEmailTaken, replaceEmail } from '../users/email.ts';
+import { type UserRow, userOf } from '../users/users.ts';
 import { answer } from './actions.ts';
 import { endInvitation, type InvitationRow, invitations, targetOf } from './invitations.ts';
 

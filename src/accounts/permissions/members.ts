@@ -21,7 +21,7 @@ import { raw, type Sql, sql } from '../../kernel/db/sql.ts';
 import { customers } from '../customers/customers.ts';
 import { projects } from '../projects/projects.ts';
 import type { Structure } from '../roles/roles.ts';
-import { partOfCivilNumber, usersOfCustomers } from '../users/users.ts';
+import { partOfCivilNumber, usersOfCustomers } from '../users/user-filters.ts';
 
 /** A column of the user's active role in the structure whose id is `@scope`, or null. */
 const ownRole = (structure: Structure, column: string): string =>

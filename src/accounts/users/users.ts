@@ -1,11 +1,11 @@
 import { affectedUser } from '../../activity/events/context.ts';
 import { record } from '../../activity/events/record.ts';
 import { cancelDeliveries } from '../../activity/hooks/queue.ts';
-import { callerId, isStaff, seesAll } from '../../kernel/access/caller.ts';
+import { isStaff, seesAll } from '../../kernel/access/caller.ts';
 import { type Context, newUuid } from '../../kernel/access/deployment.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { revokeTokensOf } from '../../kernel/access/tokens.ts';
-import { connectedCustomers, visibleCustomers, visibleProjects, visibleUsers } from '../../kernel/access/visibility.ts';
+import { visibleCustomers, visibleProjects, visibleUsers } from '../../kernel/access/visibility.ts';
 import { changesOf, storedValues } from '../../kernel/collection/changes.ts';
 import { collection, type Row } from '../../kernel/collection/collection.ts';
 import {
@@ -19,16 +19,17 @@ import {
   uuidField,
   type Values,
 } from '../../kernel/collection/field.ts';
-import { exact, type Filter, only, partial, presence, truth, uuid } from '../../kernel/collection/filter.ts';
+import { exact, only, partial, presence, truth, uuid } from '../../kernel/collection/filter.ts';
 import { selfLink } from '../../kernel/collection/links.ts';
 import { booleanValue, textValue, timeValue } from '../../kernel/collection/representation.ts';
 import { refuseTaken } from '../../kernel/collection/validate.ts';
 import { boolean, choice, email, integer, nullableText, text } from '../../kernel/collection/values.ts';
-import { any, fold, raw, type Sql, sql, type Value } from '../../kernel/db/sql.ts';
+import { fold, raw, sql, type Value } from '../../kernel/db/sql.ts';
 import { invalid } from '../../kernel/http/error.ts';
 import { booleanWord } from '../../kernel/http/query.ts';
 import { deleteKeysOf } from '../keys/keys.ts';
 import { revokeRolesOf } from '../roles/roles.ts';
+import { partOfCivilNumber, potential, usersOfCustomers } from './user-filters.ts';
 
 export interface UserRow extends Row {
   readonly username: string;
@@ -118,15 +119,6 @@ const fields = {
     ],
   }),
   competence: choice({ blank: true, choices: () => [], chosenBy: (config) => config.user_competences }),
-};
-
-/** Part of the civil number; callers other than staff and global support find only themselves by it (core.md 4.5). */
-export const partOfCivilNumber: Filter = {
-  ...partial('u.civil_number'),
-  condition: (request, name) => {
-    const condition = partial('u.civil_number').condition(request, name);
-    return condition && !seesAll(request.caller) ? sql`${condition} AND u.id = ${request.caller.id}` : condition;
-  },
 };
 
 export const users = collection<UserRow>()({
@@ -292,17 +284,6 @@ export function acceptableValues(
   return Object.fromEntries(accepted) as UserValues;
 }
 
-/** Gives a user another email address, which must not be somebody else's; does nothing when it is his already. */
-export function replaceEmail(request: Request, user: UserRow, address: string): void {
-  if (user.email === address) return;
-  request.db.update('user', user.id, { email: address, email_folded: fold(address) });
-  record(request, 'user_update_succeeded', affectedUser(user));
-}
-
-/** Whether an email address is that of a user other than this one. */
-export const isEmailTaken = ({ db }: Pick<Request, 'db'>, user: UserRow, address: string): boolean =>
-  db.value(sql`SELECT 1 FROM user WHERE email_folded = ${fold(address)} AND id <> ${user.id}`) !== undefined;
-
 /** Values of a body as columns, with the folded forms that uniqueness is judged by. */
 function columnsOf(values: UserValues): Record<string, Value> {
   const columns = storedValues(values);
@@ -314,32 +295,3 @@ function columnsOf(values: UserValues): Record<string, Value> {
 /** A user's row by id, as it is now. */
 export const userOf = (request: Pick<Request, 'db'>, id: number): UserRow =>
   request.db.get<UserRow>(sql`SELECT * FROM user WHERE id = ${id}`) as UserRow;
-
-/** Ids of the users with an active role in customers, or in a project of them. */
-export const usersOfCustomers = (customers: Sql): Sql => sql`
-  SELECT user_id FROM customer_role WHERE ended IS NULL AND customer_id IN (${customers})
-  UNION SELECT r.user_id FROM project p JOIN project_role r ON r.project_id = p.id AND r.ended IS NULL WHERE p.customer_id IN (${customers})`;
-
-/** The filter `potential` (core.md 4.5): people connected with the caller's customers whom he might want to work with. */
-function potential({ caller, query }: Request): Sql {
-  const customer = query.uuid('potential_customer');
-  const organizations = (query.one('potential_organization') ?? '')
-    .split(',')
-    .map((name) => name.trim())
-    .filter((name) => name !== '');
-  const mine = seesAll(caller) ? sql`SELECT id FROM customer` : connectedCustomers(callerId(caller));
-  const customers =
-    customer === undefined ? mine : sql`SELECT id FROM customer WHERE uuid = ${customer} AND id IN (${mine})`;
-  const connected = sql`u.id IN (${usersOfCustomers(customers)})`;
-  const among = sql`u.organization IN (SELECT value FROM json_each(${JSON.stringify(organizations)}))`;
-  const found =
-    organizations.length === 0
-      ? connected
-      : any([
-          sql`${connected} AND ${among}`,
-          sql`u.organization_approved AND ${among}
-      AND NOT EXISTS (SELECT 1 FROM customer_role r WHERE r.user_id = u.id AND r.ended IS NULL)
-      AND NOT EXISTS (SELECT 1 FROM project_role r WHERE r.user_id = u.id AND r.ended IS NULL)`,
-        ]);
-  return sql`NOT u.is_staff AND (${found})`;
-}

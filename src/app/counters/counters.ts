@@ -1,6 +1,6 @@
 import { customers } from '../../accounts/customers/customers.ts';
 import { projects } from '../../accounts/projects/projects.ts';
-import { usersOfCustomers } from '../../accounts/users/users.ts';
+import { usersOfCustomers } from '../../accounts/users/user-filters.ts';
 import { typesOfGroups } from '../../activity/alerts/catalogue.ts';
 import { aboutCustomer, aboutProject, visibleAlerts } from '../../activity/alerts/filters.ts';
 import type { Request } from '../../kernel/access/request.ts';

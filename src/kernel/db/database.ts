@@ -2,30 +2,20 @@ import type SQLite from 'better-sqlite3';
 import type { Addon } from '../native/native.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { openOwnHandle } from './handle.ts';
-import { Memo } from './memo.ts';
-import type { Sql, Value } from './sql.ts';
-import { fold } from './sql.ts';
-import { Statements } from './statements.ts';
-
-type Named = Readonly<Record<string, Value>>;
-
-const keptCounts = 5000;
+import { Reader } from './reader.ts';
+import { fold, type Sql, type Value } from './sql.ts';
 
 /**
- * The database: prepared statements, and the one way to change anything.
+ * The database: what it answers, and the one way to change anything.
  *
  * All changes of one turn of the event loop form one transaction, the batch, which begins with the first change and is
  * committed once at the end of the turn. Each piece of work in it is a savepoint, so a failing request rolls back alone.
  * Whoever must not speak before the change is safe waits with `settled`.
  */
-export class Database {
-  /** Grows with every committed or pending change, those of other processes included as far as `catchUp` has noticed them. */
-  writes = 0;
+export class Database extends Reader {
   /** Grows whenever rows that were read in a transaction may be gone: after a rollback, and after writes of other processes. */
   setbacks = 0;
   readonly #raw: SQLite.Database;
-  readonly #statements: Statements;
-  readonly #counts = new Memo<number>(this, keptCounts);
   #versionSeen: number;
   #isCurrent = false;
   #depth = 0;
@@ -33,8 +23,8 @@ export class Database {
   #checkpoints: Checkpoints | undefined;
 
   private constructor(handle: SQLite.Database) {
+    super(handle);
     this.#raw = handle;
-    this.#statements = new Statements(handle);
     this.#versionSeen = this.#version();
   }
 
@@ -63,45 +53,6 @@ export class Database {
     await this.#checkpoints?.stop();
   }
 
-  /** Makes a pure function of one text available in SQL; null stays null. */
-  define(name: string, of: (text: string) => string): void {
-    this.#raw.function(name, { deterministic: true }, (text: unknown) => (typeof text === 'string' ? of(text) : null));
-  }
-
-  /** All rows of a query. */
-  all<Row = Record<string, Value>>(query: Sql): Row[] {
-    return this.#statements.rows(query.text).all(query.values) as Row[];
-  }
-
-  /** The first row of a query, or undefined. */
-  get<Row = Record<string, Value>>(query: Sql): Row | undefined {
-    return this.#statements.rows(query.text).get(query.values) as Row | undefined;
-  }
-
-  /** The first column of the first row, or undefined. */
-  value<T = Value>(query: Sql): T | undefined {
-    return this.#statements.values(query.text).get(query.values) as T | undefined;
-  }
-
-  /** The first column of every row. */
-  values<T = Value>(query: Sql): T[] {
-    return this.#statements.values(query.text).all(query.values) as T[];
-  }
-
-  /** The first column of every row of a fixed text with `@name` parameters; for texts built once and kept. */
-  named<T = Value>(text: string, values: Named): T[] {
-    return this.#statements.values(text).all(values) as T[];
-  }
-
-  /**
-   * The number that a counting query answers, remembered until anything is written: counting a large table costs more
-   * than the page that is shown of it.
-   */
-  count(query: Sql): number {
-    const key = `${query.text} ${JSON.stringify(query.values)}`;
-    return this.#counts.get(key) ?? this.#counts.set(key, this.value<number>(query) as number);
-  }
-
   /** Notices what other processes have written, once a turn of the event loop; to be called before anything is answered. */
   catchUp(): void {
     if (this.#isCurrent) return;
@@ -121,14 +72,14 @@ export class Database {
   }
 
   #version(): number {
-    return this.#statements.values('PRAGMA data_version').get() as number;
+    return this.statements.values('PRAGMA data_version').get() as number;
   }
 
   /** Makes a change; only inside `write`. Answers the new row's id and the number of changed rows. */
   run(change: Sql): { id: number; changes: number } {
     if (this.#depth === 0) throw new Error('A change outside Database.write');
     if (this.#batch?.failure !== undefined) throw this.#batch.failure;
-    const result = this.#statements.rows(change.text).run(change.values);
+    const result = this.statements.rows(change.text).run(change.values);
     if (result.changes > 0) this.writes++;
     return { id: Number(result.lastInsertRowid), changes: result.changes };
   }
@@ -302,7 +253,7 @@ export class Database {
   }
 
   #exec(text: string): void {
-    this.#statements.rows(text).run();
+    this.statements.rows(text).run();
   }
 }
 

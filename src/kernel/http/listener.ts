@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import type { Log } from '../log.ts';
+import { corsHeaders, isPreflight, preflightHeaders } from './cors.ts';
 import { chosenEncoding, compress, isCompressible } from './encoding.ts';
 import { etagOf, matches } from './etag.ts';
 import { Incoming } from './incoming.ts';
@@ -161,8 +162,8 @@ export class Listener {
 
   #answer(exchange: Exchange, content: Buffer | null): void {
     const { id, message } = exchange;
-    const cors = this.#corsHeaders(message);
-    if (cors && message.method === 'OPTIONS' && message.headers['access-control-request-method'] !== undefined) {
+    const cors = corsHeaders(message.headers, this.#options.allowedOrigins);
+    if (cors && isPreflight(message)) {
       this.#send(exchange, preflight, preflightHeaders(cors));
       return;
     }
@@ -193,16 +194,6 @@ export class Listener {
   #failed(exchange: Exchange, answer: Omit<Answer, 'reply'>, error: unknown): Answer {
     this.#options.log.error({ request: exchange.id, route: answer.route, err: error }, 'internal error');
     return { ...answer, reply: internalError(exchange.id) };
-  }
-
-  #corsHeaders(message: IncomingMessage): Record<string, string> | undefined {
-    const origin = message.headers.origin;
-    if (origin === undefined || !this.#options.allowedOrigins.includes(origin)) return undefined;
-    return {
-      'Access-Control-Allow-Origin': origin,
-      Vary: 'Origin',
-      'Access-Control-Expose-Headers': 'X-Result-Count, Link, ETag, Location',
-    };
   }
 
   #send(exchange: Exchange, answer: Answer, extra: Readonly<Record<string, string>> | undefined): void {
@@ -292,12 +283,5 @@ interface Exchange {
 const noContent = Buffer.alloc(0);
 const unrouted = { allow: '', route: '', caller: undefined };
 const preflight: Answer = { ...unrouted, reply: { status: 204, body: '', type: '', headers: {}, conditional: false } };
-
-const preflightHeaders = (cors: Record<string, string>): Record<string, string> => ({
-  ...cors,
-  'Access-Control-Allow-Methods': 'GET, POST, PUT, PATCH, DELETE, HEAD, OPTIONS',
-  'Access-Control-Allow-Headers': 'authorization, content-type, if-none-match',
-  'Access-Control-Max-Age': '600',
-});
 
 const internalError = (id: string): Reply => json({ detail: 'Internal server error.', request_id: id }, 500);

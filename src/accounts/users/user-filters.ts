@@ -1,0 +1,43 @@
+import { callerId, seesAll } from '../../kernel/access/caller.ts';
+import type { Request } from '../../kernel/access/request.ts';
+import { connectedCustomers } from '../../kernel/access/visibility.ts';
+import { type Filter, partial } from '../../kernel/collection/filter.ts';
+import { any, type Sql, sql } from '../../kernel/db/sql.ts';
+
+/** Part of the civil number; callers other than staff and global support find only themselves by it (core.md 4.5). */
+export const partOfCivilNumber: Filter = {
+  ...partial('u.civil_number'),
+  condition: (request, name) => {
+    const condition = partial('u.civil_number').condition(request, name);
+    return condition && !seesAll(request.caller) ? sql`${condition} AND u.id = ${request.caller.id}` : condition;
+  },
+};
+
+/** Ids of the users with an active role in customers, or in a project of them. */
+export const usersOfCustomers = (customers: Sql): Sql => sql`
+  SELECT user_id FROM customer_role WHERE ended IS NULL AND customer_id IN (${customers})
+  UNION SELECT r.user_id FROM project p JOIN project_role r ON r.project_id = p.id AND r.ended IS NULL WHERE p.customer_id IN (${customers})`;
+
+/** The filter `potential` (core.md 4.5): people connected with the caller's customers whom he might want to work with. */
+export function potential({ caller, query }: Request): Sql {
+  const customer = query.uuid('potential_customer');
+  const organizations = (query.one('potential_organization') ?? '')
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+  const mine = seesAll(caller) ? sql`SELECT id FROM customer` : connectedCustomers(callerId(caller));
+  const customers =
+    customer === undefined ? mine : sql`SELECT id FROM customer WHERE uuid = ${customer} AND id IN (${mine})`;
+  const connected = sql`u.id IN (${usersOfCustomers(customers)})`;
+  const among = sql`u.organization IN (SELECT value FROM json_each(${JSON.stringify(organizations)}))`;
+  const found =
+    organizations.length === 0
+      ? connected
+      : any([
+          sql`${connected} AND ${among}`,
+          sql`u.organization_approved AND ${among}
+      AND NOT EXISTS (SELECT 1 FROM customer_role r WHERE r.user_id = u.id AND r.ended IS NULL)
+      AND NOT EXISTS (SELECT 1 FROM project_role r WHERE r.user_id = u.id AND r.ended IS NULL)`,
+        ]);
+  return sql`NOT u.is_staff AND (${found})`;
+}

@@ -1,0 +1,63 @@
+import type SQLite from 'better-sqlite3';
+import { Memo } from './memo.ts';
+import type { Sql, Value } from './sql.ts';
+import { Statements } from './statements.ts';
+
+type Named = Readonly<Record<string, Value>>;
+
+const keptCounts = 5000;
+
+/** What an open database answers: queries, whose statements are prepared once and kept. */
+export class Reader {
+  /** Grows with every committed or pending change, those of other processes included as far as they have been noticed. */
+  writes = 0;
+  protected readonly statements: Statements;
+  readonly #handle: SQLite.Database;
+  readonly #counts = new Memo<number>(this, keptCounts);
+
+  constructor(handle: SQLite.Database) {
+    this.#handle = handle;
+    this.statements = new Statements(handle);
+  }
+
+  /** Makes a pure function of one text available in SQL; null stays null. */
+  define(name: string, of: (text: string) => string): void {
+    this.#handle.function(name, { deterministic: true }, (text: unknown) =>
+      typeof text === 'string' ? of(text) : null,
+    );
+  }
+
+  /** All rows of a query. */
+  all<Row = Record<string, Value>>(query: Sql): Row[] {
+    return this.statements.rows(query.text).all(query.values) as Row[];
+  }
+
+  /** The first row of a query, or undefined. */
+  get<Row = Record<string, Value>>(query: Sql): Row | undefined {
+    return this.statements.rows(query.text).get(query.values) as Row | undefined;
+  }
+
+  /** The first column of the first row, or undefined. */
+  value<T = Value>(query: Sql): T | undefined {
+    return this.statements.values(query.text).get(query.values) as T | undefined;
+  }
+
+  /** The first column of every row. */
+  values<T = Value>(query: Sql): T[] {
+    return this.statements.values(query.text).all(query.values) as T[];
+  }
+
+  /** The first column of every row of a fixed text with `@name` parameters; for texts built once and kept. */
+  named<T = Value>(text: string, values: Named): T[] {
+    return this.statements.values(text).all(values) as T[];
+  }
+
+  /**
+   * The number that a counting query answers, remembered until anything is written: counting a large table costs more
+   * than the page that is shown of it.
+   */
+  count(query: Sql): number {
+    const key = `${query.text} ${JSON.stringify(query.values)}`;
+    return this.#counts.get(key) ?? this.#counts.set(key, this.value<number>(query) as number);
+  }
+}

@@ -1,0 +1,26 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+
+/** The headers that let a page of an allowed origin read an answer; undefined for requests from elsewhere. */
+export function corsHeaders(
+  { origin }: IncomingHttpHeaders,
+  allowedOrigins: readonly string[],
+): Record<string, string> | undefined {
+  if (origin === undefined || !allowedOrigins.includes(origin)) return undefined;
+  return {
+    'Access-Control-Allow-Origin': origin,
+    Vary: 'Origin',
+    'Access-Control-Expose-Headers': 'X-Result-Count, Link, ETag, Location',
+  };
+}
+
+/** Whether a browser asks what it may send. */
+export const isPreflight = ({ headers, method }: IncomingMessage): boolean =>
+  method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
+
+/** The answer to such a question, on top of the headers of every answer. */
+export const preflightHeaders = (cors: Record<string, string>): Record<string, string> => ({
+  ...cors,
+  'Access-Control-Allow-Methods': 'GET, POST, PUT, PATCH, DELETE, HEAD, OPTIONS',
+  'Access-Control-Allow-Headers': 'authorization, content-type, if-none-match',
+  'Access-Control-Max-Age': '600',
+});
