@@ -1,0 +1,134 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+
+const test = suite('architecture');
+
+/** The floors from the lowest up, each with the folders in it: a floor imports only from the floors below. */
+const floors: Readonly<Record<string, readonly string[]>> = {
+  kernel: ['access', 'collection', 'config', 'db', 'http', 'jobs', 'mail', 'native', 'net', 'outbox'],
+  activity: ['alerts', 'events', 'hooks', 'quotas', 'scopes', 'stats'],
+  accounts: [
+    'certifications',
+    'customers',
+    'invitations',
+    'keys',
+    'permissions',
+    'projects',
+    'roles',
+    'session',
+    'users',
+  ],
+  cloud: [
+    'catalogue',
+    'drivers',
+    'entities',
+    'keys',
+    'properties',
+    'providers',
+    'resources',
+    'services',
+    'sync',
+    'worker',
+  ],
+  app: ['backup', 'counters', 'demo', 'docs', 'doctor', 'schedule'],
+};
+
+const longestFile = 300;
+
+const source = fileURLToPath(new URL('../src/', import.meta.url));
+
+/** Every file of the program by its path below src, with its text. */
+const texts = new Map(
+  readdirSync(source, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .map((file) => [relative(source, file), readFileSync(file, 'utf8')] as const)
+    .sort(([a], [b]) => (a < b ? -1 : 1)),
+);
+
+interface Edge {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Who names whom in src: imports of values and of types, those that are read late, exports of others' names, augmentations. */
+const imports: readonly Edge[] = [...texts]
+  .flatMap(([from, text]) =>
+    [...text.matchAll(/\b(?:from|import|declare module)\s*\(?\s*'(\.[^']+)'/g)].map(([, path]) => ({
+      from,
+      to: join(dirname(from), path as string),
+    })),
+  )
+  .filter(({ to }) => !to.startsWith('..'));
+
+const floorOf = (file: string): string => file.split('/')[0] as string;
+
+/** The room of a file: its folder in the floor, of a vendor the vendor's own; a file beside the folders is a room by itself. */
+const roomOf = (file: string): string => {
+  const folders = file.split('/').slice(0, -1);
+  return folders.length < 2 ? file : folders.slice(0, folders[1] === 'providers' ? 3 : 2).join('/');
+};
+
+/** Those of the edges that lie on a circle. */
+function circular(edges: readonly Edge[]): Edge[] {
+  const targets = new Map<string, Set<string>>();
+  for (const { from, to } of edges) targets.set(from, (targets.get(from) ?? new Set()).add(to));
+  const reached = new Map<string, Set<string>>();
+  const reachable = (start: string): Set<string> => {
+    const known = reached.get(start);
+    if (known) return known;
+    const found = new Set([start]);
+    for (const node of found) for (const target of targets.get(node) ?? []) found.add(target);
+    reached.set(start, found);
+    return found;
+  };
+  return edges.filter(({ from, to }) => reachable(to).has(from));
+}
+
+const lines = (edges: readonly Edge[]): string => edges.map(({ from, to }) => `${from} > ${to}`).join('\n');
+
+test('every import of the program names a file of it', () => {
+  assert.is(lines(imports.filter(({ to }) => !texts.has(to))), '');
+});
+
+test('every file stands on one of the floors, in a room that is known', () => {
+  const known = new Set(Object.entries(floors).flatMap(([floor, rooms]) => rooms.map((room) => `${floor}/${room}`)));
+  const folders = [...texts.keys()].map((file) => file.split('/').slice(0, -1).slice(0, 2).join('/'));
+  const unknown = new Set(folders.filter((folder) => !known.has(folder) && floors[folder] === undefined));
+  assert.equal([...unknown], [], 'folders without a floor or room');
+  assert.equal(
+    [...known].filter((room) => !folders.includes(room)),
+    [],
+    'rooms without files',
+  );
+});
+
+test('no floor imports from a floor above it', () => {
+  const order = Object.keys(floors);
+  const level = (file: string): number => order.indexOf(floorOf(file));
+  assert.is(lines(imports.filter(({ from, to }) => level(to) > level(from))), '');
+});
+
+test('files form no circle', () => {
+  assert.is(lines(circular(imports)), '');
+});
+
+test('rooms form no circle', () => {
+  const between = imports.filter(({ from, to }) => roomOf(from) !== roomOf(to));
+  const rooms = circular(between.map(({ from, to }) => ({ from: roomOf(from), to: roomOf(to) })));
+  const found = new Set(rooms.map(({ from, to }) => `${from} > ${to}`));
+  assert.is(lines(between.filter(({ from, to }) => found.has(`${roomOf(from)} > ${roomOf(to)}`))), '');
+});
+
+test(`no file is longer than ${longestFile} lines`, () => {
+  const counts = [...texts].map(([file, text]) => [file, text.split('\n').length - 1] as const);
+  assert.equal(
+    counts.filter(([, count]) => count > longestFile).map(([file, count]) => `${file}: ${count}`),
+    [],
+  );
+});
+
+test.run();
