@@ -1,4 +1,5 @@
-import { ProviderError, type ProviderType } from '../../src/cloud/catalogue/provider.ts';
+import { ProviderError } from '../../src/cloud/catalogue/provider-error.ts';
+import type { ProviderType } from '../../src/cloud/catalogue/type.ts';
 import { propertyDetail, propertyInSet, propertyLink, shownProperty } from '../../src/cloud/properties/property.ts';
 import { detail, shownDetail } from '../../src/cloud/resources/details.ts';
 import { exact } from '../../src/kernel/collection/filter.ts';

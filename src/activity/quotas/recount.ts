@@ -1,6 +1,6 @@
 import { providerTypes } from '../../cloud/catalogue/registry.ts';
 import { demandsOf } from '../../cloud/resources/counting.ts';
-import type { ResourceRow } from '../../cloud/resources/resource.ts';
+import type { ResourceRow } from '../../cloud/catalogue/resource-row.ts';
 import type { Deployment } from '../../kernel/access/deployment.ts';
 import { type Context, ownContext } from '../../kernel/access/deployment.ts';
 import type { Database } from '../../kernel/db/database.ts';

@@ -4,7 +4,7 @@ import { gitlab } from '../providers/gitlab/gitlab.ts';
 import { jira } from '../providers/jira/jira.ts';
 import { openStack } from '../providers/openstack/openstack.ts';
 import { oracle } from '../providers/oracle/oracle.ts';
-import type { EntityKind, PropertyKind, ProviderType, ResourceKind } from './provider.ts';
+import type { EntityKind, PropertyKind, ProviderType, ResourceKind } from './type.ts';
 
 /** Every type of provider; a further one is a folder and a line here. */
 export const providerTypes: readonly ProviderType[] = [amazon, digitalOcean, gitlab, jira, openStack, oracle];

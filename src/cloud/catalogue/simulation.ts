@@ -1,4 +1,4 @@
-import type { PlainValues, RowChange } from './provider.ts';
+import type { PlainValues, RowChange } from './driver.ts';
 
 /** What the simulator pretends that a provider offers: one property. */
 export interface SimulatedProperty {

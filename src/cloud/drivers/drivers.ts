@@ -1,6 +1,6 @@
 import type { Deployment } from '../../kernel/access/deployment.ts';
 import { sql } from '../../kernel/db/sql.ts';
-import type { Driver, DriverSettings } from '../catalogue/provider.ts';
+import type { Driver, DriverSettings } from '../catalogue/driver.ts';
 import { providerType } from '../catalogue/registry.ts';
 import { VendorHttp, vendorAddressRule } from '../catalogue/vendor-http.ts';
 import { SimulatorDriver } from '../providers/simulator/driver.ts';

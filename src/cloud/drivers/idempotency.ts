@@ -1,4 +1,5 @@
-import { type DriverCall, type PlainValues, ProviderError, type Step } from '../catalogue/provider.ts';
+import type { DriverCall, PlainValues, Step } from '../catalogue/driver.ts';
+import { ProviderError } from '../catalogue/provider-error.ts';
 
 /** What a provider accepted: what is remembered of it (its ids), and values the row gets at once. */
 export interface Accepted {

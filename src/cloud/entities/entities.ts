@@ -5,12 +5,13 @@ import type { Database } from '../../kernel/db/database.ts';
 import { raw, sql, type Value } from '../../kernel/db/sql.ts';
 import { conflict } from '../../kernel/http/error.ts';
 import { json, type Reply } from '../../kernel/http/reply.ts';
-import type { DriverCall, EntityKind, PlainValues, Step } from '../catalogue/provider.ts';
+import type { DriverCall, PlainValues, Step } from '../catalogue/driver.ts';
 import { entityKind, entityName } from '../catalogue/registry.ts';
+import type { State } from '../catalogue/resource-row.ts';
+import type { EntityKind } from '../catalogue/type.ts';
+import { type Job, queueJob } from '../jobs/jobs.ts';
 import { longestText, missingAtBackend, timeoutOf } from '../resources/operations.ts';
-import type { State } from '../resources/resource.ts';
 import type { Subject } from '../worker/job-handler.ts';
-import { type Job, queueJob } from '../worker/jobs.ts';
 
 /*
  * Objects of a provider type's own that are no resources: the states of services.md 8.1 and their jobs, without events,

@@ -6,8 +6,8 @@ import { exact, linked, partial, uuid } from '../../kernel/collection/filter.ts'
 import { selfLink } from '../../kernel/collection/links.ts';
 import { text } from '../../kernel/collection/values.ts';
 import { among, type Sql, sql } from '../../kernel/db/sql.ts';
-import type { PropertyKind } from '../catalogue/provider.ts';
 import { propertyKinds } from '../catalogue/registry.ts';
+import type { PropertyKind } from '../catalogue/type.ts';
 import { visibleServices } from '../services/services.ts';
 import { settings, visibleSettings } from '../services/settings.ts';
 import { inSetOf, type PropertyRow, visibleProperties } from './property.ts';

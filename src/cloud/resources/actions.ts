@@ -8,14 +8,15 @@ import { objectShape, type Shape } from '../../kernel/collection/field.ts';
 import { validate } from '../../kernel/collection/validate.ts';
 import { conflict, forbidden } from '../../kernel/http/error.ts';
 import { created, empty, json, type Reply } from '../../kernel/http/reply.ts';
-import type { ResourceAction } from '../catalogue/provider.ts';
 import type { TypedKind } from '../catalogue/registry.ts';
-import { queueJob } from '../worker/jobs.ts';
+import type { ResourceRow } from '../catalogue/resource-row.ts';
+import type { ResourceAction } from '../catalogue/type.ts';
+import { queueJob } from '../jobs/jobs.ts';
 import { refusalAsHost } from './changes.ts';
 import { placedDemands } from './counting.ts';
 import { demandsOfAttached, placeOf, storeAttached } from './creation.ts';
 import type { KindCollection } from './kinds.ts';
-import { type ResourceRow, resourceContext } from './resource.ts';
+import { resourceContext } from './resource.ts';
 import { mayChangeResources } from './rights.ts';
 import { changeResource, changeTogether, removeResource } from './rows.ts';
 

@@ -1,7 +1,7 @@
 import type { Context } from '../../kernel/access/deployment.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { resourceKinds } from '../catalogue/registry.ts';
-import type { ResourceRow } from './resource.ts';
+import type { ResourceRow } from '../catalogue/resource-row.ts';
 import { insertResource } from './rows.ts';
 
 interface Found {

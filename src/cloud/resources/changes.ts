@@ -6,8 +6,9 @@ import { sql } from '../../kernel/db/sql.ts';
 import { conflict, forbidden } from '../../kernel/http/error.ts';
 import { json, type Reply } from '../../kernel/http/reply.ts';
 import { resourceKind, type TypedKind } from '../catalogue/registry.ts';
-import { queueJob } from '../worker/jobs.ts';
-import { type ResourceRow, resourceContext } from './resource.ts';
+import type { ResourceRow } from '../catalogue/resource-row.ts';
+import { queueJob } from '../jobs/jobs.ts';
+import { resourceContext } from './resource.ts';
 import { changeResource } from './rows.ts';
 import { replaceTags } from './tags.ts';
 

@@ -1,8 +1,8 @@
 import { countQuotas, type Demand } from '../../activity/quotas/usage.ts';
 import type { Context } from '../../kernel/access/deployment.ts';
-import type { KindDemands } from '../catalogue/provider.ts';
 import { resourceKind } from '../catalogue/registry.ts';
-import type { ResourceRow } from './resource.ts';
+import type { ResourceRow } from '../catalogue/resource-row.ts';
+import type { KindDemands } from '../catalogue/type.ts';
 
 type Counted = Pick<ResourceRow, 'kind' | 'link_id' | 'service_id' | 'project_id' | 'customer_id' | 'parent_id'>;
 

@@ -9,8 +9,9 @@ import { validate } from '../../kernel/collection/validate.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { forbidden } from '../../kernel/http/error.ts';
 import { created, document } from '../../kernel/http/reply.ts';
-import type { ResourceList } from '../catalogue/provider.ts';
 import { resourceKind, resourceKinds, type TypedKind } from '../catalogue/registry.ts';
+import type { ResourceRow } from '../catalogue/resource-row.ts';
+import type { ResourceList } from '../catalogue/type.ts';
 import { actionEndpoints } from './actions.ts';
 import { deleteResource, updateResource } from './changes.ts';
 import { createResource } from './creation.ts';
@@ -25,7 +26,7 @@ import {
   resourcePage,
 } from './listing.ts';
 import { describeKind, describeResource } from './metadata.ts';
-import { type ResourceRow, resourceOf } from './resource.ts';
+import { resourceOf } from './resource.ts';
 import { mayChangeResources, visibleResources } from './rights.ts';
 
 export type KindCollection = Collection<Fields, ResourceRow>;

@@ -3,10 +3,10 @@ import { type DescribedAction, describeList, describeObject, forbiddenText } fro
 import { sql } from '../../kernel/db/sql.ts';
 import type { Reply } from '../../kernel/http/reply.ts';
 import type { TypedKind } from '../catalogue/registry.ts';
+import type { ResourceRow } from '../catalogue/resource-row.ts';
 import { actionsOf, banOfAction, refusalOfAction } from './actions.ts';
 import { refusalAsHost, refusalOfDeletion } from './changes.ts';
 import type { KindCollection } from './kinds.ts';
-import type { ResourceRow } from './resource.ts';
 import { mayChangeResources } from './rights.ts';
 
 /* OPTIONS of kinds of resource (services.md 9). */

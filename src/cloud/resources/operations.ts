@@ -5,11 +5,13 @@ import { countQuotas, type Demand } from '../../activity/quotas/usage.ts';
 import type { Context, Deployment } from '../../kernel/access/deployment.ts';
 import { minute } from '../../kernel/clock.ts';
 import { sql } from '../../kernel/db/sql.ts';
-import type { DriverCall, PlainValues, ResourceKind, Step } from '../catalogue/provider.ts';
+import type { DriverCall, PlainValues, Step } from '../catalogue/driver.ts';
 import { resourceKind } from '../catalogue/registry.ts';
+import type { ResourceRow, State } from '../catalogue/resource-row.ts';
+import type { ResourceKind } from '../catalogue/type.ts';
+import type { Job } from '../jobs/jobs.ts';
 import type { Subject } from '../worker/job-handler.ts';
-import type { Job } from '../worker/jobs.ts';
-import { detailsOf, type ResourceRow, resourceContext, resourceOf, type State } from './resource.ts';
+import { detailsOf, resourceContext, resourceOf } from './resource.ts';
 import { applyChanges, changeResource, changeTogether, removeResource } from './rows.ts';
 
 /*

@@ -3,11 +3,13 @@ import { changeQuota, countQuotas, createQuotas, type Demand, quotaOf, setUsage 
 import { type Context, newUuid } from '../../kernel/access/deployment.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { sql, type Value } from '../../kernel/db/sql.ts';
-import type { PlainValues, ResourceKind, RowChange } from '../catalogue/provider.ts';
+import type { PlainValues, RowChange } from '../catalogue/driver.ts';
 import { resourceKind } from '../catalogue/registry.ts';
+import type { ResourceRow, State } from '../catalogue/resource-row.ts';
+import type { ResourceKind } from '../catalogue/type.ts';
 import { removeSettings } from '../services/linking.ts';
 import { demandsOf, demandsOfKnown, recount } from './counting.ts';
-import { detailsOf, type ResourceRow, resourceContext, resourceOf, type State } from './resource.ts';
+import { detailsOf, resourceContext, resourceOf } from './resource.ts';
 
 /** Columns that drivers and descriptions may name; everything else is a detail of the kind. */
 const columns = new Set([

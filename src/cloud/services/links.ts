@@ -16,8 +16,8 @@ import { type LinkTarget, link, selfLink } from '../../kernel/collection/links.t
 import { knownText, plainValue } from '../../kernel/collection/representation.ts';
 import { raw, sql } from '../../kernel/db/sql.ts';
 import { invalidRequest } from '../../kernel/http/error.ts';
-import type { ProviderType } from '../catalogue/provider.ts';
 import { providerTypes } from '../catalogue/registry.ts';
+import type { ProviderType } from '../catalogue/type.ts';
 import { createLink, refuseWithResources, removeLink } from './linking.ts';
 import { mayWriteService, servicesByType } from './services.ts';
 import { mayManageServices } from './settings.ts';

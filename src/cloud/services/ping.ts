@@ -1,6 +1,8 @@
 import type { Request } from '../../kernel/access/request.ts';
 import { UploadedFile } from '../../kernel/http/body.ts';
-import { type DriverSettings, ProviderError, type ProviderType } from '../catalogue/provider.ts';
+import type { DriverSettings } from '../catalogue/driver.ts';
+import { ProviderError } from '../catalogue/provider-error.ts';
+import type { ProviderType } from '../catalogue/type.ts';
 import { driverOf } from '../drivers/drivers.ts';
 import type { SettingsValues } from './settings.ts';
 import { optionNames } from './settings-fields.ts';

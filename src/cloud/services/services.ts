@@ -46,8 +46,8 @@ import { boolean, text, url as urlField } from '../../kernel/collection/values.t
 import { any, raw, type Sql, sql } from '../../kernel/db/sql.ts';
 import { forbidden, invalid, invalidRequest } from '../../kernel/http/error.ts';
 import type { Reply } from '../../kernel/http/reply.ts';
-import type { ProviderType } from '../catalogue/provider.ts';
 import { providerTypes } from '../catalogue/registry.ts';
+import type { ProviderType } from '../catalogue/type.ts';
 import { createLink, createService, linkToProjects, refuseWithResources, removeService } from './linking.ts';
 import { typedLink } from './paths.ts';
 import { pingSettings } from './ping.ts';

@@ -14,7 +14,7 @@ import { UploadedFile } from '../../kernel/http/body.ts';
 import { conflict, invalid } from '../../kernel/http/error.ts';
 import { providerType } from '../catalogue/registry.ts';
 import { isSimulated } from '../drivers/drivers.ts';
-import { queueSync } from '../worker/jobs.ts';
+import { queueSync } from '../jobs/jobs.ts';
 import { refuseWithResources, removeSettings } from './linking.ts';
 import { masked, secretChange } from './secrets.ts';
 import { optionFields, optionNames, settingsFields } from './settings-fields.ts';

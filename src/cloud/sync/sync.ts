@@ -3,14 +3,14 @@ import { changeQuota, quotaOf } from '../../activity/quotas/usage.ts';
 import { type Context, newUuid } from '../../kernel/access/deployment.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { any, type Sql, sql } from '../../kernel/db/sql.ts';
-import type { BackendObject, Inventory, PlainValues } from '../catalogue/provider.ts';
+import type { BackendObject, Inventory, PlainValues } from '../catalogue/driver.ts';
 import { providerType, resourceKinds } from '../catalogue/registry.ts';
+import type { ResourceRow } from '../catalogue/resource-row.ts';
+import { queueSync } from '../jobs/jobs.ts';
 import { adoptParts } from '../resources/adoption.ts';
 import { failureOfState, missingAtBackend } from '../resources/operations.ts';
-import type { ResourceRow } from '../resources/resource.ts';
 import { changeResource, referredColumns } from '../resources/rows.ts';
 import { connectCustomers } from '../services/linking.ts';
-import { queueSync } from '../worker/jobs.ts';
 
 /* Synchronisation with a provider: the settings' states, properties, quotas, inventory, and the background pull. */
 

@@ -1,8 +1,8 @@
 import type { Context, Deployment } from '../../kernel/access/deployment.ts';
-import type { DriverCall, Step } from '../catalogue/provider.ts';
+import type { DriverCall, Step } from '../catalogue/driver.ts';
 import { entitySubject } from '../entities/entities.ts';
+import type { Job } from '../jobs/jobs.ts';
 import { resourceSubject } from '../resources/operations.ts';
-import type { Job } from './jobs.ts';
 
 /** What a job is about, as the worker deals with it: a resource, or an object of a provider type's own. */
 export interface Subject {

@@ -1,13 +1,14 @@
 import { type Context, type Deployment, ownContext } from '../../kernel/access/deployment.ts';
 import { minute, second } from '../../kernel/clock.ts';
 import { sql } from '../../kernel/db/sql.ts';
-import { type Driver, type ErrorClass, ProviderError, type Step } from '../catalogue/provider.ts';
+import type { Driver, Step } from '../catalogue/driver.ts';
+import { type ErrorClass, ProviderError } from '../catalogue/provider-error.ts';
 import { driverOf, driverSettings } from '../drivers/drivers.ts';
 import { entityMustWait } from '../entities/entities.ts';
+import { type Job, postpone, removeJob } from '../jobs/jobs.ts';
 import { longestText, missingAtBackend } from '../resources/operations.ts';
 import { failSync, finishSync, startSync } from '../sync/sync.ts';
 import { type Subject, subjectOf } from './job-handler.ts';
-import { type Job, postpone, removeJob } from './jobs.ts';
 
 const leaseFor = 10 * minute;
 const lookedAtOfSettings = 50;

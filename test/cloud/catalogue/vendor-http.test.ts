@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { pino } from 'pino';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { ProviderError } from '../../../src/cloud/catalogue/provider.ts';
+import { ProviderError } from '../../../src/cloud/catalogue/provider-error.ts';
 import { VendorHttp, type VendorHttpOptions, vendorAddressRule } from '../../../src/cloud/catalogue/vendor-http.ts';
 import { systemResolver } from '../../../src/kernel/net/resolver.ts';
 import { certificate } from '../../support/certificate.ts';

@@ -1,7 +1,8 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { examine } from '../../../src/app/doctor/doctor.ts';
-import { type DriverCall, ProviderError, type Step } from '../../../src/cloud/catalogue/provider.ts';
+import type { DriverCall, Step } from '../../../src/cloud/catalogue/driver.ts';
+import { ProviderError } from '../../../src/cloud/catalogue/provider-error.ts';
 import { SimulatorDriver } from '../../../src/cloud/providers/simulator/driver.ts';
 import { sql } from '../../../src/kernel/db/sql.ts';
 import { type Droplets, dropletService } from '../../support/droplets.ts';

@@ -1,5 +1,5 @@
 import { pattern } from '../../catalogue/pattern.ts';
-import type { ProviderType } from '../../catalogue/provider.ts';
+import type { ProviderType } from '../../catalogue/type.ts';
 import { instance } from './instance.ts';
 import { image, region, size } from './properties.ts';
 import { simulation } from './simulation.ts';

@@ -3,17 +3,12 @@ import { exampleLink } from '../../../kernel/collection/example.ts';
 import type { Fields, Values } from '../../../kernel/collection/field.ts';
 import { sql } from '../../../kernel/db/sql.ts';
 import { invalid, invalidRequest } from '../../../kernel/http/error.ts';
-import type {
-  Acceptance,
-  ActionAcceptance,
-  BackendObject,
-  Place,
-  PlainValues,
-  ResourceKind,
-} from '../../catalogue/provider.ts';
+import type { BackendObject, PlainValues } from '../../catalogue/driver.ts';
+import type { ResourceRow } from '../../catalogue/resource-row.ts';
+import type { Acceptance, ActionAcceptance, Place, ResourceKind } from '../../catalogue/type.ts';
 import { chosenProperty, type Property, propertyCalled, propertyLink } from '../../properties/property.ts';
 import { relatedList, shownDetail } from '../../resources/details.ts';
-import { detailsOf, type ResourceRow } from '../../resources/resource.ts';
+import { detailsOf } from '../../resources/resource.ts';
 import { image as imageKind } from './properties.ts';
 
 /** Runtime states in which an instance can be resized, and volumes attached to it. */

@@ -12,7 +12,7 @@ import {
 } from '../../../kernel/collection/representation.ts';
 import { raw, sql } from '../../../kernel/db/sql.ts';
 import { matches } from '../../catalogue/pattern.ts';
-import type { PropertyKind } from '../../catalogue/provider.ts';
+import type { PropertyKind } from '../../catalogue/type.ts';
 import { propertyDetail, shownProperty } from '../../properties/property.ts';
 
 /** A region in alias `x`. */

@@ -1,4 +1,4 @@
-import type { PlainValues } from '../../catalogue/provider.ts';
+import type { PlainValues } from '../../catalogue/driver.ts';
 import type { OtherChange, OtherObject, SimulatedKind, Simulation } from '../../catalogue/simulation.ts';
 import { regions, simulatedImages, sizes } from './catalogue.ts';
 

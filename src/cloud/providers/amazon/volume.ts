@@ -5,10 +5,12 @@ import { computedValue } from '../../../kernel/collection/representation.ts';
 import { choice, integer, text } from '../../../kernel/collection/values.ts';
 import { sql } from '../../../kernel/db/sql.ts';
 import { conflict, invalid } from '../../../kernel/http/error.ts';
-import type { Acceptance, ActionAcceptance, BackendObject, Place, ResourceKind } from '../../catalogue/provider.ts';
+import type { BackendObject } from '../../catalogue/driver.ts';
+import type { ResourceRow } from '../../catalogue/resource-row.ts';
+import type { Acceptance, ActionAcceptance, Place, ResourceKind } from '../../catalogue/type.ts';
 import { chosenProperty, propertyLink } from '../../properties/property.ts';
 import { linkOfResource, relatedList, resourceTarget, shownDetail } from '../../resources/details.ts';
-import { detailsOf, type ResourceRow, resourceOf } from '../../resources/resource.ts';
+import { detailsOf, resourceOf } from '../../resources/resource.ts';
 import { refuseUnlessOffline } from './instance.ts';
 
 const smallest = 1024;

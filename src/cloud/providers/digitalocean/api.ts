@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { urlOf } from '../../../kernel/url.ts';
-import { ProviderError } from '../../catalogue/provider.ts';
+import { ProviderError } from '../../catalogue/provider-error.ts';
 import { decoded, type JsonAnswer, malformed, type VendorCall, type VendorHttp } from '../../catalogue/vendor-http.ts';
 
 /* The calls of DigitalOcean's API v2 (providers.md 5.5), and of their answers what is used here. */

@@ -1,4 +1,4 @@
-import type { ProviderType } from '../../catalogue/provider.ts';
+import type { ProviderType } from '../../catalogue/type.ts';
 import { DigitalOceanDriver } from './driver.ts';
 import { droplet } from './droplet.ts';
 import { image, region, size } from './properties.ts';

@@ -1,13 +1,6 @@
 import { minute } from '../../../kernel/clock.ts';
-import {
-  type Driver,
-  type DriverCall,
-  type DriverSettings,
-  type Inventory,
-  type PlainValues,
-  ProviderError,
-  type Step,
-} from '../../catalogue/provider.ts';
+import type { Driver, DriverCall, DriverSettings, Inventory, PlainValues, Step } from '../../catalogue/driver.ts';
+import { ProviderError } from '../../catalogue/provider-error.ts';
 import type { VendorHttp } from '../../catalogue/vendor-http.ts';
 import { askOnce } from '../../drivers/idempotency.ts';
 import type { InjectedKey } from '../../keys/injected-key.ts';

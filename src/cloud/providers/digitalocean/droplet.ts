@@ -3,11 +3,11 @@ import { exampleLink } from '../../../kernel/collection/example.ts';
 import type { Fields, Values } from '../../../kernel/collection/field.ts';
 import { boolean } from '../../../kernel/collection/values.ts';
 import { invalid } from '../../../kernel/http/error.ts';
-import type { Acceptance, ActionAcceptance, Place, ResourceKind } from '../../catalogue/provider.ts';
+import type { ResourceRow } from '../../catalogue/resource-row.ts';
+import type { Acceptance, ActionAcceptance, Place, ResourceKind } from '../../catalogue/type.ts';
 import { noteUploadedKey } from '../../keys/uploaded-keys.ts';
 import { chosenProperty, type Property, propertyLink } from '../../properties/property.ts';
 import { shownDetail } from '../../resources/details.ts';
-import type { ResourceRow } from '../../resources/resource.ts';
 
 const hostnameRule = 'Only valid hostname characters are allowed. (a-z, A-Z, 0-9, . and -)';
 /** Distributions that refuse to start without a key. */

@@ -8,7 +8,7 @@ import {
   objectValue,
   plainValue,
 } from '../../../kernel/collection/representation.ts';
-import type { PropertyKind } from '../../catalogue/provider.ts';
+import type { PropertyKind } from '../../catalogue/type.ts';
 import { propertyDetail, shownProperty } from '../../properties/property.ts';
 
 /** The regions, by slug, that an image or size is available in. */

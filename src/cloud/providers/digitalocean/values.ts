@@ -1,4 +1,4 @@
-import type { BackendObject, Inventory, PlainValues } from '../../catalogue/provider.ts';
+import type { BackendObject, Inventory, PlainValues } from '../../catalogue/driver.ts';
 import type { VendorDroplet, VendorImage, VendorRegion, VendorSize } from './api.ts';
 
 /* What the vendor tells, under our names and in MiB. */

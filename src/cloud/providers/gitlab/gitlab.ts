@@ -1,4 +1,4 @@
-import type { ProviderType } from '../../catalogue/provider.ts';
+import type { ProviderType } from '../../catalogue/type.ts';
 import { group } from './group.ts';
 import { project } from './project.ts';
 import { simulation } from './simulation.ts';

@@ -12,9 +12,9 @@ import { keepingTo, type TextRule } from '../../../kernel/collection/rules.ts';
 import { text } from '../../../kernel/collection/values.ts';
 import { raw, type Sql, sql } from '../../../kernel/db/sql.ts';
 import { invalid } from '../../../kernel/http/error.ts';
-import type { Acceptance, Place, ResourceKind } from '../../catalogue/provider.ts';
+import type { ResourceRow } from '../../catalogue/resource-row.ts';
+import type { Acceptance, Place, ResourceKind } from '../../catalogue/type.ts';
 import { detail, relatedList } from '../../resources/details.ts';
-import type { ResourceRow } from '../../resources/resource.ts';
 
 const allowed = /^[\p{L}\p{N}\p{Pd}_. ]*$/u;
 const nameRules: readonly TextRule[] = [[allowed, "Name can only contain letters, digits, '_', '.', dash and space."]];

@@ -16,9 +16,11 @@ import type { TextRule } from '../../../kernel/collection/rules.ts';
 import { boolean, integer } from '../../../kernel/collection/values.ts';
 import { sql } from '../../../kernel/db/sql.ts';
 import { invalid } from '../../../kernel/http/error.ts';
-import type { Acceptance, BackendObject, Place, ResourceKind } from '../../catalogue/provider.ts';
+import type { BackendObject } from '../../catalogue/driver.ts';
+import type { ResourceRow } from '../../catalogue/resource-row.ts';
+import type { Acceptance, Place, ResourceKind } from '../../catalogue/type.ts';
 import { detail, relatedList, resourceTarget, shownDetail } from '../../resources/details.ts';
-import { type ResourceRow, resourceOf } from '../../resources/resource.ts';
+import { resourceOf } from '../../resources/resource.ts';
 
 const nameRules: readonly TextRule[] = [
   [/^[\p{L}\p{N}_.-]*$/u, "Name can contain only letters, digits, '_', '-' and '.'."],

@@ -18,7 +18,7 @@ import { sql } from '../../../kernel/db/sql.ts';
 import { UploadedFile } from '../../../kernel/http/body.ts';
 import { HttpError, notFound } from '../../../kernel/http/error.ts';
 import type { Reply } from '../../../kernel/http/reply.ts';
-import type { EntityKind } from '../../catalogue/provider.ts';
+import type { EntityKind } from '../../catalogue/type.ts';
 import { createEntity } from '../../entities/entities.ts';
 import { issueOf } from './comments.ts';
 import { entityEndpoints, type MadeRow } from './endpoints.ts';

@@ -10,7 +10,7 @@ import { optionalLink } from '../../../kernel/collection/representation.ts';
 import { text } from '../../../kernel/collection/values.ts';
 import type { Database } from '../../../kernel/db/database.ts';
 import { raw, sql } from '../../../kernel/db/sql.ts';
-import type { EntityKind } from '../../catalogue/provider.ts';
+import type { EntityKind } from '../../catalogue/type.ts';
 import { createEntity, updateEntity } from '../../entities/entities.ts';
 import { entityEndpoints, type MadeRow } from './endpoints.ts';
 import { type IssueRow, issues } from './issues.ts';

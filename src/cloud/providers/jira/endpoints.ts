@@ -3,7 +3,7 @@ import type { Collection } from '../../../kernel/collection/collection.ts';
 import type { Endpoint } from '../../../kernel/collection/endpoint.ts';
 import { type Fields, messageShape } from '../../../kernel/collection/field.ts';
 import { forbidden } from '../../../kernel/http/error.ts';
-import type { EntityKind } from '../../catalogue/provider.ts';
+import type { EntityKind } from '../../catalogue/type.ts';
 import { deleteEntity, type EntityRow } from '../../entities/entities.ts';
 import { mayChange, who } from './rights.ts';
 

@@ -1,5 +1,5 @@
 import { text } from '../../../kernel/collection/values.ts';
-import type { ProviderType } from '../../catalogue/provider.ts';
+import type { ProviderType } from '../../catalogue/type.ts';
 import { attachment, attachmentEndpoints } from './attachments.ts';
 import { comment, commentEndpoints } from './comments.ts';
 import { issue, issueEndpoints } from './issues.ts';

@@ -13,7 +13,7 @@ import {
 import { checked } from '../../../kernel/collection/rules.ts';
 import { text } from '../../../kernel/collection/values.ts';
 import { invalid } from '../../../kernel/http/error.ts';
-import type { Acceptance, Place, ResourceKind } from '../../catalogue/provider.ts';
+import type { Acceptance, Place, ResourceKind } from '../../catalogue/type.ts';
 import { propertyInSet, propertyLink } from '../../properties/property.ts';
 import { detail, shownDetail } from '../../resources/details.ts';
 

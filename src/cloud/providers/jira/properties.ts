@@ -1,6 +1,6 @@
 import { shown } from '../../../kernel/collection/field.ts';
 import { booleanValue } from '../../../kernel/collection/representation.ts';
-import type { PropertyKind } from '../../catalogue/provider.ts';
+import type { PropertyKind } from '../../catalogue/type.ts';
 import { propertyDetail, shownProperty } from '../../properties/property.ts';
 
 const described = {

@@ -1,4 +1,4 @@
-import type { PlainValues } from '../../catalogue/provider.ts';
+import type { PlainValues } from '../../catalogue/driver.ts';
 import type { OtherChange, OtherObject, SimulatedProperty, Simulation } from '../../catalogue/simulation.ts';
 
 const named = (

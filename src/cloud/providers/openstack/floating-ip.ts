@@ -1,9 +1,10 @@
 import type { Request } from '../../../kernel/access/request.ts';
 import { exact } from '../../../kernel/collection/filter.ts';
 import { sql } from '../../../kernel/db/sql.ts';
-import type { PlainValues, ResourceKind } from '../../catalogue/provider.ts';
+import type { PlainValues } from '../../catalogue/driver.ts';
+import type { ResourceRow } from '../../catalogue/resource-row.ts';
+import type { ResourceKind } from '../../catalogue/type.ts';
 import { detail, linkOfResource, shownDetail } from '../../resources/details.ts';
-import type { ResourceRow } from '../../resources/resource.ts';
 import { attachable, detailOf, rowsWhere, tenantFields, tenantFilters } from './tenancy.ts';
 
 /** Values of a floating IP that the provider has not chosen an address for yet. */

@@ -1,7 +1,8 @@
 import type { Request } from '../../../kernel/access/request.ts';
 import { sql } from '../../../kernel/db/sql.ts';
 import { invalid } from '../../../kernel/http/error.ts';
-import type { Acceptance, BackendObject, Place, PlainValues } from '../../catalogue/provider.ts';
+import type { BackendObject, PlainValues } from '../../catalogue/driver.ts';
+import type { Acceptance, Place } from '../../catalogue/type.ts';
 
 /** The tenant of an importable object, as far as it is known here. */
 export const tenantOfItem = ({ db }: Pick<Request, 'db'>, object: BackendObject, settings: number): PlainValues => ({

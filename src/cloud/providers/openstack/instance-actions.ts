@@ -1,9 +1,10 @@
 import type { Request } from '../../../kernel/access/request.ts';
 import type { Fields, Values } from '../../../kernel/collection/field.ts';
 import { invalid } from '../../../kernel/http/error.ts';
-import type { ActionAcceptance, ResourceAction } from '../../catalogue/provider.ts';
+import type { ResourceRow } from '../../catalogue/resource-row.ts';
+import type { ActionAcceptance, ResourceAction } from '../../catalogue/type.ts';
 import { propertyInSet, propertyLink } from '../../properties/property.ts';
-import { detailsOf, type ResourceRow } from '../../resources/resource.ts';
+import { detailsOf } from '../../resources/resource.ts';
 import { changeResource } from '../../resources/rows.ts';
 import {
   type AskedAddress,

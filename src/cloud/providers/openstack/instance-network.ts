@@ -16,9 +16,11 @@ import {
 } from '../../../kernel/collection/representation.ts';
 import { type Sql, sql } from '../../../kernel/db/sql.ts';
 import { invalid } from '../../../kernel/http/error.ts';
-import type { Attached, PlainValues } from '../../catalogue/provider.ts';
+import type { PlainValues } from '../../catalogue/driver.ts';
+import type { ResourceRow } from '../../catalogue/resource-row.ts';
+import type { Attached } from '../../catalogue/type.ts';
 import { detail, resourceTarget } from '../../resources/details.ts';
-import { type ResourceRow, resourceOf } from '../../resources/resource.ts';
+import { resourceOf } from '../../resources/resource.ts';
 import { freeAddresses, unbornAddress } from './floating-ip.ts';
 import { itemError, itemList } from './item-list.ts';
 import { internalSubnet } from './network.ts';

@@ -16,17 +16,11 @@ import {
 import { integer } from '../../../kernel/collection/values.ts';
 import { raw, sql } from '../../../kernel/db/sql.ts';
 import { invalid, invalidRequest } from '../../../kernel/http/error.ts';
-import type {
-  Acceptance,
-  Attached,
-  FailedOperation,
-  Place,
-  PlainValues,
-  ResourceKind,
-} from '../../catalogue/provider.ts';
+import type { PlainValues } from '../../catalogue/driver.ts';
+import type { ResourceRow } from '../../catalogue/resource-row.ts';
+import type { Acceptance, Attached, FailedOperation, Place, ResourceKind } from '../../catalogue/type.ts';
 import { type Property, propertyInSet, propertyLink } from '../../properties/property.ts';
 import { detail, relatedList, shownDetail } from '../../resources/details.ts';
-import type { ResourceRow } from '../../resources/resource.ts';
 import { changeResource, failCreation, removeResource } from '../../resources/rows.ts';
 import { importIntoTenant, tenantOfItem } from './importing.ts';
 import { instanceActions } from './instance-actions.ts';

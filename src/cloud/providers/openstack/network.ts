@@ -20,10 +20,12 @@ import { properName } from '../../../kernel/collection/rules.ts';
 import { text } from '../../../kernel/collection/values.ts';
 import { raw, sql } from '../../../kernel/db/sql.ts';
 import { invalid } from '../../../kernel/http/error.ts';
-import type { PlainValues, ResourceKind } from '../../catalogue/provider.ts';
+import type { PlainValues } from '../../catalogue/driver.ts';
+import type { ResourceRow } from '../../catalogue/resource-row.ts';
+import type { ResourceKind } from '../../catalogue/type.ts';
 import { makeResource } from '../../resources/creation.ts';
 import { detail, shownDetail } from '../../resources/details.ts';
-import { detailsOf, type ResourceRow } from '../../resources/resource.ts';
+import { detailsOf } from '../../resources/resource.ts';
 import { addressList } from './options.ts';
 import {
   belowTenant,

@@ -1,4 +1,4 @@
-import type { ProviderType } from '../../catalogue/provider.ts';
+import type { ProviderType } from '../../catalogue/type.ts';
 import { floatingIp } from './floating-ip.ts';
 import { instance } from './instance.ts';
 import { network, subnet } from './network.ts';

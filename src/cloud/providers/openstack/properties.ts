@@ -4,7 +4,7 @@ import { computedValue } from '../../../kernel/collection/representation.ts';
 import { raw, sql } from '../../../kernel/db/sql.ts';
 import { invalid } from '../../../kernel/http/error.ts';
 import { matches } from '../../catalogue/pattern.ts';
-import type { PropertyKind } from '../../catalogue/provider.ts';
+import type { PropertyKind } from '../../catalogue/type.ts';
 import { propertyDetail, settingsOfProperty, shownProperty } from '../../properties/property.ts';
 
 /** A whole number that a detail of the property is compared with. */

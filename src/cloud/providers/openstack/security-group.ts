@@ -2,8 +2,8 @@ import type { Request } from '../../../kernel/access/request.ts';
 import { FieldError, type Fields, objectShape, type Shape, type Values } from '../../../kernel/collection/field.ts';
 import { computedValue } from '../../../kernel/collection/representation.ts';
 import { invalid } from '../../../kernel/http/error.ts';
-import type { ActionAcceptance, ResourceKind } from '../../catalogue/provider.ts';
-import type { ResourceRow } from '../../resources/resource.ts';
+import type { ResourceRow } from '../../catalogue/resource-row.ts';
+import type { ActionAcceptance, ResourceKind } from '../../catalogue/type.ts';
 import { itemError, itemList } from './item-list.ts';
 import { belowTenant, detailOf, tenantFields, tenantFilters } from './tenancy.ts';
 

@@ -1,4 +1,4 @@
-import type { PlainValues, RowChange } from '../../catalogue/provider.ts';
+import type { PlainValues, RowChange } from '../../catalogue/driver.ts';
 import type { Draw, OtherChange, OtherObject, SimulatedKind } from '../../catalogue/simulation.ts';
 import { attachedTo, dashedUuid, detachment, freedom } from './simulated-world.ts';
 

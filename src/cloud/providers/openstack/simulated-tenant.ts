@@ -1,4 +1,4 @@
-import type { PlainValues } from '../../catalogue/provider.ts';
+import type { PlainValues } from '../../catalogue/driver.ts';
 import type { OtherChange, OtherObject, SimulatedKind } from '../../catalogue/simulation.ts';
 import { firstLimits } from './limits.ts';
 import { subnetValues } from './network.ts';

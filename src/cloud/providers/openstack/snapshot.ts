@@ -7,11 +7,11 @@ import { properName } from '../../../kernel/collection/rules.ts';
 import { text } from '../../../kernel/collection/values.ts';
 import { raw, sql } from '../../../kernel/db/sql.ts';
 import type { Task } from '../../../kernel/jobs/timer.ts';
-import type { ResourceKind } from '../../catalogue/provider.ts';
+import type { ResourceRow } from '../../catalogue/resource-row.ts';
+import type { ResourceKind } from '../../catalogue/type.ts';
 import { scheduleDeletion } from '../../resources/changes.ts';
 import { makeResource } from '../../resources/creation.ts';
 import { detail, relatedItem, relatedList, shownDetail, textMap } from '../../resources/details.ts';
-import type { ResourceRow } from '../../resources/resource.ts';
 import { belowTenant, detailOf, related, relatedFilters, relatedLink, tenantFields, tenantFilters } from './tenancy.ts';
 
 const volumePath = 'openstack-volumes';

@@ -5,9 +5,10 @@ import { link } from '../../../kernel/collection/links.ts';
 import { knownText, optionalLink, textValue } from '../../../kernel/collection/representation.ts';
 import { type Sql, sql } from '../../../kernel/db/sql.ts';
 import { invalid } from '../../../kernel/http/error.ts';
-import type { ResourceKind } from '../../catalogue/provider.ts';
+import type { ResourceRow } from '../../catalogue/resource-row.ts';
+import type { ResourceKind } from '../../catalogue/type.ts';
 import { detail, resourceTarget } from '../../resources/details.ts';
-import { detailsOf, type ResourceRow, resourceOf } from '../../resources/resource.ts';
+import { detailsOf, resourceOf } from '../../resources/resource.ts';
 
 /*
  * What every kind below a tenant has in common (providers.md 4.2): its tenant, and relations to other objects of the same

@@ -3,9 +3,9 @@ import { type Field, type Fields, hidden, type Values } from '../../../kernel/co
 import { properName } from '../../../kernel/collection/rules.ts';
 import { integer, text } from '../../../kernel/collection/values.ts';
 import { invalid } from '../../../kernel/http/error.ts';
-import type { ActionAcceptance, ResourceAction } from '../../catalogue/provider.ts';
+import type { ResourceRow } from '../../catalogue/resource-row.ts';
+import type { ActionAcceptance, ResourceAction } from '../../catalogue/type.ts';
 import { makeResource } from '../../resources/creation.ts';
-import type { ResourceRow } from '../../resources/resource.ts';
 import { unbornAddress } from './floating-ip.ts';
 import { numbered, type Rule, refuseDefaultName, rulesField } from './security-group.ts';
 import { detailOf } from './tenancy.ts';

@@ -5,11 +5,12 @@ import { computedValue, constant } from '../../../kernel/collection/representati
 import { text } from '../../../kernel/collection/values.ts';
 import { sql } from '../../../kernel/db/sql.ts';
 import { invalid } from '../../../kernel/http/error.ts';
-import type { Acceptance, Place, PlainValues, ResourceKind } from '../../catalogue/provider.ts';
+import type { PlainValues } from '../../catalogue/driver.ts';
+import type { ResourceRow } from '../../catalogue/resource-row.ts';
+import type { Acceptance, Place, ResourceKind } from '../../catalogue/type.ts';
 import { adoptParts } from '../../resources/adoption.ts';
 import { placeOf } from '../../resources/creation.ts';
 import { relatedOfKinds, shownDetail } from '../../resources/details.ts';
-import type { ResourceRow } from '../../resources/resource.ts';
 import { firstLimits } from './limits.ts';
 import { cidrField, nameserversOf, subnetValues } from './network.ts';
 import { administrationProject, defaultDomain } from './options.ts';

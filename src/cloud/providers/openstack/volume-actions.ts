@@ -7,10 +7,11 @@ import { properName } from '../../../kernel/collection/rules.ts';
 import { integer, text } from '../../../kernel/collection/values.ts';
 import { sql } from '../../../kernel/db/sql.ts';
 import { conflict, invalid } from '../../../kernel/http/error.ts';
-import type { ActionAcceptance, ResourceAction } from '../../catalogue/provider.ts';
+import type { ResourceRow } from '../../catalogue/resource-row.ts';
+import type { ActionAcceptance, ResourceAction } from '../../catalogue/type.ts';
 import { makeResource } from '../../resources/creation.ts';
 import { resourceTarget } from '../../resources/details.ts';
-import { type ResourceRow, resourceOf } from '../../resources/resource.ts';
+import { resourceOf } from '../../resources/resource.ts';
 import { largestVolume, smallestVolume } from './sizes.ts';
 import { detailOf, rowsWhere } from './tenancy.ts';
 

@@ -5,10 +5,10 @@ import { booleanValue, numberValue, optionalLink, textValue } from '../../../ker
 import { integer } from '../../../kernel/collection/values.ts';
 import { raw, sql } from '../../../kernel/db/sql.ts';
 import { invalid } from '../../../kernel/http/error.ts';
-import type { Acceptance, Place, ResourceKind } from '../../catalogue/provider.ts';
+import type { ResourceRow } from '../../catalogue/resource-row.ts';
+import type { Acceptance, Place, ResourceKind } from '../../catalogue/type.ts';
 import { propertyInSet, propertyLink } from '../../properties/property.ts';
 import { detail, linkOfResource, relatedOfKinds, shownDetail, textMap } from '../../resources/details.ts';
-import type { ResourceRow } from '../../resources/resource.ts';
 import { importIntoTenant, tenantOfItem } from './importing.ts';
 import { largestVolume, smallestVolume } from './sizes.ts';
 import { attachable, chosenTenantFields, readyTenant, relatedFilters, relatedLink, tenantFilters } from './tenancy.ts';

@@ -4,7 +4,7 @@ import { computedValue, timeValue } from '../../../kernel/collection/representat
 import { keepingTo } from '../../../kernel/collection/rules.ts';
 import { text } from '../../../kernel/collection/values.ts';
 import { invalid, invalidRequest } from '../../../kernel/http/error.ts';
-import type { Acceptance, Place, ResourceKind } from '../../catalogue/provider.ts';
+import type { Acceptance, Place, ResourceKind } from '../../catalogue/type.ts';
 import { keyToInject } from '../../keys/injected-key.ts';
 import { propertyInSet, propertyLink } from '../../properties/property.ts';
 import { shownDetail } from '../../resources/details.ts';

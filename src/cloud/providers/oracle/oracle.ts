@@ -1,4 +1,4 @@
-import type { ProviderType } from '../../catalogue/provider.ts';
+import type { ProviderType } from '../../catalogue/type.ts';
 import { database } from './database.ts';
 import { template, zone } from './properties.ts';
 import { simulation } from './simulation.ts';

@@ -1,5 +1,5 @@
 import { exact } from '../../../kernel/collection/filter.ts';
-import type { PropertyKind } from '../../catalogue/provider.ts';
+import type { PropertyKind } from '../../catalogue/type.ts';
 import { propertyDetail, settingsOfProperty, shownProperty } from '../../properties/property.ts';
 
 /** The type of templates that databases are made from. */

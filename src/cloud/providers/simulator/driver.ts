@@ -1,18 +1,18 @@
 import type { Deployment } from '../../../kernel/access/deployment.ts';
+import type {
+  BackendObject,
+  Driver,
+  DriverCall,
+  DriverSettings,
+  Inventory,
+  PlainValues,
+  RowChange,
+  Step,
+} from '../../catalogue/driver.ts';
 import { parseFailures, parseLatencies } from '../../catalogue/options.ts';
-import {
-  type BackendObject,
-  type Driver,
-  type DriverCall,
-  type DriverSettings,
-  type Inventory,
-  type PlainValues,
-  ProviderError,
-  type ProviderType,
-  type RowChange,
-  type Step,
-} from '../../catalogue/provider.ts';
+import { ProviderError } from '../../catalogue/provider-error.ts';
 import type { OtherChange, SimulatedKind } from '../../catalogue/simulation.ts';
+import type { ProviderType } from '../../catalogue/type.ts';
 import { type SimulatedObject, World } from './world.ts';
 
 const defaultLatencies = parseLatencies('create=3000,delete=2000,sync=1000,ping=0,*=1500') ?? new Map<string, number>();

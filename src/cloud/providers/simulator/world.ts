@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Deployment } from '../../../kernel/access/deployment.ts';
 import { sql } from '../../../kernel/db/sql.ts';
-import type { DriverSettings, PlainValues } from '../../catalogue/provider.ts';
+import type { DriverSettings, PlainValues } from '../../catalogue/driver.ts';
 import type { Draw } from '../../catalogue/simulation.ts';
 
 /** An object at the pretended provider. */

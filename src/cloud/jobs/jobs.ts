@@ -1,7 +1,7 @@
 import type { Context, Deployment } from '../../kernel/access/deployment.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { sql } from '../../kernel/db/sql.ts';
-import type { PlainValues } from '../catalogue/provider.ts';
+import type { PlainValues } from '../catalogue/driver.ts';
 
 /** Work at a provider, as its row holds it. */
 export interface Job {

@@ -1,5 +1,3 @@
-// Longer than others: the whole of what a type of provider has to know, in one piece to be read before writing one.
-
 import type { Context } from '../../kernel/access/deployment.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
@@ -10,20 +8,16 @@ import type { TextRule } from '../../kernel/collection/rules.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import type { Sql, Value } from '../../kernel/db/sql.ts';
 import type { Task } from '../../kernel/jobs/timer.ts';
-import type { ResourceRow } from '../resources/resource.ts';
+import type { BackendObject, Driver, DriverSettings, PlainValues } from './driver.ts';
+import type { ResourceRow } from './resource-row.ts';
 import type { Simulation } from './simulation.ts';
 import type { VendorHttp } from './vendor-http.ts';
 
-export { type ErrorClass, ProviderError } from './provider-error.ts';
-
 /*
- * The provider interface (providers.md 2). A provider type is one folder that exports a ProviderType, and one line in
- * registry.ts. The description is static: it feeds validation, OPTIONS, metadata and the OpenAPI document. Drivers get
- * plain values and return plain values; they hold no state between calls and never touch the API's tables.
+ * What a type of provider declares (providers.md 2). A type is one folder that exports a ProviderType, and one item of the
+ * list in app/providers.ts. The description is static: it feeds validation, OPTIONS, metadata and the OpenAPI document. What
+ * its driver does stands in driver.ts.
  */
-
-/** Plain values of an object, as drivers and descriptions exchange them. */
-export type PlainValues = Readonly<Record<string, unknown>>;
 
 export type Category = 'vms' | 'apps' | 'private_clouds' | 'storages';
 
@@ -286,104 +280,4 @@ export interface ActionAcceptance {
   readonly together?: readonly number[];
   /** Called when nothing refuses the action any more. */
   readonly onAccepted?: () => void;
-}
-
-/** What a driver knows of settings. Secrets are plain here and nowhere else. */
-export interface DriverSettings {
-  readonly id: number;
-  readonly uuid: string;
-  readonly type: string;
-  readonly name: string;
-  readonly backend_url: string | null;
-  readonly username: string | null;
-  readonly password: string | null;
-  readonly token: string | null;
-  readonly certificate: string | null;
-  readonly domain: string | null;
-  readonly options: PlainValues;
-  /** Private addresses are allowed: the settings were last written by staff. */
-  readonly mayBePrivate: boolean;
-}
-
-/** A call of a driver about one resource. */
-export interface DriverCall {
-  /** `Droplet` */
-  readonly kind: string;
-  readonly uuid: string;
-  /** Columns of the row, with `details` spread among them. */
-  readonly values: PlainValues;
-  readonly parameters: PlainValues;
-  /** Secrets of the row and of the call. */
-  readonly secrets: PlainValues;
-  /** Id at the provider of what it belongs to (`parent_id`); empty without. */
-  readonly parent: string;
-  readonly memo: PlainValues;
-  /** Instant of the operation's first call. */
-  readonly started: number;
-  /** Whether a call with this memo was made before and the process ended before it told what came of it. */
-  readonly isRepeated: boolean;
-}
-
-/** An object at the provider, under the names of the row's columns; what is no column goes into details. */
-export interface BackendObject {
-  readonly kind: string;
-  readonly backend_id: string;
-  readonly name: string;
-  readonly values: PlainValues;
-}
-
-export interface Inventory {
-  /** By kind of property: whole sets. */
-  readonly properties: Readonly<
-    Record<string, readonly { readonly backend_id: string; readonly name: string; readonly details: PlainValues }[]>
-  >;
-  /** Limits and usages of the settings' quotas. */
-  readonly quotas: Readonly<Record<string, { readonly limit: number; readonly usage: number }>>;
-  readonly objects: readonly BackendObject[];
-}
-
-/** What an operation came to. */
-export type Step =
-  | { readonly kind: 'done'; readonly values?: PlainValues; readonly changes?: readonly RowChange[] }
-  | {
-      readonly kind: 'wait';
-      readonly milliseconds: number;
-      readonly memo: PlainValues;
-      readonly values?: PlainValues;
-      readonly changes?: readonly RowChange[];
-    }
-  | {
-      readonly kind: 'fail';
-      readonly text: string;
-      readonly values?: PlainValues;
-      readonly changes?: readonly RowChange[];
-    };
-
-/** A row of another kind that comes, changes or goes with an operation, such as the root volume of an instance. */
-export interface RowChange {
-  /** `Amazon.Volume` */
-  readonly kind: string;
-  /** `put` makes the row if there is none; `change` does not. */
-  readonly action: 'put' | 'change' | 'remove';
-  /** Which row: by its uuid, or by its id at the provider. */
-  readonly uuid?: string;
-  readonly backend_id?: string;
-  readonly values?: PlainValues;
-  /** Whether it comes without an event, as a part of what is made. */
-  readonly isSilent?: boolean;
-}
-
-/** The work of a provider. Every method may throw a ProviderError. */
-export interface Driver {
-  /** One cheap authenticated call. */
-  ping(): Promise<void>;
-  sync(): Promise<Inventory>;
-  create(call: DriverCall): Promise<Step>;
-  update(call: DriverCall): Promise<Step>;
-  delete(call: DriverCall): Promise<Step>;
-  action(name: string, call: DriverCall): Promise<Step>;
-  /** Present values, or undefined when there is no such object. */
-  pull(call: DriverCall): Promise<PlainValues | undefined>;
-  /** Removes an SSH key that was uploaded for a user. */
-  forgetKey?(fingerprint: string): Promise<void>;
 }
