@@ -18,7 +18,7 @@ import { login, logout } from '../accounts/session/login.ts';
 import { samlEndpoints } from '../accounts/session/saml/saml.ts';
 import { userActions } from '../accounts/users/actions.ts';
 import { users } from '../accounts/users/users.ts';
-import { alertEndpoints } from '../activity/alerts/alerts.ts';
+import { alertEndpoints } from '../activity/alerts/endpoints.ts';
 import { eventEndpoints } from '../activity/events/events.ts';
 import { deliveryEndpoints } from '../activity/hooks/deliveries.ts';
 import { hooks } from '../activity/hooks/hooks.ts';
@@ -30,78 +30,81 @@ import { quotas } from '../activity/quotas/quotas.ts';
 import { creationTime } from '../activity/stats/creation-time.ts';
 import { quotaStatistics } from '../activity/stats/quota.ts';
 import { quotaTimeline } from '../activity/stats/timeline.ts';
-import { providerTypes } from '../cloud/catalogue/registry.ts';
+import type { Catalogue } from '../cloud/catalogue/catalogue.ts';
 import { properties } from '../cloud/properties/properties.ts';
 import { kindsEndpoints } from '../cloud/resources/kinds.ts';
 import { monitoringEndpoint, slaEndpoint } from '../cloud/resources/measurements.ts';
 import { resourceEndpoints } from '../cloud/resources/summary.ts';
-import { linksByType } from '../cloud/services/links.ts';
+import { links } from '../cloud/services/links.ts';
 import { serviceMetadata } from '../cloud/services/metadata.ts';
 import { projectServices } from '../cloud/services/paths.ts';
-import { serviceActionEndpoints } from '../cloud/services/service-actions.ts';
 import { serviceEndpoints } from '../cloud/services/services.ts';
 import { settings } from '../cloud/services/settings.ts';
 import { settingsActions } from '../cloud/services/settings-actions.ts';
+import { serviceActionEndpoints } from '../cloud/sync/service-actions.ts';
 import type { Collection, Row } from '../kernel/collection/collection.ts';
 import type { Endpoint } from '../kernel/collection/endpoint.ts';
 import type { Fields } from '../kernel/collection/field.ts';
+import { memoised } from '../kernel/memoised.ts';
 import { counterEndpoints } from './counters/counters.ts';
 import { docs } from './docs/docs.ts';
 import { configuration, root, versionEndpoint } from './docs/root.ts';
+import { scopesOf } from './scopes.ts';
 
 const projects = projectsWith(projectServices);
 
 /** Every collection, under /api/<path>/. */
-const collections = [
-  certifications,
-  settings,
-  ...linksByType.values(),
-  ...properties,
-  customers,
-  customerPermissions,
-  customerPermissionsLog,
-  emailHooks,
-  invitations,
-  keys,
-  projects,
-  projectPermissions,
-  projectPermissionsLog,
-  pushHooks,
-  quotas,
-  users,
-  webHooks,
-] as unknown as readonly Collection<Fields, Row>[];
+const collections = (catalogue: Catalogue): readonly Collection<Fields, Row>[] =>
+  [
+    certifications,
+    settings(catalogue),
+    ...catalogue.types.map(links),
+    ...properties(catalogue),
+    customers,
+    customerPermissions,
+    customerPermissionsLog,
+    emailHooks,
+    invitations,
+    keys,
+    projects,
+    projectPermissions,
+    projectPermissionsLog,
+    pushHooks,
+    quotas(scopesOf(catalogue)),
+    users,
+    webHooks,
+  ] as unknown as readonly Collection<Fields, Row>[];
 
-/** Every path of the API. */
-export const endpoints: readonly Endpoint[] = [
+/** Every path of the API of a deployment that serves these types of provider. */
+export const api = memoised((catalogue: Catalogue): readonly Endpoint[] => [
   login,
   logout,
   ...samlEndpoints,
-  root(() => endpoints),
+  root(() => api(catalogue)),
   versionEndpoint,
   configuration,
-  docs(() => endpoints),
-  ...collections.flatMap((collection) => collection.endpoints()),
+  docs(() => api(catalogue)),
+  ...collections(catalogue).flatMap((collection) => collection.endpoints()),
   customerUsers,
   customerImage,
   projectUsers,
   updateCertifications(projects),
-  quotaHistory,
+  quotaHistory(scopesOf(catalogue)),
   creationTime,
   quotaStatistics,
   quotaTimeline,
-  ...alertEndpoints,
+  ...alertEndpoints(scopesOf(catalogue)),
   ...eventEndpoints,
   hooks,
   rotateSecret,
   ...deliveryEndpoints,
   serviceMetadata,
-  ...serviceEndpoints,
-  ...serviceActionEndpoints,
-  ...settingsActions,
-  ...resourceEndpoints,
-  ...kindsEndpoints,
-  ...providerTypes.flatMap(({ endpoints: own = [] }) => own),
+  ...serviceEndpoints(catalogue),
+  ...serviceActionEndpoints(catalogue),
+  ...settingsActions(catalogue),
+  ...resourceEndpoints(catalogue),
+  ...kindsEndpoints(catalogue),
+  ...catalogue.types.flatMap(({ endpoints: own = [] }) => own),
   slaEndpoint,
   monitoringEndpoint,
   accept,
@@ -110,4 +113,4 @@ export const endpoints: readonly Endpoint[] = [
   send,
   ...userActions,
   ...counterEndpoints,
-];
+]);

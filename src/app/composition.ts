@@ -1,5 +1,8 @@
 import { forgetInitialPassword } from '../accounts/session/initial-password.ts';
 import { ensureGlobalQuotas } from '../activity/quotas/usage.ts';
+import { Catalogue } from '../cloud/catalogue/catalogue.ts';
+import { definePaths } from '../cloud/catalogue/paths.ts';
+import type { ProviderType } from '../cloud/catalogue/type.ts';
 import { type Deployment, ownContext, type RequestContext } from '../kernel/access/deployment.ts';
 import { PasswordHasher } from '../kernel/access/passwords.ts';
 import { RateLimit } from '../kernel/access/rate-limit.ts';
@@ -17,9 +20,11 @@ import { Router } from '../kernel/http/router.ts';
 import { openLog } from '../kernel/log.ts';
 import { type Resolver, systemResolver } from '../kernel/net/resolver.ts';
 import { systemRandom } from '../kernel/random.ts';
-import { endpoints } from './api.ts';
+import { api } from './api.ts';
 import { openData } from './data-folder.ts';
+import { builtIn } from './providers.ts';
 import { guards, reactions } from './reactions.ts';
+import { scopesOf } from './scopes.ts';
 
 /** How many presented tokens are kept in memory. */
 const knownTokens = 10_000;
@@ -37,6 +42,8 @@ export interface Replacements {
   readonly random?: (bytes: number) => Buffer;
   /** Finds the addresses of the hosts that hooks name. */
   readonly resolve?: Resolver;
+  /** The types of provider that it serves; default: `providerTypes` of providers.ts. */
+  readonly providers?: readonly ProviderType[];
 }
 
 interface Opening extends Replacements {
@@ -58,13 +65,17 @@ export interface Opened {
 /** Opens the database and everything that works on it. Throws with a sentence when the data is unusable. */
 export function openDeployment(config: Config, opening: Opening): Opened {
   const { clock = systemClock, folder, random = systemRandom(), wakeOutbox = () => undefined } = opening;
+  const catalogue = opening.providers ? new Catalogue(opening.providers) : builtIn;
   const samlKeys = openServiceKeys(config);
   const { log, close } = openLog(config.log_level);
   const { db, release } = openData(config, folder, opening.serves ?? false, log);
   const router = new Router<Endpoint>();
-  for (const endpoint of endpoints) router.add(endpoint);
+  for (const endpoint of api(catalogue)) router.add(endpoint);
+  definePaths(db, catalogue);
   const deployment: Deployment = {
     db,
+    catalogue,
+    scopes: scopesOf(catalogue),
     config,
     clock,
     random,

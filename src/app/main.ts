@@ -17,7 +17,7 @@ import {
 import { embeddedLicenses } from '../kernel/native/embedded.ts';
 import { isProgram } from '../kernel/native/native.ts';
 import { version } from '../kernel/version.ts';
-import { endpoints } from './api.ts';
+import { api } from './api.ts';
 import { backUp } from './backup/backup.ts';
 import { restore } from './backup/restore.ts';
 import { type Arguments, type Commands, helpOf, readArguments, UsageError } from './command-line.ts';
@@ -26,6 +26,7 @@ import { prepareFolder, requireDatabase } from './data-folder.ts';
 import { demo } from './demo/demo.ts';
 import { openApi, serverPath } from './docs/openapi.ts';
 import { examine } from './doctor/doctor.ts';
+import { builtIn } from './providers.ts';
 import { createServer } from './server.ts';
 
 export { settableClock } from '../kernel/clock.ts';
@@ -231,7 +232,7 @@ function printConfig({ config, flags }: Arguments): void {
 }
 
 function printOpenApi({ config }: Arguments): void {
-  process.stdout.write(`${JSON.stringify(openApi(endpoints, serverPath(config)), null, 2)}\n`);
+  process.stdout.write(`${JSON.stringify(openApi(api(builtIn), serverPath(config)), null, 2)}\n`);
 }
 
 function printVersion(): void {

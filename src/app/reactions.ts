@@ -29,6 +29,5 @@ export const reactions: Reactions = {
 
 /** What forbids what. */
 export const guards: Guards = {
-  projectHasNoResources: ({ deployment: { db } }, project, what) =>
-    refuseWithResources(db, 'project_id', project, what),
+  projectHasNoResources: (context, project, what) => refuseWithResources(context, 'project_id', project, what),
 };

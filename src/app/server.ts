@@ -74,7 +74,7 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
     for (const deliverer of deliverers) deliverer.poll();
   };
   const timer = new Timer(deployment, [
-    ...housekeeping,
+    ...housekeeping(deployment.catalogue),
     { name: 'take due deliveries', every: 0, run: pollDeliverers },
     { name: 'take due jobs', every: config.job_tick, run: () => worker.tick() },
     { name: 'refresh identity providers', every: hour, run: () => refresher.poll() },

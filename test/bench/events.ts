@@ -172,7 +172,7 @@ class Measured {
     private readonly deployment: Deployment,
     name: string,
   ) {
-    this.#task = housekeeping.find((task) => task.name === name) as Task;
+    this.#task = housekeeping(deployment.catalogue).find((task) => task.name === name) as Task;
   }
 
   /** Answers whether more is left. */

@@ -11,9 +11,9 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
 import { createServer, type Server } from '../../src/app/server.ts';
-import { resourceKinds } from '../../src/cloud/catalogue/registry.ts';
 import type { Deployment } from '../../src/kernel/access/deployment.ts';
 import { raw, sql } from '../../src/kernel/db/sql.ts';
+import { catalogue } from '../support/catalogue.ts';
 import { ask } from './ask.ts';
 import { type Person, type Size, seed, seedDigest, tokenOf } from './seed.ts';
 
@@ -68,7 +68,7 @@ const numbers = (n: number): string =>
 /** A service of every type for every customer, linked to all its projects, and resources spread over them. */
 function fill({ clock, db }: Deployment): void {
   const now = clock.now();
-  const kinds = resourceKinds.filter(({ kind }) => !kind.isPart).map(({ name }) => name);
+  const kinds = catalogue.kinds.filter(({ kind }) => !kind.isPart).map(({ name }) => name);
   const types = [...new Set(kinds.map((name) => name.split('.')[0] as string))];
   const month = new Date(now / 1000).toISOString().slice(0, 7);
   db.write(() => {

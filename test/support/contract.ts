@@ -1,8 +1,9 @@
 /** Compares answers with the OpenAPI document: what a schema does not allow, or does not know, fails the test that got it. */
+
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { endpoints } from '../../src/app/api.ts';
 import { openApi } from '../../src/app/docs/openapi.ts';
+import { endpoints } from './catalogue.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a document is any JSON
 type Node = any;

@@ -166,7 +166,7 @@ export const customers = collection<CustomerRow>()({
     run: (request, values) => {
       const { db } = request;
       const demand = [{ scope: 'global', id: 0, name: 'nc_global_customer_count', delta: 1 }] as const;
-      requireQuotas(db, demand);
+      requireQuotas(request, demand);
       const id = db.insert('customer', {
         uuid: newUuid(request.deployment),
         created: request.now,

@@ -1,8 +1,9 @@
-import { type EventContext, projectContext } from '../../activity/events/context.ts';
+import { projectContext } from '../../activity/events/context.ts';
 import { record } from '../../activity/events/record.ts';
 import { embeddedQuotas } from '../../activity/quotas/embedded.ts';
 import { quotaNames } from '../../activity/quotas/names.ts';
 import { countQuotas, createQuotas, type Demand, requireQuotas, usages } from '../../activity/quotas/usage.ts';
+import type { EventContext } from '../../activity/scopes/scope.ts';
 import { type Context, newUuid } from '../../kernel/access/deployment.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { ownsCustomer } from '../../kernel/access/rights.ts';
@@ -183,7 +184,7 @@ function create(request: Request, values: ProjectValues): number {
     { scope: 'customer', id: customer, name: 'nc_project_count', delta: 1 },
     { scope: 'global', id: 0, name: 'nc_global_project_count', delta: 1 },
   ];
-  requireQuotas(db, demands);
+  requireQuotas(request, demands);
   const row = { name: values.name as string, description: values.description ?? '', customer_id: customer };
   const id = db.insert('project', { uuid: newUuid(request.deployment), created: request.now, ...row });
   createQuotas(request, 'project', id, quotaNames.project);
@@ -229,7 +230,7 @@ function move(request: Request, row: ProjectRow, target: number): void {
     sql`SELECT user_id FROM project_role WHERE project_id = ${row.id} AND ended IS NULL`,
   );
   const strangers = members.filter((user) => !isConnected(db, target, user)).length;
-  requireQuotas(db, [...joining, { scope: 'customer', id: target, name: 'nc_user_count', delta: strangers }]);
+  requireQuotas(request, [...joining, { scope: 'customer', id: target, name: 'nc_user_count', delta: strangers }]);
   db.update('project', row.id, { customer_id: target, moved: 1 });
   countQuotas(
     request,

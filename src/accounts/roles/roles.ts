@@ -2,12 +2,12 @@ import {
   affectedUser,
   type CustomerNames,
   customerContext,
-  type EventContext,
   projectContext,
   type UserNames,
 } from '../../activity/events/context.ts';
 import { record } from '../../activity/events/record.ts';
 import { requireQuotas, setUsage } from '../../activity/quotas/usage.ts';
+import type { EventContext } from '../../activity/scopes/scope.ts';
 import type { Context } from '../../kernel/access/deployment.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { raw, sql } from '../../kernel/db/sql.ts';
@@ -60,7 +60,7 @@ export function grantRole(context: Context, grant: Grant): number {
   }
   const customer = customerOfScope(db, structure, grant.scope);
   if (!isConnected(db, customer, grant.user)) {
-    requireQuotas(db, [{ scope: 'customer', id: customer, name: 'nc_user_count', delta: 1 }]);
+    requireQuotas(context, [{ scope: 'customer', id: customer, name: 'nc_user_count', delta: 1 }]);
   }
   const id = db.insert(`${structure}_role`, {
     [`${structure}_id`]: grant.scope,

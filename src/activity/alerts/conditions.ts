@@ -1,7 +1,7 @@
 import type { Context } from '../../kernel/access/deployment.ts';
 import { sql } from '../../kernel/db/sql.ts';
+import { quotaContext } from '../quotas/scope.ts';
 import type { QuotaRow } from '../quotas/usage.ts';
-import { quotaContext } from '../scopes/scopes.ts';
 import type { AutomaticAlert } from './catalogue.ts';
 import { alertOf, closeAlert, raiseAlert } from './raise.ts';
 

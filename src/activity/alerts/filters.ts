@@ -13,18 +13,19 @@ import {
 import { any, raw, type Sql, sql } from '../../kernel/db/sql.ts';
 import { gather } from '../../kernel/http/error.ts';
 import { scopeParameter } from '../scopes/resolve.ts';
-import { ofKindNamed, readableScope, type ScopeKind } from '../scopes/scopes.ts';
+import type { ScopeKind } from '../scopes/scope.ts';
+import type { Scopes } from '../scopes/scopes.ts';
 import { typesOfGroups } from './catalogue.ts';
 import { severities } from './raise.ts';
 
 /** Condition: the caller sees the alert, because he reads what it is about (events.md 3.4). */
-export function visibleAlerts(caller: Caller): Sql {
+export function visibleAlerts(scopes: Scopes, caller: Caller): Sql {
   if (seesAll(caller)) return raw('TRUE');
   const user = callerId(caller);
   return any([
     sql`a.scope_kind = 'user' AND a.scope_id = ${caller.id}`,
-    sql`a.scope_kind <> 'user' AND (${readableScope(user, 'a.scope_kind', 'a.scope_id')})`,
-    sql`a.scope_kind = 'quota' AND a.scope_id IN (SELECT q.id FROM quota q WHERE ${readableScope(user, 'q.scope_kind', 'q.scope_id')})`,
+    sql`a.scope_kind <> 'user' AND (${scopes.readable(user, 'a.scope_kind', 'a.scope_id')})`,
+    sql`a.scope_kind = 'quota' AND a.scope_id IN (SELECT q.id FROM quota q WHERE ${scopes.readable(user, 'q.scope_kind', 'q.scope_id')})`,
   ]);
 }
 
@@ -69,7 +70,7 @@ const ofKind: Filter = {
   condition: (request, name) => {
     const value = request.query.one(name);
     if (value === undefined) return undefined;
-    return ofKindNamed(value, 'a.scope_kind', 'a.scope_id');
+    return request.deployment.scopes.isNamed(value, 'a.scope_kind', 'a.scope_id');
   },
 };
 

@@ -1,9 +1,8 @@
-import { type Context, newUuid } from '../../kernel/access/deployment.ts';
+import { type Context, type Deployment, newUuid } from '../../kernel/access/deployment.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { Pace } from '../../kernel/db/pace.ts';
 import { sql } from '../../kernel/db/sql.ts';
-import type { EventContext } from '../events/context.ts';
-import { type ScopeKind, scopes } from '../scopes/scopes.ts';
+import type { EventContext, ScopeKind } from '../scopes/scope.ts';
 import { type AutomaticAlert, automaticAlerts } from './catalogue.ts';
 
 /** Severities by name; their numbers order them. */
@@ -49,7 +48,7 @@ export function putAlert(context: Context, alert: AlertContent): { id: number; i
   const values = {
     message: alert.message,
     severity: severities[alert.severity],
-    context: JSON.stringify(contextOf(db, alert.kind, alert.scope, alert.extra)),
+    context: JSON.stringify(contextOf(context.deployment, alert.kind, alert.scope, alert.extra)),
   };
   if (present) {
     const acknowledged = alert.acknowledged ?? (present.closed === null && present.acknowledged === 1);
@@ -76,7 +75,7 @@ export function raiseAlert(
   type: AutomaticAlert,
   extra: EventContext = {},
 ): void {
-  const values = contextOf(context.deployment.db, kind, scope, extra);
+  const values = contextOf(context.deployment, kind, scope, extra);
   putAlert(context, { kind, scope, type, extra, severity: 'Warning', message: messageOf(type, values) });
 }
 
@@ -103,9 +102,14 @@ export function removeClosedAlerts({ deployment: { config, db }, now }: Context)
 }
 
 /** SCOPE and OWN keys of the scope with the extra ones; strings, without what is unknown. */
-function contextOf(db: Database, kind: ScopeKind, id: number, extra: EventContext = {}): Record<string, string> {
-  const scope = scopes[kind];
-  const values = { ...scope?.scope(db, id), ...scope?.own(db, id), ...extra };
+function contextOf(
+  { db, scopes }: Deployment,
+  kind: ScopeKind,
+  id: number,
+  extra: EventContext = {},
+): Record<string, string> {
+  const scope = scopes.of(kind);
+  const values = { ...scope.scope(db, id), ...scope.own(db, id), ...extra };
   return Object.fromEntries(
     Object.entries(values).flatMap(([key, value]) =>
       value === null || value === undefined ? [] : [[key, String(value)]],

@@ -1,5 +1,4 @@
-/** Context of an event: strings only; null and undefined leave their key out (events.md 1.3, 4.1). */
-export type EventContext = Readonly<Record<string, string | number | boolean | null | undefined>>;
+import type { EventContext } from '../scopes/scope.ts';
 
 export interface UserNames {
   readonly uuid: string;

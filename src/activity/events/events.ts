@@ -17,8 +17,7 @@ import { invalid } from '../../kernel/http/error.ts';
 import { pageHeaders, pageOf } from '../../kernel/http/page.ts';
 import { Query } from '../../kernel/http/query.ts';
 import { document, json, type Reply } from '../../kernel/http/reply.ts';
-import { scopes } from '../scopes/scopes.ts';
-import { resourceTypes, serviceTypes } from '../scopes/types.ts';
+import type { Scopes } from '../scopes/scopes.ts';
 import { eventGroups, eventTypes, importances } from './catalogue.ts';
 import { eventParameters, selected } from './filters.ts';
 import { countHistory } from './history.ts';
@@ -163,11 +162,15 @@ const read = (name: string, title: string, operation: Omit<Operation, 'who'>): E
   operations: { GET: { who: 'Everybody.', ...operation } },
 });
 
-const scopeTypes = (): string[] =>
+/** Names of the types that the filter scope_type knows and tells; links and parts are found by name, too, but not listed. */
+const scopeTypes = (scopes: Scopes): string[] =>
   [
-    ...Object.values(scopes).flatMap(({ name }) => name ?? []),
-    ...serviceTypes().map((type) => `${type}.service`.toLowerCase()),
-    ...resourceTypes().map((type) => type.toLowerCase()),
+    ...scopes.entries.flatMap(([, { name }]) => name ?? []),
+    ...scopes.typesOf('service').map(({ name }) => name),
+    ...scopes
+      .typesOf('resource')
+      .filter(({ isPart }) => !isPart)
+      .map(({ name }) => name),
   ].sort();
 
 /** Every path of the log of events (events.md 4.6). */
@@ -210,6 +213,6 @@ export const eventEndpoints: readonly Endpoint[] = [
   read('scope_types', 'Event Scope Types', {
     summary: 'Lists the types of object that the filter scope_type knows.',
     output: { status: 200, shape: { type: 'array', items: { type: 'string' } } },
-    handle: () => json(scopeTypes()),
+    handle: ({ deployment }) => json(scopeTypes(deployment.scopes)),
   }),
 ];

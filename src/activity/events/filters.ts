@@ -4,8 +4,8 @@ import { type Filter, type Filters, parameter } from '../../kernel/collection/fi
 import { among, any, fold, raw, type Sql, sql } from '../../kernel/db/sql.ts';
 import { gather } from '../../kernel/http/error.ts';
 import { scopeParameter } from '../scopes/resolve.ts';
-import { kindsNamed } from '../scopes/scopes.ts';
-import { plainName, resourceTypes, serviceTypes } from '../scopes/types.ts';
+import type { TypedScope } from '../scopes/scope.ts';
+import { plainName } from '../scopes/scopes.ts';
 import { eventTypes, typesOfGroups } from './catalogue.ts';
 import { phrasesOf } from './search.ts';
 import { type SubjectKind, subjectKeys } from './subjects.ts';
@@ -79,18 +79,17 @@ function ofScope(request: Request): Criterion[] {
 }
 
 /** The events connected to an object of a type, for other than staff and support through their own rule (events.md 4.7). */
-function ofScopeType({ caller }: Request, value: string): Criterion[] {
-  const name = plainName(value);
-  const resourceType = resourceTypes().find((type) => plainName(type) === name);
-  if (resourceType) return [ofResourceType(resourceType)];
-  const service = serviceTypes().find(
-    (type) => name === plainName(`${type}.service`) || name === plainName(`${type}.serviceprojectlink`),
-  );
+function ofScopeType({ caller, deployment: { scopes } }: Request, value: string): Criterion[] {
+  const isNamed = ({ name }: TypedScope): boolean => plainName(name) === plainName(value);
+  const resource = scopes.typesOf('resource').find((typed) => !typed.isPart && isNamed(typed));
+  if (resource) return [ofResourceType(resource.type)];
+  const link = scopes.typesOf('link').find(isNamed);
+  const service = link ?? scopes.typesOf('service').find(isNamed);
   if (service) {
-    const ofService = [aboutAny('service', 'service_uuid'), { condition: is('service_type', service) }];
-    return name.endsWith('link') ? [...ofService, { condition: has('project_uuid') }] : ofService;
+    const ofService = [aboutAny('service', 'service_uuid'), { condition: is('service_type', service.type) }];
+    return link ? [...ofService, { condition: has('project_uuid') }] : ofService;
   }
-  const [kind] = kindsNamed(value);
+  const [kind] = scopes.named(value);
   switch (kind) {
     case 'user':
       return [

@@ -1,7 +1,7 @@
 import { type Context, newOrderedUuids } from '../../kernel/access/deployment.ts';
 import { fold, sql } from '../../kernel/db/sql.ts';
+import type { EventContext } from '../scopes/scope.ts';
 import { catalogue, type EventTypeName, type Level, messageOf } from './catalogue.ts';
-import type { EventContext } from './context.ts';
 import { enterSubjects } from './subjects.ts';
 
 /** An event that has just been recorded. */

@@ -5,16 +5,17 @@ import type { Database } from '../../kernel/db/database.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { historyPoints } from '../../kernel/http/history.ts';
 import { json } from '../../kernel/http/reply.ts';
+import type { Scopes } from '../scopes/scopes.ts';
 import { quotas } from './quotas.ts';
 import type { QuotaRow } from './usage.ts';
 
 /** GET /api/quotas/<uuid>/history/ (events.md 2.5) */
-export const quotaHistory: Endpoint = {
+export const quotaHistory = (scopes: Scopes): Endpoint => ({
   path: '/api/quotas/:key/history/',
   name: 'Quota History',
   description: 'Limit and usage of a quota at points of time.',
   actions: (request) => {
-    quotas.find(request);
+    quotas(scopes).find(request);
     return undefined;
   },
   operations: {
@@ -28,15 +29,15 @@ export const quotaHistory: Endpoint = {
           type: 'array',
           items: {
             type: 'object',
-            properties: { point: { type: 'integer' }, object: quotas.shape },
+            properties: { point: { type: 'integer' }, object: quotas(scopes).shape },
             required: ['point'],
           },
         },
       },
       handle: (request) => {
-        const quota = quotas.find(request);
+        const quota = quotas(scopes).find(request);
         const points = historyPoints((name) => request.query.all(name));
-        const present = JSON.parse(quotas.represent(request, quota.id)) as Record<string, unknown>;
+        const present = JSON.parse(quotas(scopes).represent(request, quota.id)) as Record<string, unknown>;
         return json(
           points.map((point) => {
             const version = versionAt(request.db, quota, point);
@@ -46,7 +47,7 @@ export const quotaHistory: Endpoint = {
       },
     },
   },
-};
+});
 
 /** Limit and usage in force at the end of a second; undefined before the quota existed. */
 function versionAt(db: Database, quota: QuotaRow, point: number): { limit: number; usage: number } | undefined {

@@ -5,66 +5,57 @@ import { collection, type Row } from '../../kernel/collection/collection.ts';
 import { shown, shownText, uuidField } from '../../kernel/collection/field.ts';
 import { partial } from '../../kernel/collection/filter.ts';
 import { selfLink } from '../../kernel/collection/links.ts';
-import { computedValue, type Json, linkValue, numberValue, render } from '../../kernel/collection/representation.ts';
+import { numberValue } from '../../kernel/collection/representation.ts';
 import { number } from '../../kernel/collection/values.ts';
 import { raw, sql } from '../../kernel/db/sql.ts';
 import { conflict, invalid } from '../../kernel/http/error.ts';
-import { readableScope, type Scope, scopes } from '../scopes/scopes.ts';
+import { memoised } from '../../kernel/memoised.ts';
+import type { Scopes } from '../scopes/scopes.ts';
 import { changeQuota, type QuotaRow } from './usage.ts';
 
 type QuotaObject = QuotaRow & Row;
 
-/** The link of the object that a pair of columns names, or null when there is none. */
-export function scopeLink(kind: string, id: string): Json {
-  const cases = Object.entries(scopes).map(([name, scope]) => `WHEN '${name}' THEN ${linkIn(scope, id)}`);
-  return computedValue(`CASE ${kind} ${cases.join(' ')} ELSE 'null' END`);
-}
-
-/** SQL of the link of an object of this kind. */
-function linkIn({ path, table, typed }: Scope, id: string): string {
-  if (path !== undefined) return render(linkValue(path, `(SELECT uuid FROM ${table} WHERE id = ${id})`));
-  const types = (typed?.() ?? []).map((type) => `WHEN ${type.only} THEN ${render(linkValue(type.path, 'uuid'))}`);
-  return `(SELECT CASE ${types.join(' ')} ELSE 'null' END FROM ${table} WHERE id = ${id})`;
-}
-
-const fields = {
+const fieldsOf = (scopes: Scopes) => ({
   url: selfLink('quotas', 'q.uuid'),
   uuid: uuidField(),
   name: shownText(),
   limit: number({ column: '"limit"', help: 'Largest usage allowed; -1: unlimited.', example: 20 }),
   usage: shown('float', { type: 'number' }, numberValue),
-  scope: shown('field', { type: ['string', 'null'], format: 'uri' }, scopeLink('q.scope_kind', 'q.scope_id')),
+  scope: shown('field', { type: ['string', 'null'], format: 'uri' }, scopes.link('q.scope_kind', 'q.scope_id')),
   threshold: number({ min: 0, help: 'Usage from which an alert is raised; 0: off.' }),
-};
-
-export const quotas = collection<QuotaObject>()({
-  path: 'quotas',
-  kind: 'Quota',
-  description: 'Limits and usage of objects.',
-  table: 'quota',
-  alias: 'q',
-  fields,
-  visible: (caller: Caller) =>
-    seesAll(caller) ? raw('TRUE') : readableScope(callerId(caller), 'q.scope_kind', 'q.scope_id'),
-  who: {
-    read: 'Everybody who sees the object the quota belongs to.',
-    update: 'Staff; owners of the customer for quotas of its projects and links.',
-  },
-  filters: { name: partial('q.name') },
-  orderings: {},
-  order: 'q.id',
-  examples: { replace: { limit: 20, threshold: 16 } },
-  update: {
-    may: mayEdit,
-    check: (_, values, quota) => {
-      if (quota.is_backend) throw conflict('It is impossible to modify backend quota through this endpoint.');
-      if (values.limit !== undefined && values.limit !== -1 && values.limit < quota.usage) {
-        throw invalid({ limit: ['Current quota usage exceeds new limit.'] });
-      }
-    },
-    run: (request, quota, values) => changeQuota(request, quota, values),
-  },
 });
+
+/** The quotas of whatever has some, among these kinds of scope. */
+export const quotas = memoised((scopes: Scopes) =>
+  collection<QuotaObject>()({
+    path: 'quotas',
+    kind: 'Quota',
+    description: 'Limits and usage of objects.',
+    table: 'quota',
+    alias: 'q',
+    fields: fieldsOf(scopes),
+    visible: (caller: Caller) =>
+      seesAll(caller) ? raw('TRUE') : scopes.readable(callerId(caller), 'q.scope_kind', 'q.scope_id'),
+    who: {
+      read: 'Everybody who sees the object the quota belongs to.',
+      update: 'Staff; owners of the customer for quotas of its projects and links.',
+    },
+    filters: { name: partial('q.name') },
+    orderings: {},
+    order: 'q.id',
+    examples: { replace: { limit: 20, threshold: 16 } },
+    update: {
+      may: mayEdit,
+      check: (_, values, quota) => {
+        if (quota.is_backend) throw conflict('It is impossible to modify backend quota through this endpoint.');
+        if (values.limit !== undefined && values.limit !== -1 && values.limit < quota.usage) {
+          throw invalid({ limit: ['Current quota usage exceeds new limit.'] });
+        }
+      },
+      run: (request, quota, values) => changeQuota(request, quota, values),
+    },
+  }),
+);
 
 /** Who edits which quota (events.md 2.4). */
 function mayEdit({ caller, db }: Request, quota: QuotaObject): boolean {

@@ -1,12 +1,8 @@
-import { providerTypes } from '../../cloud/catalogue/registry.ts';
-import { demandsOf } from '../../cloud/resources/counting.ts';
-import type { ResourceRow } from '../../cloud/catalogue/resource-row.ts';
 import type { Deployment } from '../../kernel/access/deployment.ts';
 import { type Context, ownContext } from '../../kernel/access/deployment.ts';
-import type { Database } from '../../kernel/db/database.ts';
 import { raw, type Sql, sql } from '../../kernel/db/sql.ts';
 import { quotaNames } from './names.ts';
-import { changeQuota, createQuotas, type Demand, type QuotaRow } from './usage.ts';
+import { changeQuota, createQuotas, type QuotaRow } from './usage.ts';
 
 /** A quota whose usage is not what counting from scratch gives. */
 export interface Drift {
@@ -34,47 +30,8 @@ const counts: Readonly<Record<string, Readonly<Record<string, Sql>>>> = {
   },
 };
 
-/** Every quota whose usage has drifted from what it counts. */
-export const findDrift = ({ db }: Pick<Deployment, 'db'>): Drift[] => [...driftOfObjects(db), ...driftOfResources(db)];
-
-/** Drift of quotas that count resources: the sum of what every resource, and every accepted change of one, adds to them. */
-function driftOfResources(db: Database): Drift[] {
-  const key = ({ id, name, scope }: Pick<Demand, 'id' | 'name' | 'scope'>): string => `${scope} ${id} ${name}`;
-  const sums = new Map<string, number>();
-  const add = (demands: readonly Demand[]): void => {
-    for (const demand of demands) sums.set(key(demand), (sums.get(key(demand)) ?? 0) + demand.delta);
-  };
-  for (const resource of db.all<ResourceRow>(sql`SELECT * FROM resource`)) add(demandsOf(resource));
-  for (const parameters of db.values<string>(sql`SELECT parameters FROM job`))
-    add((JSON.parse(parameters) as { demands?: Demand[] }).demands ?? []);
-  const named = JSON.stringify(resourceQuotaNames());
-  return db
-    .all<QuotaRow>(sql`SELECT * FROM quota WHERE NOT is_backend AND scope_kind IN ('customer', 'project', 'service', 'link')
-    AND name IN (SELECT value FROM json_each(${named}))`)
-    .flatMap((quota) => {
-      const counted = Math.max(
-        0,
-        sums.get(key({ scope: quota.scope_kind, id: quota.scope_id, name: quota.name })) ?? 0,
-      );
-      return counted === quota.usage ? [] : [{ quota, counted }];
-    });
-}
-
-/** Quotas that count resources, whatever they belong to. */
-const resourceQuotaNames = (): string[] => [
-  'nc_resource_count',
-  'nc_app_count',
-  'nc_vm_count',
-  'nc_private_cloud_count',
-  'nc_storage_count',
-  'nc_volume_count',
-  'nc_snapshot_count',
-  'nc_volume_size',
-  'nc_snapshot_size',
-  ...providerTypes.flatMap(({ quotas }) => [...quotas.link, ...Object.keys(quotas.service)]),
-];
-
-function driftOfObjects(db: Database): Drift[] {
+/** Every quota that counts objects other than resources and whose usage has drifted from what it counts. */
+export function findDrift({ db }: Pick<Deployment, 'db'>): Drift[] {
   return Object.entries(counts).flatMap(([kind, names]) =>
     Object.entries(names).flatMap(([name, query]) =>
       db

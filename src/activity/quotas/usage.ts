@@ -3,7 +3,8 @@ import type { Database } from '../../kernel/db/database.ts';
 import { Pace } from '../../kernel/db/pace.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { conflict } from '../../kernel/http/error.ts';
-import { type ScopeKind, scopes } from '../scopes/scopes.ts';
+import type { ScopeKind } from '../scopes/scope.ts';
+import { decimal } from './decimal.ts';
 import { quotaNames } from './names.ts';
 
 /** What a quota can belong to. */
@@ -69,16 +70,16 @@ export const quotaOf = (db: Database, scope: QuotaScope, id: number, name: strin
   db.get<QuotaRow>(sql`SELECT * FROM quota WHERE scope_kind = ${scope} AND scope_id = ${id} AND name = ${name}`);
 
 /** Throws 409 naming, in order, every quota that the demands together would exceed (events.md 2.2). */
-export function requireQuotas(db: Database, demands: readonly Demand[]): void {
+export function requireQuotas({ deployment }: Pick<Context, 'deployment'>, demands: readonly Demand[]): void {
   const texts = added(demands)
     .filter(({ delta }) => delta > 0)
     .flatMap(({ delta, id, name, scope }) => {
-      const quota = quotaOf(db, scope, id, name);
+      const quota = quotaOf(deployment.db, scope, id, name);
       if (!quota || quota.limit === -1 || quota.usage + delta <= quota.limit) return [];
       return [
         {
           name,
-          text: `${name} quota limit: ${decimal(quota.limit)}, requires ${decimal(quota.usage + delta)}${scopeName(db, scope, id)}`,
+          text: `${name} quota limit: ${decimal(quota.limit)}, requires ${decimal(quota.usage + delta)}${scopeName(deployment, scope, id)}`,
         },
       ];
     })
@@ -165,18 +166,8 @@ export function usages(db: Database, scope: QuotaScope, id: number): ReadonlyMap
 }
 
 /** The scope behind a quota's numbers in a refusal: ` (<name> (<abbreviation>))`. */
-function scopeName(db: Database, kind: QuotaScope, id: number): string {
-  const scope = kind === 'global' ? undefined : scopes[kind];
-  if (!scope) return '';
-  const { scope_abbreviation: abbreviation, scope_name: name } = scope.scope(db, id);
+function scopeName({ db, scopes }: Deployment, kind: QuotaScope, id: number): string {
+  if (kind === 'global') return '';
+  const { scope_abbreviation: abbreviation, scope_name: name } = scopes.of(kind).scope(db, id);
   return ` (${name}${abbreviation ? ` (${abbreviation})` : ''})`;
 }
-
-/** A number with at least one decimal, as messages and contexts write quotas. */
-export const decimal = (value: number): string => decimals.format(value);
-
-const decimals = new Intl.NumberFormat('en-US', {
-  useGrouping: false,
-  minimumFractionDigits: 1,
-  maximumFractionDigits: 20,
-});

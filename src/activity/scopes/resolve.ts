@@ -4,7 +4,8 @@ import { linkPath } from '../../kernel/collection/links.ts';
 import { raw, sql } from '../../kernel/db/sql.ts';
 import { invalid } from '../../kernel/http/error.ts';
 import { keyPatterns } from '../../kernel/http/router.ts';
-import { readableBy, type Scope, type ScopeKind, scopes } from './scopes.ts';
+import type { Scope, ScopeKind } from './scope.ts';
+import { readableBy } from './scopes.ts';
 
 /** An object that a scope link names. */
 export interface ResolvedScope {
@@ -24,19 +25,20 @@ export function resolveScope(request: Request, link: string, acceptedOnly: boole
   const path = linkPath(link, request);
   if (path === undefined) throw refused(`URL is invalid: ${link}.`);
   const [, segment, key = ''] = /^\/api\/([^/]+)\/([^/]+)\/$/.exec(path) ?? [];
-  const [kind, scope, only = 'TRUE'] = scopeOfPath(segment);
-  if (!scope)
+  const found = request.deployment.scopes.ofPath(segment);
+  if (!found)
     throw refused(
       request.deployment.isObject(request, path) ? unrelated(link) : `Can't restore object from url: ${link}`,
     );
   if (!keyPatterns.uuid.test(key)) throw refused(`URL is invalid: ${link}.`);
   const uuid = key.toLowerCase();
+  const { kind, only, scope } = found;
   const id = request.db.value<number>(
     sql`SELECT id FROM ${raw(scope.table)} WHERE uuid = ${uuid} AND ${raw(only)} AND ${readableBy(request.caller, scope, 'id')}`,
   );
   if (id === undefined) throw refused(`Can't restore object from url: ${link}`);
   if (acceptedOnly && !scope.accepted) throw refused(unrelated(link));
-  return { kind: kind as ScopeKind, scope, id, uuid };
+  return { kind, scope, id, uuid };
 }
 
 const unrelated = (link: string): string => `${link} object does not support such relationship.`;
@@ -50,14 +52,4 @@ export function scopeParameter(request: Request): ResolvedScope | undefined {
   } catch (error) {
     throw error instanceof FieldError ? invalid({ scope: error.messages }) : error;
   }
-}
-
-/** The kind whose objects stand under a path, with the condition that its type asks for. */
-function scopeOfPath(segment: string | undefined): readonly [ScopeKind?, Scope?, string?] {
-  for (const [kind, scope] of Object.entries(scopes)) {
-    if (scope.path !== undefined && scope.path === segment) return [kind as ScopeKind, scope];
-    const type = scope.typed?.().find(({ path }) => path === segment);
-    if (type) return [kind as ScopeKind, scope, type.only];
-  }
-  return [];
 }

@@ -35,7 +35,7 @@ function openAlerts(request: Request, about: Sql): number {
   const left = typesOfGroups(request.query.all('exclude_features'));
   return number(
     request,
-    sql`SELECT count(*) FROM alert a WHERE a.closed IS NULL AND (${about}) AND (${visibleAlerts(request.caller)})
+    sql`SELECT count(*) FROM alert a WHERE a.closed IS NULL AND (${about}) AND (${visibleAlerts(request.deployment.scopes, request.caller)})
     AND NOT (${among('a.alert_type', left)})`,
   );
 }

@@ -12,7 +12,7 @@ import { HttpError } from '../../kernel/http/error.ts';
 import { Incoming, pathOf } from '../../kernel/http/incoming.ts';
 import { Router } from '../../kernel/http/router.ts';
 import { Timer } from '../../kernel/jobs/timer.ts';
-import { endpoints } from '../api.ts';
+import { api } from '../api.ts';
 import { housekeeping } from '../schedule/housekeeping.ts';
 import type { Seed } from './seed.ts';
 
@@ -62,10 +62,10 @@ export class Past {
       // Nobody's initial password is changed here.
       passwordChanged: () => undefined,
     };
-    this.#timer = new Timer(this.deployment, housekeeping);
+    this.#timer = new Timer(this.deployment, housekeeping(present.catalogue));
     // All of the past is one transaction: nobody waits for parts of it.
     this.#worker = new ProviderWorker(this.deployment, (callback) => callback());
-    for (const endpoint of endpoints) this.#router.add(endpoint);
+    for (const endpoint of api(present.catalogue)) this.#router.add(endpoint);
   }
 
   /** Lets the time pass until an instant: roles end at theirs, and jobs make their steps, a second apart as they would. */

@@ -1,8 +1,7 @@
 import { failedSources } from '../../accounts/session/saml/identity-providers.ts';
-import { createMissing, findDrift, findMissing, repairDrift } from '../../activity/quotas/recount.ts';
-import { scopes } from '../../activity/scopes/scopes.ts';
+import { createMissing, type Drift, findDrift, findMissing, repairDrift } from '../../activity/quotas/recount.ts';
+import { findResourceDrift } from '../../cloud/resources/recount.ts';
 import type { Deployment } from '../../kernel/access/deployment.ts';
-import type { Database } from '../../kernel/db/database.ts';
 import { raw, type Sql, sql } from '../../kernel/db/sql.ts';
 
 /** What an examination found. */
@@ -25,9 +24,9 @@ export function examine(deployment: Deployment, repair: boolean): Diagnosis {
   const { db } = deployment;
   const damage = db.values<string>(raw('PRAGMA integrity_check(20)')).filter((line) => line !== 'ok');
   const dangling = db.all<{ table: string; rowid: number | null; parent: string }>(raw('PRAGMA foreign_key_check'));
-  const leftovers = findLeftovers(db);
+  const leftovers = findLeftovers(deployment);
   const missing = findMissing(deployment);
-  const drifts = findDrift(deployment);
+  const drifts = drift(deployment);
   const unread = failedSources(db);
   const isRepaired = repair && damage.length === 0;
   if (isRepaired) {
@@ -35,7 +34,7 @@ export function examine(deployment: Deployment, repair: boolean): Diagnosis {
       for (const { id, table } of leftovers) db.run(sql`DELETE FROM ${raw(table)} WHERE id = ${id}`);
       createMissing(deployment, missing);
       // Counted again: a quota that was missing has not been counted yet.
-      repairDrift(deployment, findDrift(deployment));
+      repairDrift(deployment, drift(deployment));
     });
     db.commit();
   }
@@ -63,6 +62,9 @@ export function examine(deployment: Deployment, repair: boolean): Diagnosis {
   return { problems, isHealthy: problems.length === 0 || (isRepaired && dangling.length + unread.length === 0) };
 }
 
+/** Every quota whose usage has drifted. */
+const drift = (deployment: Deployment): Drift[] => [...findDrift(deployment), ...findResourceDrift(deployment)];
+
 /** A quota or alert of an object that does not exist. */
 interface Leftover {
   readonly table: 'quota' | 'alert';
@@ -74,9 +76,9 @@ interface Leftover {
 }
 
 /** They are bound to their objects by kind and id, so that no reference of the database guards them. */
-function findLeftovers(db: Database): Leftover[] {
+function findLeftovers({ db, scopes }: Deployment): Leftover[] {
   const of = (table: 'quota' | 'alert', name: Sql): Leftover[] =>
-    Object.entries(scopes).flatMap(([kind, scope]) =>
+    scopes.entries.flatMap(([kind, scope]) =>
       db.all<Leftover>(sql`SELECT ${table} AS "table", id, ${name} AS name, ${kind} AS kind, scope_id AS scope FROM ${raw(table)}
         WHERE scope_kind = ${kind} AND scope_id NOT IN (SELECT id FROM ${raw(scope.table)}) ORDER BY id`),
     );

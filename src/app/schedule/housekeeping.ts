@@ -7,7 +7,7 @@ import { removeOldEvents } from '../../activity/events/retention.ts';
 import { indexSome } from '../../activity/events/search.ts';
 import { removeLeftDeliveries, removeOldDeliveries } from '../../activity/hooks/retention.ts';
 import { foldOldVersions } from '../../activity/quotas/usage.ts';
-import { providerTypes } from '../../cloud/catalogue/registry.ts';
+import type { Catalogue } from '../../cloud/catalogue/catalogue.ts';
 import { scheduleSyncs } from '../../cloud/sync/sync.ts';
 import { removeOldFailures } from '../../kernel/access/lockout.ts';
 import { removeEndedTokens } from '../../kernel/access/tokens.ts';
@@ -29,7 +29,7 @@ const repeatable = (name: string, every: number, run: Task['run']): Task => ({
 });
 
 /** What a deployment does by itself. */
-export const housekeeping: readonly Task[] = [
+export const housekeeping = ({ types }: Catalogue): readonly Task[] => [
   task('expire roles', second, expireRoles),
   task('expire invitations', hour, expireInvitations),
   repeatable('remove mails of deleted invitations', hour, removeLeftMails),
@@ -50,5 +50,5 @@ export const housekeeping: readonly Task[] = [
   repeatable('remove old events', second, removeOldEvents),
   repeatable('remove old deliveries', second, removeOldDeliveries),
   repeatable('remove deliveries of deleted hooks', second, removeLeftDeliveries),
-  ...providerTypes.flatMap(({ tasks = [] }) => tasks),
+  ...types.flatMap(({ tasks = [] }) => tasks),
 ];

@@ -1,7 +1,6 @@
 import type { Deployment } from '../../kernel/access/deployment.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import type { Driver, DriverSettings } from '../catalogue/driver.ts';
-import { providerType } from '../catalogue/registry.ts';
 import { VendorHttp, vendorAddressRule } from '../catalogue/vendor-http.ts';
 import { SimulatorDriver } from '../providers/simulator/driver.ts';
 
@@ -44,7 +43,7 @@ export const isSimulated = (backendUrl: string | null | undefined): boolean =>
 
 /** The driver of settings: the simulator, or the vendor's. */
 export function driverOf(deployment: Deployment, settings: DriverSettings): Driver {
-  const type = providerType(settings.type);
+  const type = deployment.catalogue.type(settings.type);
   if (isSimulated(settings.backend_url)) return new SimulatorDriver(deployment, type, settings);
   if (!type.driver) throw new Error(`There is no driver for ${type.name} backends`);
   return type.driver(settings, vendorHttp(deployment, settings));

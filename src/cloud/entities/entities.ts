@@ -6,7 +6,6 @@ import { raw, sql, type Value } from '../../kernel/db/sql.ts';
 import { conflict } from '../../kernel/http/error.ts';
 import { json, type Reply } from '../../kernel/http/reply.ts';
 import type { DriverCall, PlainValues, Step } from '../catalogue/driver.ts';
-import { entityKind, entityName } from '../catalogue/registry.ts';
 import type { State } from '../catalogue/resource-row.ts';
 import type { EntityKind } from '../catalogue/type.ts';
 import { type Job, queueJob } from '../jobs/jobs.ts';
@@ -53,7 +52,11 @@ export function createEntity(
     created: now,
     ...columns,
   });
-  queueJob(request, { settings, entity: { kind: entityName(kind), id }, operation: 'create' });
+  queueJob(request, {
+    settings,
+    entity: { kind: request.deployment.catalogue.entityName(kind), id },
+    operation: 'create',
+  });
   return id;
 }
 
@@ -67,7 +70,11 @@ export function updateEntity(
   if (row.state !== 'OK') throw conflict('Valid states for operation: OK.');
   if (Object.keys(columns).length === 0) return;
   request.db.update(kind.table, row.id, { ...columns, state: 'Update Scheduled' });
-  queueJob(request, { settings: row.settings_id, entity: { kind: entityName(kind), id: row.id }, operation: 'update' });
+  queueJob(request, {
+    settings: row.settings_id,
+    entity: { kind: request.deployment.catalogue.entityName(kind), id: row.id },
+    operation: 'update',
+  });
 }
 
 /** Queues the deletion of an object at the provider; one that is Erred goes whatever the provider says. Throws 409. */
@@ -76,7 +83,7 @@ export function deleteEntity(request: Request, kind: EntityKind, row: EntityRow)
   request.db.update(kind.table, row.id, { state: 'Deletion Scheduled' });
   queueJob(request, {
     settings: row.settings_id,
-    entity: { kind: entityName(kind), id: row.id },
+    entity: { kind: request.deployment.catalogue.entityName(kind), id: row.id },
     operation: 'delete',
     parameters: { forced: row.state === 'Erred' },
   });
@@ -101,10 +108,10 @@ export function queueNotice(context: Context, kind: string, settings: number, no
 
 /** An object is not created before what it refers to, nor more than four of a kind at once on the same settings. */
 export function entityMustWait(
-  db: Database,
+  { catalogue, db }: Deployment,
   { entity_id: id, entity_kind: name, settings_id: settings }: Job,
 ): boolean {
-  const kind = entityKind(name as string);
+  const kind = catalogue.entityKind(name as string);
   if (owners(db, kind, id as number).some(({ state }) => beingCreated.includes(state))) return true;
   return (
     (db.value<number>(
@@ -127,7 +134,7 @@ const owners = (db: Database, kind: EntityKind, id: number): Owner[] =>
 
 /** The object that a job is about, as the worker deals with it; undefined when it is gone. */
 export function entitySubject(deployment: Deployment, job: Job, name: string): Subject | undefined {
-  const kind = entityKind(name);
+  const kind = deployment.catalogue.entityKind(name);
   if (job.entity_id === null) return noticeSubject(deployment, job, name);
   const { db } = deployment;
   const row = find(db, kind, job.entity_id);
@@ -205,7 +212,7 @@ const remove = ({ deployment }: Context, { table }: EntityKind, { id }: EntityRo
 
 /** An object that the provider spoke of: nothing but what a look there shows is believed. */
 function noticeSubject(deployment: Deployment, job: Job, name: string): Subject {
-  const kind = entityKind(name);
+  const kind = deployment.catalogue.entityKind(name);
   const notice = JSON.parse(job.parameters) as Notice;
   return {
     start: () => undefined,

@@ -1,7 +1,7 @@
-import { readableServices } from '../../activity/scopes/scopes.ts';
 import type { Context } from '../../kernel/access/deployment.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { queueJob } from '../jobs/jobs.ts';
+import { readableServices } from '../services/readable.ts';
 
 /*
  * SSH keys at providers that keep them (providers.md 5.4): noted when a machine is ordered with one, and taken away by a

@@ -6,17 +6,18 @@ import { exact, linked, partial, uuid } from '../../kernel/collection/filter.ts'
 import { selfLink } from '../../kernel/collection/links.ts';
 import { text } from '../../kernel/collection/values.ts';
 import { among, type Sql, sql } from '../../kernel/db/sql.ts';
-import { propertyKinds } from '../catalogue/registry.ts';
+import { memoised } from '../../kernel/memoised.ts';
+import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { PropertyKind } from '../catalogue/type.ts';
-import { visibleServices } from '../services/services.ts';
-import { settings, visibleSettings } from '../services/settings.ts';
+import { visibleServices, visibleSettings } from '../services/readable.ts';
+import { settingsTarget } from '../services/targets.ts';
 import { inSetOf, type PropertyRow, visibleProperties } from './property.ts';
 
 /** Condition: the caller sees the settings in alias `st`, or a service on them. */
 const knownSettings = (caller: Caller): Sql =>
   sql`(${visibleSettings(caller)} OR EXISTS (SELECT 1 FROM service v WHERE v.settings_id = st.id AND ${visibleServices(caller)}))`;
 
-const bySettings = linked('st.id', 'service_settings', () => settings);
+const bySettings = linked('st.id', 'service_settings', () => settingsTarget);
 
 /** Condition: such settings (alias `st`) use the property in alias `d`, and keep it. */
 function usedBy({ db }: Request, kind: PropertyKind, name: string, settingsCondition: Sql): Sql {
@@ -31,38 +32,42 @@ function usedBy({ db }: Request, kind: PropertyKind, name: string, settingsCondi
 }
 
 /** The collection of each kind of property (providers.md 1.3). */
-export const properties: readonly Collection<Fields, PropertyRow>[] = propertyKinds.map(
-  ({ kind, name, type }) =>
-    new Collection<Fields, PropertyRow>({
-      path: kind.path,
-      kind: name,
-      description: `What ${type.name} providers offer: ${kind.name}.`,
-      table: 'property',
-      alias: 'd',
-      fields: {
-        url: selfLink(kind.path, 'd.uuid'),
-        uuid: uuidField(),
-        name: text({ max: 255, create: false, update: false }),
-        ...kind.fields,
-      },
-      visible: (caller) => sql`d.kind = ${name} AND (${visibleProperties(caller)})`,
-      who: { read: type.hasGlobalProperties ? 'Everybody.' : 'Everybody who sees the settings or a service on them.' },
-      filters: {
-        name: partial('d.name'),
-        name_exact: exact('d.name'),
-        settings: {
-          ...bySettings,
-          condition: (request, parameter) => {
-            const condition = bySettings.condition(request, parameter);
-            return condition && usedBy(request, kind, name, sql`${condition} AND ${knownSettings(request.caller)}`);
-          },
+export const properties = memoised(({ propertyKinds }: Catalogue): readonly Collection<Fields, PropertyRow>[] =>
+  propertyKinds.map(
+    ({ kind, name, type }) =>
+      new Collection<Fields, PropertyRow>({
+        path: kind.path,
+        kind: name,
+        description: `What ${type.name} providers offer: ${kind.name}.`,
+        table: 'property',
+        alias: 'd',
+        fields: {
+          url: selfLink(kind.path, 'd.uuid'),
+          uuid: uuidField(),
+          name: text({ max: 255, create: false, update: false }),
+          ...kind.fields,
         },
-        settings_uuid: uuid('Uuid of the settings that use it.', (key, request) =>
-          usedBy(request, kind, name, sql`st.uuid = ${key} AND ${knownSettings(request.caller)}`),
-        ),
-        ...kind.filters,
-      },
-      orderings: { name: 'd.name COLLATE NOCASE', ...kind.orderings },
-      order: 'd.name COLLATE NOCASE',
-    }),
+        visible: (caller) => sql`d.kind = ${name} AND (${visibleProperties(caller)})`,
+        who: {
+          read: type.hasGlobalProperties ? 'Everybody.' : 'Everybody who sees the settings or a service on them.',
+        },
+        filters: {
+          name: partial('d.name'),
+          name_exact: exact('d.name'),
+          settings: {
+            ...bySettings,
+            condition: (request, parameter) => {
+              const condition = bySettings.condition(request, parameter);
+              return condition && usedBy(request, kind, name, sql`${condition} AND ${knownSettings(request.caller)}`);
+            },
+          },
+          settings_uuid: uuid('Uuid of the settings that use it.', (key, request) =>
+            usedBy(request, kind, name, sql`st.uuid = ${key} AND ${knownSettings(request.caller)}`),
+          ),
+          ...kind.filters,
+        },
+        orderings: { name: 'd.name COLLATE NOCASE', ...kind.orderings },
+        order: 'd.name COLLATE NOCASE',
+      }),
+  ),
 );

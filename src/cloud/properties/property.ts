@@ -1,13 +1,12 @@
-import { readableServices } from '../../activity/scopes/scopes.ts';
 import { type Caller, callerId, seesAll } from '../../kernel/access/caller.ts';
 import type { Request } from '../../kernel/access/request.ts';
-import { customersWithRole } from '../../kernel/access/visibility.ts';
 import type { Row } from '../../kernel/collection/collection.ts';
 import { type Field, type Fields, hidden, shown, type Values } from '../../kernel/collection/field.ts';
 import { link } from '../../kernel/collection/links.ts';
 import { computedValue, optionalLink, type Shape } from '../../kernel/collection/representation.ts';
 import { raw, type Sql, sql } from '../../kernel/db/sql.ts';
 import { invalid } from '../../kernel/http/error.ts';
+import { readableServices, readableSettings } from '../services/readable.ts';
 
 /** What a provider offers: an image, a size, a region. */
 export interface PropertyRow extends Row {
@@ -57,7 +56,7 @@ export const inSetOf = (condition: Sql): Sql => sql`EXISTS (SELECT 1 FROM servic
 export function visibleProperties(caller: Caller): Sql {
   if (seesAll(caller)) return raw('TRUE');
   const user = callerId(caller);
-  return sql`d.settings_id IS NULL OR d.settings_id IN (SELECT id FROM service_settings WHERE shared OR customer_id IN (${customersWithRole(user)}))
+  return sql`d.settings_id IS NULL OR d.settings_id IN (${readableSettings(user)})
     OR d.settings_id IN (SELECT settings_id FROM service WHERE id IN (${readableServices(user)}))`;
 }
 

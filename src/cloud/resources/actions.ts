@@ -8,14 +8,14 @@ import { objectShape, type Shape } from '../../kernel/collection/field.ts';
 import { validate } from '../../kernel/collection/validate.ts';
 import { conflict, forbidden } from '../../kernel/http/error.ts';
 import { created, empty, json, type Reply } from '../../kernel/http/reply.ts';
-import type { TypedKind } from '../catalogue/registry.ts';
+import type { Catalogue, TypedKind } from '../catalogue/catalogue.ts';
 import type { ResourceRow } from '../catalogue/resource-row.ts';
 import type { ResourceAction } from '../catalogue/type.ts';
 import { queueJob } from '../jobs/jobs.ts';
 import { refusalAsHost } from './changes.ts';
 import { placedDemands } from './counting.ts';
 import { demandsOfAttached, placeOf, storeAttached } from './creation.ts';
-import type { KindCollection } from './kinds.ts';
+import { collectionOf } from './kind-collection.ts';
 import { resourceContext } from './resource.ts';
 import { mayChangeResources } from './rights.ts';
 import { changeResource, changeTogether, removeResource } from './rows.ts';
@@ -56,12 +56,7 @@ export function banOfAction(
   return mayChangeResources(request, row.project_id, row.customer_id) ? forbid?.(request, row) : forbiddenText;
 }
 
-function act(
-  request: Request,
-  action: ResourceAction,
-  row: ResourceRow,
-  objectsOf: (kind: string) => KindCollection,
-): Reply {
+function act(request: Request, action: ResourceAction, row: ResourceRow): Reply {
   const ban = banOfAction(request, action, row);
   if (ban !== undefined) throw forbidden(ban);
   const values = action.fields ? validate(action.fields, request, 'create') : {};
@@ -70,7 +65,7 @@ function act(
   if (action.make) {
     if (refusal !== undefined) throw conflict(refusal);
     const made = action.make(request, row, values);
-    const text = objectsOf(made.kind).represent(request, made.id);
+    const text = collectionOf(request.deployment.catalogue.kind(made.kind)).represent(request, made.id);
     return created(text, (JSON.parse(text) as { url: string }).url);
   }
   const acceptance =
@@ -81,7 +76,7 @@ function act(
   const demands = acceptance.demands ? placedDemands(row, acceptance.demands) : [];
   const { attached, together = [] } = acceptance;
   const place = placeOf(request, row.link_id);
-  requireQuotas(request.db, [...demands, ...demandsOfAttached(place, attached)]);
+  requireQuotas(request, [...demands, ...demandsOfAttached(request.deployment.catalogue, place, attached)]);
   countQuotas(request, demands);
   acceptance.onAccepted?.();
   storeAttached(request, place, row, attached);
@@ -116,11 +111,8 @@ const answerShape = (answer: ResourceAction['answer']): Shape =>
   objectShape(Object.fromEntries(Object.keys(answer).map((key) => [key, { type: 'string', examples: [answer[key]] }])));
 
 /** The paths of the actions of a kind. */
-export function actionEndpoints(
-  typed: TypedKind,
-  objects: KindCollection,
-  objectsOf: (kind: string) => KindCollection,
-): Endpoint[] {
+export function actionEndpoints(catalogue: Catalogue, typed: TypedKind): Endpoint[] {
+  const objects = collectionOf(typed);
   const endpoint = (
     action: Pick<ResourceAction, 'name' | 'fields' | 'example' | 'forbid' | 'makes' | 'answer'>,
     status: number,
@@ -143,7 +135,10 @@ export function actionEndpoints(
           output: {
             status,
             ...(status !== 204 && {
-              shape: action.makes === undefined ? answerShape(action.answer) : objectsOf(action.makes).shape,
+              shape:
+                action.makes === undefined
+                  ? answerShape(action.answer)
+                  : collectionOf(catalogue.kind(action.makes)).shape,
             }),
           },
           handle,
@@ -153,7 +148,7 @@ export function actionEndpoints(
   };
   return [
     ...actionsOf(typed).map((action) =>
-      endpoint(action, action.make ? 201 : 202, (request) => act(request, action, objects.find(request), objectsOf)),
+      endpoint(action, action.make ? 201 : 202, (request) => act(request, action, objects.find(request))),
     ),
     endpoint({ name: 'unlink', answer: {} }, 204, (request) => unlink(request, objects.find(request))),
   ];

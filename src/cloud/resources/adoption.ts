@@ -1,6 +1,5 @@
 import type { Context } from '../../kernel/access/deployment.ts';
 import { sql } from '../../kernel/db/sql.ts';
-import { resourceKinds } from '../catalogue/registry.ts';
 import type { ResourceRow } from '../catalogue/resource-row.ts';
 import { insertResource } from './rows.ts';
 
@@ -20,8 +19,8 @@ export function adoptParts(
   context: Context,
   { parent, settings }: { readonly settings: number; readonly parent?: number },
 ): void {
-  const { db } = context.deployment;
-  for (const { kind, name } of resourceKinds.filter((typed) => typed.kind.isPart)) {
+  const { catalogue, db } = context.deployment;
+  for (const { kind, name } of catalogue.kinds.filter((typed) => typed.kind.isPart)) {
     const belongsTo = kind.references?.parent_id;
     if (!belongsTo) continue;
     const unknown = db.all<

@@ -5,7 +5,7 @@ import type { Fields, Values } from '../../kernel/collection/field.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { conflict, forbidden } from '../../kernel/http/error.ts';
 import { json, type Reply } from '../../kernel/http/reply.ts';
-import { resourceKind, type TypedKind } from '../catalogue/registry.ts';
+import type { TypedKind } from '../catalogue/catalogue.ts';
 import type { ResourceRow } from '../catalogue/resource-row.ts';
 import { queueJob } from '../jobs/jobs.ts';
 import { resourceContext } from './resource.ts';
@@ -50,12 +50,15 @@ export function refusalOfDeletion(request: Request, { kind }: TypedKind, row: Re
 }
 
 /** A resource that hosts settings with resources stays. */
-export function refusalAsHost({ db }: Pick<Request, 'db'>, row: ResourceRow): string | undefined {
+export function refusalAsHost(
+  { db, deployment }: Pick<Request, 'db' | 'deployment'>,
+  row: ResourceRow,
+): string | undefined {
   const plurals = db
     .values<string>(
       sql`SELECT DISTINCT r.kind FROM service_settings st JOIN resource r ON r.settings_id = st.id WHERE st.scope_id = ${row.id} AND NOT r.is_part`,
     )
-    .map((name) => resourceKind(name).kind.plural)
+    .map((name) => deployment.catalogue.kind(name).kind.plural)
     .sort();
   return plurals[0] === undefined
     ? undefined

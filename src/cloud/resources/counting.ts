@@ -1,6 +1,6 @@
 import { countQuotas, type Demand } from '../../activity/quotas/usage.ts';
 import type { Context } from '../../kernel/access/deployment.ts';
-import { resourceKind } from '../catalogue/registry.ts';
+import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { ResourceRow } from '../catalogue/resource-row.ts';
 import type { KindDemands } from '../catalogue/type.ts';
 
@@ -14,8 +14,8 @@ const countOf: Readonly<Record<string, string>> = {
 };
 
 /** What a resource adds to quotas, by itself and by what it is (services.md 7.5). */
-export function demandsOf(resource: ResourceRow, sign: 1 | -1 = 1): Demand[] {
-  const { kind } = resourceKind(resource.kind);
+export function demandsOf(catalogue: Catalogue, resource: ResourceRow, sign: 1 | -1 = 1): Demand[] {
+  const { kind } = catalogue.kind(resource.kind);
   const own = placedDemands(resource, kind.demands(resource), sign);
   if (kind.isPart) return own;
   const counts = ['nc_resource_count', ...(kind.category ? [countOf[kind.category] as string] : [])];
@@ -29,8 +29,8 @@ export function demandsOf(resource: ResourceRow, sign: 1 | -1 = 1): Demand[] {
 }
 
 /** The same for what the provider has already: quotas that it counts itself, those of a tenant, hold it without our adding. */
-export const demandsOfKnown = (resource: ResourceRow): Demand[] =>
-  demandsOf(resource).filter(({ scope }) => scope !== 'resource');
+export const demandsOfKnown = (catalogue: Catalogue, resource: ResourceRow): Demand[] =>
+  demandsOf(catalogue, resource).filter(({ scope }) => scope !== 'resource');
 
 /** Demands of a kind or an action, on the objects that a resource belongs to. */
 export function placedDemands(resource: Counted, demands: KindDemands, sign: 1 | -1 = 1): Demand[] {
@@ -53,9 +53,10 @@ export function recount(
   after: ResourceRow,
   counted: readonly Demand[] = [],
 ): void {
+  const { catalogue } = context.deployment;
   const sums = new Map<string, Demand>();
   const taken = counted.map((demand) => ({ ...demand, delta: -demand.delta }));
-  for (const demand of [...demandsOf(before, -1), ...demandsOf(after), ...taken]) {
+  for (const demand of [...demandsOf(catalogue, before, -1), ...demandsOf(catalogue, after), ...taken]) {
     const key = `${demand.scope} ${demand.id} ${demand.name}`;
     const present = sums.get(key);
     sums.set(key, present ? { ...present, delta: present.delta + demand.delta } : demand);

@@ -4,8 +4,8 @@ import type { Request } from '../../kernel/access/request.ts';
 import type { Fields, Values } from '../../kernel/collection/field.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { conflict, forbidden, invalid } from '../../kernel/http/error.ts';
+import type { Catalogue, TypedKind } from '../catalogue/catalogue.ts';
 import type { PlainValues } from '../catalogue/driver.ts';
-import { resourceKind, type TypedKind } from '../catalogue/registry.ts';
 import type { ResourceRow } from '../catalogue/resource-row.ts';
 import type { Acceptance, Attached, Place } from '../catalogue/type.ts';
 import { queueJob } from '../jobs/jobs.ts';
@@ -63,14 +63,14 @@ export function storeResource(
   acceptance: Acceptance,
   tags: readonly string[] = [],
 ): ResourceRow {
-  const { db } = request;
+  const { db, deployment } = request;
   if (db.value(sql`SELECT state FROM service_settings WHERE id = ${place.settings}`) === 'Erred') {
     throw conflict('Cannot create resource if its service is in erred state.');
   }
   // Quotas are judged before anything is counted; drafts are the rows as they would be.
-  requireQuotas(db, [
-    ...demandsOf(draft(typed.name, place, acceptance.row)),
-    ...demandsOfAttached(place, acceptance.attached),
+  requireQuotas(request, [
+    ...demandsOf(deployment.catalogue, draft(typed.name, place, acceptance.row)),
+    ...demandsOfAttached(deployment.catalogue, place, acceptance.attached),
   ]);
   const row = insertResource(request, {
     kind: typed.name,
@@ -95,11 +95,11 @@ export function storeResource(
 
 /** The same for a resource of a kind that is made of another, in the same place. */
 export const makeResource = (request: Request, kind: string, of: ResourceRow, acceptance: Acceptance): ResourceRow =>
-  storeResource(request, resourceKind(kind), placeOf(request, of.link_id), acceptance);
+  storeResource(request, request.deployment.catalogue.kind(kind), placeOf(request, of.link_id), acceptance);
 
 /** What rows that are made with another will add to quotas. */
-export const demandsOfAttached = (place: Place, attached: readonly Attached[] = []): Demand[] =>
-  attached.flatMap(({ kind, values }) => demandsOf(draft(kind, place, values)));
+export const demandsOfAttached = (catalogue: Catalogue, place: Place, attached: readonly Attached[] = []): Demand[] =>
+  attached.flatMap(({ kind, values }) => demandsOf(catalogue, draft(kind, place, values)));
 
 /** Stores the rows that are made with another, attached to it; its operation creates them. */
 export function storeAttached(

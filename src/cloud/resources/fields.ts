@@ -1,5 +1,5 @@
 import { type Fields, shown, shownList, shownText, shownTime, uuidField } from '../../kernel/collection/field.ts';
-import { type LinkTarget, link, selfLink } from '../../kernel/collection/links.ts';
+import { link, selfLink } from '../../kernel/collection/links.ts';
 import {
   booleanValue,
   computedValue,
@@ -13,17 +13,15 @@ import {
 } from '../../kernel/collection/representation.ts';
 import { properName } from '../../kernel/collection/rules.ts';
 import { text } from '../../kernel/collection/values.ts';
-import type { TypedKind } from '../catalogue/registry.ts';
+import type { TypedKind } from '../catalogue/catalogue.ts';
 import { keyToInject } from '../keys/injected-key.ts';
-import { linksByType } from '../services/links.ts';
-import { typedLink } from '../services/paths.ts';
+import { linkTarget } from '../services/targets.ts';
 import { relatedItem } from './details.ts';
 import { tagsField } from './tags.ts';
 
 const of = (table: string, column: string): string =>
   `(SELECT ${column} FROM ${table} WHERE id = r.${table === 'service_settings' ? 'settings' : table}_id)`;
 const settingsName = of('service_settings', 'name');
-const settingsType = of('service_settings', 'type');
 
 const uri = { type: 'string', format: 'uri' };
 
@@ -58,7 +56,7 @@ function baseFields({ kind, name, type }: TypedKind) {
     uuid: uuidField(),
     name: properName(kind.examples?.name, kind.nameRules),
     description: text({ max: 500 }),
-    service: shown('field', uri, typedLink(settingsType, '', of('service', 'uuid'))),
+    service: shown('field', uri, linkValue(type.prefix, of('service', 'uuid'))),
     service_name: shownText(knownText(settingsName)),
     service_uuid: shownText(plainValue(of('service', 'uuid'))),
     service_settings: shown('field', uri, linkValue('service-settings', of('service_settings', 'uuid'))),
@@ -73,15 +71,12 @@ function baseFields({ kind, name, type }: TypedKind) {
     customer_name: shownText(knownText(of('customer', 'name'))),
     customer_native_name: shownText(knownText(of('customer', 'native_name'))),
     customer_abbreviation: shownText(knownText(of('customer', 'abbreviation'))),
-    service_project_link: {
-      ...link({ required: true, update: false, to: () => linksByType.get(type.name) as LinkTarget, key: "''" }),
-      json: () =>
-        typedLink(
-          settingsType,
-          '-service-project-link',
-          '(SELECT uuid FROM service_project_link WHERE id = r.link_id)',
-        ),
-    },
+    service_project_link: link({
+      required: true,
+      update: false,
+      to: () => linkTarget(type),
+      key: '(SELECT uuid FROM service_project_link WHERE id = r.link_id)',
+    }),
     resource_type: shown('string', { type: 'string', enum: [name] }, constant(JSON.stringify(name))),
     state: shownText(),
     ...(kind.hasRuntimeState && { runtime_state: shownText() }),

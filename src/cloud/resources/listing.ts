@@ -5,7 +5,7 @@ import { all, any, join, raw, type Sql, sql } from '../../kernel/db/sql.ts';
 import { invalid } from '../../kernel/http/error.ts';
 import { pageHeaders, pageOf } from '../../kernel/http/page.ts';
 import { document, type Reply } from '../../kernel/http/reply.ts';
-import type { TypedKind } from '../catalogue/registry.ts';
+import type { TypedKind } from '../catalogue/catalogue.ts';
 
 /*
  * Filters and orderings that all lists of resources share, the summary of all kinds and those of one kind

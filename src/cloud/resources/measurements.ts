@@ -1,6 +1,5 @@
 import * as v from 'valibot';
 import { type ResolvedScope, resolveScope, scopeParameter } from '../../activity/scopes/resolve.ts';
-import { resourceLink } from '../../activity/scopes/scopes.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
 import { describeFields } from '../../kernel/collection/endpoint.ts';
@@ -21,6 +20,7 @@ import { raw, type Sql, sql } from '../../kernel/db/sql.ts';
 import { forbidden, invalid, notFound } from '../../kernel/http/error.ts';
 import { pageHeaders, pageOf } from '../../kernel/http/page.ts';
 import { document, empty, json, type Reply } from '../../kernel/http/reply.ts';
+import { resourceLink } from '../catalogue/paths.ts';
 import { periodPattern, periodRule } from './listing.ts';
 import { visibleResources } from './rights.ts';
 

@@ -2,11 +2,11 @@ import type { Request } from '../../kernel/access/request.ts';
 import { type DescribedAction, describeList, describeObject, forbiddenText } from '../../kernel/collection/actions.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import type { Reply } from '../../kernel/http/reply.ts';
-import type { TypedKind } from '../catalogue/registry.ts';
+import type { TypedKind } from '../catalogue/catalogue.ts';
 import type { ResourceRow } from '../catalogue/resource-row.ts';
 import { actionsOf, banOfAction, refusalOfAction } from './actions.ts';
 import { refusalAsHost, refusalOfDeletion } from './changes.ts';
-import type { KindCollection } from './kinds.ts';
+import type { KindCollection } from './kind-collection.ts';
 import { mayChangeResources } from './rights.ts';
 
 /* OPTIONS of kinds of resource (services.md 9). */

@@ -5,8 +5,8 @@ import { countQuotas, type Demand } from '../../activity/quotas/usage.ts';
 import type { Context, Deployment } from '../../kernel/access/deployment.ts';
 import { minute } from '../../kernel/clock.ts';
 import { sql } from '../../kernel/db/sql.ts';
+import type { TypedKind } from '../catalogue/catalogue.ts';
 import type { DriverCall, PlainValues, Step } from '../catalogue/driver.ts';
-import { resourceKind } from '../catalogue/registry.ts';
 import type { ResourceRow, State } from '../catalogue/resource-row.ts';
 import type { ResourceKind } from '../catalogue/type.ts';
 import type { Job } from '../jobs/jobs.ts';
@@ -43,12 +43,11 @@ export function storeProgress(
   { changes, values = {} }: Extract<Step, { kind: 'wait' }>,
 ): string | undefined {
   applyChanges(context, changeResource(context, resource, values), changes);
-  return failureOfState(resource.kind, values.runtime_state);
+  return failureOfState(context.deployment.catalogue.kind(resource.kind), values.runtime_state);
 }
 
 /** The text of a failure that a runtime state of a kind means, or undefined. */
-export function failureOfState(kindName: string, state: unknown): string | undefined {
-  const { kind } = resourceKind(kindName);
+export function failureOfState({ kind }: TypedKind, state: unknown): string | undefined {
   return kind.failed?.some((failed) => failed === state)
     ? `${kind.name} runtime state become erred: ${state}`
     : undefined;
@@ -66,7 +65,10 @@ export function finishOperation(
 ): void {
   const parameters = JSON.parse(job.parameters) as Carried;
   if (step.kind === 'done') {
-    const failure = job.operation === 'delete' ? undefined : failureOfState(resource.kind, step.values?.runtime_state);
+    const failure =
+      job.operation === 'delete'
+        ? undefined
+        : failureOfState(context.deployment.catalogue.kind(resource.kind), step.values?.runtime_state);
     if (failure === undefined) succeed(context, resource, job, step, parameters);
     else finishOperation(context, resource, job, { ...step, kind: 'fail', text: failure });
     return;
@@ -93,7 +95,9 @@ export function finishOperation(
   applyChanges(context, erred, step.changes);
   const event = failureEvents[job.operation];
   if (event) record(context, event, { ...resourceContext(context.deployment.db, erred), error_message: text });
-  resourceKind(erred.kind).kind.onFailure?.(context, erred, { operation: job.operation, parameters, text });
+  context.deployment.catalogue
+    .kind(erred.kind)
+    .kind.onFailure?.(context, erred, { operation: job.operation, parameters, text });
   if (job.operation === 'pull' && text === missingAtBackend)
     raiseAlert(context, 'resource', resource.id, 'resource_disappeared_from_backend');
 }
@@ -180,10 +184,10 @@ export function timeoutOf(
 }
 
 /** The text of the failure of a creation in something that never came to be at the provider; undefined otherwise. */
-function orphanhood({ db }: Deployment, job: Job, resource: ResourceRow): string | undefined {
+function orphanhood({ catalogue, db }: Deployment, job: Job, resource: ResourceRow): string | undefined {
   const parent =
     job.operation === 'create' && resource.parent_id !== null ? resourceOf(db, resource.parent_id) : undefined;
-  return parent?.backend_id === '' ? `${resourceKind(parent.kind).kind.name} does not exist at backend` : undefined;
+  return parent?.backend_id === '' ? `${catalogue.kind(parent.kind).kind.name} does not exist at backend` : undefined;
 }
 
 /** The resource that a job is about, as the worker deals with it; undefined when it is gone. */
@@ -193,7 +197,8 @@ export function resourceSubject(deployment: Deployment, job: Job): Subject | und
     resource && {
       start: (context) => startOperation(context, resource, job),
       failure: (now) =>
-        timeoutOf(job, now, resourceKind(resource.kind).kind.limits) ?? orphanhood(deployment, job, resource),
+        timeoutOf(job, now, deployment.catalogue.kind(resource.kind).kind.limits) ??
+        orphanhood(deployment, job, resource),
       call: () => driverCall(deployment, job, resource),
       progress: (context, step) => storeProgress(context, resource, step),
       finish: (context, step) => finishOperation(context, resource, job, step),
@@ -202,12 +207,12 @@ export function resourceSubject(deployment: Deployment, job: Job): Subject | und
 }
 
 /** What a driver is told of a resource. */
-function driverCall({ db, secrets }: Deployment, job: Job, resource: ResourceRow): DriverCall {
+function driverCall({ catalogue, db, secrets }: Deployment, job: Job, resource: ResourceRow): DriverCall {
   const opened = (sealed: Uint8Array | null): PlainValues =>
     sealed === null ? {} : JSON.parse(secrets.open(sealed, resource.uuid));
   const { details: _, secrets: own, ...row } = resource;
   return {
-    kind: resourceKind(resource.kind).kind.name,
+    kind: catalogue.kind(resource.kind).kind.name,
     uuid: resource.uuid,
     values: { ...row, ...detailsOf(resource) },
     parameters: JSON.parse(job.parameters),

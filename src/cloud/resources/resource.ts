@@ -1,8 +1,9 @@
-import type { EventContext } from '../../activity/events/context.ts';
-import { scopes } from '../../activity/scopes/scopes.ts';
+import { projectScope } from '../../accounts/projects/scope.ts';
+import type { EventContext } from '../../activity/scopes/scope.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import type { ResourceRow } from '../catalogue/resource-row.ts';
+import { serviceContext } from '../services/scopes.ts';
 
 /** A resource's row by id. */
 export const resourceOf = (db: Database, id: number): ResourceRow | undefined =>
@@ -23,7 +24,7 @@ export function resourceContext(db: Database, resource: ResourceRow): EventConte
     resource_name: resource.name,
     resource_full_name: fullName(resource),
     resource_type: resource.kind,
-    ...scopes.service?.own(db, resource.service_id),
-    ...scopes.project?.own(db, resource.project_id),
+    ...serviceContext(db, resource.service_id),
+    ...projectScope.own(db, resource.project_id),
   };
 }

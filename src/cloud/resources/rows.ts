@@ -1,10 +1,9 @@
 import { record } from '../../activity/events/record.ts';
 import { changeQuota, countQuotas, createQuotas, type Demand, quotaOf, setUsage } from '../../activity/quotas/usage.ts';
-import { type Context, newUuid } from '../../kernel/access/deployment.ts';
+import { type Context, type Deployment, newUuid } from '../../kernel/access/deployment.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { sql, type Value } from '../../kernel/db/sql.ts';
 import type { PlainValues, RowChange } from '../catalogue/driver.ts';
-import { resourceKind } from '../catalogue/registry.ts';
 import type { ResourceRow, State } from '../catalogue/resource-row.ts';
 import type { ResourceKind } from '../catalogue/type.ts';
 import { removeSettings } from '../services/linking.ts';
@@ -69,11 +68,11 @@ export interface NewResource {
 
 /** Columns that follow from values naming other objects by their ids at the provider; null for objects that are unknown here. */
 export function referredColumns(
-  db: Database,
+  { catalogue, db }: Deployment,
   resource: Pick<ResourceRow, 'kind' | 'link_id'>,
   values: PlainValues,
 ): Record<string, number | null> {
-  const references = Object.entries(resourceKind(resource.kind).kind.references ?? {});
+  const references = Object.entries(catalogue.kind(resource.kind).kind.references ?? {});
   return Object.fromEntries(
     references.flatMap(([column, { kind, value }]) => {
       const backendId = values[value];
@@ -110,8 +109,8 @@ function takeUsages(
 
 /** Inserts a resource with its quotas and counts it; answers its row. Limits are not asked here. */
 export function insertResource(context: Context, resource: NewResource): ResourceRow {
-  const { db, secrets } = context.deployment;
-  const { kind } = resourceKind(resource.kind);
+  const { catalogue, db, secrets } = context.deployment;
+  const { kind } = catalogue.kind(resource.kind);
   const uuid = resource.uuid ?? newUuid(context.deployment);
   const id = db.insert('resource', {
     uuid,
@@ -129,7 +128,7 @@ export function insertResource(context: Context, resource: NewResource): Resourc
         ? secrets.seal(JSON.stringify(resource.secrets), uuid)
         : null,
     ...stored(resource.values),
-    ...referredColumns(db, { kind: resource.kind, link_id: resource.link }, resource.values),
+    ...referredColumns(context.deployment, { kind: resource.kind, link_id: resource.link }, resource.values),
   });
   createQuotas(
     context,
@@ -141,7 +140,7 @@ export function insertResource(context: Context, resource: NewResource): Resourc
   );
   takeUsages(context, id, kind, resource.values);
   const row = resourceOf(db, id) as ResourceRow;
-  countQuotas(context, row.state === 'OK' ? demandsOfKnown(row) : demandsOf(row));
+  countQuotas(context, row.state === 'OK' ? demandsOfKnown(catalogue, row) : demandsOf(catalogue, row));
   return row;
 }
 
@@ -155,13 +154,13 @@ export function changeResource(
   values: PlainValues,
   counted: readonly Demand[] = [],
 ): ResourceRow {
-  const { db } = context.deployment;
+  const { catalogue, db } = context.deployment;
   const change = {
     ...stored(values, detailsOf(resource)),
-    ...referredColumns(db, resource, values),
+    ...referredColumns(context.deployment, resource, values),
     ...startTime(context, resource, values),
   };
-  takeUsages(context, resource.id, resourceKind(resource.kind).kind, values);
+  takeUsages(context, resource.id, catalogue.kind(resource.kind).kind, values);
   if (Object.keys(change).length === 0) return resource;
   db.update('resource', resource.id, { ...change, revision: resource.revision + 1 });
   const after = resourceOf(db, resource.id) as ResourceRow;
@@ -171,7 +170,7 @@ export function changeResource(
 
 /** start_time is the instant at which the resource went online, and null while it is offline (services.md 7.1). */
 function startTime(context: Context, resource: ResourceRow, values: PlainValues): Record<string, Value> {
-  const { kind } = resourceKind(resource.kind);
+  const { kind } = context.deployment.catalogue.kind(resource.kind);
   if (values.runtime_state === undefined || values.runtime_state === resource.runtime_state) return {};
   if (values.runtime_state === kind.online) return { start_time: context.now };
   return values.runtime_state === kind.offline ? { start_time: null } : {};
@@ -190,8 +189,8 @@ export function removeResource(
   resource: ResourceRow,
   { deletion, isSilent = false }: Removal = {},
 ): void {
-  const { db } = context.deployment;
-  const { kind } = resourceKind(resource.kind);
+  const { catalogue, db } = context.deployment;
+  const { kind } = catalogue.kind(resource.kind);
   kind.onRemoval?.(context, resource, deletion);
   const along = kind.takesAlong?.(resource);
   for (const id of along ? db.values<number>(sql`SELECT r.id FROM resource r WHERE ${along} ORDER BY r.id DESC`) : []) {
@@ -205,7 +204,7 @@ export function removeResource(
   db.run(sql`UPDATE resource SET parent_id = NULL WHERE parent_id = ${resource.id}`);
   db.run(sql`UPDATE resource SET instance_id = NULL WHERE instance_id = ${resource.id}`);
   db.run(sql`DELETE FROM resource WHERE id = ${resource.id}`);
-  countQuotas(context, demandsOf(resource, -1));
+  countQuotas(context, demandsOf(catalogue, resource, -1));
   if (!isSilent) record(context, 'resource_deletion_succeeded', told);
 }
 

@@ -3,25 +3,27 @@ import type { Endpoint } from '../../kernel/collection/endpoint.ts';
 import { type Filter, type Filters, parameter } from '../../kernel/collection/filter.ts';
 import { among, any, raw, type Sql, sql } from '../../kernel/db/sql.ts';
 import { json } from '../../kernel/http/reply.ts';
-import { resourceKinds, type TypedKind } from '../catalogue/registry.ts';
-import { collectionOf, representResources } from './kinds.ts';
+import { memoised } from '../../kernel/memoised.ts';
+import type { Catalogue, TypedKind } from '../catalogue/catalogue.ts';
+import { collectionOf, representResources } from './kind-collection.ts';
 import { listParameters, orderingNames, resourceCondition, resourceFilters, resourcePage } from './listing.ts';
 import { visibleResources } from './rights.ts';
 
-const kinds = resourceKinds.filter(({ kind }) => !kind.isPart);
+/** The kinds that the summary lists: all but parts. */
+const kindsOf = memoised((catalogue: Catalogue) => catalogue.kinds.filter(({ kind }) => !kind.isPart));
 
 /** Kinds that the request's resource_type and category let through. */
-function chosenKinds({ query }: Request): TypedKind[] {
+function chosenKinds({ deployment, query }: Request): TypedKind[] {
   const types = query.all('resource_type');
   const categories = ['category', 'resource_category'].flatMap((name) => query.one(name) ?? []);
-  return kinds.filter(
+  return kindsOf(deployment.catalogue).filter(
     ({ kind, name }) =>
       (types.length === 0 || types.includes(name)) && categories.every((category) => category === kind.category),
   );
 }
 
-const ofKinds = (chosen: readonly TypedKind[]): Sql =>
-  chosen.length === kinds.length
+const ofKinds = ({ deployment }: Request, chosen: readonly TypedKind[]): Sql =>
+  chosen.length === kindsOf(deployment.catalogue).length
     ? raw('r.is_part = 0')
     : sql`r.kind IN (SELECT value FROM json_each(${JSON.stringify(chosen.map(({ name }) => name))}))`;
 
@@ -33,16 +35,16 @@ const own = {
 };
 
 /** Filters of single kinds; kinds without the field ignore them. */
-function kindFilters(): Filters {
+function kindFilters(kinds: readonly TypedKind[]): Filters {
   const names = new Set(
     kinds
       .flatMap(({ kind }) => Object.keys(kind.filters ?? {}))
       .filter((name) => !Object.hasOwn(resourceFilters, name)),
   );
-  return Object.fromEntries([...names].map((name) => [name, kindFilter(name)]));
+  return Object.fromEntries([...names].map((name) => [name, kindFilter(kinds, name)]));
 }
 
-function kindFilter(name: string): Filter {
+function kindFilter(kinds: readonly TypedKind[], name: string): Filter {
   const having = kinds.filter(({ kind }) => kind.filters && Object.hasOwn(kind.filters, name));
   return {
     ...(having[0]?.kind.filters?.[name] as Filter),
@@ -64,73 +66,75 @@ function kindFilter(name: string): Filter {
   };
 }
 
-const summaryFilters: Filters = { ...kindFilters(), ...resourceFilters };
-
 /** GET /api/resources/ and its count (services.md 7.2). */
-export const resourceEndpoints: readonly Endpoint[] = [
-  {
-    path: '/api/resources/',
-    name: 'Resource List',
-    description: 'Resources of every type.',
-    operations: {
-      GET: {
-        summary: 'Lists the resources of every type that the caller sees.',
-        who: 'Everybody, those of projects he sees.',
-        filters: { ...own, ...summaryFilters },
-        orderings: orderingNames(kinds),
-        selectable: true,
-        paginated: true,
-        output: {
-          status: 200,
-          shape: {
-            type: 'array',
-            items: { title: 'AnyResource', anyOf: kinds.map(({ name }) => collectionOf(name).shape) },
+export function resourceEndpoints(catalogue: Catalogue): readonly Endpoint[] {
+  const kinds = kindsOf(catalogue);
+  const summaryFilters: Filters = { ...kindFilters(kinds), ...resourceFilters };
+  return [
+    {
+      path: '/api/resources/',
+      name: 'Resource List',
+      description: 'Resources of every type.',
+      operations: {
+        GET: {
+          summary: 'Lists the resources of every type that the caller sees.',
+          who: 'Everybody, those of projects he sees.',
+          filters: { ...own, ...summaryFilters },
+          orderings: orderingNames(kinds),
+          selectable: true,
+          paginated: true,
+          output: {
+            status: 200,
+            shape: {
+              type: 'array',
+              items: { title: 'AnyResource', anyOf: kinds.map((typed) => collectionOf(typed).shape) },
+            },
+          },
+          handle: (request) =>
+            resourcePage(request, {
+              conditions: [ofKinds(request, chosenKinds(request)), visibleResources(request.caller)],
+              filters: summaryFilters,
+              kinds,
+              represent: (ids) => representResources(request, ids),
+            }),
+        },
+      },
+    },
+    {
+      path: '/api/resources/count/',
+      name: 'Resource Count',
+      description: 'Counts of resources by type.',
+      operations: {
+        GET: {
+          summary: 'Counts the resources the caller sees by type.',
+          who: 'Everybody.',
+          filters: { ...own, ...summaryFilters },
+          output: { status: 200, shape: { type: 'object', additionalProperties: { type: 'integer' } } },
+          handle: (request) => {
+            const chosen = chosenKinds(request);
+            const condition = resourceCondition(
+              request,
+              [ofKinds(request, chosen), visibleResources(request.caller)],
+              summaryFilters,
+            );
+            const counts = new Map(
+              request.db
+                .all<{ kind: string; count: number }>(
+                  sql`SELECT r.kind, count(*) AS count FROM resource r WHERE ${condition} GROUP BY r.kind`,
+                )
+                .map(({ count, kind }) => [kind, count]),
+            );
+            return json(
+              Object.fromEntries(
+                chosen
+                  .map(({ name }) => name)
+                  .sort()
+                  .map((name) => [name, counts.get(name) ?? 0]),
+              ),
+            );
           },
         },
-        handle: (request) =>
-          resourcePage(request, {
-            conditions: [ofKinds(chosenKinds(request)), visibleResources(request.caller)],
-            filters: summaryFilters,
-            kinds,
-            represent: (ids) => representResources(request, ids),
-          }),
       },
     },
-  },
-  {
-    path: '/api/resources/count/',
-    name: 'Resource Count',
-    description: 'Counts of resources by type.',
-    operations: {
-      GET: {
-        summary: 'Counts the resources the caller sees by type.',
-        who: 'Everybody.',
-        filters: { ...own, ...summaryFilters },
-        output: { status: 200, shape: { type: 'object', additionalProperties: { type: 'integer' } } },
-        handle: (request) => {
-          const chosen = chosenKinds(request);
-          const condition = resourceCondition(
-            request,
-            [ofKinds(chosen), visibleResources(request.caller)],
-            summaryFilters,
-          );
-          const counts = new Map(
-            request.db
-              .all<{ kind: string; count: number }>(
-                sql`SELECT r.kind, count(*) AS count FROM resource r WHERE ${condition} GROUP BY r.kind`,
-              )
-              .map(({ count, kind }) => [kind, count]),
-          );
-          return json(
-            Object.fromEntries(
-              chosen
-                .map(({ name }) => name)
-                .sort()
-                .map((name) => [name, counts.get(name) ?? 0]),
-            ),
-          );
-        },
-      },
-    },
-  },
-];
+  ];
+}

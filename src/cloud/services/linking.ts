@@ -3,7 +3,7 @@ import { type Context, newUuid } from '../../kernel/access/deployment.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { raw, sql } from '../../kernel/db/sql.ts';
 import { conflict } from '../../kernel/http/error.ts';
-import { providerType, resourceKind } from '../catalogue/registry.ts';
+import type { ProviderType } from '../catalogue/type.ts';
 
 /*
  * How services and links come and go, by request or by themselves (services.md 2.6). What happens by itself is counted
@@ -23,14 +23,14 @@ export interface NewService {
 export function createService(context: Context, service: NewService, origin: Origin): number {
   const { db } = context.deployment;
   const demands: Demand[] = [{ scope: 'customer', id: service.customer, name: 'nc_service_count', delta: 1 }];
-  if (origin === 'asked') requireQuotas(db, demands);
+  if (origin === 'asked') requireQuotas(context, demands);
   const id = db.insert('service', {
     uuid: newUuid(context.deployment),
     customer_id: service.customer,
     settings_id: service.settings,
     available_for_all: Number(service.isAvailableForAll),
   });
-  const quotas = typeOfSettings(db, service.settings).quotas.service;
+  const quotas = typeOfSettings(context, service.settings).quotas.service;
   createQuotas(context, 'service', id, Object.keys(quotas), quotas);
   countQuotas(context, demands);
   if (service.isAvailableForAll) linkToProjects(context, id);
@@ -74,14 +74,14 @@ export function connectCustomers(context: Context, settings: number): void {
 export function createLink(context: Context, service: number, project: number, origin: Origin): number {
   const { db } = context.deployment;
   const demands = linkDemands(db, project, 1);
-  if (origin === 'asked') requireQuotas(db, demands);
+  if (origin === 'asked') requireQuotas(context, demands);
   const id = db.insert('service_project_link', {
     uuid: newUuid(context.deployment),
     service_id: service,
     project_id: project,
   });
   const settings = db.value<number>(sql`SELECT settings_id FROM service WHERE id = ${service}`) as number;
-  createQuotas(context, 'link', id, typeOfSettings(db, settings).quotas.link);
+  createQuotas(context, 'link', id, typeOfSettings(context, settings).quotas.link);
   countQuotas(context, demands);
   return id;
 }
@@ -136,14 +136,14 @@ export function disconnectCustomer(context: Context, customer: number): void {
 
 /** Throws 409 while there are resources, of whatever kind, in the column's object (services.md 8.5). */
 export function refuseWithResources(
-  db: Database,
+  { deployment: { catalogue, db } }: Pick<Context, 'deployment'>,
   column: 'project_id' | 'link_id' | 'service_id' | 'settings_id',
   id: number,
   what: string,
 ): void {
   const plurals = db
     .values<string>(sql`SELECT DISTINCT kind FROM resource WHERE ${raw(column)} = ${id} AND NOT is_part`)
-    .map((kind) => resourceKind(kind).kind.plural);
+    .map((kind) => catalogue.kind(kind).kind.plural);
   const first = plurals.sort()[0];
   if (first !== undefined) throw conflict(`${what} with existing ${first}`);
 }
@@ -157,5 +157,5 @@ function linkDemands(db: Database, project: number, delta: number): Demand[] {
   ];
 }
 
-const typeOfSettings = (db: Database, settings: number): ReturnType<typeof providerType> =>
-  providerType(db.value<string>(sql`SELECT type FROM service_settings WHERE id = ${settings}`) as string);
+const typeOfSettings = ({ deployment: { catalogue, db } }: Context, settings: number): ProviderType =>
+  catalogue.type(db.value<string>(sql`SELECT type FROM service_settings WHERE id = ${settings}`) as string);

@@ -1,8 +1,7 @@
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
 import { objectShape } from '../../kernel/collection/field.ts';
 import { json } from '../../kernel/http/reply.ts';
-import { providerTypes } from '../catalogue/registry.ts';
-import { linkPath } from './links.ts';
+import { linkPath } from './paths.ts';
 
 const links = { type: 'object', additionalProperties: { type: 'string', format: 'uri' } };
 const serviceType = {
@@ -26,13 +25,13 @@ export const serviceMetadata: Endpoint = {
       summary: 'Lists the supported types of services.',
       who: 'Everybody.',
       output: { status: 200, shape: { type: 'object', additionalProperties: serviceType } },
-      handle: ({ base }) => {
+      handle: ({ base, deployment }) => {
         const url = (path: string): string => `${base}/api/${path}/`;
         const urls = (kinds: readonly { name: string; path: string }[]): Record<string, string> =>
           Object.fromEntries(kinds.map(({ name, path }) => [name, url(path)]));
         return json(
           Object.fromEntries(
-            [...providerTypes]
+            [...deployment.catalogue.types]
               .sort((a, b) => (a.name < b.name ? -1 : 1))
               .map((type) => [
                 type.name,

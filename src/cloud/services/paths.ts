@@ -9,15 +9,14 @@ import {
   objectValue,
   plainValue,
 } from '../../kernel/collection/representation.ts';
-import { providerTypes } from '../catalogue/registry.ts';
+import type { ProviderType } from '../catalogue/type.ts';
 
-/** Segment of a service's path, by the type of its settings: SQL. */
-export const servicePath = (type: string): string =>
-  `CASE ${type} ${providerTypes.map(({ name, prefix }) => `WHEN '${name}' THEN '${prefix}'`).join(' ')} END`;
+/** Segment of a type's links. */
+export const linkPath = (type: Pick<ProviderType, 'prefix'>): string => `${type.prefix}-service-project-link`;
 
 /** A link whose path depends on a type: of a service, or with the tail of its links. */
 export const typedLink = (type: string, tail: string, uuid: string): Json =>
-  linkOfPath(`concat(${servicePath(type)}, '${tail}')`, uuid);
+  linkOfPath(`concat(service_path(${type}), '${tail}')`, uuid);
 
 /** Names of the certifications that a project demands and settings lack, in order; null when none: SQL. */
 const missing = `(SELECT group_concat(s.name, ', ' ORDER BY s.name) FROM project_certification pc JOIN service_certification s ON s.id = pc.certification_id

@@ -29,7 +29,9 @@ export async function pingSettings(
     certificate: values.certificate instanceof UploadedFile ? values.certificate.content.toString('utf8') : null,
     domain: text('domain'),
     options: Object.fromEntries(
-      optionNames(type.name).flatMap((name) => (given[name] == null ? [] : [[name, given[name]]])),
+      optionNames(request.deployment.catalogue, type.name).flatMap((name) =>
+        given[name] == null ? [] : [[name, given[name]]],
+      ),
     ),
     mayBePrivate: request.caller.isStaff,
   };

@@ -1,7 +1,7 @@
 import { projects } from '../../accounts/projects/projects.ts';
 import { exact, type Filters, linked, oneOf, partial, truth, uuid, uuidOf } from '../../kernel/collection/filter.ts';
 import { sql } from '../../kernel/db/sql.ts';
-import { settings } from './settings.ts';
+import { settingsTarget } from './targets.ts';
 
 /** SQL of a column of the settings of the service in alias `v`. */
 export const ofSettings = (column: string): string =>
@@ -25,7 +25,7 @@ export const filters: Filters = {
       return condition && sql`v.id IN (SELECT l.service_id FROM service_project_link l WHERE ${condition})`;
     },
   },
-  settings: linked('v.settings_id', 'service_settings', () => settings),
+  settings: linked('v.settings_id', 'service_settings', () => settingsTarget),
   name: partial(ofSettings('name')),
   name_exact: exact(ofSettings('name')),
   shared: truth(ofSettings('shared')),

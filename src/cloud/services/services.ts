@@ -1,10 +1,7 @@
 import { customers } from '../../accounts/customers/customers.ts';
 import { projects } from '../../accounts/projects/projects.ts';
 import { embeddedQuotas } from '../../activity/quotas/embedded.ts';
-import { readableServices } from '../../activity/scopes/scopes.ts';
-import { type Caller, callerId, seesAll } from '../../kernel/access/caller.ts';
 import type { Request } from '../../kernel/access/request.ts';
-import { ownsCustomer } from '../../kernel/access/rights.ts';
 import { connectedProjects } from '../../kernel/access/visibility.ts';
 import {
   type DescribedAction,
@@ -43,31 +40,29 @@ import {
 } from '../../kernel/collection/representation.ts';
 import { validate } from '../../kernel/collection/validate.ts';
 import { boolean, text, url as urlField } from '../../kernel/collection/values.ts';
-import { any, raw, type Sql, sql } from '../../kernel/db/sql.ts';
+import { any, raw, sql } from '../../kernel/db/sql.ts';
 import { forbidden, invalid, invalidRequest } from '../../kernel/http/error.ts';
 import type { Reply } from '../../kernel/http/reply.ts';
-import { providerTypes } from '../catalogue/registry.ts';
+import { memoised } from '../../kernel/memoised.ts';
+import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { ProviderType } from '../catalogue/type.ts';
 import { createLink, createService, linkToProjects, refuseWithResources, removeService } from './linking.ts';
 import { typedLink } from './paths.ts';
 import { pingSettings } from './ping.ts';
+import { visibleServices } from './readable.ts';
+import { mayManageServices, mayWriteService, refuseShared } from './rights.ts';
 import { secretChange } from './secrets.ts';
 import { filters, ofSettings, orderings } from './service-filters.ts';
-import {
-  createSettings,
-  mayManageServices,
-  refuseMissingCredentials,
-  type SettingsValues,
-  settings,
-} from './settings.ts';
+import { createSettings, refuseMissingCredentials, type SettingsValues } from './settings.ts';
 import {
   credentialFields,
   geolocations,
+  hostField,
   optionFields,
   optionNames,
   settingsCertifications,
-  settingsFields,
 } from './settings-fields.ts';
+import { settingsTarget } from './targets.ts';
 
 export interface ServiceRow extends Row {
   readonly customer_id: number;
@@ -110,7 +105,7 @@ const unseen = (fields: Fields): Fields =>
     ]),
   );
 
-const fields = {
+const fieldsOf = memoised((catalogue: Catalogue) => ({
   url: shown('field', { type: 'string', format: 'uri' }, serviceLink, { label: 'URL' }),
   uuid: uuidField(),
   name: serviceName,
@@ -129,7 +124,7 @@ const fields = {
   customer_uuid: shownText(plainValue(ofCustomer('uuid'))),
   customer_name: shownText(knownText(ofCustomer('name'))),
   customer_native_name: shownText(knownText(ofCustomer('native_name'))),
-  settings: link({ update: false, to: () => settings, key: ofSettings('uuid') }),
+  settings: link({ update: false, to: () => settingsTarget, key: ofSettings('uuid') }),
   settings_uuid: shownText(plainValue(ofSettings('uuid'))),
   resources_count: shown(
     'integer',
@@ -148,19 +143,15 @@ const fields = {
   geolocations: shownList(fromSettings(geolocations)),
   quotas: shownList(embeddedQuotas('service', 'v.id')),
   project: { ...link({ update: false, to: () => projects, key: "''" }), json: undefined },
-  ...unseen({ scope: settingsFields.scope, ...credentialFields }),
-  ...unseen(optionFields),
-};
+  ...unseen({ scope: hostField, ...credentialFields }),
+  ...unseen(optionFields(catalogue)),
+}));
 
-type ServiceValues = Values<typeof fields> & Partial<SettingsValues>;
+type ServiceFields = ReturnType<typeof fieldsOf>;
+type ServiceValues = Values<ServiceFields> & Partial<SettingsValues>;
 
-/** Condition: the caller sees the service in alias `v`. */
-export const visibleServices = (caller: Caller): Sql =>
-  seesAll(caller) ? raw('TRUE') : sql`v.id IN (${readableServices(callerId(caller))})`;
-
-/** Whether the caller may write a service of this customer. */
-export const mayWriteService = ({ caller, config, db }: Request, customer: number): boolean =>
-  caller.isStaff || (!config.only_staff_manages_services && ownsCustomer(db, caller, customer));
+/** The services of one type. */
+export type Services = Collection<ServiceFields, ServiceRow>;
 
 /** Credentials that a type of provider is content with, for the documentation: the fewest. */
 function exampleCredentials({ missingCredentials }: ProviderType): Readonly<Record<string, string>> {
@@ -173,17 +164,17 @@ function exampleCredentials({ missingCredentials }: ProviderType): Readonly<Reco
 }
 
 /** The services of one type, under its own path. */
-function typedServices(type: ProviderType): Collection<typeof fields, ServiceRow> {
-  return new Collection<typeof fields, ServiceRow>({
+function typedServices(catalogue: Catalogue, type: ProviderType): Services {
+  return new Collection<ServiceFields, ServiceRow>({
     path: type.prefix,
     kind: `${type.name} Service`,
     description: `Use of ${type.name} settings by customers.`,
     table: 'service',
     alias: 'v',
-    fields,
+    fields: fieldsOf(catalogue),
     visible: (caller) => sql`${raw(ofSettings('type'))} = ${type.name} AND (${visibleServices(caller)})`,
     selectable: true,
-    accepts: (_, name) => !(name in optionFields) || optionNames(type.name).includes(name),
+    accepts: (_, name) => isFieldOf(catalogue, type, name),
     examples: {
       create: { name: `${type.name} of Alice`, customer: exampleLink('customers'), ...exampleCredentials(type) },
     },
@@ -209,21 +200,25 @@ function typedServices(type: ProviderType): Collection<typeof fields, ServiceRow
     delete: {
       may: (request, row) => mayWriteService(request, row.customer_id),
       run: (request, row) => {
-        refuseWithResources(request.db, 'service_id', row.id, 'Cannot delete service');
+        refuseWithResources(request, 'service_id', row.id, 'Cannot delete service');
         removeService(request, row.id);
       },
     },
   });
 }
 
-const credentialNames = [
+/** Whether services of a type have a member: options are those of the type alone. */
+const isFieldOf = (catalogue: Catalogue, type: ProviderType, name: string): boolean =>
+  !(name in optionFields(catalogue)) || optionNames(catalogue, type.name).includes(name);
+
+const credentialNames = (catalogue: Catalogue): string[] => [
   'backend_url',
   'username',
   'password',
   'token',
   'certificate',
   'domain',
-  ...Object.keys(optionFields),
+  ...Object.keys(optionFields(catalogue)),
 ];
 const isGiven = (value: unknown): boolean =>
   value !== undefined &&
@@ -241,7 +236,9 @@ function checkCreation(request: Request, type: ProviderType, values: ServiceValu
     throw invalid({ project: ['Service cannot be connected to project that does not belong to services customer.'] });
   }
   if (values.settings === undefined) {
-    if (!credentialNames.some((name) => isGiven((values as Record<string, unknown>)[name]))) {
+    if (
+      !credentialNames(request.deployment.catalogue).some((name) => isGiven((values as Record<string, unknown>)[name]))
+    ) {
       throw invalidRequest('Either service settings or credentials must be supplied.');
     }
     refuseMissingCredentials(request, type.name, values as SettingsValues);
@@ -289,7 +286,8 @@ function update(request: Request, row: ServiceRow, values: ServiceValues): void 
 }
 
 /** The same collection with a credentials check before anything is stored (services.md 4.2 "ping"). */
-function withPing(type: ProviderType, services: Collection<typeof fields, ServiceRow>): Endpoint[] {
+function withPing(catalogue: Catalogue, type: ProviderType): Endpoint[] {
+  const services = servicesOf(catalogue, type);
   const [list, detail] = services.endpoints() as [Endpoint, Endpoint];
   const post = list.operations.POST as Operation;
   const prepare = async (request: Request): Promise<void> => {
@@ -306,23 +304,27 @@ function withPing(type: ProviderType, services: Collection<typeof fields, Servic
     {
       ...list,
       operations: { ...list.operations, POST: { ...post, prepare } },
-      metadata: (request) => describeList(request, mayManageServices(request) ? creationFields(type) : undefined),
+      metadata: (request) =>
+        describeList(request, mayManageServices(request) ? creationFields(catalogue, type) : undefined),
     },
     {
       ...detail,
       metadata: (request) => {
         const row = services.find(request);
-        return describeObject(request, `${request.base}/api/${type.prefix}/${row.uuid}/`, row, serviceActions(type));
+        return describeObject(
+          request,
+          `${request.base}/api/${type.prefix}/${row.uuid}/`,
+          row,
+          serviceActions(catalogue, type),
+        );
       },
     },
   ];
 }
 
 /** What creation of a service takes, with the options of its type alone. */
-const creationFields = (type: ProviderType): Fields =>
-  Object.fromEntries(
-    Object.entries(fields).filter(([name]) => !(name in optionFields) || optionNames(type.name).includes(name)),
-  );
+const creationFields = (catalogue: Catalogue, type: ProviderType): Fields =>
+  Object.fromEntries(Object.entries(fieldsOf(catalogue)).filter(([name]) => isFieldOf(catalogue, type, name)));
 
 const forWriters =
   (refusal: (request: Request, row: ServiceRow) => string | undefined) =>
@@ -330,18 +332,25 @@ const forWriters =
     mayWriteService(request, row.customer_id) ? refusal(request, row) : forbiddenText;
 
 /** What one does with a service, as OPTIONS describes it. */
-function serviceActions(type: ProviderType): DescribedAction<ServiceRow>[] {
+function serviceActions(catalogue: Catalogue, type: ProviderType): DescribedAction<ServiceRow>[] {
   const importing = forWriters((request, row) => refusalOf(() => refuseShared(request, row)));
   const button = { method: 'POST', fields: undefined } as const;
   return [
-    { name: 'update', method: 'PUT', destructive: false, tail: '', fields, refusal: forWriters(() => undefined) },
+    {
+      name: 'update',
+      method: 'PUT',
+      destructive: false,
+      tail: '',
+      fields: fieldsOf(catalogue),
+      refusal: forWriters(() => undefined),
+    },
     {
       name: 'destroy',
       method: 'DELETE',
       destructive: true,
       tail: '',
-      refusal: forWriters(({ db }, row) =>
-        refusalOf(() => refuseWithResources(db, 'service_id', row.id, 'Cannot delete service')),
+      refusal: forWriters((request, row) =>
+        refusalOf(() => refuseWithResources(request, 'service_id', row.id, 'Cannot delete service')),
       ),
     },
     { ...button, name: 'unlink', destructive: true, tail: 'unlink/', refusal: importing },
@@ -351,13 +360,6 @@ function serviceActions(type: ProviderType): DescribedAction<ServiceRow>[] {
   ];
 }
 
-/** Importing from and unlinking shared services is for staff. Throws 403. */
-export function refuseShared({ caller, db }: Pick<Request, 'caller' | 'db'>, service: ServiceRow): void {
-  const shared = db.value(sql`SELECT shared FROM service_settings WHERE id = ${service.settings_id}`);
-  if (shared && !caller.isStaff)
-    throw forbidden('Only staff users are allowed to import resources from shared services.');
-}
-
 /** The body of an import. */
 export const importFields = {
   backend_id: text({ max: 255, required: true }),
@@ -365,38 +367,42 @@ export const importFields = {
   resource_type: text({ max: 100 }),
 };
 
-/** The services of every type by its name. */
-export const servicesByType = new Map(providerTypes.map((type) => [type.name, typedServices(type)]));
+const servicesByType = memoised(
+  (catalogue: Catalogue) => new Map(catalogue.types.map((type) => [type, typedServices(catalogue, type)])),
+);
 
-const anyServices = servicesByType.values().next().value as Collection<typeof fields, ServiceRow>;
+/** The services of one of the types of a catalogue. */
+export const servicesOf = (catalogue: Catalogue, type: ProviderType): Services =>
+  servicesByType(catalogue).get(type) as Services;
 
 /** GET /api/services/: services of all types. */
-const summary: Endpoint = {
-  path: '/api/services/',
-  name: 'Service List',
-  description: 'Services of all types.',
-  operations: {
-    GET: {
-      summary: 'Lists the services of all types that the caller sees.',
-      who: 'Everybody, those he sees.',
-      filters: { service_type: oneOf(ofSettings('type'), 'Type of the service.'), ...filters },
-      orderings: Object.keys(orderings),
-      selectable: true,
-      paginated: true,
-      output: { status: 200, shape: { type: 'array', items: anyServices.shape } },
-      handle: (request): Reply => {
-        const types = request.query.all('service_type');
-        const ofTypes =
-          types.length === 0 ? raw('TRUE') : any(types.map((name) => sql`${raw(ofSettings('type'))} = ${name}`));
-        return anyServices.listing.page(request, [visibleServices(request.caller), ofTypes]);
+function summary(anyServices: Services): Endpoint {
+  return {
+    path: '/api/services/',
+    name: 'Service List',
+    description: 'Services of all types.',
+    operations: {
+      GET: {
+        summary: 'Lists the services of all types that the caller sees.',
+        who: 'Everybody, those he sees.',
+        filters: { service_type: oneOf(ofSettings('type'), 'Type of the service.'), ...filters },
+        orderings: Object.keys(orderings),
+        selectable: true,
+        paginated: true,
+        output: { status: 200, shape: { type: 'array', items: anyServices.shape } },
+        handle: (request): Reply => {
+          const types = request.query.all('service_type');
+          const ofTypes =
+            types.length === 0 ? raw('TRUE') : any(types.map((name) => sql`${raw(ofSettings('type'))} = ${name}`));
+          return anyServices.listing.page(request, [visibleServices(request.caller), ofTypes]);
+        },
       },
     },
-  },
-};
+  };
+}
 
-export const serviceEndpoints: readonly Endpoint[] = [
-  summary,
-  ...providerTypes.flatMap((type) =>
-    withPing(type, servicesByType.get(type.name) as Collection<typeof fields, ServiceRow>),
-  ),
+/** Every path of services. */
+export const serviceEndpoints = (catalogue: Catalogue): readonly Endpoint[] => [
+  summary(servicesOf(catalogue, catalogue.types[0] as ProviderType)),
+  ...catalogue.types.flatMap((type) => withPing(catalogue, type)),
 ];

@@ -5,18 +5,18 @@ import { validate } from '../../kernel/collection/validate.ts';
 import { raw, sql } from '../../kernel/db/sql.ts';
 import { forbidden } from '../../kernel/http/error.ts';
 import { changed, json } from '../../kernel/http/reply.ts';
-import { providerType } from '../catalogue/registry.ts';
+import type { Catalogue } from '../catalogue/catalogue.ts';
 import { mayWriteSettings, type SettingsRow, settings } from './settings.ts';
 
 const certificationInput = { certifications: certificationsField(true) };
 
 /** POST /api/service-settings/<uuid>/update_certifications/ */
-const updateCertifications: Endpoint = {
+const updateCertifications = (catalogue: Catalogue): Endpoint => ({
   path: '/api/service-settings/:key/update_certifications/',
   name: 'Service Settings Update Certifications',
   description: 'Replaces the certifications that settings hold.',
   actions: (request) =>
-    mayWriteSettings(request, settings.find(request))
+    mayWriteSettings(request, settings(catalogue).find(request))
       ? { POST: describeFields(certificationInput, request, 'create') }
       : undefined,
   operations: {
@@ -24,19 +24,19 @@ const updateCertifications: Endpoint = {
       summary: 'Replaces the certifications of service settings.',
       who: 'Staff; owners of the customer for private settings.',
       input: { fields: certificationInput, purpose: 'create' },
-      output: { status: 200, shape: settings.shape },
+      output: { status: 200, shape: settings(catalogue).shape },
       handle: (request) => {
-        const row = settings.find(request);
+        const row = settings(catalogue).find(request);
         if (!mayWriteSettings(request, row)) throw forbidden();
         const { certifications = [] } = validate(certificationInput, request, 'create');
         request.db.run(sql`DELETE FROM settings_certification WHERE settings_id = ${row.id}`);
         for (const id of certifications)
           request.db.insert('settings_certification', { settings_id: row.id, certification_id: id });
-        return changed(settings.represent(request, row.id));
+        return changed(settings(catalogue).represent(request, row.id));
       },
     },
   },
-};
+});
 
 const names = ['vcpu', 'ram', 'storage'] as const;
 
@@ -59,7 +59,7 @@ function sums(
 
 /** What the settings of a provider with machines have, and how much of it is used (services.md 2.5 "stats"). */
 function statistics(request: Request, row: SettingsRow): Record<string, number> {
-  const type = providerType(row.type);
+  const type = request.deployment.catalogue.type(row.type);
   const isCloud = type.quotas.settings.length > 0;
   const links = sql`SELECT l.id FROM service_project_link l JOIN service v ON v.id = l.service_id WHERE v.settings_id = ${row.id}`;
   const tenants = sql`SELECT id FROM resource WHERE settings_id = ${row.id} AND ${raw("kind = 'OpenStack.Tenant'")}`;
@@ -78,12 +78,12 @@ function statistics(request: Request, row: SettingsRow): Record<string, number> 
   );
 }
 
-const stats: Endpoint = {
+const stats = (catalogue: Catalogue): Endpoint => ({
   path: '/api/service-settings/:key/stats/',
   name: 'Service Settings Statistics',
   description: 'What a provider has and how much of it is used.',
   actions: (request) => {
-    settings.find(request);
+    settings(catalogue).find(request);
     return undefined;
   },
   operations: {
@@ -92,11 +92,17 @@ const stats: Endpoint = {
       who: 'Everybody who sees the settings.',
       output: { status: 200, shape: { type: 'object', additionalProperties: { type: 'number' } } },
       handle: (request) => {
-        const row = settings.find(request);
-        return json(providerType(row.type).quotas.link.length === 0 ? {} : statistics(request, row));
+        const row = settings(catalogue).find(request);
+        return json(
+          request.deployment.catalogue.type(row.type).quotas.link.length === 0 ? {} : statistics(request, row),
+        );
       },
     },
   },
-};
+});
 
-export const settingsActions: readonly Endpoint[] = [updateCertifications, stats];
+/** The action paths of settings. */
+export const settingsActions = (catalogue: Catalogue): readonly Endpoint[] => [
+  updateCertifications(catalogue),
+  stats(catalogue),
+];

@@ -1,7 +1,6 @@
 import * as v from 'valibot';
 import { customers } from '../../accounts/customers/customers.ts';
 import { embeddedQuotas } from '../../activity/quotas/embedded.ts';
-import { scopeLink } from '../../activity/quotas/quotas.ts';
 import { type ResolvedScope, resolveScope } from '../../activity/scopes/resolve.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { customersWithRole } from '../../kernel/access/visibility.ts';
@@ -25,15 +24,18 @@ import {
   listValue,
   objectValue,
   plainValue,
+  render,
   textValue,
 } from '../../kernel/collection/representation.ts';
 import { properName } from '../../kernel/collection/rules.ts';
 import { boolean, choice, nullableText, text, url } from '../../kernel/collection/values.ts';
 import { raw } from '../../kernel/db/sql.ts';
 import { UploadedFile } from '../../kernel/http/body.ts';
+import { memoised } from '../../kernel/memoised.ts';
 import { urlOf } from '../../kernel/url.ts';
+import type { Catalogue } from '../catalogue/catalogue.ts';
 import { simulatorOptions } from '../catalogue/options.ts';
-import { providerTypes } from '../catalogue/registry.ts';
+import { resourceLink } from '../catalogue/paths.ts';
 import { masked } from './secrets.ts';
 
 const largestCertificate = 65_536;
@@ -115,11 +117,11 @@ function backendUrl(): Field<string | null> {
 }
 
 /** The resource that hosts the backend. */
-const scope: Field<ResolvedScope | null> = {
+export const hostField: Field<ResolvedScope | null> = {
   ...shown(
     'field',
     { type: ['string', 'null'], format: 'uri' },
-    scopeLink("iif(st.scope_id IS NULL, NULL, 'resource')", 'st.scope_id'),
+    computedValue(`iif(st.scope_id IS NULL, 'null', ${render(resourceLink('st.scope_id'))})`),
   ),
   select: () => ({ path: 'resources' }),
   input: {
@@ -159,9 +161,9 @@ export const geolocations = computedValue(
 );
 
 /** An option, shown at the level of the settings where it is set. Null removes it, and so does an empty text, which leaves a secret. */
-function option(name: string, field: Field): Field {
+function option(name: string, field: Field, isSecret: boolean): Field {
   const input = field.input as NonNullable<Field['input']>;
-  const ofEmpty = providerTypes.some(({ secretOptions }) => secretOptions?.includes(name)) ? masked : null;
+  const ofEmpty = isSecret ? masked : null;
   return {
     ...field,
     json: () => computedValue(`(st.options -> '$.${name}')`),
@@ -176,25 +178,35 @@ function option(name: string, field: Field): Field {
   };
 }
 
-const allOptions: Fields = Object.fromEntries(
-  Object.entries({
-    ...Object.assign({}, ...providerTypes.map((type) => type.options)),
-    ...simulatorOptions,
-  } as Fields).map(([name, field]) => [name, option(name, field)]),
+/** The options of all types; settings have those of their own. */
+export const optionFields = memoised(
+  ({ types }: Catalogue): Fields =>
+    Object.fromEntries(
+      Object.entries({ ...Object.assign({}, ...types.map((type) => type.options)), ...simulatorOptions } as Fields).map(
+        ([name, field]) => [
+          name,
+          option(
+            name,
+            field,
+            types.some(({ secretOptions }) => secretOptions?.includes(name)),
+          ),
+        ],
+      ),
+    ),
 );
 
 /** Names of the options that settings of a type have. */
-export const optionNames = (type: string): readonly string[] => [
-  ...Object.keys(providerTypes.find(({ name }) => name === type)?.options ?? {}),
+export const optionNames = ({ types }: Catalogue, type: string): readonly string[] => [
+  ...Object.keys(types.find(({ name }) => name === type)?.options ?? {}),
   ...Object.keys(simulatorOptions),
 ];
 
-const typeField: Field<string> = (() => {
+const typeField = ({ types }: Catalogue): Field<string> => {
   const field = choice({
     required: true,
     update: false,
     example: 'DigitalOcean',
-    choices: () => providerTypes.map(({ name }) => [name, name] as const),
+    choices: () => types.map(({ name }) => [name, name] as const),
   });
   const input = field.input as NonNullable<typeof field.input>;
   return {
@@ -210,9 +222,9 @@ const typeField: Field<string> = (() => {
       },
     },
   };
-})();
+};
 
-/** Credentials and options: what settings are written with, and what only some callers read. */
+/** Credentials: what settings are written with, and what only some callers read. */
 export const credentialFields = {
   backend_url: backendUrl(),
   username: nullableText({ max: 100, shown: toCredentialReaders }),
@@ -222,14 +234,12 @@ export const credentialFields = {
   domain: nullableText({ max: 200, shown: `${toCredentialReaders} AND st.type = 'OpenStack'` }),
 };
 
-export const optionFields: Fields = allOptions;
-
 /** All members of service settings, in order (services.md 2.1). */
-export const settingsFields = {
+export const settingsFields = memoised((catalogue: Catalogue) => ({
   url: selfLink('service-settings', 'st.uuid'),
   uuid: uuidField(),
   name: properName('Droplets of Alice'),
-  type: typeField,
+  type: typeField(catalogue),
   state: shownText(),
   error_message: shownText(),
   shared: { ...boolean({ update: false }), json: booleanValue },
@@ -245,8 +255,8 @@ export const settingsFields = {
   terms_of_services: url({ max: 255 }),
   certifications: shownList(settingsCertifications),
   quotas: shownList(embeddedQuotas('settings', 'st.id')),
-  scope,
+  scope: hostField,
   geolocations: shownList(geolocations),
   ...credentialFields,
-  ...optionFields,
-};
+  ...optionFields(catalogue),
+}));

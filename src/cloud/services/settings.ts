@@ -1,7 +1,6 @@
 import { createQuotas } from '../../activity/quotas/usage.ts';
 import { scopeParameter } from '../../activity/scopes/resolve.ts';
-import { scopes } from '../../activity/scopes/scopes.ts';
-import { type Caller, callerId, isStaff, seesAll } from '../../kernel/access/caller.ts';
+import { isStaff } from '../../kernel/access/caller.ts';
 import { type Context, newUuid } from '../../kernel/access/deployment.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { ownsCustomer, ownsSomeCustomer } from '../../kernel/access/rights.ts';
@@ -9,13 +8,16 @@ import { collection, type Row } from '../../kernel/collection/collection.ts';
 import { exampleLink } from '../../kernel/collection/example.ts';
 import { messages, type Values } from '../../kernel/collection/field.ts';
 import { exact, oneOf, partial, truth, uuidOf } from '../../kernel/collection/filter.ts';
-import { raw, type Sql, sql, type Value } from '../../kernel/db/sql.ts';
+import { raw, sql, type Value } from '../../kernel/db/sql.ts';
 import { UploadedFile } from '../../kernel/http/body.ts';
 import { conflict, invalid } from '../../kernel/http/error.ts';
-import { providerType } from '../catalogue/registry.ts';
+import { memoised } from '../../kernel/memoised.ts';
+import type { Catalogue } from '../catalogue/catalogue.ts';
 import { isSimulated } from '../drivers/drivers.ts';
 import { queueSync } from '../jobs/jobs.ts';
 import { refuseWithResources, removeSettings } from './linking.ts';
+import { visibleSettings } from './readable.ts';
+import { mayManageServices } from './rights.ts';
 import { masked, secretChange } from './secrets.ts';
 import { optionFields, optionNames, settingsFields } from './settings-fields.ts';
 
@@ -36,13 +38,7 @@ export interface SettingsRow extends Row {
   readonly secret_options: Uint8Array | null;
 }
 
-export type SettingsValues = Values<typeof settingsFields>;
-
-/** Condition: the caller sees the settings in alias `st` (services.md 2.4). */
-export const visibleSettings = (caller: Caller, column = 'st.id'): Sql =>
-  seesAll(caller)
-    ? raw('TRUE')
-    : sql`${raw(column)} IN (${(scopes.settings as NonNullable<typeof scopes.settings>).readable(callerId(caller))})`;
+export type SettingsValues = Values<ReturnType<typeof settingsFields>>;
 
 /** Whether the caller may write services at all, and settings of this customer, or shared ones. */
 export function mayWriteSettings(
@@ -54,87 +50,89 @@ export function mayWriteSettings(
   return ownsCustomer(db, caller, settings.customer_id);
 }
 
-/** Whether the setting only_staff_manages_services leaves the caller any writes. */
-export const mayManageServices = ({ caller, config }: Request): boolean =>
-  caller.isStaff || !config.only_staff_manages_services;
-
-export const settings = collection<SettingsRow>()({
-  path: 'service-settings',
-  kind: 'Service Settings',
-  description: 'Accounts at providers: where they are, and the credentials for them, which are written but never read.',
-  table: 'service_settings',
-  alias: 'st',
-  fields: settingsFields,
-  visible: visibleSettings,
-  who: {
-    read: 'Shared settings everybody; others owners and support of the customer; staff and global support.',
-    create: 'Staff; owners for their customers.',
-    update: 'Staff; owners of the customer for private settings.',
-    delete: 'Staff; owners of the customer for private settings.',
-  },
-  filters: {
-    name: partial('st.name'),
-    type: { ...exact('st.type COLLATE NOCASE'), help: 'Type, in any case.' },
-    state: oneOf('st.state', 'State.'),
-    shared: truth('st.shared'),
-    customer: uuidOf('st.customer_id', 'customer'),
-    customer_uuid: uuidOf('st.customer_id', 'customer'),
-    scope: {
-      type: 'link',
-      help: 'Link of the resource that hosts the backend.',
-      condition: (request) => {
-        const scope = scopeParameter(request);
-        return scope && (scope.kind === 'resource' ? sql`st.scope_id = ${scope.id}` : raw('FALSE'));
+/** Accounts at providers of the types of a catalogue. */
+export const settings = memoised((catalogue: Catalogue) =>
+  collection<SettingsRow>()({
+    path: 'service-settings',
+    kind: 'Service Settings',
+    description:
+      'Accounts at providers: where they are, and the credentials for them, which are written but never read.',
+    table: 'service_settings',
+    alias: 'st',
+    fields: settingsFields(catalogue),
+    visible: (caller) => visibleSettings(caller),
+    who: {
+      read: 'Shared settings everybody; others owners and support of the customer; staff and global support.',
+      create: 'Staff; owners for their customers.',
+      update: 'Staff; owners of the customer for private settings.',
+      delete: 'Staff; owners of the customer for private settings.',
+    },
+    filters: {
+      name: partial('st.name'),
+      type: { ...exact('st.type COLLATE NOCASE'), help: 'Type, in any case.' },
+      state: oneOf('st.state', 'State.'),
+      shared: truth('st.shared'),
+      customer: uuidOf('st.customer_id', 'customer'),
+      customer_uuid: uuidOf('st.customer_id', 'customer'),
+      scope: {
+        type: 'link',
+        help: 'Link of the resource that hosts the backend.',
+        condition: (request) => {
+          const scope = scopeParameter(request);
+          return scope && (scope.kind === 'resource' ? sql`st.scope_id = ${scope.id}` : raw('FALSE'));
+        },
       },
     },
-  },
-  orderings: { name: 'st.name COLLATE NOCASE', type: 'st.type', state: 'st.state' },
-  order: 'st.type, st.name COLLATE NOCASE',
-  examples: {
+    orderings: { name: 'st.name COLLATE NOCASE', type: 'st.type', state: 'st.state' },
+    order: 'st.type, st.name COLLATE NOCASE',
+    examples: {
+      create: {
+        name: 'Droplets of Alice',
+        type: 'DigitalOcean',
+        customer: exampleLink('customers'),
+        token: 'token-of-the-account',
+      },
+    },
+    parameters: (request) => ({ detail: isDetail(request) ? 1 : 0 }),
+    described: (request, row) =>
+      row
+        ? mayWriteSettings(request, row)
+        : mayManageServices(request) && (isStaff(request.caller) || ownsSomeCustomer(request.db, request.caller)),
+    accepts: (request, name, row) =>
+      !(name in optionFields(catalogue)) ||
+      optionNames(catalogue, row?.type ?? String(request.body().values.type)).includes(name),
     create: {
-      name: 'Droplets of Alice',
-      type: 'DigitalOcean',
-      customer: exampleLink('customers'),
-      token: 'token-of-the-account',
+      may: mayManageServices,
+      check: (request, values) => {
+        if (!request.caller.isStaff && values.customer == null)
+          throw invalid({ customer: ['This field is required.'] });
+        refuseMissingCredentials(request, values.type as string, values);
+      },
+      mayWith: ({ caller, db }, values) => caller.isStaff || ownsCustomer(db, caller, values.customer as number),
+      run: (request, values) => createSettings(request, values, request.caller.isStaff && (values.shared ?? false)),
     },
-  },
-  parameters: (request) => ({ detail: isDetail(request) ? 1 : 0 }),
-  described: (request, row) =>
-    row
-      ? mayWriteSettings(request, row)
-      : mayManageServices(request) && (isStaff(request.caller) || ownsSomeCustomer(request.db, request.caller)),
-  accepts: (request, name, row) =>
-    !(name in optionFields) || optionNames(row?.type ?? String(request.body().values.type)).includes(name),
-  create: {
-    may: mayManageServices,
-    check: (request, values) => {
-      if (!request.caller.isStaff && values.customer == null) throw invalid({ customer: ['This field is required.'] });
-      refuseMissingCredentials(request, values.type as string, values);
+    update: {
+      may: mayWriteSettings,
+      check: (request, values, row) => {
+        refuseMissingCredentials(request, row.type, values, row);
+        refuseForeignSecrets(catalogue, values, row);
+        refuseSwitch(request, values, row);
+      },
+      run: (request, row, values) => {
+        const columns = columnsOf(request, values, row);
+        if (Object.keys(columns).length > 0)
+          request.db.update('service_settings', row.id, { ...columns, by_staff: Number(request.caller.isStaff) });
+      },
     },
-    mayWith: ({ caller, db }, values) => caller.isStaff || ownsCustomer(db, caller, values.customer as number),
-    run: (request, values) => createSettings(request, values, request.caller.isStaff && (values.shared ?? false)),
-  },
-  update: {
-    may: mayWriteSettings,
-    check: (request, values, row) => {
-      refuseMissingCredentials(request, row.type, values, row);
-      refuseForeignSecrets(values, row);
-      refuseSwitch(request, values, row);
+    delete: {
+      may: mayWriteSettings,
+      run: (request, row) => {
+        refuseWithResources(request, 'settings_id', row.id, 'Cannot delete service settings');
+        removeSettings(request, row.id);
+      },
     },
-    run: (request, row, values) => {
-      const columns = columnsOf(request, values, row);
-      if (Object.keys(columns).length > 0)
-        request.db.update('service_settings', row.id, { ...columns, by_staff: Number(request.caller.isStaff) });
-    },
-  },
-  delete: {
-    may: mayWriteSettings,
-    run: (request, row) => {
-      refuseWithResources(request.db, 'settings_id', row.id, 'Cannot delete service settings');
-      removeSettings(request, row.id);
-    },
-  },
-});
+  }),
+);
 
 /** Credentials stand in detail answers: of one object, and of writes. */
 const isDetail = (request: Request): boolean => request.params.key !== undefined || request.incoming.method === 'POST';
@@ -154,7 +152,7 @@ export function createSettings(request: Request, values: SettingsValues, shared:
     created: request.now,
     ...columnsOf(request, values, { uuid, options: '{}', secret_options: null, type }),
   });
-  createQuotas(request, 'settings', id, providerType(type).quotas.settings, {}, true);
+  createQuotas(request, 'settings', id, deployment.catalogue.type(type).quotas.settings, {}, true);
   queueSync(request as Context, id);
   return id;
 }
@@ -189,9 +187,9 @@ function optionColumns({ deployment }: Request, values: SettingsValues, row: Sto
   const secrets: Record<string, unknown> = row.secret_options
     ? JSON.parse(deployment.secrets.open(row.secret_options, row.uuid))
     : {};
-  const sealed = new Set(providerType(row.type).secretOptions);
+  const sealed = new Set(deployment.catalogue.type(row.type).secretOptions);
   let hasNewSecrets = false;
-  for (const name of optionNames(row.type)) {
+  for (const name of optionNames(deployment.catalogue, row.type)) {
     const value = (values as Record<string, unknown>)[name];
     if (value === undefined || (sealed.has(name) && value === masked)) continue;
     if (value === null) delete options[name];
@@ -210,7 +208,7 @@ function optionColumns({ deployment }: Request, values: SettingsValues, row: Sto
 
 /** Throws 400 for credentials that a real driver needs and neither body nor row have, for a type without one, and for a simulator that is not to be used. */
 export function refuseMissingCredentials(
-  { config }: Request,
+  { config, deployment }: Request,
   typeName: string,
   values: SettingsValues,
   row?: SettingsRow,
@@ -220,7 +218,7 @@ export function refuseMissingCredentials(
     if (!row && !config.simulator_enabled) throw invalid({ backend_url: [messages.url] });
     return;
   }
-  const type = providerType(typeName);
+  const type = deployment.catalogue.type(typeName);
   if (!type.driver) {
     throw invalid({
       backend_url: [
@@ -242,13 +240,13 @@ export function refuseMissingCredentials(
 }
 
 /** Secrets do not follow to another host: whoever changes it must know them (services.md 2.5). */
-function refuseForeignSecrets(values: SettingsValues, row: SettingsRow): void {
+function refuseForeignSecrets(catalogue: Catalogue, values: SettingsValues, row: SettingsRow): void {
   if (values.backend_url === undefined || hostOf(values.backend_url) === hostOf(row.backend_url)) return;
   const given: Readonly<Record<string, unknown>> = values;
   const options: Readonly<Record<string, unknown>> = JSON.parse(row.options);
   const stored = [
     ...(['password', 'token', 'certificate'] as const).filter((name) => row[name] !== null),
-    ...(providerType(row.type).secretOptions ?? []).filter((name) => options[name] !== undefined),
+    ...(catalogue.type(row.type).secretOptions ?? []).filter((name) => options[name] !== undefined),
   ];
   const names = stored.filter((name) => {
     const value = given[name];

@@ -3,8 +3,9 @@ import { changeQuota, quotaOf } from '../../activity/quotas/usage.ts';
 import { type Context, newUuid } from '../../kernel/access/deployment.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { any, type Sql, sql } from '../../kernel/db/sql.ts';
+import { memoised } from '../../kernel/memoised.ts';
+import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { BackendObject, Inventory, PlainValues } from '../catalogue/driver.ts';
-import { providerType, resourceKinds } from '../catalogue/registry.ts';
 import type { ResourceRow } from '../catalogue/resource-row.ts';
 import { queueSync } from '../jobs/jobs.ts';
 import { adoptParts } from '../resources/adoption.ts';
@@ -112,24 +113,28 @@ function judgeServices(
 }
 
 /** Condition: the object in alias `i` of the inventory is of a kind and in a state that can be imported, and is no resource yet. */
-export const isImportable: Sql = sql`(${any(
-  resourceKinds
-    .filter(({ kind }) => kind.isImportable)
-    .map(({ kind: { importableStates }, name }) =>
-      importableStates
-        ? sql`i.kind = ${name} AND i."values" ->> '$.runtime_state' IN (SELECT value FROM json_each(${JSON.stringify(importableStates)}))`
-        : sql`i.kind = ${name}`,
-    ),
-)}) AND NOT EXISTS (SELECT 1 FROM resource r WHERE r.settings_id = i.settings_id AND r.kind = i.kind AND r.backend_id = i.backend_id)`;
+export const isImportable = memoised(
+  ({ kinds }: Catalogue): Sql =>
+    sql`(${any(
+      kinds
+        .filter(({ kind }) => kind.isImportable)
+        .map(({ kind: { importableStates }, name }) =>
+          importableStates
+            ? sql`i.kind = ${name} AND i."values" ->> '$.runtime_state' IN (SELECT value FROM json_each(${JSON.stringify(importableStates)}))`
+            : sql`i.kind = ${name}`,
+        ),
+    )}) AND NOT EXISTS (SELECT 1 FROM resource r WHERE r.settings_id = i.settings_id AND r.kind = i.kind AND r.backend_id = i.backend_id)`,
+);
 
 /** Whether the last synchronisation found objects that could be imported and are not. */
 export const hasImportable = ({ deployment }: Context, settings: number): boolean =>
-  deployment.db.value(sql`SELECT 1 FROM inventory i WHERE i.settings_id = ${settings} AND ${isImportable} LIMIT 1`) !==
-  undefined;
+  deployment.db.value(
+    sql`SELECT 1 FROM inventory i WHERE i.settings_id = ${settings} AND ${isImportable(deployment.catalogue)} LIMIT 1`,
+  ) !== undefined;
 
 function replaceProperties(context: Context, settings: SettingsState, sets: Inventory['properties']): void {
   const { db } = context.deployment;
-  const type = providerType(settings.type);
+  const type = context.deployment.catalogue.type(settings.type);
   for (const [name, set] of Object.entries(sets)) {
     const kind = `${type.name}.${name}`;
     const property = type.properties.find((property) => property.name === name);
@@ -208,9 +213,9 @@ function pullResources(
       const { created: _, ...values } = {
         name: object.name,
         ...object.values,
-        ...referredColumns(db, row, object.values),
+        ...referredColumns(context.deployment, row, object.values),
       } as Record<string, unknown>;
-      const failure = failureOfState(row.kind, values.runtime_state);
+      const failure = failureOfState(context.deployment.catalogue.kind(row.kind), values.runtime_state);
       const state =
         failure === undefined ? { state: 'OK', error_message: '' } : { state: 'Erred', error_message: failure };
       changeResource(context, row, differing(row, { ...values, ...state }));

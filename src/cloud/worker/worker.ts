@@ -81,7 +81,7 @@ export class ProviderWorker {
    */
   #mustWait(job: Job): boolean {
     if (job.operation !== 'create' || job.started !== null) return false;
-    if (job.entity_id !== null) return entityMustWait(this.deployment.db, job);
+    if (job.entity_id !== null) return entityMustWait(this.deployment, job);
     const parent = this.deployment.db.value<string>(
       sql`SELECT state FROM resource WHERE id = (SELECT parent_id FROM resource WHERE id = ${job.resource_id})`,
     );

@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { EventContext } from '../../../src/activity/events/context.ts';
 import { record } from '../../../src/activity/events/record.ts';
+import type { EventContext } from '../../../src/activity/scopes/scope.ts';
 import { ownContext } from '../../../src/kernel/access/deployment.ts';
 import { sql } from '../../../src/kernel/db/sql.ts';
 import { type Client, Fixture, type Json } from '../../support/fixture.ts';

@@ -421,9 +421,9 @@ test('usage is never below zero', () => {
 test('demands on one quota count together', () => {
   const id = link(fixture, people.project, { vcpu: { limit: 10, usage: 4 } });
   const demand = (delta: number) => ({ scope: 'link', id, name: 'vcpu', delta }) as const;
-  requireQuotas(fixture.server.deployment.db, [demand(3), demand(3)]);
-  requireQuotas(fixture.server.deployment.db, [demand(9), demand(-3)]);
-  assert.throws(() => requireQuotas(fixture.server.deployment.db, [demand(4), demand(3)]));
+  requireQuotas(fixture.server, [demand(3), demand(3)]);
+  requireQuotas(fixture.server, [demand(9), demand(-3)]);
+  assert.throws(() => requireQuotas(fixture.server, [demand(4), demand(3)]));
 });
 
 test('quotas are not created, deleted or patched as a list: 405 with Allow', async () => {

@@ -3,7 +3,6 @@ import * as assert from 'uvu/assert';
 import { expireRoles } from '../../../src/accounts/roles/roles.ts';
 import { findDrift } from '../../../src/activity/quotas/recount.ts';
 import { countQuotas } from '../../../src/activity/quotas/usage.ts';
-import { endpoints } from '../../../src/app/api.ts';
 import type { Caller } from '../../../src/kernel/access/caller.ts';
 import { newUuid } from '../../../src/kernel/access/deployment.ts';
 import { Request } from '../../../src/kernel/access/request.ts';
@@ -12,6 +11,7 @@ import { sql } from '../../../src/kernel/db/sql.ts';
 import { HttpError } from '../../../src/kernel/http/error.ts';
 import { Incoming } from '../../../src/kernel/http/incoming.ts';
 import { Router } from '../../../src/kernel/http/router.ts';
+import { endpoints } from '../../support/catalogue.ts';
 import { Fixture, type Json } from '../../support/fixture.ts';
 import { change, contextOf, idOf, settings } from '../../support/links.ts';
 

@@ -3,12 +3,12 @@
  * one, is sent to a server that knows nothing yet: an example that creates something makes the object that the others
  * mean. Answers are compared with the document by the client of the fixture.
  */
+
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { endpoints } from '../../../src/app/api.ts';
 import { openApi } from '../../../src/app/docs/openapi.ts';
-import { resourceKinds } from '../../../src/cloud/catalogue/registry.ts';
 import { raw, sql } from '../../../src/kernel/db/sql.ts';
+import { catalogue, endpoints } from '../../support/catalogue.ts';
 import { Fixture, type Json } from '../../support/fixture.ts';
 import { SamlFixture } from '../../support/saml-fixture.ts';
 import { step } from '../../support/simulated.ts';
@@ -100,7 +100,7 @@ const runtimeStates: Readonly<Record<string, string>> = {
   'openstack-instances change_flavor': 'SHUTOFF',
   'aws-instances resize': 'stopped',
   ...Object.fromEntries(
-    resourceKinds.flatMap(({ kind }) =>
+    catalogue.kinds.flatMap(({ kind }) =>
       kind.actions.flatMap(({ name, runtimeStates: [state] = [] }) =>
         state === undefined ? [] : [[`${kind.path} ${name}`, state]],
       ),

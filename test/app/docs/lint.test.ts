@@ -1,4 +1,5 @@
 /** The OpenAPI document keeps to the recommended rules of Redocly. */
+
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -7,8 +8,8 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { endpoints } from '../../../src/app/api.ts';
 import { openApi } from '../../../src/app/docs/openapi.ts';
+import { endpoints } from '../../support/catalogue.ts';
 
 const lint = suite('lint of the documentation');
 const configuration = fileURLToPath(new URL('redocly.yaml', import.meta.url));

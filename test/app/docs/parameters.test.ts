@@ -1,9 +1,10 @@
 /** What a handler reads from the query is what the document says it may hold. */
+
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { endpoints } from '../../../src/app/api.ts';
 import { openApi } from '../../../src/app/docs/openapi.ts';
 import { Query } from '../../../src/kernel/http/query.ts';
+import { endpoints } from '../../support/catalogue.ts';
 import type { Json } from '../../support/fixture.ts';
 import { isProvided, newKeyOf, wordsOf } from '../rights/provided.ts';
 import { type Situation, situation } from '../rights/situation.ts';

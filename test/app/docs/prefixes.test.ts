@@ -1,7 +1,8 @@
 /** core.md 3: what GET /api/ names, spelled out, and that nobody's token matters to GET /api/configuration/. */
+
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { propertyKinds, providerTypes, resourceKinds } from '../../../src/cloud/catalogue/registry.ts';
+import { catalogue } from '../../support/catalogue.ts';
 import { Fixture } from '../../support/fixture.ts';
 
 const test = suite('prefixes of the API');
@@ -42,8 +43,8 @@ const common = [
 test('the root names every list and nothing else, the same to everybody', async () => {
   const { body } = await fixture.as('stranger').get('/api/');
   const provided = [
-    ...providerTypes.flatMap(({ prefix }) => [prefix, `${prefix}-service-project-link`]),
-    ...[...resourceKinds, ...propertyKinds].map(({ kind }) => kind.path),
+    ...catalogue.types.flatMap(({ prefix }) => [prefix, `${prefix}-service-project-link`]),
+    ...[...catalogue.kinds, ...catalogue.propertyKinds].map(({ kind }) => kind.path),
     'jira-issues',
     'jira-comments',
     'jira-attachments',

@@ -1,13 +1,12 @@
 /** The rights to what types of providers bring with them: the same rows for every type, and an object of every kind to ask for. */
 
 import { createQuotas } from '../../../src/activity/quotas/usage.ts';
-import { endpoints } from '../../../src/app/api.ts';
-import { propertyKinds, providerTypes, resourceKind, resourceKinds } from '../../../src/cloud/catalogue/registry.ts';
 import { placeOf } from '../../../src/cloud/resources/creation.ts';
 import { insertResource } from '../../../src/cloud/resources/rows.ts';
 import { createLink, createService } from '../../../src/cloud/services/linking.ts';
 import { newUuid, ownContext } from '../../../src/kernel/access/deployment.ts';
 import { sql } from '../../../src/kernel/db/sql.ts';
+import { catalogue, endpoints } from '../../support/catalogue.ts';
 import type { Situation } from './situation.ts';
 
 /*
@@ -54,10 +53,10 @@ GET    /api/<entity>/:key/*                                      theirs    200 2
 /** Collections of what resources hold and is none. */
 const entities = new Set(['jira-issues', 'jira-comments', 'jira-attachments']);
 
-const linkPaths = new Map(providerTypes.map((type) => [`${type.prefix}-service-project-link`, type]));
-const servicePaths = new Map(providerTypes.map((type) => [type.prefix, type]));
-const kindPaths = new Map(resourceKinds.map((typed) => [typed.kind.path, typed]));
-const propertyPaths = new Map(propertyKinds.map((property) => [property.kind.path, property]));
+const linkPaths = new Map(catalogue.types.map((type) => [`${type.prefix}-service-project-link`, type]));
+const servicePaths = new Map(catalogue.types.map((type) => [type.prefix, type]));
+const kindPaths = new Map(catalogue.kinds.map((typed) => [typed.kind.path, typed]));
+const propertyPaths = new Map(catalogue.propertyKinds.map((property) => [property.kind.path, property]));
 
 const collectionOf = (path: string): string => path.split('/')[2] ?? '';
 
@@ -156,7 +155,7 @@ function connect(
   const { db } = deployment;
   const context = ownContext(deployment);
   const customer = idOf(place, 'customer', place.customers[object].uuid);
-  const type = providerTypes.find(({ name }) => name === typeName);
+  const type = catalogue.types.find(({ name }) => name === typeName);
   return inserted(place, () => {
     const settings = db.insert('service_settings', {
       uuid: newUuid(deployment),
@@ -222,7 +221,7 @@ function newResource(place: Situation, kind: string, { linkId }: Connection): st
       state: 'OK',
       values: { name: 'one', backend_id: newUuid(deployment), ...values },
     });
-  const parent = resourceKind(kind).kind.references?.parent_id?.kind;
+  const parent = catalogue.kind(kind).kind.references?.parent_id?.kind;
   return inserted(place, () => make(kind, parent === undefined ? {} : { parent_id: make(parent).id })).uuid;
 }
 

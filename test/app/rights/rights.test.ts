@@ -1,8 +1,9 @@
 // Longer than others for its table, which stands in one piece.
+
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { endpoints } from '../../../src/app/api.ts';
 import type { ServerOptions } from '../../../src/app/server.ts';
+import { endpoints } from '../../support/catalogue.ts';
 import { bodies, queries } from './bodies.ts';
 import { isProvided, newKeyOf, providedBody, providedLines } from './provided.ts';
 import { type Column, columns, type Situation, situation } from './situation.ts';

@@ -1,8 +1,8 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { propertyKinds } from '../../../src/cloud/catalogue/registry.ts';
 import { newUuid } from '../../../src/kernel/access/deployment.ts';
 import { type Cast, cast, everybody } from '../../support/cast.ts';
+import { catalogue } from '../../support/catalogue.ts';
 import { type Droplets, dropletService } from '../../support/droplets.ts';
 import { Fixture, type Json } from '../../support/fixture.ts';
 import { type SimulatedService, simulatedService } from '../../support/simulated.ts';
@@ -25,7 +25,7 @@ const sizes = '/api/digitalocean-sizes/';
 const names = async (path: string, client = fixture.staff): Promise<string[]> =>
   (await client.get(path)).body.map(({ name }: Json) => name);
 
-for (const { kind, name } of propertyKinds) {
+for (const { kind, name } of catalogue.propertyKinds) {
   test(`${name} is read by GET of list and detail only, by name unless asked otherwise`, async () => {
     const path = `/api/${kind.path}/`;
     const listed = await fixture.staff.get(path);

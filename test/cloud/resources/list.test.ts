@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { resourceKinds } from '../../../src/cloud/catalogue/registry.ts';
 import { type Cast, cast } from '../../support/cast.ts';
+import { catalogue } from '../../support/catalogue.ts';
 import { type Droplets, dropletService } from '../../support/droplets.ts';
 import { Fixture, type Json } from '../../support/fixture.ts';
 import { type SimulatedService, simulatedService, step, work } from '../../support/simulated.ts';
@@ -88,7 +88,7 @@ test('only GET, HEAD and OPTIONS are served, the latter with the plain metadata'
 test('the count has a key for every kind that resource_type and category let through, ascending, zeros included', async () => {
   const count = async (query = '', client = fixture.staff): Promise<Json> =>
     (await client.get(`/api/resources/count/?${query}`)).body;
-  const kinds = resourceKinds
+  const kinds = catalogue.kinds
     .filter(({ kind }) => !kind.isPart)
     .map(({ name }) => name)
     .sort();
@@ -125,7 +125,7 @@ test('the count has a key for every kind that resource_type and category let thr
 
 test('categories are those of the table', () => {
   const of = (category: string): string[] =>
-    resourceKinds
+    catalogue.kinds
       .filter(({ kind }) => !kind.isPart && kind.category === category)
       .map(({ name }) => name)
       .sort();

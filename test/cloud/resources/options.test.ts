@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { resourceKinds } from '../../../src/cloud/catalogue/registry.ts';
 import type { Cast } from '../../support/cast.ts';
+import { catalogue } from '../../support/catalogue.ts';
 import { type Droplets, dropletWorld } from '../../support/droplets.ts';
 import type { Fixture, Json } from '../../support/fixture.ts';
 import { setOptions, simulatedService, step, work } from '../../support/simulated.ts';
@@ -203,7 +203,7 @@ const types = [
   'nested object',
 ];
 
-for (const { kind, name } of resourceKinds) {
+for (const { kind, name } of catalogue.kinds) {
   test(`${name}: POST is described where it is served, and every action is a path that serves its method`, async () => {
     const path = `/api/${kind.path}/`;
     const { headers, body } = await fixture.staff.options(path);

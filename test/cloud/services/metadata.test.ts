@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { providerTypes } from '../../../src/cloud/catalogue/registry.ts';
 import { type Cast, cast } from '../../support/cast.ts';
+import { catalogue } from '../../support/catalogue.ts';
 import { type Droplets, dropletService } from '../../support/droplets.ts';
 import { Fixture, type Json } from '../../support/fixture.ts';
 
@@ -198,7 +198,7 @@ test('the summary of services has the plain metadata', async () => {
 });
 
 test('the registry has six types', () => {
-  assert.equal(providerTypes.map(({ name }) => name).sort(), Object.keys(registry));
+  assert.equal(catalogue.types.map(({ name }) => name).sort(), Object.keys(registry));
 });
 
 test.run();

@@ -1,11 +1,11 @@
 /** services.md 9: what OPTIONS says of the actions on an object is what the requests for them are really answered, whoever asks. */
+
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { endpoints } from '../../../src/app/api.ts';
-import { resourceKinds } from '../../../src/cloud/catalogue/registry.ts';
 import { raw, sql } from '../../../src/kernel/db/sql.ts';
 import { isProvided, newKeyOf } from '../../app/rights/provided.ts';
 import { type Column, type Situation, situation } from '../../app/rights/situation.ts';
+import { catalogue, endpoints } from '../../support/catalogue.ts';
 import type { Answer, Client, Json } from '../../support/fixture.ts';
 
 const test = suite('actions that OPTIONS tells of');
@@ -54,7 +54,7 @@ test.after(() => place.fixture.close());
 const described = endpoints.filter(({ metadata }) => metadata);
 const lists = described.filter(({ path }) => !path.includes(':key'));
 const details = described.filter(({ path }) => path.includes(':key'));
-const kindOf = (path: string) => resourceKinds.find(({ kind }) => path === `/api/${kind.path}/:key/`)?.kind;
+const kindOf = (path: string) => catalogue.kinds.find(({ kind }) => path === `/api/${kind.path}/:key/`)?.kind;
 
 /** A new object of the own project; everybody sees the one certification. */
 function newObject(path: string): string {

@@ -1,12 +1,13 @@
 /** core.md 1.10: OPTIONS of every path, asked by everybody, and compared with what the requests it tells of are really answered. */
+
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { endpoints } from '../../../src/app/api.ts';
 import type { ServerOptions } from '../../../src/app/server.ts';
 import { allowed, type Endpoint } from '../../../src/kernel/collection/endpoint.ts';
 import { bodies, queries } from '../../app/rights/bodies.ts';
 import { entityBody, isEntity, isProvided, newKeyOf, providedBody, wordsOf } from '../../app/rights/provided.ts';
 import { type Column, columns, type Situation, situation } from '../../app/rights/situation.ts';
+import { endpoints } from '../../support/catalogue.ts';
 import type { Answer, Json } from '../../support/fixture.ts';
 
 const test = suite('OPTIONS everywhere');

@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { providerType } from '../../../../src/cloud/catalogue/registry.ts';
 import { type Cast, cast, everybody } from '../../../support/cast.ts';
+import { catalogue } from '../../../support/catalogue.ts';
 import { Fixture, type Json } from '../../../support/fixture.ts';
 import { type SimulatedService, setOptions, simulatedService, work } from '../../../support/simulated.ts';
 
@@ -170,7 +170,7 @@ test('an image that its settings do not keep cannot be chosen', async () => {
 });
 
 test('a real driver needs username (access key id) and token (secret key)', () => {
-  const { missingCredentials: missing } = providerType('Amazon');
+  const { missingCredentials: missing } = catalogue.type('Amazon');
   const required = ['This field is required.'];
   assert.equal(missing({}), { username: required, token: required });
   assert.equal(missing({ username: 'AKIA' }), { token: required });

@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { providerType } from '../../../../src/cloud/catalogue/registry.ts';
 import { type Cast, cast } from '../../../support/cast.ts';
+import { catalogue } from '../../../support/catalogue.ts';
 import { type Client, Fixture, type Json } from '../../../support/fixture.ts';
 import {
   passage,
@@ -39,7 +39,7 @@ const present = async (object: Json): Promise<Json> => (await fixture.staff.get(
 const messages = (): string[] => fixture.events().map(({ message }) => message);
 
 test('a real driver needs a token, or username and password', () => {
-  const { missingCredentials: missing } = providerType('GitLab');
+  const { missingCredentials: missing } = catalogue.type('GitLab');
   const message = { non_field_errors: ['Either token or username and password should be specified'] };
   assert.equal(missing({}), message);
   assert.equal(missing({ username: 'root' }), message);

@@ -1,8 +1,8 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { providerType } from '../../../../src/cloud/catalogue/registry.ts';
 import { raw } from '../../../../src/kernel/db/sql.ts';
 import { type Cast, cast, everybody } from '../../../support/cast.ts';
+import { catalogue } from '../../../support/catalogue.ts';
 import { type Client, Fixture, type Json } from '../../../support/fixture.ts';
 import { publicKeys } from '../../../support/public-keys.ts';
 import {
@@ -51,7 +51,7 @@ const messages = (): string[] => fixture.events().map(({ message }) => message);
 const now = (): string => new Date(fixture.clock.now() / 1000).toISOString().replace('.000', '');
 
 test('a real driver needs username and password', () => {
-  const { missingCredentials: missing } = providerType('Oracle');
+  const { missingCredentials: missing } = catalogue.type('Oracle');
   const required = ['This field is required.'];
   assert.equal(missing({}), { username: required, password: required });
   assert.equal(missing({ username: 'sysman' }), { password: required });

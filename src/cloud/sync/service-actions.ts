@@ -12,24 +12,23 @@ import { sql } from '../../kernel/db/sql.ts';
 import { conflict, forbidden, invalid } from '../../kernel/http/error.ts';
 import { pageHeaders, pageOf } from '../../kernel/http/page.ts';
 import { document, empty, json, type Reply } from '../../kernel/http/reply.ts';
+import type { Catalogue, TypedKind } from '../catalogue/catalogue.ts';
 import type { BackendObject } from '../catalogue/driver.ts';
-import { providerTypes, resourceKind, type TypedKind } from '../catalogue/registry.ts';
 import type { ResourceRow } from '../catalogue/resource-row.ts';
 import type { ProviderType } from '../catalogue/type.ts';
 import { refusalAsHost } from '../resources/changes.ts';
 import { demandsOfKnown } from '../resources/counting.ts';
 import { placeOf } from '../resources/creation.ts';
-import { collectionOf } from '../resources/kinds.ts';
+import { collectionOf } from '../resources/kind-collection.ts';
 import { resourceContext, resourceOf } from '../resources/resource.ts';
 import { visibleResources } from '../resources/rights.ts';
 import { insertResource, removeResource } from '../resources/rows.ts';
-import { isImportable, judgeImports } from '../sync/sync.ts';
-import { removeService } from './linking.ts';
-import { importFields, mayWriteService, refuseShared, type ServiceRow, servicesByType } from './services.ts';
+import { removeService } from '../services/linking.ts';
+import { mayWriteService, refuseShared } from '../services/rights.ts';
+import { importFields, type ServiceRow, type Services, servicesOf } from '../services/services.ts';
+import { isImportable, judgeImports } from './sync.ts';
 
 /* What one does with a service besides writing it: unlink it, and import objects of its provider (services.md 4.2). */
-
-type Services = NonNullable<ReturnType<typeof servicesByType.get>>;
 
 /** The service of the path, for a caller who may import and unlink. Throws 404, 403. */
 function found(request: Request, services: Services): ServiceRow {
@@ -87,32 +86,35 @@ interface InventoryRow {
   readonly values: string;
 }
 
-const importableKinds = (type: ProviderType): TypedKind[] =>
-  type.kinds.filter(({ isImportable }) => isImportable).map(({ name }) => resourceKind(`${type.name}.${name}`));
+const importableKinds = ({ kinds }: Catalogue, of: ProviderType): TypedKind[] =>
+  kinds.filter(({ kind, type }) => type === of && kind.isImportable);
 
 const told = { type: ['string', 'number', 'boolean', 'array', 'null'], items: text };
 
 /** What is told of an object that can be imported; kinds add members of their own. */
-const candidateShape = (type: ProviderType): Shape => {
-  const own = importableKinds(type).flatMap((typed) => (typed.kind.importFields ?? []).map((name) => [name, told]));
+const candidateShape = (catalogue: Catalogue, type: ProviderType): Shape => {
+  const own = importableKinds(catalogue, type).flatMap((typed) =>
+    (typed.kind.importFields ?? []).map((name) => [name, told]),
+  );
   const known = { backend_id: text, name: text, resource_type: text, created: { type: ['string', 'null'] } };
   return { ...objectShape(known), properties: { ...known, ...Object.fromEntries(own) } };
 };
 
 /** Objects of the provider that are not resources here. */
 function candidates(request: Request, type: ProviderType, service: ServiceRow): Reply {
-  const { db, query } = request;
+  const { db, deployment, query } = request;
+  const { catalogue } = deployment;
   const asked = query.all('resource_type');
-  const kinds = importableKinds(type).filter(({ name }) => asked.length === 0 || asked.includes(name));
+  const kinds = importableKinds(catalogue, type).filter(({ name }) => asked.length === 0 || asked.includes(name));
   const from = sql`FROM inventory i WHERE i.settings_id = ${service.settings_id} AND i.kind IN (SELECT value FROM json_each(${JSON.stringify(kinds.map(({ name }) => name))}))
-    AND ${isImportable}`;
+    AND ${isImportable(catalogue)}`;
   const total = db.count(sql`SELECT count(*) ${from}`);
   const page = pageOf(query, total);
   const rows = db.all<InventoryRow>(
     sql`SELECT i.kind, i.backend_id, i.name, i."values" ${from} ORDER BY i.kind, i.name, i.backend_id LIMIT ${page.size} OFFSET ${page.offset}`,
   );
   const items = rows.map(({ backend_id, kind, name, values }) => {
-    const typed = resourceKind(kind).kind;
+    const typed = catalogue.kind(kind).kind;
     const object = { kind: typed.name, backend_id, name, values: JSON.parse(values) as Record<string, unknown> };
     const known = { ...object.values, ...typed.importItem?.(request, object, service.settings_id) };
     const extra = Object.fromEntries((typed.importFields ?? []).map((field) => [field, known[field] ?? null]));
@@ -133,13 +135,14 @@ const importedShape = {
 };
 
 function importObject(request: Request, type: ProviderType, service: ServiceRow): Reply {
-  const { db } = request;
+  const { db, deployment } = request;
+  const { catalogue } = deployment;
   const values = validate(importFields, request, 'create') as {
     backend_id: string;
     project: number;
     resource_type?: string;
   };
-  const kinds = importableKinds(type);
+  const kinds = importableKinds(catalogue, type);
   if (kinds.length > 1 && !values.resource_type) throw invalid({ resource_type: ['This field is required.'] });
   const typed = values.resource_type ? kinds.find(({ name }) => name === values.resource_type) : kinds[0];
   if (!typed) throw invalid({ resource_type: [`"${values.resource_type}" is not a valid choice.`] });
@@ -156,7 +159,7 @@ function importObject(request: Request, type: ProviderType, service: ServiceRow)
     throw invalid({ backend_id: ['This resource is already linked.'] });
   }
   const row = db.get<InventoryRow>(sql`SELECT i.kind, i.backend_id, i.name, i."values" FROM inventory i
-    WHERE i.settings_id = ${service.settings_id} AND i.kind = ${typed.name} AND i.backend_id = ${values.backend_id} AND ${isImportable}`);
+    WHERE i.settings_id = ${service.settings_id} AND i.kind = ${typed.name} AND i.backend_id = ${values.backend_id} AND ${isImportable(catalogue)}`);
   if (!row) throw invalid({ backend_id: [`Can't find ${typed.kind.name.toLowerCase()} with ID ${values.backend_id}`] });
   const imported = store(
     request,
@@ -165,9 +168,10 @@ function importObject(request: Request, type: ProviderType, service: ServiceRow)
     linkId,
   );
   judgeImports(request, service.settings_id);
-  const { created, name, state, url, uuid } = JSON.parse(
-    collectionOf(typed.name).represent(request, imported.id),
-  ) as Record<string, string>;
+  const { created, name, state, url, uuid } = JSON.parse(collectionOf(typed).represent(request, imported.id)) as Record<
+    string,
+    string
+  >;
   return json({ url, uuid, name, state, created });
 }
 
@@ -191,14 +195,15 @@ function store(request: Request, typed: TypedKind, object: BackendObject, linkId
     project_id: place.project,
     customer_id: place.customer,
   };
-  requireQuotas(request.db, demandsOfKnown(draft as unknown as ResourceRow));
+  requireQuotas(request, demandsOfKnown(request.deployment.catalogue, draft as unknown as ResourceRow));
   const imported = insertResource(request, { kind: typed.name, ...place, state: 'OK', values: row });
   acceptance.afterInsert?.(imported.id);
   record(request, 'resource_import_succeeded', resourceContext(request.db, imported));
   return imported;
 }
 
-function endpointsOf(type: ProviderType, services: Services): Endpoint[] {
+function endpointsOf(catalogue: Catalogue, type: ProviderType): Endpoint[] {
+  const services = servicesOf(catalogue, type);
   const base = `/api/${type.prefix}/:key`;
   const seen = (request: Request): undefined => void services.find(request);
   /** The `actions` for who may import and unlink. Throws 404. */
@@ -221,7 +226,7 @@ function endpointsOf(type: ProviderType, services: Services): Endpoint[] {
         who: 'Staff; owners of the customer for private settings.',
         filters: { resource_type: parameter('string', 'Type of the resource.', true) },
         paginated: true,
-        output: { status: 200, shape: { type: 'array', items: candidateShape(type) } },
+        output: { status: 200, shape: { type: 'array', items: candidateShape(catalogue, type) } },
         refusals: { 403: true },
         handle: (request) => candidates(request, type, found(request, services)),
       },
@@ -234,7 +239,7 @@ function endpointsOf(type: ProviderType, services: Services): Endpoint[] {
           example: {
             backend_id: '1000001',
             project: exampleLink('projects'),
-            resource_type: importableKinds(type)[0]?.name,
+            resource_type: importableKinds(catalogue, type)[0]?.name,
           },
         },
         output: { status: 200, shape: importedShape },
@@ -273,11 +278,10 @@ function endpointsOf(type: ProviderType, services: Services): Endpoint[] {
         },
       },
     },
-    importableKinds(type).length > 0 ? importer : unsupported,
+    importableKinds(catalogue, type).length > 0 ? importer : unsupported,
   ];
 }
 
 /** Every action path of services. */
-export const serviceActionEndpoints: readonly Endpoint[] = providerTypes.flatMap((type) =>
-  endpointsOf(type, servicesByType.get(type.name) as Services),
-);
+export const serviceActionEndpoints = (catalogue: Catalogue): readonly Endpoint[] =>
+  catalogue.types.flatMap((type) => endpointsOf(catalogue, type));

@@ -1,0 +1,31 @@
+import { type CustomerNames, customerContext } from '../../activity/events/context.ts';
+import type { Scope } from '../../activity/scopes/scope.ts';
+import { connectedCustomers } from '../../kernel/access/visibility.ts';
+import type { Database } from '../../kernel/db/database.ts';
+import { sql } from '../../kernel/db/sql.ts';
+
+/** What contexts of events tell of a customer. */
+export const customerNames = (db: Database, id: number): CustomerNames =>
+  db.get<CustomerNames>(
+    sql`SELECT uuid, name, abbreviation, contact_details FROM customer WHERE id = ${id}`,
+  ) as CustomerNames;
+
+/** Customers as scopes of quotas, alerts and events. */
+export const customerScope: Scope = {
+  name: 'structure.customer',
+  short: 'customer',
+  path: 'customers',
+  table: 'customer',
+  accepted: true,
+  readable: connectedCustomers,
+  own: (db, id) => customerContext(customerNames(db, id)),
+  scope: (db, id) => {
+    const customer = customerNames(db, id);
+    return {
+      scope_uuid: customer.uuid,
+      scope_name: customer.name,
+      scope_abbreviation: customer.abbreviation,
+      scope_contact_details: customer.contact_details,
+    };
+  },
+};

@@ -1,0 +1,29 @@
+import { type UserNames, userContext } from '../../activity/events/context.ts';
+import type { Scope } from '../../activity/scopes/scope.ts';
+import type { Database } from '../../kernel/db/database.ts';
+import { sql } from '../../kernel/db/sql.ts';
+
+/** What contexts of events tell of a user. */
+export const userNames = (db: Database, id: number): UserNames =>
+  db.get<UserNames>(sql`SELECT uuid, username, full_name, native_name FROM user WHERE id = ${id}`) as UserNames;
+
+/** Users as scopes of alerts and events. */
+export const userScope: Scope = {
+  name: 'core.user',
+  short: 'user',
+  path: 'users',
+  table: 'user',
+  accepted: true,
+  readable: (user) => sql`SELECT id FROM user WHERE (is_active AND NOT is_staff) OR id = ${user}`,
+  own: (db, id) => userContext(userNames(db, id)),
+  scope: (db, id) => {
+    const user = userNames(db, id);
+    return {
+      scope_uuid: user.uuid,
+      scope_name: user.username,
+      scope_username: user.username,
+      scope_full_name: user.full_name,
+      scope_native_name: user.native_name,
+    };
+  },
+};

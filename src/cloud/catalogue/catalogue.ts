@@ -1,0 +1,85 @@
+import type { EntityKind, PropertyKind, ProviderType, ResourceKind } from './type.ts';
+
+// What is registered belongs to the deployment, of which the kernel must not know that there are clouds: the floor adds its
+// own member.
+declare module '../../kernel/access/deployment.ts' {
+  interface Deployment {
+    /** The types of provider that this deployment serves. */
+    readonly catalogue: Catalogue;
+  }
+}
+
+/** A kind of resource with the type it belongs to and its full name. */
+export interface TypedKind {
+  readonly type: ProviderType;
+  readonly kind: ResourceKind;
+  /** `DigitalOcean.Droplet` */
+  readonly name: string;
+}
+
+/** A kind of property with the type it belongs to and its full name. */
+export interface TypedProperty {
+  readonly type: ProviderType;
+  readonly kind: PropertyKind;
+  /** `DigitalOcean.Image` */
+  readonly name: string;
+}
+
+/** The types of provider of a deployment, with everything that they declare by its name. */
+export class Catalogue {
+  /** Every kind of resource and of part. */
+  readonly kinds: readonly TypedKind[];
+  readonly propertyKinds: readonly TypedProperty[];
+  readonly #types: ReadonlyMap<string, ProviderType>;
+  readonly #kinds: ReadonlyMap<string, TypedKind>;
+  readonly #entityKinds: ReadonlyMap<string, EntityKind>;
+
+  /** Throws when there is no type, and when two of them, or two of what they serve, have one name or path. */
+  constructor(readonly types: readonly ProviderType[]) {
+    if (types.length === 0) throw new Error('At least one provider type is needed');
+    const named = <K extends { readonly name: string }>(type: ProviderType, kinds: readonly K[]) =>
+      kinds.map((kind) => ({ type, kind, name: `${type.name}.${kind.name}` }));
+    this.kinds = types.flatMap((type) => named(type, type.kinds));
+    this.propertyKinds = types.flatMap((type) => named(type, type.properties));
+    const entities = types.flatMap((type) => named(type, type.entities ?? []));
+    this.#types = new Map(types.map((type) => [type.name, type]));
+    this.#kinds = new Map(this.kinds.map((typed) => [typed.name, typed]));
+    this.#entityKinds = new Map(entities.map(({ kind, name }) => [name, kind]));
+    refuseRepeated(types.map(({ name }) => name));
+    refuseRepeated([...this.kinds, ...this.propertyKinds, ...entities].map(({ name }) => name));
+    refuseRepeated([
+      ...types.map(({ prefix }) => prefix),
+      ...[...this.kinds, ...this.propertyKinds].map(({ kind }) => kind.path),
+    ]);
+  }
+
+  /** A type by its name. Throws for a name that no row should hold. */
+  type(name: string): ProviderType {
+    return known(this.#types.get(name), 'provider type', name);
+  }
+
+  /** A kind of resource by its full name. Throws for a name that no row should hold. */
+  kind(name: string): TypedKind {
+    return known(this.#kinds.get(name), 'resource kind', name);
+  }
+
+  /** A kind of object of a type's own, by its full name. Throws for a name that no row should hold. */
+  entityKind(name: string): EntityKind {
+    return known(this.#entityKinds.get(name), 'entity kind', name);
+  }
+
+  /** The full name of such a kind. */
+  entityName(kind: EntityKind): string {
+    return [...this.#entityKinds].find(([, known]) => known === kind)?.[0] as string;
+  }
+}
+
+function known<T>(value: T | undefined, what: string, name: string): T {
+  if (value === undefined) throw new Error(`There is no ${what} "${name}"`);
+  return value;
+}
+
+function refuseRepeated(names: readonly string[]): void {
+  const repeated = names.find((name, i) => names.indexOf(name) !== i);
+  if (repeated !== undefined) throw new Error(`Two provider types declare "${repeated}"`);
+}

@@ -1,0 +1,8 @@
+import { api } from '../../src/app/api.ts';
+import { builtIn } from '../../src/app/providers.ts';
+
+/** The types of provider that servers serve unless they are given others. */
+export const catalogue = builtIn;
+
+/** Every path of the API of such servers. */
+export const endpoints = api(catalogue);
