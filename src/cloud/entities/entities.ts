@@ -9,8 +9,7 @@ import type { DriverCall, PlainValues, Step } from '../catalogue/driver.ts';
 import type { State } from '../catalogue/resource-row.ts';
 import type { EntityKind } from '../catalogue/type.ts';
 import { type Job, queueJob } from '../jobs/jobs.ts';
-import { longestText, missingAtBackend, timeoutOf } from '../resources/operations.ts';
-import type { Subject } from '../worker/job-handler.ts';
+import { longestText, missingAtBackend, operationHandler, type Subject, timeoutOf } from '../jobs/operation.ts';
 
 /*
  * Objects of a provider type's own that are no resources: the states of services.md 8.1 and their jobs, without events,
@@ -107,7 +106,7 @@ export function queueNotice(context: Context, kind: string, settings: number, no
 }
 
 /** An object is not created before what it refers to, nor more than four of a kind at once on the same settings. */
-export function entityMustWait(
+function entityMustWait(
   { catalogue, db }: Deployment,
   { entity_id: id, entity_kind: name, settings_id: settings }: Job,
 ): boolean {
@@ -132,8 +131,9 @@ const owners = (db: Database, kind: EntityKind, id: number): Owner[] =>
     ),
   );
 
-/** The object that a job is about, as the worker deals with it; undefined when it is gone. */
-export function entitySubject(deployment: Deployment, job: Job, name: string): Subject | undefined {
+/** The object that a job is about; undefined when it is gone. */
+function entitySubject(deployment: Deployment, job: Job): Subject | undefined {
+  const name = job.entity_kind as string;
   const kind = deployment.catalogue.entityKind(name);
   if (job.entity_id === null) return noticeSubject(deployment, job, name);
   const { db } = deployment;
@@ -248,3 +248,9 @@ const isExpected = (db: Database, { owners: [owner], table }: EntityKind, id: nu
   db.value(
     sql`SELECT 1 FROM ${raw(table)} WHERE ${raw(owner.column)} = ${id} AND backend_id = '' AND state IN ('Creation Scheduled', 'Creating')`,
   ) !== undefined;
+
+/** Operations on objects of the types' own. */
+export const entityHandler = operationHandler(
+  entitySubject,
+  (deployment, job) => job.entity_id !== null && entityMustWait(deployment, job),
+);

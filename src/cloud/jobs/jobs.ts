@@ -60,10 +60,6 @@ export function queueSync(context: Context, settings: number): void {
   }
 }
 
-/** Drops the work about a resource. */
-export const dropJobsOf = (db: Database, resource: number): void =>
-  void db.run(sql`DELETE FROM job WHERE resource_id = ${resource}`);
-
 /** Puts a job off: to its next look at the provider, or to a repetition of a failed call. */
 export function postpone(
   deployment: Deployment,

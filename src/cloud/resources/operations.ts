@@ -3,14 +3,12 @@ import type { EventTypeName } from '../../activity/events/catalogue.ts';
 import { record } from '../../activity/events/record.ts';
 import { countQuotas, type Demand } from '../../activity/quotas/usage.ts';
 import type { Context, Deployment } from '../../kernel/access/deployment.ts';
-import { minute } from '../../kernel/clock.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import type { TypedKind } from '../catalogue/catalogue.ts';
 import type { DriverCall, PlainValues, Step } from '../catalogue/driver.ts';
 import type { ResourceRow, State } from '../catalogue/resource-row.ts';
-import type { ResourceKind } from '../catalogue/type.ts';
 import type { Job } from '../jobs/jobs.ts';
-import type { Subject } from '../worker/job-handler.ts';
+import { longestText, missingAtBackend, operationHandler, type Subject, timeoutOf } from '../jobs/operation.ts';
 import { detailsOf, resourceContext, resourceOf } from './resource.ts';
 import { applyChanges, changeResource, changeTogether, removeResource } from './rows.ts';
 
@@ -19,13 +17,10 @@ import { applyChanges, changeResource, changeTogether, removeResource } from './
  * own, made by the worker.
  */
 
-/** What a resource tells that the provider has no more. */
-export const missingAtBackend = 'Does not exist at backend.';
-
 const running: Readonly<Record<string, State>> = { create: 'Creating', delete: 'Deleting' };
 
 /** Scheduled becomes running. */
-export function startOperation(context: Context, resource: ResourceRow, job: Job): void {
+function startOperation(context: Context, resource: ResourceRow, job: Job): void {
   const { secrets: _, ...shown } = JSON.parse(job.parameters) as PlainValues;
   const isAction = !['create', 'update', 'delete', 'pull'].includes(job.operation);
   const { together } = shown as { together?: readonly number[] };
@@ -37,7 +32,7 @@ export function startOperation(context: Context, resource: ResourceRow, job: Job
 }
 
 /** Stores what a waiting operation told; answers the text of a failure when the provider's state means one. */
-export function storeProgress(
+function storeProgress(
   context: Context,
   resource: ResourceRow,
   { changes, values = {} }: Extract<Step, { kind: 'wait' }>,
@@ -53,11 +48,8 @@ export function failureOfState({ kind }: TypedKind, state: unknown): string | un
     : undefined;
 }
 
-/** Characters of a failure that are kept (services.md 8.3). */
-export const longestText = 2000;
-
 /** The end of an operation: state, values, quotas, events and alerts in one transaction. */
-export function finishOperation(
+function finishOperation(
   context: Context,
   resource: ResourceRow,
   job: Job,
@@ -172,17 +164,6 @@ function keepSecrets(
   });
 }
 
-/** The text of the failure of an operation that has run longer than it may, in minutes; undefined while it has not (services.md 8.3 "Limits"). */
-export function timeoutOf(
-  job: Job,
-  now: number,
-  { action = 25, create = 30, delete: remove = 5 }: NonNullable<ResourceKind['limits']> = {},
-): string | undefined {
-  const minutes = job.operation === 'create' ? create : job.operation === 'delete' ? remove : action;
-  if (job.started === null || now <= job.started + minutes * minute) return undefined;
-  return job.operation === 'create' ? 'Provisioning is timed out.' : 'Operation is timed out.';
-}
-
 /** The text of the failure of a creation in something that never came to be at the provider; undefined otherwise. */
 function orphanhood({ catalogue, db }: Deployment, job: Job, resource: ResourceRow): string | undefined {
   const parent =
@@ -190,8 +171,8 @@ function orphanhood({ catalogue, db }: Deployment, job: Job, resource: ResourceR
   return parent?.backend_id === '' ? `${catalogue.kind(parent.kind).kind.name} does not exist at backend` : undefined;
 }
 
-/** The resource that a job is about, as the worker deals with it; undefined when it is gone. */
-export function resourceSubject(deployment: Deployment, job: Job): Subject | undefined {
+/** The resource that a job is about; undefined when it is gone. */
+function resourceSubject(deployment: Deployment, job: Job): Subject | undefined {
   const resource = job.resource_id === null ? undefined : resourceOf(deployment.db, job.resource_id);
   return (
     resource && {
@@ -223,3 +204,25 @@ function driverCall({ catalogue, db, secrets }: Deployment, job: Job, resource: 
     isRepeated: job.lease !== null,
   };
 }
+
+const creatingAtOnce = 4;
+
+/**
+ * At most four objects of one kind are being created at once on the same settings, and none before what it belongs to. Of
+ * one name only one until its id is known: what came of a creation without an answer is looked up by the name.
+ */
+function mustWait({ db }: Deployment, job: Job): boolean {
+  const parent = db.value<string>(
+    sql`SELECT state FROM resource WHERE id = (SELECT parent_id FROM resource WHERE id = ${job.resource_id})`,
+  );
+  if (parent === 'Creation Scheduled' || parent === 'Creating') return true;
+  const { creating, hasNamesake } = db.get<{ creating: number; hasNamesake: number }>(sql`
+    SELECT count(*) AS creating, ifnull(max(r.name = own.name AND r.backend_id = '' AND st.backend_url LIKE 'http%'), 0) AS hasNamesake
+    FROM resource own JOIN service_settings st ON st.id = own.settings_id
+    JOIN resource r ON r.settings_id = own.settings_id AND r.kind = own.kind AND r.state = 'Creating'
+    WHERE own.id = ${job.resource_id}`) as { creating: number; hasNamesake: number };
+  return creating >= creatingAtOnce || hasNamesake === 1;
+}
+
+/** Operations on resources. */
+export const resourceHandler = operationHandler(resourceSubject, mustWait);

@@ -8,8 +8,9 @@ import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { BackendObject, Inventory, PlainValues } from '../catalogue/driver.ts';
 import type { ResourceRow } from '../catalogue/resource-row.ts';
 import { queueSync } from '../jobs/jobs.ts';
+import { missingAtBackend } from '../jobs/operation.ts';
 import { adoptParts } from '../resources/adoption.ts';
-import { failureOfState, missingAtBackend } from '../resources/operations.ts';
+import { failureOfState } from '../resources/operations.ts';
 import { changeResource, referredColumns } from '../resources/rows.ts';
 import { connectCustomers } from '../services/linking.ts';
 

@@ -1,19 +1,16 @@
 import { type Context, type Deployment, ownContext } from '../../kernel/access/deployment.ts';
 import { minute, second } from '../../kernel/clock.ts';
 import { sql } from '../../kernel/db/sql.ts';
-import type { Driver, Step } from '../catalogue/driver.ts';
-import { type ErrorClass, ProviderError } from '../catalogue/provider-error.ts';
+import { ProviderError } from '../catalogue/provider-error.ts';
 import { driverOf, driverSettings } from '../drivers/drivers.ts';
-import { entityMustWait } from '../entities/entities.ts';
-import { type Job, postpone, removeJob } from '../jobs/jobs.ts';
-import { longestText, missingAtBackend } from '../resources/operations.ts';
-import { failSync, finishSync, startSync } from '../sync/sync.ts';
-import { type Subject, subjectOf } from './job-handler.ts';
+import type { JobHandler, Store } from '../jobs/job-handler.ts';
+import { type Job, postpone } from '../jobs/jobs.ts';
+import { longestText } from '../jobs/operation.ts';
+import { handlerOf } from './handlers.ts';
 
 const leaseFor = 10 * minute;
 const lookedAtOfSettings = 50;
 const callsPerSettings = 4;
-const creatingAtOnce = 4;
 /** Waits before a call is repeated that found the provider unavailable. */
 const unavailableRetries = [1, 2, 4].map((seconds) => seconds * second);
 const limitedRetries = 5;
@@ -75,23 +72,9 @@ export class ProviderWorker {
     this.#state = 'stopped';
   }
 
-  /**
-   * At most four objects of one kind are being created at once on the same settings, and none before what it belongs to. Of
-   * one name only one until its id is known: what came of a creation without an answer is looked up by the name.
-   */
   #mustWait(job: Job): boolean {
     if (job.operation !== 'create' || job.started !== null) return false;
-    if (job.entity_id !== null) return entityMustWait(this.deployment, job);
-    const parent = this.deployment.db.value<string>(
-      sql`SELECT state FROM resource WHERE id = (SELECT parent_id FROM resource WHERE id = ${job.resource_id})`,
-    );
-    if (parent === 'Creation Scheduled' || parent === 'Creating') return true;
-    const { creating, hasNamesake } = this.deployment.db.get<{ creating: number; hasNamesake: number }>(sql`
-      SELECT count(*) AS creating, ifnull(max(r.name = own.name AND r.backend_id = '' AND st.backend_url LIKE 'http%'), 0) AS hasNamesake
-      FROM resource own JOIN service_settings st ON st.id = own.settings_id
-      JOIN resource r ON r.settings_id = own.settings_id AND r.kind = own.kind AND r.state = 'Creating'
-      WHERE own.id = ${job.resource_id}`) as { creating: number; hasNamesake: number };
-    return creating >= creatingAtOnce || hasNamesake === 1;
+    return handlerOf(job).mustWait?.(this.deployment, job) ?? false;
   }
 
   #start(job: Job): void {
@@ -101,7 +84,7 @@ export class ProviderWorker {
       deployment.db.run(
         sql`UPDATE job SET lease = ${now + leaseFor}, started = ifnull(started, ${now}) WHERE id = ${job.id}`,
       );
-      if (job.started === null) this.#enter(job, ownContext(deployment));
+      if (job.started === null) handlerOf(job).start?.(ownContext(deployment), job);
     });
     this.#calls.set(job.settings_id, (this.#calls.get(job.settings_id) ?? 0) + 1);
     // The state that was entered is committed and seen before the provider is called.
@@ -121,123 +104,25 @@ export class ProviderWorker {
     this.#running.set(job.id, work);
   }
 
-  #enter(job: Job, context: Context): void {
-    if (job.operation === 'sync') startSync(context, job.settings_id);
-    subjectOf(this.deployment, job)?.start(context);
-  }
-
   async #run(job: Job): Promise<void> {
     const settings = driverSettings(this.deployment, job.settings_id);
     if (!settings) return;
-    const driver = driverOf(this.deployment, settings);
-    if (job.operation === 'sync') return this.#synchronise(job, driver);
-    if (job.resource_id === null && job.entity_kind === null) return this.#forgetKey(job, driver);
-    const subject = subjectOf(this.deployment, job);
-    if (subject) await this.#operate(job, driver, subject);
-  }
-
-  async #synchronise(job: Job, driver: Driver): Promise<void> {
-    const revisions = new Map(
-      this.deployment.db
-        .all<{ id: number; revision: number }>(
-          sql`SELECT id, revision FROM resource WHERE settings_id = ${job.settings_id}`,
-        )
-        .map(({ id, revision }) => [id, revision]),
-    );
-    try {
-      await driver.ping();
-      const inventory = await driver.sync();
-      this.#write((context) => {
-        finishSync(context, job.settings_id, inventory, revisions);
-        removeJob(this.deployment.db, job.id);
+    const handler = handlerOf(job);
+    const store = await handler
+      .call(this.deployment, job, driverOf(this.deployment, settings))
+      .catch((error: unknown) => {
+        if (!(error instanceof ProviderError)) throw error;
+        return this.#afterFailure(job, handler, error);
       });
-    } catch (error) {
-      if (!(error instanceof ProviderError)) throw error;
-      if (this.#repeated(job, error)) return;
-      this.#write((context) => {
-        failSync(context, job.settings_id, failureText(error));
-        removeJob(this.deployment.db, job.id);
-      });
-    }
+    if (store) this.#write(store);
   }
 
-  async #forgetKey(job: Job, driver: Driver): Promise<void> {
-    const { fingerprint } = JSON.parse(job.parameters) as { fingerprint: string };
-    try {
-      await driver.forgetKey?.(fingerprint);
-      this.#write(() => removeJob(this.deployment.db, job.id));
-    } catch (error) {
-      if (!(error instanceof ProviderError)) throw error;
-      const isLast = job.retries + 1 >= limitedRetries;
-      this.#write(() =>
-        isLast
-          ? removeJob(this.deployment.db, job.id)
-          : postpone(this.deployment, job, this.deployment.clock.now() + minute, { retries: job.retries + 1 }),
-      );
-    }
-  }
-
-  async #operate(job: Job, driver: Driver, subject: Subject): Promise<void> {
-    const step = await this.#step(job, driver, subject);
-    if (step === undefined) return;
-    this.#write((context) => {
-      const present = subjectOf(this.deployment, job);
-      // The resource was unlinked meanwhile, and the job with it.
-      if (!present || this.deployment.db.value(sql`SELECT 1 FROM job WHERE id = ${job.id}`) === undefined) return;
-      if (step.kind !== 'wait') {
-        removeJob(this.deployment.db, job.id);
-        present.finish(context, step);
-        return;
-      }
-      const failure = present.progress(context, step);
-      if (failure !== undefined) {
-        removeJob(this.deployment.db, job.id);
-        subjectOf(this.deployment, job)?.finish(context, { kind: 'fail', text: failure });
-        return;
-      }
-      postpone(this.deployment, job, context.now + step.milliseconds * 1000, { memo: step.memo, retries: 0 });
-    });
-  }
-
-  /** One call of the driver; undefined when it is to be repeated. */
-  async #step(job: Job, driver: Driver, subject: Subject): Promise<Step | undefined> {
-    const failure = subject.failure(this.deployment.clock.now());
-    if (failure !== undefined) return { kind: 'fail', text: failure };
-    const call = subject.call();
-    try {
-      switch (job.operation) {
-        case 'create':
-          return await driver.create(call);
-        case 'update':
-          return await driver.update(call);
-        case 'delete':
-          // What never came to be at the provider needs no call there.
-          return call.values.backend_id === '' ? { kind: 'done' } : await driver.delete(call);
-        case 'pull': {
-          const values = await driver.pull(call);
-          return values
-            ? { kind: 'done', values }
-            : { kind: 'fail', text: missingAtBackend, values: { runtime_state: '' } };
-        }
-        default:
-          return await driver.action(job.operation, call);
-      }
-    } catch (error) {
-      if (!(error instanceof ProviderError))
-        throw new Error(`${call.kind}: ${(error as Error).message}`, { cause: error });
-      if (error.type === 'not_found' && job.operation === 'delete') return { kind: 'done' };
-      if (error.type === 'not_found' && job.operation === 'pull')
-        return { kind: 'fail', text: missingAtBackend, values: { runtime_state: '' } };
-      return this.#repeated(job, error) ? undefined : { kind: 'fail', text: failureText(error) };
-    }
-  }
-
-  /** Puts a job off whose call may succeed later; answers whether it did (providers.md 2, error classes). */
-  #repeated(job: Job, error: ProviderError): boolean {
-    const wait = waitOf(error.type, job.retries, error.retryAfter);
-    if (wait === undefined) return false;
-    this.#write((context) => postpone(this.deployment, job, context.now + wait, { retries: job.retries + 1 }));
-    return true;
+  /** A call that may succeed later is put off, any other has failed for good (providers.md 2, error classes). */
+  #afterFailure(job: Job, handler: JobHandler, error: ProviderError): Store {
+    const wait = (handler.repeatAfter ?? repeatAfter)(job, error);
+    return wait === undefined
+      ? (context) => handler.fail(context, job, failureText(error))
+      : (context) => postpone(this.deployment, job, context.now + wait, { retries: job.retries + 1 });
   }
 
   #write(work: (context: Context) => void): void {
@@ -247,7 +132,7 @@ export class ProviderWorker {
 }
 
 /** Microseconds until a failed call is repeated; undefined when it is not. */
-function waitOf(type: ErrorClass, retries: number, retryAfter = limitedWait): number | undefined {
+function repeatAfter({ retries }: Job, { retryAfter = limitedWait, type }: ProviderError): number | undefined {
   if (type === 'limited') return retries < limitedRetries ? Math.min(retryAfter, longestWait) * 1000 : undefined;
   return type === 'unavailable' ? unavailableRetries[retries] : undefined;
 }

@@ -1,0 +1,111 @@
+import type { Context, Deployment } from '../../kernel/access/deployment.ts';
+import { minute } from '../../kernel/clock.ts';
+import { sql } from '../../kernel/db/sql.ts';
+import type { Driver, DriverCall, Step } from '../catalogue/driver.ts';
+import { ProviderError } from '../catalogue/provider-error.ts';
+import type { ResourceKind } from '../catalogue/type.ts';
+import type { JobHandler } from './job-handler.ts';
+import { type Job, postpone, removeJob } from './jobs.ts';
+
+/* Jobs that are operations on one object: a resource, or an object of a provider type's own (services.md 8.3). */
+
+/** What is told of an object that the provider has no more. */
+export const missingAtBackend = 'Does not exist at backend.';
+
+/** Characters of a failure that are kept. */
+export const longestText = 2000;
+
+/** The object of an operation. */
+export interface Subject {
+  /** Scheduled becomes running. */
+  start(context: Context): void;
+  /** Why the operation goes no further: the text of its failure, or undefined. */
+  failure(now: number): string | undefined;
+  /** What the driver is told. */
+  call(): DriverCall;
+  /** Stores what a waiting operation told; answers the text of a failure when the provider's state means one. */
+  progress(context: Context, step: Extract<Step, { kind: 'wait' }>): string | undefined;
+  /** Stores the end of the operation. */
+  finish(context: Context, step: Exclude<Step, { kind: 'wait' }>): void;
+}
+
+/** Finds the object of a job as it is now; undefined when it is gone. */
+type FindSubject = (deployment: Deployment, job: Job) => Subject | undefined;
+
+/** The handler of operations on objects of one sort. */
+export const operationHandler = (
+  subjectOf: FindSubject,
+  mustWait: NonNullable<JobHandler['mustWait']>,
+): JobHandler => ({
+  mustWait,
+  start: (context, job) => subjectOf(context.deployment, job)?.start(context),
+  call: async (deployment, job, driver) => {
+    const subject = subjectOf(deployment, job);
+    const step = subject && (await callDriver(job, driver, subject, deployment.clock.now()));
+    return step && ((context) => settle(context, job, step, subjectOf));
+  },
+  fail: (context, job, text) => settle(context, job, { kind: 'fail', text }, subjectOf),
+});
+
+/** One call of the driver. Rejects with ProviderError. */
+async function callDriver(job: Job, driver: Driver, subject: Subject, now: number): Promise<Step> {
+  const failure = subject.failure(now);
+  if (failure !== undefined) return { kind: 'fail', text: failure };
+  const call = subject.call();
+  const missing: Step = { kind: 'fail', text: missingAtBackend, values: { runtime_state: '' } };
+  try {
+    switch (job.operation) {
+      case 'create':
+        return await driver.create(call);
+      case 'update':
+        return await driver.update(call);
+      case 'delete':
+        // What never came to be at the provider needs no call there.
+        return call.values.backend_id === '' ? { kind: 'done' } : await driver.delete(call);
+      case 'pull': {
+        const values = await driver.pull(call);
+        return values ? { kind: 'done', values } : missing;
+      }
+      default:
+        return await driver.action(job.operation, call);
+    }
+  } catch (error) {
+    if (!(error instanceof ProviderError))
+      throw new Error(`${call.kind}: ${(error as Error).message}`, { cause: error });
+    if (error.type === 'not_found' && job.operation === 'delete') return { kind: 'done' };
+    if (error.type === 'not_found' && job.operation === 'pull') return missing;
+    throw error;
+  }
+}
+
+/** Stores a step of an operation. */
+function settle(context: Context, job: Job, step: Step, subjectOf: FindSubject): void {
+  const { deployment } = context;
+  const { db } = deployment;
+  const present = subjectOf(deployment, job);
+  // The resource was unlinked meanwhile, and the job with it.
+  if (!present || db.value(sql`SELECT 1 FROM job WHERE id = ${job.id}`) === undefined) return;
+  if (step.kind !== 'wait') {
+    removeJob(db, job.id);
+    present.finish(context, step);
+    return;
+  }
+  const failure = present.progress(context, step);
+  if (failure !== undefined) {
+    removeJob(db, job.id);
+    subjectOf(deployment, job)?.finish(context, { kind: 'fail', text: failure });
+    return;
+  }
+  postpone(deployment, job, context.now + step.milliseconds * 1000, { memo: step.memo, retries: 0 });
+}
+
+/** The text of the failure of an operation that has run longer than it may, in minutes; undefined while it has not (services.md 8.3 "Limits"). */
+export function timeoutOf(
+  job: Job,
+  now: number,
+  { action = 25, create = 30, delete: remove = 5 }: NonNullable<ResourceKind['limits']> = {},
+): string | undefined {
+  const minutes = job.operation === 'create' ? create : job.operation === 'delete' ? remove : action;
+  if (job.started === null || now <= job.started + minutes * minute) return undefined;
+  return job.operation === 'create' ? 'Provisioning is timed out.' : 'Operation is timed out.';
+}

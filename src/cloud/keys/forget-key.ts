@@ -1,0 +1,16 @@
+import { minute } from '../../kernel/clock.ts';
+import type { JobHandler } from '../jobs/job-handler.ts';
+import { removeJob } from '../jobs/jobs.ts';
+
+const mostCalls = 5;
+
+/** Takes an uploaded key away from a provider; one that cannot be reached is left with it after a few tries. */
+export const forgetKeyHandler: JobHandler = {
+  call: async (_, job, driver) => {
+    const { fingerprint } = JSON.parse(job.parameters) as { fingerprint: string };
+    await driver.forgetKey?.(fingerprint);
+    return ({ deployment }) => removeJob(deployment.db, job.id);
+  },
+  fail: ({ deployment }, job) => removeJob(deployment.db, job.id),
+  repeatAfter: ({ retries }) => (retries + 1 < mostCalls ? minute : undefined),
+};

@@ -1,0 +1,28 @@
+import { sql } from '../../kernel/db/sql.ts';
+import type { JobHandler } from '../jobs/job-handler.ts';
+import { removeJob } from '../jobs/jobs.ts';
+import { failSync, finishSync, startSync } from './sync.ts';
+
+/** A synchronisation of settings with their provider. */
+export const syncHandler: JobHandler = {
+  start: (context, job) => startSync(context, job.settings_id),
+  call: async ({ db }, job, driver) => {
+    const revisions = new Map(
+      db
+        .all<{ id: number; revision: number }>(
+          sql`SELECT id, revision FROM resource WHERE settings_id = ${job.settings_id}`,
+        )
+        .map(({ id, revision }) => [id, revision]),
+    );
+    await driver.ping();
+    const inventory = await driver.sync();
+    return (context) => {
+      finishSync(context, job.settings_id, inventory, revisions);
+      removeJob(context.deployment.db, job.id);
+    };
+  },
+  fail: (context, job, text) => {
+    failSync(context, job.settings_id, text);
+    removeJob(context.deployment.db, job.id);
+  },
+};
