@@ -25,6 +25,7 @@ const floors: Readonly<Record<string, readonly string[]>> = {
     'catalogue',
     'drivers',
     'entities',
+    'jobs',
     'keys',
     'properties',
     'providers',

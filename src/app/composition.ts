@@ -3,6 +3,7 @@ import { ensureGlobalQuotas } from '../activity/quotas/usage.ts';
 import { Catalogue } from '../cloud/catalogue/catalogue.ts';
 import { definePaths } from '../cloud/catalogue/paths.ts';
 import type { ProviderType } from '../cloud/catalogue/type.ts';
+import { unknownTypes } from '../cloud/services/types-in-use.ts';
 import { type Deployment, ownContext, type RequestContext } from '../kernel/access/deployment.ts';
 import { PasswordHasher } from '../kernel/access/passwords.ts';
 import { RateLimit } from '../kernel/access/rate-limit.ts';
@@ -69,6 +70,12 @@ export function openDeployment(config: Config, opening: Opening): Opened {
   const samlKeys = openServiceKeys(config);
   const { log, close } = openLog(config.log_level);
   const { db, release } = openData(config, folder, opening.serves ?? false, log);
+  const [unknown] = unknownTypes(db, catalogue);
+  if (unknown !== undefined) {
+    release();
+    close();
+    throw new Error(`The data has service settings of type "${unknown}", which is not among the served provider types`);
+  }
   const router = new Router<Endpoint>();
   for (const endpoint of api(catalogue)) router.add(endpoint);
   definePaths(db, catalogue);

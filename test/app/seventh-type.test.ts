@@ -1,62 +1,30 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Fixture as FixtureOf, Json } from '../support/fixture.ts';
+import { providerTypes } from '../../src/app/providers.ts';
+import { Catalogue } from '../../src/cloud/catalogue/catalogue.ts';
+import type { ProviderType } from '../../src/cloud/catalogue/type.ts';
+import { describedBy } from '../support/contract.ts';
+import { Fixture, type Json } from '../support/fixture.ts';
+import { lighthouse } from '../support/lighthouse.ts';
 
 /*
- * Adding a type of provider touches its folder and one registration. The test does just that, in a copy of the program:
- * the folder is test/support/lighthouse.ts, the registration an import and an item in src/cloud/catalogue/registry.ts.
+ * Adding a type of provider touches its folder and one registration: the folder is test/support/lighthouse.ts, the
+ * registration an item of the list that the server is given.
  */
 const test = suite('a seventh type of provider (providers.md 2)');
-const project = fileURLToPath(new URL('../../', import.meta.url));
-let copy: string;
-let usual: typeof fetch;
-let fixture: FixtureOf;
+let fixture: Fixture;
 let people: { customer: Json; project: Json };
 
 test.before(async () => {
-  copy = mkdtempSync(join(tmpdir(), 'tenantry-seventh-'));
-  for (const part of [
-    'src',
-    'migrations',
-    'test/support',
-
-    'package.json',
-    'tsconfig.json',
-  ])
-    cpSync(join(project, part), join(copy, part), { recursive: true });
-  symlinkSync(join(project, 'node_modules'), join(copy, 'node_modules'), 'dir');
-  register(join(copy, 'src/cloud/catalogue/registry.ts'));
-  const { Fixture } = (await import(
-    pathToFileURL(join(copy, 'test/support/fixture.ts')).href
-  )) as typeof import('../support/fixture.ts');
-  // Answers of the copy are compared with the document of the copy.
-  const { checkedFetch } = (await import(
-    pathToFileURL(join(copy, 'test/support/runner/fetch.ts')).href
-  )) as typeof import('../support/runner/fetch.ts');
-  [usual, globalThis.fetch] = [fetch, checkedFetch];
-  fixture = await Fixture.start();
+  fixture = await Fixture.start({ providers: [...providerTypes, lighthouse] });
+  describedBy(fixture.url, fixture.server.deployment.catalogue);
   const customer = await fixture.customer('Alice');
   people = { customer, project: await fixture.project('Rocket', customer) };
 });
-test.after(async () => {
-  globalThis.fetch = usual;
-  await fixture.close();
-  rmSync(copy, { recursive: true });
-});
-
-/** The one line, and the import it needs. */
-function register(registry: string): void {
-  const text = readFileSync(registry, 'utf8');
-  const registered = text
-    .replace('import { amazon }', "import { lighthouse } from '../support/lighthouse.ts';\nimport { amazon }")
-    .replace('= [amazon,', '= [lighthouse, amazon,');
-  assert.is(registered.split('\n').filter((line) => !text.includes(line)).length, 2);
-  writeFileSync(registry, registered);
-}
+test.after(() => fixture.close());
 
 const step = async (): Promise<void> => {
   fixture.clock.advance(1);
@@ -183,6 +151,49 @@ test('its settings, services and resources live like those of every type', async
       'Lighthouse Lamp Beam has been deleted.',
     ],
   );
+});
+
+test('data with settings of a type that is not served is not opened', async () => {
+  const data = mkdtempSync(join(tmpdir(), 'tenantry-seventh-'));
+  const options = { ephemeral: false, data } as const;
+  try {
+    const first = await Fixture.start({ ...options, providers: [lighthouse] });
+    describedBy(first.url, first.server.deployment.catalogue);
+    const made = await first.staff.post('/api/service-settings/', {
+      name: 'Light',
+      type: 'Lighthouse',
+      customer: (await first.customer('Alice')).url,
+    });
+    assert.is(made.status, 201);
+    await first.close();
+    const error = await Fixture.start(options).then(
+      () => undefined,
+      (thrown: Error) => thrown,
+    );
+    assert.is(
+      error?.message,
+      'The data has service settings of type "Lighthouse", which is not among the served provider types',
+    );
+    const again = await Fixture.start({ ...options, providers: [...providerTypes, lighthouse] });
+    await again.close();
+  } finally {
+    rmSync(data, { recursive: true });
+  }
+});
+
+test('a list without types, or with two of one name or path, is refused', () => {
+  const refusal = (...types: readonly ProviderType[]): string => {
+    try {
+      new Catalogue(types);
+    } catch (error) {
+      return (error as Error).message;
+    }
+    return '';
+  };
+  assert.is(refusal(), 'At least one provider type is needed');
+  assert.is(refusal(lighthouse, lighthouse), 'Two provider types declare "Lighthouse"');
+  assert.is(refusal(lighthouse, { ...lighthouse, name: 'Beacon' }), 'Two provider types declare "lighthouse"');
+  assert.is(refusal(...providerTypes, lighthouse), '');
 });
 
 test.run();

@@ -2,19 +2,14 @@
 
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
+import { api } from '../../src/app/api.ts';
 import { openApi } from '../../src/app/docs/openapi.ts';
-import { endpoints } from './catalogue.ts';
+import { builtIn } from '../../src/app/providers.ts';
+import type { Catalogue } from '../../src/cloud/catalogue/catalogue.ts';
+import { memoised } from '../../src/kernel/memoised.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a document is any JSON
 type Node = any;
-
-const document: Node = openApi(endpoints);
-
-/** Paths by their number of segments, with patterns that match them. */
-const paths = Object.keys(document.paths).map((path) => ({
-  path,
-  pattern: new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`),
-}));
 
 /**
  * The document with every object closed: a member that no schema names is a mistake, too. `partial` leaves out what is
@@ -35,7 +30,7 @@ class Schemas {
   readonly #ajv = new Ajv2020({ strict: false, allErrors: false, validateSchema: false });
   readonly #compiled = new Map<string, ValidateFunction>();
 
-  constructor(partial: boolean) {
+  constructor(document: Node, partial: boolean) {
     addFormats.default(this.#ajv);
     this.#ajv.addSchema({ $id: 'document', ...closed(document, partial) });
   }
@@ -49,45 +44,72 @@ class Schemas {
   }
 }
 
-const whole = new Schemas(false);
-let partial: Schemas | undefined;
-
-/** The schemas that the answer to a request with this query has to keep; the partial ones are made when first needed. */
-function schemasFor(query: string): Schemas {
-  if (!/(^|&)fields?=/.test(query)) return whole;
-  partial ??= new Schemas(true);
-  return partial;
-}
-
 const pointer = (...keys: readonly string[]): string =>
   keys.map((key) => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 
-/** Throws when an answer is not one that the document describes. `address` has the path, and the query if there was one. */
-export function checkAnswer(method: string, address: string, status: number, type: string, body: unknown): void {
-  const [path = '', query = ''] = address.split('?');
-  const described = paths.find(({ pattern }) => pattern.test(path))?.path;
-  const operation = described && document.paths[described][method.toLowerCase()];
-  // What is no operation is refused, and 304 has no body.
-  if (!operation || status === 304) return;
-  const known = operation.responses[status] ?? (status >= 500 ? operation.responses.default : undefined);
-  const what = `${method} ${described} ${status}`;
-  if (!known) throw new Error(`${what}: the document knows no such status; the answer was ${JSON.stringify(body)}`);
-  const place = known.$ref
-    ? known.$ref.slice(1)
-    : pointer('paths', described, method.toLowerCase(), 'responses', String(status));
-  const { content } = known.$ref ? document.components.responses[known.$ref.split('/').at(-1)] : known;
-  if (!content) {
-    if (body !== undefined)
-      throw new Error(`${what}: the document knows of no body, and there was ${JSON.stringify(body)}`);
-    return;
+/** What the document of the API of a catalogue says of answers. */
+class Contract {
+  readonly #document: Node;
+  /** Paths by their number of segments, with patterns that match them. */
+  readonly #paths: readonly { readonly path: string; readonly pattern: RegExp }[];
+  readonly #whole: Schemas;
+  #partial: Schemas | undefined;
+
+  constructor(catalogue: Catalogue) {
+    this.#document = openApi(api(catalogue));
+    this.#paths = Object.keys(this.#document.paths).map((path) => ({
+      path,
+      pattern: new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`),
+    }));
+    this.#whole = new Schemas(this.#document, false);
   }
-  const media = type.split(';')[0] as string;
-  if (!content[media]) throw new Error(`${what}: the document knows of no ${media}`);
-  if (!content[media].schema) return;
-  const validate = schemasFor(query).at(place + pointer('content', media, 'schema'));
-  if (validate(body)) return;
-  const { instancePath, message, params } = validate.errors?.[0] ?? {};
-  throw new Error(
-    `${what}: the body ${instancePath} ${message} (${JSON.stringify(params)}), but was ${JSON.stringify(body)?.slice(0, 600)}`,
-  );
+
+  /** Throws when an answer is not one that the document describes. */
+  check(method: string, { pathname: path, search }: URL, status: number, type: string, body: unknown): void {
+    const document = this.#document;
+    const described = this.#paths.find(({ pattern }) => pattern.test(path))?.path;
+    const operation = described && document.paths[described][method.toLowerCase()];
+    // What is no operation is refused, and 304 has no body.
+    if (!operation || status === 304) return;
+    const known = operation.responses[status] ?? (status >= 500 ? operation.responses.default : undefined);
+    const what = `${method} ${described} ${status}`;
+    if (!known) throw new Error(`${what}: the document knows no such status; the answer was ${JSON.stringify(body)}`);
+    const place = known.$ref
+      ? known.$ref.slice(1)
+      : pointer('paths', described, method.toLowerCase(), 'responses', String(status));
+    const { content } = known.$ref ? document.components.responses[known.$ref.split('/').at(-1)] : known;
+    if (!content) {
+      if (body !== undefined)
+        throw new Error(`${what}: the document knows of no body, and there was ${JSON.stringify(body)}`);
+      return;
+    }
+    const media = type.split(';')[0] as string;
+    if (!content[media]) throw new Error(`${what}: the document knows of no ${media}`);
+    if (!content[media].schema) return;
+    const validate = this.#schemas(search).at(place + pointer('content', media, 'schema'));
+    if (validate(body)) return;
+    const { instancePath, message, params } = validate.errors?.[0] ?? {};
+    throw new Error(
+      `${what}: the body ${instancePath} ${message} (${JSON.stringify(params)}), but was ${JSON.stringify(body)?.slice(0, 600)}`,
+    );
+  }
+
+  /** Answers of which the request chose the keys are compared with schemas that ask for none. */
+  #schemas(search: string): Schemas {
+    if (!/[?&]fields?=/.test(search)) return this.#whole;
+    this.#partial ??= new Schemas(this.#document, true);
+    return this.#partial;
+  }
 }
+
+const contracts = memoised((catalogue: Catalogue) => new Contract(catalogue));
+
+/** The catalogues of servers that serve other types of provider, by origin. */
+const others = new Map<string, Catalogue>();
+
+/** Has the answers of a server compared with the document of the catalogue that it serves. */
+export const describedBy = (url: string, catalogue: Catalogue): void => void others.set(new URL(url).origin, catalogue);
+
+/** Throws when an answer is not one that the document of its server describes. */
+export const checkAnswer = (method: string, url: URL, status: number, type: string, body: unknown): void =>
+  contracts(others.get(url.origin) ?? builtIn).check(method, url, status, type, body);

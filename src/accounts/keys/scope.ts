@@ -2,12 +2,17 @@ import { keyContext } from '../../activity/events/context.ts';
 import { type Named, namedScope, type Scope } from '../../activity/scopes/scope.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { sql } from '../../kernel/db/sql.ts';
-import { userNames } from '../users/scope.ts';
 
-type KeyNames = Named & { readonly user_id: number };
+interface KeyNames extends Named {
+  readonly owner: string;
+  readonly username: string;
+  readonly full_name: string;
+  readonly native_name: string;
+}
 
 const keyNames = (db: Database, id: number): KeyNames =>
-  db.get<KeyNames>(sql`SELECT uuid, name, user_id FROM ssh_key WHERE id = ${id}`) as KeyNames;
+  db.get<KeyNames>(sql`SELECT k.uuid, k.name, u.uuid AS owner, u.username, u.full_name, u.native_name
+    FROM ssh_key k JOIN user u ON u.id = k.user_id WHERE k.id = ${id}`) as KeyNames;
 
 /** SSH keys as scopes of alerts and events. */
 export const keyScope: Scope = {
@@ -18,8 +23,8 @@ export const keyScope: Scope = {
   accepted: true,
   readable: (user) => sql`SELECT id FROM ssh_key WHERE user_id = ${user}`,
   own: (db, id) => {
-    const key = keyNames(db, id);
-    return keyContext(key, userNames(db, key.user_id));
+    const { owner, ...key } = keyNames(db, id);
+    return keyContext(key, { ...key, uuid: owner });
   },
   scope: (db, id) => namedScope(keyNames(db, id)),
 };

@@ -3,8 +3,7 @@ import type { Scope } from '../../activity/scopes/scope.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { sql } from '../../kernel/db/sql.ts';
 
-/** What contexts of events tell of a user. */
-export const userNames = (db: Database, id: number): UserNames =>
+const userNames = (db: Database, id: number): UserNames =>
   db.get<UserNames>(sql`SELECT uuid, username, full_name, native_name FROM user WHERE id = ${id}`) as UserNames;
 
 /** Users as scopes of alerts and events. */
