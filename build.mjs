@@ -263,7 +263,7 @@ const lateModules = [
   'xml-encryption',
 ];
 
-// Comments at the end of the file: as strings, two million characters would cost 15 ms at every start.
+// Comments at the end of the file: as strings they would stay in memory. See src/decisions/bundle-parts.md.
 async function carriedComments(esbuild, metafile) {
   const files = Object.entries({ ...addonFiles(), rapidoc: packageFile('rapidoc', 'dist/rapidoc-min.js') }).map(
     ([name, file]) => [name, readFileSync(file)],

@@ -32,8 +32,8 @@ import { quotaStatistics } from '../activity/stats/quota.ts';
 import { quotaTimeline } from '../activity/stats/timeline.ts';
 import type { Catalogue } from '../cloud/catalogue/catalogue.ts';
 import { properties } from '../cloud/properties/properties.ts';
-import { kindsEndpoints } from '../cloud/resources/kinds.ts';
 import { monitoringEndpoint, slaEndpoint } from '../cloud/resources/measurements.ts';
+import { kindsEndpoints } from '../cloud/resources/resource-endpoints.ts';
 import { resourceEndpoints } from '../cloud/resources/summary.ts';
 import { links } from '../cloud/services/links.ts';
 import { serviceMetadata } from '../cloud/services/metadata.ts';
@@ -54,26 +54,25 @@ import { scopesOf } from './scopes.ts';
 const projects = projectsWith(projectServices);
 
 /** Every collection, under /api/<path>/. */
-const collections = (catalogue: Catalogue): readonly Collection<Fields, Row>[] =>
-  [
-    certifications,
-    settings(catalogue),
-    ...catalogue.types.map(links),
-    ...properties(catalogue),
-    customers,
-    customerPermissions,
-    customerPermissionsLog,
-    emailHooks,
-    invitations,
-    keys,
-    projects,
-    projectPermissions,
-    projectPermissionsLog,
-    pushHooks,
-    quotas(scopesOf(catalogue)),
-    users,
-    webHooks,
-  ] as unknown as readonly Collection<Fields, Row>[];
+const collections = (catalogue: Catalogue): readonly Pick<Collection<Fields, Row>, 'endpoints'>[] => [
+  certifications,
+  settings(catalogue),
+  ...catalogue.types.map(links),
+  ...properties(catalogue),
+  customers,
+  customerPermissions,
+  customerPermissionsLog,
+  emailHooks,
+  invitations,
+  keys,
+  projects,
+  projectPermissions,
+  projectPermissionsLog,
+  pushHooks,
+  quotas(scopesOf(catalogue)),
+  users,
+  webHooks,
+];
 
 /** Every path of the API of a deployment that serves these types of provider. */
 export const api = memoised((catalogue: Catalogue): readonly Endpoint[] => [
@@ -88,7 +87,7 @@ export const api = memoised((catalogue: Catalogue): readonly Endpoint[] => [
   customerUsers,
   customerImage,
   projectUsers,
-  updateCertifications(projects),
+  updateCertifications(projects).endpoint,
   quotaHistory(scopesOf(catalogue)),
   creationTime,
   quotaStatistics,
@@ -96,7 +95,7 @@ export const api = memoised((catalogue: Catalogue): readonly Endpoint[] => [
   ...alertEndpoints(scopesOf(catalogue)),
   ...eventEndpoints,
   hooks,
-  rotateSecret,
+  rotateSecret.endpoint,
   ...deliveryEndpoints,
   serviceMetadata,
   ...serviceEndpoints(catalogue),
@@ -107,10 +106,10 @@ export const api = memoised((catalogue: Catalogue): readonly Endpoint[] => [
   ...catalogue.types.flatMap(({ endpoints: own = [] }) => own),
   slaEndpoint,
   monitoringEndpoint,
-  accept,
-  cancel,
+  accept.endpoint,
+  cancel.endpoint,
   check,
-  send,
+  send.endpoint,
   ...userActions,
   ...counterEndpoints,
 ]);

@@ -4,7 +4,7 @@ import { Catalogue } from '../cloud/catalogue/catalogue.ts';
 import { definePaths } from '../cloud/catalogue/paths.ts';
 import type { ProviderType } from '../cloud/catalogue/type.ts';
 import { unknownTypes } from '../cloud/services/types-in-use.ts';
-import { type Deployment, ownContext, type RequestContext } from '../kernel/access/deployment.ts';
+import { type App, type RequestContext, systemContext } from '../kernel/access/app.ts';
 import { PasswordHasher } from '../kernel/access/passwords.ts';
 import { RateLimit } from '../kernel/access/rate-limit.ts';
 import { Request } from '../kernel/access/request.ts';
@@ -15,8 +15,8 @@ import { issueToken } from '../kernel/access/tokens.ts';
 import { type Clock, minute, systemClock } from '../kernel/clock.ts';
 import type { Endpoint } from '../kernel/collection/endpoint.ts';
 import type { Config } from '../kernel/config/config.ts';
-import { Memo } from '../kernel/db/memo.ts';
-import { fold, sql } from '../kernel/db/sql.ts';
+import { QueryCache } from '../kernel/db/query-cache.ts';
+import { caseFold, sql } from '../kernel/db/sql.ts';
 import { Router } from '../kernel/http/router.ts';
 import { openLog } from '../kernel/log.ts';
 import { type Resolver, systemResolver } from '../kernel/net/resolver.ts';
@@ -52,12 +52,12 @@ interface Opening extends Replacements {
   readonly folder: string | undefined;
   /** Whether this process serves the folder; one at a time does, while commands of the operator may come and go. */
   readonly serves?: boolean;
-  readonly wakeOutbox?: Deployment['wakeOutbox'];
+  readonly wakeOutbox?: App['wakeOutbox'];
 }
 
 /** A deployment without a listener: what the server and the commands of the operator have in common. */
 export interface Opened {
-  readonly deployment: Deployment;
+  readonly app: App;
   readonly router: Router<Endpoint>;
   readonly issueToken: (username: string) => string;
   readonly close: () => void;
@@ -79,7 +79,7 @@ export function openDeployment(config: Config, opening: Opening): Opened {
   const router = new Router<Endpoint>();
   for (const endpoint of api(catalogue)) router.add(endpoint);
   definePaths(db, catalogue);
-  const deployment: Deployment = {
+  const app: App = {
     db,
     catalogue,
     scopes: scopesOf(catalogue),
@@ -91,7 +91,7 @@ export function openDeployment(config: Config, opening: Opening): Opened {
     passwords: new PasswordHasher(),
     secrets: openSecrets(config.encryption_keys, folder, random),
     tokenUse: new TokenUse(),
-    knownTokens: new Memo(db, knownTokens),
+    knownTokens: new QueryCache(db, knownTokens),
     isPath: (path) => router.find(path) !== undefined,
     isObject: (request, path) => showsObject(router, request, path),
     wakeOutbox,
@@ -101,16 +101,16 @@ export function openDeployment(config: Config, opening: Opening): Opened {
     samlKeys,
     samlLogins: new RateLimit(samlLoginsPerMinute, minute),
     passwordChanged: (username) =>
-      db.settled((error) => error === undefined && forgetInitialPassword(folder, username)),
+      db.afterCommit((error) => error === undefined && forgetInitialPassword(folder, username)),
   };
-  ensureGlobalQuotas(deployment);
+  ensureGlobalQuotas(app);
   return {
-    deployment,
+    app,
     router,
-    issueToken: (username) => issueTokenTo(deployment, username),
+    issueToken: (username) => issueTokenTo(app, username),
     close: () => {
       try {
-        db.write(() => deployment.tokenUse.save(db));
+        db.write(() => app.tokenUse.save(db));
       } finally {
         release();
         close();
@@ -123,16 +123,14 @@ export function openDeployment(config: Config, opening: Opening): Opened {
 function showsObject(router: Router<Endpoint>, request: RequestContext, path: string): boolean {
   const match = router.find(path);
   if (!match?.endpoint.shows) return false;
-  return match.endpoint.shows(
-    new Request(request.deployment, request.incoming, match.params, request.actor, request.now),
-  );
+  return match.endpoint.shows(new Request(request.app, request.incoming, match.params, request.actor, request.now));
 }
 
-function issueTokenTo(deployment: Deployment, username: string): string {
-  const { db } = deployment;
-  const user = db.value<number>(sql`SELECT id FROM user WHERE username_folded = ${fold(username)} AND is_active`);
+function issueTokenTo(app: App, username: string): string {
+  const { db } = app;
+  const user = db.value<number>(sql`SELECT id FROM user WHERE username_folded = ${caseFold(username)} AND is_active`);
   if (user === undefined) throw new Error(`There is no active user "${username}"`);
-  const token = db.write(() => issueToken(ownContext(deployment), user));
+  const token = db.write(() => issueToken(systemContext(app), user));
   db.commit();
   return token;
 }

@@ -7,6 +7,7 @@ import { takeLock } from '../kernel/db/lock.ts';
 import { migrate } from '../kernel/db/migrate.ts';
 import type { Log } from '../kernel/log.ts';
 import { type Addon, sqliteAddon } from '../kernel/native/native.ts';
+import { errorOf } from '../kernel/present.ts';
 
 /** Name of the database in the data folder. */
 export const databaseFile = 'tenantry.db';
@@ -23,7 +24,7 @@ export function prepareFolder(config: Config, folder: string | undefined): Addon
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
-    throw new Error(`cannot use the data folder ${folder}: ${(error as Error).message}`, { cause: error });
+    throw new Error(`cannot use the data folder ${folder}: ${errorOf(error).message}`, { cause: error });
   }
   return sqliteAddon(config.native_cache ?? join(folder, 'native'));
 }
@@ -58,6 +59,6 @@ export function openData(
     return { db, release };
   } catch (error) {
     unlock?.();
-    throw new Error(`${file}: ${(error as Error).message}`, { cause: error });
+    throw new Error(`${file}: ${errorOf(error).message}`, { cause: error });
   }
 }

@@ -1,12 +1,12 @@
-import type { Deployment } from '../kernel/access/deployment.ts';
+import type { App } from '../kernel/access/app.ts';
 import { Request } from '../kernel/access/request.ts';
 import { authenticate } from '../kernel/access/tokens.ts';
 import { allowed, type Endpoint, type Method, metadata, type Operation } from '../kernel/collection/endpoint.ts';
 import type { Database } from '../kernel/db/database.ts';
-import { Memo } from '../kernel/db/memo.ts';
+import { QueryCache } from '../kernel/db/query-cache.ts';
 import { HttpError, notFound } from '../kernel/http/error.ts';
-import type { Incoming } from '../kernel/http/incoming.ts';
-import type { Answer } from '../kernel/http/listener.ts';
+import type { Answer } from '../kernel/http/http-server.ts';
+import type { IncomingRequest } from '../kernel/http/incoming-request.ts';
 import { encoded, json, type Reply } from '../kernel/http/reply.ts';
 import type { Router } from '../kernel/http/router.ts';
 import { dueExpiries } from './schedule/expiries.ts';
@@ -16,12 +16,12 @@ const documentBytes = 32 * 1024 * 1024;
 
 /** The way of a request: due changes, route, caller, handler; errors become replies (core.md 1.2). */
 export function dispatcher(
-  deployment: Deployment,
+  app: App,
   router: Router<Endpoint>,
-): (incoming: Incoming) => Answer | Promise<Answer> {
-  const { clock, db, log } = deployment;
+): (incoming: IncomingRequest) => Answer | Promise<Answer> {
+  const { clock, db, log } = app;
   const allow = new Map(router.endpoints.map((endpoint) => [endpoint, allowed(endpoint)]));
-  const expireDue = dueExpiries(deployment);
+  const expireDue = dueExpiries(app);
   const perform = performer(db);
 
   return (incoming) => {
@@ -39,10 +39,10 @@ export function dispatcher(
       const now = clock.now();
       db.catchUp();
       expireDue(now);
-      const actor = isProtected ? authenticate(deployment, incoming, now) : null;
+      const actor = isProtected ? authenticate(app, incoming, now) : null;
       caller = actor?.uuid;
       if (!match) throw notFound();
-      return new Request(deployment, incoming, match.params, actor, now);
+      return new Request(app, incoming, match.params, actor, now);
     };
     try {
       const request = presentRequest();
@@ -70,10 +70,10 @@ async function prepare(operation: Operation, request: Request): Promise<unknown>
 
 /**
  * Runs a handler: what writes in a transaction; what reads only if anything was written, or the document has run out, since
- * the same caller was told it.
+ * the same caller was told it. See src/decisions/remembered-answers.md.
  */
 function performer(db: Database): (operation: Operation, request: Request, prepared: unknown) => Reply {
-  const documents = new Memo<Reply>(db, documentBytes);
+  const documents = new QueryCache<Reply>(db, documentBytes);
   return (operation, request, prepared) => {
     const { actor, incoming } = request;
     if (incoming.method !== 'GET' && incoming.method !== 'HEAD')

@@ -29,7 +29,9 @@ import { examine } from './doctor/doctor.ts';
 import { builtIn } from './providers.ts';
 import { createServer } from './server.ts';
 
+export type { ProviderType } from '../cloud/catalogue/type.ts';
 export { settableClock } from '../kernel/clock.ts';
+export { providerTypes } from './providers.ts';
 export { createServer, type Server, type ServerOptions } from './server.ts';
 
 const commands: Commands = {
@@ -111,7 +113,7 @@ async function serve({ config, flags }: Arguments): Promise<void> {
     );
   }
   process.on('uncaughtException', (error) => {
-    server.deployment.log.fatal({ err: error }, 'uncaught exception');
+    server.app.log.fatal({ err: error }, 'uncaught exception');
     process.stderr.write(`${error.stack}\n`);
     process.exit(1);
   });
@@ -120,8 +122,8 @@ async function serve({ config, flags }: Arguments): Promise<void> {
 async function addUserNamed({ config, flags, words }: Arguments): Promise<void> {
   const [username = ''] = words;
   const password = flags['password-stdin'] ? readFileSync(0, 'utf8').replace(/\r?\n$/, '') : undefined;
-  await withDeployment(config, ({ deployment }) =>
-    addUser(deployment, {
+  await withDeployment(config, ({ app }) =>
+    addUser(app, {
       username,
       isStaff: flags.staff === true,
       isSupport: flags.support === true,
@@ -138,15 +140,15 @@ async function printToken({ config, words }: Arguments): Promise<void> {
 }
 
 async function fill({ config, flags }: Arguments): Promise<void> {
-  await withDeployment(config, async ({ deployment }) => {
-    process.stdout.write(await demo(deployment, typeof flags.seed === 'string' ? flags.seed : undefined));
+  await withDeployment(config, async ({ app }) => {
+    process.stdout.write(await demo(app, typeof flags.seed === 'string' ? flags.seed : undefined));
   });
 }
 
 async function doctor({ config, flags }: Arguments): Promise<void> {
   requireDatabase(resolve(config.data));
-  await withDeployment(config, ({ deployment }) => {
-    const { isHealthy, problems } = examine(deployment, flags.repair === true);
+  await withDeployment(config, ({ app }) => {
+    const { isHealthy, problems } = examine(app, flags.repair === true);
     process.stdout.write(`${problems.length === 0 ? 'no problems' : problems.join('\n')}\n`);
     if (!isHealthy) process.exitCode = 1;
   });
@@ -171,10 +173,10 @@ async function rotateKey({ config }: Arguments): Promise<void> {
   requireDatabase(folder);
   await withDeployment(
     config,
-    ({ deployment }) => {
+    ({ app }) => {
       // Keys from the settings are the operator's to change: the first of them is the new one already.
-      const secrets = config.encryption_keys.length > 0 ? deployment.secrets : addKey(folder, deployment.random);
-      process.stdout.write(`${sealAnew(deployment, secrets)} secrets encrypted anew.\n`);
+      const secrets = config.encryption_keys.length > 0 ? app.secrets : addKey(folder, app.random);
+      process.stdout.write(`${sealAnew(app, secrets)} secrets encrypted anew.\n`);
     },
     { serves: true },
   );

@@ -1,14 +1,15 @@
-import { adviseNewCustomer, judgeQuota } from '../activity/alerts/conditions.ts';
+import { adviseNewCustomer, evaluateQuota } from '../activity/alerts/rules.ts';
 import { queueDeliveries } from '../activity/hooks/queue.ts';
 import { forgetDeletedKey, forgetUnreachedKeys } from '../cloud/keys/uploaded-keys.ts';
 import {
   connectCustomer,
   disconnectCustomer,
   linkProject,
-  refuseWithResources,
   removeLinksOf,
-} from '../cloud/services/linking.ts';
+  resourcesReason,
+} from '../cloud/services/service-lifecycle.ts';
 import type { Guards, Reactions } from '../kernel/access/reactions.ts';
+import { conflict } from '../kernel/http/error.ts';
 
 /** What follows from what, in the transaction of the change. */
 export const reactions: Reactions = {
@@ -23,11 +24,14 @@ export const reactions: Reactions = {
   projectDeleted: removeLinksOf,
   roleEnded: forgetUnreachedKeys,
   keyDeleted: forgetDeletedKey,
-  quotaChanged: judgeQuota,
+  quotaChanged: evaluateQuota,
   eventRecorded: queueDeliveries,
 };
 
 /** What forbids what. */
 export const guards: Guards = {
-  projectHasNoResources: (context, project, what) => refuseWithResources(context, 'project_id', project, what),
+  projectHasNoResources: (context, project, what) => {
+    const reason = resourcesReason(context, 'project_id', project, what);
+    if (reason !== undefined) throw conflict(reason);
+  },
 };

@@ -5,13 +5,13 @@ import { MetadataRefresher } from '../accounts/session/saml/refresh.ts';
 import { indexAll, indexSome } from '../activity/events/search.ts';
 import { HookOutbox } from '../activity/hooks/outbox.ts';
 import { ProviderWorker } from '../cloud/worker/worker.ts';
-import type { Deployment, OutboxName } from '../kernel/access/deployment.ts';
+import type { App, OutboxName } from '../kernel/access/app.ts';
 import { hour } from '../kernel/clock.ts';
 import { type Config, loadConfig } from '../kernel/config/config.ts';
-import { pathOf } from '../kernel/http/incoming.ts';
-import { Listener } from '../kernel/http/listener.ts';
+import { HttpServer } from '../kernel/http/http-server.ts';
+import { pathOf } from '../kernel/http/incoming-request.ts';
 import { Timer } from '../kernel/jobs/timer.ts';
-import { Deliverer } from '../kernel/outbox/deliverer.ts';
+import { DeliveryWorker } from '../kernel/outbox/delivery-worker.ts';
 import { openDeployment, type Replacements } from './composition.ts';
 import { dispatcher } from './dispatch.ts';
 import { housekeeping } from './schedule/housekeeping.ts';
@@ -26,7 +26,7 @@ export interface ServerOptions extends Partial<Config>, Replacements {
 export interface Server {
   /** Where it listens, without a trailing slash. */
   readonly url: string;
-  readonly deployment: Deployment;
+  readonly app: App;
   /** Path of the file with the first user's password, when this start created him. */
   readonly initialPassword: string | undefined;
   /** A fresh token of a user. Throws when there is no such active user. */
@@ -43,45 +43,45 @@ export interface Server {
 export async function createServer(options: ServerOptions = {}): Promise<Server> {
   const config = loadConfig({ given: options });
   const folder = options.ephemeral ? undefined : resolve(config.data);
-  const { deployment, router, issueToken, close } = openDeployment(config, {
+  const { app, router, issueToken, close } = openDeployment(config, {
     ...options,
     folder,
     serves: true,
     wakeOutbox: (outbox, queues) => outboxes[outbox].wake(queues),
   });
-  const { db, log } = deployment;
+  const { db, log } = app;
   const outboxes = {
-    hooks: new Deliverer(deployment, new HookOutbox(deployment)),
-    invitations: new Deliverer(deployment, new InvitationOutbox(deployment)),
+    hooks: new DeliveryWorker(app, new HookOutbox(app)),
+    invitations: new DeliveryWorker(app, new InvitationOutbox(app)),
   } satisfies Record<OutboxName, unknown>;
   const deliverers = Object.values(outboxes);
-  const worker = new ProviderWorker(deployment);
+  const worker = new ProviderWorker(app);
   worker.recover();
   if (indexSome(db)) {
     log.info('entering the words of events into the index');
     indexAll(db);
   }
-  const initialPassword = await createFirstUser(deployment, folder);
+  const initialPassword = await createFirstUser(app, folder);
   const closeData = async (): Promise<void> => {
     await db.stopCheckpoints();
     close();
   };
-  const refresher = await startRefresher(deployment).catch(async (error: unknown) => {
+  const refresher = await startRefresher(app).catch(async (error: unknown) => {
     await closeData();
     throw error;
   });
   const pollDeliverers = (): void => {
     for (const deliverer of deliverers) deliverer.poll();
   };
-  const timer = new Timer(deployment, [
-    ...housekeeping(deployment.catalogue),
+  const timer = new Timer(app, [
+    ...housekeeping(app.catalogue),
     { name: 'take due deliveries', every: 0, run: pollDeliverers },
     { name: 'take due jobs', every: config.job_tick, run: () => worker.tick() },
     { name: 'refresh identity providers', every: hour, run: () => refresher.poll() },
   ]);
-  const listener = new Listener({
-    answer: dispatcher(deployment, router),
-    settled: (callback) => db.settled(callback),
+  const listener = new HttpServer({
+    answer: dispatcher(app, router),
+    afterCommit: (callback) => db.afterCommit(callback),
     bodyLimit: (target) => router.find(pathOf(target))?.endpoint.bodyLimit ?? config.max_body_bytes,
     baseUrl: config.base_url,
     trustedProxies: config.trusted_proxies,
@@ -104,7 +104,7 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
   timer.start();
   return {
     url: `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`,
-    deployment,
+    app,
     initialPassword,
     issueToken: (username = firstUser) => issueToken(username),
     tick: () => timer.tick(),
@@ -119,8 +119,8 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
 }
 
 /** The identity providers of the settings, those of files read. Rejects with ConfigError. */
-async function startRefresher(deployment: Deployment): Promise<MetadataRefresher> {
-  const refresher = new MetadataRefresher(deployment);
+async function startRefresher(app: App): Promise<MetadataRefresher> {
+  const refresher = new MetadataRefresher(app);
   await refresher.start();
   return refresher;
 }

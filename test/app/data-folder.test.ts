@@ -23,7 +23,7 @@ const files = (): string[] => readdirSync(data).filter((name) => name.startsWith
 test('a server that cannot listen leaves no thread that has the database open', async () => {
   const first = await serve();
   // As many events without their words, and words so long, that the next start writes enough to wake the thread.
-  first.deployment.db.script(`WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 3000)
+  first.app.db.script(`WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 3000)
     INSERT INTO event (uuid, at, type, level, message, context)
     SELECT printf('%032x', n), n, 'user_creation_succeeded', 'info', hex(randomblob(2000)), '{}' FROM number`);
   await first.close();
@@ -51,7 +51,7 @@ test('a server that cannot listen leaves no thread that has the database open', 
 
 test('a server that cannot save when it closes says so, and leaves the folder to the next one', async () => {
   const first = await serve();
-  const { db, tokenUse } = first.deployment;
+  const { db, tokenUse } = first.app;
   tokenUse.save = () => {
     throw new Error('disk full');
   };

@@ -20,7 +20,7 @@ let people: { customer: Json; project: Json };
 
 test.before(async () => {
   fixture = await Fixture.start({ providers: [...providerTypes, lighthouse] });
-  describedBy(fixture.url, fixture.server.deployment.catalogue);
+  describedBy(fixture.url, fixture.server.app.catalogue);
   const customer = await fixture.customer('Alice');
   people = { customer, project: await fixture.project('Rocket', customer) };
 });
@@ -158,7 +158,7 @@ test('data with settings of a type that is not served is not opened', async () =
   const options = { ephemeral: false, data } as const;
   try {
     const first = await Fixture.start({ ...options, providers: [lighthouse] });
-    describedBy(first.url, first.server.deployment.catalogue);
+    describedBy(first.url, first.server.app.catalogue);
     const made = await first.staff.post('/api/service-settings/', {
       name: 'Light',
       type: 'Lighthouse',

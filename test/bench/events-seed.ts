@@ -15,17 +15,17 @@ const projects = size.customers * 3;
 /** A word in the message of very few events. */
 export const rareWord = 'zircon';
 
-/** Name of the file that holds the log, inside `folder`. */
-export function logFile(folder: string): string {
+/** Name of the file that holds a log of so many events, inside `folder`. */
+export function logFile(folder: string, count = events): string {
   const own = createHash('sha256')
     .update(seedDigest())
     .update(readFileSync(fileURLToPath(import.meta.url)))
     .digest('hex');
-  return `${folder}/events-${own.slice(0, 12)}.db`;
+  return `${folder}/events-${count}-${own.slice(0, 12)}.db`;
 }
 
-/** Writes a database with the log, unless the file is there already. Takes a minute or two and about 1.5 GB. */
-export async function seedLog(file: string): Promise<void> {
+/** Writes a database with the log, unless the file is there already. Two million events take a minute or two and about 1.5 GB. */
+export async function seedLog(file: string, count = events): Promise<void> {
   if (existsSync(file)) return;
   mkdirSync(dirname(file), { recursive: true });
   const world = `${file}.world`;
@@ -39,7 +39,7 @@ export async function seedLog(file: string): Promise<void> {
   db.define('country_name', countryName);
   // Nobody needs a half-written log: it is renamed when it is whole.
   for (const pragma of ['synchronous = OFF', 'cache_size = -1048576']) db.pragma(pragma);
-  db.script(script);
+  db.script(script(count));
   indexAll(db);
   db.close();
   renameSync(partial, file);
@@ -61,10 +61,10 @@ const ofType = (part: 0 | 1): string =>
   `CASE i % ${told.length} ${told.map((pair, i) => `WHEN ${i} THEN '${pair[part]}'`).join(' ')} END`;
 
 /** Events a second apart, of all customers and users in turn, with the rows that recording writes. A merge patch drops what is null. */
-const script = `BEGIN;
+const script = (count: number): string => `BEGIN;
 CREATE TEMP TABLE told (id INTEGER PRIMARY KEY, customer INTEGER, project INTEGER, actor INTEGER, message TEXT);
 INSERT INTO told
-  WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < ${events}),
+  WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < ${count}),
     who AS (SELECT i, i * 7919 % ${projects} + 1 AS project, 1 + i * 31 % ${size.users} AS actor FROM n)
   SELECT i, p.customer_id, iif(i % 2, p.id, NULL), actor, printf(${ofType(1)}, iif(i % 2, p.name, c.name)) || iif(i % 100003 = 0, ' ${rareWord}', '')
   FROM who JOIN project p ON p.id = who.project JOIN customer c ON c.id = p.customer_id ORDER BY i;

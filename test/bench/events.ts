@@ -15,7 +15,7 @@ import { customerContext } from '../../src/activity/events/context.ts';
 import { record } from '../../src/activity/events/record.ts';
 import { housekeeping } from '../../src/app/schedule/housekeeping.ts';
 import { createServer } from '../../src/app/server.ts';
-import { type Deployment, ownContext } from '../../src/kernel/access/deployment.ts';
+import { type App, systemContext } from '../../src/kernel/access/app.ts';
 import { day } from '../../src/kernel/clock.ts';
 import { sql } from '../../src/kernel/db/sql.ts';
 import type { Task } from '../../src/kernel/jobs/timer.ts';
@@ -59,13 +59,13 @@ export async function run(folder: string, tell: (text: string) => void): Promise
   try {
     const figures = [];
     for (const person of ['staff', 'owner'] as const) {
-      for (const question of questions) figures.push(await asked(server.url, server.deployment, question, person));
+      for (const question of questions) figures.push(await asked(server.url, server.app, question, person));
     }
     tell('Recording …');
-    figures.push(...(await recording(server.deployment)));
-    figures.push(...(await indexing(server.deployment)));
+    figures.push(...(await recording(server.app)));
+    figures.push(...(await indexing(server.app)));
     tell('Removing …');
-    figures.push(...(await removing(server.deployment)));
+    figures.push(...(await removing(server.app)));
     return table(figures);
   } finally {
     await server.close();
@@ -84,17 +84,12 @@ function copyToDisk(from: string, to: string): void {
 }
 
 /** The 99th percentile of a question's answers. */
-async function asked(
-  url: string,
-  deployment: Deployment,
-  { atMost, target, what }: Question,
-  person: Person,
-): Promise<Figure> {
+async function asked(url: string, app: App, { atMost, target, what }: Question, person: Person): Promise<Figure> {
   const rounds = 200;
   const milliseconds: number[] = [];
   for (let i = 0; i < rounds; i++) {
-    happen(deployment, 1);
-    deployment.db.commit();
+    happen(app, 1);
+    app.db.commit();
     const started = performance.now();
     const { status } = await ask(url, { method: 'GET', target, token: tokenOf(person) });
     milliseconds.push(performance.now() - started);
@@ -110,8 +105,8 @@ async function asked(
 }
 
 /** Updates customers, and records it if so told. */
-function happen(deployment: Deployment, times: number, isTold = true): void {
-  const { db } = deployment;
+function happen(app: App, times: number, isTold = true): void {
+  const { db } = app;
   for (let i = 0; i < times; i++) {
     happened += 7919;
     const id = 1 + (happened % size.customers);
@@ -120,21 +115,21 @@ function happen(deployment: Deployment, times: number, isTold = true): void {
     );
     db.write(() => {
       db.update('customer', id, { phone_number: String(happened) });
-      if (customer && isTold) record(ownContext(deployment), 'customer_update_succeeded', customerContext(customer));
+      if (customer && isTold) record(systemContext(app), 'customer_update_succeeded', customerContext(customer));
     });
   }
 }
 let happened = 0;
 
 /** What recording adds to a write, alone and with the commit that 16 writes share. */
-async function recording(deployment: Deployment): Promise<Figure[]> {
+async function recording(app: App): Promise<Figure[]> {
   const together = 16;
   const rounds = 400;
   const spent = async (isTold: boolean): Promise<{ work: number; commit: number }> => {
     const started = performance.now();
-    happen(deployment, together, isTold);
+    happen(app, together, isTold);
     const worked = performance.now();
-    deployment.db.commit();
+    app.db.commit();
     const committed = performance.now();
     // A turn of the event loop, as between requests: what moves the log is heard.
     await sleep(0);
@@ -169,21 +164,21 @@ class Measured {
   readonly #task: Task;
 
   constructor(
-    private readonly deployment: Deployment,
+    private readonly app: App,
     name: string,
   ) {
-    this.#task = housekeeping(deployment.catalogue).find((task) => task.name === name) as Task;
+    this.#task = housekeeping(app.catalogue).find((task) => task.name === name) as Task;
   }
 
   /** Answers whether more is left. */
   async run(): Promise<boolean> {
-    const context = ownContext(this.deployment);
+    const context = systemContext(this.app);
     const started = performance.now();
     const isMore = this.#task.run(context) === true;
-    this.deployment.db.commit();
+    this.app.db.commit();
     this.taken.push(performance.now() - started);
     await sleep(10);
-    await this.deployment.db.checkpointed();
+    await this.app.db.checkpointed();
     return isMore;
   }
 
@@ -193,14 +188,14 @@ class Measured {
 }
 
 /** What entering the words of events costs later, and the longest time that a step of it keeps the writer. */
-async function indexing(deployment: Deployment): Promise<Figure[]> {
+async function indexing(app: App): Promise<Figure[]> {
   // At once: meanwhile the timer enters nothing.
-  happen(deployment, 6400);
-  deployment.db.commit();
-  const events = deployment.db.value<number>(
+  happen(app, 6400);
+  app.db.commit();
+  const events = app.db.value<number>(
     sql`SELECT (SELECT max(id) FROM event) - (SELECT max(rowid) FROM event_words)`,
   ) as number;
-  const steps = new Measured(deployment, 'index events');
+  const steps = new Measured(app, 'index events');
   while (await steps.run());
   const sum = steps.taken.reduce((total, time) => total + time, 0);
   return [
@@ -210,11 +205,8 @@ async function indexing(deployment: Deployment): Promise<Figure[]> {
 }
 
 /** The longest time that a step of the removal of old events keeps the writer. */
-async function removing(deployment: Deployment): Promise<Figure[]> {
-  const steps = new Measured(
-    { ...deployment, config: { ...deployment.config, events_retention: day } },
-    'remove old events',
-  );
+async function removing(app: App): Promise<Figure[]> {
+  const steps = new Measured({ ...app, config: { ...app.config, events_retention: day } }, 'remove old events');
   for (let i = 0; i < 2000; i++) if (!(await steps.run())) throw new Error('There was nothing left to remove');
   const what = 'A step of the removal of old events';
   return [steps.figure(`${what}, p99.9`, 0.999), steps.figure(`${what}, the longest`)];

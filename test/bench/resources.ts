@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
 import { createServer, type Server } from '../../src/app/server.ts';
-import type { Deployment } from '../../src/kernel/access/deployment.ts';
+import type { App } from '../../src/kernel/access/app.ts';
 import { raw, sql } from '../../src/kernel/db/sql.ts';
 import { catalogue } from '../support/catalogue.ts';
 import { ask } from './ask.ts';
@@ -47,7 +47,7 @@ export async function run(folder: string, tell: (text: string) => void): Promise
   const server = await createServer({ data, port: 0, log_level: 'silent' });
   try {
     tell(`${count.toLocaleString('en')} resources …`);
-    fill(server.deployment);
+    fill(server.app);
     const figures: Figure[] = [];
     for (const person of ['staff', 'owner', 'member'] as const) {
       for (const question of questions) figures.push(await asked(server, question, person));
@@ -66,7 +66,7 @@ const numbers = (n: number): string =>
   `WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < ${n})`;
 
 /** A service of every type for every customer, linked to all its projects, and resources spread over them. */
-function fill({ clock, db }: Deployment): void {
+function fill({ clock, db }: App): void {
   const now = clock.now();
   const kinds = catalogue.kinds.filter(({ kind }) => !kind.isPart).map(({ name }) => name);
   const types = [...new Set(kinds.map((name) => name.split('.')[0] as string))];
@@ -129,7 +129,7 @@ async function asked(
   { atMost, target, what }: (typeof questions)[number],
   person: Person,
 ): Promise<Figure> {
-  const { db } = server.deployment;
+  const { db } = server.app;
   const milliseconds: number[] = [];
   for (let i = 0; i < 200; i++) {
     db.write(() => db.run(sql`UPDATE resource SET description = ${String(i)} WHERE id = ${1 + i}`));
@@ -149,7 +149,7 @@ async function asked(
 
 /** The API's answers while 1,000 droplets are being created on the simulator. */
 async function creations(server: Server): Promise<Figure> {
-  const { db } = server.deployment;
+  const { db } = server.app;
   const token = tokenOf('staff');
   const send = async (
     method: 'GET' | 'POST',

@@ -3,7 +3,9 @@
  *
  *   npm run bench                    everything, about ten minutes; the large world and the long log are made once
  *   npm run bench -- --quick         the small world alone, short bursts, no log
- *   npm run bench -- --only create   one case, or `start` for start-up time, memory and size, `hooks`, `events` or `resources`
+ *   npm run bench -- --only create   one case, or `start` for start-up time, memory and size, `hooks`, `events`, `resources`,
+ *                                    or `decisions`: what each trick of src/decisions is worth
+ *   npm run bench -- --only decisions:log   … those of test/bench/decisions/log.ts
  *
  * Prints Markdown tables on stdout and what it is doing on stderr. Servers take turns within a round, so that ratios
  * hold on a machine that does other things, too.
@@ -16,6 +18,7 @@ import { parseArgs } from 'node:util';
 import SQLite from 'better-sqlite3';
 import { build } from 'esbuild';
 import { agreed, type Case, cases, type World } from './cases.ts';
+import { run as measureDecisions, measures } from './decisions.ts';
 import { run as measureEvents } from './events.ts';
 import { run as measureHooks } from './hooks.ts';
 import type { Measured } from './load.ts';
@@ -44,7 +47,12 @@ const sampled = 2000;
 const { values: options } = parseArgs({
   options: { quick: { type: 'boolean', default: false }, only: { type: 'string' } },
 });
-const names = [...cases.map(({ name }) => name), 'start', 'hooks', 'events', 'resources'];
+const decisions = Object.keys(measures);
+const names = [
+  ...cases.map(({ name }) => name),
+  ...['start', 'hooks', 'events', 'resources', 'decisions'],
+  ...decisions.map((name) => `decisions:${name}`),
+];
 const pace = options.quick
   ? { rounds: 3, milliseconds: 500, warmup: 500 }
   : { rounds: 5, milliseconds: 1000, warmup: 1500 };
@@ -197,3 +205,5 @@ if (chosen.length > 0) print(table(await measureCases(chosen)));
 if (isAsked('hooks')) print(await measureHooks(folder, bundle, tell));
 if (isAsked('events') && !options.quick) print(await measureEvents(folder, tell));
 if (isAsked('resources') && !options.quick) print(await measureResources(folder, tell));
+const compared = decisions.filter((name) => isAsked('decisions') || isAsked(`decisions:${name}`));
+if (compared.length > 0 && !options.quick) print(await measureDecisions(folder, compared, tell));

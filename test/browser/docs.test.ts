@@ -1,22 +1,19 @@
 /** The page of /docs/ in a real browser: it is drawn, asks nobody but its server, and requests can be tried. */
 import type { Page } from 'playwright-core';
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { startBrowser } from '../support/browser.ts';
-import { Fixture } from '../support/fixture.ts';
+import { suiteWithServer } from '../support/suite.ts';
 
 const chromium = await startBrowser();
-const tests = suite('the page of the documentation in a browser');
+const { test: tests, fixture } = suiteWithServer('the page of the documentation in a browser');
 const browser = chromium ? tests : tests.skip;
 const patience = { timeout: 60_000 };
-let fixture: Fixture;
 let page: Page;
 const asked: string[] = [];
 const complaints: string[] = [];
 
 tests.before(async () => {
   if (!chromium) return;
-  fixture = await Fixture.start();
   page = await chromium.newPage({ viewport: { width: 1300, height: 900 } });
   page.on('request', (request) => asked.push(`${request.method()} ${request.url()}`));
   page.on('console', (message) => complaints.push(message.text()));
@@ -24,10 +21,7 @@ tests.before(async () => {
   await page.goto(`${fixture.url}/docs/`, patience);
   await page.locator('rapi-doc .nav-bar-path').first().waitFor(patience);
 });
-tests.after(async () => {
-  await chromium?.close();
-  await fixture?.close();
-});
+tests.after(() => chromium?.close());
 
 browser('lists every operation', async () => {
   const { paths } = (await fixture.anonymous.get('/docs/?format=openapi')).body;

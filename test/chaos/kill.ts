@@ -246,7 +246,7 @@ async function examine(
 }
 
 function compare(
-  { deployment: { db } }: Server,
+  { app: { db } }: Server,
   diary: Diary,
   written: readonly string[],
 ): { events: number; deliveries: number } {

@@ -2,16 +2,15 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Fixture, type Json } from '../support/fixture.ts';
+import type { Json } from '../support/fixture.ts';
+import { suiteWithServer } from '../support/suite.ts';
 
-const test = suite('a client in Python');
+const { test, fixture } = suiteWithServer('a client in Python');
 const script = fileURLToPath(new URL('check.py', import.meta.url));
 const patience = 60_000;
 const customerNames = Array.from({ length: 25 }, (_, index) => `Customer ${String(index + 1).padStart(2, '0')}`);
 
-let fixture: Fixture;
 /** What each step told, by its name. */
 let told: Readonly<Record<string, Json>>;
 
@@ -45,7 +44,6 @@ async function withPassword(
 }
 
 test.before(async () => {
-  fixture = await Fixture.start();
   await withPassword('clerk', 'pässword 1', { is_staff: true });
   const visitor = await withPassword('visitor', 'secret12');
   const customers: Json[] = [];
@@ -56,7 +54,6 @@ test.before(async () => {
   const lines = await run(fixture.url, 'clerk', 'pässword 1', 'visitor', 'secret12');
   told = Object.fromEntries(lines.map((line) => JSON.parse(line) as Json).map(({ step, ...rest }) => [step, rest]));
 });
-test.after(() => fixture.close());
 
 /** A refusal with a sentence. */
 const refused = (status: number, detail: string): Json => ({ status, detail, fields: {} });

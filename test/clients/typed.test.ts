@@ -5,10 +5,10 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Resolver } from '../../src/kernel/net/resolver.ts';
-import { Fixture, type Json } from '../support/fixture.ts';
+import type { Json } from '../support/fixture.ts';
+import { suiteWithServer } from '../support/suite.ts';
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
 const programs = join(project, 'test/clients/typed');
@@ -16,10 +16,9 @@ const folder = join(project, 'dist/clients');
 const require = createRequire(import.meta.url);
 const bin = (name: string, path: string): string => join(dirname(require.resolve(`${name}/package.json`)), path);
 
-const typed = suite('a typed client');
 // Names lead nowhere: nothing is sent to the hooks of the samples.
 const resolve: Resolver = (_, callback) => callback(new Error('There is no such host.'), []);
-let fixture: Fixture;
+const { test: typed, fixture } = suiteWithServer('a typed client', { resolve });
 
 /** Runs Node and answers what it printed; fails when it fails. */
 async function node(words: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<string> {
@@ -45,7 +44,6 @@ const runs = async (program: string): Promise<Json> =>
   );
 
 typed.before(async () => {
-  fixture = await Fixture.start({ resolve });
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'openapi.json'), await node(['dist/tenantry.mjs', 'openapi']));
   await node([
@@ -55,7 +53,6 @@ typed.before(async () => {
     join(folder, 'tenantry.d.ts'),
   ]);
 });
-typed.after(() => fixture.close());
 
 typed('tenantry openapi prints the document that /docs/ answers', async () => {
   assert.equal(

@@ -185,7 +185,7 @@ bundle('moves the log of its database into the file on a thread, which it carrie
     join(folder, 'embedding.mjs'),
     `import { createServer } from './tenantry.mjs';
      const server = await createServer({ data: './d', port: 0, log_level: 'silent' });
-     const { db } = server.deployment;
+     const { db } = server.app;
      db.write(() => {
        for (let i = 0; i < 3000; i++) db.insert('address_failure', { address: i + 'x'.repeat(4000), at: i });
      });

@@ -1,5 +1,5 @@
-import { type Cast, cast } from './cast.ts';
-import { type Client, Fixture, type Json } from './fixture.ts';
+import type { Client, Fixture, Json } from './fixture.ts';
+import { type Personas, personas } from './personas.ts';
 import { type SimulatedService, simulatedService, work } from './simulated.ts';
 
 /** What a droplet is made of on the simulator, as links, by short names. */
@@ -68,10 +68,9 @@ export async function dropletService(
   return { ...cloud, catalogue, body, begin, make };
 }
 
-/** A new server with the cast, a DigitalOcean service of their project, and a droplet there. */
-export async function dropletWorld(): Promise<{ fixture: Fixture; people: Cast; cloud: Droplets; droplet: Json }> {
-  const fixture = await Fixture.start();
-  const people = await cast(fixture);
+/** The cast, a DigitalOcean service of their project, and a droplet there. */
+export async function dropletWorld(fixture: Fixture): Promise<{ people: Personas; cloud: Droplets; droplet: Json }> {
+  const people = await personas(fixture);
   const cloud = await dropletService(fixture, people);
-  return { fixture, people, cloud, droplet: await cloud.make() };
+  return { people, cloud, droplet: await cloud.make() };
 }

@@ -71,38 +71,60 @@ export class Client {
 
 /** A server on an in-memory database with a clock that stands still, and short ways to fill it. */
 export class Fixture {
-  private constructor(
-    readonly server: Server,
-    readonly clock: SettableClock,
-    /** The staff user `admin`. */
-    readonly staff: Client,
-    readonly anonymous: Client,
-  ) {}
+  readonly anonymous = new Client(this, undefined);
+  #open: { readonly server: Server; readonly clock: SettableClock; readonly staff: Client } | undefined;
 
   static async start(options: ServerOptions = {}): Promise<Fixture> {
+    const fixture = new Fixture();
+    await fixture.open(options);
+    return fixture;
+  }
+
+  /** Starts a server in the place of the one before, if there was one. */
+  async open(options: ServerOptions = {}): Promise<void> {
+    await this.close();
     const clock = settableClock(start);
     const server = await createServer({ ephemeral: true, port: 0, log_level: 'silent', clock, ...options });
-    const fixture = new Fixture(server, clock, undefined as never, undefined as never);
-    const staff = new Client(fixture, server.issueToken());
+    const staff = new Client(this, server.issueToken());
+    this.#open = { server, clock, staff };
+    this.#seen = 0;
     await staff.patch((await staff.get('/api/users/?current')).body[0].url, {
       agree_with_policy: true,
       token_lifetime: null,
     });
-    const { db } = server.deployment;
+    const { db } = server.app;
     db.write(() => {
       for (const table of ['event', 'event_about']) db.run(raw(`DELETE FROM ${table}`));
       db.run(raw(`INSERT INTO event_words (event_words) VALUES ('delete-all')`));
     });
     db.commit();
-    return Object.assign(fixture, { staff, anonymous: new Client(fixture, undefined) });
+  }
+
+  /** Closes the server if one was started. */
+  async close(): Promise<void> {
+    await this.#open?.server.close();
+  }
+
+  get server(): Server {
+    return this.#opened.server;
+  }
+
+  get clock(): SettableClock {
+    return this.#opened.clock;
+  }
+
+  /** The staff user `admin`. */
+  get staff(): Client {
+    return this.#opened.staff;
+  }
+
+  get #opened() {
+    if (!this.#open) throw new Error('The server of this fixture has not been started yet.');
+    return this.#open;
   }
 
   get url(): string {
     return this.server.url;
-  }
-
-  close(): Promise<void> {
-    return this.server.close();
   }
 
   /** A client of the user with this name. */
@@ -156,7 +178,7 @@ export class Fixture {
 
   /** The events recorded since the last call, oldest first. */
   events(): RecordedEvent[] {
-    const { db } = this.server.deployment;
+    const { db } = this.server.app;
     const rows = db.all<{ type: string; level: string; message: string; context: string }>(
       sql`SELECT type, level, message, context FROM event WHERE id > ${this.#seen} ORDER BY id`,
     );

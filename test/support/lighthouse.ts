@@ -1,5 +1,5 @@
 import { ProviderError } from '../../src/cloud/catalogue/provider-error.ts';
-import type { ProviderType } from '../../src/cloud/catalogue/type.ts';
+import { type ProviderType, resourceKind } from '../../src/cloud/catalogue/type.ts';
 import { propertyDetail, propertyInSet, propertyLink, shownProperty } from '../../src/cloud/properties/property.ts';
 import { detail, shownDetail } from '../../src/cloud/resources/details.ts';
 import { exact } from '../../src/kernel/collection/filter.ts';
@@ -17,7 +17,7 @@ export const lighthouse: ProviderType = {
   missingCredentials: ({ token }) => (token ? {} : { token: ['This field is required.'] }),
   quotas: { service: { lamp_count: 2 }, link: [], settings: [] },
   kinds: [
-    {
+    resourceKind({
       name: 'Lamp',
       path: 'lighthouse-lamps',
       plural: 'lamps',
@@ -26,7 +26,7 @@ export const lighthouse: ProviderType = {
       online: 'lit',
       offline: 'dark',
       fields: {
-        coast: propertyLink('Lighthouse.Coast', 'lighthouse-coasts', { required: true }),
+        coast: propertyLink('Lighthouse.Coast', 'lighthouse-coasts'),
         watts: { ...integer({ min: 1, max: 1000 }), json: () => computedValue(detail('watts')) },
         coast_name: shownDetail('coast_name'),
       },
@@ -34,12 +34,12 @@ export const lighthouse: ProviderType = {
       orderings: { watts: detail('watts') },
       isCreatable: true,
       accept: (request, values, place) => {
-        const { coast, watts = 60 } = values as { coast: number; watts?: number };
+        const { coast, watts = 60 } = values;
         const chosen = propertyInSet(request, coast, place.settings);
         if (!chosen) throw invalid({ coast: ['Invalid hyperlink - Object does not exist.'] });
         return { row: { watts, coast_name: chosen.name }, parameters: { coast: chosen.backend_id } };
       },
-      demands: () => ({ service: { lamp_count: 1 } }),
+      quotaDeltas: () => ({ service: { lamp_count: 1 } }),
       actions: [
         { name: 'start', runtimeStates: ['dark'], answer: { status: 'start was scheduled' } },
         { name: 'stop', runtimeStates: ['lit'], answer: { status: 'stop was scheduled' } },
@@ -51,7 +51,7 @@ export const lighthouse: ProviderType = {
       ],
       isImportable: true,
       importFields: ['watts'],
-    },
+    }),
   ],
   properties: [
     {
@@ -72,7 +72,7 @@ export const lighthouse: ProviderType = {
     kinds: {
       Lamp: {
         id: (n, draw) => `lamp-${n}-${draw.hex(4)}`,
-        interim: { create: ['warming'], start: ['warming'] },
+        transitionStates: { create: ['warming'], start: ['warming'] },
         final: { create: 'lit', start: 'lit', stop: 'dark' },
         effects: { dim: (_values, { watts }) => ({ watts }) },
         unmanaged: () => ({ watts: 40, coast_name: 'North' }),

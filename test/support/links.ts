@@ -1,5 +1,5 @@
 import { changeQuota, countQuotas, createQuotas, type QuotaRow, quotaOf } from '../../src/activity/quotas/usage.ts';
-import { type Context, newUuid, ownContext } from '../../src/kernel/access/deployment.ts';
+import { type Context, newUuid, systemContext } from '../../src/kernel/access/app.ts';
 import { sql } from '../../src/kernel/db/sql.ts';
 import type { Fixture, Json } from './fixture.ts';
 
@@ -7,11 +7,11 @@ import type { Fixture, Json } from './fixture.ts';
 export type LinkQuotas = Readonly<Record<string, { readonly limit?: number; readonly usage?: number }>>;
 
 /** What the context of a change is, at the fixture's present. */
-export const contextOf = ({ server }: Fixture): Context => ownContext(server.deployment);
+export const contextOf = ({ server }: Fixture): Context => systemContext(server.app);
 
 /** Id of the row that a representation stands for. */
 export const idOf = ({ server }: Fixture, table: 'customer' | 'project', { uuid }: Json): number =>
-  server.deployment.db.value<number>(
+  server.app.db.value<number>(
     table === 'customer'
       ? sql`SELECT id FROM customer WHERE uuid = ${uuid}`
       : sql`SELECT id FROM project WHERE uuid = ${uuid}`,
@@ -19,8 +19,8 @@ export const idOf = ({ server }: Fixture, table: 'customer' | 'project', { uuid 
 
 /** Runs a change and commits it. */
 export function change<T>({ server }: Fixture, work: () => T): T {
-  const result = server.deployment.db.write(work);
-  server.deployment.db.commit();
+  const result = server.app.db.write(work);
+  server.app.db.commit();
   return result;
 }
 
@@ -28,8 +28,8 @@ export function change<T>({ server }: Fixture, work: () => T): T {
 export function settings(fixture: Fixture, name: string, customer?: Json): { id: number; uuid: string } {
   const context = contextOf(fixture);
   return change(fixture, () => {
-    const uuid = newUuid(context.deployment);
-    const id = context.deployment.db.insert('service_settings', {
+    const uuid = newUuid(context.app);
+    const id = context.app.db.insert('service_settings', {
       uuid,
       name,
       type: 'OpenStack',
@@ -44,18 +44,18 @@ export function settings(fixture: Fixture, name: string, customer?: Json): { id:
 /** Links a project to a service of its customer, which is made for it, with these quotas. Answers the link's id. */
 export function link(fixture: Fixture, project: Json, quotas: LinkQuotas = {}): number {
   const context = contextOf(fixture);
-  const { db } = context.deployment;
+  const { db } = context.app;
   const { id: settingsId } = settings(fixture, 'Provider');
   const projectId = idOf(fixture, 'project', project);
   const customer = db.value<number>(sql`SELECT customer_id FROM project WHERE id = ${projectId}`) as number;
   return change(fixture, () => {
     const service = db.insert('service', {
-      uuid: newUuid(context.deployment),
+      uuid: newUuid(context.app),
       customer_id: customer,
       settings_id: settingsId,
     });
     const id = db.insert('service_project_link', {
-      uuid: newUuid(context.deployment),
+      uuid: newUuid(context.app),
       service_id: service,
       project_id: projectId,
     });
@@ -80,5 +80,5 @@ export function setQuota(
   to: Partial<Pick<QuotaRow, 'limit' | 'usage' | 'threshold'>>,
 ): void {
   const context = contextOf(fixture);
-  change(fixture, () => changeQuota(context, quotaOf(context.deployment.db, scope, id, name) as QuotaRow, to));
+  change(fixture, () => changeQuota(context, quotaOf(context.app.db, scope, id, name) as QuotaRow, to));
 }

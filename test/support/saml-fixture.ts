@@ -65,9 +65,7 @@ export class SamlFixture {
     readonly idp: IdentityProvider,
     readonly files: Files,
   ) {
-    Object.assign(fixture.server.deployment.log, {
-      warn: ({ reason }: { reason: string }) => this.reasons.push(reason),
-    });
+    Object.assign(fixture.server.app.log, { warn: ({ reason }: { reason: string }) => this.reasons.push(reason) });
   }
 
   /** Further metadata is read from files beside that of the identity provider. */

@@ -1,7 +1,5 @@
-import { isStaff } from '../../kernel/access/caller.ts';
-import { newUuid } from '../../kernel/access/deployment.ts';
-import type { Request } from '../../kernel/access/request.ts';
-import { type DescribedAction, describeList, describeObject, forbiddenText } from '../../kernel/collection/actions.ts';
+import { newUuid } from '../../kernel/access/app.ts';
+import { staff, visibleTo } from '../../kernel/access/right.ts';
 import { changesOf } from '../../kernel/collection/changes.ts';
 import { collection, type Row } from '../../kernel/collection/collection.ts';
 import { uuidField } from '../../kernel/collection/field.ts';
@@ -30,13 +28,6 @@ const example = {
   link: 'https://www.iso.org/standard/27001',
 };
 
-const forStaff = ({ caller }: Request): string | undefined => (isStaff(caller) ? undefined : forbiddenText);
-
-const actions: readonly DescribedAction<Row>[] = [
-  { name: 'update', method: 'PUT', destructive: false, tail: '', fields, refusal: forStaff },
-  { name: 'destroy', method: 'DELETE', destructive: true, tail: '', refusal: forStaff },
-];
-
 /** GET, POST /api/service-certifications/ (services.md 3) */
 export const certifications = collection<Row>()({
   path: 'service-certifications',
@@ -45,28 +36,22 @@ export const certifications = collection<Row>()({
   table: 'service_certification',
   alias: 's',
   fields,
-  visible: () => raw('TRUE'),
+  visible: visibleTo('everybody', () => raw('TRUE')),
+  options: { actions: () => [] },
   examples: { create: example, replace: example, change: { description: 'Management of information security.' } },
-  who: { read: 'Everybody.', create: 'Staff.', update: 'Staff.', delete: 'Staff.' },
-  describe: {
-    list: (request) => describeList(request, isStaff(request.caller) ? fields : undefined),
-    object: (request, row) =>
-      describeObject(request, `${request.base}/api/service-certifications/${row.uuid}/`, row, actions),
-  },
   filters: { name: partial('s.name') },
   orderings: { name: 's.name' },
   order: '-s.name',
   create: {
-    may: ({ caller }) => isStaff(caller),
-    run: (request, values) =>
-      request.db.insert('service_certification', { uuid: newUuid(request.deployment), ...values }),
+    right: staff,
+    run: (request, values) => request.db.insert('service_certification', { uuid: newUuid(request.app), ...values }),
   },
   update: {
-    may: ({ caller }) => isStaff(caller),
+    right: staff,
     run: (request, row, values) => request.db.update('service_certification', row.id, changesOf(row, values)),
   },
   delete: {
-    may: ({ caller }) => isStaff(caller),
+    right: staff,
     run: ({ db }, row) => void db.run(sql`DELETE FROM service_certification WHERE id = ${row.id}`),
   },
 });

@@ -3,27 +3,34 @@ import { record } from '../../activity/events/record.ts';
 import { embeddedQuotas } from '../../activity/quotas/embedded.ts';
 import { quotaNames } from '../../activity/quotas/names.ts';
 import { countQuotas, createQuotas, requireQuotas } from '../../activity/quotas/usage.ts';
+import { type Context, newUuid } from '../../kernel/access/app.ts';
 import { seesAll } from '../../kernel/access/caller.ts';
-import { type Context, newUuid } from '../../kernel/access/deployment.ts';
 import type { Request } from '../../kernel/access/request.ts';
-import { ownsCustomer } from '../../kernel/access/rights.ts';
+import { anyOf, ownersOf, staff, visibleTo } from '../../kernel/access/right.ts';
 import { connectedCustomers, connectedProjects, visibleCustomers } from '../../kernel/access/visibility.ts';
 import { changesOf, storedValues } from '../../kernel/collection/changes.ts';
 import { collection, type Row } from '../../kernel/collection/collection.ts';
-import { shown, shownList, shownText, shownTime, uuidField, type Values } from '../../kernel/collection/field.ts';
+import {
+  readOnly,
+  readOnlyList,
+  readOnlyText,
+  readOnlyTime,
+  uuidField,
+  type Values,
+} from '../../kernel/collection/field.ts';
 import { exact, only, partial, uuid } from '../../kernel/collection/filter.ts';
 import { selfLink } from '../../kernel/collection/links.ts';
 import {
-  knownText,
   linkValue,
   listValue,
+  notNullText,
   objectValue,
   optionalLink,
   plainValue,
 } from '../../kernel/collection/representation.ts';
-import { boolean, choice, email, integer, text } from '../../kernel/collection/values.ts';
+import { boolean, choice, email, integer, orNull, text } from '../../kernel/collection/values.ts';
 import { raw, sql } from '../../kernel/db/sql.ts';
-import { conflict, invalid } from '../../kernel/http/error.ts';
+import { invalid } from '../../kernel/http/error.ts';
 import { eventReaders, revokeRolesIn } from '../roles/roles.ts';
 import { countries } from './countries.ts';
 import { vatProblem } from './vat.ts';
@@ -51,16 +58,16 @@ declare module '../../kernel/access/reactions.ts' {
 
 /** Users with the active role, as every viewer of the customer sees them. */
 const members = (role: 'owner' | 'support') =>
-  shownList(
+  readOnlyList(
     listValue(
       objectValue({
         url: linkValue('users', 'm.uuid'),
         uuid: plainValue('m.uuid'),
-        username: knownText('m.username'),
-        full_name: knownText('m.full_name'),
-        native_name: knownText('m.native_name'),
+        username: notNullText('m.username'),
+        full_name: notNullText('m.full_name'),
+        native_name: notNullText('m.native_name'),
       }),
-      `customer_role r JOIN user m ON m.id = r.user_id WHERE r.customer_id = c.id AND r.role = '${role}' AND r.ended IS NULL`,
+      `active_customer_role r JOIN user m ON m.id = r.user_id WHERE r.customer_id = c.id AND r.role = '${role}'`,
       'm.username COLLATE NOCASE, m.id',
     ),
   );
@@ -68,23 +75,24 @@ const members = (role: 'owner' | 'support') =>
 const fields = {
   url: selfLink('customers', 'c.uuid'),
   uuid: uuidField(),
-  created: shownTime(),
+  created: readOnlyTime(),
   name: text({ max: 150, required: true, example: 'Alice and Partners' }),
   native_name: text({ max: 160 }),
   abbreviation: text({ max: 12 }),
   contact_details: text({ max: 500 }),
-  agreement_number: integer({
-    min: 0,
-    max: 2_147_483_647,
-    nullable: true,
-    update: false,
-    unique: { column: 'agreement_number', message: () => 'organization with this agreement number already exists.' },
-  }),
+  agreement_number: orNull(
+    integer({
+      min: 0,
+      max: 2_147_483_647,
+      update: false,
+      unique: { column: 'agreement_number', message: () => 'organization with this agreement number already exists.' },
+    }),
+  ),
   email: email(),
   phone_number: text({ max: 255 }),
-  projects: shownList(
+  projects: readOnlyList(
     listValue(
-      objectValue({ url: linkValue('projects', 'p.uuid'), uuid: plainValue('p.uuid'), name: knownText('p.name') }),
+      objectValue({ url: linkValue('projects', 'p.uuid'), uuid: plainValue('p.uuid'), name: notNullText('p.name') }),
       `project p WHERE p.customer_id = c.id AND (@all OR p.id IN (${connectedProjects(raw('@caller')).text}))`,
       'p.name COLLATE NOCASE, p.id',
     ),
@@ -92,14 +100,14 @@ const fields = {
   owners: members('owner'),
   support_users: members('support'),
   registration_code: text({ max: 160 }),
-  quotas: shownList(embeddedQuotas('customer', 'c.id')),
-  image: shown(
+  quotas: readOnlyList(embeddedQuotas('customer', 'c.id')),
+  image: readOnly(
     'image upload',
     { type: ['string', 'null'], format: 'uri' },
     optionalLink('customers', '(SELECT c.uuid FROM customer_image WHERE customer_id = c.id)', 'image/'),
   ),
   country: choice({ blank: true, choices: () => countries }),
-  country_name: shownText(knownText('country_name(c.country)')),
+  country_name: readOnlyText(notNullText('country_name(c.country)')),
   vat_code: text({ max: 20 }),
   is_company: boolean({ help: 'Company or private person.' }),
 };
@@ -118,6 +126,9 @@ const example = {
   is_company: true,
 };
 
+/** Who may change a customer (core.md 6.3). */
+const managers = anyOf(staff, ownersOf('id').when('owners_can_manage_customers'));
+
 export const customers = collection<CustomerRow>()({
   path: 'customers',
   kind: 'Customer',
@@ -125,15 +136,11 @@ export const customers = collection<CustomerRow>()({
   table: 'customer',
   alias: 'c',
   fields,
-  visible: (caller) => visibleCustomers(caller, 'c.id'),
+  visible: visibleTo('users with a role in the customer or one of its projects; staff and global support', (caller) =>
+    visibleCustomers(caller, 'c.id'),
+  ),
   described: () => true,
   selectable: true,
-  who: {
-    read: 'Users with a role in the customer or one of its projects; staff and global support.',
-    create: 'Staff.',
-    update: 'Staff; owners with the setting owners_can_manage_customers.',
-    delete: 'Staff; owners with the setting owners_can_manage_customers.',
-  },
   filters: {
     name: partial('c.name'),
     native_name: partial('c.native_name'),
@@ -161,27 +168,23 @@ export const customers = collection<CustomerRow>()({
   order: 'c.name COLLATE NOCASE',
   examples: { create: example, replace: example, change: { phone_number: '+372 600 0001' } },
   create: {
-    may: ({ caller }) => caller.isStaff,
-    check: (_, values) => refuseWrongVat(values),
+    right: staff,
+    check: (_, values) => rejectWrongVat(values),
     run: (request, values) => {
       const { db } = request;
       const demand = [{ scope: 'global', id: 0, name: 'nc_global_customer_count', delta: 1 }] as const;
       requireQuotas(request, demand);
-      const id = db.insert('customer', {
-        uuid: newUuid(request.deployment),
-        created: request.now,
-        ...storedValues(values),
-      });
+      const id = db.insert('customer', { uuid: newUuid(request.app), created: request.now, ...storedValues(values) });
       createQuotas(request, 'customer', id, quotaNames.customer);
       countQuotas(request, demand);
-      request.deployment.reactions.customerCreated(request, id);
+      request.app.reactions.customerCreated(request, id);
       record(request, 'customer_creation_succeeded', customerContext(customerOf(request, id)));
       return id;
     },
   },
   update: {
-    may: mayManage,
-    check: (_, values, row) => refuseWrongVat(values, row),
+    right: managers,
+    check: (_, values, row) => rejectWrongVat(values, row),
     run: (request, row, values) => {
       const changes = changesOf(row, values);
       if (Object.keys(changes).length === 0) return;
@@ -190,15 +193,16 @@ export const customers = collection<CustomerRow>()({
     },
   },
   delete: {
-    may: mayManage,
+    right: managers,
+    refusalReason: ({ db }, row) =>
+      db.value(sql`SELECT 1 FROM project WHERE customer_id = ${row.id}`) === undefined
+        ? undefined
+        : 'Cannot delete organization with existing projects',
     run: (request, row) => {
       const { db } = request;
-      if (db.value(sql`SELECT 1 FROM project WHERE customer_id = ${row.id}`) !== undefined) {
-        throw conflict('Cannot delete organization with existing projects');
-      }
       const witnesses = eventReaders(db, 'customer', row.id);
       revokeRolesIn(request, 'customer', row.id, witnesses);
-      request.deployment.reactions.customerDeleted(request, row.id);
+      request.app.reactions.customerDeleted(request, row.id);
       db.run(sql`DELETE FROM customer WHERE id = ${row.id}`);
       countQuotas(request, [{ scope: 'global', id: 0, name: 'nc_global_customer_count', delta: -1 }]);
       record(request, 'customer_deletion_succeeded', customerContext(row), { witnesses });
@@ -206,13 +210,8 @@ export const customers = collection<CustomerRow>()({
   },
 });
 
-/** Staff, and owners where the deployment lets them (core.md 6.3). */
-function mayManage({ caller, config, db }: Request, row: CustomerRow): boolean {
-  return caller.isStaff || (config.owners_can_manage_customers && ownsCustomer(db, caller, row.id));
-}
-
 /** The VAT number is judged when the body holds it or what it depends on, on the stored values merged with the body. */
-function refuseWrongVat(values: Values<typeof fields>, row?: CustomerRow): void {
+function rejectWrongVat(values: Values<typeof fields>, row?: CustomerRow): void {
   if (values.vat_code === undefined && values.country === undefined && values.is_company === undefined) return;
   const problem = vatProblem({
     vat_code: values.vat_code ?? row?.vat_code ?? '',
@@ -224,4 +223,4 @@ function refuseWrongVat(values: Values<typeof fields>, row?: CustomerRow): void 
 
 /** A customer's row by id, as it is now. */
 export const customerOf = ({ db }: Pick<Request, 'db'>, id: number): CustomerRow =>
-  db.get<CustomerRow>(sql`SELECT * FROM customer WHERE id = ${id}`) as CustomerRow;
+  db.one<CustomerRow>(sql`SELECT * FROM customer WHERE id = ${id}`);

@@ -2,14 +2,14 @@ import * as v from 'valibot';
 import { customerContext } from '../../activity/events/context.ts';
 import { record } from '../../activity/events/record.ts';
 import type { Request } from '../../kernel/access/request.ts';
-import { ownsCustomer } from '../../kernel/access/rights.ts';
+import { anyOf, ownersOf, staff } from '../../kernel/access/right.ts';
 import { describeFields, type Endpoint } from '../../kernel/collection/endpoint.ts';
-import { FieldError, messages, shown } from '../../kernel/collection/field.ts';
+import { FieldError, inputOf, readOnly, type WritableField } from '../../kernel/collection/field.ts';
 import { constant } from '../../kernel/collection/representation.ts';
 import { validate } from '../../kernel/collection/validate.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { UploadedFile } from '../../kernel/http/body.ts';
-import { forbidden, HttpError, notFound } from '../../kernel/http/error.ts';
+import { HttpError, notFound } from '../../kernel/http/error.ts';
 import { empty, json, type Reply } from '../../kernel/http/reply.ts';
 import { type CustomerRow, customers } from './customers.ts';
 import { imageType } from './image-type.ts';
@@ -24,40 +24,35 @@ interface Image {
 }
 
 /** The `image` part of the body; recognised by its content, whatever it is called. */
-const imageInput = (required: boolean) => ({
+const imageInput = (required: boolean): { image: WritableField<Image> } => ({
   image: {
-    ...shown('image upload', {}, constant('null')),
-    input: {
-      schema: v.string(),
-      nullable: false,
-      required,
-      create: true,
-      update: true,
-      parse: (value: unknown): Image => {
-        if (value === null) throw new FieldError([messages.null]);
-        if (!(value instanceof UploadedFile)) {
-          throw new FieldError([
-            value === '' && required
-              ? 'No file was submitted.'
-              : 'The submitted data was not a file. Check the encoding type on the form.',
-          ]);
-        }
-        if (value.content.length === 0) throw new FieldError(['The submitted file is empty.']);
-        if (value.content.length > largestImage) throw new HttpError(413, { detail: 'Request body is too large.' });
-        const type = imageType(value.content);
-        if (type === undefined) throw new FieldError([notAnImage]);
-        return { content: value.content, type };
+    ...readOnly('image upload', {}, constant('null')),
+    input: inputOf(
+      { required },
+      {
+        schema: v.instance(UploadedFile, ({ input }) =>
+          input === '' && required
+            ? 'No file was submitted.'
+            : 'The submitted data was not a file. Check the encoding type on the form.',
+        ),
+        resolve: ({ content }) => {
+          if (content.length === 0) throw new FieldError(['The submitted file is empty.']);
+          if (content.length > largestImage) throw new HttpError(413, { detail: 'Request body is too large.' });
+          const type = imageType(content);
+          if (type === undefined) throw new FieldError([notAnImage]);
+          return { content, type };
+        },
       },
-    },
+    ),
   },
 });
 
-const mayChange = ({ caller, db }: Request, customer: CustomerRow): boolean =>
-  caller.isStaff || ownsCustomer(db, caller, customer.id);
+/** Who may change the image of a customer (core.md 6.6). */
+const changers = anyOf(staff, ownersOf('id'));
 
-function find(request: Request): CustomerRow {
+function findToChange(request: Request): CustomerRow {
   const customer = customers.find(request);
-  if (!mayChange(request, customer)) throw forbidden();
+  changers.demand(request, customer);
   return customer;
 }
 
@@ -71,12 +66,14 @@ function read(request: Request): Reply {
 }
 
 function store(request: Request, required: boolean): Reply {
-  const customer = find(request);
+  const customer = findToChange(request);
   // Read as a partial update: what is said of a missing file is said here.
-  const { image } = validate(imageInput(required), request, 'change') as { image?: Image };
+  const { image } = validate(imageInput(required), request, 'change');
   if (!image && required) throw new HttpError(400, { image: ['No file was submitted.'] });
   if (image) {
-    request.db.run(sql`INSERT INTO customer_image (customer_id, content_type, content) VALUES (${customer.id}, ${image.type}, ${image.content})
+    request.db.run(sql`
+      INSERT INTO customer_image (customer_id, content_type, content)
+      VALUES (${customer.id}, ${image.type}, ${image.content})
       ON CONFLICT DO UPDATE SET content_type = excluded.content_type, content = excluded.content`);
     record(request, 'customer_update_succeeded', customerContext(customer));
   }
@@ -85,13 +82,13 @@ function store(request: Request, required: boolean): Reply {
 }
 
 function remove(request: Request): Reply {
-  const customer = find(request);
+  const customer = findToChange(request);
   const { changes } = request.db.run(sql`DELETE FROM customer_image WHERE customer_id = ${customer.id}`);
   if (changes > 0) record(request, 'customer_update_succeeded', customerContext(customer));
   return empty();
 }
 
-const who = 'Staff; owners of the customer.';
+const { allowedFor } = changers;
 const types = ['multipart/form-data'];
 const answer = {
   status: 200,
@@ -105,30 +102,30 @@ export const customerImage: Endpoint = {
   description: 'The logo of a customer: PNG, JPEG, GIF or WebP.',
   bodyLimit: largestImage + 65_536,
   actions: (request) =>
-    mayChange(request, customers.find(request))
+    changers.may(request, customers.find(request))
       ? { PUT: describeFields(imageInput(true), request, 'replace') }
       : undefined,
   operations: {
     GET: {
       summary: 'Answers the image itself.',
-      who: 'Everybody who sees the customer.',
+      allowedFor: 'Everybody who sees the customer.',
       output: { status: 200, types: imageTypes },
       handle: read,
     },
     PUT: {
       summary: 'Stores an image.',
-      who,
+      allowedFor,
       input: { fields: imageInput(true), purpose: 'replace', types },
       output: answer,
       handle: (request) => store(request, true),
     },
     PATCH: {
       summary: 'Stores an image if one is sent.',
-      who,
+      allowedFor,
       input: { fields: imageInput(false), purpose: 'change', types },
       output: answer,
       handle: (request) => store(request, false),
     },
-    DELETE: { summary: 'Removes the image.', who, output: { status: 204 }, handle: remove },
+    DELETE: { summary: 'Removes the image.', allowedFor, output: { status: 204 }, handle: remove },
   },
 };

@@ -1,5 +1,5 @@
 /** What follows the country prefix of a VAT number, by country (core.md 6.2). */
-const formats: Readonly<Record<string, RegExp>> = Object.fromEntries(
+const formats: ReadonlyMap<string, RegExp> = new Map(
   Object.entries({
     AT: 'U\\d{8}',
     'BE BG': '\\d{9,10}',
@@ -16,7 +16,9 @@ const formats: Readonly<Record<string, RegExp>> = Object.fromEntries(
     'PL SK': '\\d{10}',
     RO: '\\d{2,10}',
     SE: '\\d{12}',
-  }).flatMap(([codes, format]) => codes.split(' ').map((code) => [code, new RegExp(`^(?:${format})$`)])),
+  }).flatMap(([codes, format]) =>
+    codes.split(' ').map((code): [string, RegExp] => [code, new RegExp(`^(?:${format})$`)]),
+  ),
 );
 const elsewhere = /^[A-Z0-9]{2,15}$/;
 
@@ -28,6 +30,6 @@ export function vatProblem(customer: { vat_code: string; country: string; is_com
   const start = /^[A-Z]{2}/.exec(number)?.[0] ?? '';
   const country = customer.country || (start === 'EL' ? 'GR' : start);
   const prefixed = start !== '' && (start === country || (country === 'GR' && start === 'EL'));
-  const format = Object.hasOwn(formats, country) ? (formats[country] as RegExp) : elsewhere;
+  const format = formats.get(country) ?? elsewhere;
   return format.test(prefixed ? number.slice(2) : number) ? undefined : 'VAT number has invalid format.';
 }

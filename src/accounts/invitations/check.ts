@@ -15,7 +15,7 @@ export const check: Endpoint = {
   operations: {
     POST: {
       summary: 'Answers the email of a pending invitation, and whether it asks for a civil number.',
-      who: 'Anybody who knows the uuid.',
+      allowedFor: 'Anybody who knows the uuid.',
       output: {
         status: 200,
         shape: {
@@ -26,7 +26,7 @@ export const check: Endpoint = {
       },
       refusals: { 429: true },
       handle: (request) => {
-        const wait = request.deployment.invitationChecks.refusal(request.address, request.now);
+        const wait = request.app.invitationChecks.refusal(request.address, request.now);
         if (wait !== undefined) throw tooMany('Too many requests. Try again later.', wait);
         const { civil_number: civilNumber, email, state } = invitations.find(request, raw('TRUE'));
         if (state !== 'pending') throw notFound();

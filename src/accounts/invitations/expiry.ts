@@ -1,11 +1,11 @@
-import type { Context } from '../../kernel/access/deployment.ts';
+import type { Context } from '../../kernel/access/app.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { endInvitation } from './invitations.ts';
 
 /** Ends every invitation whose lifetime is over. */
 export function expireInvitations(context: Context): void {
-  const due = context.deployment.db.values<number>(
+  const due = context.app.db.values<number>(
     sql`SELECT id FROM invitation WHERE state = 'pending' AND expires <= ${context.now}`,
   );
   for (const id of due) endInvitation(context, id, 'expired');

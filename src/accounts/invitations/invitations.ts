@@ -1,40 +1,55 @@
-import { type Caller, isStaff, seesAll } from '../../kernel/access/caller.ts';
-import { newUuid } from '../../kernel/access/deployment.ts';
+import { newUuid } from '../../kernel/access/app.ts';
+import { isStaff, seesAll } from '../../kernel/access/caller.ts';
 import type { Request } from '../../kernel/access/request.ts';
+import { type Right, right, rightVia, visibleTo } from '../../kernel/access/right.ts';
 import { ownsSomeCustomer } from '../../kernel/access/rights.ts';
 import { collection, type Row } from '../../kernel/collection/collection.ts';
 import { exampleLink } from '../../kernel/collection/example.ts';
-import { shown, shownText, shownTime, uuidField, type Values } from '../../kernel/collection/field.ts';
+import { type NewValues, readOnly, readOnlyText, readOnlyTime, uuidField } from '../../kernel/collection/field.ts';
 import { exact, exactUuid, type Filter, linked, oneOf, uuidOf } from '../../kernel/collection/filter.ts';
 import { link, selfLink } from '../../kernel/collection/links.ts';
 import { textValue } from '../../kernel/collection/representation.ts';
 import { choice, email, orNull, text } from '../../kernel/collection/values.ts';
-import { raw, type Sql, sql } from '../../kernel/db/sql.ts';
+import { raw, sql } from '../../kernel/db/sql.ts';
 import { invalid, invalidRequest } from '../../kernel/http/error.ts';
 import { customers } from '../customers/customers.ts';
-import { mayManageUntil, ownedCustomers, projectsOf } from '../permissions/permissions.ts';
+import { ownedCustomers, projectsOf, roleManagers } from '../permissions/permissions.ts';
 import { projects } from '../projects/projects.ts';
-import { roleNames, type Structure } from '../roles/roles.ts';
+import { type RoleScope, roleNames } from '../roles/roles.ts';
 import { linkTemplateProblem } from './link-template.ts';
 import { cancelMails, queueMail } from './mails.ts';
 
 export type State = 'pending' | 'accepted' | 'canceled' | 'expired';
 
+interface ToProject {
+  readonly project_id: number;
+  readonly project_role: string;
+}
+
+interface ToCustomer {
+  readonly project_id: null;
+  readonly customer_id: number;
+  readonly customer_role: string;
+}
+
 /** An invitation leads either to a project or to a customer. */
-export interface InvitationRow extends Row {
-  readonly email: string;
-  readonly civil_number: string;
-  readonly project_id: number | null;
-  readonly project_role: string | null;
-  readonly customer_id: number | null;
-  readonly customer_role: string | null;
-  readonly state: State;
-  readonly created_by: number | null;
+export type InvitationRow = Row &
+  (ToProject | ToCustomer) & {
+    readonly email: string;
+    readonly civil_number: string;
+    readonly state: State;
+    readonly created_by: number | null;
+  };
+
+/** What the body of a new invitation says of where it leads. */
+interface Place {
+  readonly customer?: number | null;
+  readonly project?: number | null;
 }
 
 /** What an invitation leads to. */
 export interface Target {
-  readonly structure: Structure;
+  readonly structure: RoleScope;
   /** Id of the customer or project. */
   readonly scope: number;
   readonly role: string;
@@ -42,15 +57,15 @@ export interface Target {
 
 export const targetOf = (row: InvitationRow): Target =>
   row.project_id === null
-    ? { structure: 'customer', scope: row.customer_id as number, role: row.customer_role as string }
-    : { structure: 'project', scope: row.project_id, role: row.project_role as string };
+    ? { structure: 'customer', scope: row.customer_id, role: row.customer_role }
+    : { structure: 'project', scope: row.project_id, role: row.project_role };
 
 const ofProject = (column: string): string => `(SELECT ${column} FROM project WHERE id = i.project_id)`;
 /** Of a project invitation: of the project's customer. */
 const ofCustomer = (column: string): string =>
   `(SELECT ${column} FROM customer WHERE id = ifnull(i.customer_id, ${ofProject('customer_id')}))`;
 
-const roleIn = (structure: Structure) => orNull(choice({ choices: () => Object.entries(roleNames[structure]) }));
+const roleIn = (structure: RoleScope) => orNull(choice({ choices: () => Object.entries(roleNames[structure]) }));
 const states: readonly State[] = ['pending', 'accepted', 'canceled', 'expired'];
 
 const fields = {
@@ -68,14 +83,14 @@ const fields = {
   civil_number: text({ max: 50, help: 'When set, only a user with this civil number may accept.' }),
   project: link({ to: () => projects, key: ofProject('uuid'), nullable: true }),
   project_role: roleIn('project'),
-  project_name: shownText(textValue(ofProject('name'))),
+  project_name: readOnlyText(textValue(ofProject('name'))),
   customer: link({ to: () => customers, key: ofCustomer('uuid'), nullable: true }),
   customer_role: roleIn('customer'),
-  customer_name: shownText(textValue(ofCustomer('name'))),
-  state: shown('choice', { type: 'string', enum: states }, textValue),
-  error_message: shownText(),
-  created: shownTime(),
-  expires: shownTime(),
+  customer_name: readOnlyText(textValue(ofCustomer('name'))),
+  state: readOnly('choice', { type: 'string', enum: states }, textValue),
+  error_message: readOnlyText(),
+  created: readOnlyTime(),
+  expires: readOnlyTime(),
 };
 
 /** Invitations to the customers that a filter on alias `c` finds, and to their projects. */
@@ -89,12 +104,11 @@ const toCustomers = (filter: Filter): Filter => ({
   },
 });
 
-/** Owners see the invitations to their customers and to projects of these. */
-function visible(caller: Caller): Sql {
-  if (seesAll(caller)) return raw('TRUE');
-  const owned = ownedCustomers(caller);
-  return sql`i.customer_id IN (${owned}) OR i.project_id IN (${projectsOf(owned)})`;
-}
+/** Who may invite there: who may grant a role without an end (services.md 10.5). */
+export const inviters: Right<Pick<Target, 'structure' | 'scope'>> = right(
+  'staff; owners without an end of their role, to a customer itself with the setting owners_can_manage_owners',
+  (request, { scope, structure }) => roleManagers[structure].may(request, { scope, until: null }),
+);
 
 export const invitations = collection<InvitationRow>()({
   path: 'user-invitations',
@@ -103,12 +117,11 @@ export const invitations = collection<InvitationRow>()({
   table: 'invitation',
   alias: 'i',
   fields,
-  visible,
-  who: {
-    read: 'Owners of the customer; staff and global support.',
-    create:
-      'Staff; owners without an end of their role, to a customer itself with the setting owners_can_manage_owners.',
-  },
+  visible: visibleTo('owners of the customer; staff and global support', (caller) => {
+    if (seesAll(caller)) return raw('TRUE');
+    const owned = ownedCustomers(caller);
+    return sql`i.customer_id IN (${owned}) OR i.project_id IN (${projectsOf(owned)})`;
+  }),
   filters: {
     customer: toCustomers(exactUuid('c.uuid', 'Uuid of the customer; invitations to its projects count, too.')),
     customer_url: toCustomers(linked('c.id', 'customer', () => customers)),
@@ -133,16 +146,13 @@ export const invitations = collection<InvitationRow>()({
   order: '-i.created',
   create: {
     refusals: { 429: true },
-    check: (request, values) => refuseWrong(request, values),
-    mayWith: (request, values) =>
-      values.project
-        ? mayInvite(request, 'project', values.project)
-        : mayInvite(request, 'customer', values.customer as number),
+    check: (request, values) => rejectWrong(request, values),
+    rightWith: rightVia(placeOf, inviters),
     run: (request, values) => {
       const { config, db, now } = request;
       const { customer, customer_role = null, project, project_role = null, ...rest } = values;
       const id = db.insert('invitation', {
-        uuid: newUuid(request.deployment),
+        uuid: newUuid(request.app),
         ...rest,
         project_id: project ?? null,
         project_role,
@@ -159,8 +169,8 @@ export const invitations = collection<InvitationRow>()({
 });
 
 /** Rules across the fields of a new invitation, in the order of services.md 10.4. Throws 400. */
-function refuseWrong({ config }: Request, values: Values<typeof fields>): void {
-  const problem = linkTemplateProblem(values.link_template as string, config.link_template_hosts);
+function rejectWrong({ config }: Request, values: NewValues<typeof fields>): void {
+  const problem = linkTemplateProblem(values.link_template, config.link_template_hosts);
   if (problem !== undefined) throw invalid({ link_template: [problem] });
   const { customer, customer_role: customerRole, project, project_role: projectRole } = values;
   if (customer && project) throw invalidRequest('Cannot create invitation to project and customer simultaneously.');
@@ -169,16 +179,19 @@ function refuseWrong({ config }: Request, values: Values<typeof fields>): void {
   if (!project !== !projectRole) throw invalid({ project_role: ['Project and its role must be provided.'] });
 }
 
-/** Whether the caller may invite there: who may grant a role without an end (services.md 10.5). */
-export const mayInvite = (request: Request, structure: Structure, scope: number): boolean =>
-  mayManageUntil(request, structure, scope, null);
+/** Where a body that keeps to the rules invites to. */
+function placeOf({ customer, project }: Place): Pick<Target, 'structure' | 'scope'> {
+  if (project) return { structure: 'project', scope: project };
+  if (customer) return { structure: 'customer', scope: customer };
+  throw new Error('An invitation leads nowhere');
+}
 
 /** Ends a pending invitation; what has not been sent of it stays unsent. Must run inside a write. */
 export function endInvitation(
-  request: Pick<Request, 'deployment' | 'now'>,
+  request: Pick<Request, 'app' | 'now'>,
   id: number,
   state: Exclude<State, 'pending'>,
 ): void {
-  request.deployment.db.update('invitation', id, { state });
+  request.app.db.update('invitation', id, { state });
   cancelMails(request, id);
 }

@@ -1,7 +1,7 @@
-import { type Context, newOrderedUuids } from '../../kernel/access/deployment.ts';
+import { type Context, newOrderedUuids } from '../../kernel/access/app.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { hour } from '../../kernel/clock.ts';
-import { Pace } from '../../kernel/db/pace.ts';
+import { BatchSizer } from '../../kernel/db/batch-sizer.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { tooMany } from '../../kernel/http/error.ts';
 
@@ -11,7 +11,7 @@ const limitSpan = hour;
 /** Queues the mail of an invitation, in place of one that is still to be sent. Throws 429 when the caller has caused too many. */
 export function queueMail(request: Request, invitation: number): void {
   const { caller, db, now } = request;
-  if (!caller.isStaff) refuseTooMany(request);
+  if (!caller.isStaff) rejectTooMany(request);
   cancelMails(request, invitation);
   const [uuid] = newOrderedUuids(request, 1);
   const id = db.insert('invitation_mail', {
@@ -21,34 +21,41 @@ export function queueMail(request: Request, invitation: number): void {
     created: now,
     next_attempt: now,
   });
-  db.settled((error) => error === undefined && request.deployment.wakeOutbox('invitations', [id]));
+  db.afterCommit((error) => error === undefined && request.app.wakeOutbox('invitations', [id]));
 }
 
 /** Gives up what is still to be sent of an invitation. */
-export function cancelMails({ deployment, now }: Pick<Context, 'deployment' | 'now'>, invitation: number): void {
-  deployment.db.run(sql`UPDATE invitation_mail SET status = 'canceled', next_attempt = NULL, finished = ${now}
+export function cancelMails({ app, now }: Pick<Context, 'app' | 'now'>, invitation: number): void {
+  app.db.run(sql`
+    UPDATE invitation_mail SET status = 'canceled', next_attempt = NULL, finished = ${now}
     WHERE invitation_id = ${invitation} AND status = 'pending'`);
 }
 
-function refuseTooMany({ caller, config, db, now }: Request): void {
+function rejectTooMany({ caller, config, db, now }: Request): void {
   const { invitation_mail_limit: limit } = config;
   const since = now - limitSpan;
   // The mail that must be an hour old before the next one: the oldest of as many as are allowed.
-  const recent = db.values<number>(sql`SELECT created FROM invitation_mail
-    WHERE user_id = ${caller.id} AND created > ${since} ORDER BY created DESC LIMIT ${limit}`);
+  const recent = db.values<number>(sql`
+    SELECT created FROM invitation_mail
+    WHERE user_id = ${caller.id} AND created > ${since}
+    ORDER BY created DESC
+    LIMIT ${limit}`);
   if (recent.length < limit) return;
   throw tooMany('Too many invitations. Try again later.', (recent.at(-1) ?? now) - since);
 }
 
-const pace = new Pace();
+const pace = new BatchSizer();
 
 /** Removes the mails of deleted invitations, which were kept to be counted for the limit, a bounded number at a time. Answers whether it was that many. */
-export function removeLeftMails({ deployment: { db }, now }: Context): boolean {
+export function removeLeftMails({ app: { db }, now }: Context): boolean {
   return pace.step(
     db,
     (atMost) =>
-      db.run(sql`DELETE FROM invitation_mail WHERE id IN
-    (SELECT id FROM invitation_mail WHERE invitation_id IS NULL AND created <= ${now - limitSpan} LIMIT ${atMost})`)
-        .changes,
+      db.run(sql`
+        DELETE FROM invitation_mail WHERE id IN (
+          SELECT id FROM invitation_mail
+          WHERE invitation_id IS NULL AND created <= ${now - limitSpan}
+          LIMIT ${atMost}
+        )`).changes,
   );
 }

@@ -1,7 +1,7 @@
-import type { Context, Deployment } from '../../kernel/access/deployment.ts';
+import type { App, Context } from '../../kernel/access/app.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { Mailer } from '../../kernel/mail/mail.ts';
-import { type Lane, lane, type Outbox } from '../../kernel/outbox/deliverer.ts';
+import { type ConcurrencyLimit, concurrencyLimit, type Outbox } from '../../kernel/outbox/delivery-worker.ts';
 import { afterAttempt, type Outcome } from '../../kernel/outbox/outcome.ts';
 import { type InvitationRow, targetOf } from './invitations.ts';
 import { linkOf } from './link-template.ts';
@@ -15,7 +15,7 @@ interface DueMail {
   readonly invitation: InvitationRow & { readonly link_template: string };
   /** Name of the project or customer. */
   readonly name: string;
-  /** Name of whoever invites; null when he is gone, and so is whoever sent the invitation again. */
+  /** Name of whoever invites; null when that user is gone, and so is whoever sent the invitation again. */
   readonly sender: string | null;
 }
 
@@ -24,23 +24,26 @@ const dueAtOnce = 1000;
 
 /** The mails of invitations; each is a queue of its own. */
 export class InvitationOutbox implements Outbox<DueMail> {
-  readonly #lane = lane(8);
+  readonly #lane = concurrencyLimit(8);
   readonly lanes = [this.#lane];
   readonly #mailer: Mailer;
 
-  constructor(private readonly deployment: Deployment) {
-    this.#mailer = new Mailer({ ...deployment.config, log: deployment.log });
+  constructor(private readonly app: App) {
+    this.#mailer = new Mailer({ ...app.config, log: app.log });
   }
 
   due(now: number): { queues: readonly number[]; isMore: boolean } {
-    const queues = this.deployment.db.values<number>(sql`SELECT id FROM invitation_mail
-      WHERE status = 'pending' AND next_attempt <= ${now} AND invitation_id IS NOT NULL ORDER BY next_attempt, id LIMIT ${dueAtOnce}`);
+    const queues = this.app.db.values<number>(sql`
+      SELECT id FROM invitation_mail
+      WHERE status = 'pending' AND next_attempt <= ${now} AND invitation_id IS NOT NULL
+      ORDER BY next_attempt, id
+      LIMIT ${dueAtOnce}`);
     // The others come with the next poll.
     return { queues, isMore: false };
   }
 
   next(id: number, now: number): DueMail | undefined {
-    const { db } = this.deployment;
+    const { db } = this.app;
     const mail = db.get<{
       id: number;
       uuid: string;
@@ -48,37 +51,38 @@ export class InvitationOutbox implements Outbox<DueMail> {
       invitation_id: number;
       sender: string | null;
     }>(sql`
-      SELECT m.id, m.uuid, m.attempts, m.invitation_id, coalesce(nullif(inviter.full_name, ''), inviter.username, nullif(again.full_name, ''), again.username) AS sender
-      FROM invitation_mail m JOIN invitation i ON i.id = m.invitation_id
-        LEFT JOIN user inviter ON inviter.id = i.created_by LEFT JOIN user again ON again.id = m.user_id
+      SELECT m.id, m.uuid, m.attempts, m.invitation_id,
+        coalesce(nullif(inviter.full_name, ''), inviter.username, nullif(again.full_name, ''), again.username) AS sender
+      FROM invitation_mail m
+        JOIN invitation i ON i.id = m.invitation_id
+        LEFT JOIN user inviter ON inviter.id = i.created_by
+        LEFT JOIN user again ON again.id = m.user_id
       WHERE m.id = ${id} AND m.status = 'pending' AND m.next_attempt <= ${now}`);
     if (!mail) return undefined;
-    const invitation = db.get<DueMail['invitation']>(
-      sql`SELECT * FROM invitation WHERE id = ${mail.invitation_id}`,
-    ) as DueMail['invitation'];
+    const invitation = db.one<DueMail['invitation']>(sql`SELECT * FROM invitation WHERE id = ${mail.invitation_id}`);
     const { scope, structure } = targetOf(invitation);
     const names = {
       customer: sql`SELECT name FROM customer WHERE id = ${scope}`,
       project: sql`SELECT name FROM project WHERE id = ${scope}`,
     };
-    return { ...mail, invitation, name: db.value<string>(names[structure]) as string };
+    return { ...mail, invitation, name: db.scalar<string>(names[structure]) };
   }
 
-  lane(): Lane {
+  lane(): ConcurrencyLimit {
     return this.#lane;
   }
 
   async send({ invitation, name, sender, uuid }: DueMail, { now }: Context): Promise<Outcome> {
     const { role, structure } = targetOf(invitation);
     const link = linkOf(invitation.link_template, invitation.uuid);
-    const wording = wordingOf({ sender: sender ?? this.deployment.config.product_name, structure, name, role, link });
+    const wording = wordingOf({ sender: sender ?? this.app.config.product_name, structure, name, role, link });
     const outcome = await this.#mailer.send({ ...wording, to: invitation.email, id: uuid, at: now });
     return outcome.status === 'sent' ? { status: 'delivered' } : outcome;
   }
 
   /** What came of it is shown by the invitation once it is certain. */
   settle(context: Context, mail: DueMail, outcome: Outcome): void {
-    const { db } = this.deployment;
+    const { db } = this.app;
     // Canceled while it was under way: that stands.
     if (db.value(sql`SELECT 1 FROM invitation_mail WHERE id = ${mail.id} AND status = 'pending'`) === undefined) return;
     const result = afterAttempt(context, mail, outcome);

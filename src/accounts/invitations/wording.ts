@@ -1,21 +1,21 @@
 import { escaped } from '../../kernel/mail/html.ts';
-import type { Structure } from '../roles/roles.ts';
+import type { RoleScope } from '../roles/roles.ts';
 
 /** What the mail of an invitation tells. */
 export interface Told {
   /** Who invites. */
   readonly sender: string;
-  readonly structure: Structure;
+  readonly structure: RoleScope;
   /** Name of the project or customer. */
   readonly name: string;
   readonly role: string;
   readonly link: string;
 }
 
-const types: Readonly<Record<Structure, string>> = { customer: 'organization', project: 'project' };
+const types: Readonly<Record<RoleScope, string>> = { customer: 'organization', project: 'project' };
 
 /** Roles as a newcomer understands them. */
-const roleWords: Readonly<Record<Structure, Readonly<Record<string, string>>>> = {
+const roleWords: Readonly<Record<RoleScope, Readonly<Record<string, string>>>> = {
   customer: { owner: 'owner', support: 'support' },
   project: { manager: 'project manager', admin: 'system administrator', support: 'system support' },
 };

@@ -1,15 +1,16 @@
 import { keyContext, type UserNames } from '../../activity/events/context.ts';
 import { record } from '../../activity/events/record.ts';
-import { type Caller, seesAll } from '../../kernel/access/caller.ts';
-import { type Context, newUuid } from '../../kernel/access/deployment.ts';
+import { type Context, newUuid } from '../../kernel/access/app.ts';
+import { seesAll } from '../../kernel/access/caller.ts';
 import type { Request } from '../../kernel/access/request.ts';
+import { anyOf, everybody, staff, userIn, visibleTo } from '../../kernel/access/right.ts';
 import { collection, type Row } from '../../kernel/collection/collection.ts';
-import { FieldError, shownText, uuidField } from '../../kernel/collection/field.ts';
+import { FieldError, readOnlyText, refine, uuidField } from '../../kernel/collection/field.ts';
 import { exact, exactUuid, partial, uuidOf } from '../../kernel/collection/filter.ts';
 import { selfLink } from '../../kernel/collection/links.ts';
 import { plainValue } from '../../kernel/collection/representation.ts';
 import { text } from '../../kernel/collection/values.ts';
-import { raw, type Sql, sql } from '../../kernel/db/sql.ts';
+import { raw, sql } from '../../kernel/db/sql.ts';
 import { invalid } from '../../kernel/http/error.ts';
 import { parsePublicKey } from './public-key.ts';
 
@@ -33,47 +34,40 @@ declare module '../../kernel/access/reactions.ts' {
 
 const nameLength = 150;
 
-/** Keys of a user; staff and global support see everybody's (core.md 5). */
-const visibleKeys = (caller: Caller): Sql => (seesAll(caller) ? raw('TRUE') : sql`k.user_id = ${caller.id}`);
-
 const example = {
   name: 'alice@laptop',
   public_key: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAIuZSCpkcDwdAZdkw3TSIQSHxoD4lHapeUVfXFlwMnz alice@laptop',
 };
 
-const publicKey = text({
-  max: 2000,
-  required: true,
-  update: false,
-  help: 'SSH public key in one line.',
-  example: example.public_key,
-});
-
 const fields = {
   url: selfLink('keys', 'k.uuid'),
   uuid: uuidField(),
   name: text({ max: nameLength, update: false, help: "Default: the key's comment." }),
-  public_key: {
-    ...publicKey,
-    input: {
-      ...(publicKey.input as NonNullable<typeof publicKey.input>),
-      parse: (value: unknown, request: Request, form: boolean): string => {
-        const line = publicKey.input?.parse(value, request, form) as string;
-        if (/[\r\n]/.test(line)) throw new FieldError(['Key is not valid: it should be single line.']);
-        const key = parsePublicKey(line);
-        if (!key) throw new FieldError(['Invalid SSH public key.']);
-        const taken = request.db.value(
-          sql`SELECT 1 FROM ssh_key WHERE user_id = ${request.caller.id} AND fingerprint_sha256 = ${key.fingerprintSha256}`,
-        );
-        if (taken) throw new FieldError(['Key with same fingerprint already exists.']);
-        return line;
-      },
-    },
-  },
-  fingerprint: shownText(),
-  fingerprint_sha256: shownText(),
-  user_uuid: shownText(plainValue('(SELECT uuid FROM user WHERE id = k.user_id)'), { shown: '@staff' }),
+  public_key: refine(
+    text({
+      max: 2000,
+      required: true,
+      update: false,
+      help: 'SSH public key in one line.',
+      example: example.public_key,
+    }),
+    rejectWrongKey,
+  ),
+  fingerprint: readOnlyText(),
+  fingerprint_sha256: readOnlyText(),
+  user_uuid: readOnlyText(plainValue('(SELECT uuid FROM user WHERE id = k.user_id)'), { shownIf: '@staff' }),
 };
+
+/** The key is one line of a known type, and not yet one of the caller's. Throws FieldError. */
+function rejectWrongKey(line: string, { caller, db }: Request): void {
+  if (/[\r\n]/.test(line)) throw new FieldError(['Key is not valid: it should be single line.']);
+  const key = parsePublicKey(line);
+  if (!key) throw new FieldError(['Invalid SSH public key.']);
+  const taken = db.value(sql`
+    SELECT 1 FROM ssh_key
+    WHERE user_id = ${caller.id} AND fingerprint_sha256 = ${key.fingerprintSha256}`);
+  if (taken) throw new FieldError(['Key with same fingerprint already exists.']);
+}
 
 export const keys = collection<KeyRow>()({
   path: 'keys',
@@ -82,13 +76,10 @@ export const keys = collection<KeyRow>()({
   table: 'ssh_key',
   alias: 'k',
   fields,
-  visible: visibleKeys,
+  visible: visibleTo('the owner; staff and global support', (caller) =>
+    seesAll(caller) ? raw('TRUE') : sql`k.user_id = ${caller.id}`,
+  ),
   examples: { create: example },
-  who: {
-    read: 'The owner; staff and global support.',
-    create: 'Everybody, for himself.',
-    delete: 'The owner, and staff.',
-  },
   filters: {
     name: partial('k.name'),
     fingerprint: exact('k.fingerprint'),
@@ -98,17 +89,18 @@ export const keys = collection<KeyRow>()({
   orderings: { name: 'k.name COLLATE NOCASE' },
   order: 'k.id',
   create: {
+    right: everybody.as('everybody, for themselves'),
     check: (request, values) => {
-      const name = nameOf(values.name, values.public_key as string);
+      const name = nameOf(values.name, values.public_key);
       const taken =
         name !== '' &&
         request.db.value(sql`SELECT 1 FROM ssh_key WHERE user_id = ${request.caller.id} AND name = ${name}`);
       if (taken) throw invalid({ name: ['This field must be unique.'] });
     },
     run: (request, values) => {
-      const line = values.public_key as string;
+      const line = values.public_key;
       const key = parsePublicKey(line);
-      const row = { uuid: newUuid(request.deployment), name: nameOf(values.name, line) };
+      const row = { uuid: newUuid(request.app), name: nameOf(values.name, line) };
       const id = request.db.insert('ssh_key', {
         ...row,
         user_id: request.caller.id,
@@ -122,7 +114,7 @@ export const keys = collection<KeyRow>()({
     },
   },
   delete: {
-    may: ({ caller }, row) => caller.isStaff || row.user_id === caller.id,
+    right: anyOf(staff, userIn('user_id', 'the owner')),
     run: (request, row) => deleteKey(request, row, ownerOf(request, row.user_id)),
   },
 });
@@ -141,10 +133,10 @@ export function deleteKeysOf(request: Request, owner: Owner): void {
 }
 
 function deleteKey(context: Context, key: KeyRow, owner: Owner): void {
-  context.deployment.db.run(sql`DELETE FROM ssh_key WHERE id = ${key.id}`);
-  context.deployment.reactions.keyDeleted(context, owner.id, key.fingerprint);
+  context.app.db.run(sql`DELETE FROM ssh_key WHERE id = ${key.id}`);
+  context.app.reactions.keyDeleted(context, owner.id, key.fingerprint);
   record(context, 'ssh_key_deletion_succeeded', keyContext(key, owner));
 }
 
 const ownerOf = ({ db }: Request, id: number): Owner =>
-  db.get<Owner>(sql`SELECT id, uuid, username, full_name, native_name FROM user WHERE id = ${id}`) as Owner;
+  db.one<Owner>(sql`SELECT id, uuid, username, full_name, native_name FROM user WHERE id = ${id}`);

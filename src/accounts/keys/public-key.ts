@@ -33,17 +33,15 @@ export function parsePublicKey(line: string): PublicKey | undefined {
   if (!layout || body.toString('base64') !== encoded) return undefined;
   const [word, ...fields] = splitFields(body) ?? [];
   if (word?.toString('latin1') !== type || fields.length !== layout.length) return undefined;
-  if (
-    !layout.every((length, i) =>
-      length === null ? (fields[i] as Buffer).length > 0 : (fields[i] as Buffer).length === length,
-    )
-  )
-    return undefined;
+  if (!fields.every(({ length }, i) => (layout[i] === null ? length > 0 : length === layout[i]))) return undefined;
   const curve = /nistp\d+/.exec(type)?.[0];
   if (curve !== undefined && fields[0]?.toString('latin1') !== curve) return undefined;
   return {
     comment: comment.trim(),
-    fingerprint: (createHash('md5').update(body).digest('hex').match(/../g) as string[]).join(':'),
+    fingerprint: createHash('md5')
+      .update(body)
+      .digest('hex')
+      .replaceAll(/..(?!$)/g, '$&:'),
     fingerprintSha256: `SHA256:${createHash('sha256').update(body).digest('base64').replace(/=+$/, '')}`,
   };
 }

@@ -1,16 +1,16 @@
 import { seesAll } from '../../kernel/access/caller.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { connectedProjects } from '../../kernel/access/visibility.ts';
-import type { Collection, Row } from '../../kernel/collection/collection.ts';
+import type { Parent, Row } from '../../kernel/collection/collection.ts';
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
-import { type Fields, shown, shownList, shownText, uuidField } from '../../kernel/collection/field.ts';
+import { type Fields, readOnly, readOnlyList, readOnlyText, uuidField } from '../../kernel/collection/field.ts';
 import { exact, only, partial, truth } from '../../kernel/collection/filter.ts';
 import { selfLink } from '../../kernel/collection/links.ts';
 import { Listing } from '../../kernel/collection/listing.ts';
 import {
-  knownText,
   linkValue,
   listValue,
+  notNullText,
   objectValue,
   optionalLink,
   plainValue,
@@ -20,27 +20,27 @@ import {
 import { raw, type Sql, sql } from '../../kernel/db/sql.ts';
 import { customers } from '../customers/customers.ts';
 import { projects } from '../projects/projects.ts';
-import type { Structure } from '../roles/roles.ts';
+import type { RoleScope } from '../roles/roles.ts';
 import { partOfCivilNumber, usersOfCustomers } from '../users/user-filters.ts';
 
 /** A column of the user's active role in the structure whose id is `@scope`, or null. */
-const ownRole = (structure: Structure, column: string): string =>
-  `(SELECT ${column} FROM ${structure}_role WHERE ${structure}_id = @scope AND user_id = u.id AND ended IS NULL)`;
+const ownRole = (structure: RoleScope, column: string): string =>
+  `(SELECT ${column} FROM active_${structure}_role WHERE ${structure}_id = @scope AND user_id = u.id)`;
 
-const fieldsOf = (structure: Structure, between: Fields): Fields => ({
+const fieldsOf = (structure: RoleScope, between: Fields): Fields => ({
   url: selfLink('users', 'u.uuid'),
   uuid: uuidField(),
-  username: shownText(),
-  full_name: shownText(),
-  email: shownText(),
-  role: shownText(textValue(ownRole(structure, 'role'))),
-  permission: shown(
+  username: readOnlyText(),
+  full_name: readOnlyText(),
+  email: readOnlyText(),
+  role: readOnlyText(textValue(ownRole(structure, 'role'))),
+  permission: readOnly(
     'field',
     { type: ['string', 'null'], format: 'uri' },
     optionalLink(`${structure}-permissions`, ownRole(structure, 'id')),
   ),
   ...between,
-  expiration_time: shown(
+  expiration_time: readOnly(
     'datetime',
     { type: ['string', 'null'], format: 'date-time' },
     timeValue(ownRole(structure, 'expires')),
@@ -52,17 +52,18 @@ const projectRoles = listValue(
   objectValue({
     url: linkValue('projects', 'p.uuid'),
     uuid: plainValue('p.uuid'),
-    name: knownText('p.name'),
+    name: notNullText('p.name'),
     role: textValue('r.role'),
     permission: linkValue('project-permissions', 'r.id'),
     expiration_time: timeValue('r.expires'),
   }),
-  `project_role r JOIN project p ON p.id = r.project_id
-   WHERE r.user_id = u.id AND r.ended IS NULL AND p.customer_id = @scope AND (@all OR p.id IN (${connectedProjects(raw('@caller')).text}))`,
+  `
+    active_project_role r JOIN project p ON p.id = r.project_id
+    WHERE r.user_id = u.id AND p.customer_id = @scope AND (@all OR p.id IN (${connectedProjects(raw('@caller')).text}))`,
   'p.name COLLATE NOCASE, p.id',
 );
 
-const listing = (structure: Structure, between: Fields): Listing =>
+const listing = (structure: RoleScope, between: Fields): Listing =>
   new Listing({
     title: structure === 'customer' ? 'CustomerUser' : 'ProjectUser',
     table: 'user',
@@ -87,9 +88,9 @@ const listing = (structure: Structure, between: Fields): Listing =>
   });
 
 /** GET …/users/: the people with active roles in a customer or project (core.md 6.5, 7.5). */
-function membersEndpoint<R extends Row>(
-  structure: Structure,
-  parent: Collection<Fields, R>,
+function membersEndpoint(
+  structure: RoleScope,
+  parent: Parent<Row>,
   list: Listing,
   members: (id: number) => Sql,
 ): Endpoint {
@@ -107,7 +108,7 @@ function membersEndpoint<R extends Row>(
         filters: list.spec.filters,
         orderings: Object.keys(list.spec.orderings),
         paginated: true,
-        who: `Everybody who sees the ${structure}.`,
+        allowedFor: `Everybody who sees the ${structure}.`,
         output: { status: 200, shape: { type: 'array', items: list.shape } },
         handle: (request: Request) => {
           const { id } = parent.find(request);
@@ -120,14 +121,14 @@ function membersEndpoint<R extends Row>(
 
 export const customerUsers = membersEndpoint(
   'customer',
-  customers as unknown as Collection<Fields, Row>,
-  listing('customer', { projects: shownList(projectRoles) }),
+  customers,
+  listing('customer', { projects: readOnlyList(projectRoles) }),
   (id) => sql`u.id IN (${usersOfCustomers(sql`${id}`)})`,
 );
 
 export const projectUsers = membersEndpoint(
   'project',
-  projects as unknown as Collection<Fields, Row>,
+  projects,
   listing('project', {}),
-  (id) => sql`u.id IN (SELECT user_id FROM project_role WHERE project_id = ${id} AND ended IS NULL)`,
+  (id) => sql`u.id IN (SELECT user_id FROM active_project_role WHERE project_id = ${id})`,
 );

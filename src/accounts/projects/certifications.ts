@@ -1,14 +1,23 @@
 import * as v from 'valibot';
 import type { Request } from '../../kernel/access/request.ts';
-import { type Field, FieldError, messages, objectShape, shownList } from '../../kernel/collection/field.ts';
+import {
+  check,
+  FieldError,
+  type IsRequired,
+  inputOf,
+  messages,
+  objectShape,
+  readOnlyList,
+  type WritableField,
+} from '../../kernel/collection/field.ts';
 import { listOfForm } from '../../kernel/collection/form.ts';
-import { resolveLink } from '../../kernel/collection/links.ts';
+import { linkText, resolveLink } from '../../kernel/collection/links.ts';
 import {
   type Json,
-  knownText,
   linkShape,
   linkValue,
   listValue,
+  notNullText,
   objectValue,
   plainValue,
   textValue,
@@ -22,54 +31,48 @@ const certificationList: Json = listValue(
   objectValue({
     uuid: plainValue('s.uuid'),
     url: linkValue('service-certifications', 's.uuid'),
-    name: knownText('s.name'),
-    description: knownText('s.description'),
+    name: notNullText('s.name'),
+    description: notNullText('s.description'),
     link: textValue('s.link'),
   }),
   'project_certification pc JOIN service_certification s ON s.id = pc.certification_id WHERE pc.project_id = p.id',
   's.name DESC',
 );
 
-/** The certifications a project demands: a list of `{url}` on input, whole objects in answers (core.md 7.1, 7.6). */
-export const certificationsField = (required: boolean): Field<readonly number[]> => ({
-  ...shownList(certificationList),
-  facts: { child: { type: 'nested object', required: true, read_only: false } },
-  input: {
-    schema: v.array(v.object({ url: v.string() })),
-    shape: { type: 'array', items: objectShape({ url: linkShape('service-certifications') }) },
-    nullable: false,
-    required,
-    create: true,
-    update: false,
-    parse: (value, request, form) => {
-      if (value === null) throw new FieldError([messages.null]);
-      return parseList(form ? listOfForm(value) : value, request);
+/** The certifications of an object, of those that there are: a list of `{url}` on input, whole objects in answers (core.md 7.1, 7.6). */
+export const certificationsField = <const W extends { readonly required: boolean }>(
+  writing: W,
+): WritableField<readonly number[], IsRequired<W>> => ({
+  ...readOnlyList(certificationList),
+  constraints: { child: { type: 'nested object', required: true, read_only: false } },
+  input: inputOf<readonly number[], v.GenericSchema<unknown, unknown[]>, W>(
+    { ...writing, update: false },
+    {
+      schema: v.array(v.unknown(), ({ input }) => messages.list(kindName(input))),
+      shape: { type: 'array', items: objectShape({ url: linkShape('service-certifications') }) },
+      coerce: (value, form) => (form && value !== null ? listOfForm(value) : value),
+      resolve: idsOf,
     },
-  },
+  ),
 });
 
-function parseList(value: unknown, request: Request): readonly number[] {
-  if (!Array.isArray(value)) throw new FieldError([`Expected a list of items but got type "${kindName(value)}".`]);
-  let failed = false;
+/** What an item of the list must be. */
+const item = v.object({ url: v.unknown() }, 'URL has to be defined for related object.');
+
+/** Ids of the certifications, each once. Throws FieldError with the messages of each item. */
+function idsOf(items: readonly unknown[], request: Request): readonly number[] {
   const ids: number[] = [];
-  const errors = value.map((item: unknown) => {
+  const errors = items.map((given) => {
     try {
-      ids.push(parseItem(item, request));
+      ids.push(resolveLink(check(linkText, check(item, given).url), certifications, request));
       return {};
     } catch (error) {
       if (!(error instanceof FieldError)) throw error;
-      failed = true;
       return error.messages;
     }
   });
-  if (failed) throw new FieldError(errors);
+  if (ids.length < items.length) throw new FieldError(errors);
   return [...new Set(ids)];
-}
-
-function parseItem(item: unknown, request: Request): number {
-  const link = typeof item === 'object' && item !== null ? (item as { url?: unknown }).url : undefined;
-  if (link === undefined) throw new FieldError(['URL has to be defined for related object.']);
-  return resolveLink(link, certifications, request);
 }
 
 /** Makes these the certifications a project demands. */

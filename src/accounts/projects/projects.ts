@@ -2,27 +2,31 @@ import { projectContext } from '../../activity/events/context.ts';
 import { record } from '../../activity/events/record.ts';
 import { embeddedQuotas } from '../../activity/quotas/embedded.ts';
 import { quotaNames } from '../../activity/quotas/names.ts';
-import { countQuotas, createQuotas, type Demand, requireQuotas, usages } from '../../activity/quotas/usage.ts';
+import { countQuotas, createQuotas, type QuotaDelta, requireQuotas, usages } from '../../activity/quotas/usage.ts';
 import type { EventContext } from '../../activity/scopes/scope.ts';
-import { type Context, newUuid } from '../../kernel/access/deployment.ts';
+import { type Context, newUuid } from '../../kernel/access/app.ts';
 import type { Request } from '../../kernel/access/request.ts';
-import { ownsCustomer } from '../../kernel/access/rights.ts';
+import { anyOf, ownersOf, rightVia, staff, visibleTo } from '../../kernel/access/right.ts';
 import { visibleProjects } from '../../kernel/access/visibility.ts';
+import { action } from '../../kernel/collection/action.ts';
 import { changesOf } from '../../kernel/collection/changes.ts';
 import { collection, type Row } from '../../kernel/collection/collection.ts';
-import type { Endpoint } from '../../kernel/collection/endpoint.ts';
-import { describeFields } from '../../kernel/collection/endpoint.ts';
 import { exampleLink } from '../../kernel/collection/example.ts';
-import { shownList, shownText, shownTime, uuidField, type Values } from '../../kernel/collection/field.ts';
+import {
+  type NewValues,
+  readOnlyList,
+  readOnlyText,
+  readOnlyTime,
+  uuidField,
+  type Values,
+} from '../../kernel/collection/field.ts';
 import { instant, partial, presence, uuidOf } from '../../kernel/collection/filter.ts';
 import { link, selfLink } from '../../kernel/collection/links.ts';
-import { constant, type Json, knownText, plainValue, textValue } from '../../kernel/collection/representation.ts';
-import { validate } from '../../kernel/collection/validate.ts';
+import { constant, type Json, notNullText, plainValue, textValue } from '../../kernel/collection/representation.ts';
 import { text } from '../../kernel/collection/values.ts';
 import { contains, sql } from '../../kernel/db/sql.ts';
-import { forbidden } from '../../kernel/http/error.ts';
 import { changed } from '../../kernel/http/reply.ts';
-import { type CustomerRow, customerOf, customers } from '../customers/customers.ts';
+import { customerOf, customers } from '../customers/customers.ts';
 import { eventReaders, isConnected, recountUsers, revokeRolesIn } from '../roles/roles.ts';
 import { certificationsField, replaceCertifications } from './certifications.ts';
 
@@ -57,18 +61,19 @@ const fieldsWith = (services: Json) => ({
   uuid: uuidField(),
   name: text({ max: 150, required: true, example: 'Website' }),
   customer: link({ required: true, to: () => customers, key: ofCustomer('uuid') }),
-  customer_uuid: shownText(plainValue(ofCustomer('uuid'))),
-  customer_name: shownText(knownText(ofCustomer('name'))),
-  customer_native_name: shownText(knownText(ofCustomer('native_name'))),
-  customer_abbreviation: shownText(textValue(ofCustomer('abbreviation'))),
+  customer_uuid: readOnlyText(plainValue(ofCustomer('uuid'))),
+  customer_name: readOnlyText(notNullText(ofCustomer('name'))),
+  customer_native_name: readOnlyText(notNullText(ofCustomer('native_name'))),
+  customer_abbreviation: readOnlyText(textValue(ofCustomer('abbreviation'))),
   description: text({ max: 500 }),
-  quotas: shownList(embeddedQuotas('project', 'p.id')),
-  services: shownList(services),
-  created: shownTime(),
-  certifications: certificationsField(false),
+  quotas: readOnlyList(embeddedQuotas('project', 'p.id')),
+  services: readOnlyList(services),
+  created: readOnlyTime(),
+  certifications: certificationsField({ required: false }),
 });
 
 type ProjectValues = Values<ReturnType<typeof fieldsWith>>;
+type NewProject = NewValues<ReturnType<typeof fieldsWith>>;
 
 /** A filter on the project's customer. */
 const partialOfCustomer = (column: string): ReturnType<typeof partial> => ({
@@ -88,6 +93,15 @@ const example = {
   description: 'The public website and its shop.',
 };
 
+/** A change that may name another customer. */
+interface Move {
+  readonly row: ProjectRow;
+  readonly values: { readonly customer?: number };
+}
+
+/** Who may change projects (core.md 7.3). */
+const managers = anyOf(staff, ownersOf('customer_id'));
+
 /**
  * The collection as it is served. A floor above knows which services a project is linked to, and hands in how they are told.
  */
@@ -99,27 +113,23 @@ export const projectsWith = (services: Json) =>
     table: 'project',
     alias: 'p',
     fields: fieldsWith(services),
-    visible: (caller) => visibleProjects(caller, 'p.id'),
+    visible: visibleTo('users with a role in the project or its customer; staff and global support', (caller) =>
+      visibleProjects(caller, 'p.id'),
+    ),
     described: () => true,
     selectable: true,
     examples: { create: example, replace: example, change: { description: 'The public website.' } },
-    who: {
-      read: 'Users with a role in the project or its customer; staff and global support.',
-      create: 'Staff; owners of the customer.',
-      update: 'Staff; owners of the customer, for a move owners of both customers.',
-      delete: 'Staff; owners of the customer.',
-    },
     filters: {
       can_manage: presence(
         'Projects the caller manages, or whose customer he owns.',
-        ({ caller }) =>
-          sql`p.id IN (SELECT project_id FROM project_role WHERE user_id = ${caller.id} AND role = 'manager' AND ended IS NULL)
-        OR p.customer_id IN (SELECT customer_id FROM customer_role WHERE user_id = ${caller.id} AND role = 'owner' AND ended IS NULL)`,
+        ({ caller }) => sql`
+        p.id IN (SELECT project_id FROM active_project_role WHERE user_id = ${caller.id} AND role = 'manager')
+        OR p.customer_id IN (SELECT customer_id FROM active_customer_role WHERE user_id = ${caller.id} AND role = 'owner')`,
       ),
       can_admin: presence(
         'Projects the caller is an administrator of.',
         ({ caller }) =>
-          sql`p.id IN (SELECT project_id FROM project_role WHERE user_id = ${caller.id} AND role = 'admin' AND ended IS NULL)`,
+          sql`p.id IN (SELECT project_id FROM active_project_role WHERE user_id = ${caller.id} AND role = 'admin')`,
       ),
       customer: uuidOf('p.customer_id', 'customer', 'Uuid of the customer.'),
       customer_name: partialOfCustomer('name'),
@@ -137,27 +147,23 @@ export const projectsWith = (services: Json) =>
       customer_abbreviation: `${ofCustomer('abbreviation')} COLLATE NOCASE`,
     },
     order: 'p.name COLLATE NOCASE',
-    create: {
-      mayWith: ({ caller, db }, values) => caller.isStaff || ownsCustomer(db, caller, values.customer as number),
-      run: create,
-    },
+    create: { rightWith: anyOf(staff, ownersOf('customer')), run: create },
     update: {
-      may: mayManage,
-      mayWith: ({ caller, db }, values, row) =>
-        values.customer === undefined ||
-        values.customer === row.customer_id ||
-        caller.isStaff ||
-        ownsCustomer(db, caller, values.customer),
+      right: managers,
+      rightWith: rightVia(
+        ({ row, values }: Move) => ({ customer_id: values.customer ?? row.customer_id }),
+        managers.as('staff; owners of the customer, for a move owners of both customers'),
+      ),
       run: update,
     },
     delete: {
-      may: mayManage,
+      right: managers,
       run: (request, row) => {
         const { db } = request;
-        request.deployment.guards.projectHasNoResources(request, row.id, 'Cannot delete project');
+        request.app.guards.projectHasNoResources(request, row.id, 'Cannot delete project');
         const witnesses = eventReaders(db, 'project', row.id);
         revokeRolesIn(request, 'project', row.id, witnesses);
-        request.deployment.reactions.projectDeleted(request, row.id);
+        request.app.reactions.projectDeleted(request, row.id);
         countQuotas(
           request,
           contribution(request, row).map((demand) => ({ ...demand, delta: -demand.delta })),
@@ -173,24 +179,20 @@ export const projectsWith = (services: Json) =>
 /** Projects as links name them and paths find them; it represents none. */
 export const projects = projectsWith(constant('[]'));
 
-function mayManage({ caller, db }: Request, row: ProjectRow): boolean {
-  return caller.isStaff || ownsCustomer(db, caller, row.customer_id);
-}
-
-function create(request: Request, values: ProjectValues): number {
+function create(request: Request, values: NewProject): number {
   const { db } = request;
-  const customer = values.customer as number;
-  const demands: Demand[] = [
+  const { customer, description = '', name } = values;
+  const demands: QuotaDelta[] = [
     { scope: 'customer', id: customer, name: 'nc_project_count', delta: 1 },
     { scope: 'global', id: 0, name: 'nc_global_project_count', delta: 1 },
   ];
   requireQuotas(request, demands);
-  const row = { name: values.name as string, description: values.description ?? '', customer_id: customer };
-  const id = db.insert('project', { uuid: newUuid(request.deployment), created: request.now, ...row });
+  const row = { name, description, customer_id: customer };
+  const id = db.insert('project', { uuid: newUuid(request.app), created: request.now, ...row });
   createQuotas(request, 'project', id, quotaNames.project);
   replaceCertifications(db, id, values.certifications ?? []);
   countQuotas(request, demands);
-  request.deployment.reactions.projectCreated(request, id);
+  request.app.reactions.projectCreated(request, id);
   record(request, 'project_creation_succeeded', contextOf(request, projectOf(request, id)));
   return id;
 }
@@ -221,14 +223,12 @@ const changeText = (label: string, before: string, after: string): string =>
 /** Moves a project, with all that it counts for, to another customer. Throws 409 when that exceeds a quota there. */
 function move(request: Request, row: ProjectRow, target: number): void {
   const { db } = request;
-  const { guards, reactions } = request.deployment;
+  const { guards, reactions } = request.app;
   guards.projectHasNoResources(request, row.id, 'Cannot move project');
   reactions.projectMoving(request, row.id);
   const leaving = contribution(request, row);
   const joining = leaving.map((demand) => ({ ...demand, id: target }));
-  const members = db.values<number>(
-    sql`SELECT user_id FROM project_role WHERE project_id = ${row.id} AND ended IS NULL`,
-  );
+  const members = db.values<number>(sql`SELECT user_id FROM active_project_role WHERE project_id = ${row.id}`);
   const strangers = members.filter((user) => !isConnected(db, target, user)).length;
   requireQuotas(request, [...joining, { scope: 'customer', id: target, name: 'nc_user_count', delta: strangers }]);
   db.update('project', row.id, { customer_id: target, moved: 1 });
@@ -243,7 +243,7 @@ function move(request: Request, row: ProjectRow, target: number): void {
 }
 
 /** What a project adds to the quotas of its customer: itself, and its own usages under the same names. */
-function contribution({ db }: Request, row: ProjectRow): Demand[] {
+function contribution({ db }: Request, row: ProjectRow): QuotaDelta[] {
   const own = [...usages(db, 'project', row.id)].map(
     ([name, delta]) => ({ scope: 'customer', id: row.customer_id, name, delta }) as const,
   );
@@ -251,34 +251,23 @@ function contribution({ db }: Request, row: ProjectRow): Demand[] {
 }
 
 const projectOf = ({ db }: Request, id: number): ProjectRow =>
-  db.get<ProjectRow>(sql`SELECT * FROM project WHERE id = ${id}`) as ProjectRow;
+  db.one<ProjectRow>(sql`SELECT * FROM project WHERE id = ${id}`);
 
 const contextOf = (request: Request, row: ProjectRow): EventContext =>
-  projectContext(row, customerOf(request, row.customer_id) as CustomerRow);
-
-const certificationInput = { certifications: certificationsField(true) };
+  projectContext(row, customerOf(request, row.customer_id));
 
 /** POST /api/projects/<uuid>/update_certifications/ */
-export const updateCertifications = (served: ReturnType<typeof projectsWith>): Endpoint => ({
-  path: '/api/projects/:key/update_certifications/',
-  name: 'Project Update Certifications',
-  description: 'Replaces the certifications that a project demands of its providers.',
-  actions: (request) =>
-    mayManage(request, served.find(request))
-      ? { POST: describeFields(certificationInput, request, 'create') }
-      : undefined,
-  operations: {
-    POST: {
-      summary: 'Replaces the certifications of a project.',
-      who: 'Staff; owners of the customer.',
-      input: { fields: certificationInput, purpose: 'create' },
-      output: { status: 200, shape: served.shape },
-      handle: (request) => {
-        const row = served.find(request);
-        if (!mayManage(request, row)) throw forbidden();
-        replaceCertifications(request.db, row.id, validate(certificationInput, request, 'create').certifications ?? []);
-        return changed(served.represent(request, row.id));
-      },
+export const updateCertifications = (served: ReturnType<typeof projectsWith>) =>
+  action({
+    on: served,
+    name: 'update_certifications',
+    summary: 'Replaces the certifications of a project.',
+    description: 'Replaces the certifications that a project demands of its providers.',
+    right: managers,
+    fields: { certifications: certificationsField({ required: true }) },
+    output: { status: 200, shape: served.shape },
+    run: (request, row, { certifications }) => {
+      replaceCertifications(request.db, row.id, certifications);
+      return changed(served.represent(request, row.id));
     },
-  },
-});
+  });

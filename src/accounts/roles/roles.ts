@@ -8,16 +8,16 @@ import {
 import { record } from '../../activity/events/record.ts';
 import { requireQuotas, setUsage } from '../../activity/quotas/usage.ts';
 import type { EventContext } from '../../activity/scopes/scope.ts';
-import type { Context } from '../../kernel/access/deployment.ts';
+import type { Context } from '../../kernel/access/app.ts';
 import type { Database } from '../../kernel/db/database.ts';
-import { raw, sql } from '../../kernel/db/sql.ts';
+import { raw, type Sql, sql } from '../../kernel/db/sql.ts';
 import { invalidRequest } from '../../kernel/http/error.ts';
 
 /** What a role is held in. */
-export type Structure = 'customer' | 'project';
+export type RoleScope = 'customer' | 'project';
 
 /** Names of the roles, as events tell them. */
-export const roleNames: Readonly<Record<Structure, Readonly<Record<string, string>>>> = {
+export const roleNames: Readonly<Record<RoleScope, Readonly<Record<string, string>>>> = {
   customer: { owner: 'Owner', support: 'Support' },
   project: { admin: 'Administrator', manager: 'Manager', support: 'Support' },
 };
@@ -30,7 +30,7 @@ declare module '../../kernel/access/reactions.ts' {
 }
 
 export interface Grant {
-  readonly structure: Structure;
+  readonly structure: RoleScope;
   /** Ids of the customer or project and of the user. */
   readonly scope: number;
   readonly user: number;
@@ -49,11 +49,11 @@ interface ActiveRole {
 }
 
 /**
- * Gives a user a role: the one way, for permissions and invitations alike. Throws 400 when he has an active role there
- * already, 409 when he is new to the customer and its users are limited. Answers the permission's pk.
+ * Gives a user a role: the one way, for permissions and invitations alike. Throws 400 when the user has an active role
+ * there already, 409 for one who is new to the customer when its users are limited. Answers the permission's pk.
  */
 export function grantRole(context: Context, grant: Grant): number {
-  const { db } = context.deployment;
+  const { db } = context.app;
   const { structure } = grant;
   if (hasRole(db, structure, grant.scope, grant.user)) {
     throw invalidRequest(`The fields ${structure} and user must make a unique set.`);
@@ -75,11 +75,14 @@ export function grantRole(context: Context, grant: Grant): number {
   return id;
 }
 
+/** The view of the roles of a kind that have not ended. */
+const activeRolesIn = (structure: RoleScope): Sql => raw(`active_${structure}_role`);
+
 /** Whether a user has any active role in a customer or project itself. */
-export const hasRole = (db: Database, structure: Structure, scope: number, user: number): boolean =>
-  db.value(
-    sql`SELECT 1 FROM ${raw(`${structure}_role`)} WHERE ${raw(`${structure}_id`)} = ${scope} AND user_id = ${user} AND ended IS NULL`,
-  ) !== undefined;
+export const hasRole = (db: Database, structure: RoleScope, scope: number, user: number): boolean =>
+  db.value(sql`
+    SELECT 1 FROM ${activeRolesIn(structure)}
+    WHERE ${raw(`${structure}_id`)} = ${scope} AND user_id = ${user}`) !== undefined;
 
 /**
  * Ends an active role. `at` is the instant it counts as ended: now, or its expiry. `witnesses` are users who must hear of
@@ -87,105 +90,116 @@ export const hasRole = (db: Database, structure: Structure, scope: number, user:
  */
 export function revokeRole(
   context: Context,
-  structure: Structure,
+  structure: RoleScope,
   role: ActiveRole,
   at = context.now,
   witnesses: readonly number[] = [],
 ): void {
-  const { db } = context.deployment;
+  const { db } = context.app;
   db.run(sql`UPDATE ${raw(`${structure}_role`)} SET ended = ${at} WHERE id = ${role.id} AND ended IS NULL`);
   recountUsers(context, customerOfScope(db, structure, role.scope));
-  context.deployment.reactions.roleEnded(context, role.user_id);
+  context.app.reactions.roleEnded(context, role.user_id);
   record(context, 'role_revoked', roleContext(db, structure, role), { witnesses });
 }
 
 /** Ends all roles in a customer or project that is about to be deleted. */
 export function revokeRolesIn(
   context: Context,
-  structure: Structure,
+  structure: RoleScope,
   scope: number,
   witnesses: readonly number[],
 ): void {
-  for (const role of activeRoles(context.deployment.db, structure, `${structure}_id`, scope)) {
+  for (const role of activeRoles(context.app.db, structure, `${structure}_id`, scope)) {
     revokeRole(context, structure, role, context.now, witnesses);
   }
 }
 
 /** Ids of the users who see the events about a customer or project by their roles (events.md 4.5). */
-export function eventReaders(db: Database, structure: Structure, scope: number): number[] {
+export function eventReaders(db: Database, structure: RoleScope, scope: number): number[] {
   const customer = customerOfScope(db, structure, scope);
-  const ofCustomer = sql`SELECT user_id FROM customer_role WHERE customer_id = ${customer} AND ended IS NULL`;
+  const ofCustomer = sql`SELECT user_id FROM active_customer_role WHERE customer_id = ${customer}`;
   if (structure === 'customer') return db.values<number>(ofCustomer);
-  return db.values<number>(
-    sql`${ofCustomer} UNION SELECT user_id FROM project_role WHERE project_id = ${scope} AND ended IS NULL`,
-  );
+  return db.values<number>(sql`
+    ${ofCustomer}
+    UNION SELECT user_id FROM active_project_role WHERE project_id = ${scope}`);
 }
 
 /** Ends all roles of a user who is about to be deleted. */
 export function revokeRolesOf(context: Context, user: { readonly id: number }): void {
   for (const structure of ['customer', 'project'] as const) {
-    for (const role of activeRoles(context.deployment.db, structure, 'user_id', user.id))
-      revokeRole(context, structure, role);
+    for (const role of activeRoles(context.app.db, structure, 'user_id', user.id)) revokeRole(context, structure, role);
   }
 }
 
 /** Ends every role whose expiry has come. The event tells no actor: nobody asked for it. */
 export function expireRoles(context: Context): void {
-  const { db } = context.deployment;
+  const { db } = context.app;
   for (const structure of ['customer', 'project'] as const) {
-    const due = db.all<
-      ActiveRole & { expires: number }
-    >(sql`SELECT id, ${raw(`${structure}_id`)} AS scope, user_id, role, expires
-      FROM ${raw(`${structure}_role`)} WHERE ended IS NULL AND expires <= ${context.now} ORDER BY expires, id`);
+    const due = db.all<ActiveRole & { expires: number }>(sql`
+      SELECT id, ${raw(`${structure}_id`)} AS scope, user_id, role, expires
+      FROM ${activeRolesIn(structure)}
+      WHERE expires <= ${context.now}
+      ORDER BY expires, id`);
     for (const role of due) revokeRole(context, structure, role, role.expires);
   }
 }
 
 /** The instant at which the next role expires; undefined when none will. */
 export function nextExpiry(db: Database): number | undefined {
-  const next = db.value<number | null>(sql`SELECT min(at) FROM (
-    SELECT min(expires) AS at FROM customer_role WHERE ended IS NULL AND expires IS NOT NULL
-    UNION ALL SELECT min(expires) FROM project_role WHERE ended IS NULL AND expires IS NOT NULL)`);
+  const next = db.value<number | null>(sql`
+    SELECT min(at) FROM (
+      SELECT min(expires) AS at FROM active_customer_role WHERE expires IS NOT NULL
+      UNION ALL SELECT min(expires) FROM active_project_role WHERE expires IS NOT NULL
+    )`);
   return next ?? undefined;
 }
 
 /** Sets nc_user_count of a customer to the number of distinct users with an active role in it or its projects. */
 export function recountUsers(context: Context, customer: number): void {
-  const { db } = context.deployment;
-  const users = db.value<number>(sql`SELECT count(*) FROM (
-    SELECT user_id FROM customer_role WHERE customer_id = ${customer} AND ended IS NULL
-    UNION SELECT r.user_id FROM project p JOIN project_role r ON r.project_id = p.id AND r.ended IS NULL WHERE p.customer_id = ${customer})`);
-  setUsage(context, 'customer', customer, 'nc_user_count', users as number);
+  const { db } = context.app;
+  const users = db.scalar<number>(sql`
+    SELECT count(*) FROM (
+      SELECT user_id FROM active_customer_role WHERE customer_id = ${customer}
+      UNION
+      SELECT r.user_id FROM project p JOIN active_project_role r ON r.project_id = p.id
+      WHERE p.customer_id = ${customer}
+    )`);
+  setUsage(context, 'customer', customer, 'nc_user_count', users);
 }
 
 /** Whether a user has an active role in a customer or one of its projects. */
 export const isConnected = (db: Database, customer: number, user: number): boolean =>
-  db.value(sql`SELECT 1 FROM customer_role WHERE customer_id = ${customer} AND user_id = ${user} AND ended IS NULL
-    UNION ALL SELECT 1 FROM project_role r JOIN project p ON p.id = r.project_id WHERE r.user_id = ${user} AND r.ended IS NULL AND p.customer_id = ${customer}
+  db.value(sql`
+    SELECT 1 FROM active_customer_role WHERE customer_id = ${customer} AND user_id = ${user}
+    UNION ALL
+    SELECT 1 FROM active_project_role r JOIN project p ON p.id = r.project_id
+    WHERE r.user_id = ${user} AND p.customer_id = ${customer}
     LIMIT 1`) !== undefined;
 
-function activeRoles(db: Database, structure: Structure, column: string, id: number): ActiveRole[] {
-  return db.all<ActiveRole>(sql`SELECT id, ${raw(`${structure}_id`)} AS scope, user_id, role
-    FROM ${raw(`${structure}_role`)} WHERE ${raw(column)} = ${id} AND ended IS NULL ORDER BY id`);
+function activeRoles(db: Database, structure: RoleScope, column: string, id: number): ActiveRole[] {
+  return db.all<ActiveRole>(sql`
+    SELECT id, ${raw(`${structure}_id`)} AS scope, user_id, role
+    FROM ${activeRolesIn(structure)}
+    WHERE ${raw(column)} = ${id}
+    ORDER BY id`);
 }
 
-function customerOfScope(db: Database, structure: Structure, scope: number): number {
-  return structure === 'customer'
-    ? scope
-    : (db.value<number>(sql`SELECT customer_id FROM project WHERE id = ${scope}`) as number);
-}
+/** The customer itself, or the one of the project. */
+export const customerOfScope = (db: Database, structure: RoleScope, scope: number): number =>
+  structure === 'customer' ? scope : db.scalar<number>(sql`SELECT customer_id FROM project WHERE id = ${scope}`);
 
 /** CUST or PROJ, with ROLE (events.md 1.3, 4.1). */
 function roleContext(
   db: Database,
-  structure: Structure,
+  structure: RoleScope,
   role: { scope: number; user_id: number; role: string },
 ): EventContext {
-  const user = db.get<UserNames>(
+  const user = db.one<UserNames>(
     sql`SELECT uuid, username, full_name, native_name FROM user WHERE id = ${role.user_id}`,
-  ) as UserNames;
-  const customer = db.get<CustomerNames>(sql`SELECT uuid, name, abbreviation, contact_details
-    FROM customer WHERE id = ${customerOfScope(db, structure, role.scope)}`) as CustomerNames;
+  );
+  const customer = db.one<CustomerNames>(sql`
+    SELECT uuid, name, abbreviation, contact_details FROM customer
+    WHERE id = ${customerOfScope(db, structure, role.scope)}`);
   const project = db.get<{ uuid: string; name: string }>(sql`SELECT uuid, name FROM project WHERE id = ${role.scope}`);
   const isProject = structure === 'project' && project !== undefined;
   return {

@@ -1,8 +1,8 @@
 import { chmodSync, existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Deployment } from '../../kernel/access/deployment.ts';
-import { newUuid } from '../../kernel/access/deployment.ts';
-import { fold, sql } from '../../kernel/db/sql.ts';
+import type { App } from '../../kernel/access/app.ts';
+import { newUuid } from '../../kernel/access/app.ts';
+import { caseFold, sql } from '../../kernel/db/sql.ts';
 
 export const firstUser = 'admin';
 
@@ -14,8 +14,8 @@ export const initialPasswordFile = (folder: string): string => join(folder, 'ini
  * reads. Answers the file's path when it did. Without a folder (in-memory) the user gets no password: an embedding
  * program asks for tokens directly.
  */
-export async function createFirstUser(deployment: Deployment, folder: string | undefined): Promise<string | undefined> {
-  const { clock, db, passwords, random } = deployment;
+export async function createFirstUser(app: App, folder: string | undefined): Promise<string | undefined> {
+  const { clock, db, passwords, random } = app;
   if (db.value(sql`SELECT 1 FROM user`) !== undefined) return undefined;
   const password = `${random(15).toString('base64url')}7a`;
   const hash = folder === undefined ? null : await passwords.hash(password);
@@ -26,9 +26,9 @@ export async function createFirstUser(deployment: Deployment, folder: string | u
   }
   db.write(() =>
     db.insert('user', {
-      uuid: newUuid(deployment),
+      uuid: newUuid(app),
       username: firstUser,
-      username_folded: fold(firstUser),
+      username_folded: caseFold(firstUser),
       is_staff: 1,
       date_joined: clock.now(),
       password_hash: hash,
@@ -40,7 +40,7 @@ export async function createFirstUser(deployment: Deployment, folder: string | u
 
 /** Removes the file once the password in it is no longer the first user's. */
 export function forgetInitialPassword(folder: string | undefined, username: string): void {
-  if (folder !== undefined && fold(username) === firstUser && existsSync(initialPasswordFile(folder))) {
+  if (folder !== undefined && caseFold(username) === firstUser && existsSync(initialPasswordFile(folder))) {
     rmSync(initialPasswordFile(folder), { force: true });
   }
 }

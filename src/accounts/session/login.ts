@@ -1,13 +1,15 @@
+import * as v from 'valibot';
 import { affectedUser, userContext } from '../../activity/events/context.ts';
 import { record } from '../../activity/events/record.ts';
 import { countFailure, forgetFailures, isLocked } from '../../kernel/access/lockout.ts';
 import type { Request } from '../../kernel/access/request.ts';
+import { everybody } from '../../kernel/access/right.ts';
 import { issueToken, revokeToken } from '../../kernel/access/tokens.ts';
 import { describeFields, type Endpoint } from '../../kernel/collection/endpoint.ts';
-import { type Field, FieldError, messages } from '../../kernel/collection/field.ts';
+import { inputOf, messages, type WritableField } from '../../kernel/collection/field.ts';
 import { validate } from '../../kernel/collection/validate.ts';
-import { text } from '../../kernel/collection/values.ts';
-import { fold, sql } from '../../kernel/db/sql.ts';
+import { numberAsText, text } from '../../kernel/collection/values.ts';
+import { caseFold, sql } from '../../kernel/db/sql.ts';
 import { HttpError, unauthenticated } from '../../kernel/http/error.ts';
 import { empty, json, type Reply } from '../../kernel/http/reply.ts';
 import type { UserRow } from '../users/users.ts';
@@ -15,24 +17,25 @@ import type { UserRow } from '../users/users.ts';
 const longestUsername = 150;
 
 /** Text that is taken as it is, for a password. */
-const secret = (): Field<string> => {
-  const field = text({ max: 4096, required: true, example: 'correct-horse-1' });
-  return {
-    ...field,
-    facts: {},
-    input: {
-      ...(field.input as NonNullable<typeof field.input>),
-      parse: (value) => {
-        if (value === null) throw new FieldError([messages.null]);
-        if (value === '') throw new FieldError([messages.blank]);
-        if (typeof value !== 'string' && typeof value !== 'number') throw new FieldError([messages.string]);
-        return String(value);
-      },
+const secret: WritableField<string, true> = {
+  type: 'string',
+  constraints: {},
+  shape: { type: 'string', examples: ['correct-horse-1'] },
+  input: inputOf(
+    { required: true },
+    {
+      schema: v.pipe(
+        v.string(messages.string),
+        v.check((password) => password !== '', messages.blank),
+      ),
+      // Clients are told a bound that is not judged here: a password above it is as wrong or right as any other.
+      shape: { type: 'string', maxLength: 4096 },
+      coerce: numberAsText,
     },
-  };
+  ),
 };
 
-const credentials = { username: text({ max: 4096, required: true, example: 'alice' }), password: secret() };
+const credentials = { username: text({ max: 4096, required: true, example: 'alice' }), password: secret };
 
 interface Attempt {
   readonly username: string;
@@ -53,7 +56,7 @@ function readCredentials(request: Request): { username: string; password: string
   requireMethod(request, 'LOCAL_SIGNIN');
   request.body();
   try {
-    return validate(credentials, request, 'create') as { username: string; password: string };
+    return validate(credentials, request, 'create');
   } catch (error) {
     throw error instanceof HttpError ? unauthenticated(error.body) : error;
   }
@@ -64,15 +67,15 @@ const locked = (): Error => unauthenticated({ detail: 'Username is locked out. T
 /** Compares the password, at the same cost whoever the user is. */
 async function attempt(request: Request): Promise<Attempt> {
   const { username, password } = readCredentials(request);
-  if (isLocked(request.db, fold(username), request.address, request.now)) throw locked();
-  const user = request.db.get<UserRow>(sql`SELECT * FROM user WHERE username_folded = ${fold(username)}`);
-  const matches = await request.deployment.passwords.matches(password, user?.is_active ? user.password_hash : null);
+  if (isLocked(request.db, caseFold(username), request.address, request.now)) throw locked();
+  const user = request.db.get<UserRow>(sql`SELECT * FROM user WHERE username_folded = ${caseFold(username)}`);
+  const matches = await request.app.passwords.matches(password, user?.is_active ? user.password_hash : null);
   return { username, user: matches ? user?.id : undefined };
 }
 
 function logIn(request: Request, { username, user: id }: Attempt): Reply {
   const { db } = request;
-  const folded = fold(username);
+  const folded = caseFold(username);
   // Looked at again: other attempts may have failed while this one was being compared.
   if (isLocked(db, folded, request.address, request.now)) throw locked();
   const user = id === undefined ? undefined : db.get<UserRow>(sql`SELECT * FROM user WHERE id = ${id} AND is_active`);
@@ -98,7 +101,7 @@ export const login: Endpoint = {
   operations: {
     POST: {
       summary: 'Exchanges a username and password for a token.',
-      who: 'Anybody.',
+      allowedFor: 'Anybody.',
       input: { fields: credentials, purpose: 'create' },
       output: {
         status: 200,
@@ -124,7 +127,7 @@ export const logout: Endpoint = {
   operations: {
     POST: {
       summary: 'Revokes the token that the request presents.',
-      who: 'Everybody.',
+      allowedFor: everybody.allowedFor,
       output: { status: 204 },
       handle: (request) => {
         revokeToken(request, request.caller.tokenId);

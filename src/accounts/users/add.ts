@@ -1,9 +1,8 @@
 import { affectedUser } from '../../activity/events/context.ts';
 import { record } from '../../activity/events/record.ts';
-import { type Context, type Deployment, newUuid, ownContext } from '../../kernel/access/deployment.ts';
-import type { Request } from '../../kernel/access/request.ts';
-import { FieldError, type Input } from '../../kernel/collection/field.ts';
-import { fold, sql } from '../../kernel/db/sql.ts';
+import { type App, type Context, newUuid, systemContext } from '../../kernel/access/app.ts';
+import { check, FieldError, type Input } from '../../kernel/collection/field.ts';
+import { caseFold, sql } from '../../kernel/db/sql.ts';
 import { passwordField } from './actions.ts';
 import { type UserRow, userOf, users } from './users.ts';
 
@@ -16,31 +15,30 @@ export interface NewUser {
 }
 
 /** Creates a user for the operator, by the rules of POST /api/users/. Rejects with a sentence when one is broken. */
-export async function addUser(deployment: Deployment, user: NewUser): Promise<void> {
-  const { db, passwords } = deployment;
-  const password =
-    user.password === undefined ? undefined : parsed('password', passwordField.input as Input<string>, user.password);
+export async function addUser(app: App, user: NewUser): Promise<void> {
+  const { db, passwords } = app;
+  const password = user.password === undefined ? undefined : parsed('password', passwordField.input, user.password);
   const hash = password === undefined ? null : await passwords.hash(password);
-  db.write(() => createUser(ownContext(deployment), user, hash));
+  db.write(() => createUser(systemContext(app), user, hash));
   db.commit();
 }
 
 /** The part of `addUser` inside a write, with the password hashed already. Throws with a sentence when a rule is broken. */
 export function createUser(context: Context, user: Omit<NewUser, 'password'>, passwordHash: string | null): UserRow {
-  const { db } = context.deployment;
-  const username = parsed('username', users.spec.fields.username.input as Input<string>, user.username);
-  const email = parsed('email', users.spec.fields.email.input as Input<string>, user.email ?? '');
-  if (db.value(sql`SELECT 1 FROM user WHERE username_folded = ${fold(username)}`))
+  const { db } = context.app;
+  const username = parsed('username', users.spec.fields.username.input, user.username);
+  const email = parsed('email', users.spec.fields.email.input, user.email ?? '');
+  if (db.value(sql`SELECT 1 FROM user WHERE username_folded = ${caseFold(username)}`))
     throw new Error('username: user with this username already exists.');
-  if (email !== '' && db.value(sql`SELECT 1 FROM user WHERE email_folded = ${fold(email)}`)) {
+  if (email !== '' && db.value(sql`SELECT 1 FROM user WHERE email_folded = ${caseFold(email)}`)) {
     throw new Error(`email: User with email "${email}" already exists.`);
   }
   const id = db.insert('user', {
-    uuid: newUuid(context.deployment),
+    uuid: newUuid(context.app),
     username,
-    username_folded: fold(username),
+    username_folded: caseFold(username),
     email,
-    email_folded: fold(email),
+    email_folded: caseFold(email),
     is_staff: Number(user.isStaff ?? false),
     is_support: Number(user.isSupport ?? false),
     date_joined: context.now,
@@ -51,10 +49,10 @@ export function createUser(context: Context, user: Omit<NewUser, 'password'>, pa
   return created;
 }
 
-function parsed(name: string, input: Input<string>, value: string): string {
+/** The value of a field of text, which depends on nothing but its schema. */
+function parsed(name: string, { schema }: Input<string>, value: string): string {
   try {
-    // These fields depend on nothing but the value.
-    return input.parse(value, undefined as unknown as Request, false);
+    return String(check(schema, value));
   } catch (error) {
     throw error instanceof FieldError ? new Error(`${name}: ${error.messages.join(' ')}`) : error;
   }

@@ -15,10 +15,12 @@ export const partOfCivilNumber: Filter = {
 
 /** Ids of the users with an active role in customers, or in a project of them. */
 export const usersOfCustomers = (customers: Sql): Sql => sql`
-  SELECT user_id FROM customer_role WHERE ended IS NULL AND customer_id IN (${customers})
-  UNION SELECT r.user_id FROM project p JOIN project_role r ON r.project_id = p.id AND r.ended IS NULL WHERE p.customer_id IN (${customers})`;
+  SELECT user_id FROM active_customer_role WHERE customer_id IN (${customers})
+  UNION
+  SELECT r.user_id FROM project p JOIN active_project_role r ON r.project_id = p.id
+  WHERE p.customer_id IN (${customers})`;
 
-/** The filter `potential` (core.md 4.5): people connected with the caller's customers whom he might want to work with. */
+/** The filter `potential` (core.md 4.5): people connected with the caller's customers, to work with. */
 export function potential({ caller, query }: Request): Sql {
   const customer = query.uuid('potential_customer');
   const organizations = (query.one('potential_organization') ?? '')
@@ -35,9 +37,10 @@ export function potential({ caller, query }: Request): Sql {
       ? connected
       : any([
           sql`${connected} AND ${among}`,
-          sql`u.organization_approved AND ${among}
-      AND NOT EXISTS (SELECT 1 FROM customer_role r WHERE r.user_id = u.id AND r.ended IS NULL)
-      AND NOT EXISTS (SELECT 1 FROM project_role r WHERE r.user_id = u.id AND r.ended IS NULL)`,
+          sql`
+            u.organization_approved AND ${among}
+            AND NOT EXISTS (SELECT 1 FROM active_customer_role r WHERE r.user_id = u.id)
+            AND NOT EXISTS (SELECT 1 FROM active_project_role r WHERE r.user_id = u.id)`,
         ]);
   return sql`NOT u.is_staff AND (${found})`;
 }

@@ -1,30 +1,28 @@
 import { affectedUser } from '../../activity/events/context.ts';
 import { record } from '../../activity/events/record.ts';
 import { cancelDeliveries } from '../../activity/hooks/queue.ts';
+import { type Context, newUuid } from '../../kernel/access/app.ts';
 import { isStaff, seesAll } from '../../kernel/access/caller.ts';
-import { type Context, newUuid } from '../../kernel/access/deployment.ts';
 import type { Request } from '../../kernel/access/request.ts';
+import { anyOf, staff, userIn, visibleTo } from '../../kernel/access/right.ts';
 import { revokeTokensOf } from '../../kernel/access/tokens.ts';
 import { visibleCustomers, visibleProjects, visibleUsers } from '../../kernel/access/visibility.ts';
 import { changesOf, storedValues } from '../../kernel/collection/changes.ts';
 import { collection, type Row } from '../../kernel/collection/collection.ts';
 import {
-  type Field,
-  FieldError,
-  hidden,
-  type Input,
-  shown,
-  shownText,
-  shownTime,
+  readOnly,
+  readOnlyText,
+  readOnlyTime,
   uuidField,
   type Values,
+  wrap,
+  writeOnly,
 } from '../../kernel/collection/field.ts';
 import { exact, only, partial, presence, truth, uuid } from '../../kernel/collection/filter.ts';
 import { selfLink } from '../../kernel/collection/links.ts';
 import { booleanValue, textValue, timeValue } from '../../kernel/collection/representation.ts';
-import { refuseTaken } from '../../kernel/collection/validate.ts';
-import { boolean, choice, email, integer, nullableText, text } from '../../kernel/collection/values.ts';
-import { fold, raw, sql, type Value } from '../../kernel/db/sql.ts';
+import { boolean, choice, email, integer, nullableText, orNull, text } from '../../kernel/collection/values.ts';
+import { caseFold, raw, sql, type Value } from '../../kernel/db/sql.ts';
 import { invalid } from '../../kernel/http/error.ts';
 import { booleanWord } from '../../kernel/http/query.ts';
 import { deleteKeysOf } from '../keys/keys.ts';
@@ -59,10 +57,11 @@ const toAll = '@all';
 const toSelfAndStaff = 'u.id = @caller OR @staff';
 
 // Only a clear yes agrees. Where nobody has to agree the key is ignored, so that no value of it is an error.
-const agreement = boolean({ help: 'User must agree with the policy.' });
 const isYes = (value: unknown): boolean => typeof value !== 'object' && booleanWord(String(value).trim()) === true;
+const agreement = wrap(boolean({ help: 'User must agree with the policy.' }), () => isYes);
 
-const fields = {
+/** All members of users, in order (core.md 4.1). */
+export const userFields = {
   url: selfLink('users', 'u.uuid'),
   uuid: uuidField(),
   username: text({
@@ -74,43 +73,47 @@ const fields = {
     normalize: (name) => name.normalize('NFKC'),
     pattern: [/^[\p{L}\p{M}\p{N}@.+_-]+$/u, 'Enter a valid username.'],
     help: 'Required. 30 characters or fewer. Letters, digits and @/./+/-/_ only.',
-    unique: { column: 'username_folded', of: fold, message: () => 'user with this username already exists.' },
+    unique: { column: 'username_folded', of: caseFold, message: () => 'user with this username already exists.' },
   }),
   full_name: text({ max: 100, example: 'Carol Jones' }),
   native_name: text({ max: 100 }),
   job_title: text({ max: 40 }),
   email: email({
-    unique: { column: 'email_folded', of: fold, message: (address) => `User with email "${address}" already exists.` },
+    unique: {
+      column: 'email_folded',
+      of: caseFold,
+      message: (address) => `User with email "${address}" already exists.`,
+    },
   }),
   phone_number: text({ max: 255 }),
   organization: text({ max: 80 }),
-  organization_approved: shown('boolean', { type: 'boolean' }, booleanValue),
+  organization_approved: readOnly('boolean', { type: 'boolean' }, booleanValue),
   civil_number: nullableText({
     max: 50,
     update: false,
-    shown: toSelfAndAll,
+    shownIf: toSelfAndAll,
     unique: { column: 'civil_number', message: () => 'user with this civil number already exists.' },
   }),
-  description: text({ max: 500, update: isStaff, shown: toAll }),
-  is_staff: boolean({ update: isStaff, shown: toAll, help: 'Whether the user is staff and sees and does everything.' }),
+  description: text({ max: 500, update: isStaff, shownIf: toAll }),
+  is_staff: boolean({
+    update: isStaff,
+    shownIf: toAll,
+    help: 'Whether the user is staff and sees and does everything.',
+  }),
   is_active: boolean({
     update: isStaff,
-    shown: toAll,
+    shownIf: toAll,
     help: 'Inactive users cannot log in. Use this instead of deleting.',
   }),
   is_support: boolean({ update: isStaff, help: 'Whether the user is global support and sees everything.' }),
-  token: shownText(textValue('@token'), { shown: '@token IS NOT NULL AND u.id = @caller' }),
-  token_lifetime: integer({
-    min: 60,
-    max: 2_147_483_647,
-    nullable: true,
-    shown: toSelfAndStaff,
-    help: 'Token lifetime in seconds.',
-  }),
-  registration_method: shownText(),
-  date_joined: shownTime(),
-  agree_with_policy: hidden({ ...agreement, input: { ...(agreement.input as Input<boolean>), parse: isYes } }),
-  agreement_date: shownTime(timeValue),
+  token: readOnlyText(textValue('@token'), { shownIf: '@token IS NOT NULL AND u.id = @caller' }),
+  token_lifetime: orNull(
+    integer({ min: 60, max: 2_147_483_647, shownIf: toSelfAndStaff, help: 'Token lifetime in seconds.' }),
+  ),
+  registration_method: readOnlyText(),
+  date_joined: readOnlyTime(),
+  agree_with_policy: writeOnly(agreement),
+  agreement_date: readOnlyTime(timeValue),
   preferred_language: choice({
     blank: true,
     choices: () => [
@@ -121,14 +124,17 @@ const fields = {
   competence: choice({ blank: true, choices: () => [], chosenBy: (config) => config.user_competences }),
 };
 
+/** Who may change a user and act for one (core.md 4.3). */
+export const selfOrStaff = anyOf(staff, userIn('id', 'the user themselves'));
+
 export const users = collection<UserRow>()({
   path: 'users',
   kind: 'User',
   description: 'People with an account. Staff create them; everybody sees active users who are not staff.',
   table: 'user',
   alias: 'u',
-  fields,
-  visible: visibleUsers,
+  fields: userFields,
+  visible: visibleTo('everybody', visibleUsers),
   described: (request, row) => request.caller.isStaff || row?.id === request.caller.id,
   examples: {
     create: { username: 'carol', full_name: 'Carol Jones', email: 'carol@example.com', job_title: 'Engineer' },
@@ -141,7 +147,6 @@ export const users = collection<UserRow>()({
     },
     change: { preferred_language: 'et' },
   },
-  who: { read: 'Everybody.', create: 'Staff.', update: 'The user himself, and staff.', delete: 'Staff.' },
   filters: {
     username: partial('u.username'),
     full_name: partial('u.full_name'),
@@ -162,9 +167,11 @@ export const users = collection<UserRow>()({
     ),
     project_uuid: uuid(
       'Users with a role in this project.',
-      (key, { caller }) =>
-        sql`u.id IN (SELECT user_id FROM project_role WHERE ended IS NULL AND project_id =
-        (SELECT id FROM project WHERE uuid = ${key} AND ${visibleProjects(caller, 'id')}))`,
+      (key, { caller }) => sql`
+        u.id IN (
+          SELECT user_id FROM active_project_role
+          WHERE project_id = (SELECT id FROM project WHERE uuid = ${key} AND ${visibleProjects(caller, 'id')})
+        )`,
     ),
     current: presence('Only the caller.', ({ caller }) => sql`u.id = ${caller.id}`),
     organization_claimed: presence('Only users with an organization.', () => raw("u.organization <> ''")),
@@ -190,7 +197,7 @@ export const users = collection<UserRow>()({
   order: 'u.username COLLATE NOCASE',
   parameters: (request) => ({ token: showsToken(request) ? request.caller.token : null }),
   create: {
-    may: ({ caller }) => caller.isStaff,
+    right: staff,
     run: (request, values) => {
       const user = insertUser(request, values);
       record(request, 'user_creation_succeeded', affectedUser(user));
@@ -198,7 +205,7 @@ export const users = collection<UserRow>()({
     },
   },
   update: {
-    may: ({ caller }, row) => caller.isStaff || caller.id === row.id,
+    right: selfOrStaff,
     check: (request, values, row) => {
       if (row.id === request.caller.id && row.agreement_date === null && values.agree_with_policy !== true) {
         throw invalid({ agree_with_policy: ['User must agree with the policy.'] });
@@ -207,7 +214,7 @@ export const users = collection<UserRow>()({
     run: updateUser,
   },
   delete: {
-    may: ({ caller }) => caller.isStaff,
+    right: staff,
     run: (request, row) => {
       deleteKeysOf(request, row);
       revokeRolesOf(request, row);
@@ -217,27 +224,27 @@ export const users = collection<UserRow>()({
   },
 });
 
-/** The `token` key is in the caller's own object when he reads or changes it, and in lists asked with `current` (core.md 4.1). */
+/** The `token` key is in the caller's own object when it is read or changed, and in lists asked with `current` (core.md 4.1). */
 function showsToken(request: Request): boolean {
   return request.params.key !== undefined ? true : request.query.flag('current');
 }
 
 /** Values of a user's fields, as their rules accept them. */
-export type UserValues = Values<typeof fields>;
+export type UserValues = Values<typeof userFields>;
 
 /** Adds a user without a password; the event is the caller's. */
-export function insertUser({ deployment, now }: Context, values: UserValues, registration = 'default'): UserRow {
+export function insertUser({ app, now }: Context, values: UserValues, registration = 'default'): UserRow {
   const { agree_with_policy: _, ...columns } = columnsOf(values);
-  const { db } = deployment;
+  const { db } = app;
   return userOf(
     { db },
-    db.insert('user', { uuid: newUuid(deployment), date_joined: now, registration_method: registration, ...columns }),
+    db.insert('user', { uuid: newUuid(app), date_joined: now, registration_method: registration, ...columns }),
   );
 }
 
 /** Stores the values that differ, with the events of the change. */
 export function updateUser(context: Context, row: UserRow, values: UserValues): void {
-  const { db } = context.deployment;
+  const { db } = context.app;
   const { agree_with_policy: agrees, ...columns } = columnsOf(values);
   const changes = changesOf(row, columns);
   if (changes.organization !== undefined && row.organization_approved) changes.organization_approved = 0;
@@ -261,37 +268,14 @@ export function updateUser(context: Context, row: UserRow, values: UserValues): 
   if (Object.keys(changes).some((name) => name !== 'is_active')) record(context, 'user_update_succeeded', affected);
 }
 
-/**
- * What the rules of POST /api/users/ accept of these texts, fields by name; the rest is left out. `current` is the user whom
- * they are about, who may keep what is unique to him.
- */
-export function acceptableValues(
-  request: Request,
-  texts: Readonly<Partial<Record<keyof typeof fields, string>>>,
-  current?: number,
-): UserValues {
-  const accepted = Object.entries(texts).flatMap(([name, text]) => {
-    const field = fields[name as keyof typeof fields] as Field;
-    try {
-      const value = field.input?.parse(text, request, false);
-      refuseTaken(field, value, request, { table: 'user', current });
-      return [[name, value]];
-    } catch (error) {
-      if (error instanceof FieldError) return [];
-      throw error;
-    }
-  });
-  return Object.fromEntries(accepted) as UserValues;
-}
-
 /** Values of a body as columns, with the folded forms that uniqueness is judged by. */
 function columnsOf(values: UserValues): Record<string, Value> {
   const columns = storedValues(values);
-  if (values.username !== undefined) columns.username_folded = fold(values.username);
-  if (values.email !== undefined) columns.email_folded = fold(values.email);
+  if (values.username !== undefined) columns.username_folded = caseFold(values.username);
+  if (values.email !== undefined) columns.email_folded = caseFold(values.email);
   return columns;
 }
 
 /** A user's row by id, as it is now. */
 export const userOf = (request: Pick<Request, 'db'>, id: number): UserRow =>
-  request.db.get<UserRow>(sql`SELECT * FROM user WHERE id = ${id}`) as UserRow;
+  request.db.one<UserRow>(sql`SELECT * FROM user WHERE id = ${id}`);

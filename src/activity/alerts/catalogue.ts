@@ -46,7 +46,7 @@ export const alertGroups: Readonly<Record<string, readonly string[]>> = Object.f
   ['projects', 'quota', 'resources', 'services'].map((group) => [
     group,
     Object.entries(automaticAlerts)
-      .filter(([, { groups }]) => (groups as readonly string[]).includes(group))
+      .filter(([, { groups }]) => groups.some((one) => one === group))
       .map(([type]) => type)
       .sort(),
   ]),
@@ -54,4 +54,4 @@ export const alertGroups: Readonly<Record<string, readonly string[]>> = Object.f
 
 /** Types of the named groups; unknown groups have none. */
 export const typesOfGroups = (groups: readonly string[]): string[] =>
-  groups.flatMap((group) => (Object.hasOwn(alertGroups, group) ? (alertGroups[group] as string[]) : []));
+  Object.entries(alertGroups).flatMap(([group, types]) => (groups.includes(group) ? types : []));

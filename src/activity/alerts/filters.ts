@@ -1,5 +1,6 @@
-import { type Caller, callerId, seesAll } from '../../kernel/access/caller.ts';
+import { callerId, seesAll } from '../../kernel/access/caller.ts';
 import type { Request } from '../../kernel/access/request.ts';
+import { visibleTo } from '../../kernel/access/right.ts';
 import { visibleCustomers, visibleProjects } from '../../kernel/access/visibility.ts';
 import {
   type Filter,
@@ -12,22 +13,27 @@ import {
 } from '../../kernel/collection/filter.ts';
 import { any, raw, type Sql, sql } from '../../kernel/db/sql.ts';
 import { gather } from '../../kernel/http/error.ts';
+import { memoised } from '../../kernel/memoised.ts';
+import { namesOf } from '../../kernel/names.ts';
 import { scopeParameter } from '../scopes/resolve.ts';
 import type { ScopeKind } from '../scopes/scope.ts';
 import type { Scopes } from '../scopes/scopes.ts';
+import { severities } from './alert-store.ts';
 import { typesOfGroups } from './catalogue.ts';
-import { severities } from './raise.ts';
 
-/** Condition: the caller sees the alert, because he reads what it is about (events.md 3.4). */
-export function visibleAlerts(scopes: Scopes, caller: Caller): Sql {
-  if (seesAll(caller)) return raw('TRUE');
-  const user = callerId(caller);
-  return any([
-    sql`a.scope_kind = 'user' AND a.scope_id = ${caller.id}`,
-    sql`a.scope_kind <> 'user' AND (${scopes.readable(user, 'a.scope_kind', 'a.scope_id')})`,
-    sql`a.scope_kind = 'quota' AND a.scope_id IN (SELECT q.id FROM quota q WHERE ${scopes.readable(user, 'q.scope_kind', 'q.scope_id')})`,
-  ]);
-}
+/** Who sees an alert in alias `a`: whoever reads what it is about (events.md 3.4). */
+export const visibleAlerts = memoised((scopes: Scopes) =>
+  visibleTo('everybody who sees the object the alert is about', (caller) => {
+    if (seesAll(caller)) return raw('TRUE');
+    const user = callerId(caller);
+    const readableQuotas = sql`SELECT q.id FROM quota q WHERE ${scopes.readable(user, 'q.scope_kind', 'q.scope_id')}`;
+    return any([
+      sql`a.scope_kind = 'user' AND a.scope_id = ${caller.id}`,
+      sql`a.scope_kind <> 'user' AND (${scopes.readable(user, 'a.scope_kind', 'a.scope_id')})`,
+      sql`a.scope_kind = 'quota' AND a.scope_id IN (${readableQuotas})`,
+    ]);
+  }),
+);
 
 /** Condition: the alert is about a customer of this list, or about its projects, services, links. */
 const aboutCustomers = (customers: Sql): Sql =>
@@ -70,7 +76,7 @@ const ofKind: Filter = {
   condition: (request, name) => {
     const value = request.query.one(name);
     if (value === undefined) return undefined;
-    return request.deployment.scopes.isNamed(value, 'a.scope_kind', 'a.scope_id');
+    return request.app.scopes.isNamed(value, 'a.scope_kind', 'a.scope_id');
   },
 };
 
@@ -87,13 +93,8 @@ export const alertFilters: Filters = {
     condition: ({ query }) => {
       const asked = query.all('severity');
       if (asked.length === 0) return undefined;
-      return any(
-        asked.map((name) =>
-          Object.hasOwn(severities, name)
-            ? sql`a.severity = ${severities[name as keyof typeof severities]}`
-            : raw('FALSE'),
-        ),
-      );
+      const known = namesOf(severities).filter((name) => asked.includes(name));
+      return any(known.map((name) => sql`a.severity = ${severities[name]}`));
     },
   },
   alert_type: oneOf('a.alert_type', 'Type of the alert.'),

@@ -1,8 +1,15 @@
+import { namesOf } from '../../kernel/names.ts';
+
 /** Levels of an event, from the least to the most severe. */
 export type Level = 'debug' | 'info' | 'warning' | 'error';
 
 /** What a level means to the reader, in words and as a number. */
-export const importances: Readonly<Record<Level, { readonly name: string; readonly code: number }>> = {
+export interface Importance {
+  readonly name: string;
+  readonly code: number;
+}
+
+export const importances: Readonly<Record<Level, Importance>> = {
   debug: { name: 'low', code: 10 },
   info: { name: 'normal', code: 20 },
   warning: { name: 'high', code: 30 },
@@ -110,7 +117,7 @@ export const catalogue = {
 export type EventTypeName = keyof typeof catalogue;
 
 /** Every type, sorted. */
-export const eventTypes = Object.keys(catalogue).sort() as readonly EventTypeName[];
+export const eventTypes: readonly EventTypeName[] = namesOf(catalogue).sort();
 
 /** Every group with its types, both sorted. */
 export const eventGroups: Readonly<Record<Group, readonly EventTypeName[]>> = {
@@ -122,7 +129,7 @@ export const eventGroups: Readonly<Record<Group, readonly EventTypeName[]>> = {
 };
 
 function typesIn(group: Group): EventTypeName[] {
-  return eventTypes.filter((type) => (catalogue[type].groups as readonly Group[]).includes(group));
+  return eventTypes.filter((type) => catalogue[type].groups.includes(group));
 }
 
 /** The types of groups by their names; unknown groups have none. */

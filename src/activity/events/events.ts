@@ -1,9 +1,11 @@
 import * as v from 'valibot';
 import type { Request } from '../../kernel/access/request.ts';
+import { everybody, everybodyOver } from '../../kernel/access/right.ts';
 import { describeFields, type Endpoint, type Operation } from '../../kernel/collection/endpoint.ts';
-import { type Field, inputOf, type Shape } from '../../kernel/collection/field.ts';
+import { type Field, inputOf } from '../../kernel/collection/field.ts';
 import { type Filter, historyParameters } from '../../kernel/collection/filter.ts';
 import { jsonOrText } from '../../kernel/collection/form.ts';
+import type { JsonSchema } from '../../kernel/collection/json-schema.ts';
 import {
   computedValue,
   constant,
@@ -18,15 +20,15 @@ import { pageHeaders, pageOf } from '../../kernel/http/page.ts';
 import { Query } from '../../kernel/http/query.ts';
 import { document, json, type Reply } from '../../kernel/http/reply.ts';
 import type { Scopes } from '../scopes/scopes.ts';
-import { eventGroups, eventTypes, importances } from './catalogue.ts';
+import { eventGroups, eventTypes, type Importance, importances } from './catalogue.ts';
 import { eventParameters, selected } from './filters.ts';
 import { countHistory } from './history.ts';
-import { mayNotify, notificationFields, postNotification } from './notifications.ts';
-import { count, pageIds } from './ways.ts';
+import { notificationFields, notifiers, postNotification } from './notifications.ts';
+import { count, pageIds } from './query-plan.ts';
 
-const byLevel = (value: (level: keyof typeof importances) => string): string =>
-  `CASE e.level ${Object.keys(importances)
-    .map((level) => `WHEN '${level}' THEN '${value(level as keyof typeof importances)}'`)
+const byLevel = (value: (importance: Importance) => string | number): string =>
+  `CASE e.level ${Object.entries(importances)
+    .map(([level, importance]) => `WHEN '${level}' THEN '${value(importance)}'`)
     .join(' ')} END`;
 
 /** The members every event has, in order; the keys of its context stand behind them. */
@@ -39,8 +41,8 @@ const fixed = {
   message: textValue('e.message'),
   level: plainValue('e.level'),
   levelname: plainValue('upper(e.level)'),
-  importance: plainValue(byLevel((level) => importances[level].name)),
-  importance_code: computedValue(byLevel((level) => String(importances[level].code))),
+  importance: plainValue(byLevel(({ name }) => name)),
+  importance_code: computedValue(byLevel(({ code }) => code)),
   event_type: plainValue('e.type'),
   type: plainValue('e.type'),
 };
@@ -49,7 +51,7 @@ const fixed = {
 const representation = `SELECT ${renderPieces([...objectValue(fixed).pieces.slice(0, -1), ...computedValue("iif(e.context = '{}', '}', ',' || substr(e.context, 2))").pieces])}
   FROM json_each(@ids) AS page CROSS JOIN event e ON e.id = page.value`;
 
-const shape: Shape = {
+const shape: JsonSchema = {
   title: 'Event',
   type: 'object',
   properties: {
@@ -88,7 +90,7 @@ function directionOf(query: Query): 'ASC' | 'DESC' {
   return terms[0]?.startsWith('-') ? 'DESC' : 'ASC';
 }
 
-const histories: Shape = {
+const histories: JsonSchema = {
   type: 'array',
   items: {
     type: 'object',
@@ -100,11 +102,13 @@ const histories: Shape = {
   },
 };
 
+const counters = everybodyOver('events');
+
 const historyFilters = { ...eventParameters, ...historyParameters };
 
 const history: Operation = {
   summary: 'Counts the events before points of time.',
-  who: 'Everybody, over the events he sees.',
+  allowedFor: counters.allowedFor,
   filters: historyFilters,
   output: { status: 200, shape: histories },
   handle: (request) => json(countHistory(request)),
@@ -116,12 +120,15 @@ const scalar = ['string', 'integer', 'boolean'];
 const memberOf = ({ help, repeatable }: Filter): Field => ({
   type: 'field',
   help,
-  facts: {},
+  constraints: {},
   shape: {},
-  input: {
-    ...inputOf({}, { schema: v.unknown(), parse: (value) => value }),
-    shape: repeatable ? { type: [...scalar, 'array'], items: { type: scalar } } : { type: scalar },
-  },
+  input: inputOf(
+    {},
+    {
+      schema: v.unknown(),
+      shape: repeatable ? { type: [...scalar, 'array'], items: { type: scalar } } : { type: scalar },
+    },
+  ),
 });
 
 /** The members of a body; a form writes a list as JSON text, or repeats its field. */
@@ -141,7 +148,7 @@ const itemsOfForm = (value: unknown): unknown =>
 /** The same with the parameters as members of the body. */
 const historyByBody: Operation = {
   summary: 'Counts the events before points of time; takes the parameters of GET as members of the body.',
-  who: 'Everybody, over the events he sees.',
+  allowedFor: counters.allowedFor,
   input: {
     fields: Object.fromEntries(Object.entries(historyFilters).map(([name, filter]) => [name, memberOf(filter)])),
     purpose: 'create',
@@ -159,7 +166,7 @@ const read = (name: string, title: string, operation: Omit<Operation, 'who'>): E
   path: `/api/events/${name}/`,
   name: title,
   description: operation.summary,
-  operations: { GET: { who: 'Everybody.', ...operation } },
+  operations: { GET: { allowedFor: everybody.allowedFor, ...operation } },
 });
 
 /** Names of the types that the filter scope_type knows and tells; links and parts are found by name, too, but not listed. */
@@ -180,11 +187,11 @@ export const eventEndpoints: readonly Endpoint[] = [
     name: 'Event List',
     description: 'What happened. Whoever is named in an event, or holds a role in what it is about, sees it.',
     actions: (request) =>
-      mayNotify(request) ? { POST: describeFields(notificationFields, request, 'create') } : undefined,
+      notifiers.may(request, undefined) ? { POST: describeFields(notificationFields, request, 'create') } : undefined,
     operations: {
       GET: {
         summary: 'Lists every event the caller sees.',
-        who: 'Everybody.',
+        allowedFor: everybody.allowedFor,
         handle: list,
         filters: eventParameters,
         orderings: ['@timestamp'],
@@ -213,6 +220,6 @@ export const eventEndpoints: readonly Endpoint[] = [
   read('scope_types', 'Event Scope Types', {
     summary: 'Lists the types of object that the filter scope_type knows.',
     output: { status: 200, shape: { type: 'array', items: { type: 'string' } } },
-    handle: ({ deployment }) => json(scopeTypes(deployment.scopes)),
+    handle: ({ app }) => json(scopeTypes(app.scopes)),
   }),
 ];

@@ -1,16 +1,17 @@
 import { seesAll } from '../../kernel/access/caller.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { type Filter, type Filters, parameter } from '../../kernel/collection/filter.ts';
-import { among, any, fold, raw, type Sql, sql } from '../../kernel/db/sql.ts';
+import { among, any, caseFold, raw, type Sql, sql } from '../../kernel/db/sql.ts';
 import { gather } from '../../kernel/http/error.ts';
+import { namesOf } from '../../kernel/names.ts';
 import { scopeParameter } from '../scopes/resolve.ts';
 import type { TypedScope } from '../scopes/scope.ts';
 import { plainName } from '../scopes/scopes.ts';
 import { eventTypes, typesOfGroups } from './catalogue.ts';
+import { aboutKind, aboutObject, byColumn, byWords, type Predicate, type Selection, select } from './query-plan.ts';
 import { phrasesOf } from './search.ts';
 import { type SubjectKind, subjectKeys } from './subjects.ts';
-import { namesCaller, ofHeldCustomer, ofReadProject, visibleTo } from './visibility.ts';
-import { aboutKind, aboutObject, byColumn, byWords, type Criterion, type Selection, select } from './ways.ts';
+import { namesCaller, ofHeldCustomer, ofReadProject, visibleEvents } from './visibility.ts';
 import { wordsOf } from './words.ts';
 
 type ContextKey = keyof typeof subjectKeys | 'service_type';
@@ -19,27 +20,27 @@ const has = (key: ContextKey): Sql => raw(`e.context ->> '${key}' IS NOT NULL`);
 const is = (key: ContextKey, value: string): Sql => sql`${raw(`e.context ->> '${key}'`)} = ${value}`;
 
 /** A condition that nothing fulfils; it leads, so that nothing is read for it. */
-const nothing: Criterion = { condition: raw('FALSE'), ways: [] };
+const nothing: Predicate = { condition: raw('FALSE'), ways: [] };
 
 /** The events whose context names the object, under the key of its kind or, for users, that of the affected one. */
-function about(kind: SubjectKind, uuid: string): Criterion {
-  const keys = (Object.keys(subjectKeys) as (keyof typeof subjectKeys)[]).filter((key) => subjectKeys[key] === kind);
+function about(kind: SubjectKind, uuid: string): Predicate {
+  const keys = namesOf(subjectKeys).filter((key) => subjectKeys[key] === kind);
   return { condition: any(keys.map((key) => is(key, uuid))), ways: [aboutObject(kind, uuid)] };
 }
 
 /** The events that name any object of a kind. */
-const aboutAny = (kind: Exclude<SubjectKind, 'user'>, key: keyof typeof subjectKeys): Criterion => ({
+const aboutAny = (kind: Exclude<SubjectKind, 'user'>, key: keyof typeof subjectKeys): Predicate => ({
   condition: has(key),
   ways: [aboutKind(kind)],
 });
 
-const ofResourceType = (type: string): Criterion => ({
+const ofResourceType = (type: string): Predicate => ({
   condition: sql`e.resource_type = ${type}`,
   ways: [byColumn('event_resource', 'e.resource_type', [type])],
 });
 
 /** Whole words, adjacent and in order, in one of the searched texts. */
-function found({ db }: Request, text: string): Criterion[] {
+function found({ db }: Request, text: string): Predicate[] {
   if (text.trim() === '') return [];
   const words = wordsOf(text);
   if (words.length === 0) return [nothing];
@@ -55,7 +56,7 @@ function found({ db }: Request, text: string): Criterion[] {
 }
 
 /** `event_type`, `feature` and `exclude_features` together: the types that are left. */
-function ofTypes({ query }: Request): Criterion[] {
+function ofTypes({ query }: Request): Predicate[] {
   const named = query.all('event_type');
   const features = query.all('feature');
   const excluded = query.all('exclude_features');
@@ -70,7 +71,7 @@ function ofTypes({ query }: Request): Criterion[] {
 }
 
 /** The events about the one object that a link names. */
-function ofScope(request: Request): Criterion[] {
+function ofScope(request: Request): Predicate[] {
   const object = scopeParameter(request);
   if (!object) return [];
   if (object.kind !== 'link') return [about(object.kind, object.uuid)];
@@ -79,7 +80,7 @@ function ofScope(request: Request): Criterion[] {
 }
 
 /** The events connected to an object of a type, for other than staff and support through their own rule (events.md 4.7). */
-function ofScopeType({ caller, deployment: { scopes } }: Request, value: string): Criterion[] {
+function ofScopeType({ caller, app: { scopes } }: Request, value: string): Predicate[] {
   const isNamed = ({ name }: TypedScope): boolean => plainName(name) === plainName(value);
   const resource = scopes.typesOf('resource').find((typed) => !typed.isPart && isNamed(typed));
   if (resource) return [ofResourceType(resource.type)];
@@ -112,14 +113,14 @@ function ofScopeType({ caller, deployment: { scopes } }: Request, value: string)
 
 interface EventFilter extends Pick<Filter, 'type' | 'help' | 'repeatable'> {
   /** What it asks for; filters that work together stand under the first of them. Throws 400. */
-  readonly criteria: (request: Request) => readonly Criterion[];
+  readonly criteria: (request: Request) => readonly Predicate[];
 }
 
 /** A filter by one text. */
 const byText = (
   name: string,
   help: string,
-  criteria: (value: string, request: Request) => readonly Criterion[],
+  criteria: (value: string, request: Request) => readonly Predicate[],
 ): Readonly<Record<string, EventFilter>> => ({
   [name]: {
     type: 'string',
@@ -131,7 +132,7 @@ const byText = (
   },
 });
 
-const together = (): readonly Criterion[] => [];
+const together = (): readonly Predicate[] => [];
 
 /** Every filter of the list and the counts (events.md 4.7), besides the range of time. */
 const filters: Readonly<Record<string, EventFilter>> = {
@@ -156,7 +157,7 @@ const filters: Readonly<Record<string, EventFilter>> = {
     ofScopeType(request, value),
   ),
   ...byText('user_username', 'Username of the actor, without case.', (value) => {
-    const actor = fold(value);
+    const actor = caseFold(value);
     return [{ condition: sql`e.actor = ${actor}`, ways: [byColumn('event_actor', 'e.actor', [actor])] }];
   }),
   ...byText('resource_type', 'Type of the resource, such as OpenStack.Instance.', (value) => [ofResourceType(value)]),
@@ -186,6 +187,6 @@ export function selected(request: Request): Selection {
     () => query.range('from', 'to'),
     ...Object.values(filters).map((filter) => () => filter.criteria(request)),
   );
-  const visible = visibleTo(db, caller);
+  const visible = visibleEvents(db, caller);
   return select(db, [...(visible ? [visible] : []), ...criteria.flat()], range);
 }

@@ -3,7 +3,7 @@ import { second } from '../../kernel/clock.ts';
 import { gather } from '../../kernel/http/error.ts';
 import { historyPoints } from '../../kernel/http/history.ts';
 import { selected } from './filters.ts';
-import { count, isByTime, type Selection, times } from './ways.ts';
+import { count, isByTime, type Selection, times } from './query-plan.ts';
 
 interface Count {
   /** UNIX timestamp in seconds. */
@@ -21,7 +21,7 @@ export function countHistory(request: Request): Count[] {
   const counts = isByTime(selection)
     ? countedBetween(request, selection, ascending)
     : countedOnce(request, selection, ascending);
-  return points.map((point) => ({ point, object: { count: counts.get(point) as number } }));
+  return points.map((point) => ({ point, object: { count: counts.get(point) ?? 0 } }));
 }
 
 /** Every range between two points is counted by itself, so that no event is counted twice. */
@@ -46,7 +46,7 @@ function countedOnce({ db }: Request, selection: Selection, ascending: readonly 
   let before = 0;
   return new Map(
     ascending.map((point) => {
-      while (before < at.length && (at[before] as number) < point * second) before++;
+      while ((at[before] ?? Infinity) < point * second) before++;
       return [point, before];
     }),
   );

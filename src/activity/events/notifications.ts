@@ -1,34 +1,31 @@
 import * as v from 'valibot';
-import type { Request } from '../../kernel/access/request.ts';
+import { staff } from '../../kernel/access/right.ts';
 import type { Operation } from '../../kernel/collection/endpoint.ts';
 import { exampleLink } from '../../kernel/collection/example.ts';
-import { type Field, FieldError, messages } from '../../kernel/collection/field.ts';
+import { inputOf, messages, type WritableField } from '../../kernel/collection/field.ts';
+import { emptyAsNull } from '../../kernel/collection/links.ts';
 import { validate } from '../../kernel/collection/validate.ts';
 import { choice, text } from '../../kernel/collection/values.ts';
-import { forbidden } from '../../kernel/http/error.ts';
 import { json } from '../../kernel/http/reply.ts';
 import { type ResolvedScope, resolveScope } from '../scopes/resolve.ts';
 import type { Level } from './catalogue.ts';
 import { record } from './record.ts';
 
 /** The link of an object the notification is about; null and empty mean none. */
-const scope: Field<ResolvedScope | null> = {
+const scope: WritableField<ResolvedScope | null, false> = {
   type: 'field',
   help: 'Link of an object the event is about.',
-  facts: {},
+  constraints: {},
   shape: { type: 'string', format: 'uri' },
-  input: {
-    schema: v.nullable(v.string()),
-    nullable: true,
-    required: false,
-    create: true,
-    update: true,
-    parse: (value, request) => {
-      if (value === null || value === '') return null;
-      if (typeof value !== 'string') throw new FieldError([messages.string]);
-      return resolveScope(request, value.trim(), true);
+  input: inputOf(
+    {},
+    {
+      schema: v.nullable(v.string(messages.string)),
+      nullable: true,
+      coerce: emptyAsNull,
+      resolve: (link, request) => (link === null ? null : resolveScope(request, link.trim(), true)),
     },
-  },
+  ),
 };
 
 const levels = ['debug', 'error', 'info', 'warning'] as const satisfies readonly Level[];
@@ -40,13 +37,13 @@ export const notificationFields = {
   scope,
 };
 
-/** Whether the caller may post notifications. */
-export const mayNotify = ({ caller }: Request): boolean => caller.isStaff;
+/** Who posts notifications. */
+export const notifiers = staff;
 
 /** POST /api/events/: an event with a text of one's own (events.md 4.6). */
 export const postNotification: Operation = {
   summary: 'Records a notification with a message of your own.',
-  who: 'Staff.',
+  allowedFor: notifiers.allowedFor,
   input: {
     fields: notificationFields,
     purpose: 'create',
@@ -61,12 +58,12 @@ export const postNotification: Operation = {
     },
   },
   handle: (request) => {
-    if (!mayNotify(request)) throw forbidden();
+    notifiers.demand(request, undefined);
     const { level, message, scope: about } = validate(notificationFields, request, 'create');
     const details = about
       ? { ...about.scope.scope(request.db, about.id), ...about.scope.own(request.db, about.id) }
       : {};
-    record(request, 'custom_notification', details, { message: message as string, level: level as Level });
+    record(request, 'custom_notification', details, { message, level });
     return json(
       { level, message, ...(about && { scope: `${request.base}/api/${about.scope.path}/${about.uuid}/` }) },
       201,

@@ -1,5 +1,5 @@
-import { type Context, newOrderedUuids } from '../../kernel/access/deployment.ts';
-import { fold, sql } from '../../kernel/db/sql.ts';
+import { type Context, newOrderedUuids } from '../../kernel/access/app.ts';
+import { caseFold, sql } from '../../kernel/db/sql.ts';
 import type { EventContext } from '../scopes/scope.ts';
 import { catalogue, type EventTypeName, type Level, messageOf } from './catalogue.ts';
 import { enterSubjects } from './subjects.ts';
@@ -10,7 +10,7 @@ export interface RecordedEvent {
   readonly type: EventTypeName;
   readonly context: Readonly<Record<string, string>>;
   /** Ids of users who could see what the event is about before the change that caused it. */
-  readonly witnesses: readonly number[];
+  readonly extraRecipients: readonly number[];
 }
 
 declare module '../../kernel/access/reactions.ts' {
@@ -39,23 +39,27 @@ export function record(
   details: EventContext,
   particulars: Particulars = {},
 ): void {
-  const { db } = context.deployment;
+  const { db } = context.app;
   const kept = requestContext(context);
   add(kept, details);
   const message = (particulars.message ?? messageOf(type, kept)) + (particulars.changes ?? '');
   // What the message alone needs does not stay in the context.
   delete kept.structure_name;
   const level = particulars.level ?? catalogue[type].level;
+  // As many as were asked for.
   const [uuid] = newOrderedUuids(context, 1) as [string];
-  const actor = kept.user_username === undefined ? null : fold(kept.user_username);
-  const { id } = db.run(sql`INSERT INTO event (uuid, at, type, level, message, context, actor, resource_type)
-    VALUES (${uuid}, ${context.now}, ${type}, ${level}, ${message}, ${JSON.stringify(kept)}, ${actor}, ${kept.resource_type ?? null})`);
+  const actor = kept.user_username === undefined ? null : caseFold(kept.user_username);
+  const { id } = db.run(sql`
+    INSERT INTO event (uuid, at, type, level, message, context, actor, resource_type)
+    VALUES (
+      ${uuid}, ${context.now}, ${type}, ${level}, ${message}, ${JSON.stringify(kept)}, ${actor},
+      ${kept.resource_type ?? null})`);
   enterSubjects(db, kept, context.now, id);
-  context.deployment.reactions.eventRecorded(context, {
+  context.app.reactions.eventRecorded(context, {
     id,
     type,
     context: kept,
-    witnesses: particulars.witnesses ?? [],
+    extraRecipients: particulars.witnesses ?? [],
   });
 }
 

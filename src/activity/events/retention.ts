@@ -1,11 +1,11 @@
-import type { Context } from '../../kernel/access/deployment.ts';
-import { Pace } from '../../kernel/db/pace.ts';
+import type { Context } from '../../kernel/access/app.ts';
+import { BatchSizer } from '../../kernel/db/batch-sizer.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import type { Level } from './catalogue.ts';
 import { removeWords } from './search.ts';
 import { removeSubjects } from './subjects.ts';
 
-const pace = new Pace();
+const pace = new BatchSizer();
 
 interface OldEvent {
   readonly id: number;
@@ -16,12 +16,15 @@ interface OldEvent {
 }
 
 /** Removes the oldest events beyond the setting events_retention, a bounded number at a time. Answers whether it was that many. */
-export function removeOldEvents({ deployment: { config, db }, now }: Context): boolean {
+export function removeOldEvents({ app: { config, db }, now }: Context): boolean {
   const { events_retention: retention } = config;
   if (retention === null) return false;
   return pace.step(db, (atMost) => {
-    const old = db.all<OldEvent>(sql`SELECT id, at, message, level, context FROM event
-      WHERE at < ${now - retention} ORDER BY at, id LIMIT ${atMost}`);
+    const old = db.all<OldEvent>(sql`
+      SELECT id, at, message, level, context FROM event
+      WHERE at < ${now - retention}
+      ORDER BY at, id
+      LIMIT ${atMost}`);
     removeWords(db, old);
     for (const { at, context, id } of old) {
       removeSubjects(db, JSON.parse(context), at, id);

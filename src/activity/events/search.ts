@@ -4,8 +4,9 @@
  *
  * Eight thousand successive events form a volume, and a word is entered with the number of its volume behind it. When FTS5
  * merges its segments it cannot stop in the middle of a word, and "has" stands in nearly every event: without volumes one
- * step of a merge would keep the writer for half a second in a log of two million events. The word comes first, so that
- * volumes of which everything was removed, for which a step writes no page and hence does not end, lie among others.
+ * step of a merge would keep the writer the longer the longer the log is. The word comes first, so that volumes of which
+ * everything was removed, for which a step writes no page and hence does not end, lie among others.
+ * See src/decisions/index-of-words.md.
  */
 import { createHash } from 'node:crypto';
 import type { Database } from '../../kernel/db/database.ts';
@@ -104,7 +105,7 @@ const isUpTo = (db: Database, event: number): boolean =>
 
 /** Makes a step of joining segments. Answers whether there was anything to join. */
 function merge(db: Database): boolean {
-  const changes = (): number => db.value<number>(raw('SELECT total_changes()')) as number;
+  const changes = (): number => db.scalar<number>(raw('SELECT total_changes()'));
   const before = changes();
   db.run(raw(`INSERT INTO event_words (event_words, rank) VALUES ('merge', ${mergedPages})`));
   // The command itself counts as a change.
@@ -119,7 +120,8 @@ export function phrasesOf(db: Database, words: readonly string[]): string[] {
   let volumes = Array.from({ length: last - first + 1 }, (_, i) => first + i);
   for (let length = wordsEverywhere; length < words.length; length *= 4) {
     const heads = volumes.map((volume) => [volume, phrase(volume, words.slice(0, length))]);
-    volumes = db.values<number>(sql`SELECT value ->> 0 FROM json_each(${JSON.stringify(heads)})
+    volumes = db.values<number>(sql`
+      SELECT value ->> 0 FROM json_each(${JSON.stringify(heads)})
       WHERE EXISTS (SELECT 1 FROM event_words WHERE event_words MATCH value ->> 1)`);
   }
   return volumes.map((volume) => phrase(volume, words));

@@ -1,3 +1,4 @@
+/** What events are about, by number. See src/decisions/remembered-subjects.md. */
 import type { Database } from '../../kernel/db/database.ts';
 import { among, Sql, sql, type Value } from '../../kernel/db/sql.ts';
 
@@ -15,6 +16,8 @@ export const subjectKeys = {
 } as const;
 
 export type SubjectKind = (typeof subjectKeys)[keyof typeof subjectKeys];
+
+const kindsByKey = Object.entries(subjectKeys);
 
 type Context = Readonly<Record<string, string>>;
 
@@ -39,17 +42,18 @@ export function enterSubjects(db: Database, context: Context, at: number, event:
 export function removeSubjects(db: Database, context: Context, at: number, event: number): void {
   const ids = [...subjectIds(db, context).values()];
   if (ids.length > 0)
-    db.run(sql`DELETE FROM event_about WHERE ${among('subject_id', ids)} AND at = ${at} AND event_id = ${event}`);
+    db.run(sql`
+      DELETE FROM event_about
+      WHERE ${among('subject_id', ids)} AND at = ${at} AND event_id = ${event}`);
 }
 
 /** Ids of the subjects that a context names, by kind and uuid; unknown ones are created. */
 function subjectIds(db: Database, context: Context): Map<string, number> {
   const known = knownIds(db);
   const ids = new Map<string, number>();
-  for (const key in subjectKeys) {
+  for (const [key, kind] of kindsByKey) {
     const uuid = context[key];
     if (!uuid) continue;
-    const kind = subjectKeys[key as keyof typeof subjectKeys];
     const name = `${kind} ${uuid}`;
     let id = known.get(name);
     if (id === undefined) {
@@ -74,8 +78,8 @@ const keptAtMost = 20_000;
 /** Ids by kind and uuid, to be added to: they stay what they are, but for rows that were never committed or that others removed. */
 function knownIds(db: Database): Map<string, number> {
   const known = kept.get(db);
-  if (known && known.asOf === db.setbacks && known.ids.size <= keptAtMost) return known.ids;
+  if (known && known.asOf === db.rollbackCount && known.ids.size <= keptAtMost) return known.ids;
   const ids = new Map<string, number>();
-  kept.set(db, { ids, asOf: db.setbacks });
+  kept.set(db, { ids, asOf: db.rollbackCount });
   return ids;
 }

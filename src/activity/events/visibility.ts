@@ -2,7 +2,7 @@ import { type Caller, callerId, seesAll } from '../../kernel/access/caller.ts';
 import { connectedProjects, customersWithRole, projectsWithRole } from '../../kernel/access/visibility.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { among, any, type Sql, sql } from '../../kernel/db/sql.ts';
-import { aboutSubjects, type Criterion } from './ways.ts';
+import { aboutSubjects, type Predicate } from './query-plan.ts';
 
 /** Condition on `event e`: the caller is its actor, or the user it is about. */
 export const namesCaller = ({ uuid }: Caller): Sql =>
@@ -17,7 +17,7 @@ export const ofReadProject = (caller: Caller): Sql =>
   sql`e.context ->> 'project_uuid' IN (SELECT uuid FROM project WHERE id IN (${connectedProjects(callerId(caller))}))`;
 
 /** The events that a caller sees (events.md 4.5); undefined for those who see them all. */
-export function visibleTo(db: Database, caller: Caller): Criterion | undefined {
+export function visibleEvents(db: Database, caller: Caller): Predicate | undefined {
   if (seesAll(caller)) return undefined;
   const user = callerId(caller);
   const customers = customersWithRole(user);
@@ -25,11 +25,13 @@ export function visibleTo(db: Database, caller: Caller): Criterion | undefined {
   // it, and under no customer of his otherwise. Those of a moved project may be about its former customers, too.
   // CROSS JOIN makes SQLite go from his few objects to their subjects.
   const lasting = db.values<number>(sql`
-    SELECT s.id FROM customer c CROSS JOIN event_subject s ON s.kind = 'customer' AND s.uuid = c.uuid WHERE c.id IN (${customers})
-    UNION ALL SELECT s.id FROM project p CROSS JOIN event_subject s ON s.kind = 'project' AND s.uuid = p.uuid
-      WHERE p.id IN (${projectsWithRole(user)}) AND NOT p.moved AND p.customer_id NOT IN (${customers})`);
-  const moved =
-    db.values<number>(sql`SELECT s.id FROM project p CROSS JOIN event_subject s ON s.kind = 'project' AND s.uuid = p.uuid
+    SELECT s.id FROM customer c CROSS JOIN event_subject s ON s.kind = 'customer' AND s.uuid = c.uuid
+    WHERE c.id IN (${customers})
+    UNION ALL
+    SELECT s.id FROM project p CROSS JOIN event_subject s ON s.kind = 'project' AND s.uuid = p.uuid
+    WHERE p.id IN (${projectsWithRole(user)}) AND NOT p.moved AND p.customer_id NOT IN (${customers})`);
+  const moved = db.values<number>(sql`
+    SELECT s.id FROM project p CROSS JOIN event_subject s ON s.kind = 'project' AND s.uuid = p.uuid
     WHERE p.id IN (${connectedProjects(user)}) AND p.moved`);
   const own = db.values<number>(sql`SELECT id FROM event_subject WHERE kind = 'user' AND uuid = ${caller.uuid}`);
   return {

@@ -1,6 +1,7 @@
 import type { Request } from '../../kernel/access/request.ts';
+import { action } from '../../kernel/collection/action.ts';
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
-import { shown, shownText, shownTime, uuidField } from '../../kernel/collection/field.ts';
+import { readOnly, readOnlyText, readOnlyTime, uuidField } from '../../kernel/collection/field.ts';
 import { oneOf } from '../../kernel/collection/filter.ts';
 import { selfLink } from '../../kernel/collection/links.ts';
 import { Listing } from '../../kernel/collection/listing.ts';
@@ -9,8 +10,8 @@ import { sql } from '../../kernel/db/sql.ts';
 import { conflict, notFound } from '../../kernel/http/error.ts';
 import { document, type Reply } from '../../kernel/http/reply.ts';
 import { userContext } from '../events/context.ts';
-import type { HookRow } from './hook.ts';
-import { hookActions, managedWebHook, webHooks } from './hooks-web.ts';
+import { type HookRow, hookManagers, visibleHooks } from './hook.ts';
+import { webHooks } from './hooks-web.ts';
 import { queueAgain, queueTest } from './queue.ts';
 
 const log = new Listing({
@@ -20,21 +21,21 @@ const log = new Listing({
   fields: {
     url: selfLink('hooks-web', "concat((SELECT uuid FROM hook WHERE id = d.hook_id), '/deliveries/', d.uuid)"),
     uuid: uuidField(),
-    hook: shown(
+    hook: readOnly(
       'field',
       { type: 'string', format: 'uri' },
       linkValue('hooks-web', '(SELECT uuid FROM hook WHERE id = d.hook_id)'),
     ),
-    event_uuid: shownText(textValue('(SELECT uuid FROM event WHERE id = d.event_id)')),
-    event_type: shownText(),
-    status: shownText(),
-    attempts: shown('integer', { type: 'integer' }, numberValue),
-    response_code: shown('integer', { type: ['integer', 'null'] }, numberValue),
-    error_message: shownText(),
-    created: shownTime(),
-    last_attempt: shownTime(timeValue),
-    next_attempt: shownTime(timeValue),
-    delivered: shown(
+    event_uuid: readOnlyText(textValue('(SELECT uuid FROM event WHERE id = d.event_id)')),
+    event_type: readOnlyText(),
+    status: readOnlyText(),
+    attempts: readOnly('integer', { type: 'integer' }, numberValue),
+    response_code: readOnly('integer', { type: ['integer', 'null'] }, numberValue),
+    error_message: readOnlyText(),
+    created: readOnlyTime(),
+    last_attempt: readOnlyTime(timeValue),
+    next_attempt: readOnlyTime(timeValue),
+    delivered: readOnly(
       'datetime',
       { type: ['string', 'null'], format: 'date-time' },
       timeValue("iif(d.status = 'delivered', d.finished, NULL)"),
@@ -48,72 +49,56 @@ const log = new Listing({
   order: '-d.id',
 });
 
-const readers = 'The author of the hook; staff and global support.';
-const managers = 'The author of the hook, and staff.';
-
 /** The delivery a path names, of that hook. Throws 404. */
 function find({ db, params }: Request, hook: HookRow): { id: number; status: string } {
   const uuid = params.delivery ?? '';
   const row = /^[0-9a-f]{32}$/i.test(uuid)
-    ? db.get<{ id: number; status: string }>(
-        sql`SELECT id, status FROM delivery WHERE uuid = ${uuid.toLowerCase()} AND hook_id = ${hook.id}`,
-      )
+    ? db.get<{ id: number; status: string }>(sql`
+        SELECT id, status FROM delivery
+        WHERE uuid = ${uuid.toLowerCase()} AND hook_id = ${hook.id}`)
     : undefined;
   if (!row) throw notFound();
   return row;
 }
 
-const represent = (request: Request, id: number): string => log.represent(request, [id])[0] as string;
-
 /** 202: the delivery is on its way. */
 const accepted = (request: Request, id: number): Reply => ({
   status: 202,
-  body: represent(request, id),
+  body: log.representOne(request, id),
   type: 'application/json',
   headers: {},
   conditional: false,
 });
 
-/** Throws 409 when nothing is delivered to the hook: it, or its author, is inactive. */
-function requireActive({ db }: Request, hook: HookRow): void {
-  const isActive = db.value(
-    sql`SELECT 1 FROM hook h JOIN user u ON u.id = h.user_id WHERE h.id = ${hook.id} AND h.is_active AND u.is_active`,
-  );
-  if (isActive === undefined) throw conflict('Hook is not active.');
-}
+/** Why nothing is delivered to the hook, if so: it, or its author, is inactive. */
+const inactiveReason = ({ db }: Request, hook: HookRow): string | undefined =>
+  db.value(sql`
+    SELECT 1 FROM hook h JOIN user u ON u.id = h.user_id
+    WHERE h.id = ${hook.id} AND h.is_active AND u.is_active`) === undefined
+    ? 'Hook is not active.'
+    : undefined;
 
 const testMessage = 'Test delivery of the hook.';
 
+const test = action({
+  on: webHooks,
+  name: 'test',
+  summary: 'Queues the delivery of a synthetic custom_notification.',
+  description: 'Sends a synthetic event to a web hook.',
+  right: hookManagers,
+  refusalReason: inactiveReason,
+  output: { status: 202, shape: log.shape },
+  run: (request, hook) => {
+    const { fullName, nativeName, username, uuid } = request.caller;
+    const context = userContext({ uuid, username, full_name: fullName, native_name: nativeName });
+    const payload = JSON.stringify({ level: 'info', message: testMessage, context });
+    return accepted(request, queueTest(request, hook, 'custom_notification', payload));
+  },
+});
+
 /** The delivery log of web hooks, and what is done with it (events.md 5.9). */
 export const deliveryEndpoints: readonly Endpoint[] = [
-  {
-    path: '/api/hooks-web/:key/test/',
-    name: 'Web Hook Test',
-    description: 'Sends a synthetic event to a web hook.',
-    actions: hookActions,
-    operations: {
-      POST: {
-        summary: 'Queues the delivery of a synthetic custom_notification.',
-        who: managers,
-        output: { status: 202, shape: log.shape },
-        handle: (request) => {
-          const hook = managedWebHook(request);
-          requireActive(request, hook);
-          const { fullName, nativeName, username, uuid } = request.caller;
-          const context = userContext({ uuid, username, full_name: fullName, native_name: nativeName });
-          return accepted(
-            request,
-            queueTest(
-              request,
-              hook,
-              'custom_notification',
-              JSON.stringify({ level: 'info', message: testMessage, context }),
-            ),
-          );
-        },
-      },
-    },
-  },
+  test.endpoint,
   {
     path: '/api/hooks-web/:key/deliveries/',
     name: 'Delivery List',
@@ -122,7 +107,7 @@ export const deliveryEndpoints: readonly Endpoint[] = [
     operations: {
       GET: {
         summary: 'Lists the deliveries of a web hook, newest first.',
-        who: readers,
+        allowedFor: visibleHooks.allowedFor,
         filters: log.spec.filters,
         paginated: true,
         output: { status: 200, shape: { type: 'array', items: log.shape } },
@@ -138,9 +123,9 @@ export const deliveryEndpoints: readonly Endpoint[] = [
     operations: {
       GET: {
         summary: 'Answers one delivery.',
-        who: readers,
+        allowedFor: visibleHooks.allowedFor,
         output: { status: 200, shape: log.shape },
-        handle: (request) => document(represent(request, find(request, webHooks.find(request)).id)),
+        handle: (request) => document(log.representOne(request, find(request, webHooks.find(request)).id)),
       },
     },
   },
@@ -149,20 +134,21 @@ export const deliveryEndpoints: readonly Endpoint[] = [
     name: 'Delivery Redeliver',
     description: 'Sends a finished delivery again.',
     actions: (request) => {
-      find(request, webHooks.find(request));
-      return hookActions(request);
+      const hook = webHooks.find(request);
+      find(request, hook);
+      return hookManagers.may(request, hook) ? { POST: {} } : undefined;
     },
     operations: {
       POST: {
         summary: 'Makes a finished delivery pending again, with the schedule from its start.',
-        who: managers,
+        allowedFor: hookManagers.allowedFor,
         output: { status: 202, shape: log.shape },
         handle: (request) => {
           const hook = webHooks.find(request);
           const delivery = find(request, hook);
-          managedWebHook(request);
-          if (delivery.status === 'pending') throw conflict('Delivery is already pending.');
-          requireActive(request, hook);
+          hookManagers.demand(request, hook);
+          const reason = delivery.status === 'pending' ? 'Delivery is already pending.' : inactiveReason(request, hook);
+          if (reason !== undefined) throw conflict(reason);
           queueAgain(request, hook, delivery.id);
           return accepted(request, delivery.id);
         },

@@ -31,27 +31,39 @@ export interface DueDelivery extends SentEvent {
 
 /** The first delivery of a hook that is due, in the order of the events. */
 export const nextDelivery = (db: Database, hook: number): DueDelivery | undefined =>
-  db.get<DueDelivery>(sql`SELECT d.id, d.uuid, d.hook_id, h.uuid AS hook_uuid, h.kind, h.failing_since, h.destination_url, h.content_type,
-      h.secret, h.old_secret, h.old_secret_ends, h.type AS platform, h.token, h.email, d.event_type AS type, d.event_id IS NOT e.id AS is_lost, d.next_attempt,
-      ifnull(e.at, d.created) AS at, ifnull(e.level, ifnull(d.payload ->> 'level', 'info')) AS level,
-      ifnull(e.message, ifnull(d.payload ->> 'message', '')) AS message, ifnull(e.context, ifnull(d.payload -> 'context', '{}')) AS context
+  db.get<DueDelivery>(sql`
+    SELECT d.id, d.uuid, d.hook_id, h.uuid AS hook_uuid, h.kind, h.failing_since, h.destination_url, h.content_type,
+      h.secret, h.old_secret, h.old_secret_ends, h.type AS platform, h.token, h.email, d.event_type AS type,
+      d.event_id IS NOT e.id AS is_lost, d.next_attempt, ifnull(e.at, d.created) AS at,
+      ifnull(e.level, ifnull(d.payload ->> 'level', 'info')) AS level,
+      ifnull(e.message, ifnull(d.payload ->> 'message', '')) AS message,
+      ifnull(e.context, ifnull(d.payload -> 'context', '{}')) AS context
     FROM delivery d JOIN hook h ON h.id = d.hook_id LEFT JOIN event e ON e.id = d.event_id
-    WHERE d.hook_id = ${hook} AND d.status = 'pending' AND d.ready = 1 ORDER BY d.id LIMIT 1`);
+    WHERE d.hook_id = ${hook} AND d.status = 'pending' AND d.ready = 1
+    ORDER BY d.id
+    LIMIT 1`);
 
 /** Hooks with deliveries that are due. Jumps from hook to hook, however many deliveries each has. */
 export const hooksWithDue = (db: Database): number[] =>
-  db.values<number>(sql`WITH RECURSIVE pending (hook) AS (
+  db.values<number>(sql`
+    WITH RECURSIVE pending (hook) AS (
       SELECT min(hook_id) FROM delivery WHERE status = 'pending'
-      UNION ALL SELECT (SELECT min(hook_id) FROM delivery WHERE status = 'pending' AND hook_id > hook) FROM pending WHERE hook IS NOT NULL)
-    SELECT hook FROM pending WHERE EXISTS (SELECT 1 FROM delivery WHERE hook_id = hook AND status = 'pending' AND ready = 1)`);
+      UNION ALL
+      SELECT (SELECT min(hook_id) FROM delivery WHERE status = 'pending' AND hook_id > hook)
+      FROM pending
+      WHERE hook IS NOT NULL)
+    SELECT hook FROM pending
+    WHERE EXISTS (SELECT 1 FROM delivery WHERE hook_id = hook AND status = 'pending' AND ready = 1)`);
 
 const readiedAtOnce = 1000;
 
 /** Makes waiting deliveries whose time has come ready, a bounded number of them. Answers whether there may be more. */
 export function readyDue(db: Database, now: number): boolean {
-  const due =
-    db.values<number>(sql`SELECT id FROM delivery WHERE status = 'pending' AND ready = 0 AND next_attempt <= ${now}
-    ORDER BY next_attempt LIMIT ${readiedAtOnce}`);
+  const due = db.values<number>(sql`
+    SELECT id FROM delivery
+    WHERE status = 'pending' AND ready = 0 AND next_attempt <= ${now}
+    ORDER BY next_attempt
+    LIMIT ${readiedAtOnce}`);
   if (due.length === 0) return false;
   db.write(() => db.run(sql`UPDATE delivery SET ready = 1 WHERE ${among('id', due)}`));
   return due.length === readiedAtOnce;

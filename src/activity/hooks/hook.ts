@@ -1,27 +1,29 @@
 import * as v from 'valibot';
-import { type Caller, seesAll } from '../../kernel/access/caller.ts';
-import { newUuid } from '../../kernel/access/deployment.ts';
+import { newUuid } from '../../kernel/access/app.ts';
+import { seesAll } from '../../kernel/access/caller.ts';
 import type { Request } from '../../kernel/access/request.ts';
+import { anyOf, everybody, staff, userIn, visibleTo } from '../../kernel/access/right.ts';
 import { changesOf, storedValues } from '../../kernel/collection/changes.ts';
-import { type Collection, collection, type Row } from '../../kernel/collection/collection.ts';
+import { type Collection, type Created, collection, type Row } from '../../kernel/collection/collection.ts';
 import {
-  type Field,
-  FieldError,
   type Fields,
+  inputOf,
   messages,
-  shown,
-  shownText,
-  shownTime,
+  readOnly,
+  readOnlyText,
+  readOnlyTime,
   uuidField,
   type Values,
+  type WritableField,
 } from '../../kernel/collection/field.ts';
 import { type Filters, truth, uuidOf } from '../../kernel/collection/filter.ts';
 import { jsonOrText } from '../../kernel/collection/form.ts';
 import { selfLink } from '../../kernel/collection/links.ts';
+import type { Parameters } from '../../kernel/collection/listing.ts';
 import { computedValue, constant, plainValue } from '../../kernel/collection/representation.ts';
 import { boolean } from '../../kernel/collection/values.ts';
 import type { Database } from '../../kernel/db/database.ts';
-import { raw, type Sql, sql, type Value } from '../../kernel/db/sql.ts';
+import { raw, sql, type Value } from '../../kernel/db/sql.ts';
 import { kindName } from '../../kernel/http/body.ts';
 import { invalidRequest } from '../../kernel/http/error.ts';
 import { eventGroups, eventTypes, typesOfGroups } from '../events/catalogue.ts';
@@ -35,32 +37,49 @@ export interface HookRow extends Row {
   readonly pending: number;
   readonly event_types: string;
   readonly event_groups: string;
+  /** What a web hook signs with, sealed for its uuid; null for other kinds. */
+  readonly secret: Uint8Array | null;
 }
 
-/** Whether the caller may change a hook: its author, and staff. */
-export const mayManage = ({ caller }: Pick<Request, 'caller'>, hook: HookRow): boolean =>
-  caller.isStaff || hook.user_id === caller.id;
+/** Who changes a hook, and looks after its deliveries. */
+export const hookManagers = anyOf(userIn('user_id', 'the author of the hook'), staff);
+
+/** Condition on the alias `h`: the caller sees the hook, and what was delivered to it. */
+export const visibleHooks = visibleTo('the author of the hook; staff and global support', (caller) =>
+  seesAll(caller) ? raw('TRUE') : sql`h.user_id = ${caller.id}`,
+);
 
 /** What is particular to one kind of hook. */
-interface HookKindSpec<F extends Fields> {
+interface HookKindSpec {
   readonly kind: HookKind;
   readonly path: string;
   /** What `hook_type` says. */
   readonly type: string;
   readonly name: string;
   readonly description: string;
-  readonly fields: F;
+  readonly fields: Fields;
   readonly filters: Filters;
   /** A valid body for the documentation. */
   readonly example: Readonly<Record<string, unknown>>;
-  /** Columns of a new hook that the body does not bring. */
-  readonly columns?: (request: Request, uuid: string) => Readonly<Record<string, Value>>;
-  readonly parameters?: (request: Request) => Readonly<Record<string, Value>>;
+  /** What a new hook has besides what the body brings. */
+  readonly made?: (request: Request, uuid: string) => Made;
+  /** SQL parameters of the representation in every answer but that to the creation. */
+  readonly parameters?: Parameters;
 }
 
+interface Made {
+  readonly columns: Readonly<Record<string, Value>>;
+  /** SQL parameters of the representation in the answer to the creation. */
+  readonly parameters: Parameters;
+}
+
+const nothing: Made = { columns: {}, parameters: {} };
+
 /** The collection of one kind of hook: all kinds share a table, and everything but where and how they deliver. */
-export function hookCollection<F extends Fields>(own: HookKindSpec<F>): Collection<Fields, HookRow> {
-  const fields: Fields = { ...commonFields(own.path, own.type), ...own.fields };
+export function hookCollection(own: HookKindSpec): Collection<CommonFields, HookRow> {
+  // The rest of this file knows the fields that all kinds have; those of its own are columns as they are.
+  const fields: CommonFields = { ...commonFields(own.path, own.type), ...own.fields };
+  const { parameters } = own;
   return collection<HookRow>()({
     path: own.path,
     kind: own.name,
@@ -68,12 +87,9 @@ export function hookCollection<F extends Fields>(own: HookKindSpec<F>): Collecti
     table: 'hook',
     alias: 'h',
     fields,
-    visible: (caller) => sql`h.kind = ${own.kind} AND ${visibleHooks(caller)}`,
-    who: {
-      read: 'The author; staff and global support.',
-      create: 'Everybody, for himself.',
-      update: 'The author, and staff.',
-      delete: 'The author, and staff.',
+    visible: {
+      ...visibleHooks,
+      condition: (caller) => sql`h.kind = ${own.kind} AND ${visibleHooks.condition(caller)}`,
     },
     examples: { create: own.example, replace: own.example, change: { is_active: false } },
     filters: {
@@ -83,46 +99,26 @@ export function hookCollection<F extends Fields>(own: HookKindSpec<F>): Collecti
     },
     orderings: {},
     order: 'h.id',
-    ...(own.parameters && { parameters: own.parameters }),
+    ...(parameters && { parameters: () => parameters }),
     create: {
-      check: (_, values) => {
-        const { event_groups: groups = [], event_types: types = [] } = values as Subscription;
+      right: everybody.as('everybody, for themselves'),
+      check: (_, { event_groups: groups = [], event_types: types = [] }) => {
         if (groups.length + types.length === 0)
           throw invalidRequest('Please specify list of event_types or event_groups.');
       },
-      run: (request, values) => {
-        const uuid = newUuid(request.deployment);
-        const columns = {
-          event_types: '[]',
-          event_groups: '[]',
-          ...own.columns?.(request, uuid),
-          ...columnsOf(values),
-        };
-        const id = request.db.insert('hook', {
-          uuid,
-          kind: own.kind,
-          user_id: request.caller.id,
-          created: request.now,
-          modified: request.now,
-          ...columns,
-        });
-        subscribe(request.db, id, columns.event_types as string);
-        return id;
-      },
+      run: (request, values) => create(request, own, values),
     },
-    update: { may: mayManage, run: (request, row, values) => update(request, row, columnsOf(values)) },
-    delete: { may: mayManage, run: ({ db }, row) => void db.run(sql`DELETE FROM hook WHERE id = ${row.id}`) },
+    update: { right: hookManagers, run: update },
+    delete: { right: hookManagers, run: ({ db }, row) => void db.run(sql`DELETE FROM hook WHERE id = ${row.id}`) },
   });
 }
 
-/** Condition on the alias `h`: the caller sees the hook. */
-const visibleHooks = (caller: Caller): Sql => (seesAll(caller) ? raw('TRUE') : sql`h.user_id = ${caller.id}`);
-
 /** A list of texts from a vocabulary; sorted, each once. In a form it is JSON text or a repeated field. */
-const choices = (known: readonly string[], help: string): Field<readonly string[]> => ({
-  ...shown('list', { type: 'array', items: { type: 'string', enum: known } }, (column) => computedValue(column)),
-  help,
-  facts: {
+const choices = (known: readonly string[], help: string): WritableField<readonly string[], false> => ({
+  ...readOnly('list', { type: 'array', items: { type: 'string', enum: known } }, (column) => computedValue(column), {
+    help,
+  }),
+  constraints: {
     child: {
       type: 'choice',
       required: true,
@@ -130,21 +126,17 @@ const choices = (known: readonly string[], help: string): Field<readonly string[
       choices: known.map((value) => ({ value, display_name: value })),
     },
   },
-  input: {
-    schema: v.array(v.picklist(known)),
-    nullable: false,
-    required: false,
-    create: true,
-    update: true,
-    parse: (value, _, form) => {
-      if (value === null) throw new FieldError([messages.null]);
-      const items = form ? choicesOfForm(value) : value;
-      if (!Array.isArray(items)) throw new FieldError([`Expected a list of items but got type "${kindName(items)}".`]);
-      const unknown = items.filter((item) => !known.includes(item as string));
-      if (unknown.length > 0) throw new FieldError([...new Set(unknown.map(messages.choice))]);
-      return [...new Set(items as string[])].sort();
+  input: inputOf(
+    {},
+    {
+      schema: v.array(
+        v.picklist(known, ({ input }) => messages.choice(input)),
+        ({ input }) => messages.list(kindName(input)),
+      ),
+      coerce: (value, form) => (form && value !== null ? choicesOfForm(value) : value),
+      resolve: (items) => [...new Set(items)].sort(),
     },
-  },
+  ),
 });
 
 /** The items of a list in a form: JSON text of the list, or the values of the repeated field. */
@@ -155,29 +147,26 @@ function choicesOfForm(value: unknown): unknown {
   return jsonOrText(value);
 }
 
-interface Subscription {
-  readonly event_types?: readonly string[];
-  readonly event_groups?: readonly string[];
-}
-
 const commonFields = (path: string, type: string) => ({
   url: selfLink(path, 'h.uuid'),
   uuid: uuidField(),
   is_active: boolean({ help: 'Whether events are delivered.' }),
-  author_uuid: shownText(plainValue('(SELECT uuid FROM user WHERE id = h.user_id)')),
+  author_uuid: readOnlyText(plainValue('(SELECT uuid FROM user WHERE id = h.user_id)')),
   event_types: choices(eventTypes, 'Types of events to deliver.'),
   event_groups: choices(
     Object.keys(eventGroups),
     'Groups of events to deliver; stored event_types are those given and those of the groups.',
   ),
-  created: shownTime(),
-  modified: shownTime(),
-  hook_type: shown('string', { type: 'string' }, constant(JSON.stringify(type))),
+  created: readOnlyTime(),
+  modified: readOnlyTime(),
+  hook_type: readOnly('string', { type: 'string' }, constant(JSON.stringify(type))),
 });
 
+type CommonFields = ReturnType<typeof commonFields>;
+
 /** Values of a body as columns. Groups stand for their types, together with the types of the same body. */
-function columnsOf(values: Values<Fields>): Record<string, Value> {
-  const { event_groups: groups, event_types: types, ...rest } = values as Subscription;
+function columnsOf(values: Values<CommonFields>): Record<string, Value> {
+  const { event_groups: groups, event_types: types, ...rest } = values;
   const wanted = groups ? [...new Set([...typesOfGroups(groups), ...(types ?? [])])].sort() : types;
   return {
     ...storedValues(rest),
@@ -186,19 +175,41 @@ function columnsOf(values: Values<Fields>): Record<string, Value> {
   };
 }
 
-function update(request: Request, row: HookRow, columns: Readonly<Record<string, Value>>): void {
+function create(request: Request, own: HookKindSpec, values: Values<CommonFields>): Created {
+  const { db, app } = request;
+  const uuid = newUuid(app);
+  const { columns, parameters } = own.made?.(request, uuid) ?? nothing;
+  const id = db.insert('hook', {
+    uuid,
+    kind: own.kind,
+    user_id: request.caller.id,
+    created: request.now,
+    modified: request.now,
+    event_types: '[]',
+    event_groups: '[]',
+    ...columns,
+    ...columnsOf(values),
+  });
+  subscribe(db, id);
+  return { id, parameters };
+}
+
+function update(request: Request, row: HookRow, values: Values<CommonFields>): void {
   const { db } = request;
-  const changes = changesOf(row, columns);
+  const changes = changesOf(row, columnsOf(values));
   if (Object.keys(changes).length === 0) return;
   // Switched on again or pointed elsewhere, a hook starts without the failures of its past.
   db.update('hook', row.id, { ...changes, failing_since: null, modified: request.now });
   if (changes.event_types !== undefined) {
     db.run(sql`DELETE FROM hook_event_type WHERE hook_id = ${row.id}`);
-    subscribe(db, row.id, changes.event_types as string);
+    subscribe(db, row.id);
   }
   if (changes.is_active === 0) cancelDeliveries(request, sql`id = ${row.id}`, 'The hook was disabled.');
 }
 
-function subscribe(db: Database, hook: number, types: string): void {
-  db.run(sql`INSERT INTO hook_event_type (type, hook_id) SELECT value, ${hook} FROM json_each(${types})`);
+/** Enters a hook under each of its types. */
+function subscribe(db: Database, hook: number): void {
+  db.run(sql`
+    INSERT INTO hook_event_type (type, hook_id)
+    SELECT t.value, h.id FROM hook h, json_each(h.event_types) t WHERE h.id = ${hook}`);
 }

@@ -4,6 +4,7 @@ import { any, raw, sql } from '../../kernel/db/sql.ts';
 import { gather } from '../../kernel/http/error.ts';
 import { pageHeaders, pageOf } from '../../kernel/http/page.ts';
 import { document, type Reply } from '../../kernel/http/reply.ts';
+import { visibleHooks } from './hook.ts';
 import { emailHooks } from './hooks-email.ts';
 import { pushHooks } from './hooks-push.ts';
 import { webHooks } from './hooks-web.ts';
@@ -19,15 +20,16 @@ function list(request: Request): Reply {
     ...kinds.map(
       ({ listing, spec }) =>
         () =>
-          listing.condition(request, [spec.visible(request.caller)]),
+          listing.condition(request, [spec.visible.condition(request.caller)]),
     ),
   );
   const from = sql`FROM hook h WHERE ${any(conditions)}`;
   const total = db.count(sql`SELECT count(*) ${from}`);
   const page = pageOf(query, total);
-  const rows = db.all<{ id: number; rank: number }>(
-    sql`SELECT h.id, ${rank} AS rank ${from} ORDER BY rank, h.id LIMIT ${page.size} OFFSET ${page.offset}`,
-  );
+  const rows = db.all<{ id: number; rank: number }>(sql`
+    SELECT h.id, ${rank} AS rank ${from}
+    ORDER BY rank, h.id
+    LIMIT ${page.size} OFFSET ${page.offset}`);
   const texts = kinds.flatMap(({ listing }, kind) =>
     listing.represent(
       request,
@@ -45,8 +47,8 @@ export const hooks: Endpoint = {
   operations: {
     GET: {
       summary: 'Lists the hooks of every kind that the caller sees.',
-      who: 'The author; staff and global support.',
-      filters: Object.assign({}, ...kinds.map(({ spec }) => spec.filters)) as (typeof webHooks)['spec']['filters'],
+      allowedFor: visibleHooks.allowedFor,
+      filters: Object.fromEntries(kinds.flatMap(({ spec }) => Object.entries(spec.filters))),
       paginated: true,
       output: { status: 200, shape: { type: 'array', items: { oneOf: kinds.map((kind) => kind.shape) } } },
       handle: list,

@@ -1,5 +1,5 @@
-import type { Context, Deployment } from '../../kernel/access/deployment.ts';
-import { type Lane, lane, type Outbox } from '../../kernel/outbox/deliverer.ts';
+import type { App, Context } from '../../kernel/access/app.ts';
+import { type ConcurrencyLimit, concurrencyLimit, type Outbox } from '../../kernel/outbox/delivery-worker.ts';
 import type { Outcome } from '../../kernel/outbox/outcome.ts';
 import { type DueDelivery, type HookKind, hooksWithDue, nextDelivery, readyDue } from './due.ts';
 import { settle } from './outcome.ts';
@@ -14,29 +14,30 @@ import type { Sender } from './sender.ts';
  */
 export class HookOutbox implements Outbox<DueDelivery> {
   readonly #senders: Readonly<Record<HookKind, Sender>>;
-  readonly #lanes = { web: lane(500), push: lane(50), email: lane(8), failing: lane(100) };
+  readonly #lanes = {
+    web: concurrencyLimit(500),
+    push: concurrencyLimit(50),
+    email: concurrencyLimit(8),
+    failing: concurrencyLimit(100),
+  };
   readonly lanes = Object.values(this.#lanes);
 
   /** Throws with a sentence when a setting is of no use. */
-  constructor(private readonly deployment: Deployment) {
-    this.#senders = {
-      web: new WebSender(deployment),
-      push: new PushSender(deployment),
-      email: new EmailSender(deployment),
-    };
+  constructor(private readonly app: App) {
+    this.#senders = { web: new WebSender(app), push: new PushSender(app), email: new EmailSender(app) };
   }
 
   due(now: number): { queues: readonly number[]; isMore: boolean } {
-    const { db } = this.deployment;
+    const { db } = this.app;
     const isMore = readyDue(db, now);
     return { queues: hooksWithDue(db), isMore };
   }
 
   next(hook: number): DueDelivery | undefined {
-    return nextDelivery(this.deployment.db, hook);
+    return nextDelivery(this.app.db, hook);
   }
 
-  lane({ failing_since: failingSince, kind }: DueDelivery): Lane {
+  lane({ failing_since: failingSince, kind }: DueDelivery): ConcurrencyLimit {
     return this.#lanes[failingSince !== null && kind !== 'email' ? 'failing' : kind];
   }
 

@@ -1,4 +1,4 @@
-import type { Context } from '../../kernel/access/deployment.ts';
+import type { Context } from '../../kernel/access/app.ts';
 import { day, second } from '../../kernel/clock.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { sql } from '../../kernel/db/sql.ts';
@@ -15,12 +15,12 @@ type Settled = Pick<
 
 /** Writes down how an attempt ended: the delivery's new state, and what follows for its hook. Must run inside a write. */
 export function settle(context: Context, delivery: Settled, outcome: Outcome): void {
-  const { db } = context.deployment;
+  const { db } = context.app;
   if (outcome.status === 'delivered' && delivery.failing_since !== null)
     db.update('hook', delivery.hook_id, { failing_since: null });
-  const before = db.get<{ attempts: number; schedule_from: number }>(
-    sql`SELECT attempts, schedule_from FROM delivery WHERE id = ${delivery.id} AND status = 'pending' AND next_attempt = ${delivery.next_attempt}`,
-  );
+  const before = db.get<{ attempts: number; schedule_from: number }>(sql`
+    SELECT attempts, schedule_from FROM delivery
+    WHERE id = ${delivery.id} AND status = 'pending' AND next_attempt = ${delivery.next_attempt}`);
   // Canceled while it was under way, and perhaps queued again since: that stands.
   if (!before) return;
   // For an event that is lost nothing was attempted.
@@ -30,7 +30,7 @@ export function settle(context: Context, delivery: Settled, outcome: Outcome): v
     ready: 0,
     ...afterAttempt(context, before, isElsewhere ? { ...failure, final: false, gone: false } : outcome),
   });
-  if (failure && !isElsewhere) judgeHook(context, delivery, failure.gone ?? false);
+  if (failure && !isElsewhere) evaluateHook(context, delivery, failure.gone ?? false);
 }
 
 /** Whether the hook has got another receiver since: what the last one answered is not about that. */
@@ -38,13 +38,14 @@ const isPointedElsewhere = (
   db: Database,
   { destination_url: url, email, hook_id: hook, platform, token }: Settled,
 ): boolean =>
-  db.value(
-    sql`SELECT 1 FROM hook WHERE id = ${hook} AND destination_url IS ${url} AND type IS ${platform} AND token IS ${token} AND email IS ${email}`,
-  ) === undefined;
+  db.value(sql`
+    SELECT 1 FROM hook
+    WHERE id = ${hook} AND destination_url IS ${url} AND type IS ${platform} AND token IS ${token}
+      AND email IS ${email}`) === undefined;
 
 /** Notes that a hook's attempts fail; disables it when its receiver is gone, or when all have failed for days. */
-function judgeHook(context: Context, { hook_id: hook, id }: Settled, gone: boolean): void {
-  const { db } = context.deployment;
+function evaluateHook(context: Context, { hook_id: hook, id }: Settled, gone: boolean): void {
+  const { db } = context.app;
   // As it is now: a change of the hook since the attempt began has cleared it.
   const since = db.value<number | null>(sql`SELECT failing_since FROM hook WHERE id = ${hook}`) ?? null;
   const isDead = since !== null && context.now - since >= deadAfter;
@@ -54,9 +55,10 @@ function judgeHook(context: Context, { hook_id: hook, id }: Settled, gone: boole
     ? 'The hook was disabled: its receiver is gone.'
     : 'The hook was disabled: every attempt has failed for 5 days.';
   db.update('hook', hook, { is_active: 0, modified: context.now });
-  db.run(
-    sql`UPDATE delivery SET error_message = concat(error_message, ' ', ${reason}) WHERE id = ${id} AND status = 'failed'`,
-  );
+  db.run(sql`
+    UPDATE delivery
+    SET error_message = concat(error_message, ' ', ${reason})
+    WHERE id = ${id} AND status = 'failed'`);
   cancelDeliveries(context, sql`id = ${hook}`, reason);
 }
 

@@ -23,7 +23,7 @@ export const payloadOf = ({ at, context, level, message, type }: SentEvent): Eve
   timestamp: timestampOf(at),
   message,
   type,
-  context: JSON.parse(context) as Record<string, string>,
+  context: JSON.parse(context),
   levelname: level.toUpperCase(),
 });
 

@@ -40,7 +40,7 @@ const answerBytes = 64 * 1024;
  * Posts deliveries on connections that stay open: a delivery may arrive twice, which receivers tell by its id. With a rule,
  * only allowed addresses are connected to.
  */
-export class Poster {
+export class HookClient {
   readonly #client: HttpClient;
 
   constructor(options: { resolve?: Resolver | undefined; allows?: AddressRule; patience?: number } = {}) {

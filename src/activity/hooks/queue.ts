@@ -1,5 +1,5 @@
-import { type Context, newOrderedUuids } from '../../kernel/access/deployment.ts';
-import { type Sql, sql } from '../../kernel/db/sql.ts';
+import { type Context, newOrderedUuids } from '../../kernel/access/app.ts';
+import { among, type Sql, sql } from '../../kernel/db/sql.ts';
 import type { EventTypeName } from '../events/catalogue.ts';
 import type { RecordedEvent } from '../events/record.ts';
 
@@ -16,7 +16,7 @@ const pendingAtMost = 10_000;
  * now or had before the change, and with the type among its types (events.md 5.4).
  */
 export function queueDeliveries(context: Context, event: RecordedEvent): void {
-  const { db } = context.deployment;
+  const { db } = context.app;
   const {
     affected_user_uuid: affected = '',
     customer_uuid: customer = '',
@@ -24,12 +24,20 @@ export function queueDeliveries(context: Context, event: RecordedEvent): void {
     user_uuid: user = '',
   } = event.context;
   const receivers = db.all<Receiver>(sql`
-    SELECT h.id, h.pending FROM hook_event_type t JOIN hook h ON h.id = t.hook_id JOIN user u ON u.id = h.user_id
+    SELECT h.id, h.pending
+    FROM hook_event_type t JOIN hook h ON h.id = t.hook_id JOIN user u ON u.id = h.user_id
     WHERE t.type = ${event.type} AND h.is_active AND u.is_active AND (
-      u.is_staff OR u.is_support OR u.uuid = ${user} OR u.uuid = ${affected} OR u.id IN (SELECT value FROM json_each(${JSON.stringify(event.witnesses)}))
-      OR EXISTS (SELECT 1 FROM customer_role r WHERE r.user_id = u.id AND r.ended IS NULL AND r.customer_id = (SELECT id FROM customer WHERE uuid = ${customer}))
-      OR EXISTS (SELECT 1 FROM project p JOIN project_role r ON r.project_id = p.id WHERE p.uuid = ${project} AND r.user_id = u.id AND r.ended IS NULL)
-      OR EXISTS (SELECT 1 FROM project p JOIN customer_role r ON r.customer_id = p.customer_id WHERE p.uuid = ${project} AND r.user_id = u.id AND r.ended IS NULL))
+      u.is_staff OR u.is_support
+      OR u.uuid = ${user} OR u.uuid = ${affected} OR ${among('u.id', event.extraRecipients)}
+      OR EXISTS (
+        SELECT 1 FROM active_customer_role r
+        WHERE r.user_id = u.id AND r.customer_id = (SELECT id FROM customer WHERE uuid = ${customer}))
+      OR EXISTS (
+        SELECT 1 FROM project p JOIN active_project_role r ON r.project_id = p.id
+        WHERE p.uuid = ${project} AND r.user_id = u.id)
+      OR EXISTS (
+        SELECT 1 FROM project p JOIN active_customer_role r ON r.customer_id = p.customer_id
+        WHERE p.uuid = ${project} AND r.user_id = u.id))
     ORDER BY h.id`);
   if (receivers.length > 0) enqueue(context, receivers, { id: event.id, type: event.type, payload: null });
 }
@@ -41,16 +49,21 @@ export function queueTest(context: Context, hook: Receiver, type: EventTypeName,
 
 /** Makes a finished delivery pending again, on a schedule of its own. */
 export function queueAgain(context: Context, hook: Receiver, delivery: number): void {
-  context.deployment.db.run(sql`UPDATE delivery SET status = 'pending', ready = 1, schedule_from = attempts, next_attempt = ${context.now}, finished = NULL
+  context.app.db.run(sql`
+    UPDATE delivery
+    SET status = 'pending', ready = 1, schedule_from = attempts, next_attempt = ${context.now}, finished = NULL
     WHERE id = ${delivery}`);
   limitPending(context, hook);
   wake(context, [hook]);
 }
 
 /** Cancels what is still to be sent to the hooks that a condition on `hook` names; the log tells the reason. */
-export function cancelDeliveries({ deployment, now }: Context, hooks: Sql, reason: string): void {
-  deployment.db.run(sql`UPDATE delivery SET status = 'canceled', ready = 0, next_attempt = NULL, finished = ${now},
-    error_message = ltrim(concat(error_message, ' ', ${reason})) WHERE hook_id IN (SELECT id FROM hook WHERE ${hooks}) AND status = 'pending'`);
+export function cancelDeliveries({ app, now }: Context, hooks: Sql, reason: string): void {
+  app.db.run(sql`
+    UPDATE delivery
+    SET status = 'canceled', ready = 0, next_attempt = NULL, finished = ${now},
+      error_message = ltrim(concat(error_message, ' ', ${reason}))
+    WHERE hook_id IN (SELECT id FROM hook WHERE ${hooks}) AND status = 'pending'`);
 }
 
 interface Content {
@@ -63,28 +76,32 @@ interface Content {
 function enqueue(context: Context, receivers: readonly Receiver[], { id, type, payload }: Content): number {
   const uuids = newOrderedUuids(context, receivers.length);
   const rows = JSON.stringify(receivers.map((receiver, i) => [uuids[i], receiver.id]));
-  const { id: last } =
-    context.deployment.db.run(sql`INSERT INTO delivery (uuid, hook_id, event_id, event_type, payload, created, next_attempt)
-    SELECT value ->> 0, value ->> 1, ${id}, ${type}, ${payload}, ${context.now}, ${context.now} FROM json_each(${rows})`);
+  const { id: last } = context.app.db.run(sql`
+    INSERT INTO delivery (uuid, hook_id, event_id, event_type, payload, created, next_attempt)
+    SELECT value ->> 0, value ->> 1, ${id}, ${type}, ${payload}, ${context.now}, ${context.now}
+    FROM json_each(${rows})`);
   for (const receiver of receivers) limitPending(context, receiver);
   wake(context, receivers);
   return last;
 }
 
 /** Gives up the oldest pending delivery of a hook that had as many as it may have before one was added. */
-function limitPending({ deployment, now }: Context, { id, pending }: Receiver): void {
+function limitPending({ app, now }: Context, { id, pending }: Receiver): void {
   if (pending < pendingAtMost) return;
   const oldest = (ready: number): Sql =>
     sql`SELECT min(id) AS id FROM delivery WHERE hook_id = ${id} AND status = 'pending' AND ready = ${ready}`;
-  deployment.db.run(sql`UPDATE delivery SET status = 'failed', ready = 0, next_attempt = NULL, finished = ${now}, error_message = 'Too many pending deliveries.'
+  app.db.run(sql`
+    UPDATE delivery
+    SET status = 'failed', ready = 0, next_attempt = NULL, finished = ${now},
+      error_message = 'Too many pending deliveries.'
     WHERE id = (SELECT min(id) FROM (${oldest(0)} UNION ALL ${oldest(1)}))`);
 }
 
-function wake({ deployment }: Context, hooks: readonly Receiver[]): void {
-  deployment.db.settled(
+function wake({ app }: Context, hooks: readonly Receiver[]): void {
+  app.db.afterCommit(
     (error) =>
       error === undefined &&
-      deployment.wakeOutbox(
+      app.wakeOutbox(
         'hooks',
         hooks.map((hook) => hook.id),
       ),

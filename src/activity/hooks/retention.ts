@@ -1,27 +1,27 @@
-import type { Context } from '../../kernel/access/deployment.ts';
+import type { Context } from '../../kernel/access/app.ts';
+import { BatchSizer } from '../../kernel/db/batch-sizer.ts';
 import type { Database } from '../../kernel/db/database.ts';
-import { Pace } from '../../kernel/db/pace.ts';
 import { among, sql } from '../../kernel/db/sql.ts';
 
-const pace = new Pace();
+const pace = new BatchSizer();
 
 /**
  * Removes the deliveries that finished longer ago than the setting hook_delivery_retention, a bounded number at a time.
  * Answers whether it was that many.
  */
-export function removeOldDeliveries({ deployment: { config, db }, now }: Context): boolean {
-  return pace.step(db, (atMost) =>
-    remove(
-      db,
-      db.values(
-        sql`SELECT id FROM delivery WHERE finished < ${now - config.hook_delivery_retention} ORDER BY finished LIMIT ${atMost}`,
-      ),
-    ),
-  );
+export function removeOldDeliveries({ app: { config, db }, now }: Context): boolean {
+  return pace.step(db, (atMost) => {
+    const old = db.values<number>(sql`
+      SELECT id FROM delivery
+      WHERE finished < ${now - config.hook_delivery_retention}
+      ORDER BY finished
+      LIMIT ${atMost}`);
+    return remove(db, old);
+  });
 }
 
 /** Removes the deliveries that deleted hooks have left behind, a bounded number at a time. Answers whether there may be more. */
-export function removeLeftDeliveries({ deployment: { db } }: Context): boolean {
+export function removeLeftDeliveries({ app: { db } }: Context): boolean {
   const hook = db.value<number>(sql`SELECT id FROM removed_hook LIMIT 1`);
   if (hook === undefined) return false;
   const isMore = pace.step(db, (atMost) =>

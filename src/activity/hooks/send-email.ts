@@ -1,4 +1,4 @@
-import type { Context, Deployment } from '../../kernel/access/deployment.ts';
+import type { App, Context } from '../../kernel/access/app.ts';
 import { escaped } from '../../kernel/mail/html.ts';
 import { Mailer } from '../../kernel/mail/mail.ts';
 import type { Outcome } from '../../kernel/outbox/outcome.ts';
@@ -9,13 +9,14 @@ import type { Sender } from './sender.ts';
 export class EmailSender implements Sender {
   readonly #mailer: Mailer;
 
-  constructor(private readonly deployment: Deployment) {
-    this.#mailer = new Mailer({ ...deployment.config, log: deployment.log });
+  constructor(private readonly app: App) {
+    this.#mailer = new Mailer({ ...app.config, log: app.log });
   }
 
   async send(delivery: DueDelivery, { now }: Context): Promise<Outcome> {
-    const title = `Notifications from ${this.deployment.config.product_name}`;
+    const title = `Notifications from ${this.app.config.product_name}`;
     const outcome = await this.#mailer.send({
+      // An email hook has an address.
       to: delivery.email as string,
       subject: title,
       text: delivery.message,

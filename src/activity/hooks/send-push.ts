@@ -1,23 +1,23 @@
 import { sign } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { Context, Deployment } from '../../kernel/access/deployment.ts';
+import type { App, Context } from '../../kernel/access/app.ts';
 import { hour, minute, second } from '../../kernel/clock.ts';
 import type { Outcome } from '../../kernel/outbox/outcome.ts';
 import type { DueDelivery } from './due.ts';
 import { retryAfterOf } from './outcome.ts';
 import { type EventPayload, payloadOf } from './payload.ts';
-import { type Post, type PostAnswer, PostError, Poster } from './post.ts';
+import { HookClient, type Post, type PostAnswer, PostError } from './post.ts';
 import { failureOf, outcomeOf, type Sender } from './sender.ts';
 
 /** Delivers to push hooks through a gateway that the operator names. */
 export class PushSender implements Sender {
-  readonly #poster: Poster;
+  readonly #poster: HookClient;
   readonly #account: ServiceAccount | undefined;
 
   /** Throws with a sentence when the service account's file is of no use. */
-  constructor(private readonly deployment: Deployment) {
-    this.#poster = new Poster({ resolve: deployment.resolve });
-    const file = deployment.config.push_service_account;
+  constructor(private readonly app: App) {
+    this.#poster = new HookClient({ resolve: app.resolve });
+    const file = app.config.push_service_account;
     if (file) this.#account = new ServiceAccount(file, this.#poster);
   }
 
@@ -28,9 +28,9 @@ export class PushSender implements Sender {
       if (!post) return { status: 'skipped', error: `Push to ${delivery.platform} is not set up.` };
       const answer = await this.#poster.post({ ...post, readsAnswer: true });
       if (answer.status === 401) this.#account?.forgetToken();
-      return gatewayOutcome(answer, this.deployment.clock.now());
+      return gatewayOutcome(answer, this.app.clock.now());
     } catch (error) {
-      return failureOf(error, this.deployment.clock.now());
+      return failureOf(error, this.app.clock.now());
     }
   }
 
@@ -40,7 +40,7 @@ export class PushSender implements Sender {
 
   /** The request to the gateway; undefined when none is set up for the platform. */
   async #post(delivery: DueDelivery, token: string, { now }: Context): Promise<Post | undefined> {
-    const { config } = this.deployment;
+    const { config } = this.app;
     const event = payloadOf(delivery);
     const isIos = delivery.platform === 'iOS';
     const text = {
@@ -102,24 +102,31 @@ function gatewayOutcome(answer: PostAnswer, now: number): Outcome {
   };
 }
 
+/** What a gateway tells of an error, as far as it is understood. */
+interface GatewayError {
+  readonly details?: readonly { readonly errorCode?: string }[];
+  readonly status?: string;
+  readonly message?: string;
+}
+
+interface Failure {
+  readonly error?: GatewayError | string | number | boolean | null;
+}
+
 /** The error an answer of the gateway tells, in either of its forms. */
 function gatewayError(body: string): string | undefined {
-  let value: unknown;
+  let value: (Failure & { readonly results?: readonly (Failure | null)[] }) | null;
   try {
     value = JSON.parse(body);
   } catch {
     return undefined;
   }
-  const { error, results } = (value ?? {}) as { error?: unknown; results?: readonly { error?: unknown }[] };
+  const { error, results } = value ?? {};
   const told =
     error ?? (Array.isArray(results) ? results.find((result) => result?.error !== undefined)?.error : undefined);
   if (told === undefined || told === null) return undefined;
   if (typeof told !== 'object') return String(told);
-  const { details, message, status } = told as {
-    details?: readonly { errorCode?: string }[];
-    status?: string;
-    message?: string;
-  };
+  const { details, message, status } = told;
   const code = Array.isArray(details)
     ? details.find((detail) => detail?.errorCode !== undefined)?.errorCode
     : undefined;
@@ -138,7 +145,7 @@ class ServiceAccount {
 
   constructor(
     file: string,
-    private readonly poster: Poster,
+    private readonly poster: HookClient,
   ) {
     const { client_email: email, private_key: key, project_id: project, token_uri: endpoint } = readKeyFile(file);
     if (!email || !key || !project || !endpoint)
@@ -189,7 +196,7 @@ class ServiceAccount {
 
 function readKeyFile(file: string): Readonly<Record<string, string | undefined>> {
   try {
-    return JSON.parse(readFileSync(file, 'utf8')) as Record<string, string>;
+    return JSON.parse(readFileSync(file, 'utf8'));
   } catch (error) {
     throw new Error(`push_service_account: ${file} can not be read: ${(error as Error).message}`);
   }
@@ -198,7 +205,7 @@ function readKeyFile(file: string): Readonly<Record<string, string | undefined>>
 function tokenAnswer({ body, status }: PostAnswer): { access_token?: unknown; expires_in?: unknown } {
   if (status !== 200) return {};
   try {
-    return (JSON.parse(body) ?? {}) as { access_token?: unknown };
+    return JSON.parse(body) ?? {};
   } catch {
     return {};
   }

@@ -1,21 +1,21 @@
-import type { Context, Deployment } from '../../kernel/access/deployment.ts';
+import type { App, Context } from '../../kernel/access/app.ts';
 import { addressRule } from '../../kernel/net/destination.ts';
 import type { Outcome } from '../../kernel/outbox/outcome.ts';
 import { version } from '../../kernel/version.ts';
 import type { DueDelivery } from './due.ts';
 import { formOf, payloadOf } from './payload.ts';
-import { Poster } from './post.ts';
+import { HookClient } from './post.ts';
 import { failureOf, outcomeOf, type Sender } from './sender.ts';
 import { signatureHeaders } from './signature.ts';
 
 /** Delivers to web hooks: a signed POST of the event. */
 export class WebSender implements Sender {
-  readonly #poster: Poster;
+  readonly #poster: HookClient;
   readonly #userAgent: string;
 
-  constructor(private readonly deployment: Deployment) {
-    const { config } = deployment;
-    this.#poster = new Poster({ resolve: deployment.resolve, allows: addressRule(config.hooks_allowed_networks) });
+  constructor(private readonly app: App) {
+    const { config } = app;
+    this.#poster = new HookClient({ resolve: app.resolve, allows: addressRule(config.hooks_allowed_networks) });
     this.#userAgent = `${config.product_name.replace(/[^\w!#$%&'*+.^`|~-]+/g, '-')}/${version}`;
   }
 
@@ -28,13 +28,12 @@ export class WebSender implements Sender {
       'User-Agent': this.#userAgent,
       ...signatureHeaders(this.#secrets(delivery, now), delivery.uuid, now, body),
     };
+    // A web hook has a destination.
+    const url = delivery.destination_url as string;
     try {
-      return outcomeOf(
-        await this.#poster.post({ url: delivery.destination_url as string, headers, body }),
-        this.deployment.clock.now(),
-      );
+      return outcomeOf(await this.#poster.post({ url, headers, body }), this.app.clock.now());
     } catch (error) {
-      return failureOf(error, this.deployment.clock.now());
+      return failureOf(error, this.app.clock.now());
     }
   }
 
@@ -48,6 +47,7 @@ export class WebSender implements Sender {
       delivery.old_secret_ends !== null && now < delivery.old_secret_ends
         ? [delivery.secret, delivery.old_secret]
         : [delivery.secret];
-    return kept.map((sealed) => this.deployment.secrets.open(sealed as Uint8Array, delivery.hook_uuid));
+    // A web hook has a secret, and an old one where that has an end.
+    return kept.map((sealed) => this.app.secrets.open(sealed as Uint8Array, delivery.hook_uuid));
   }
 }

@@ -1,4 +1,4 @@
-import type { Context } from '../../kernel/access/deployment.ts';
+import type { Context } from '../../kernel/access/app.ts';
 import type { Outcome } from '../../kernel/outbox/outcome.ts';
 import type { DueDelivery } from './due.ts';
 import { retryAfterOf } from './outcome.ts';

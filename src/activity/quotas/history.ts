@@ -1,3 +1,4 @@
+import { everybody } from '../../kernel/access/right.ts';
 import { second } from '../../kernel/clock.ts';
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
 import { historyParameters } from '../../kernel/collection/filter.ts';
@@ -21,7 +22,7 @@ export const quotaHistory = (scopes: Scopes): Endpoint => ({
   operations: {
     GET: {
       summary: 'Answers limit and usage of a quota at points of time.',
-      who: 'Everybody who sees the quota.',
+      allowedFor: everybody.as('everybody who sees the quota').allowedFor,
       filters: historyParameters,
       output: {
         status: 200,
@@ -37,7 +38,7 @@ export const quotaHistory = (scopes: Scopes): Endpoint => ({
       handle: (request) => {
         const quota = quotas(scopes).find(request);
         const points = historyPoints((name) => request.query.all(name));
-        const present = JSON.parse(quotas(scopes).represent(request, quota.id)) as Record<string, unknown>;
+        const present: Readonly<Record<string, unknown>> = JSON.parse(quotas(scopes).represent(request, quota.id));
         return json(
           points.map((point) => {
             const version = versionAt(request.db, quota, point);
@@ -52,7 +53,10 @@ export const quotaHistory = (scopes: Scopes): Endpoint => ({
 /** Limit and usage in force at the end of a second; undefined before the quota existed. */
 function versionAt(db: Database, quota: QuotaRow, point: number): { limit: number; usage: number } | undefined {
   const before = (point + 1) * second;
-  const version = db.get<{ limit: number; usage: number }>(sql`SELECT "limit", usage FROM quota_version
-    WHERE quota_id = ${quota.id} AND at < ${before} ORDER BY at DESC LIMIT 1`);
+  const version = db.get<{ limit: number; usage: number }>(sql`
+    SELECT "limit", usage FROM quota_version
+    WHERE quota_id = ${quota.id} AND at < ${before}
+    ORDER BY at DESC
+    LIMIT 1`);
   return version ?? (quota.first_at < before ? { limit: quota.first_limit, usage: quota.first_usage } : undefined);
 }

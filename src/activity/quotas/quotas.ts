@@ -1,12 +1,13 @@
-import { type Caller, callerId, seesAll } from '../../kernel/access/caller.ts';
-import type { Request } from '../../kernel/access/request.ts';
+import { callerId, seesAll } from '../../kernel/access/caller.ts';
+import { anyOf, type Right, right, staff, visibleTo } from '../../kernel/access/right.ts';
 import { ownsCustomer } from '../../kernel/access/rights.ts';
 import { collection, type Row } from '../../kernel/collection/collection.ts';
-import { shown, shownText, uuidField } from '../../kernel/collection/field.ts';
+import { readOnly, readOnlyText, uuidField } from '../../kernel/collection/field.ts';
 import { partial } from '../../kernel/collection/filter.ts';
 import { selfLink } from '../../kernel/collection/links.ts';
 import { numberValue } from '../../kernel/collection/representation.ts';
 import { number } from '../../kernel/collection/values.ts';
+import type { Database } from '../../kernel/db/database.ts';
 import { raw, sql } from '../../kernel/db/sql.ts';
 import { conflict, invalid } from '../../kernel/http/error.ts';
 import { memoised } from '../../kernel/memoised.ts';
@@ -18,12 +19,35 @@ type QuotaObject = QuotaRow & Row;
 const fieldsOf = (scopes: Scopes) => ({
   url: selfLink('quotas', 'q.uuid'),
   uuid: uuidField(),
-  name: shownText(),
+  name: readOnlyText(),
   limit: number({ column: '"limit"', help: 'Largest usage allowed; -1: unlimited.', example: 20 }),
-  usage: shown('float', { type: 'number' }, numberValue),
-  scope: shown('field', { type: ['string', 'null'], format: 'uri' }, scopes.link('q.scope_kind', 'q.scope_id')),
+  usage: readOnly('float', { type: 'number' }, numberValue),
+  scope: readOnly('field', { type: ['string', 'null'], format: 'uri' }, scopes.link('q.scope_kind', 'q.scope_id')),
   threshold: number({ min: 0, help: 'Usage from which an alert is raised; 0: off.' }),
 });
+
+/** Owners of a customer limit what it has and does not limit itself by (events.md 2.4). */
+const limiters: Right<QuotaObject> = right(
+  'owners of the customer for quotas of its projects and links',
+  ({ caller, db }, quota) => {
+    const customer = limitedCustomer(db, quota);
+    return customer !== undefined && ownsCustomer(db, caller, customer);
+  },
+);
+
+/** Id of the customer whose project or service-project link has the quota. */
+function limitedCustomer(db: Database, { scope_id: id, scope_kind: kind }: QuotaObject): number | undefined {
+  switch (kind) {
+    case 'project':
+      return db.value(sql`SELECT customer_id FROM project WHERE id = ${id}`);
+    case 'link':
+      return db.value(sql`
+        SELECT p.customer_id FROM service_project_link l JOIN project p ON p.id = l.project_id
+        WHERE l.id = ${id}`);
+    default:
+      return undefined;
+  }
+}
 
 /** The quotas of whatever has some, among these kinds of scope. */
 export const quotas = memoised((scopes: Scopes) =>
@@ -34,18 +58,15 @@ export const quotas = memoised((scopes: Scopes) =>
     table: 'quota',
     alias: 'q',
     fields: fieldsOf(scopes),
-    visible: (caller: Caller) =>
+    visible: visibleTo('everybody who sees the object the quota belongs to', (caller) =>
       seesAll(caller) ? raw('TRUE') : scopes.readable(callerId(caller), 'q.scope_kind', 'q.scope_id'),
-    who: {
-      read: 'Everybody who sees the object the quota belongs to.',
-      update: 'Staff; owners of the customer for quotas of its projects and links.',
-    },
+    ),
     filters: { name: partial('q.name') },
     orderings: {},
     order: 'q.id',
     examples: { replace: { limit: 20, threshold: 16 } },
     update: {
-      may: mayEdit,
+      right: anyOf(staff, limiters),
       check: (_, values, quota) => {
         if (quota.is_backend) throw conflict('It is impossible to modify backend quota through this endpoint.');
         if (values.limit !== undefined && values.limit !== -1 && values.limit < quota.usage) {
@@ -56,17 +77,3 @@ export const quotas = memoised((scopes: Scopes) =>
     },
   }),
 );
-
-/** Who edits which quota (events.md 2.4). */
-function mayEdit({ caller, db }: Request, quota: QuotaObject): boolean {
-  if (caller.isStaff) return true;
-  const project =
-    quota.scope_kind === 'project'
-      ? quota.scope_id
-      : quota.scope_kind === 'link'
-        ? db.value<number>(sql`SELECT project_id FROM service_project_link WHERE id = ${quota.scope_id}`)
-        : undefined;
-  const customer =
-    project === undefined ? undefined : db.value<number>(sql`SELECT customer_id FROM project WHERE id = ${project}`);
-  return customer !== undefined && ownsCustomer(db, caller, customer);
-}

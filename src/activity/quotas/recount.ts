@@ -1,5 +1,5 @@
-import type { Deployment } from '../../kernel/access/deployment.ts';
-import { type Context, ownContext } from '../../kernel/access/deployment.ts';
+import type { App } from '../../kernel/access/app.ts';
+import { type Context, systemContext } from '../../kernel/access/app.ts';
 import { raw, type Sql, sql } from '../../kernel/db/sql.ts';
 import { quotaNames } from './names.ts';
 import { changeQuota, createQuotas, type QuotaRow } from './usage.ts';
@@ -14,9 +14,12 @@ export interface Drift {
 const counts: Readonly<Record<string, Readonly<Record<string, Sql>>>> = {
   customer: {
     nc_project_count: sql`SELECT customer_id AS scope_id, count(*) AS counted FROM project GROUP BY customer_id`,
-    nc_user_count: sql`SELECT scope_id, count(*) AS counted FROM (
-      SELECT customer_id AS scope_id, user_id FROM customer_role WHERE ended IS NULL
-      UNION SELECT p.customer_id, r.user_id FROM project_role r JOIN project p ON p.id = r.project_id WHERE r.ended IS NULL) GROUP BY scope_id`,
+    nc_user_count: sql`
+      SELECT scope_id, count(*) AS counted FROM (
+        SELECT customer_id AS scope_id, user_id FROM active_customer_role
+        UNION
+        SELECT p.customer_id, r.user_id FROM active_project_role r JOIN project p ON p.id = r.project_id)
+      GROUP BY scope_id`,
     nc_service_count: sql`SELECT customer_id AS scope_id, count(*) AS counted FROM service GROUP BY customer_id`,
     nc_service_project_link_count: sql`SELECT p.customer_id AS scope_id, count(*) AS counted
       FROM service_project_link l JOIN project p ON p.id = l.project_id GROUP BY p.customer_id`,
@@ -31,7 +34,7 @@ const counts: Readonly<Record<string, Readonly<Record<string, Sql>>>> = {
 };
 
 /** Every quota that counts objects other than resources and whose usage has drifted from what it counts. */
-export function findDrift({ db }: Pick<Deployment, 'db'>): Drift[] {
+export function findDrift({ db }: Pick<App, 'db'>): Drift[] {
   return Object.entries(counts).flatMap(([kind, names]) =>
     Object.entries(names).flatMap(([name, query]) =>
       db
@@ -51,7 +54,7 @@ export interface Missing {
 }
 
 /** Every quota that is missing from its object, which is then neither counted nor limited. */
-export function findMissing({ db }: Pick<Deployment, 'db'>): Missing[] {
+export function findMissing({ db }: Pick<App, 'db'>): Missing[] {
   const owners = {
     customer: raw('SELECT id FROM customer'),
     project: raw('SELECT id FROM project'),
@@ -69,17 +72,17 @@ export function findMissing({ db }: Pick<Deployment, 'db'>): Missing[] {
 }
 
 /** Creates missing quotas, unused as yet. */
-export function createMissing(deployment: Deployment, missing: readonly Missing[]): void {
-  const context = ownContext(deployment);
-  deployment.db.write(() => {
+export function createMissing(app: App, missing: readonly Missing[]): void {
+  const context = systemContext(app);
+  app.db.write(() => {
     for (const { id, name, scope } of missing) createQuotas(context, scope, id, [name]);
   });
 }
 
 /** Sets drifted usages right, through the one way a quota changes. */
-export function repairDrift(deployment: Deployment, drifts: readonly Drift[]): void {
-  const context: Context = ownContext(deployment);
-  deployment.db.write(() => {
+export function repairDrift(app: App, drifts: readonly Drift[]): void {
+  const context: Context = systemContext(app);
+  app.db.write(() => {
     for (const { counted, quota } of drifts) changeQuota(context, quota, { usage: counted });
   });
 }

@@ -1,6 +1,6 @@
-import { type Context, type Deployment, newOrderedUuids, ownContext } from '../../kernel/access/deployment.ts';
+import { type App, type Context, newOrderedUuids, systemContext } from '../../kernel/access/app.ts';
+import { BatchSizer } from '../../kernel/db/batch-sizer.ts';
 import type { Database } from '../../kernel/db/database.ts';
-import { Pace } from '../../kernel/db/pace.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { conflict } from '../../kernel/http/error.ts';
 import type { ScopeKind } from '../scopes/scope.ts';
@@ -34,7 +34,7 @@ declare module '../../kernel/access/reactions.ts' {
 }
 
 /** One quota and by how much a change would add to it. */
-export interface Demand {
+export interface QuotaDelta {
   readonly scope: QuotaScope;
   readonly id: number;
   readonly name: string;
@@ -52,17 +52,19 @@ export function createQuotas(
 ): void {
   const uuids = newOrderedUuids(context, names.length);
   const rows = JSON.stringify(names.map((name, i) => [uuids[i], name, limits[name] ?? -1]));
-  context.deployment.db.run(sql`INSERT INTO quota (uuid, scope_kind, scope_id, name, "limit", first_at, first_limit, is_backend)
-    SELECT value ->> 0, ${scope}, ${id}, value ->> 1, value ->> 2, ${context.now}, value ->> 2, ${Number(areBackend)} FROM json_each(${rows})`);
+  context.app.db.run(sql`
+    INSERT INTO quota (uuid, scope_kind, scope_id, name, "limit", first_at, first_limit, is_backend)
+    SELECT value ->> 0, ${scope}, ${id}, value ->> 1, value ->> 2, ${context.now}, value ->> 2, ${Number(areBackend)}
+    FROM json_each(${rows})`);
 }
 
 /** Creates the deployment's own quotas on its first start. */
-export function ensureGlobalQuotas(deployment: Deployment): void {
-  const { db } = deployment;
+export function ensureGlobalQuotas(app: App): void {
+  const { db } = app;
   const areThere = (): boolean => db.value(sql`SELECT 1 FROM quota WHERE scope_kind = 'global'`) !== undefined;
   if (areThere()) return;
   // Asked again inside: another process may have been first.
-  db.write(() => areThere() || createQuotas(ownContext(deployment), 'global', 0, quotaNames.global));
+  db.write(() => areThere() || createQuotas(systemContext(app), 'global', 0, quotaNames.global));
 }
 
 /** A quota by its scope and name. */
@@ -70,16 +72,16 @@ export const quotaOf = (db: Database, scope: QuotaScope, id: number, name: strin
   db.get<QuotaRow>(sql`SELECT * FROM quota WHERE scope_kind = ${scope} AND scope_id = ${id} AND name = ${name}`);
 
 /** Throws 409 naming, in order, every quota that the demands together would exceed (events.md 2.2). */
-export function requireQuotas({ deployment }: Pick<Context, 'deployment'>, demands: readonly Demand[]): void {
+export function requireQuotas({ app }: Pick<Context, 'app'>, demands: readonly QuotaDelta[]): void {
   const texts = added(demands)
     .filter(({ delta }) => delta > 0)
     .flatMap(({ delta, id, name, scope }) => {
-      const quota = quotaOf(deployment.db, scope, id, name);
+      const quota = quotaOf(app.db, scope, id, name);
       if (!quota || quota.limit === -1 || quota.usage + delta <= quota.limit) return [];
       return [
         {
           name,
-          text: `${name} quota limit: ${decimal(quota.limit)}, requires ${decimal(quota.usage + delta)}${scopeName(deployment, scope, id)}`,
+          text: `${name} quota limit: ${decimal(quota.limit)}, requires ${decimal(quota.usage + delta)}${scopeName(app, scope, id)}`,
         },
       ];
     })
@@ -89,8 +91,8 @@ export function requireQuotas({ deployment }: Pick<Context, 'deployment'>, deman
 }
 
 /** The demands with those on the same quota made one. */
-function added(demands: readonly Demand[]): Demand[] {
-  const sums = new Map<string, Demand>();
+function added(demands: readonly QuotaDelta[]): QuotaDelta[] {
+  const sums = new Map<string, QuotaDelta>();
   for (const demand of demands) {
     const key = `${demand.scope} ${demand.id} ${demand.name}`;
     sums.set(key, { ...demand, delta: demand.delta + (sums.get(key)?.delta ?? 0) });
@@ -99,16 +101,16 @@ function added(demands: readonly Demand[]): Demand[] {
 }
 
 /** Adds to usages in the transaction of the counted change; never below zero. */
-export function countQuotas(context: Context, demands: readonly Demand[]): void {
+export function countQuotas(context: Context, demands: readonly QuotaDelta[]): void {
   for (const { delta, id, name, scope } of demands) {
-    const quota = delta === 0 ? undefined : quotaOf(context.deployment.db, scope, id, name);
+    const quota = delta === 0 ? undefined : quotaOf(context.app.db, scope, id, name);
     if (quota) changeQuota(context, quota, { usage: Math.max(0, quota.usage + delta) });
   }
 }
 
 /** Sets a usage that is recounted rather than added to. */
 export function setUsage(context: Context, scope: QuotaScope, id: number, name: string, usage: number): void {
-  const quota = quotaOf(context.deployment.db, scope, id, name);
+  const quota = quotaOf(context.app.db, scope, id, name);
   if (quota) changeQuota(context, quota, { usage });
 }
 
@@ -121,36 +123,43 @@ export function changeQuota(
   const after: QuotaRow = { ...quota, ...change };
   const hasVersion = after.limit !== quota.limit || after.usage !== quota.usage;
   if (!hasVersion && after.threshold === quota.threshold) return;
-  const { db } = context.deployment;
-  db.run(
-    sql`UPDATE quota SET "limit" = ${after.limit}, usage = ${after.usage}, threshold = ${after.threshold} WHERE id = ${quota.id}`,
-  );
+  const { db } = context.app;
+  db.run(sql`
+    UPDATE quota
+    SET "limit" = ${after.limit}, usage = ${after.usage}, threshold = ${after.threshold}
+    WHERE id = ${quota.id}`);
   if (hasVersion) {
     // A clock that was set back puts no change before the one it follows.
-    const at = sql`max(${context.now}, ${quota.first_at}, ifnull((SELECT max(at) FROM quota_version WHERE quota_id = ${quota.id}), 0))`;
-    db.run(sql`INSERT INTO quota_version (quota_id, at, "limit", usage) VALUES (${quota.id}, ${at}, ${after.limit}, ${after.usage})
+    const latest = sql`ifnull((SELECT max(at) FROM quota_version WHERE quota_id = ${quota.id}), 0)`;
+    db.run(sql`
+      INSERT INTO quota_version (quota_id, at, "limit", usage)
+      VALUES (${quota.id}, max(${context.now}, ${quota.first_at}, ${latest}), ${after.limit}, ${after.usage})
       ON CONFLICT DO UPDATE SET "limit" = excluded."limit", usage = excluded.usage`);
   }
-  context.deployment.reactions.quotaChanged(context, quota, after);
+  context.app.reactions.quotaChanged(context, quota, after);
 }
 
-const pace = new Pace();
+const pace = new BatchSizer();
 
 /**
  * Forgets versions older than the setting quota_history_retention, a bounded number at a time: of each quota the newest of
  * them becomes the first version of its history. Answers whether more are left.
  */
-export function foldOldVersions({ deployment, now }: Context): boolean {
-  const { config, db } = deployment;
+export function foldOldVersions({ app, now }: Context): boolean {
+  const { config, db } = app;
   if (config.quota_history_retention === null) return false;
   const end = now - config.quota_history_retention;
   return pace.step(db, (atMost) => {
-    const old = db.all<{ quota_id: number; at: number; limit: number; usage: number }>(sql`SELECT * FROM quota_version
-      WHERE at < ${end} ORDER BY at, quota_id LIMIT ${atMost}`);
+    const old = db.all<{ quota_id: number; at: number; limit: number; usage: number }>(sql`
+      SELECT * FROM quota_version
+      WHERE at < ${end}
+      ORDER BY at, quota_id
+      LIMIT ${atMost}`);
     for (const { at, limit, quota_id: quota, usage } of old) {
-      db.run(
-        sql`UPDATE quota SET first_at = ${at}, first_limit = ${limit}, first_usage = ${usage} WHERE id = ${quota}`,
-      );
+      db.run(sql`
+        UPDATE quota
+        SET first_at = ${at}, first_limit = ${limit}, first_usage = ${usage}
+        WHERE id = ${quota}`);
       db.run(sql`DELETE FROM quota_version WHERE quota_id = ${quota} AND at = ${at}`);
     }
     return old.length;
@@ -166,7 +175,7 @@ export function usages(db: Database, scope: QuotaScope, id: number): ReadonlyMap
 }
 
 /** The scope behind a quota's numbers in a refusal: ` (<name> (<abbreviation>))`. */
-function scopeName({ db, scopes }: Deployment, kind: QuotaScope, id: number): string {
+function scopeName({ db, scopes }: App, kind: QuotaScope, id: number): string {
   if (kind === 'global') return '';
   const { scope_abbreviation: abbreviation, scope_name: name } = scopes.of(kind).scope(db, id);
   return ` (${name}${abbreviation ? ` (${abbreviation})` : ''})`;

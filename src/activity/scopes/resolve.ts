@@ -25,11 +25,9 @@ export function resolveScope(request: Request, link: string, acceptedOnly: boole
   const path = linkPath(link, request);
   if (path === undefined) throw refused(`URL is invalid: ${link}.`);
   const [, segment, key = ''] = /^\/api\/([^/]+)\/([^/]+)\/$/.exec(path) ?? [];
-  const found = request.deployment.scopes.ofPath(segment);
+  const found = request.app.scopes.ofPath(segment);
   if (!found)
-    throw refused(
-      request.deployment.isObject(request, path) ? unrelated(link) : `Can't restore object from url: ${link}`,
-    );
+    throw refused(request.app.isObject(request, path) ? unrelated(link) : `Can't restore object from url: ${link}`);
   if (!keyPatterns.uuid.test(key)) throw refused(`URL is invalid: ${link}.`);
   const uuid = key.toLowerCase();
   const { kind, only, scope } = found;

@@ -1,4 +1,5 @@
 import type { Request } from '../../kernel/access/request.ts';
+import { everybodyOver } from '../../kernel/access/right.ts';
 import { visibleCustomers, visibleProjects } from '../../kernel/access/visibility.ts';
 import { day, second } from '../../kernel/clock.ts';
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
@@ -24,7 +25,7 @@ export const creationTime: Endpoint = {
   operations: {
     GET: {
       summary: 'Counts what was created in each part of a range.',
-      who: 'Everybody, over the objects he sees.',
+      allowedFor: everybodyOver('objects').allowedFor,
       filters: {
         type: parameter('string', 'What is counted: customer or project. Required.'),
         from: parameter('integer', 'Start, UNIX timestamp; default: 30 days ago.'),

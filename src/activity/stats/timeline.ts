@@ -1,4 +1,5 @@
 import type { Request } from '../../kernel/access/request.ts';
+import { everybodyOver } from '../../kernel/access/right.ts';
 import { day, second } from '../../kernel/clock.ts';
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
 import { type Filters, oneOf, timestamp } from '../../kernel/collection/filter.ts';
@@ -57,7 +58,7 @@ export const quotaTimeline: Endpoint = {
   operations: {
     GET: {
       summary: 'Averages limits and usages over time.',
-      who: 'Everybody, over the projects he sees.',
+      allowedFor: everybodyOver('projects').allowedFor,
       filters: parameters,
       output: {
         status: 200,

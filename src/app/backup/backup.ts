@@ -8,6 +8,7 @@ import { keyFile } from '../../kernel/access/secrets.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { packBackup, takeSnapshot } from '../../kernel/db/snapshot.ts';
 import type { Addon } from '../../kernel/native/native.ts';
+import { errorOf } from '../../kernel/present.ts';
 import { databaseFile } from '../data-folder.ts';
 import { place, withScratch } from './scratch.ts';
 
@@ -23,7 +24,7 @@ export async function backUp(
   target: string | Writable,
   addon: Addon | undefined,
 ): Promise<{ holdsKeys: boolean }> {
-  if (typeof target === 'string') refuseExisting(target);
+  if (typeof target === 'string') rejectExisting(target);
   try {
     // Beside the file it becomes: a disk that is full of backups shall not be the one that the server writes to.
     const make = (): string =>
@@ -35,17 +36,17 @@ export async function backUp(
       else {
         const draft = join(scratch, 'backup');
         await compress(copy, createWriteStream(draft, { mode: 0o600 }));
-        refuseExisting(target);
+        rejectExisting(target);
         place(draft, target);
       }
       return { holdsKeys };
     });
   } catch (error) {
-    throw new Error(`cannot write the backup: ${(error as Error).message}`, { cause: error });
+    throw new Error(`cannot write the backup: ${errorOf(error).message}`, { cause: error });
   }
 }
 
-function refuseExisting(file: string): void {
+function rejectExisting(file: string): void {
   if (existsSync(file)) throw new Error(`${file} exists already`);
 }
 

@@ -9,6 +9,7 @@ import { keyFile } from '../../kernel/access/secrets.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import { type Carried, unpackBackup } from '../../kernel/db/snapshot.ts';
 import type { Addon } from '../../kernel/native/native.ts';
+import { errorOf } from '../../kernel/present.ts';
 import { databaseFile, lockFolder, prepareFolder } from '../data-folder.ts';
 import { place, withScratch } from './scratch.ts';
 
@@ -24,7 +25,7 @@ export async function restore(source: string | Readable, folder: string, config:
   const addon = prepareFolder(config, folder);
   const unlock = lockFolder(folder, addon);
   try {
-    refuseData(folder);
+    rejectData(folder);
     return await withScratch(
       () => makeScratch(folder),
       async (scratch) => {
@@ -57,12 +58,12 @@ async function opened(file: string): Promise<Readable> {
   try {
     return (await open(file)).createReadStream();
   } catch (error) {
-    throw new Error(`cannot read the backup: ${(error as Error).message}`, { cause: error });
+    throw new Error(`cannot read the backup: ${errorOf(error).message}`, { cause: error });
   }
 }
 
 /** From the log of another database SQLite would take pages for this one; a password in a file would be nobody's. */
-function refuseData(folder: string): void {
+function rejectData(folder: string): void {
   const database = join(folder, databaseFile);
   const present = [
     ...['', '-wal', '-shm', '-journal'].map((ending) => database + ending),
@@ -78,8 +79,9 @@ async function unpack(stream: Readable, copy: string, addon: Addon | undefined):
 
 /** What zlib says of a file that is not gzip, and of one that has been cut or changed. */
 function sentence(error: unknown): string {
-  const { code = '', message } = error as Error & { code?: string };
+  const { message } = errorOf(error);
   if (message === 'incorrect header check') return 'The file is no backup';
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   return code.startsWith('Z_') ? `The backup is damaged (${message})` : message;
 }
 

@@ -5,9 +5,8 @@ import { typesOfGroups } from '../../activity/alerts/catalogue.ts';
 import { aboutCustomer, aboutProject, visibleAlerts } from '../../activity/alerts/filters.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { visibleProjects } from '../../kernel/access/visibility.ts';
-import type { Collection, Row } from '../../kernel/collection/collection.ts';
+import type { Parent, Row } from '../../kernel/collection/collection.ts';
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
-import type { Fields } from '../../kernel/collection/field.ts';
 import { parameter } from '../../kernel/collection/filter.ts';
 import { among, type Sql, sql } from '../../kernel/db/sql.ts';
 import { json } from '../../kernel/http/reply.ts';
@@ -20,7 +19,7 @@ interface Counter {
 
 type Counters = Readonly<Record<string, Counter>>;
 
-const number = (request: Request, query: Sql): number => request.db.value<number>(query) as number;
+const number = (request: Request, query: Sql): number => request.db.scalar<number>(query);
 
 /** The usage of a quota, which counts just these objects. */
 const usage =
@@ -35,8 +34,10 @@ function openAlerts(request: Request, about: Sql): number {
   const left = typesOfGroups(request.query.all('exclude_features'));
   return number(
     request,
-    sql`SELECT count(*) FROM alert a WHERE a.closed IS NULL AND (${about}) AND (${visibleAlerts(request.deployment.scopes, request.caller)})
-    AND NOT (${among('a.alert_type', left)})`,
+    sql`
+      SELECT count(*) FROM alert a
+      WHERE a.closed IS NULL AND (${about}) AND (${visibleAlerts(request.app.scopes).condition(request.caller)})
+      AND NOT (${among('a.alert_type', left)})`,
   );
 }
 
@@ -64,7 +65,7 @@ const ofProject: Counters = {
   users: {
     help: 'Users with a role in it.',
     count: (request, id) =>
-      number(request, sql`SELECT count(DISTINCT user_id) FROM project_role WHERE project_id = ${id} AND ended IS NULL`),
+      number(request, sql`SELECT count(DISTINCT user_id) FROM active_project_role WHERE project_id = ${id}`),
   },
   alerts: {
     help: 'Open alerts about it and its resources.',
@@ -105,7 +106,7 @@ function countersEndpoint(
     operations: {
       GET: {
         summary: 'Counts related objects.',
-        who: 'Everybody who sees the object.',
+        allowedFor: 'Everybody who sees the object.',
         filters: {
           fields: parameter('string', 'A key of the answer that is wanted.', true),
           ...(path !== '/api/user-counters/' && {
@@ -133,22 +134,12 @@ function countersEndpoint(
 }
 
 const idOf =
-  (parent: Collection<Fields, Row>) =>
+  (parent: Parent<Row>) =>
   (request: Request): number =>
     parent.find(request).id;
 
 export const counterEndpoints: readonly Endpoint[] = [
-  countersEndpoint(
-    '/api/customers/:key/counters/',
-    'Customer Counters',
-    ofCustomer,
-    idOf(customers as unknown as Collection<Fields, Row>),
-  ),
-  countersEndpoint(
-    '/api/projects/:key/counters/',
-    'Project Counters',
-    ofProject,
-    idOf(projects as unknown as Collection<Fields, Row>),
-  ),
+  countersEndpoint('/api/customers/:key/counters/', 'Customer Counters', ofCustomer, idOf(customers)),
+  countersEndpoint('/api/projects/:key/counters/', 'Project Counters', ofProject, idOf(projects)),
   countersEndpoint('/api/user-counters/', 'User Counters', ofUser, (request) => request.caller.id),
 ];

@@ -1,7 +1,8 @@
 import { day, hour } from '../../kernel/clock.ts';
-import type { Story } from './memberships.ts';
-import type { Answer, Past } from './past.ts';
-import { type Organisation, ownerOf, type Person, type Project } from './world.ts';
+import { present } from '../../kernel/present.ts';
+import type { Scenario } from './memberships.ts';
+import type { Answer, TimeMachine } from './time-machine.ts';
+import { ownerOf, type Person, type Project } from './world.ts';
 
 interface AccountFacts {
   readonly type: string;
@@ -71,17 +72,17 @@ const certifications = [
 export const strictProject = 'Payroll';
 
 /** Plans every account, without latencies while history is made, and what providers are certified for. */
-export function planAccounts(story: Story): Accounts {
-  const accounts = Object.fromEntries(
-    Object.entries(accountFacts).map(([key, facts]) => [key, planAccount(story, facts)]),
-  ) as unknown as Accounts;
+export function planAccounts(story: Scenario): Accounts {
+  const planned = Object.entries(accountFacts).map(([key, facts]) => [key, planAccount(story, facts)]);
+  // The names are those of the facts, which the compiler forgets on the way.
+  const accounts: Accounts = Object.fromEntries(planned);
   planCertifications(story, accounts);
   return accounts;
 }
 
-function planAccount({ plan, world }: Story, facts: AccountFacts): Account {
-  const staff = world.team[0] as Person;
-  const organisation = facts.owner === undefined ? undefined : (world.organisations[facts.owner] as Organisation);
+function planAccount({ plan, world }: Scenario, facts: AccountFacts): Account {
+  const staff = present(world.team[0]);
+  const organisation = facts.owner === undefined ? undefined : present(world.organisations[facts.owner]);
   const account: Account = {
     ...facts,
     by: organisation?.people[0] ?? staff,
@@ -105,8 +106,8 @@ function planAccount({ plan, world }: Story, facts: AccountFacts): Account {
   return account;
 }
 
-function planCertifications({ plan, world }: Story, { cloud, droplets }: Accounts): void {
-  const staff = world.team[0] as Person;
+function planCertifications({ plan, world }: Scenario, { cloud, droplets }: Accounts): void {
+  const staff = present(world.team[0]);
   const urls = new Map<string, string>();
   const chosen = (names: readonly string[]): Readonly<Record<string, unknown>> => ({
     certifications: names.map((name) => ({ url: urls.get(name) })),
@@ -128,7 +129,7 @@ function planCertifications({ plan, world }: Story, { cloud, droplets }: Account
     [strictProject, ['ISO 27001', 'GDPR']],
     ['Wind model', ['GDPR']],
   ] as const) {
-    const project = world.projects.find(({ facts }) => facts.name === name) as Project;
+    const project = present(world.projects.find(({ facts }) => facts.name === name));
     plan.at(
       project.begins + day,
       (past) =>
@@ -138,31 +139,34 @@ function planCertifications({ plan, world }: Story, { cloud, droplets }: Account
 }
 
 /** Changes options of an account. */
-export const setOptions = (past: Past, { by, settings }: Account, body: Readonly<Record<string, unknown>>): void =>
-  void past.send('PATCH', settings, { by, body });
+export const setOptions = (
+  past: TimeMachine,
+  { by, settings }: Account,
+  body: Readonly<Record<string, unknown>>,
+): void => void past.send('PATCH', settings, { by, body });
 
 /** The key in a link. */
-export const uuidIn = (link: string): string => link.split('/').at(-2) as string;
+export const uuidIn = (link: string): string => present(link.split('/').at(-2));
 
 /** Finds what an account's provider offers, and what lets projects use it, and remembers it. */
 export class Offers {
   readonly #known = new Map<string, readonly Answer[]>();
 
   /** The link of the service-project link that lets a project use an account. */
-  linkTo(past: Past, { by, name, prefix }: Account, project: Project): string {
+  linkTo(past: TimeMachine, { by, name, prefix }: Account, project: Project): string {
     const links = this.#list(past, `/api/${prefix}-service-project-link/?project_uuid=${uuidIn(project.url)}`, by);
-    return (links.find(({ service_name: service }) => service === name) as Answer).url;
+    return present(links.find(({ service_name: service }) => service === name)).url;
   }
 
   /** The link of the property with this name; `query` narrows the list. */
-  find(past: Past, { by, settings }: Account, path: string, name: string, query = ''): string {
+  find(past: TimeMachine, { by, settings }: Account, path: string, name: string, query = ''): string {
     const list = `/api/${path}/?settings_uuid=${uuidIn(settings)}${query}`;
     const item = this.#list(past, list, by).find((each) => each.name === name);
     if (!item) throw new Error(`There is no ${name} in ${list}`);
     return item.url;
   }
 
-  #list(past: Past, path: string, by: Person): readonly Answer[] {
+  #list(past: TimeMachine, path: string, by: Person): readonly Answer[] {
     const items = this.#known.get(path) ?? past.list(path, by);
     this.#known.set(path, items);
     return items;

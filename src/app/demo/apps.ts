@@ -1,11 +1,12 @@
 import { day, hour } from '../../kernel/clock.ts';
+import { present } from '../../kernel/present.ts';
 import type { Account } from './accounts.ts';
-import { type Estate, slug, type Thing } from './estate.ts';
-import type { Past } from './past.ts';
-import { type Organisation, ownerOf, type Project } from './world.ts';
+import { type DemoResource, type Inventory, slug } from './inventory.ts';
+import type { TimeMachine } from './time-machine.ts';
+import { ownerOf, type Project } from './world.ts';
 
 /** Source code, issue trackers and databases. */
-export function planApps(estate: Estate): void {
+export function planApps(estate: Inventory): void {
   const { dniproDatabases, krakowCode, maarduCode, maarduIssues, osakaIssues, rigaDatabases } = estate.accounts;
   for (const account of [maarduCode, krakowCode]) {
     for (const project of projectsOf(estate, account).slice(0, 3)) code(estate, account, project);
@@ -13,19 +14,19 @@ export function planApps(estate: Estate): void {
   for (const account of [rigaDatabases, dniproDatabases]) {
     for (const project of projectsOf(estate, account).slice(0, 3)) databases(estate, account, project);
   }
-  const [portal, , , , mail] = projectsOf(estate, maarduIssues) as [Project, Project, Project, Project, Project];
-  const [timetable, game] = projectsOf(estate, osakaIssues) as [Project, Project];
-  tracker(estate, maarduIssues, portal, 'PORTAL');
-  tracker(estate, maarduIssues, mail, 'MAIL');
-  tracker(estate, osakaIssues, timetable, 'TIME');
-  tracker(estate, osakaIssues, game, 'GAME');
+  const [portal, , , , mail] = projectsOf(estate, maarduIssues);
+  const [timetable, game] = projectsOf(estate, osakaIssues);
+  tracker(estate, maarduIssues, present(portal), 'PORTAL');
+  tracker(estate, maarduIssues, present(mail), 'MAIL');
+  tracker(estate, osakaIssues, present(timetable), 'TIME');
+  tracker(estate, osakaIssues, present(game), 'GAME');
 }
 
-const projectsOf = ({ story: { world } }: Estate, { owner }: Account): readonly Project[] =>
-  (world.organisations[owner ?? -1] as Organisation).projects;
+const projectsOf = ({ story: { world } }: Inventory, { owner }: Account): readonly Project[] =>
+  present(world.organisations[owner ?? -1]).projects;
 
 /** A group with repositories. */
-function code(estate: Estate, account: Account, project: Project): void {
+function code(estate: Inventory, account: Account, project: Project): void {
   const { plan, seed } = estate.story;
   const [from, until] = estate.era(account, project);
   const path = slug(project.facts.name);
@@ -56,7 +57,7 @@ function code(estate: Estate, account: Account, project: Project): void {
   }
 }
 
-function databases(estate: Estate, account: Account, project: Project): void {
+function databases(estate: Inventory, account: Account, project: Project): void {
   const { plan } = estate.story;
   const [from, until] = estate.era(account, project);
   for (const [n, name] of ['ledger', 'reports'].entries()) {
@@ -105,12 +106,12 @@ const issues: readonly IssueFacts[] = [
 ];
 
 /** An issue tracker with some issues, one of them with a subtask, and comments. */
-function tracker(estate: Estate, account: Account, project: Project, key: string): void {
+function tracker(estate: Inventory, account: Account, project: Project, key: string): void {
   const { plan } = estate.story;
   const [from, until] = estate.era(account, project);
   const start = plan.between(from, from + (until - from) / 3);
   const by = ownerOf(project);
-  const jira: Thing = estate.make({
+  const jira: DemoResource = estate.make({
     account,
     project,
     path: 'jira-projects',
@@ -121,7 +122,7 @@ function tracker(estate: Estate, account: Account, project: Project, key: string
       template: estate.offered(past, account, 'project-templates', 'Scrum software development'),
     }),
   });
-  const create = (past: Past, { priority, summary, type }: IssueFacts, parent?: string): string =>
+  const create = (past: TimeMachine, { priority, summary, type }: IssueFacts, parent?: string): string =>
     past.send('POST', '/api/jira-issues/', {
       by,
       body: {

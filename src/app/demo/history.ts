@@ -1,17 +1,24 @@
 import { createUser } from '../../accounts/users/add.ts';
-import { ownContext } from '../../kernel/access/deployment.ts';
+import { systemContext } from '../../kernel/access/app.ts';
 import { day, hour, minute } from '../../kernel/clock.ts';
-import { grant, memberships, type Story } from './memberships.ts';
-import type { Past } from './past.ts';
+import { present } from '../../kernel/present.ts';
+import { grant, memberships, type Scenario } from './memberships.ts';
 import { Plan, span } from './plan.ts';
 import type { Seed } from './seed.ts';
+import type { Answer, TimeMachine } from './time-machine.ts';
 import { type Organisation, ownerOf, type Person, type Project, type World } from './world.ts';
 
-/** Plans two years of the world's history up to now. Every password is the one with this hash. */
-export function planHistory(world: World, now: number, seed: Seed, passwordHash: string): Plan {
+/** A password, and what is kept of it. */
+export interface Password {
+  readonly text: string;
+  readonly hash: string;
+}
+
+/** Plans two years of the world's history up to now. Everybody has the same password. */
+export function planHistory(world: World, now: number, seed: Seed, password: Password): Plan {
   const plan = new Plan(now, seed);
-  const story: Story = { world, plan, seed };
-  team(story, passwordHash);
+  const story: Scenario = { world, plan, seed };
+  team(story, password);
   world.organisations.forEach((organisation, index) => {
     organisation.begins = plan.daysAgo(span - 5 - index * 42 - seed.below(20));
     customer(story, organisation, index);
@@ -25,7 +32,7 @@ export function planHistory(world: World, now: number, seed: Seed, passwordHash:
   });
   departures(story);
   for (const person of world.people) {
-    if (!world.team.includes(person)) hire(story, person, passwordHash);
+    if (!world.team.includes(person)) hire(story, person, password);
     life(story, person);
   }
   memberships(story);
@@ -35,19 +42,16 @@ export function planHistory(world: World, now: number, seed: Seed, passwordHash:
   return plan;
 }
 
-const staff = ({ world, seed }: Story): Person => world.team[seed.below(2)] as Person;
+const staff = ({ world, seed }: Scenario): Person => present(world.team[seed.below(2)]);
 
-/** The founder has been made on the command line; he brings in his colleagues. */
-function team(story: Story, passwordHash: string): void {
+/** The founder has been made on the command line, and brings in the colleagues. */
+function team(story: Scenario, password: Password): void {
   const { plan, world } = story;
-  const [founder, ...colleagues] = world.team as [Person, ...Person[]];
+  const [first, ...colleagues] = world.team;
+  const founder = present(first);
   founder.joined = plan.daysAgo(span);
   plan.at(founder.joined, (past) => {
-    const { uuid } = createUser(
-      ownContext(past.deployment),
-      { username: founder.username, isStaff: true },
-      passwordHash,
-    );
+    const { uuid } = createUser(systemContext(past.app), { username: founder.username, isStaff: true }, password.hash);
     founder.url = `/api/users/${uuid}/`;
   });
   plan.at(founder.joined + 10 * minute, (past) => {
@@ -58,16 +62,16 @@ function team(story: Story, passwordHash: string): void {
   });
   colleagues.forEach((person, index) => {
     person.joined = founder.joined + (1 + index) * hour;
-    hire(story, person, passwordHash, founder, index === 0 ? { is_staff: true } : { is_support: true });
+    hire(story, person, password, founder, index === 0 ? { is_staff: true } : { is_support: true });
   });
 }
 
 /** An account, its password, and what its owner does with it first. */
-function hire(story: Story, person: Person, passwordHash: string, by = staff(story), rights: object = {}): void {
+function hire(story: Scenario, person: Person, { hash, text }: Password, by = staff(story), rights: object = {}): void {
   const { plan } = story;
   plan.at(person.joined, (past) => {
     person.url = past.send('POST', '/api/users/', { by, body: { ...person.fields, ...rights } }).url;
-    past.send('POST', `${person.url}password/`, { by, prepared: passwordHash });
+    past.send('POST', `${person.url}password/`, { by, body: { password: text }, prepared: hash });
   });
   plan.at(plan.later(person.joined, 1, 30), (past) => {
     past.send('PATCH', person.url, { by: person, body: { ...person.profile, agree_with_policy: true } });
@@ -75,7 +79,7 @@ function hire(story: Story, person: Person, passwordHash: string, by = staff(sto
 }
 
 /** People come one after the other over the life of a customer, the last of them lately. */
-function arrival({ plan }: Story, { begins, people }: Organisation, position: number): number {
+function arrival({ plan }: Scenario, { begins, people }: Organisation, position: number): number {
   const length = plan.now - 12 * day - begins;
   return plan.between(
     begins + (length * (position - 1)) / people.length + hour,
@@ -83,16 +87,16 @@ function arrival({ plan }: Story, { begins, people }: Organisation, position: nu
   );
 }
 
-function customer(story: Story, organisation: Organisation, index: number): void {
+function customer(story: Scenario, organisation: Organisation, index: number): void {
   const { plan } = story;
   const { facts, begins } = organisation;
   const by = staff(story);
   const contact = { email: `office@${facts.domain}`, phone_number: `${facts.callingCode} 555 0${100 + index}` };
   plan.at(begins, (past) => {
     const body = { ...facts.fields, ...contact, agreement_number: 1001 + index };
-    const created = past.send('POST', '/api/customers/', { by, body });
+    const created = past.send<Answer & { quotas: readonly QuotaAnswer[] }>('POST', '/api/customers/', { by, body });
     organisation.url = created.url;
-    if (index % 4 === 0) limitProjects(past, by, created.quotas as readonly { url: string; name: string }[]);
+    if (index % 4 === 0) limitProjects(past, by, created.quotas);
   });
   if (index % 2 === 0) {
     plan.at(plan.between(begins + 30 * day, plan.latest), (past) => {
@@ -101,12 +105,17 @@ function customer(story: Story, organisation: Organisation, index: number): void
   }
 }
 
-function limitProjects(past: Past, by: Person, quotas: readonly { url: string; name: string }[]): void {
+interface QuotaAnswer {
+  readonly url: string;
+  readonly name: string;
+}
+
+function limitProjects(past: TimeMachine, by: Person, quotas: readonly QuotaAnswer[]): void {
   const quota = quotas.find(({ name }) => name === 'nc_project_count');
   if (quota) past.send('PATCH', quota.url, { by, body: { limit: 10 } });
 }
 
-function beginProject({ plan }: Story, project: Project, position: number): void {
+function beginProject({ plan }: Scenario, project: Project, position: number): void {
   const { facts, organisation } = project;
   const length = (plan.now - 25 * day - organisation.begins) / organisation.projects.length;
   const start = organisation.begins + length * position;
@@ -132,11 +141,11 @@ function beginProject({ plan }: Story, project: Project, position: number): void
 }
 
 /** A few accounts are closed, one of them for some days only, and one is deleted. */
-function departures(story: Story): void {
+function departures(story: Scenario): void {
   const { plan, world } = story;
-  const leavers = [1, 4, 7].map((index) => world.organisations[index]?.people[9] as Person);
-  const traveller = world.organisations[2]?.people[9] as Person;
-  const forgotten = world.partners.at(-1) as Person;
+  const leavers = [1, 4, 7].map((index) => present(world.organisations[index]?.people[9]));
+  const traveller = present(world.organisations[2]?.people[9]);
+  const forgotten = present(world.partners.at(-1));
   for (const person of [...leavers, traveller]) {
     person.leaves = plan.daysAgo(6);
     plan.at(
@@ -153,7 +162,7 @@ function departures(story: Story): void {
 }
 
 /** What everybody does: visits, now and then with a mistyped password, and SSH keys. */
-function life({ plan, seed, world }: Story, person: Person): void {
+function life({ plan, seed, world }: Scenario, person: Person): void {
   const from = person.joined + 32 * hour;
   const until = Math.min(person.leaves, plan.latest);
   const visits = world.team.includes(person) ? 25 : 2 + seed.below(4);
@@ -164,7 +173,7 @@ function life({ plan, seed, world }: Story, person: Person): void {
     // Whoever leaves meanwhile has been logged out by that.
     if (seed.below(3) === 0 && at + 20 * minute < until) plan.at(at + 20 * minute, (past) => past.logOut(person));
   }
-  const keys = [0, 1, 1, 1, 2][seed.below(5)] as number;
+  const keys = seed.pick([0, 1, 1, 1, 2]);
   for (let number = 1; number <= keys; number++) {
     const line = seed.publicKey(`${person.username}@${number === 1 ? 'laptop' : 'workstation'}`);
     const at = plan.between(from, Math.min(from + number * 40 * day, until));
@@ -178,33 +187,33 @@ function life({ plan, seed, world }: Story, person: Person): void {
 }
 
 /** The deprecated way into an organisation: claimed, then approved, rejected, left again or still waiting. */
-function claims({ plan, world }: Story): void {
-  const host = world.organisations[0] as Organisation;
-  const owner = host.people[0] as Person;
+function claims({ plan, world }: Scenario): void {
+  const host = present(world.organisations[0]);
+  const owner = present(host.people[0]);
   const claim = (person: Person, decision?: 'approve' | 'reject', leaves = false): void => {
     const at = plan.later(person.joined, 40, 80);
     const act =
       (name: string, by: Person, body = {}) =>
-      (past: Past): void =>
+      (past: TimeMachine): void =>
         void past.send('POST', `${person.url}${name}_organization/`, { by, body });
     plan.at(at, act('claim', person, { organization: host.facts.fields.abbreviation }));
     if (decision) plan.at(at + 3 * hour, act(decision, owner));
     if (leaves) plan.at(at + 30 * hour, act('remove', owner));
   };
-  claim(host.people[5] as Person, 'approve');
-  claim(host.people[6] as Person, 'approve', true);
-  claim(host.people[7] as Person);
-  claim(world.partners[9] as Person, 'reject');
+  claim(present(host.people[5]), 'approve');
+  claim(present(host.people[6]), 'approve', true);
+  claim(present(host.people[7]));
+  claim(present(world.partners[9]), 'reject');
 }
 
 /** Two projects have come and gone, and their roles with them. */
-function closedProjects(story: Story): void {
+function closedProjects(story: Scenario): void {
   const { plan, world } = story;
   for (const [index, name] of [
     [0, 'Proof of concept'],
     [3, 'Migration rehearsal'],
   ] as const) {
-    const organisation = world.organisations[index] as Organisation;
+    const organisation = present(world.organisations[index]);
     const project: Project = {
       facts: { name, description: 'For a few weeks only.' },
       organisation,
@@ -215,7 +224,7 @@ function closedProjects(story: Story): void {
     const end = plan.between(project.begins + 40 * day, project.begins + 60 * day);
     grant(story, {
       project,
-      person: organisation.people[1] as Person,
+      person: present(organisation.people[1]),
       role: 'admin',
       at: plan.later(project.begins, 2, 30),
     });
@@ -224,10 +233,10 @@ function closedProjects(story: Story): void {
 }
 
 /** A consultant who owns two customers has moved a project from one to the other. */
-function move({ plan, world }: Story): void {
-  const [consultant] = world.partners as [Person];
-  const project = world.organisations[1]?.projects[3] as Project;
-  const target = world.organisations[2] as Organisation;
+function move({ plan, world }: Scenario): void {
+  const consultant = present(world.partners[0]);
+  const project = present(world.organisations[1]?.projects[3]);
+  const target = present(world.organisations[2]);
   plan.at(plan.daysAgo(6), (past) => {
     past.send('PATCH', project.url, { by: consultant, body: { customer: target.url } });
     project.organisation = target;

@@ -1,7 +1,8 @@
 import { day, hour } from '../../kernel/clock.ts';
+import { present } from '../../kernel/present.ts';
 import { type Account, strictProject } from './accounts.ts';
-import { type Estate, slug, type Thing } from './estate.ts';
-import type { Past } from './past.ts';
+import { type DemoResource, type Inventory, slug } from './inventory.ts';
+import type { TimeMachine } from './time-machine.ts';
 import type { Organisation, Project } from './world.ts';
 
 const roles = ['web', 'db', 'cache', 'worker', 'build', 'proxy'] as const;
@@ -10,7 +11,7 @@ const roles = ['web', 'db', 'cache', 'worker', 'build', 'proxy'] as const;
 const movingProject = 'Build farm';
 
 /** Every project gets virtual machines: in a private cloud, or as droplets; some customers have Amazon as well. */
-export function planMachines(estate: Estate): void {
+export function planMachines(estate: Inventory): void {
   const { accounts, story } = estate;
   const own = new Map<number, Account>(
     Object.values(accounts).flatMap((account) =>
@@ -38,7 +39,7 @@ export function planMachines(estate: Estate): void {
 }
 
 /** A private cloud, made by staff, with instances and their volumes. */
-function cloud(estate: Estate, organisation: Organisation, project: Project): void {
+function cloud(estate: Inventory, organisation: Organisation, project: Project): void {
   const {
     accounts: { cloud: account },
     story: { plan, seed, world },
@@ -64,7 +65,7 @@ function cloud(estate: Estate, organisation: Organisation, project: Project): vo
       account,
       project,
       path: 'openstack-instances',
-      name: `${roles[n] as string}-${slug(project.facts.name)}`,
+      name: `${present(roles[n])}-${slug(project.facts.name)}`,
       at,
       isMachine: true,
       fields: (past) => ({
@@ -82,7 +83,7 @@ function cloud(estate: Estate, organisation: Organisation, project: Project): vo
 }
 
 /** A snapshot of the first volume of an instance. */
-function snapshot({ story: { plan } }: Estate, machine: Thing): void {
+function snapshot({ story: { plan } }: Inventory, machine: DemoResource): void {
   const { by } = machine.account;
   plan.at(plan.between(machine.made + day, machine.made + 8 * day), (past) => {
     const [volume] = past.list(`/api/openstack-volumes/?instance=${encodeURIComponent(machine.url)}`, by);
@@ -90,13 +91,13 @@ function snapshot({ story: { plan } }: Estate, machine: Thing): void {
   });
 }
 
-function droplets(estate: Estate, account: Account, project: Project, count: number): void {
+function droplets(estate: Inventory, account: Account, project: Project, count: number): void {
   const { plan, seed } = estate.story;
   const [from, until] = estate.era(account, project);
   for (let n = 0; n < count; n++) {
     const at = plan.between(from, until - 10 * day);
     const machine = droplet(estate, account, project, {
-      name: `${roles[n] as string}-${slug(project.facts.name)}`,
+      name: `${present(roles[n])}-${slug(project.facts.name)}`,
       at,
       size: seed.pick(['s-1vcpu-1gb', 's-1vcpu-2gb', 's-2vcpu-4gb']),
     });
@@ -114,11 +115,11 @@ function droplets(estate: Estate, account: Account, project: Project, count: num
 
 /** Plans a droplet. */
 export const droplet = (
-  estate: Estate,
+  estate: Inventory,
   account: Account,
   project: Project,
   { at, name, size }: { name: string; at: number; size: string },
-): Thing =>
+): DemoResource =>
   estate.make({
     account,
     project,
@@ -134,17 +135,17 @@ export const droplet = (
     }),
   });
 
-function amazon(estate: Estate, account: Account, project: Project): void {
+function amazon(estate: Inventory, account: Account, project: Project): void {
   const { plan, seed } = estate.story;
   const [from, until] = estate.era(account, project);
-  const region = (past: Past): string => estate.offered(past, account, 'regions', 'EU (Frankfurt)');
+  const region = (past: TimeMachine): string => estate.offered(past, account, 'regions', 'EU (Frankfurt)');
   for (let n = 0; n < 3; n++) {
     const size = seed.pick(['t2.micro', 't2.medium', 'm4.large']);
     const machine = estate.make({
       account,
       project,
       path: 'aws-instances',
-      name: `${roles[n] as string}-${slug(project.facts.name)}`,
+      name: `${present(roles[n])}-${slug(project.facts.name)}`,
       at: plan.between(from, until - 10 * day),
       isMachine: true,
       fields: (past) => ({
@@ -167,8 +168,8 @@ function amazon(estate: Estate, account: Account, project: Project): void {
 }
 
 /** One machine was there before its account was connected. */
-function imported({ story: { plan, world } }: Estate, { begins, by, name, prefix }: Account): void {
-  const project = world.organisations[1]?.projects[0] as Project;
+function imported({ story: { plan, world } }: Inventory, { begins, by, name, prefix }: Account): void {
+  const project = present(world.organisations[1]?.projects[0]);
   plan.at(Math.max(begins, project.begins) + 2 * day, (past) => {
     const service = past.list(`/api/${prefix}/`, by).find((each) => each.name === name);
     const found = past.list(`${service?.url}link/?resource_type=Amazon.Instance`, by)[0];
@@ -182,7 +183,7 @@ function imported({ story: { plan, world } }: Estate, { begins, by, name, prefix
 const fates = ['runs', 'restarted', 'runs', 'maintained', 'runs', 'stopped', 'runs'] as const;
 
 /** What happens to a machine in its time; most run on. */
-function life(estate: Estate, machine: Thing): void {
+function life(estate: Inventory, machine: DemoResource): void {
   const { plan, seed } = estate.story;
   const fate = seed.pick(fates);
   const at = plan.between(machine.made + day, plan.latest - day);

@@ -1,15 +1,16 @@
 import { isoTime, minute } from '../../kernel/clock.ts';
-import type { Estate, Thing } from './estate.ts';
-import type { Past } from './past.ts';
+import { present } from '../../kernel/present.ts';
+import type { DemoResource, Inventory } from './inventory.ts';
 import type { Seed } from './seed.ts';
+import type { TimeMachine } from './time-machine.ts';
 import type { Person } from './world.ts';
 
 const longest = 12;
 const agreed = 99.5;
 
 /** What a probe of staff has told of every resource: SLA of its last months, and the present values of what is watched. */
-export function planMeasurements({ story: { plan, seed, world }, things }: Estate): void {
-  const by = world.team[1] as Person;
+export function planMeasurements({ story: { plan, seed, world }, things }: Inventory): void {
+  const by = present(world.team[1]);
   plan.at(plan.now - 110 * minute, (past) => {
     const present = things.filter(({ gone, url }) => url !== '' && gone > plan.latest);
     // Every twelfth is not watched.
@@ -17,9 +18,9 @@ export function planMeasurements({ story: { plan, seed, world }, things }: Estat
   });
 }
 
-function measure(past: Past, thing: Thing, by: Person, seed: Seed): void {
+function measure(past: TimeMachine, thing: DemoResource, by: Person, seed: Seed): void {
   const scope = thing.url;
-  const now = past.deployment.clock.now();
+  const now = past.app.clock.now();
   for (const period of monthsBetween(thing.made, now).slice(-longest)) {
     const value = seed.below(8) === 0 ? 95 + seed.below(450) / 100 : 99.5 + seed.below(50) / 100;
     past.send('PUT', '/api/resource-sla/', { by, body: { scope, period, value, agreed_value: agreed } });
@@ -37,7 +38,8 @@ function measure(past: Past, thing: Thing, by: Person, seed: Seed): void {
 function monthsBetween(from: number, to: number): string[] {
   const last = isoTime(to).slice(0, 7);
   const months: string[] = [];
-  for (let [year, month] = isoTime(from).slice(0, 7).split('-').map(Number) as [number, number]; ; ) {
+  const start = new Date(from / 1000);
+  for (let year = start.getUTCFullYear(), month = start.getUTCMonth() + 1; ; ) {
     const name = `${year}-${String(month).padStart(2, '0')}`;
     months.push(name);
     if (name >= last) return months;

@@ -1,10 +1,11 @@
 import { day, hour, isoTime, minute } from '../../kernel/clock.ts';
+import { present } from '../../kernel/present.ts';
 import type { Plan } from './plan.ts';
 import type { Seed } from './seed.ts';
 import { type Organisation, ownerOf, type Person, type Project, type World } from './world.ts';
 
 /** What the planning of a history has at hand. */
-export interface Story {
+export interface Scenario {
   readonly world: World;
   readonly plan: Plan;
   readonly seed: Seed;
@@ -40,7 +41,7 @@ const fates = [
 ] as const;
 
 /** Plans every role of the world: those some people are known for, then a share of work for everybody else. */
-export function memberships(story: Story): void {
+export function memberships(story: Scenario): void {
   for (const organisation of story.world.organisations) customerRoles(story, organisation);
   partners(story);
   let count = 0;
@@ -57,18 +58,19 @@ export function memberships(story: Story): void {
   }
   const { organisations, partners: all } = story.world;
   for (const [index, person] of all.slice(4, 8).entries()) {
-    const host = organisations[index * 2] as Organisation;
-    assign(story, person, host.projects[1] as Project, count++);
+    const host = present(organisations[index * 2]);
+    assign(story, person, present(host.projects[1]), count++);
   }
 }
 
 /** Owner and support of a customer; every other company has a second owner for a limited time. */
-function customerRoles(story: Story, organisation: Organisation): void {
+function customerRoles(story: Scenario, organisation: Organisation): void {
   const { plan, world } = story;
   const index = world.organisations.indexOf(organisation);
-  const [owner, second, support] = organisation.people as [Person, Person, Person | undefined];
+  const [first, second, support] = organisation.people;
+  const owner = present(first);
   grant(story, { organisation, person: owner, role: 'owner', at: owner.joined + 20 * minute });
-  if (!support) return;
+  if (!second || !support) return;
   const at = plan.later(second.joined, 2, 40);
   if (index % 2 === 0) {
     const expires = index % 4 === 0 ? plan.now + (90 + index) * day : plan.between(at + day, plan.latest);
@@ -80,11 +82,12 @@ function customerRoles(story: Story, organisation: Organisation): void {
 }
 
 /** People who work for several customers, or for none. */
-function partners(story: Story): void {
+function partners(story: Scenario): void {
   const { plan, world } = story;
-  const [consultant, freelancer, guest, auditor] = world.partners as [Person, Person, Person, Person];
+  const partner = (index: number): Person => present(world.partners[index]);
+  const [consultant, freelancer, guest, auditor] = [partner(0), partner(1), partner(2), partner(3)];
   const hosts = (...indexes: readonly number[]): Organisation[] =>
-    indexes.map((index) => world.organisations[index] as Organisation);
+    indexes.map((index) => present(world.organisations[index]));
   for (const organisation of hosts(0, 1, 2)) {
     grant(story, {
       organisation,
@@ -98,12 +101,12 @@ function partners(story: Story): void {
       grant(story, {
         project,
         person: freelancer,
-        role: projectRoles[index] as string,
+        role: present(projectRoles[index]),
         at: readyIn(story, freelancer, project),
       });
   });
   const [host] = hosts(0);
-  const visited = host?.projects[1] as Project;
+  const visited = present(host?.projects[1]);
   grant(story, { project: visited, person: guest, role: 'support', at: plan.daysAgo(30), expires: plan.now + 3 * day });
   hosts(4, 5, 6).forEach((organisation, index) => {
     const at = plan.later(Math.max(auditor.joined, organisation.begins), 5, 90);
@@ -115,7 +118,7 @@ function partners(story: Story): void {
       ...(index === 2 && { expires: plan.between(at + day, plan.latest) }),
     });
   });
-  const forgotten = world.partners.at(-1) as Person;
+  const forgotten = present(world.partners.at(-1));
   grant(story, {
     project: visited,
     person: forgotten,
@@ -125,18 +128,18 @@ function partners(story: Story): void {
 }
 
 /** One to three different projects of a customer. */
-function someProjects({ seed }: Story, { projects }: Organisation): Project[] {
+function someProjects({ seed }: Scenario, { projects }: Organisation): Project[] {
   const first = seed.below(projects.length);
   const count = Math.min(projects.length, 1 + seed.below(3));
-  return Array.from({ length: count }, (_, i) => projects[(first + i) % projects.length] as Project);
+  return Array.from({ length: count }, (_, i) => present(projects[(first + i) % projects.length]));
 }
 
 /** Gives somebody a role in a project, with the next fate in turn. */
-function assign(story: Story, person: Person, project: Project, count: number): void {
+function assign(story: Scenario, person: Person, project: Project, count: number): void {
   const { plan } = story;
   const at = readyIn(story, person, project);
-  const role = projectRoles[count % 3] as string;
-  const other = projectRoles[(count + 1) % 3] as string;
+  const role = present(projectRoles[count % 3]);
+  const other = present(projectRoles[(count + 1) % 3]);
   const fate = fates[count % fates.length];
   // A closed account is left alone.
   const until = Math.min(person.leaves, plan.latest);
@@ -157,17 +160,17 @@ function assign(story: Story, person: Person, project: Project, count: number): 
 }
 
 /** Soon after both the person and the project are there. */
-const readyIn = ({ plan }: Story, person: Person, project: Project): number =>
+const readyIn = ({ plan }: Scenario, person: Person, project: Project): number =>
   plan.later(Math.max(person.joined, project.begins), 2, 60);
 
 /** Plans one role: staff give those in a customer, owners those in its projects. */
 export function grant(
-  { plan, world }: Story,
+  { plan, world }: Scenario,
   membership: Membership & ({ organisation: Organisation } | { project: Project }),
 ): void {
   const { person, at, ends, expires, nextRole } = membership;
   const isCustomer = 'organisation' in membership;
-  const by = (): Person => (isCustomer ? (world.team[0] as Person) : ownerOf(membership.project));
+  const by = (): Person => (isCustomer ? present(world.team[0]) : ownerOf(membership.project));
   const path = `/api/${isCustomer ? 'customer' : 'project'}-permissions/`;
   const scope = (): object =>
     isCustomer ? { customer: membership.organisation.url } : { project: membership.project.url };

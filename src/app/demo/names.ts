@@ -1,3 +1,5 @@
+import { present } from '../../kernel/present.ts';
+
 /**
  * The people of the demonstration world, by the place they work at: full name and, where it is written otherwise, the
  * native name behind a bar. The position in a company's list says what somebody does there, see `jobTitles`.
@@ -57,7 +59,7 @@ const usernameOf = (name: string): string =>
     .toLowerCase()
     .normalize('NFD')
     .replace(/\p{M}/gu, '')
-    .replace(/[łøæßıđ]/g, (letter) => whole[letter] as string)
+    .replace(/[łøæßıđ]/g, (letter) => present(whole[letter]))
     .replace(/ +/g, '.');
 
 /** What the people of a company do, by position. */

@@ -1,8 +1,8 @@
 import { day, hour, second } from '../../kernel/clock.ts';
-import type { Past } from './past.ts';
 import type { Seed } from './seed.ts';
+import type { TimeMachine } from './time-machine.ts';
 
-type Act = (past: Past) => void;
+type Act = (past: TimeMachine) => void;
 
 /** Days of history. */
 export const span = 730;
@@ -44,11 +44,11 @@ export class Plan {
   }
 
   /** Everything that happens, in order; what is planned for one instant, in the order of planning. */
-  async run(past: Past): Promise<void> {
+  async run(past: TimeMachine): Promise<void> {
     const acts = this.#acts.sort((a, b) => a.at - b.at);
     for (const { at, act } of acts) {
       await past.passTo(at);
-      past.deployment.db.write(() => act(past));
+      past.app.db.write(() => act(past));
     }
     await past.passTo(this.now);
   }

@@ -1,4 +1,5 @@
 import { createECDH, createHash, createPrivateKey, createPublicKey } from 'node:crypto';
+import { present } from '../../kernel/present.ts';
 
 /** What PKCS #8 puts before the 32 bytes of an Ed25519 private key (RFC 8410). */
 const ed25519Prefix = Buffer.from('302e020100300506032b657004220420', 'hex');
@@ -30,7 +31,7 @@ export class Seed {
 
   /** One item of a list that is not empty. */
   pick<T>(list: readonly T[]): T {
-    return list[this.below(list.length)] as T;
+    return present(list[this.below(list.length)]);
   }
 
   /** An SSH public key in one line, of a private key that nobody has. */

@@ -1,7 +1,8 @@
+import { present } from '../../kernel/present.ts';
 import { jobTitles, type Name, namesAt, otherJobTitles, type Place } from './names.ts';
 import { type OrganisationFacts, organisations, type ProjectFacts } from './organisations.ts';
-import type { Visitor } from './past.ts';
 import type { Seed } from './seed.ts';
+import type { Visitor } from './time-machine.ts';
 
 /** Somebody with an account. */
 export interface Person extends Visitor {
@@ -100,4 +101,4 @@ function personOf(
 }
 
 /** Who owns the customer that a project belongs to. */
-export const ownerOf = (project: Project): Person => project.organisation.people[0] as Person;
+export const ownerOf = (project: Project): Person => present(project.organisation.people[0]);

@@ -32,7 +32,7 @@ export function docs(endpoints: () => readonly Endpoint[]): Endpoint {
     operations: {
       GET: {
         summary: 'Answers the OpenAPI description of this API.',
-        who: 'Anybody.',
+        allowedFor: 'Anybody.',
         output: { status: 200, shape: { type: 'object', additionalProperties: true }, types: ['text/html'] },
         handle: ({ config, incoming, query }) => {
           const isBrowser = /text\/html/i.test(incoming.headers.accept ?? '') && query.one('format') !== 'openapi';

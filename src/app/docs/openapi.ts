@@ -1,13 +1,18 @@
 import type { BodySpec, Endpoint, Method, Operation } from '../../kernel/collection/endpoint.ts';
 import { exampleUuid } from '../../kernel/collection/example.ts';
-import type { Shape } from '../../kernel/collection/field.ts';
 import type { Filter } from '../../kernel/collection/filter.ts';
+import type { JsonSchema } from '../../kernel/collection/json-schema.ts';
 import type { Config } from '../../kernel/config/config.ts';
+import { namesOf } from '../../kernel/names.ts';
+import { present } from '../../kernel/present.ts';
 import { version } from '../../kernel/version.ts';
 import { refusalComponents, refusalSchemas, refusalsOf } from './refusals.ts';
 import { bodyExample, bodyShape, Schemas } from './schemas.ts';
 
 type Json = Readonly<Record<string, unknown>>;
+
+/** What the document is called. */
+export const title = 'Tenantry';
 
 /** Where the paths of the document begin: at the path of base_url, at which a proxy may serve the API. */
 export const serverPath = ({ base_url: base }: Pick<Config, 'base_url'>): string =>
@@ -16,14 +21,14 @@ export const serverPath = ({ base_url: base }: Pick<Config, 'base_url'>): string
 /** The OpenAPI 3.1 document of these endpoints; the same for every caller. Their paths begin at `server`. */
 export function openApi(endpoints: readonly Endpoint[], server = '/'): Json {
   const schemas = new Schemas();
-  for (const shape of Object.values(refusalSchemas)) schemas.refer(shape as Shape);
+  for (const shape of Object.values(refusalSchemas)) schemas.refer(shape);
   // A path that takes no method, such as the import of a type that imports nothing, is nothing to call.
   const served = endpoints.filter(({ operations }) => Object.keys(operations).length > 0);
   const paths = served.map((endpoint): [string, Json] => {
-    const keys = [...endpoint.path.matchAll(/:(\w+)/g)].map(([, name]) => keyParameter(endpoint, name as string));
-    const operations = Object.entries(endpoint.operations).map(([method, operation]) => [
+    const keys = [...endpoint.path.matchAll(/:(\w+)/g)].map(([, name = '']) => keyParameter(endpoint, name));
+    const operations = namesOf(endpoint.operations).map((method) => [
       method.toLowerCase(),
-      describe(endpoint, method as Method, operation, schemas),
+      describe(endpoint, method, present(endpoint.operations[method]), schemas),
     ]);
     return [
       documentedPath(endpoint),
@@ -33,7 +38,7 @@ export function openApi(endpoints: readonly Endpoint[], server = '/'): Json {
   return {
     openapi: '3.1.0',
     info: {
-      title: 'Tenantry',
+      title,
       version,
       summary: 'Organisations and the cloud resources they use.',
       description: about,
@@ -96,7 +101,7 @@ const keyParameter = ({ key }: Endpoint, name: string): Json => ({
 });
 
 function describe(endpoint: Endpoint, method: Method, operation: Operation, schemas: Schemas): Json {
-  const { filters = {}, input, orderings = [], output, paginated, selectable, summary, who } = operation;
+  const { filters = {}, input, orderings = [], output, paginated, selectable, summary, allowedFor } = operation;
   const parameters = [
     ...Object.entries(filters).map(([name, filter]) => filterParameter(name, filter)),
     ...(orderings.length > 0 ? [orderParameter(orderings)] : []),
@@ -106,7 +111,7 @@ function describe(endpoint: Endpoint, method: Method, operation: Operation, sche
   return {
     operationId: operationId(endpoint, method),
     summary,
-    ...(who !== undefined && { description: `Who may call it: ${who}` }),
+    ...(allowedFor !== undefined && { description: `Who may call it: ${allowedFor}` }),
     tags: [tagOf(endpoint)],
     ...(endpoint.open && { security: [] }),
     ...(parameters.length > 0 && { parameters }),
@@ -140,7 +145,7 @@ function requestBody(input: BodySpec, schemas: Schemas): Json {
   return {
     ...(shape.required !== undefined && { required: true }),
     content: {
-      [first as string]: {
+      [present(first)]: {
         schema,
         ...(first === bodyTypes[0] && { examples: { example: { value: bodyExample(input) } } }),
       },
@@ -183,7 +188,7 @@ const listHeaders: Json = {
   'X-Result-Count': { description: 'Objects on all pages together.', schema: { type: 'integer', minimum: 0 } },
 };
 
-const typeOfFilter: Readonly<Record<Filter['type'], Shape>> = {
+const typeOfFilter: Readonly<Record<Filter['type'], JsonSchema>> = {
   string: { type: 'string' },
   uuid: { type: 'string', pattern: '^[0-9A-Fa-f-]{32,36}$' },
   boolean: { type: 'boolean' },
@@ -232,7 +237,7 @@ const fieldParameters = ['field', 'fields'].map((name) => ({
 }));
 
 /** A star at the end of an ordering stands for any name. */
-function orderItem(orderings: readonly string[]): Shape {
+function orderItem(orderings: readonly string[]): JsonSchema {
   const known = orderings.filter((name) => !name.endsWith('*'));
   const prefixes = orderings.filter((name) => name.endsWith('*')).map((name) => name.slice(0, -1));
   const names = { type: 'string', enum: known.flatMap((name) => [name, `-${name}`]) };

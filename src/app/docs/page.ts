@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { embeddedScript } from '../../kernel/native/embedded.ts';
+import { title } from './openapi.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -26,7 +27,6 @@ export interface Page {
 
 /** The OpenAPI document as one page to read and to try: the viewer and the document are in it, and it asks only this server. */
 export function page(document: Json): Page {
-  const { title } = document.info as { title: string };
   const viewer = embeddedScript('rapidoc');
   const start = starting(document);
   // The viewer styles its parts by style attributes.

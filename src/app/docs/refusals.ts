@@ -1,4 +1,5 @@
 import type { Endpoint, Method, Operation, Refusal } from '../../kernel/collection/endpoint.ts';
+import type { JsonSchema } from '../../kernel/collection/json-schema.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -94,7 +95,7 @@ export const refusalComponents: Json = Object.fromEntries(
 );
 
 /** The schemas of the bodies of refusals. */
-export const refusalSchemas: Json = {
+export const refusalSchemas: Readonly<Record<string, JsonSchema>> = {
   Detail: {
     title: 'Detail',
     type: 'object',
@@ -125,10 +126,12 @@ export function refusalsOf(endpoint: Endpoint, method: Method, operation: Operat
     503: false,
     ...operation.refusals,
   };
-  const statuses = (Object.keys(refusals) as unknown as Refusal[]).filter((status) => possible[status]);
+  const isPossible: Readonly<Record<string, boolean>> = possible;
   return {
     ...Object.fromEntries(
-      statuses.map((status) => [status, { $ref: `#/components/responses/${refusals[status].name}` }]),
+      Object.entries(refusals)
+        .filter(([status]) => isPossible[status])
+        .map(([status, { name }]) => [status, { $ref: `#/components/responses/${name}` }]),
     ),
     default: { $ref: '#/components/responses/Failed' },
   };

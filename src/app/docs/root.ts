@@ -11,7 +11,7 @@ export const root = (endpoints: () => readonly Endpoint[]): Endpoint => ({
   operations: {
     GET: {
       summary: 'Lists the collections of the API.',
-      who: 'Everybody.',
+      allowedFor: 'Everybody.',
       output: { status: 200, shape: { type: 'object', additionalProperties: { type: 'string', format: 'uri' } } },
       handle: ({ base }) =>
         json(Object.fromEntries(prefixesOf(endpoints()).map((prefix) => [prefix, `${base}/api/${prefix}/`]))),
@@ -37,7 +37,7 @@ export const versionEndpoint: Endpoint = {
   operations: {
     GET: {
       summary: 'Answers the version of the application.',
-      who: 'Anybody.',
+      allowedFor: 'Anybody.',
       output: {
         status: 200,
         shape: { type: 'object', properties: { version: { type: 'string' } }, required: ['version'] },
@@ -81,7 +81,7 @@ export const configuration: Endpoint = {
   operations: {
     GET: {
       summary: 'Answers the public feature flags.',
-      who: 'Anybody.',
+      allowedFor: 'Anybody.',
       output: { status: 200, shape: configurationShape },
       handle: ({ config }) =>
         json({

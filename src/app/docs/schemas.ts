@@ -2,17 +2,19 @@ import { isDeepStrictEqual } from 'node:util';
 import { toJsonSchema } from '@valibot/to-json-schema';
 import type { BodySpec } from '../../kernel/collection/endpoint.ts';
 import { exampleLink, exampleOf } from '../../kernel/collection/example.ts';
-import type { Field, Input, Shape } from '../../kernel/collection/field.ts';
+import type { Input, WritableField } from '../../kernel/collection/field.ts';
+import type { JsonSchema } from '../../kernel/collection/json-schema.ts';
 import { orNullShape } from '../../kernel/collection/representation.ts';
+import type { Purpose } from '../../kernel/collection/validate.ts';
 
 /** The schemas of a document: each with a title stands once among its components, and everything else refers to it. */
 export class Schemas {
-  readonly components: Record<string, Shape> = {};
+  readonly components: Record<string, JsonSchema> = {};
   /** As they were given, to tell whether a title always means the same. */
-  readonly #given = new Map<string, Shape>();
+  readonly #given = new Map<string, JsonSchema>();
 
   /** The same schema with references in the place of those that have a title. Throws when a title means two things. */
-  refer(shape: Shape): Shape {
+  refer(shape: JsonSchema): JsonSchema {
     const { title } = shape;
     if (typeof title !== 'string') return this.#within(shape);
     const known = this.#given.get(title);
@@ -23,11 +25,11 @@ export class Schemas {
     return { $ref: `#/components/schemas/${title}` };
   }
 
-  #within(shape: Shape): Shape {
+  #within(shape: JsonSchema): JsonSchema {
     const one = (value: unknown): unknown => (isShape(value) ? this.refer(value) : value);
-    const all = (value: unknown): unknown => (value as readonly unknown[]).map(one);
+    const all = (value: unknown): unknown => (Array.isArray(value) ? value.map(one) : value);
     const named = (value: unknown): unknown =>
-      Object.fromEntries(Object.entries(value as Shape).map(([name, member]) => [name, one(member)]));
+      isShape(value) ? Object.fromEntries(Object.entries(value).map(([name, member]) => [name, one(member)])) : value;
     const parts: Readonly<Record<string, (value: unknown) => unknown>> = {
       properties: named,
       items: one,
@@ -40,16 +42,16 @@ export class Schemas {
   }
 }
 
-const isShape = (value: unknown): value is Shape => typeof value === 'object' && value !== null;
+const isShape = (value: unknown): value is JsonSchema => typeof value === 'object' && value !== null;
 
 /** The schema of a body: the fields that may be written for its purpose. */
-export function bodyShape({ fields, purpose, title }: BodySpec): Shape {
+export function bodyShape({ fields, purpose, title }: BodySpec): JsonSchema {
   const accepted = acceptedFields({ fields, purpose });
-  const required = accepted.filter(([, input]) => purpose !== 'change' && input.required).map(([name]) => name);
+  const required = requiredOf(accepted, purpose).map(([name]) => name);
   return {
     ...(title !== undefined && { title }),
     type: 'object',
-    properties: Object.fromEntries(accepted.map(([name, input]) => [name, inputShape(fields[name] as Field, input)])),
+    properties: Object.fromEntries(accepted.map(([name, field]) => [name, inputShape(field)])),
     ...(required.length > 0 && { required }),
   };
 }
@@ -57,39 +59,43 @@ export function bodyShape({ fields, purpose, title }: BodySpec): Shape {
 /** A valid body: the one that is declared, or what is required with the examples of its fields. */
 export function bodyExample(body: BodySpec): unknown {
   if (body.example) return body.example;
-  const { properties = {}, required = [] } = bodyShape(body) as {
-    properties?: Record<string, Shape>;
-    required?: readonly string[];
-  };
-  const names = required.length > 0 ? required : Object.keys(properties).slice(0, 1);
-  return Object.fromEntries(names.map((name) => [name, exampleOf(properties[name] as Shape, name)]));
+  const accepted = acceptedFields(body);
+  const required = requiredOf(accepted, body.purpose);
+  const told = required.length > 0 ? required : accepted.slice(0, 1);
+  return Object.fromEntries(told.map(([name, field]) => [name, exampleOf(inputShape(field), name)]));
 }
 
-const acceptedFields = ({ fields, purpose }: Pick<BodySpec, 'fields' | 'purpose'>): [string, Input<unknown>][] =>
-  Object.entries(fields).flatMap(([name, { input }]): [string, Input<unknown>][] =>
-    input && (purpose === 'create' ? input.create : input.update !== false) ? [[name, input]] : [],
-  );
+type Accepted = readonly [name: string, field: WritableField];
+
+const acceptedFields = ({ fields, purpose }: Pick<BodySpec, 'fields' | 'purpose'>): readonly Accepted[] =>
+  Object.entries(fields).flatMap(([name, field]): Accepted[] => {
+    const { input } = field;
+    return input && (purpose === 'create' ? input.create : input.update !== false) ? [[name, { ...field, input }]] : [];
+  });
+
+/** Those that the body must have. */
+const requiredOf = (accepted: readonly Accepted[], purpose: Purpose): readonly Accepted[] =>
+  purpose === 'change' ? [] : accepted.filter(([, { input }]) => input.required);
 
 /** The JSON Schema of a valibot schema; one that may be null says so by its type. */
-function shapeOf(schema: Input<unknown>['schema']): Shape {
-  const { $schema: _, ...shape } = toJsonSchema(schema, { errorMode: 'ignore', target: 'draft-2020-12' }) as Shape & {
-    $schema?: unknown;
-  };
-  const [known, none] = (shape.anyOf ?? []) as readonly Shape[];
-  return known && none?.type === 'null' ? orNullShape(known) : shape;
+function shapeOf(schema: Input<unknown>['schema']): JsonSchema {
+  const { $schema: _, ...shape } = toJsonSchema(schema, { errorMode: 'ignore', target: 'draft-2020-12' });
+  const [known, none]: readonly unknown[] = shape.anyOf ?? [];
+  return isShape(known) && isShape(none) && none.type === 'null' ? orNullShape(known) : shape;
 }
 
-function inputShape({ help, select, shape, type }: Field, { nullable, schema, shape: own }: Input<unknown>): Shape {
-  const accepted = own ?? shapeOf(schema);
-  const { enum: choices, examples } = shape as { enum?: readonly unknown[]; examples?: readonly unknown[] };
+function inputShape({ help, input, select, shape, type }: WritableField): JsonSchema {
+  const { nullable } = input;
+  const accepted = input.shape ?? shapeOf(input.schema);
+  const { enum: choices, examples } = shape;
   return {
-    ...(choices ? { type: shape.type } : accepted),
+    ...(choices === undefined ? accepted : { type: shape.type }),
     ...(type === 'file upload' || type === 'image upload'
       ? { type: nullable ? ['string', 'null'] : 'string', contentMediaType: 'application/octet-stream' }
       : {}),
     ...(select && { format: 'uri-reference', examples: [exampleLink(select().path)] }),
-    ...(choices && { enum: choices }),
-    ...(examples && { examples }),
+    ...(choices !== undefined && { enum: choices }),
+    ...(examples !== undefined && { examples }),
     ...(help !== undefined && { description: help }),
   };
 }

@@ -1,7 +1,7 @@
 import { failedSources } from '../../accounts/session/saml/identity-providers.ts';
 import { createMissing, type Drift, findDrift, findMissing, repairDrift } from '../../activity/quotas/recount.ts';
 import { findResourceDrift } from '../../cloud/resources/recount.ts';
-import type { Deployment } from '../../kernel/access/deployment.ts';
+import type { App } from '../../kernel/access/app.ts';
 import { raw, type Sql, sql } from '../../kernel/db/sql.ts';
 
 /** What an examination found. */
@@ -20,21 +20,21 @@ const mostLines = 20;
  * dangling references are only told, as is metadata of identity providers that could not be read; a damaged file is not
  * touched.
  */
-export function examine(deployment: Deployment, repair: boolean): Diagnosis {
-  const { db } = deployment;
+export function examine(app: App, repair: boolean): Diagnosis {
+  const { db } = app;
   const damage = db.values<string>(raw('PRAGMA integrity_check(20)')).filter((line) => line !== 'ok');
   const dangling = db.all<{ table: string; rowid: number | null; parent: string }>(raw('PRAGMA foreign_key_check'));
-  const leftovers = findLeftovers(deployment);
-  const missing = findMissing(deployment);
-  const drifts = drift(deployment);
+  const leftovers = findLeftovers(app);
+  const missing = findMissing(app);
+  const drifts = drift(app);
   const unread = failedSources(db);
   const isRepaired = repair && damage.length === 0;
   if (isRepaired) {
     db.write(() => {
       for (const { id, table } of leftovers) db.run(sql`DELETE FROM ${raw(table)} WHERE id = ${id}`);
-      createMissing(deployment, missing);
+      createMissing(app, missing);
       // Counted again: a quota that was missing has not been counted yet.
-      repairDrift(deployment, drift(deployment));
+      repairDrift(app, drift(app));
     });
     db.commit();
   }
@@ -63,7 +63,7 @@ export function examine(deployment: Deployment, repair: boolean): Diagnosis {
 }
 
 /** Every quota whose usage has drifted. */
-const drift = (deployment: Deployment): Drift[] => [...findDrift(deployment), ...findResourceDrift(deployment)];
+const drift = (app: App): Drift[] => [...findDrift(app), ...findResourceDrift(app)];
 
 /** A quota or alert of an object that does not exist. */
 interface Leftover {
@@ -76,7 +76,7 @@ interface Leftover {
 }
 
 /** They are bound to their objects by kind and id, so that no reference of the database guards them. */
-function findLeftovers({ db, scopes }: Deployment): Leftover[] {
+function findLeftovers({ db, scopes }: App): Leftover[] {
   const of = (table: 'quota' | 'alert', name: Sql): Leftover[] =>
     scopes.entries.flatMap(([kind, scope]) =>
       db.all<Leftover>(sql`SELECT ${table} AS "table", id, ${name} AS name, ${kind} AS kind, scope_id AS scope FROM ${raw(table)}

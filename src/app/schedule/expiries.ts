@@ -1,6 +1,6 @@
 import { expireInvitations, nextInvitationExpiry } from '../../accounts/invitations/expiry.ts';
 import { expireRoles, nextExpiry } from '../../accounts/roles/roles.ts';
-import { type Deployment, ownContext } from '../../kernel/access/deployment.ts';
+import { type App, systemContext } from '../../kernel/access/app.ts';
 
 /** What ends by itself: the next instant at which something does, and the change. */
 const expiries = [
@@ -9,8 +9,8 @@ const expiries = [
 ];
 
 /** Ends roles and invitations at their instant, before anything is served; costs one comparison while none is due. */
-export function dueExpiries(deployment: Deployment): (now: number) => void {
-  const { db } = deployment;
+export function dueExpiries(app: App): (now: number) => void {
+  const { db } = app;
   let next = Infinity;
   let seen = -1;
   return (now) => {
@@ -20,7 +20,7 @@ export function dueExpiries(deployment: Deployment): (now: number) => void {
     }
     if (now < next) return;
     db.write(() => {
-      for (const { end } of expiries) end({ ...ownContext(deployment), now });
+      for (const { end } of expiries) end({ ...systemContext(app), now });
     });
   };
 }

@@ -2,7 +2,7 @@ import { expireInvitations } from '../../accounts/invitations/expiry.ts';
 import { removeLeftMails } from '../../accounts/invitations/mails.ts';
 import { expireRoles } from '../../accounts/roles/roles.ts';
 import { removeOldMessages } from '../../accounts/session/saml/requests.ts';
-import { removeClosedAlerts } from '../../activity/alerts/raise.ts';
+import { removeClosedAlerts } from '../../activity/alerts/alert-store.ts';
 import { removeOldEvents } from '../../activity/events/retention.ts';
 import { indexSome } from '../../activity/events/search.ts';
 import { removeLeftDeliveries, removeOldDeliveries } from '../../activity/hooks/retention.ts';
@@ -18,14 +18,17 @@ import type { Task } from '../../kernel/jobs/timer.ts';
 const task = (name: string, every: number, run: Task['run']): Task => ({
   name,
   every,
-  run: (context) => context.deployment.db.write(() => run(context)),
+  run: (context) => context.app.db.write(() => run(context)),
 });
 
-/** A task that does again what a power failure has undone: its run is a transaction that does not wait for the disk. */
+/**
+ * A task that does again what a power failure has undone: its run is a transaction that does not wait for the disk.
+ * See src/decisions/relaxed-writes.md.
+ */
 const repeatable = (name: string, every: number, run: Task['run']): Task => ({
   name,
   every,
-  run: (context) => context.deployment.db.writeUnsynced(() => run(context)),
+  run: (context) => context.app.db.writeRelaxed(() => run(context)),
 });
 
 /** What a deployment does by itself. */
@@ -36,7 +39,7 @@ export const housekeeping = ({ types }: Catalogue): readonly Task[] => [
   {
     name: 'save token use',
     every: second,
-    run: ({ deployment: { db, tokenUse }, now }) => {
+    run: ({ app: { db, tokenUse }, now }) => {
       if (tokenUse.isDue(now)) db.write(() => tokenUse.save(db, now));
     },
   },
@@ -46,7 +49,7 @@ export const housekeeping = ({ types }: Catalogue): readonly Task[] => [
   repeatable('remove closed alerts', hour, removeClosedAlerts),
   repeatable('fold old quota versions', second, foldOldVersions),
   task('schedule synchronisations', second, scheduleSyncs),
-  repeatable('index events', second, ({ deployment: { db } }) => indexSome(db)),
+  repeatable('index events', second, ({ app: { db } }) => indexSome(db)),
   repeatable('remove old events', second, removeOldEvents),
   repeatable('remove old deliveries', second, removeOldDeliveries),
   repeatable('remove deliveries of deleted hooks', second, removeLeftDeliveries),

@@ -1,9 +1,11 @@
-import type { EntityKind, PropertyKind, ProviderType, ResourceKind } from './type.ts';
+import { present } from '../../kernel/present.ts';
+import type { EntityKind } from './entity-kind.ts';
+import type { PropertyKind, ProviderType, ResourceKind } from './type.ts';
 
 // What is registered belongs to the deployment, of which the kernel must not know that there are clouds: the floor adds its
 // own member.
-declare module '../../kernel/access/deployment.ts' {
-  interface Deployment {
+declare module '../../kernel/access/app.ts' {
+  interface App {
     /** The types of provider that this deployment serves. */
     readonly catalogue: Catalogue;
   }
@@ -11,6 +13,8 @@ declare module '../../kernel/access/deployment.ts' {
 
 /** A kind of resource with the type it belongs to and its full name. */
 export interface TypedKind {
+  /** What it is registered in, where its other kinds are found by name. */
+  readonly catalogue: Catalogue;
   readonly type: ProviderType;
   readonly kind: ResourceKind;
   /** `DigitalOcean.Droplet` */
@@ -39,15 +43,15 @@ export class Catalogue {
     if (types.length === 0) throw new Error('At least one provider type is needed');
     const named = <K extends { readonly name: string }>(type: ProviderType, kinds: readonly K[]) =>
       kinds.map((kind) => ({ type, kind, name: `${type.name}.${kind.name}` }));
-    this.kinds = types.flatMap((type) => named(type, type.kinds));
+    this.kinds = types.flatMap((type) => named(type, type.kinds)).map((typed) => ({ catalogue: this, ...typed }));
     this.propertyKinds = types.flatMap((type) => named(type, type.properties));
     const entities = types.flatMap((type) => named(type, type.entities ?? []));
     this.#types = new Map(types.map((type) => [type.name, type]));
     this.#kinds = new Map(this.kinds.map((typed) => [typed.name, typed]));
     this.#entityKinds = new Map(entities.map(({ kind, name }) => [name, kind]));
-    refuseRepeated(types.map(({ name }) => name));
-    refuseRepeated([...this.kinds, ...this.propertyKinds, ...entities].map(({ name }) => name));
-    refuseRepeated([
+    rejectRepeated(types.map(({ name }) => name));
+    rejectRepeated([...this.kinds, ...this.propertyKinds, ...entities].map(({ name }) => name));
+    rejectRepeated([
       ...types.map(({ prefix }) => prefix),
       ...[...this.kinds, ...this.propertyKinds].map(({ kind }) => kind.path),
     ]);
@@ -70,7 +74,7 @@ export class Catalogue {
 
   /** The full name of such a kind. */
   entityName(kind: EntityKind): string {
-    return [...this.#entityKinds].find(([, known]) => known === kind)?.[0] as string;
+    return present([...this.#entityKinds].find(([, known]) => known === kind))[0];
   }
 }
 
@@ -79,7 +83,7 @@ function known<T>(value: T | undefined, what: string, name: string): T {
   return value;
 }
 
-function refuseRepeated(names: readonly string[]): void {
+function rejectRepeated(names: readonly string[]): void {
   const repeated = names.find((name, i) => names.indexOf(name) !== i);
   if (repeated !== undefined) throw new Error(`Two provider types declare "${repeated}"`);
 }

@@ -1,6 +1,7 @@
-import type { Field, Fields } from '../../kernel/collection/field.ts';
-import { checked, parsedText } from '../../kernel/collection/rules.ts';
+import { FieldError, messages, refine, type WritableField } from '../../kernel/collection/field.ts';
+import { parsedText } from '../../kernel/collection/rules.ts';
 import { integer, number } from '../../kernel/collection/values.ts';
+import type { OptionFields } from './type.ts';
 
 /** `<name>=<value>` items of a comma list; a bare value stands under `*`, a bare name under itself. */
 function items(text: string): [string, string | undefined][] {
@@ -9,8 +10,8 @@ function items(text: string): [string, string | undefined][] {
     .map((item) => item.trim())
     .filter((item) => item !== '')
     .map((item) => {
-      const [name, value] = item.split('=', 2);
-      return [(name as string).trim(), value?.trim()];
+      const [name = '', value] = item.split('=', 2);
+      return [name.trim(), value?.trim()];
     });
 }
 
@@ -38,7 +39,7 @@ export function parseFailures(text: string): ReadonlyMap<string, number> | undef
 }
 
 /** Options that settings of every type have; a real driver keeps them unused (providers.md 3.2). */
-export const simulatorOptions: Fields = {
+export const simulatorOptions: OptionFields = {
   simulator_seed: integer({ min: -2_147_483_648, max: 4_294_967_295, help: 'Seed of the simulated world.' }),
   simulator_latency: parsedText(parseLatencies, latencyRule, 'Milliseconds, or a list of operation=milliseconds.'),
   simulator_failures: parsedText(parseFailures, failureRule, 'A list of operation or operation=probability.'),
@@ -46,9 +47,9 @@ export const simulatorOptions: Fields = {
 };
 
 /** A latitude or longitude in degrees. */
-export const degrees = (most: number): Field<number> => ({
-  ...checked(number({ min: -most }), (given) =>
-    given > most ? [`Ensure this value is less than or equal to ${most}.`] : [],
-  ),
-  facts: { min_value: -most, max_value: most },
+export const degrees = (most: number): WritableField<number, false> => ({
+  ...refine(number({ min: -most }), (given) => {
+    if (given > most) throw new FieldError([messages.atMost(most)]);
+  }),
+  constraints: { min_value: -most, max_value: most },
 });

@@ -1,5 +1,5 @@
 import { RE2JS, RE2JSException } from 're2js';
-import type { Field } from '../../kernel/collection/field.ts';
+import type { WritableField } from '../../kernel/collection/field.ts';
 import { parsedText } from '../../kernel/collection/rules.ts';
 
 /*
@@ -8,7 +8,8 @@ import { parsedText } from '../../kernel/collection/rules.ts';
  */
 
 /** An option that holds a regular expression. */
-export const pattern = (help: string): Field<string> => parsedText(compiled, 'Enter a valid regular expression.', help);
+export const pattern = (help: string): WritableField<string, false> =>
+  parsedText(compiled, 'Enter a valid regular expression.', help);
 
 /** Whether the expression matches somewhere in the text; a text that is no expression matches nothing. */
 export const matches = (expression: string, text: string): boolean =>

@@ -21,18 +21,18 @@ export interface Simulation {
 /** How one kind of object behaves. */
 export interface SimulatedKind {
   /** The vendor's id of the n-th object of this kind in its settings, from 1. */
-  readonly id: (n: number, draw: Draw, values: PlainValues) => string;
+  readonly id: (n: number, draw: Generator, values: PlainValues) => string;
   /** Why the provider makes no such object beside those it has; undefined when it does. */
   readonly refuses?: (values: PlainValues, all: (kind: string) => readonly OtherObject[]) => string | undefined;
   /** Values the provider gives a new object besides those asked for: addresses, generated names. */
-  readonly born?: (n: number, values: PlainValues, draw: Draw) => PlainValues;
+  readonly initialValues?: (n: number, values: PlainValues, draw: Generator) => PlainValues;
   /** Runtime states an operation passes through before it is done; `create` and `delete` among them. */
-  readonly interim?: Readonly<Record<string, readonly string[]>>;
+  readonly transitionStates?: Readonly<Record<string, readonly string[]>>;
   /** Runtime state when an operation is done. */
   readonly final?: Readonly<Record<string, string>>;
   /** Values after an action besides the runtime state. */
   readonly effects?: Readonly<
-    Record<string, (values: PlainValues, parameters: PlainValues, draw: Draw) => PlainValues>
+    Record<string, (values: PlainValues, parameters: PlainValues, draw: Generator) => PlainValues>
   >;
   /** What an operation does to other objects when it is done: the root volume of an instance comes and goes with it. */
   readonly others?: Readonly<
@@ -46,11 +46,11 @@ export interface SimulatedKind {
     >
   >;
   /** What becomes of the rows of other objects while an operation runs. */
-  readonly meanwhile?: Readonly<Record<string, (parameters: PlainValues) => readonly RowChange[]>>;
+  readonly sideEffects?: Readonly<Record<string, (parameters: PlainValues) => readonly RowChange[]>>;
   /** What the provider tells of an object besides its own values. */
   readonly observed?: (object: OtherObject, all: (kind: string) => readonly OtherObject[]) => PlainValues;
   /** Values of an importable object as `simulator_inventory` makes them; `fellow` is the id of the n-th such object of another kind. */
-  readonly unmanaged?: (n: number, draw: Draw, fellow: (kind: string) => string | undefined) => PlainValues;
+  readonly unmanaged?: (n: number, draw: Generator, fellow: (kind: string) => string | undefined) => PlainValues;
 }
 
 /** An object of the world besides the one an operation is about. */
@@ -77,7 +77,7 @@ export type OtherChange =
   | { readonly kind: string; readonly action: 'remove'; readonly backend_id: string; readonly isSilent?: boolean };
 
 /** Generated values, all following from the world's seed and the object. */
-export interface Draw {
+export interface Generator {
   /** Hexadecimal digits; each call goes on in the same stream. */
   readonly hex: (length: number) => string;
   /** The next address of the world in 198.18.0.0/15. */

@@ -1,14 +1,14 @@
-import type { Context } from '../../kernel/access/deployment.ts';
+import type { Context } from '../../kernel/access/app.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
-import type { Fields, Values } from '../../kernel/collection/field.ts';
+import type { Fields, NewValues, WritableField } from '../../kernel/collection/field.ts';
 import type { Filters } from '../../kernel/collection/filter.ts';
 import type { Json } from '../../kernel/collection/representation.ts';
 import type { TextRule } from '../../kernel/collection/rules.ts';
-import type { Database } from '../../kernel/db/database.ts';
-import type { Sql, Value } from '../../kernel/db/sql.ts';
+import type { Sql } from '../../kernel/db/sql.ts';
 import type { Task } from '../../kernel/jobs/timer.ts';
 import type { BackendObject, Driver, DriverSettings, PlainValues } from './driver.ts';
+import type { EntityKind } from './entity-kind.ts';
 import type { ResourceRow } from './resource-row.ts';
 import type { Simulation } from './simulation.ts';
 import type { VendorHttp } from './vendor-http.ts';
@@ -20,6 +20,9 @@ import type { VendorHttp } from './vendor-http.ts';
  */
 
 export type Category = 'vms' | 'apps' | 'private_clouds' | 'storages';
+
+/** Options of settings, which are fields that are written. */
+export type OptionFields = Readonly<Record<string, WritableField>>;
 
 /** A type of provider. */
 export interface ProviderType {
@@ -33,7 +36,7 @@ export interface ProviderType {
   readonly hasGlobalProperties: boolean;
   readonly isPublic: boolean;
   /** Option fields of the settings, besides the credentials every type has. */
-  readonly options: Fields;
+  readonly options: OptionFields;
   /** Names of options that are secrets: encrypted, and shown as stars. */
   readonly secretOptions?: readonly string[];
   /** Credentials the real driver cannot do without: messages by field, empty when all are there. */
@@ -71,8 +74,21 @@ export interface PropertyKind {
   readonly isKept?: (name: string, options: PlainValues) => boolean;
 }
 
+/** What the body of every creation brings besides the fields of the kind itself. */
+export interface CommonValues {
+  readonly name: string;
+  readonly description?: string;
+  /** Id of the link. */
+  readonly service_project_link: number;
+  /** Id of the key to inject, of machines. */
+  readonly ssh_public_key?: number | null;
+}
+
+/** The values that create a resource of a kind with these fields. */
+export type NewResource<F extends Fields> = NewValues<F> & CommonValues;
+
 /** A kind of resource, or of part of one. */
-export interface ResourceKind {
+export interface ResourceKind<F extends Fields = Fields> {
   /** `Droplet` */
   readonly name: string;
   /** `digitalocean-droplets` */
@@ -91,7 +107,7 @@ export interface ResourceKind {
   /** Runtime values that mean failure while an operation waits. */
   readonly failed?: readonly string[];
   /** Members besides the base ones: what creation takes and what answers add. Expressions use `r`. */
-  readonly fields: Fields;
+  readonly fields: F;
   /** SQL of access_url as JSON; null where absent. */
   readonly accessUrl?: Json;
   /** SQL of related_resources as JSON, for details. */
@@ -130,20 +146,23 @@ export interface ResourceKind {
   /** Sees to what is attached to a resource before its row goes. `deletion`: its flags; absent when the row goes here only. */
   readonly onRemoval?: (context: Context, resource: ResourceRow, deletion: PlainValues | undefined) => void;
   /** Who may create beyond the common rule; answers the text of the 403, or undefined. */
-  readonly refuseCreation?: (request: Request, values: PlainValues) => string | undefined;
-  /** Checks a creation and says what the row and the driver get. Throws 400 and 409. */
-  readonly accept?: (request: Request, values: Values<Fields>, place: Place) => Acceptance;
+  readonly creationDenialReason?: (request: Request, values: CommonValues) => string | undefined;
+  /**
+   * Checks a creation and says what the row and the driver get. Throws 400 and 409.
+   * A method, so that kinds with whatever fields stand in one list.
+   */
+  accept?(request: Request, values: NewResource<F>, place: ResourceLocation): CreationPlan;
   /** What it adds to quotas, by what they belong to. */
-  readonly demands: (resource: ResourceRow) => KindDemands;
+  readonly quotaDeltas: (resource: ResourceRow) => KindDeltas;
   readonly quotas?: Readonly<Record<string, number>>;
   readonly quotasAreBackend?: boolean;
   /** Quotas whose usage the provider tells, as a value of this name. */
   readonly usages?: readonly string[];
   readonly actions: readonly ResourceAction[];
   /** Extra conditions of deletion: the text of the 409, or undefined. Erred resources are asked too. */
-  readonly refuseDeletion?: (request: Request, resource: ResourceRow) => string | undefined;
+  readonly deletionRefusalReason?: (request: Request, resource: ResourceRow) => string | undefined;
   /** Who may delete, where it is not everybody who may change; the text of the 403, or undefined. */
-  readonly forbidDeletion?: (request: Request, resource: ResourceRow) => string | undefined;
+  readonly deletionDenialReason?: (request: Request, resource: ResourceRow) => string | undefined;
   /** Flags of a deletion, read from the query. */
   readonly deletionFlags?: Readonly<Record<string, boolean>>;
   /** Time limits in minutes where they are not the common ones. */
@@ -158,39 +177,14 @@ export interface ResourceKind {
   /** Those of them that are not values of the object under the same name. */
   readonly importItem?: (request: Request, object: BackendObject, settings: number) => PlainValues;
   /** Checks an import and says what the row gets. Throws 400. */
-  readonly acceptImport?: (request: Request, object: BackendObject, place: Place) => Acceptance;
+  readonly acceptImport?: (request: Request, object: BackendObject, place: ResourceLocation) => CreationPlan;
 }
 
-/**
- * A kind of object that is no resource, such as an issue: in a table of its type, with the states and jobs of resources, but
- * without events, quotas and counts. The table has id, uuid, settings_id, state, error_message and backend_id.
- */
-export interface EntityKind {
-  /** `Issue` */
-  readonly name: string;
-  readonly table: string;
-  /** The rows it refers to and cannot be created before, by the column that does; the first one is what it belongs to. */
-  readonly owners: readonly [Owner, ...Owner[]];
-  /** What drivers are told of a row: its values, and parameters that are not kept at the provider. */
-  readonly told: (db: Database, id: number) => { readonly values: PlainValues; readonly parameters?: PlainValues };
-  /** The columns that values from a driver go to. */
-  readonly stored: (
-    context: Context,
-    values: PlainValues,
-    present: number | undefined,
-  ) => Readonly<Record<string, Value>>;
-  /** Makes the row of an object that somebody made at the provider; absent: such objects stay unknown here. */
-  readonly adopt?: (context: Context, owner: number, backendId: string, values: PlainValues) => void;
-}
-
-/** A column with the id of a row in a table. */
-export interface Owner {
-  readonly column: string;
-  readonly table: string;
-}
+/** Declares a kind of resource: what accepts a creation must know the fields that it names. */
+export const resourceKind = <F extends Fields>(kind: ResourceKind<F>): ResourceKind => kind;
 
 /** Where a resource is made: ids of the link and of what it connects. */
-export interface Place {
+export interface ResourceLocation {
   readonly link: number;
   readonly service: number;
   readonly settings: number;
@@ -200,20 +194,20 @@ export interface Place {
 }
 
 /** What an accepted creation or import consists of. */
-export interface Acceptance {
+export interface CreationPlan {
   /** Columns of the row; `details` is an object. */
   readonly row: PlainValues;
   /** What the driver gets besides the row's values. */
   readonly parameters?: PlainValues;
   /** Encrypted with the job, and with the row under the same names. */
   readonly secrets?: PlainValues;
-  readonly attached?: readonly Attached[];
+  readonly attached?: readonly AttachedResource[];
   /** Called with the new row's id, for what goes with it. */
   readonly afterInsert?: (id: number) => void;
 }
 
 /** A row that is made together with another and attached to it: a volume of a new instance. The driver creates both in one operation. */
-export interface Attached {
+export interface AttachedResource {
   /** Full name of its kind. */
   readonly kind: string;
   readonly uuid: string;
@@ -236,7 +230,7 @@ export interface FailedOperation {
 }
 
 /** Additions to quotas of the project, the customer, the link, the service and the tenant. */
-export interface KindDemands {
+export interface KindDeltas {
   readonly project?: Readonly<Record<string, number>>;
   readonly customer?: Readonly<Record<string, number>>;
   readonly link?: Readonly<Record<string, number>>;
@@ -245,10 +239,10 @@ export interface KindDemands {
 }
 
 /** An action on a resource. */
-export interface ResourceAction {
+export interface ResourceAction<F extends Fields = Fields> {
   readonly name: string;
   /** Fields of the body; absent: a button. */
-  readonly fields?: Fields;
+  readonly fields?: F;
   /** A valid body for the documentation; default: the required fields with their examples. */
   readonly example?: PlainValues;
   /** Needed states; default OK. */
@@ -256,26 +250,29 @@ export interface ResourceAction {
   /** Needed runtime states; default any. */
   readonly runtimeStates?: readonly string[];
   /** Who may, where it is not everybody who may change: the text of the 403, or undefined. */
-  readonly forbid?: (request: Request, resource: ResourceRow) => string | undefined;
+  readonly denialReason?: (request: Request, resource: ResourceRow) => string | undefined;
   /** Further conditions: the text of the 409, or undefined. */
-  readonly refuse?: (request: Request, resource: ResourceRow) => string | undefined;
+  readonly refusalReason?: (request: Request, resource: ResourceRow) => string | undefined;
   /** Checks the body and says what the driver gets. Throws 400 and 409. Without it the body's values are the parameters. */
-  readonly accept?: (request: Request, resource: ResourceRow, values: Values<Fields>) => ActionAcceptance;
+  accept?(request: Request, resource: ResourceRow, values: NewValues<F>): ActionPlan;
   /** The body of the 202. */
   readonly answer: Readonly<Record<string, string>>;
   /** The full name of the kind of which `make` makes a resource. */
   readonly makes?: string;
   /** An action that makes another resource and answers 201 with it, leaving the state of its own alone. Throws 400 and 409. */
-  readonly make?: (request: Request, resource: ResourceRow, values: Values<Fields>) => ResourceRow;
+  make?(request: Request, resource: ResourceRow, values: NewValues<F>): ResourceRow;
 }
 
-export interface ActionAcceptance {
+/** Declares an action with fields: what takes their values must know them. */
+export const resourceAction = <F extends Fields>(action: ResourceAction<F>): ResourceAction => action;
+
+export interface ActionPlan {
   readonly parameters?: PlainValues;
   /** They become the row's when the action succeeds. */
   readonly secrets?: PlainValues;
   /** Quotas the action adds to at once; taken back when it fails. */
-  readonly demands?: KindDemands;
-  readonly attached?: readonly Attached[];
+  readonly quotaDeltas?: KindDeltas;
+  readonly attached?: readonly AttachedResource[];
   /** Ids of other resources that are Updating as long as this one. */
   readonly together?: readonly number[];
   /** Called when nothing refuses the action any more. */

@@ -5,6 +5,7 @@ import type { Log } from '../../kernel/log.ts';
 import { type AddressRule, addressRule } from '../../kernel/net/destination.ts';
 import { HttpClient, NoAnswerError } from '../../kernel/net/http-client.ts';
 import type { Resolver } from '../../kernel/net/resolver.ts';
+import { errorOf } from '../../kernel/present.ts';
 import { type ErrorClass, ProviderError } from './provider-error.ts';
 
 /*
@@ -133,11 +134,9 @@ export class VendorHttp {
       return answer;
     } catch (error) {
       const { method, url } = call;
-      const { code, message } = ((error as Error).cause ?? error) as NodeJS.ErrnoException;
-      this.options.log.warn(
-        { method, host: url.host, path: url.pathname, reason: code ?? message },
-        'vendor call failed',
-      );
+      const cause = errorOf(errorOf(error).cause ?? error);
+      const reason = 'code' in cause ? cause.code : cause.message;
+      this.options.log.warn({ method, host: url.host, path: url.pathname, reason }, 'vendor call failed');
       if (error instanceof ProviderError) throw error;
       throw error instanceof NoAnswerError && error.isRefusedAddress ? refusedAddress() : unavailable();
     }

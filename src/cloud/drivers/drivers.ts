@@ -1,4 +1,4 @@
-import type { Deployment } from '../../kernel/access/deployment.ts';
+import type { App } from '../../kernel/access/app.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import type { Driver, DriverSettings } from '../catalogue/driver.ts';
 import { VendorHttp, vendorAddressRule } from '../catalogue/vendor-http.ts';
@@ -21,7 +21,7 @@ interface Row {
 }
 
 /** What a driver is told of settings; undefined when they are gone. */
-export function driverSettings({ db, secrets }: Deployment, id: number): DriverSettings | undefined {
+export function driverSettings({ db, secrets }: App, id: number): DriverSettings | undefined {
   const row = db.get<Row>(sql`SELECT * FROM service_settings WHERE id = ${id}`);
   if (!row) return undefined;
   const opened = (secret: Uint8Array | null): string | null =>
@@ -32,7 +32,7 @@ export function driverSettings({ db, secrets }: Deployment, id: number): DriverS
     password: opened(row.password),
     token: opened(row.token),
     certificate: opened(row.certificate),
-    options: { ...JSON.parse(options), ...(secretOptions && JSON.parse(opened(secretOptions) as string)) },
+    options: { ...JSON.parse(options), ...(secretOptions && JSON.parse(secrets.open(secretOptions, row.uuid))) },
     mayBePrivate: byStaff === 1,
   };
 }
@@ -42,15 +42,15 @@ export const isSimulated = (backendUrl: string | null | undefined): boolean =>
   backendUrl == null || /^simulator:/i.test(backendUrl);
 
 /** The driver of settings: the simulator, or the vendor's. */
-export function driverOf(deployment: Deployment, settings: DriverSettings): Driver {
-  const type = deployment.catalogue.type(settings.type);
-  if (isSimulated(settings.backend_url)) return new SimulatorDriver(deployment, type, settings);
+export function driverOf(app: App, settings: DriverSettings): Driver {
+  const type = app.catalogue.type(settings.type);
+  if (isSimulated(settings.backend_url)) return new SimulatorDriver(app, type, settings);
   if (!type.driver) throw new Error(`There is no driver for ${type.name} backends`);
-  return type.driver(settings, vendorHttp(deployment, settings));
+  return type.driver(settings, vendorHttp(app, settings));
 }
 
 /** How a driver calls its vendor: to the addresses that these settings may name, and with their secrets kept out of texts. */
-function vendorHttp({ config, log, resolve }: Deployment, settings: DriverSettings): VendorHttp {
+function vendorHttp({ config, log, resolve }: App, settings: DriverSettings): VendorHttp {
   const { certificate, mayBePrivate, password, token, uuid } = settings;
   return new VendorHttp({
     resolve,

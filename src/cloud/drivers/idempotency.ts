@@ -8,7 +8,7 @@ export interface Accepted {
 }
 
 /** Something that a provider must not do twice. */
-export interface Order {
+export interface IdempotentRequest {
   /** Asks for it. */
   readonly ask: () => Promise<Accepted>;
   /** Looks for what an earlier call without an answer may have brought about. */
@@ -18,7 +18,7 @@ export interface Order {
 }
 
 /** What the memo keeps besides: calls that got no answer, and whether the last of them is still to be looked for. */
-interface Doubt {
+interface UncertainState {
   readonly lost?: number;
   readonly isInDoubt?: boolean;
   /** Why the last one got no answer. */
@@ -34,8 +34,11 @@ const mostCalls = 4;
  * because it got no answer or the process ended, what it may have brought about is looked for, and only when there is
  * nothing it is asked for again. The memo then holds what was accepted; the caller goes on by it.
  */
-export async function askOnce({ isRepeated, memo }: DriverCall, { ask, find, patience }: Order): Promise<Step> {
-  const { failure = 'Backend does not respond', isInDoubt = false, lost = 0 } = memo as Doubt;
+export async function idempotentCall(
+  { isRepeated, memo }: DriverCall,
+  { ask, find, patience }: IdempotentRequest,
+): Promise<Step> {
+  const { failure = 'Backend does not respond', isInDoubt = false, lost = 0 }: UncertainState = memo;
   const accepted = (what: Accepted): Step => ({
     kind: 'wait',
     milliseconds: patience,

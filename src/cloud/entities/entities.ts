@@ -1,13 +1,14 @@
-import { type Context, type Deployment, newUuid, ownContext } from '../../kernel/access/deployment.ts';
+import { type App, type Context, newUuid, systemContext } from '../../kernel/access/app.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import type { Row } from '../../kernel/collection/collection.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { raw, sql, type Value } from '../../kernel/db/sql.ts';
 import { conflict } from '../../kernel/http/error.ts';
 import { json, type Reply } from '../../kernel/http/reply.ts';
+import { present } from '../../kernel/present.ts';
 import type { DriverCall, PlainValues, Step } from '../catalogue/driver.ts';
+import type { EntityKind } from '../catalogue/entity-kind.ts';
 import type { State } from '../catalogue/resource-row.ts';
-import type { EntityKind } from '../catalogue/type.ts';
 import { type Job, queueJob } from '../jobs/jobs.ts';
 import { longestText, missingAtBackend, operationHandler, type Subject, timeoutOf } from '../jobs/operation.ts';
 
@@ -39,23 +40,19 @@ export function createEntity(
   settings: number,
   columns: Readonly<Record<string, Value>>,
 ): number {
-  const { db, deployment, now } = request;
+  const { db, app, now } = request;
   if (db.value(sql`SELECT state FROM service_settings WHERE id = ${settings}`) === 'Erred') {
     throw conflict('Cannot create resource if its service is in erred state.');
   }
   const id = db.insert(kind.table, {
-    uuid: newUuid(deployment),
+    uuid: newUuid(app),
     settings_id: settings,
     user_id: request.caller.id,
     state: 'Creation Scheduled',
     created: now,
     ...columns,
   });
-  queueJob(request, {
-    settings,
-    entity: { kind: request.deployment.catalogue.entityName(kind), id },
-    operation: 'create',
-  });
+  queueJob(request, { settings, entity: { kind: request.app.catalogue.entityName(kind), id }, operation: 'create' });
   return id;
 }
 
@@ -71,7 +68,7 @@ export function updateEntity(
   request.db.update(kind.table, row.id, { ...columns, state: 'Update Scheduled' });
   queueJob(request, {
     settings: row.settings_id,
-    entity: { kind: request.deployment.catalogue.entityName(kind), id: row.id },
+    entity: { kind: request.app.catalogue.entityName(kind), id: row.id },
     operation: 'update',
   });
 }
@@ -82,7 +79,7 @@ export function deleteEntity(request: Request, kind: EntityKind, row: EntityRow)
   request.db.update(kind.table, row.id, { state: 'Deletion Scheduled' });
   queueJob(request, {
     settings: row.settings_id,
-    entity: { kind: request.deployment.catalogue.entityName(kind), id: row.id },
+    entity: { kind: request.app.catalogue.entityName(kind), id: row.id },
     operation: 'delete',
     parameters: { forced: row.state === 'Erred' },
   });
@@ -99,24 +96,25 @@ export interface Notice {
 
 /** Queues a look at an object that the provider speaks of, unless one is queued that has not begun. */
 export function queueNotice(context: Context, kind: string, settings: number, notice: Notice): void {
-  const { db } = context.deployment;
-  const queued = sql`SELECT 1 FROM job WHERE settings_id = ${settings} AND entity_kind = ${kind} AND entity_id IS NULL AND parameters = ${JSON.stringify(notice)} AND started IS NULL`;
-  if (db.value(queued) === undefined)
+  const { db } = context.app;
+  const queued = db.value(sql`
+    SELECT 1 FROM job
+    WHERE settings_id = ${settings} AND entity_kind = ${kind} AND entity_id IS NULL
+      AND parameters = ${JSON.stringify(notice)} AND started IS NULL`);
+  if (queued === undefined)
     queueJob(context, { settings, entity: { kind, id: null }, operation: 'pull', parameters: { ...notice } });
 }
 
 /** An object is not created before what it refers to, nor more than four of a kind at once on the same settings. */
-function entityMustWait(
-  { catalogue, db }: Deployment,
-  { entity_id: id, entity_kind: name, settings_id: settings }: Job,
-): boolean {
-  const kind = catalogue.entityKind(name as string);
-  if (owners(db, kind, id as number).some(({ state }) => beingCreated.includes(state))) return true;
-  return (
-    (db.value<number>(
-      sql`SELECT count(*) FROM ${raw(kind.table)} WHERE settings_id = ${settings} AND state = 'Creating'`,
-    ) as number) >= creatingAtOnce
-  );
+function entityMustWait({ catalogue, db }: App, { entity_id: id, entity_kind: name, settings_id }: Job): boolean {
+  // A notice speaks of what is there.
+  if (id === null) return false;
+  const kind = catalogue.entityKind(present(name));
+  if (owners(db, kind, id).some(({ state }) => beingCreated.includes(state))) return true;
+  const creating = db.scalar<number>(sql`
+    SELECT count(*) FROM ${raw(kind.table)}
+    WHERE settings_id = ${settings_id} AND state = 'Creating'`);
+  return creating >= creatingAtOnce;
 }
 
 interface Owner {
@@ -126,17 +124,17 @@ interface Owner {
 
 const owners = (db: Database, kind: EntityKind, id: number): Owner[] =>
   kind.owners.flatMap(({ column, table }) =>
-    db.all<Owner>(
-      sql`SELECT state, backend_id FROM ${raw(table)} WHERE id = (SELECT ${raw(column)} FROM ${raw(kind.table)} WHERE id = ${id})`,
-    ),
+    db.all<Owner>(sql`
+      SELECT state, backend_id FROM ${raw(table)}
+      WHERE id = (SELECT ${raw(column)} FROM ${raw(kind.table)} WHERE id = ${id})`),
   );
 
 /** The object that a job is about; undefined when it is gone. */
-function entitySubject(deployment: Deployment, job: Job): Subject | undefined {
-  const name = job.entity_kind as string;
-  const kind = deployment.catalogue.entityKind(name);
-  if (job.entity_id === null) return noticeSubject(deployment, job, name);
-  const { db } = deployment;
+function entitySubject(app: App, job: Job): Subject | undefined {
+  const name = present(job.entity_kind);
+  const kind = app.catalogue.entityKind(name);
+  if (job.entity_id === null) return noticeSubject(app, job, name);
+  const { db } = app;
   const row = find(db, kind, job.entity_id);
   return (
     row && {
@@ -189,7 +187,7 @@ function store(
   state: Readonly<Record<string, Value>> = {},
 ): void {
   const id = typeof backendId === 'string' ? { backend_id: backendId } : {};
-  context.deployment.db.update(kind.table, row.id, { ...kind.stored(context, values, row.id), ...id, ...state });
+  context.app.db.update(kind.table, row.id, { ...kind.stored(context, values, row.id), ...id, ...state });
 }
 
 const ok = { state: 'OK', error_message: '' };
@@ -201,19 +199,19 @@ function finish(
   job: Job,
   step: Exclude<Step, { kind: 'wait' }>,
 ): void {
-  const { forced } = JSON.parse(job.parameters) as { forced?: boolean };
+  const { forced }: { forced?: boolean } = JSON.parse(job.parameters);
   if (job.operation === 'delete' && (step.kind === 'done' || forced)) remove(context, kind, row);
   else if (step.kind === 'done') store(context, kind, row, step.values ?? {}, ok);
   else store(context, kind, row, step.values ?? {}, { state: 'Erred', error_message: step.text.slice(0, longestText) });
 }
 
-const remove = ({ deployment }: Context, { table }: EntityKind, { id }: EntityRow): void =>
-  void deployment.db.run(sql`DELETE FROM ${raw(table)} WHERE id = ${id}`);
+const remove = ({ app }: Context, { table }: EntityKind, { id }: EntityRow): void =>
+  void app.db.run(sql`DELETE FROM ${raw(table)} WHERE id = ${id}`);
 
 /** An object that the provider spoke of: nothing but what a look there shows is believed. */
-function noticeSubject(deployment: Deployment, job: Job, name: string): Subject {
-  const kind = deployment.catalogue.entityKind(name);
-  const notice = JSON.parse(job.parameters) as Notice;
+function noticeSubject(app: App, job: Job, name: string): Subject {
+  const kind = app.catalogue.entityKind(name);
+  const notice: Notice = JSON.parse(job.parameters);
   return {
     start: () => undefined,
     failure: (now) => timeoutOf(job, now),
@@ -225,17 +223,19 @@ function noticeSubject(deployment: Deployment, job: Job, name: string): Subject 
       }),
     progress: () => undefined,
     finish: (context, step) => {
-      const row = deployment.db.get<EntityRow>(sql`SELECT * FROM ${raw(kind.table)}
-        WHERE settings_id = ${job.settings_id} AND backend_id = ${notice.backendId} AND ${raw(kind.owners[0].column)} = ${notice.owner}`);
-      if (row ? !idle.includes(row.state) : isExpected(deployment.db, kind, notice.owner))
-        return queueNotice(ownContext(deployment), name, job.settings_id, notice);
+      const row = app.db.get<EntityRow>(sql`
+        SELECT * FROM ${raw(kind.table)}
+        WHERE settings_id = ${job.settings_id} AND backend_id = ${notice.backendId}
+          AND ${raw(kind.owners[0].column)} = ${notice.owner}`);
+      if (row ? !idle.includes(row.state) : isExpected(app.db, kind, notice.owner))
+        return queueNotice(systemContext(app), name, job.settings_id, notice);
       if (step.kind === 'fail') {
         if (row && step.text === missingAtBackend) remove(context, kind, row);
         return;
       }
       if (row) store(context, kind, row, step.values ?? {}, ok);
-      else if (isThere(deployment.db, kind, notice.owner))
-        kind.adopt?.(context, notice.owner, notice.backendId, step.values ?? {});
+      else if (isThere(app.db, kind, notice.owner))
+        kind.importDiscovered?.(context, notice.owner, notice.backendId, step.values ?? {});
     },
   };
 }
@@ -245,12 +245,10 @@ const isThere = (db: Database, { owners: [owner] }: EntityKind, id: number): boo
 
 /** Whether an object made here is still to learn its id at the provider: the one spoken of may be that. */
 const isExpected = (db: Database, { owners: [owner], table }: EntityKind, id: number): boolean =>
-  db.value(
-    sql`SELECT 1 FROM ${raw(table)} WHERE ${raw(owner.column)} = ${id} AND backend_id = '' AND state IN ('Creation Scheduled', 'Creating')`,
-  ) !== undefined;
+  db.value(sql`
+    SELECT 1 FROM ${raw(table)}
+    WHERE ${raw(owner.column)} = ${id} AND backend_id = '' AND state IN ('Creation Scheduled', 'Creating')`) !==
+  undefined;
 
 /** Operations on objects of the types' own. */
-export const entityHandler = operationHandler(
-  entitySubject,
-  (deployment, job) => job.entity_id !== null && entityMustWait(deployment, job),
-);
+export const entityHandler = operationHandler(entitySubject, entityMustWait);

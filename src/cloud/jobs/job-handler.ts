@@ -1,4 +1,4 @@
-import type { Context, Deployment } from '../../kernel/access/deployment.ts';
+import type { App, Context } from '../../kernel/access/app.ts';
 import type { Driver } from '../catalogue/driver.ts';
 import type { ProviderError } from '../catalogue/provider-error.ts';
 import type { Job } from './jobs.ts';
@@ -9,11 +9,11 @@ export type Store = (context: Context) => void;
 /** What the worker asks of the room whose kind of job it runs. */
 export interface JobHandler {
   /** Whether a creation that has not begun is to begin later. */
-  readonly mustWait?: (deployment: Deployment, job: Job) => boolean;
+  readonly mustWait?: (app: App, job: Job) => boolean;
   /** Scheduled becomes running, in the transaction that first claims the job. */
   readonly start?: (context: Context, job: Job) => void;
   /** Calls the driver; answers undefined when what the job is about is gone. Rejects with ProviderError. */
-  readonly call: (deployment: Deployment, job: Job, driver: Driver) => Promise<Store | undefined>;
+  readonly call: (app: App, job: Job, driver: Driver) => Promise<Store | undefined>;
   /** Stores that the call failed for good, and ends the job. */
   readonly fail: (context: Context, job: Job, text: string) => void;
   /** Microseconds until a failed call is repeated, undefined when it is not; default: what the class of the error asks for. */

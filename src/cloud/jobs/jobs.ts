@@ -1,4 +1,4 @@
-import type { Context, Deployment } from '../../kernel/access/deployment.ts';
+import type { App, Context } from '../../kernel/access/app.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import type { PlainValues } from '../catalogue/driver.ts';
@@ -37,7 +37,7 @@ export interface NewJob {
 
 /** Queues work in the transaction of the request that causes it. */
 export function queueJob(context: Context, job: NewJob): void {
-  const { config, db, secrets } = context.deployment;
+  const { config, db, secrets } = context.app;
   const hasSecrets = job.secrets !== undefined && Object.keys(job.secrets).length > 0;
   db.insert('job', {
     settings_id: job.settings,
@@ -54,21 +54,20 @@ export function queueJob(context: Context, job: NewJob): void {
 
 /** Queues a synchronisation of settings, unless one is queued already. */
 export function queueSync(context: Context, settings: number): void {
-  const { db } = context.deployment;
+  const { db } = context.app;
   if (db.value(sql`SELECT 1 FROM job WHERE settings_id = ${settings} AND operation = 'sync'`) === undefined) {
     queueJob(context, { settings, operation: 'sync' });
   }
 }
 
 /** Puts a job off: to its next look at the provider, or to a repetition of a failed call. */
-export function postpone(
-  deployment: Deployment,
-  job: Job,
-  due: number,
-  change: { memo?: PlainValues; retries: number },
-): void {
-  deployment.db.run(sql`UPDATE job SET due = ${due}, lease = NULL, retries = ${change.retries},
-    memo = ${change.memo === undefined ? job.memo : JSON.stringify(change.memo)} WHERE id = ${job.id}`);
+export function postpone(app: App, job: Job, due: number, change: { memo?: PlainValues; retries: number }): void {
+  app.db.update('job', job.id, {
+    due,
+    lease: null,
+    retries: change.retries,
+    ...(change.memo && { memo: JSON.stringify(change.memo) }),
+  });
 }
 
 /** Removes a finished job. */

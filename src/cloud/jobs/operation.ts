@@ -1,6 +1,7 @@
-import type { Context, Deployment } from '../../kernel/access/deployment.ts';
+import type { App, Context } from '../../kernel/access/app.ts';
 import { minute } from '../../kernel/clock.ts';
 import { sql } from '../../kernel/db/sql.ts';
+import { errorOf } from '../../kernel/present.ts';
 import type { Driver, DriverCall, Step } from '../catalogue/driver.ts';
 import { ProviderError } from '../catalogue/provider-error.ts';
 import type { ResourceKind } from '../catalogue/type.ts';
@@ -30,7 +31,7 @@ export interface Subject {
 }
 
 /** Finds the object of a job as it is now; undefined when it is gone. */
-type FindSubject = (deployment: Deployment, job: Job) => Subject | undefined;
+type FindSubject = (app: App, job: Job) => Subject | undefined;
 
 /** The handler of operations on objects of one sort. */
 export const operationHandler = (
@@ -38,10 +39,10 @@ export const operationHandler = (
   mustWait: NonNullable<JobHandler['mustWait']>,
 ): JobHandler => ({
   mustWait,
-  start: (context, job) => subjectOf(context.deployment, job)?.start(context),
-  call: async (deployment, job, driver) => {
-    const subject = subjectOf(deployment, job);
-    const step = subject && (await callDriver(job, driver, subject, deployment.clock.now()));
+  start: (context, job) => subjectOf(context.app, job)?.start(context),
+  call: async (app, job, driver) => {
+    const subject = subjectOf(app, job);
+    const step = subject && (await callDriver(job, driver, subject, app.clock.now()));
     return step && ((context) => settle(context, job, step, subjectOf));
   },
   fail: (context, job, text) => settle(context, job, { kind: 'fail', text }, subjectOf),
@@ -70,8 +71,7 @@ async function callDriver(job: Job, driver: Driver, subject: Subject, now: numbe
         return await driver.action(job.operation, call);
     }
   } catch (error) {
-    if (!(error instanceof ProviderError))
-      throw new Error(`${call.kind}: ${(error as Error).message}`, { cause: error });
+    if (!(error instanceof ProviderError)) throw new Error(`${call.kind}: ${errorOf(error).message}`, { cause: error });
     if (error.type === 'not_found' && job.operation === 'delete') return { kind: 'done' };
     if (error.type === 'not_found' && job.operation === 'pull') return missing;
     throw error;
@@ -80,9 +80,9 @@ async function callDriver(job: Job, driver: Driver, subject: Subject, now: numbe
 
 /** Stores a step of an operation. */
 function settle(context: Context, job: Job, step: Step, subjectOf: FindSubject): void {
-  const { deployment } = context;
-  const { db } = deployment;
-  const present = subjectOf(deployment, job);
+  const { app } = context;
+  const { db } = app;
+  const present = subjectOf(app, job);
   // The resource was unlinked meanwhile, and the job with it.
   if (!present || db.value(sql`SELECT 1 FROM job WHERE id = ${job.id}`) === undefined) return;
   if (step.kind !== 'wait') {
@@ -93,10 +93,10 @@ function settle(context: Context, job: Job, step: Step, subjectOf: FindSubject):
   const failure = present.progress(context, step);
   if (failure !== undefined) {
     removeJob(db, job.id);
-    subjectOf(deployment, job)?.finish(context, { kind: 'fail', text: failure });
+    subjectOf(app, job)?.finish(context, { kind: 'fail', text: failure });
     return;
   }
-  postpone(deployment, job, context.now + step.milliseconds * 1000, { memo: step.memo, retries: 0 });
+  postpone(app, job, context.now + step.milliseconds * 1000, { memo: step.memo, retries: 0 });
 }
 
 /** The text of the failure of an operation that has run longer than it may, in minutes; undefined while it has not (services.md 8.3 "Limits"). */

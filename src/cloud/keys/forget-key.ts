@@ -7,10 +7,10 @@ const mostCalls = 5;
 /** Takes an uploaded key away from a provider; one that cannot be reached is left with it after a few tries. */
 export const forgetKeyHandler: JobHandler = {
   call: async (_, job, driver) => {
-    const { fingerprint } = JSON.parse(job.parameters) as { fingerprint: string };
+    const { fingerprint }: { fingerprint: string } = JSON.parse(job.parameters);
     await driver.forgetKey?.(fingerprint);
-    return ({ deployment }) => removeJob(deployment.db, job.id);
+    return ({ app }) => removeJob(app.db, job.id);
   },
-  fail: ({ deployment }, job) => removeJob(deployment.db, job.id),
+  fail: ({ app }, job) => removeJob(app.db, job.id),
   repeatAfter: ({ retries }) => (retries + 1 < mostCalls ? minute : undefined),
 };

@@ -1,4 +1,4 @@
-import type { Context } from '../../kernel/access/deployment.ts';
+import type { Context } from '../../kernel/access/app.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { queueJob } from '../jobs/jobs.ts';
 import { readableServices } from '../services/readable.ts';
@@ -15,36 +15,39 @@ interface UploadedKey {
 }
 
 /** Notes that the provider will be given a key. */
-export function noteUploadedKey({ deployment: { db } }: Context, settings: number, key: number): void {
-  db.run(sql`INSERT INTO uploaded_key (settings_id, user_id, fingerprint) SELECT ${settings}, user_id, fingerprint FROM ssh_key WHERE id = ${key}
+export function noteUploadedKey({ app: { db } }: Context, settings: number, key: number): void {
+  db.run(sql`
+    INSERT INTO uploaded_key (settings_id, user_id, fingerprint)
+    SELECT ${settings}, user_id, fingerprint FROM ssh_key WHERE id = ${key}
     ON CONFLICT DO NOTHING`);
 }
 
 /** Takes a deleted key away from every provider that was given it. */
 export function forgetDeletedKey(context: Context, user: number, fingerprint: string): void {
+  const { db } = context.app;
   forget(
     context,
-    context.deployment.db.all<UploadedKey>(
-      sql`SELECT * FROM uploaded_key WHERE user_id = ${user} AND fingerprint = ${fingerprint}`,
-    ),
+    db.all<UploadedKey>(sql`SELECT * FROM uploaded_key WHERE user_id = ${user} AND fingerprint = ${fingerprint}`),
   );
 }
 
-/** Takes the keys of a user who has lost a role away from providers that he does not reach any more; staff reaches all. */
+/** Takes the keys of a user who has lost a role away from providers out of reach since; staff reaches all. */
 export function forgetUnreachedKeys(context: Context, user: number): void {
-  forget(
-    context,
-    context.deployment.db.all<UploadedKey>(sql`SELECT k.* FROM uploaded_key k JOIN user u ON u.id = k.user_id
-    WHERE k.user_id = ${user} AND NOT u.is_staff AND k.settings_id NOT IN (SELECT settings_id FROM service WHERE id IN (${readableServices(sql`${user}`)}))`),
-  );
+  const { db } = context.app;
+  const unreached = db.all<UploadedKey>(sql`
+    SELECT k.*
+    FROM uploaded_key k JOIN user u ON u.id = k.user_id
+    WHERE k.user_id = ${user} AND NOT u.is_staff
+      AND k.settings_id NOT IN (SELECT settings_id FROM service WHERE id IN (${readableServices(sql`${user}`)}))`);
+  forget(context, unreached);
 }
 
 function forget(context: Context, keys: readonly UploadedKey[]): void {
-  const { db } = context.deployment;
+  const { db } = context.app;
   for (const { fingerprint, settings_id: settings, user_id: user } of keys) {
-    db.run(
-      sql`DELETE FROM uploaded_key WHERE settings_id = ${settings} AND fingerprint = ${fingerprint} AND user_id = ${user}`,
-    );
+    db.run(sql`
+      DELETE FROM uploaded_key
+      WHERE settings_id = ${settings} AND fingerprint = ${fingerprint} AND user_id = ${user}`);
     // The same key may have been given for somebody else too, who still has it.
     const isOthers =
       db.value(sql`SELECT 1 FROM uploaded_key WHERE settings_id = ${settings} AND fingerprint = ${fingerprint}`) !==

@@ -1,5 +1,6 @@
 import type { Caller } from '../../kernel/access/caller.ts';
 import type { Request } from '../../kernel/access/request.ts';
+import { visibleTo } from '../../kernel/access/right.ts';
 import { Collection } from '../../kernel/collection/collection.ts';
 import { type Fields, uuidField } from '../../kernel/collection/field.ts';
 import { exact, linked, partial, uuid } from '../../kernel/collection/filter.ts';
@@ -47,10 +48,10 @@ export const properties = memoised(({ propertyKinds }: Catalogue): readonly Coll
           name: text({ max: 255, create: false, update: false }),
           ...kind.fields,
         },
-        visible: (caller) => sql`d.kind = ${name} AND (${visibleProperties(caller)})`,
-        who: {
-          read: type.hasGlobalProperties ? 'Everybody.' : 'Everybody who sees the settings or a service on them.',
-        },
+        visible: visibleTo(
+          type.hasGlobalProperties ? 'everybody' : 'everybody who sees the settings or a service on them',
+          (caller) => sql`d.kind = ${name} AND (${visibleProperties(caller)})`,
+        ),
         filters: {
           name: partial('d.name'),
           name_exact: exact('d.name'),

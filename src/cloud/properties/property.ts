@@ -1,9 +1,10 @@
 import { type Caller, callerId, seesAll } from '../../kernel/access/caller.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import type { Row } from '../../kernel/collection/collection.ts';
-import { type Field, type Fields, hidden, shown, type Values } from '../../kernel/collection/field.ts';
+import { type Field, readOnly, type WritableField, writeOnly } from '../../kernel/collection/field.ts';
+import type { JsonSchema } from '../../kernel/collection/json-schema.ts';
 import { link } from '../../kernel/collection/links.ts';
-import { computedValue, optionalLink, type Shape } from '../../kernel/collection/representation.ts';
+import { computedValue, optionalLink } from '../../kernel/collection/representation.ts';
 import { raw, type Sql, sql } from '../../kernel/db/sql.ts';
 import { invalid } from '../../kernel/http/error.ts';
 import { readableServices, readableSettings } from '../services/readable.ts';
@@ -27,7 +28,7 @@ export interface Property extends PropertyRow {
 /** A detail of a property in alias `d`, as SQL. */
 export const propertyDetail = (name: string): string => `(d.details ->> '$.${name}')`;
 
-const shapes: Readonly<Record<'string' | 'integer' | 'datetime', Shape>> = {
+const shapes: Readonly<Record<'string' | 'integer' | 'datetime', JsonSchema>> = {
   string: { type: ['string', 'null'] },
   integer: { type: ['integer', 'null'] },
   datetime: { type: ['string', 'null'], format: 'date-time' },
@@ -38,11 +39,11 @@ export const shownProperty = (
   name: string,
   type: 'string' | 'integer' | 'datetime' = 'string',
   empty = 'null',
-): Field<never> => shown(type, shapes[type], computedValue(`ifnull(d.details -> '$.${name}', '${empty}')`));
+): Field<never> => readOnly(type, shapes[type], computedValue(`ifnull(d.details -> '$.${name}', '${empty}')`));
 
 /** The link of the settings a property belongs to. */
 export const settingsOfProperty = (): Field<never> =>
-  shown(
+  readOnly(
     'field',
     { type: ['string', 'null'], format: 'uri' },
     optionalLink('service-settings', '(SELECT uuid FROM service_settings WHERE id = d.settings_id)'),
@@ -60,16 +61,16 @@ export function visibleProperties(caller: Caller): Sql {
     OR d.settings_id IN (SELECT settings_id FROM service WHERE id IN (${readableServices(user)}))`;
 }
 
-/** A creation field that names a property of a kind; its value is the property's id. */
+/** A required field that names a property of a kind; its value is the property's id. */
 export const propertyLink = (
   kind: string,
   path: string,
-  options: { required?: boolean; help?: string; displayName?: string } = {},
-): Field<number> => ({
-  ...hidden(
+  options: { update?: boolean; displayName?: string } = {},
+): WritableField<number, true> => ({
+  ...writeOnly(
     link({
-      ...options,
-      update: false,
+      required: true,
+      update: options.update ?? false,
       key: "''",
       to: () => ({
         path,
@@ -98,8 +99,13 @@ export function propertyInSet({ db }: Pick<Request, 'db'>, id: number, settings:
 }
 
 /** The property that a field of a body named by its id. Throws 400 under the field when it is of another set. */
-export function chosenProperty(request: Request, values: Values<Fields>, field: string, settings: number): Property {
-  const property = propertyInSet(request, (values as Record<string, number>)[field] as number, settings);
+export function chosenProperty<K extends string>(
+  request: Request,
+  values: Readonly<Record<K, number>>,
+  field: K,
+  settings: number,
+): Property {
+  const property = propertyInSet(request, values[field], settings);
   if (!property) throw invalid({ [field]: ['Invalid hyperlink - Object does not exist.'] });
   return property;
 }

@@ -2,23 +2,23 @@ import type { EventTypeName } from '../../activity/events/catalogue.ts';
 import { record } from '../../activity/events/record.ts';
 import { countQuotas, requireQuotas } from '../../activity/quotas/usage.ts';
 import type { Request } from '../../kernel/access/request.ts';
-import { forbiddenText, titleOf } from '../../kernel/collection/actions.ts';
-import { describeFields, type Endpoint } from '../../kernel/collection/endpoint.ts';
-import { objectShape, type Shape } from '../../kernel/collection/field.ts';
-import { validate } from '../../kernel/collection/validate.ts';
-import { conflict, forbidden } from '../../kernel/http/error.ts';
-import { created, empty, json, type Reply } from '../../kernel/http/reply.ts';
-import type { Catalogue, TypedKind } from '../catalogue/catalogue.ts';
+import { type Right, rightUnlessDenied } from '../../kernel/access/right.ts';
+import { type Action, action } from '../../kernel/collection/action.ts';
+import type { Parent } from '../../kernel/collection/collection.ts';
+import { objectShape } from '../../kernel/collection/field.ts';
+import type { JsonSchema } from '../../kernel/collection/json-schema.ts';
+import { titleOf } from '../../kernel/collection/object-options.ts';
+import { empty, json, type Reply } from '../../kernel/http/reply.ts';
+import type { TypedKind } from '../catalogue/catalogue.ts';
 import type { ResourceRow } from '../catalogue/resource-row.ts';
-import type { ResourceAction } from '../catalogue/type.ts';
+import type { ActionPlan, ResourceAction } from '../catalogue/type.ts';
 import { queueJob } from '../jobs/jobs.ts';
-import { refusalAsHost } from './changes.ts';
-import { placedDemands } from './counting.ts';
-import { demandsOfAttached, placeOf, storeAttached } from './creation.ts';
-import { collectionOf } from './kind-collection.ts';
+import { hostReason } from './changes.ts';
+import { placedDeltas } from './counting.ts';
+import { placeOf, quotaDeltasOfAttached, storeAttached } from './creation.ts';
 import { resourceContext } from './resource.ts';
-import { mayChangeResources } from './rights.ts';
-import { changeResource, changeTogether, removeResource } from './rows.ts';
+import { changeResource, changeTogether, removeResource } from './resource-store.ts';
+import { resourceWriters } from './rights.ts';
 
 const scheduled: Readonly<Record<string, EventTypeName>> = {
   start: 'resource_start_scheduled',
@@ -26,17 +26,15 @@ const scheduled: Readonly<Record<string, EventTypeName>> = {
   restart: 'resource_restart_scheduled',
 };
 
-/** The text of the 409 an action would get now, or undefined. */
-export function refusalOfAction(request: Request, action: ResourceAction, row: ResourceRow): string | undefined {
-  const states = action.states ?? ['OK'];
-  if (!states.includes(row.state)) return `Valid states for operation: ${states.join(', ')}.`;
-  const own = action.refuse?.(request, row);
-  if (own !== undefined) return own;
-  if (action.runtimeStates && !action.runtimeStates.includes(row.runtime_state)) {
-    return `Valid runtime states for operation: ${action.runtimeStates.join(', ')}.`;
-  }
-  return undefined;
+/** Whose answers an action that makes a resource gives. */
+interface MadeObjects {
+  readonly shape: JsonSchema;
+  created(request: Request, id: number): Reply;
 }
+
+type MakingAction = ResourceAction & Required<Pick<ResourceAction, 'make' | 'makes'>>;
+
+const isMaking = (own: ResourceAction): own is MakingAction => own.make !== undefined && own.makes !== undefined;
 
 const pull: ResourceAction = {
   name: 'pull',
@@ -44,39 +42,60 @@ const pull: ResourceAction = {
   answer: { detail: 'Pull operation was successfully scheduled.' },
 };
 
-/** The actions of a kind that are served under their names, with those every kind has. */
-export const actionsOf = ({ kind }: TypedKind): readonly ResourceAction[] => [...kind.actions, pull];
+/** The text of the 409 that an action of a kind would get now; undefined when nothing is in its way. */
+const refusalReason =
+  ({ refusalReason, runtimeStates, states = ['OK'] }: ResourceAction) =>
+  (request: Request, row: ResourceRow): string | undefined => {
+    if (!states.includes(row.state)) return `Valid states for operation: ${states.join(', ')}.`;
+    const own = refusalReason?.(request, row);
+    if (own !== undefined) return own;
+    return runtimeStates && !runtimeStates.includes(row.runtime_state)
+      ? `Valid runtime states for operation: ${runtimeStates.join(', ')}.`
+      : undefined;
+  };
 
-/** The text of the 403 that an action would get whatever the state, or undefined. */
-export function banOfAction(
-  request: Request,
-  { forbid }: Pick<ResourceAction, 'name' | 'forbid'>,
-  row: ResourceRow,
-): string | undefined {
-  return mayChangeResources(request, row.project_id, row.customer_id) ? forbid?.(request, row) : forbiddenText;
+const rightOf = ({ denialReason }: ResourceAction): Right<ResourceRow> =>
+  denialReason ? rightUnlessDenied(resourceWriters, denialReason) : resourceWriters;
+
+const answerShape = (answer: ResourceAction['answer']): JsonSchema =>
+  objectShape(Object.fromEntries(Object.keys(answer).map((key) => [key, { type: 'string', examples: [answer[key]] }])));
+
+/** The part of a declaration that all actions on resources of a kind have in common. */
+const common = (on: Parent<ResourceRow>, name: string) => ({
+  on,
+  name,
+  summary: `${titleOf(name)} of a ${on.spec.kind}.`,
+});
+
+const fieldsOf = ({ example, fields }: ResourceAction) => ({ example, ...(fields && { fields }) });
+
+/** An action that a job carries out. */
+function scheduledAction(on: Parent<ResourceRow>, own: ResourceAction): Action<ResourceRow> {
+  const reasonOf = refusalReason(own);
+  return action({
+    ...common(on, own.name),
+    ...fieldsOf(own),
+    right: rightOf(own),
+    // Rules of the kind's own about the body come before the common ones about the state, but not for a busy resource.
+    accept: (request, row, values): ActionPlan =>
+      row.state === 'OK' || reasonOf(request, row) === undefined
+        ? (own.accept?.(request, row, values) ?? { parameters: values })
+        : {},
+    refusalReason: reasonOf,
+    output: { status: 202, shape: answerShape(own.answer) },
+    run: (request, row, acceptance) => {
+      schedule(request, own, row, acceptance);
+      return json(own.answer, 202);
+    },
+  });
 }
 
-function act(request: Request, action: ResourceAction, row: ResourceRow): Reply {
-  const ban = banOfAction(request, action, row);
-  if (ban !== undefined) throw forbidden(ban);
-  const values = action.fields ? validate(action.fields, request, 'create') : {};
-  // Rules of the kind's own come first, so that they speak before the common ones.
-  const refusal = refusalOfAction(request, action, row);
-  if (action.make) {
-    if (refusal !== undefined) throw conflict(refusal);
-    const made = action.make(request, row, values);
-    const text = collectionOf(request.deployment.catalogue.kind(made.kind)).represent(request, made.id);
-    return created(text, (JSON.parse(text) as { url: string }).url);
-  }
-  const acceptance =
-    refusal === undefined || row.state === 'OK'
-      ? (action.accept?.(request, row, values) ?? { parameters: values })
-      : {};
-  if (refusal !== undefined) throw conflict(refusal);
-  const demands = acceptance.demands ? placedDemands(row, acceptance.demands) : [];
+/** Counts what an accepted action adds, and queues it. Throws 409. */
+function schedule(request: Request, { name }: ResourceAction, row: ResourceRow, acceptance: ActionPlan): void {
   const { attached, together = [] } = acceptance;
+  const demands = acceptance.quotaDeltas ? placedDeltas(row, acceptance.quotaDeltas) : [];
   const place = placeOf(request, row.link_id);
-  requireQuotas(request, [...demands, ...demandsOfAttached(request.deployment.catalogue, place, attached)]);
+  requireQuotas(request, [...demands, ...quotaDeltasOfAttached(request.app.catalogue, place, attached)]);
   countQuotas(request, demands);
   acceptance.onAccepted?.();
   storeAttached(request, place, row, attached);
@@ -85,7 +104,7 @@ function act(request: Request, action: ResourceAction, row: ResourceRow): Reply 
   queueJob(request, {
     settings: row.settings_id,
     resource: row,
-    operation: action.name,
+    operation: name,
     parameters: {
       ...acceptance.parameters,
       ...(demands.length > 0 && { demands }),
@@ -93,63 +112,43 @@ function act(request: Request, action: ResourceAction, row: ResourceRow): Reply 
     },
     secrets: acceptance.secrets,
   });
-  const event = scheduled[action.name];
+  const event = scheduled[name];
   if (event) record(request, event, resourceContext(request.db, row));
-  return json(action.answer, 202);
 }
+
+/** An action that makes another resource, and answers with it. */
+const makingAction = (on: Parent<ResourceRow>, own: MakingAction, made: MadeObjects): Action<ResourceRow> =>
+  action({
+    ...common(on, own.name),
+    ...fieldsOf(own),
+    right: rightOf(own),
+    refusalReason: refusalReason(own),
+    output: { status: 201, shape: made.shape },
+    run: (request, row, values) => made.created(request, own.make(request, row, values).id),
+  });
 
 /** POST …/unlink/: the row goes here only, whatever it is doing. */
-function unlink(request: Request, row: ResourceRow): Reply {
-  if (!mayChangeResources(request, row.project_id, row.customer_id)) throw forbidden();
-  const refusal = refusalAsHost(request, row);
-  if (refusal !== undefined) throw conflict(refusal);
-  removeResource(request, row);
-  return empty();
-}
+const unlink = (on: Parent<ResourceRow>): Action<ResourceRow> =>
+  action({
+    ...common(on, 'unlink'),
+    isDestructive: true,
+    right: resourceWriters,
+    refusalReason: hostReason,
+    output: { status: 204 },
+    run: (request, row) => {
+      removeResource(request, row);
+      return empty();
+    },
+  });
 
-const answerShape = (answer: ResourceAction['answer']): Shape =>
-  objectShape(Object.fromEntries(Object.keys(answer).map((key) => [key, { type: 'string', examples: [answer[key]] }])));
-
-/** The paths of the actions of a kind. */
-export function actionEndpoints(catalogue: Catalogue, typed: TypedKind): Endpoint[] {
-  const objects = collectionOf(typed);
-  const endpoint = (
-    action: Pick<ResourceAction, 'name' | 'fields' | 'example' | 'forbid' | 'makes' | 'answer'>,
-    status: number,
-    handle: (request: Request) => Reply,
-  ): Endpoint => {
-    const { example, fields, name } = action;
-    return {
-      path: `/api/${objects.path}/:key/${name}/`,
-      name: `${typed.name} ${titleOf(name)}`,
-      description: `${titleOf(name)} of a ${typed.name}.`,
-      actions: (request) =>
-        banOfAction(request, action, objects.find(request)) === undefined
-          ? { POST: describeFields(fields ?? {}, request, 'create') }
-          : undefined,
-      operations: {
-        POST: {
-          summary: `${titleOf(name)} of a ${typed.name}.`,
-          who: objects.spec.who?.update,
-          ...(fields && { input: { fields, purpose: 'create' as const, ...(example && { example }) } }),
-          output: {
-            status,
-            ...(status !== 204 && {
-              shape:
-                action.makes === undefined
-                  ? answerShape(action.answer)
-                  : collectionOf(catalogue.kind(action.makes)).shape,
-            }),
-          },
-          handle,
-        },
-      },
-    };
-  };
-  return [
-    ...actionsOf(typed).map((action) =>
-      endpoint(action, action.make ? 201 : 202, (request) => act(request, action, objects.find(request))),
-    ),
-    endpoint({ name: 'unlink', answer: {} }, 204, (request) => unlink(request, objects.find(request))),
-  ];
-}
+/** The actions of a kind, with those every kind has. `made` leads to the resources of a kind that an action makes. */
+export const kindActions = (
+  { kind }: TypedKind,
+  on: Parent<ResourceRow>,
+  made: (kind: string) => MadeObjects,
+): readonly Action<ResourceRow>[] => [
+  ...[...kind.actions, pull].map((own) =>
+    isMaking(own) ? makingAction(on, own, made(own.makes)) : scheduledAction(on, own),
+  ),
+  unlink(on),
+];

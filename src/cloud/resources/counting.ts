@@ -1,12 +1,20 @@
-import { countQuotas, type Demand } from '../../activity/quotas/usage.ts';
-import type { Context } from '../../kernel/access/deployment.ts';
+import { countQuotas, type QuotaDelta } from '../../activity/quotas/usage.ts';
+import type { Context } from '../../kernel/access/app.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { ResourceRow } from '../catalogue/resource-row.ts';
-import type { KindDemands } from '../catalogue/type.ts';
+import type { Category, KindDeltas } from '../catalogue/type.ts';
 
 type Counted = Pick<ResourceRow, 'kind' | 'link_id' | 'service_id' | 'project_id' | 'customer_id' | 'parent_id'>;
 
-const countOf: Readonly<Record<string, string>> = {
+/** What the parameters of a job say that it holds until its end. */
+export interface Reserved {
+  /** Quotas that it has counted already. */
+  readonly demands?: readonly QuotaDelta[];
+  /** Ids of resources that are Updating as long as its own. */
+  readonly together?: readonly number[];
+}
+
+const countOf: Readonly<Record<Category, string>> = {
   vms: 'nc_vm_count',
   apps: 'nc_app_count',
   private_clouds: 'nc_private_cloud_count',
@@ -14,11 +22,11 @@ const countOf: Readonly<Record<string, string>> = {
 };
 
 /** What a resource adds to quotas, by itself and by what it is (services.md 7.5). */
-export function demandsOf(catalogue: Catalogue, resource: ResourceRow, sign: 1 | -1 = 1): Demand[] {
+export function quotaDeltasOf(catalogue: Catalogue, resource: ResourceRow, sign: 1 | -1 = 1): QuotaDelta[] {
   const { kind } = catalogue.kind(resource.kind);
-  const own = placedDemands(resource, kind.demands(resource), sign);
+  const own = placedDeltas(resource, kind.quotaDeltas(resource), sign);
   if (kind.isPart) return own;
-  const counts = ['nc_resource_count', ...(kind.category ? [countOf[kind.category] as string] : [])];
+  const counts = ['nc_resource_count', ...(kind.category ? [countOf[kind.category]] : [])];
   return [
     ...counts.flatMap((name) => [
       { scope: 'project', id: resource.project_id, name, delta: sign } as const,
@@ -29,11 +37,11 @@ export function demandsOf(catalogue: Catalogue, resource: ResourceRow, sign: 1 |
 }
 
 /** The same for what the provider has already: quotas that it counts itself, those of a tenant, hold it without our adding. */
-export const demandsOfKnown = (catalogue: Catalogue, resource: ResourceRow): Demand[] =>
-  demandsOf(catalogue, resource).filter(({ scope }) => scope !== 'resource');
+export const quotaDeltasOfKnown = (catalogue: Catalogue, resource: ResourceRow): QuotaDelta[] =>
+  quotaDeltasOf(catalogue, resource).filter(({ scope }) => scope !== 'resource');
 
 /** Demands of a kind or an action, on the objects that a resource belongs to. */
-export function placedDemands(resource: Counted, demands: KindDemands, sign: 1 | -1 = 1): Demand[] {
+export function placedDeltas(resource: Counted, demands: KindDeltas, sign: 1 | -1 = 1): QuotaDelta[] {
   const places = [
     ['project', resource.project_id, demands.project],
     ['customer', resource.customer_id, demands.customer],
@@ -51,12 +59,12 @@ export function recount(
   context: Context,
   before: ResourceRow,
   after: ResourceRow,
-  counted: readonly Demand[] = [],
+  counted: readonly QuotaDelta[] = [],
 ): void {
-  const { catalogue } = context.deployment;
-  const sums = new Map<string, Demand>();
+  const { catalogue } = context.app;
+  const sums = new Map<string, QuotaDelta>();
   const taken = counted.map((demand) => ({ ...demand, delta: -demand.delta }));
-  for (const demand of [...demandsOf(catalogue, before, -1), ...demandsOf(catalogue, after), ...taken]) {
+  for (const demand of [...quotaDeltasOf(catalogue, before, -1), ...quotaDeltasOf(catalogue, after), ...taken]) {
     const key = `${demand.scope} ${demand.id} ${demand.name}`;
     const present = sums.get(key);
     sums.set(key, present ? { ...present, delta: present.delta + demand.delta } : demand);

@@ -1,76 +1,115 @@
 import { record } from '../../activity/events/record.ts';
-import { type Demand, requireQuotas } from '../../activity/quotas/usage.ts';
+import { type QuotaDelta, requireQuotas } from '../../activity/quotas/usage.ts';
 import type { Request } from '../../kernel/access/request.ts';
-import type { Fields, Values } from '../../kernel/collection/field.ts';
+import { rightUnlessDenied, rightVia } from '../../kernel/access/right.ts';
+import type { CollectionSpec } from '../../kernel/collection/collection.ts';
+import { exampleLink } from '../../kernel/collection/example.ts';
+import type { NewValues } from '../../kernel/collection/field.ts';
 import { sql } from '../../kernel/db/sql.ts';
-import { conflict, forbidden, invalid } from '../../kernel/http/error.ts';
+import { conflict, invalid } from '../../kernel/http/error.ts';
 import type { Catalogue, TypedKind } from '../catalogue/catalogue.ts';
 import type { PlainValues } from '../catalogue/driver.ts';
 import type { ResourceRow } from '../catalogue/resource-row.ts';
-import type { Acceptance, Attached, Place } from '../catalogue/type.ts';
+import type { AttachedResource, CreationPlan, ResourceLocation } from '../catalogue/type.ts';
 import { queueJob } from '../jobs/jobs.ts';
 import { type InjectedKey, injectedKey } from '../keys/injected-key.ts';
-import { demandsOf } from './counting.ts';
+import { quotaDeltasOf } from './counting.ts';
+import { fieldsOfKind, type KindFields } from './fields.ts';
 import { resourceContext } from './resource.ts';
-import { mayChangeResources } from './rights.ts';
-import { insertResource } from './rows.ts';
+import { insertResource } from './resource-store.ts';
+import { type ResourcePlace, resourceWriters } from './rights.ts';
 import { replaceTags } from './tags.ts';
 
+/** A body of creation with what it comes to: where the link puts the resource, and what the kind makes of the values. */
+export interface NewOfKind {
+  readonly values: NewValues<KindFields>;
+  readonly place: ResourceLocation;
+  readonly acceptance: CreationPlan;
+}
+
+/** The declaration of the collection of a kind. */
+export type KindSpec = CollectionSpec<KindFields, ResourceRow, NewOfKind>;
+
 /** Where a link puts resources. */
-export function placeOf({ db }: Pick<Request, 'db'>, link: number): Place {
-  const row = db.get<Omit<Place, 'isShared'> & { shared: number }>(sql`
+export function placeOf({ db }: Pick<Request, 'db'>, link: number): ResourceLocation {
+  const { shared, ...place } = db.one<Omit<ResourceLocation, 'isShared'> & { shared: number }>(sql`
     SELECT l.id AS link, v.id AS service, v.settings_id AS settings, p.id AS project, p.customer_id AS customer, st.shared
-    FROM service_project_link l JOIN service v ON v.id = l.service_id JOIN service_settings st ON st.id = v.settings_id JOIN project p ON p.id = l.project_id
-    WHERE l.id = ${link}`) as Omit<Place, 'isShared'> & { shared: number };
-  const { shared, ...place } = row;
+    FROM service_project_link l
+      JOIN service v ON v.id = l.service_id
+      JOIN service_settings st ON st.id = v.settings_id
+      JOIN project p ON p.id = l.project_id
+    WHERE l.id = ${link}`);
   return { ...place, isShared: shared === 1 };
 }
 
 /** What certifications the settings lack for the project: the text of services.md 2.6, empty when none. */
-export function validationMessage({ db }: Pick<Request, 'db'>, place: Pick<Place, 'project' | 'settings'>): string {
-  const missing =
-    db.values<string>(sql`SELECT s.name FROM project_certification pc JOIN service_certification s ON s.id = pc.certification_id
-    WHERE pc.project_id = ${place.project} AND s.id NOT IN (SELECT certification_id FROM settings_certification WHERE settings_id = ${place.settings}) ORDER BY s.name`);
+export function validationMessage(
+  { db }: Pick<Request, 'db'>,
+  place: Pick<ResourceLocation, 'project' | 'settings'>,
+): string {
+  const missing = db.values<string>(sql`
+    SELECT s.name
+    FROM project_certification pc JOIN service_certification s ON s.id = pc.certification_id
+    WHERE pc.project_id = ${place.project}
+      AND s.id NOT IN (SELECT certification_id FROM settings_certification WHERE settings_id = ${place.settings})
+    ORDER BY s.name`);
   return missing.length === 0
     ? ''
     : `Provider does not match with project's security policy. Certifications are missing: "${missing.join(', ')}"`;
 }
 
-/** Accepts or refuses a creation: the rules of the kind, then the right, the state of the settings, and the quotas. */
-export function createResource(request: Request, typed: TypedKind, values: Values<Fields>): ResourceRow {
-  const place = placeOf(request, values.service_project_link as number);
-  const message = validationMessage(request, place);
-  if (message !== '') throw invalid({ service_project_link: [message] });
-  const { kind } = typed;
-  const accepted = kind.accept?.(request, values, place) ?? { row: {} };
-  if (!mayChangeResources(request, place.project, place.customer)) throw forbidden();
-  const refusal = kind.refuseCreation?.(request, values as PlainValues);
-  if (refusal !== undefined) throw forbidden(refusal);
-  const key = injectedKey(request, values.ssh_public_key);
-  const acceptance = {
-    ...accepted,
-    row: { ...ownValues(values, key), ...accepted.row },
-    parameters: { ...(key && { key }), ...accepted.parameters },
+const placeAsRow = ({ place }: NewOfKind): ResourcePlace => ({
+  customer_id: place.customer,
+  project_id: place.project,
+});
+
+/** Creation: the rules of the kind, then the right, the state of the settings, and the quotas. */
+export function creationOf(typed: TypedKind): NonNullable<KindSpec['create']> {
+  const { kind, name, type } = typed;
+  const { create: body, name: named } = kind.examples ?? {};
+  const example = body && {
+    name: named,
+    service_project_link: exampleLink(`${type.prefix}-service-project-link`),
+    ...body,
   };
-  return storeResource(request, typed, place, acceptance, values.tags as readonly string[] | undefined);
+  return {
+    summary: `Creates a ${name}.`,
+    input: { fields: fieldsOfKind(typed), purpose: 'create', ...(example && { example }) },
+    accept: (request, values) => {
+      const place = placeOf(request, values.service_project_link);
+      const message = validationMessage(request, place);
+      if (message !== '') throw invalid({ service_project_link: [message] });
+      return { values, place, acceptance: kind.accept?.(request, values, place) ?? { row: {} } };
+    },
+    rightWith: rightUnlessDenied(rightVia(placeAsRow, resourceWriters), (request, { values }) =>
+      kind.creationDenialReason?.(request, values),
+    ),
+    run: (request, { acceptance, place, values }) => {
+      const told: PlainValues = values;
+      const key = injectedKey(request, told.ssh_public_key);
+      const row = { ...ownValues(told, key), ...acceptance.row };
+      const parameters = { ...(key && { key }), ...acceptance.parameters };
+      return storeResource(request, typed, place, { ...acceptance, row, parameters }, values.tags).id;
+    },
+  };
 }
 
 /** Stores an accepted resource and queues its creation at the provider. Throws 409. */
 export function storeResource(
   request: Request,
   typed: TypedKind,
-  place: Place,
-  acceptance: Acceptance,
+  place: ResourceLocation,
+  acceptance: CreationPlan,
   tags: readonly string[] = [],
 ): ResourceRow {
-  const { db, deployment } = request;
+  const { db, app } = request;
   if (db.value(sql`SELECT state FROM service_settings WHERE id = ${place.settings}`) === 'Erred') {
     throw conflict('Cannot create resource if its service is in erred state.');
   }
   // Quotas are judged before anything is counted; drafts are the rows as they would be.
   requireQuotas(request, [
-    ...demandsOf(deployment.catalogue, draft(typed.name, place, acceptance.row)),
-    ...demandsOfAttached(deployment.catalogue, place, acceptance.attached),
+    ...quotaDeltasOf(app.catalogue, draft(typed.name, place, acceptance.row)),
+    ...quotaDeltasOfAttached(app.catalogue, place, acceptance.attached),
   ]);
   const row = insertResource(request, {
     kind: typed.name,
@@ -94,19 +133,22 @@ export function storeResource(
 }
 
 /** The same for a resource of a kind that is made of another, in the same place. */
-export const makeResource = (request: Request, kind: string, of: ResourceRow, acceptance: Acceptance): ResourceRow =>
-  storeResource(request, request.deployment.catalogue.kind(kind), placeOf(request, of.link_id), acceptance);
+export const makeResource = (request: Request, kind: string, of: ResourceRow, acceptance: CreationPlan): ResourceRow =>
+  storeResource(request, request.app.catalogue.kind(kind), placeOf(request, of.link_id), acceptance);
 
 /** What rows that are made with another will add to quotas. */
-export const demandsOfAttached = (catalogue: Catalogue, place: Place, attached: readonly Attached[] = []): Demand[] =>
-  attached.flatMap(({ kind, values }) => demandsOf(catalogue, draft(kind, place, values)));
+export const quotaDeltasOfAttached = (
+  catalogue: Catalogue,
+  place: ResourceLocation,
+  attached: readonly AttachedResource[] = [],
+): QuotaDelta[] => attached.flatMap(({ kind, values }) => quotaDeltasOf(catalogue, draft(kind, place, values)));
 
 /** Stores the rows that are made with another, attached to it; its operation creates them. */
 export function storeAttached(
   request: Request,
-  place: Place,
+  place: ResourceLocation,
   to: ResourceRow,
-  attached: readonly Attached[] = [],
+  attached: readonly AttachedResource[] = [],
 ): void {
   for (const { kind, uuid, values } of attached) {
     const row = insertResource(request, {
@@ -120,27 +162,39 @@ export function storeAttached(
   }
 }
 
-function draft(kind: string, place: Place, values: PlainValues): ResourceRow {
-  return {
-    cores: 0,
-    ram: 0,
-    disk: 0,
-    size: 0,
-    parent_id: null,
-    instance_id: null,
-    details: JSON.stringify(values.details ?? values),
-    ...values,
-    kind,
-    link_id: place.link,
-    service_id: place.service,
-    settings_id: place.settings,
-    project_id: place.project,
-    customer_id: place.customer,
-  } as unknown as ResourceRow;
-}
+/** The row that a new resource would get, as far as quotas are counted by it. */
+const draft = (kind: string, place: ResourceLocation, values: PlainValues): ResourceRow => ({
+  id: 0,
+  uuid: '',
+  is_part: 0,
+  parent_id: null,
+  instance_id: null,
+  name: '',
+  description: '',
+  state: 'Creation Scheduled',
+  runtime_state: '',
+  error_message: '',
+  backend_id: '',
+  action: '',
+  start_time: null,
+  cores: 0,
+  ram: 0,
+  disk: 0,
+  size: 0,
+  details: JSON.stringify(values.details ?? values),
+  secrets: null,
+  revision: 0,
+  ...values,
+  kind,
+  link_id: place.link,
+  service_id: place.service,
+  settings_id: place.settings,
+  project_id: place.project,
+  customer_id: place.customer,
+});
 
 /** What every kind keeps of a body: name, description, user data, and the key to inject. */
-function ownValues(values: Values<Fields>, key: InjectedKey | undefined): PlainValues {
-  const { description, name, user_data: userData } = values as Record<string, unknown>;
-  return { name, description, user_data: userData, key_name: key?.name, key_fingerprint: key?.fingerprint };
-}
+const ownValues = (
+  { description, name, user_data: userData }: PlainValues,
+  key: InjectedKey | undefined,
+): PlainValues => ({ name, description, user_data: userData, key_name: key?.name, key_fingerprint: key?.fingerprint });

@@ -1,13 +1,13 @@
 import type { Request } from '../../kernel/access/request.ts';
-import { type Field, shown } from '../../kernel/collection/field.ts';
+import { type Field, readOnly } from '../../kernel/collection/field.ts';
 import type { LinkTarget } from '../../kernel/collection/links.ts';
 import {
   computedValue,
   type Json,
-  knownText,
   linkOfPath,
   linkValue,
   listValue,
+  notNullText,
   objectValue,
   optionalLink,
   plainValue,
@@ -23,7 +23,7 @@ export const shownDetail = (
   name: string,
   shape: Readonly<Record<string, unknown>> = { type: ['string', 'null'] },
   empty = 'null',
-): Field<never> => shown('string', shape, computedValue(`ifnull(r.details -> '$.${name}', '${empty}')`));
+): Field<never> => readOnly('string', shape, computedValue(`ifnull(r.details -> '$.${name}', '${empty}')`));
 
 /** Any texts by name. */
 export const textMap = { type: 'object', additionalProperties: { type: 'string' } } as const;
@@ -39,7 +39,7 @@ export const resourceTarget = (kind: string, path: string) => (): LinkTarget => 
 
 /** The link of the resource whose id stands in a column, or null. */
 export const linkOfResource = (path: string, column: string): Field<never> =>
-  shown(
+  readOnly(
     'field',
     { type: ['string', 'null'], format: 'uri' },
     optionalLink(path, `(SELECT uuid FROM resource WHERE id = ${column})`),
@@ -50,7 +50,7 @@ export const relatedItem = (path: string): Json =>
   objectValue({
     url: linkValue(path, 'x.uuid'),
     uuid: plainValue('x.uuid'),
-    name: knownText('x.name'),
+    name: notNullText('x.name'),
     resource_type: plainValue('x.kind'),
     state: plainValue('x.state'),
   });
@@ -70,7 +70,7 @@ export const relatedOfKinds = (paths: Readonly<Record<string, string>>, conditio
         'x.uuid',
       ),
       uuid: plainValue('x.uuid'),
-      name: knownText('x.name'),
+      name: notNullText('x.name'),
       resource_type: plainValue('x.kind'),
       state: plainValue('x.state'),
     }),

@@ -1,85 +1,116 @@
 import type { Request } from '../../kernel/access/request.ts';
-import { Collection, type CollectionSpec } from '../../kernel/collection/collection.ts';
-import type { Fields } from '../../kernel/collection/field.ts';
+import type { Action } from '../../kernel/collection/action.ts';
+import { Collection } from '../../kernel/collection/collection.ts';
+import type { Narrowing } from '../../kernel/collection/object-options.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { memoised } from '../../kernel/memoised.ts';
+import { present } from '../../kernel/present.ts';
 import type { TypedKind } from '../catalogue/catalogue.ts';
+import type { PlainValues } from '../catalogue/driver.ts';
 import type { ResourceRow } from '../catalogue/resource-row.ts';
-import { updateResource } from './changes.ts';
-import { fieldsOfKind } from './fields.ts';
-import { periodOf, resourceFilters } from './listing.ts';
-import { resourceOf } from './resource.ts';
-import { mayChangeResources, visibleResources } from './rights.ts';
+import { kindActions } from './actions.ts';
+import { deletionOf, updateOf } from './changes.ts';
+import { creationOf, type KindSpec, type NewOfKind } from './creation.ts';
+import { fieldsOfKind, type KindFields } from './fields.ts';
+import {
+  listParameters,
+  orderingNames,
+  periodEnd,
+  periodOf,
+  periodParameter,
+  resourceFilters,
+  resourcePage,
+} from './listing.ts';
+import { knownResource } from './resource.ts';
+import { resourceReaders } from './rights.ts';
 
-export type KindCollection = Collection<Fields, ResourceRow>;
+export type KindCollection = Collection<KindFields, ResourceRow, NewOfKind>;
 
 /** Whether the answer is a detail, which tells related resources. */
 const isDetail = (request: Request): number =>
   request.params.key !== undefined || request.incoming.method === 'POST' ? 1 : 0;
 
-/** Resources of a kind; details show the secrets that their fields let through. */
-class KindObjects extends Collection<Fields, ResourceRow> {
-  constructor(
-    spec: CollectionSpec<Fields, ResourceRow>,
-    private readonly secrets: readonly string[],
-  ) {
-    super(spec);
-  }
-
-  override represent(request: Request, id: number): string {
-    const text = super.represent(request, id);
-    if (this.secrets.length === 0) return text;
-    const shown = JSON.parse(text) as Record<string, unknown>;
-    const names = this.secrets.filter((name) => name in shown);
+/** Puts the secrets into a detail that its fields let through. */
+const withSecrets =
+  (secrets: readonly string[]) =>
+  (request: Request, id: number, text: string): string => {
+    if (secrets.length === 0) return text;
+    const shown: PlainValues = JSON.parse(text);
+    const names = secrets.filter((name) => name in shown);
     if (names.length === 0) return text;
-    const { secrets, uuid } = resourceOf(request.db, id) as ResourceRow;
-    const opened =
-      secrets === null ? {} : (JSON.parse(request.deployment.secrets.open(secrets, uuid)) as Record<string, unknown>);
+    const { secrets: sealed, uuid } = knownResource(request.db, id);
+    const opened: PlainValues = sealed === null ? {} : JSON.parse(request.app.secrets.open(sealed, uuid));
     return JSON.stringify({ ...shown, ...Object.fromEntries(names.map((name) => [name, opened[name] ?? ''])) });
-  }
+  };
+
+/** What links of forms about a resource are narrowed by: its settings, and the tenant that it is or that it is in. */
+function narrowingOf({ db }: Request, row: ResourceRow): Narrowing {
+  const settings = db.scalar<string>(sql`SELECT uuid FROM service_settings WHERE id = ${row.settings_id}`);
+  const tenant = db.value<string>(
+    sql`SELECT uuid FROM resource WHERE id = ${row.kind === 'OpenStack.Tenant' ? row.id : row.parent_id}`,
+  );
+  return { settings, ...(tenant && { tenant }) };
 }
+
+/** The page of a list: all lists of resources share their filters and orderings. */
+const pageOfKind = (
+  typed: TypedKind,
+  visible: KindSpec['visible'],
+  filters: KindSpec['filters'],
+): NonNullable<KindSpec['page']> => ({
+  filters: listParameters,
+  orderings: orderingNames([typed]),
+  run: (request, listing) =>
+    resourcePage(request, {
+      conditions: [visible.condition(request.caller)],
+      filters,
+      kinds: [typed],
+      represent: (ids) => listing.represent(request, ids),
+    }),
+});
 
 /** The collection of a kind. */
 export const collectionOf = memoised((typed: TypedKind): KindCollection => {
   const { kind, name } = typed;
-  const fields = fieldsOfKind(typed);
-  return new KindObjects(
-    {
-      path: kind.path,
-      kind: name,
-      description: `Resources of type ${name}.`,
-      table: 'resource',
-      alias: 'r',
-      fields,
-      visible: (caller) => sql`r.kind = ${name} AND ${visibleResources(caller)}`,
-      selectable: true,
-      parameters: (request) => ({
-        period: periodOf(request),
-        detail: isDetail(request),
-        credentials: Number(request.config.tenant_credentials_visible),
-      }),
-      who: {
-        read: 'Everybody who sees the project.',
-        create: 'Staff; owners of the customer; managers and administrators of the project.',
-        update: 'Staff; owners of the customer; managers and administrators of the project.',
-        delete: 'Staff; owners of the customer; managers and administrators of the project.',
-      },
-      examples: {
-        ...(kind.examples && { replace: { name: kind.examples.name, description: 'Used by the shop.' } }),
-        change: { tags: ['environment:production'] },
-      },
-      filters: { ...resourceFilters, ...kind.filters },
-      orderings: {},
-      order: '-r.created',
-      update: {
-        may: (request, row) => mayChangeResources(request, row.project_id, row.customer_id),
-        run: (request, row, values) => updateResource(request, typed, row, values),
-      },
-      delete: { may: () => true, run: () => undefined },
+  const filters = { ...resourceFilters, ...kind.filters };
+  const visible: KindSpec['visible'] = {
+    ...resourceReaders,
+    condition: (caller) => sql`r.kind = ${name} AND ${resourceReaders.condition(caller)}`,
+  };
+  return new Collection<KindFields, ResourceRow, NewOfKind>({
+    path: kind.path,
+    kind: name,
+    description: `Resources of type ${name}.`,
+    table: 'resource',
+    alias: 'r',
+    fields: fieldsOfKind(typed),
+    visible,
+    selectable: true,
+    parameters: (request) => ({
+      period: periodOf(request),
+      detail: isDetail(request),
+      credentials: Number(request.config.tenant_credentials_visible),
+    }),
+    examples: {
+      ...(kind.examples && { replace: { name: kind.examples.name, description: 'Used by the shop.' } }),
+      change: { tags: ['environment:production'] },
     },
-    kind.shownSecrets ?? [],
-  );
+    filters,
+    orderings: {},
+    order: '-r.created',
+    page: pageOfKind(typed, visible, filters),
+    detail: { filters: { period: periodParameter }, until: periodEnd, complete: withSecrets(kind.shownSecrets ?? []) },
+    options: { actions: () => actionsOf(typed), inList: true, narrowing: narrowingOf },
+    ...(kind.isCreatable && { create: creationOf(typed) }),
+    ...(kind.isUpdatable !== false && { update: updateOf(typed) }),
+    delete: deletionOf(typed),
+  });
 });
+
+/** The actions of a kind, those that every kind has among them. */
+export const actionsOf = memoised((typed: TypedKind): readonly Action<ResourceRow>[] =>
+  kindActions(typed, collectionOf(typed), (made) => collectionOf(typed.catalogue.kind(made))),
+);
 
 /** The JSON texts of resources of whatever kinds, in the order of their ids. */
 export function representResources(request: Request, ids: readonly number[]): string[] {
@@ -93,8 +124,8 @@ export function representResources(request: Request, ids: readonly number[]): st
   const texts = new Map<number, string>();
   for (const kind of new Set(kinds.values())) {
     const own = ids.filter((id) => kinds.get(id) === kind);
-    const { listing } = collectionOf(request.deployment.catalogue.kind(kind));
-    for (const [i, text] of listing.represent(request, own).entries()) texts.set(own[i] as number, text);
+    const shown = collectionOf(request.app.catalogue.kind(kind)).listing.represent(request, own);
+    for (const [i, id] of own.entries()) texts.set(id, present(shown[i]));
   }
   return ids.flatMap((id) => texts.get(id) ?? []);
 }

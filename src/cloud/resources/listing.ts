@@ -5,6 +5,7 @@ import { all, any, join, raw, type Sql, sql } from '../../kernel/db/sql.ts';
 import { invalid } from '../../kernel/http/error.ts';
 import { pageHeaders, pageOf } from '../../kernel/http/page.ts';
 import { document, type Reply } from '../../kernel/http/reply.ts';
+import { present } from '../../kernel/present.ts';
 import type { TypedKind } from '../catalogue/catalogue.ts';
 
 /*
@@ -79,9 +80,8 @@ function namedFilters(request: Request): Sql[] {
     if (name.startsWith('tag__')) return [hasTag(`${name.slice('tag__'.length)}:${value}`)];
     if (!name.startsWith('monitoring__')) return [];
     const item = name.slice('monitoring__'.length);
-    return [
-      sql`r.id IN (SELECT resource_id FROM monitoring_item WHERE name = ${item} AND value = ${numberParameter(request, name) as number})`,
-    ];
+    const wanted = present(numberParameter(request, name));
+    return [sql`r.id IN (SELECT resource_id FROM monitoring_item WHERE name = ${item} AND value = ${wanted})`];
   });
 }
 
@@ -116,17 +116,19 @@ export function periodEnd({ now, query }: Request): number | undefined {
 }
 
 /** Orderings over all kinds together. */
-const common: Readonly<Record<string, string>> = {
-  name: 'r.name COLLATE NOCASE',
-  state: 'r.state',
-  created: 'r.created',
-  customer_name: `${customer('name')} COLLATE NOCASE`,
-  customer_native_name: `${customer('native_name')} COLLATE NOCASE`,
-  customer_abbreviation: `${customer('abbreviation')} COLLATE NOCASE`,
-  project_name: `${project('name')} COLLATE NOCASE`,
-  service_name: `${settings('name')} COLLATE NOCASE`,
-  service_uuid: '(SELECT uuid FROM service WHERE id = r.service_id)',
-};
+const common: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    name: 'r.name COLLATE NOCASE',
+    state: 'r.state',
+    created: 'r.created',
+    customer_name: `${customer('name')} COLLATE NOCASE`,
+    customer_native_name: `${customer('native_name')} COLLATE NOCASE`,
+    customer_abbreviation: `${customer('abbreviation')} COLLATE NOCASE`,
+    project_name: `${project('name')} COLLATE NOCASE`,
+    service_name: `${settings('name')} COLLATE NOCASE`,
+    service_uuid: '(SELECT uuid FROM service WHERE id = r.service_id)',
+  }),
+);
 
 const virtualMachine: Readonly<Record<string, string>> = {
   start_time: 'r.start_time',
@@ -155,10 +157,9 @@ function orderOf(request: Request, kinds: readonly TypedKind[]): Order {
     if (values) {
       joins.push(sql` JOIN ${values} ${raw(joined)} ON ${raw(joined)}.resource_id = r.id`);
       terms.push(sql`${raw(joined)}.value ${direction}`);
-    } else if (Object.hasOwn(common, name)) {
-      terms.push(sql`${raw(common[name] as string)} ${direction}`);
     } else {
-      terms.push(...kindOrder(name, direction, kinds));
+      const column = common.get(name);
+      terms.push(...(column === undefined ? kindOrder(name, direction, kinds) : [sql`${raw(column)} ${direction}`]));
     }
   }
   return { terms: join([...terms, raw('r.created DESC, r.id DESC')], ', '), joins: join(joins, '') };
@@ -171,22 +172,26 @@ function valuesNamed(request: Request, name: string): Sql | undefined {
   if (name.startsWith('monitoring__'))
     return sql`(SELECT resource_id, value FROM monitoring_item WHERE name = ${name.slice('monitoring__'.length)})`;
   if (name.startsWith('tag__'))
-    return sql`(SELECT resource_id, min(value) AS value FROM resource_tag WHERE prefix = ${name.slice('tag__'.length)} GROUP BY resource_id)`;
+    return sql`(
+      SELECT resource_id, min(value) AS value FROM resource_tag
+      WHERE prefix = ${name.slice('tag__'.length)}
+      GROUP BY resource_id)`;
   return undefined;
 }
+
+/** Orderings that a kind has besides the common ones. */
+const ownOrderings = ({ kind }: TypedKind): ReadonlyMap<string, string> =>
+  new Map([
+    ...Object.entries(kind.isVirtualMachine ? virtualMachine : {}),
+    ...Object.entries(kind.hasRuntimeState ? { runtime_state: 'r.runtime_state' } : {}),
+    ...Object.entries(kind.orderings ?? {}),
+  ]);
 
 /** Kinds with the field come first, in its order; the others follow in the default order. */
 function kindOrder(name: string, direction: Sql, kinds: readonly TypedKind[]): Sql[] {
   const expressions = kinds.flatMap((typed) => {
-    const { kind } = typed;
-    const own = {
-      ...(kind.isVirtualMachine && virtualMachine),
-      ...(kind.hasRuntimeState && { runtime_state: 'r.runtime_state' }),
-      ...kind.orderings,
-    };
-    return Object.hasOwn(own, name)
-      ? [{ kind: typed.name, expression: (own as Record<string, string>)[name] as string }]
-      : [];
+    const expression = ownOrderings(typed).get(name);
+    return expression === undefined ? [] : [{ kind: typed.name, expression }];
   });
   if (expressions.length === 0) return [];
   const value = raw(
@@ -199,15 +204,7 @@ function kindOrder(name: string, direction: Sql, kinds: readonly TypedKind[]): S
 
 /** Names of the orderings of these kinds, for the documentation. */
 export const orderingNames = (kinds: readonly TypedKind[]): string[] => [
-  ...new Set([
-    ...Object.keys(common),
-    'actual_sla',
-    ...kinds.flatMap(({ kind }) => [
-      ...(kind.isVirtualMachine ? Object.keys(virtualMachine) : []),
-      ...(kind.hasRuntimeState ? ['runtime_state'] : []),
-      ...Object.keys(kind.orderings ?? {}),
-    ]),
-  ]),
+  ...new Set([...common.keys(), 'actual_sla', ...kinds.flatMap((typed) => [...ownOrderings(typed).keys()])]),
   'tag__*',
   'monitoring__*',
 ];

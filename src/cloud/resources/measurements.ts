@@ -1,25 +1,36 @@
 import * as v from 'valibot';
 import { type ResolvedScope, resolveScope, scopeParameter } from '../../activity/scopes/resolve.ts';
 import type { Request } from '../../kernel/access/request.ts';
+import { staff, visibleTo } from '../../kernel/access/right.ts';
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
 import { describeFields } from '../../kernel/collection/endpoint.ts';
 import { exampleLink } from '../../kernel/collection/example.ts';
-import { type Field, FieldError, type Fields, messages, shown } from '../../kernel/collection/field.ts';
+import {
+  FieldError,
+  type Fields,
+  inputOf,
+  messages,
+  readOnly,
+  refine,
+  type WritableField,
+} from '../../kernel/collection/field.ts';
 import { exact, type Filters, parameter } from '../../kernel/collection/filter.ts';
+import { emptyAsNull } from '../../kernel/collection/links.ts';
 import {
   constant,
   type Json,
-  knownText,
+  notNullText,
   numberValue,
   objectValue,
   render,
 } from '../../kernel/collection/representation.ts';
 import { validate } from '../../kernel/collection/validate.ts';
-import { number, text } from '../../kernel/collection/values.ts';
+import { number, orNull, text } from '../../kernel/collection/values.ts';
 import { raw, type Sql, sql } from '../../kernel/db/sql.ts';
-import { forbidden, invalid, notFound } from '../../kernel/http/error.ts';
+import { invalid, notFound } from '../../kernel/http/error.ts';
 import { pageHeaders, pageOf } from '../../kernel/http/page.ts';
 import { document, empty, json, type Reply } from '../../kernel/http/reply.ts';
+import { present } from '../../kernel/present.ts';
 import { resourceLink } from '../catalogue/paths.ts';
 import { periodPattern, periodRule } from './listing.ts';
 import { visibleResources } from './rights.ts';
@@ -27,43 +38,31 @@ import { visibleResources } from './rights.ts';
 /* What staff tell of resources: SLA by period, and values of monitoring items (services.md 7.4). */
 
 /** The resource a row is about. */
-const scopeField: Field<ResolvedScope> = {
-  ...shown('field', { type: 'string', format: 'uri' }, constant('null')),
-  input: {
-    schema: v.string(),
-    nullable: false,
-    required: true,
-    create: true,
-    update: true,
-    parse: (value, request: Request) => {
-      if (value === null || value === '') throw new FieldError([messages.null]);
-      if (typeof value !== 'string') throw new FieldError([messages.string]);
-      const scope = resolveScope(request, value, false);
-      if (scope.kind !== 'resource') throw new FieldError([unrelated(value)]);
-      return scope;
+const scopeField: WritableField<ResolvedScope, true> = {
+  ...readOnly('field', { type: 'string', format: 'uri' }, constant('null')),
+  input: inputOf(
+    { required: true },
+    {
+      schema: v.string(messages.string),
+      coerce: emptyAsNull,
+      resolve: (link, request) => {
+        const scope = resolveScope(request, link, false);
+        if (scope.kind !== 'resource') throw new FieldError([unrelated(link)]);
+        return scope;
+      },
     },
-  },
+  ),
 };
 
 /** A percentage, or null. */
-const percentage = (): Field<number | null> => {
-  const field = number({ min: 0 });
-  const input = field.input as NonNullable<typeof field.input>;
-  return {
-    ...field,
-    facts: { min_value: 0, max_value: 100 },
-    input: {
-      ...(input as unknown as NonNullable<Field<number | null>['input']>),
-      nullable: true,
-      parse: (value, request, form) => {
-        if (value === null || value === '') return null;
-        const given = input.parse(value, request, form);
-        if (given > 100) throw new FieldError([messages.atMost(100)]);
-        return given;
-      },
-    },
-  };
-};
+const percentage = (): WritableField<number | null, false> => ({
+  ...orNull(
+    refine(number({ min: 0 }), (given) => {
+      if (given > 100) throw new FieldError([messages.atMost(100)]);
+    }),
+  ),
+  constraints: { min_value: 0, max_value: 100 },
+});
 
 const period = text({ max: 7, required: true, pattern: [periodPattern, periodRule] });
 const itemName = text({
@@ -71,6 +70,13 @@ const itemName = text({
   required: true,
   pattern: [/^[A-Za-z0-9_.-]+$/, 'Enter a name of letters, digits, "_", "." and "-".'],
 });
+
+/** What staff told: the resource, the period or the name of the item, and the values by their columns. */
+interface Told {
+  readonly scope: ResolvedScope;
+  readonly key: string;
+  readonly values: Readonly<Record<string, number | null | undefined>>;
+}
 
 interface Measurement {
   readonly path: string;
@@ -82,57 +88,69 @@ interface Measurement {
   readonly fields: Fields;
   /** A valid body for the documentation. */
   readonly example: Readonly<Record<string, unknown>>;
+  /** Reads a body. Throws 400. */
+  readonly read: (request: Request) => Told;
   /** Columns after the key that are written and shown. */
   readonly values: readonly string[];
   readonly order: string;
 }
 
-/** Inserts or updates the row of a resource and key; answers whether it is new. */
-function put(request: Request, { fields, key, table, values }: Measurement): Reply {
-  if (!request.caller.isStaff) throw forbidden();
-  const given = validate(fields, request, 'create') as Record<string, unknown>;
+/** Who tells them. */
+const writers = staff;
+
+/** Who sees them, in alias `m`. */
+const readers = visibleTo(
+  'everybody who sees the resource',
+  (caller) => sql`m.resource_id IN (SELECT r.id FROM resource r WHERE ${visibleResources(caller)})`,
+);
+
+/** Inserts or updates the row of a resource and key: 201 or 200. */
+function put(request: Request, { key, read, table, values }: Measurement): Reply {
+  writers.demand(request, undefined);
+  const told = read(request);
   const { db } = request;
-  const { id } = given.scope as ResolvedScope;
-  const where = sql`resource_id = ${id} AND ${raw(key)} = ${given[key] as string}`;
-  const present = db.get<Record<string, number | null>>(sql`SELECT * FROM ${raw(table)} WHERE ${where}`);
+  const { id } = told.scope;
+  const where = sql`resource_id = ${id} AND ${raw(key)} = ${told.key}`;
+  const stored = db.get<Record<string, number | null>>(sql`SELECT * FROM ${raw(table)} WHERE ${where}`);
   const row = Object.fromEntries(
-    values.map((name) => [
-      name,
-      (given[name] === undefined ? (present?.[name] ?? null) : given[name]) as number | null,
-    ]),
+    values.map((name) => {
+      const value = told.values[name];
+      return [name, value === undefined ? (stored?.[name] ?? null) : value];
+    }),
   );
   db.run(sql`DELETE FROM ${raw(table)} WHERE ${where}`);
-  db.insert(table, { resource_id: id, [key]: given[key] as string, ...row });
-  const link = db.named<string>(`SELECT ${render(resourceLink('r.id'))} FROM resource r WHERE r.id = @id`, {
+  db.insert(table, { resource_id: id, [key]: told.key, ...row });
+  const [link] = db.named<string>(`SELECT ${render(resourceLink('r.id'))} FROM resource r WHERE r.id = @id`, {
     base: request.base,
     id,
-  })[0] as string;
-  return json({ scope: JSON.parse(link) as string, [key]: given[key], ...row }, present ? 200 : 201);
+  });
+  return json({ scope: JSON.parse(present(link)), [key]: told.key, ...row }, stored ? 200 : 201);
 }
 
 /** The resource that the query names; undefined when it names nothing. Throws 400. */
 function resourceParameter(request: Request): ResolvedScope | undefined {
   const scope = scopeParameter(request);
-  if (scope && scope.kind !== 'resource') throw invalid({ scope: [unrelated(request.query.one('scope') as string)] });
+  if (scope && scope.kind !== 'resource') throw invalid({ scope: [unrelated(present(request.query.one('scope')))] });
   return scope;
 }
 
 const unrelated = (link: string): string => `${link} object does not support such relationship.`;
 
-function refuseMalformedPeriod({ query }: Request, key: Measurement['key']): void {
+function rejectMalformedPeriod({ query }: Request, key: Measurement['key']): void {
   const given = key === 'period' ? query.one(key) : undefined;
   if (given !== undefined && !periodPattern.test(given)) throw invalid({ period: [periodRule] });
 }
 
 /** Removes the row that the query names. */
 function remove(request: Request, { key, table }: Measurement): Reply {
-  if (!request.caller.isStaff) throw forbidden();
+  writers.demand(request, undefined);
   const missing = ['scope', key].filter((name) => request.query.one(name) === undefined);
   if (missing.length > 0) throw invalid(Object.fromEntries(missing.map((name) => [name, [messages.required]])));
-  const { id } = resourceParameter(request) as ResolvedScope;
-  refuseMalformedPeriod(request, key);
+  const { id } = present(resourceParameter(request));
+  rejectMalformedPeriod(request, key);
+  const named = present(request.query.one(key));
   const { changes } = request.db.run(
-    sql`DELETE FROM ${raw(table)} WHERE resource_id = ${id} AND ${raw(key)} = ${request.query.one(key) as string}`,
+    sql`DELETE FROM ${raw(table)} WHERE resource_id = ${id} AND ${raw(key)} = ${named}`,
   );
   if (changes === 0) throw notFound();
   return empty();
@@ -141,24 +159,26 @@ function remove(request: Request, { key, table }: Measurement): Reply {
 function list(request: Request, measurement: Measurement): Reply {
   const { db, query } = request;
   const { key, order, table } = measurement;
-  const conditions: Sql[] = [
-    sql`m.resource_id IN (SELECT r.id FROM resource r WHERE ${visibleResources(request.caller)})`,
-  ];
+  const conditions: Sql[] = [readers.condition(request.caller)];
   const scope = resourceParameter(request);
   if (scope) conditions.push(sql`m.resource_id = ${scope.id}`);
-  refuseMalformedPeriod(request, key);
+  rejectMalformedPeriod(request, key);
   const exactKey = exact(`m.${key}`).condition(request, key);
   if (exactKey) conditions.push(exactKey);
   const condition = conditions.reduce((a, b) => sql`${a} AND ${b}`);
   const total = db.count(sql`SELECT count(*) FROM ${raw(table)} m WHERE ${condition}`);
   const page = pageOf(query, total);
-  const keys = db.all<{
-    id: number;
-    key: string;
-  }>(sql`SELECT m.resource_id AS id, m.${raw(key)} AS key FROM ${raw(table)} m WHERE ${condition}
-    ORDER BY ${raw(order)}, m.resource_id LIMIT ${page.size} OFFSET ${page.offset}`);
+  const keys = db.all<{ id: number; key: string }>(sql`
+    SELECT m.resource_id AS id, m.${raw(key)} AS key
+    FROM ${raw(table)} m
+    WHERE ${condition}
+    ORDER BY ${raw(order)}, m.resource_id
+    LIMIT ${page.size} OFFSET ${page.offset}`);
   const rows = db.named<string>(
-    `SELECT ${render(representation(measurement))} FROM json_each(@keys) k CROSS JOIN ${table} m ON m.resource_id = k.value ->> 'id' AND m.${key} = k.value ->> 'key'`,
+    `
+    SELECT ${render(representation(measurement))}
+    FROM json_each(@keys) k
+      CROSS JOIN ${table} m ON m.resource_id = k.value ->> 'id' AND m.${key} = k.value ->> 'key'`,
     { base: request.base, keys: JSON.stringify(keys) },
   );
   return document(`[${rows.join(',')}]`, pageHeaders(page, total, request.url, query));
@@ -167,7 +187,7 @@ function list(request: Request, measurement: Measurement): Reply {
 const representation = ({ key, values }: Measurement): Json =>
   objectValue({
     scope: resourceLink('m.resource_id'),
-    [key]: knownText(`m.${key}`),
+    [key]: notNullText(`m.${key}`),
     ...Object.fromEntries(values.map((name) => [name, numberValue(`m.${name}`)])),
   });
 
@@ -182,11 +202,12 @@ function endpoint(measurement: Measurement): Endpoint {
     path: `/api/${path}/`,
     name: `${kind} List`,
     description,
-    actions: (request) => (request.caller.isStaff ? { PUT: describeFields(fields, request, 'create') } : undefined),
+    actions: (request) =>
+      writers.may(request, undefined) ? { PUT: describeFields(fields, request, 'create') } : undefined,
     operations: {
       GET: {
         summary: description,
-        who: 'Everybody who sees the resource.',
+        allowedFor: readers.allowedFor,
         filters,
         paginated: true,
         output: { status: 200, shape: { type: 'array', items: shape } },
@@ -194,14 +215,14 @@ function endpoint(measurement: Measurement): Endpoint {
       },
       PUT: {
         summary: `Stores a ${kind.toLowerCase()}.`,
-        who: 'Staff.',
+        allowedFor: writers.allowedFor,
         input: { fields, purpose: 'create', example },
         output: { status: 200, others: [201], shape },
         handle: (request) => put(request, measurement),
       },
       DELETE: {
         summary: `Removes a ${kind.toLowerCase()}.`,
-        who: 'Staff.',
+        allowedFor: writers.allowedFor,
         filters,
         output: { status: 204 },
         refusals: { 404: true },
@@ -211,17 +232,25 @@ function endpoint(measurement: Measurement): Endpoint {
   };
 }
 
+const slaFields = { scope: scopeField, period, value: percentage(), agreed_value: percentage() };
+
 export const slaEndpoint = endpoint({
   path: 'resource-sla',
   kind: 'Resource SLA',
   description: 'SLA of resources by period.',
   table: 'resource_sla',
   key: 'period',
-  fields: { scope: scopeField, period, value: percentage(), agreed_value: percentage() },
+  fields: slaFields,
   example: { scope: exampleLink('digitalocean-droplets'), period: '2026-01', value: 99.95, agreed_value: 99.9 },
+  read: (request) => {
+    const { period: key, scope, ...values } = validate(slaFields, request, 'create');
+    return { scope, key, values };
+  },
   values: ['value', 'agreed_value'],
   order: 'm.period DESC',
 });
+
+const monitoringFields = { scope: scopeField, name: itemName, value: number({ required: true }) };
 
 export const monitoringEndpoint = endpoint({
   path: 'monitoring-items',
@@ -229,8 +258,12 @@ export const monitoringEndpoint = endpoint({
   description: 'Values of monitoring items of resources.',
   table: 'monitoring_item',
   key: 'name',
-  fields: { scope: scopeField, name: itemName, value: number({ required: true }) },
+  fields: monitoringFields,
   example: { scope: exampleLink('digitalocean-droplets'), name: 'response_time', value: 120 },
+  read: (request) => {
+    const { name: key, scope, ...values } = validate(monitoringFields, request, 'create');
+    return { scope, key, values };
+  },
   values: ['value'],
   order: 'm.name',
 });

@@ -1,16 +1,17 @@
-import { closeAlert, raiseAlert } from '../../activity/alerts/raise.ts';
+import { closeAlert, raiseAlert } from '../../activity/alerts/alert-store.ts';
 import type { EventTypeName } from '../../activity/events/catalogue.ts';
 import { record } from '../../activity/events/record.ts';
-import { countQuotas, type Demand } from '../../activity/quotas/usage.ts';
-import type { Context, Deployment } from '../../kernel/access/deployment.ts';
+import { countQuotas } from '../../activity/quotas/usage.ts';
+import type { App, Context } from '../../kernel/access/app.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import type { TypedKind } from '../catalogue/catalogue.ts';
 import type { DriverCall, PlainValues, Step } from '../catalogue/driver.ts';
 import type { ResourceRow, State } from '../catalogue/resource-row.ts';
 import type { Job } from '../jobs/jobs.ts';
 import { longestText, missingAtBackend, operationHandler, type Subject, timeoutOf } from '../jobs/operation.ts';
+import type { Reserved } from './counting.ts';
 import { detailsOf, resourceContext, resourceOf } from './resource.ts';
-import { applyChanges, changeResource, changeTogether, removeResource } from './rows.ts';
+import { applyChanges, changeResource, changeTogether, removeResource } from './resource-store.ts';
 
 /*
  * What happens to a resource while a job about it runs (services.md 8.1, 8.3). Every transition is a transaction of its
@@ -21,13 +22,12 @@ const running: Readonly<Record<string, State>> = { create: 'Creating', delete: '
 
 /** Scheduled becomes running. */
 function startOperation(context: Context, resource: ResourceRow, job: Job): void {
-  const { secrets: _, ...shown } = JSON.parse(job.parameters) as PlainValues;
+  const { shown, together = [] }: Carried = JSON.parse(job.parameters);
   const isAction = !['create', 'update', 'delete', 'pull'].includes(job.operation);
-  const { together } = shown as { together?: readonly number[] };
-  changeTogether(context, together ?? [], { state: 'Updating' });
+  changeTogether(context, together, { state: 'Updating' });
   changeResource(context, resource, {
     state: running[job.operation] ?? 'Updating',
-    ...(isAction && { action: job.operation, action_details: shown.shown ?? {} }),
+    ...(isAction && { action: job.operation, action_details: shown ?? {} }),
   });
 }
 
@@ -38,7 +38,7 @@ function storeProgress(
   { changes, values = {} }: Extract<Step, { kind: 'wait' }>,
 ): string | undefined {
   applyChanges(context, changeResource(context, resource, values), changes);
-  return failureOfState(context.deployment.catalogue.kind(resource.kind), values.runtime_state);
+  return failureOfState(context.app.catalogue.kind(resource.kind), values.runtime_state);
 }
 
 /** The text of a failure that a runtime state of a kind means, or undefined. */
@@ -55,12 +55,12 @@ function finishOperation(
   job: Job,
   step: Exclude<Step, { kind: 'wait' }>,
 ): void {
-  const parameters = JSON.parse(job.parameters) as Carried;
+  const parameters: Carried = JSON.parse(job.parameters);
   if (step.kind === 'done') {
     const failure =
       job.operation === 'delete'
         ? undefined
-        : failureOfState(context.deployment.catalogue.kind(resource.kind), step.values?.runtime_state);
+        : failureOfState(context.app.catalogue.kind(resource.kind), step.values?.runtime_state);
     if (failure === undefined) succeed(context, resource, job, step, parameters);
     else finishOperation(context, resource, job, { ...step, kind: 'fail', text: failure });
     return;
@@ -86,8 +86,8 @@ function finishOperation(
   });
   applyChanges(context, erred, step.changes);
   const event = failureEvents[job.operation];
-  if (event) record(context, event, { ...resourceContext(context.deployment.db, erred), error_message: text });
-  context.deployment.catalogue
+  if (event) record(context, event, { ...resourceContext(context.app.db, erred), error_message: text });
+  context.app.catalogue
     .kind(erred.kind)
     .kind.onFailure?.(context, erred, { operation: job.operation, parameters, text });
   if (job.operation === 'pull' && text === missingAtBackend)
@@ -95,13 +95,12 @@ function finishOperation(
 }
 
 /** What the parameters of a job carry for its end. */
-interface Carried extends PlainValues {
+interface Carried extends PlainValues, Reserved {
   readonly forced?: boolean;
   /** What a changed name or description adds to the message of the event. */
   readonly changes?: string;
-  readonly demands?: readonly Demand[];
-  /** Ids of resources that are Updating as long as this one. */
-  readonly together?: readonly number[];
+  /** What is told of the running operation. */
+  readonly shown?: PlainValues;
 }
 
 const failureEvents: Readonly<Record<string, EventTypeName>> = {
@@ -126,7 +125,7 @@ function succeed(
   step: Extract<Step, { kind: 'done' }>,
   parameters: Carried,
 ): void {
-  const { db } = context.deployment;
+  const { db } = context.app;
   const { operation } = job;
   const { changes = '', demands, together = [] } = parameters;
   if (operation === 'delete') {
@@ -151,11 +150,7 @@ function succeed(
 }
 
 /** Secrets of an action that has succeeded become the resource's. */
-function keepSecrets(
-  { deployment: { db, secrets } }: Context,
-  { id, secrets: present, uuid }: ResourceRow,
-  job: Job,
-): void {
+function keepSecrets({ app: { db, secrets } }: Context, { id, secrets: present, uuid }: ResourceRow, job: Job): void {
   if (job.secrets === null) return;
   const opened = (sealed: Uint8Array | null): PlainValues =>
     sealed === null ? {} : JSON.parse(secrets.open(sealed, uuid));
@@ -165,22 +160,21 @@ function keepSecrets(
 }
 
 /** The text of the failure of a creation in something that never came to be at the provider; undefined otherwise. */
-function orphanhood({ catalogue, db }: Deployment, job: Job, resource: ResourceRow): string | undefined {
+function orphanhood({ catalogue, db }: App, job: Job, resource: ResourceRow): string | undefined {
   const parent =
     job.operation === 'create' && resource.parent_id !== null ? resourceOf(db, resource.parent_id) : undefined;
   return parent?.backend_id === '' ? `${catalogue.kind(parent.kind).kind.name} does not exist at backend` : undefined;
 }
 
 /** The resource that a job is about; undefined when it is gone. */
-function resourceSubject(deployment: Deployment, job: Job): Subject | undefined {
-  const resource = job.resource_id === null ? undefined : resourceOf(deployment.db, job.resource_id);
+function resourceSubject(app: App, job: Job): Subject | undefined {
+  const resource = job.resource_id === null ? undefined : resourceOf(app.db, job.resource_id);
   return (
     resource && {
       start: (context) => startOperation(context, resource, job),
       failure: (now) =>
-        timeoutOf(job, now, deployment.catalogue.kind(resource.kind).kind.limits) ??
-        orphanhood(deployment, job, resource),
-      call: () => driverCall(deployment, job, resource),
+        timeoutOf(job, now, app.catalogue.kind(resource.kind).kind.limits) ?? orphanhood(app, job, resource),
+      call: () => driverCall(app, job, resource),
       progress: (context, step) => storeProgress(context, resource, step),
       finish: (context, step) => finishOperation(context, resource, job, step),
     }
@@ -188,7 +182,7 @@ function resourceSubject(deployment: Deployment, job: Job): Subject | undefined 
 }
 
 /** What a driver is told of a resource. */
-function driverCall({ catalogue, db, secrets }: Deployment, job: Job, resource: ResourceRow): DriverCall {
+function driverCall({ catalogue, db, secrets }: App, job: Job, resource: ResourceRow): DriverCall {
   const opened = (sealed: Uint8Array | null): PlainValues =>
     sealed === null ? {} : JSON.parse(secrets.open(sealed, resource.uuid));
   const { details: _, secrets: own, ...row } = resource;
@@ -211,16 +205,18 @@ const creatingAtOnce = 4;
  * At most four objects of one kind are being created at once on the same settings, and none before what it belongs to. Of
  * one name only one until its id is known: what came of a creation without an answer is looked up by the name.
  */
-function mustWait({ db }: Deployment, job: Job): boolean {
-  const parent = db.value<string>(
-    sql`SELECT state FROM resource WHERE id = (SELECT parent_id FROM resource WHERE id = ${job.resource_id})`,
-  );
+function mustWait({ db }: App, job: Job): boolean {
+  const parent = db.value<string>(sql`
+    SELECT state FROM resource
+    WHERE id = (SELECT parent_id FROM resource WHERE id = ${job.resource_id})`);
   if (parent === 'Creation Scheduled' || parent === 'Creating') return true;
-  const { creating, hasNamesake } = db.get<{ creating: number; hasNamesake: number }>(sql`
-    SELECT count(*) AS creating, ifnull(max(r.name = own.name AND r.backend_id = '' AND st.backend_url LIKE 'http%'), 0) AS hasNamesake
-    FROM resource own JOIN service_settings st ON st.id = own.settings_id
-    JOIN resource r ON r.settings_id = own.settings_id AND r.kind = own.kind AND r.state = 'Creating'
-    WHERE own.id = ${job.resource_id}`) as { creating: number; hasNamesake: number };
+  const { creating, hasNamesake } = db.one<{ creating: number; hasNamesake: number }>(sql`
+    SELECT count(*) AS creating,
+      ifnull(max(r.name = own.name AND r.backend_id = '' AND st.backend_url LIKE 'http%'), 0) AS hasNamesake
+    FROM resource own
+      JOIN service_settings st ON st.id = own.settings_id
+      JOIN resource r ON r.settings_id = own.settings_id AND r.kind = own.kind AND r.state = 'Creating'
+    WHERE own.id = ${job.resource_id}`);
   return creating >= creatingAtOnce || hasNamesake === 1;
 }
 

@@ -1,25 +1,29 @@
 import type { Drift } from '../../activity/quotas/recount.ts';
-import type { Demand, QuotaRow } from '../../activity/quotas/usage.ts';
-import type { Deployment } from '../../kernel/access/deployment.ts';
+import type { QuotaDelta, QuotaRow } from '../../activity/quotas/usage.ts';
+import type { App } from '../../kernel/access/app.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { ResourceRow } from '../catalogue/resource-row.ts';
-import { demandsOf } from './counting.ts';
+import { quotaDeltasOf, type Reserved } from './counting.ts';
 
 /** Every quota that counts resources and is not the sum of what each of them, and each accepted change of one, adds to it. */
-export function findResourceDrift({ catalogue, db }: Pick<Deployment, 'catalogue' | 'db'>): Drift[] {
-  const key = ({ id, name, scope }: Pick<Demand, 'id' | 'name' | 'scope'>): string => `${scope} ${id} ${name}`;
+export function findResourceDrift({ catalogue, db }: Pick<App, 'catalogue' | 'db'>): Drift[] {
+  const key = ({ id, name, scope }: Pick<QuotaDelta, 'id' | 'name' | 'scope'>): string => `${scope} ${id} ${name}`;
   const sums = new Map<string, number>();
-  const add = (demands: readonly Demand[]): void => {
+  const add = (demands: readonly QuotaDelta[]): void => {
     for (const demand of demands) sums.set(key(demand), (sums.get(key(demand)) ?? 0) + demand.delta);
   };
-  for (const resource of db.all<ResourceRow>(sql`SELECT * FROM resource`)) add(demandsOf(catalogue, resource));
-  for (const parameters of db.values<string>(sql`SELECT parameters FROM job`))
-    add((JSON.parse(parameters) as { demands?: Demand[] }).demands ?? []);
+  for (const resource of db.all<ResourceRow>(sql`SELECT * FROM resource`)) add(quotaDeltasOf(catalogue, resource));
+  for (const parameters of db.values<string>(sql`SELECT parameters FROM job`)) {
+    const { demands = [] }: Reserved = JSON.parse(parameters);
+    add(demands);
+  }
   const named = JSON.stringify(resourceQuotaNames(catalogue));
   return db
-    .all<QuotaRow>(sql`SELECT * FROM quota WHERE NOT is_backend AND scope_kind IN ('customer', 'project', 'service', 'link')
-    AND name IN (SELECT value FROM json_each(${named}))`)
+    .all<QuotaRow>(sql`
+      SELECT * FROM quota
+      WHERE NOT is_backend AND scope_kind IN ('customer', 'project', 'service', 'link')
+        AND name IN (SELECT value FROM json_each(${named}))`)
     .flatMap((quota) => {
       const counted = Math.max(
         0,

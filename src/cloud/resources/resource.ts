@@ -9,6 +9,10 @@ import { serviceContext } from '../services/scopes.ts';
 export const resourceOf = (db: Database, id: number): ResourceRow | undefined =>
   db.get<ResourceRow>(sql`SELECT * FROM resource WHERE id = ${id}`);
 
+/** A resource's row by the id of one that must be there. */
+export const knownResource = (db: Database, id: number): ResourceRow =>
+  db.one<ResourceRow>(sql`SELECT * FROM resource WHERE id = ${id}`);
+
 /** Values of one kind that have no column. */
 export const detailsOf = (resource: Pick<ResourceRow, 'details'>): Record<string, unknown> =>
   JSON.parse(resource.details);

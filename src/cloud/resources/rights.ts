@@ -1,32 +1,40 @@
-import type { Caller } from '../../kernel/access/caller.ts';
-import { seesAll } from '../../kernel/access/caller.ts';
+import { type Caller, seesAll } from '../../kernel/access/caller.ts';
 import type { Request } from '../../kernel/access/request.ts';
-import { ownsCustomer, ownsSomeCustomer } from '../../kernel/access/rights.ts';
+import { anyOf, ownersOf, type Right, right, staff, visibleTo } from '../../kernel/access/right.ts';
+import { ownsSomeCustomer } from '../../kernel/access/rights.ts';
 import { visibleProjects } from '../../kernel/access/visibility.ts';
 import { raw, type Sql, sql } from '../../kernel/db/sql.ts';
+import type { ResourceRow } from '../catalogue/resource-row.ts';
 
-/** Condition: the caller sees the resource in alias `r`, because he sees its project. */
+/** Condition: the caller sees the resource in alias `r`, whose project is visible. */
 export const visibleResources = (caller: Caller): Sql =>
   seesAll(caller) ? raw('TRUE') : visibleProjects(caller, 'r.project_id');
+
+/** Who sees resources, in alias `r`. */
+export const resourceReaders = visibleTo('everybody who sees the project', visibleResources);
+
+/** What a right about resources looks at: a resource, or the place of one that is to be made. */
+export type ResourcePlace = Pick<ResourceRow, 'customer_id' | 'project_id'>;
+
+const projectManagers: Right<ResourcePlace> = right(
+  'managers and administrators of the project',
+  ({ caller, db }, { project_id: project }) =>
+    db.value(sql`
+      SELECT 1 FROM active_project_role
+      WHERE project_id = ${project} AND user_id = ${caller.id} AND role IN ('admin', 'manager')`) !== undefined,
+);
+
+/** Who creates, changes and deletes the resources of a project (services.md 8.7). */
+export const resourceWriters: Right<ResourcePlace> = anyOf<ResourcePlace>(
+  staff,
+  ownersOf('customer_id'),
+  projectManagers,
+);
 
 /** Whether there is a project where the caller creates, changes and deletes resources. */
 export const mayChangeSomeResources = ({ caller, db }: Pick<Request, 'caller' | 'db'>): boolean =>
   caller.isStaff ||
   ownsSomeCustomer(db, caller) ||
-  db.value(
-    sql`SELECT 1 FROM project_role WHERE user_id = ${caller.id} AND role IN ('admin', 'manager') AND ended IS NULL`,
-  ) !== undefined;
-
-/** Whether the caller creates, changes and deletes resources of a project: staff, owners, managers, administrators (services.md 8.7). */
-export function mayChangeResources(
-  { caller, db }: Pick<Request, 'caller' | 'db'>,
-  project: number,
-  customer: number,
-): boolean {
-  if (caller.isStaff || ownsCustomer(db, caller, customer)) return true;
-  return (
-    db.value(sql`SELECT 1 FROM project_role
-    WHERE project_id = ${project} AND user_id = ${caller.id} AND role IN ('admin', 'manager') AND ended IS NULL`) !==
-    undefined
-  );
-}
+  db.value(sql`
+    SELECT 1 FROM active_project_role
+    WHERE user_id = ${caller.id} AND role IN ('admin', 'manager')`) !== undefined;

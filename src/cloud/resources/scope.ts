@@ -2,8 +2,7 @@ import { namedScope, type Scope } from '../../activity/scopes/scope.ts';
 import { connectedProjects } from '../../kernel/access/visibility.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
-import type { ResourceRow } from '../catalogue/resource-row.ts';
-import { resourceContext, resourceOf } from './resource.ts';
+import { knownResource, resourceContext } from './resource.ts';
 
 /** Resources as scopes of quotas, alerts and events. */
 export const resourceScope = ({ kinds }: Catalogue): Scope => ({
@@ -18,6 +17,6 @@ export const resourceScope = ({ kinds }: Catalogue): Scope => ({
   table: 'resource',
   accepted: false,
   readable: (user) => sql`SELECT id FROM resource WHERE project_id IN (${connectedProjects(user)})`,
-  own: (db, id) => resourceContext(db, resourceOf(db, id) as ResourceRow),
-  scope: (db, id) => namedScope(resourceOf(db, id) as ResourceRow),
+  own: (db, id) => resourceContext(db, knownResource(db, id)),
+  scope: (db, id) => namedScope(knownResource(db, id)),
 });

@@ -1,9 +1,11 @@
 import type { Request } from '../../kernel/access/request.ts';
+import { everybodyOver } from '../../kernel/access/right.ts';
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
 import { type Filter, type Filters, parameter } from '../../kernel/collection/filter.ts';
 import { among, any, raw, type Sql, sql } from '../../kernel/db/sql.ts';
 import { json } from '../../kernel/http/reply.ts';
 import { memoised } from '../../kernel/memoised.ts';
+import { present } from '../../kernel/present.ts';
 import type { Catalogue, TypedKind } from '../catalogue/catalogue.ts';
 import { collectionOf, representResources } from './kind-collection.ts';
 import { listParameters, orderingNames, resourceCondition, resourceFilters, resourcePage } from './listing.ts';
@@ -13,17 +15,17 @@ import { visibleResources } from './rights.ts';
 const kindsOf = memoised((catalogue: Catalogue) => catalogue.kinds.filter(({ kind }) => !kind.isPart));
 
 /** Kinds that the request's resource_type and category let through. */
-function chosenKinds({ deployment, query }: Request): TypedKind[] {
+function chosenKinds({ app, query }: Request): TypedKind[] {
   const types = query.all('resource_type');
   const categories = ['category', 'resource_category'].flatMap((name) => query.one(name) ?? []);
-  return kindsOf(deployment.catalogue).filter(
+  return kindsOf(app.catalogue).filter(
     ({ kind, name }) =>
       (types.length === 0 || types.includes(name)) && categories.every((category) => category === kind.category),
   );
 }
 
-const ofKinds = ({ deployment }: Request, chosen: readonly TypedKind[]): Sql =>
-  chosen.length === kindsOf(deployment.catalogue).length
+const ofKinds = ({ app }: Request, chosen: readonly TypedKind[]): Sql =>
+  chosen.length === kindsOf(app.catalogue).length
     ? raw('r.is_part = 0')
     : sql`r.kind IN (SELECT value FROM json_each(${JSON.stringify(chosen.map(({ name }) => name))}))`;
 
@@ -47,7 +49,7 @@ function kindFilters(kinds: readonly TypedKind[]): Filters {
 function kindFilter(kinds: readonly TypedKind[], name: string): Filter {
   const having = kinds.filter(({ kind }) => kind.filters && Object.hasOwn(kind.filters, name));
   return {
-    ...(having[0]?.kind.filters?.[name] as Filter),
+    ...present(having[0]?.kind.filters?.[name]),
     condition: (request) => {
       const conditions = having.flatMap((typed) => {
         const condition = typed.kind.filters?.[name]?.condition(request, name);
@@ -78,7 +80,7 @@ export function resourceEndpoints(catalogue: Catalogue): readonly Endpoint[] {
       operations: {
         GET: {
           summary: 'Lists the resources of every type that the caller sees.',
-          who: 'Everybody, those of projects he sees.',
+          allowedFor: everybodyOver('resources').allowedFor,
           filters: { ...own, ...summaryFilters },
           orderings: orderingNames(kinds),
           selectable: true,
@@ -107,7 +109,7 @@ export function resourceEndpoints(catalogue: Catalogue): readonly Endpoint[] {
       operations: {
         GET: {
           summary: 'Counts the resources the caller sees by type.',
-          who: 'Everybody.',
+          allowedFor: everybodyOver('resources').allowedFor,
           filters: { ...own, ...summaryFilters },
           output: { status: 200, shape: { type: 'object', additionalProperties: { type: 'integer' } } },
           handle: (request) => {

@@ -1,26 +1,20 @@
 import { projects } from '../../accounts/projects/projects.ts';
 import { embeddedQuotas } from '../../activity/quotas/embedded.ts';
 import type { Request } from '../../kernel/access/request.ts';
+import { rightVia, visibleTo } from '../../kernel/access/right.ts';
 import { visibleProjects } from '../../kernel/access/visibility.ts';
-import {
-  type DescribedAction,
-  describeList,
-  describeObject,
-  forbiddenText,
-  refusalOf,
-} from '../../kernel/collection/actions.ts';
 import { Collection, type Row } from '../../kernel/collection/collection.ts';
-import { shownList, shownText, uuidField } from '../../kernel/collection/field.ts';
+import { type NewValues, readOnlyList, readOnlyText, uuidField } from '../../kernel/collection/field.ts';
 import { linked, uuidOf } from '../../kernel/collection/filter.ts';
 import { link, selfLink } from '../../kernel/collection/links.ts';
-import { knownText, plainValue } from '../../kernel/collection/representation.ts';
+import { notNullText, plainValue } from '../../kernel/collection/representation.ts';
 import { raw, sql } from '../../kernel/db/sql.ts';
 import { invalidRequest } from '../../kernel/http/error.ts';
 import { memoised } from '../../kernel/memoised.ts';
 import type { ProviderType } from '../catalogue/type.ts';
-import { createLink, refuseWithResources, removeLink } from './linking.ts';
 import { linkPath } from './paths.ts';
-import { mayManageServices, mayWriteService } from './rights.ts';
+import { serviceManagers, serviceWriters } from './rights.ts';
+import { createLink, removeLink, resourcesReason } from './service-lifecycle.ts';
 import { serviceTarget } from './targets.ts';
 
 export interface LinkRow extends Row {
@@ -37,43 +31,28 @@ const fieldsOf = (type: ProviderType) => ({
   url: selfLink(linkPath(type), 'l.uuid'),
   uuid: uuidField(),
   project: link({ required: true, to: () => projects, key: ofProject('uuid') }),
-  project_name: shownText(knownText(ofProject('name'))),
-  project_uuid: shownText(plainValue(ofProject('uuid'))),
+  project_name: readOnlyText(notNullText(ofProject('name'))),
+  project_uuid: readOnlyText(plainValue(ofProject('uuid'))),
   service: link({ required: true, to: () => serviceTarget(type), key: ofService('uuid') }),
-  service_name: shownText(knownText(ofSettings('name'))),
-  service_uuid: shownText(plainValue(ofService('uuid'))),
-  quotas: shownList(embeddedQuotas('link', 'l.id')),
+  service_name: readOnlyText(notNullText(ofSettings('name'))),
+  service_uuid: readOnlyText(plainValue(ofService('uuid'))),
+  quotas: readOnlyList(embeddedQuotas('link', 'l.id')),
 });
 
 type LinkFields = ReturnType<typeof fieldsOf>;
 
-function check(request: Request, values: { service?: number; project?: number }): void {
+type NewLink = NewValues<LinkFields>;
+
+function check(request: Request, { project, service }: NewLink): void {
   const { db } = request;
-  const service = values.service as number;
-  const project = values.project as number;
-  const owner = customerOfProject(request, project);
-  if (db.value(sql`SELECT customer_id FROM service WHERE id = ${service}`) !== owner)
+  if (db.value(sql`SELECT customer_id FROM service WHERE id = ${service}`) !== customerOfProject(project, request))
     throw invalidRequest("Service customer doesn't match project customer.");
-  if (db.value(sql`SELECT 1 FROM service_project_link WHERE service_id = ${service} AND project_id = ${project}`)) {
+  if (db.value(sql`SELECT 1 FROM service_project_link WHERE service_id = ${service} AND project_id = ${project}`))
     throw invalidRequest('This service project link already exists.');
-  }
 }
 
-const customerOfProject = ({ db }: Request, project: number): number =>
-  db.value<number>(sql`SELECT customer_id FROM project WHERE id = ${project}`) as number;
-
-const linkActions: readonly DescribedAction<LinkRow>[] = [
-  {
-    name: 'destroy',
-    method: 'DELETE',
-    destructive: true,
-    tail: '',
-    refusal: (request, row) =>
-      mayWriteService(request, customerOfProject(request, row.project_id))
-        ? refusalOf(() => refuseWithResources(request, 'link_id', row.id, 'Cannot delete service project link'))
-        : forbiddenText,
-  },
-];
+const customerOfProject = (project: number, { db }: Request): number =>
+  db.scalar<number>(sql`SELECT customer_id FROM project WHERE id = ${project}`);
 
 /** Links of the services of one type to projects (services.md 5). */
 export const links = memoised(
@@ -85,18 +64,11 @@ export const links = memoised(
       table: 'service_project_link',
       alias: 'l',
       fields: fieldsOf(type),
-      visible: (caller) =>
-        sql`${raw(ofSettings('type'))} = ${type.name} AND ${visibleProjects(caller, 'l.project_id')}`,
-      who: {
-        read: 'Everybody who sees the project.',
-        create: 'Staff; owners of the customer.',
-        delete: 'Staff; owners of the customer.',
-      },
-      describe: {
-        list: (request) => describeList(request, mayManageServices(request) ? fieldsOf(type) : undefined),
-        object: (request, row) =>
-          describeObject(request, `${request.base}/api/${linkPath(type)}/${row.uuid}/`, row, linkActions),
-      },
+      visible: visibleTo(
+        'everybody who sees the project',
+        (caller) => sql`${raw(ofSettings('type'))} = ${type.name} AND ${visibleProjects(caller, 'l.project_id')}`,
+      ),
+      options: { actions: () => [] },
       filters: {
         service_uuid: uuidOf('l.service_id', 'service'),
         customer_uuid: uuidOf(ofProject('customer_id'), 'customer'),
@@ -107,17 +79,22 @@ export const links = memoised(
       orderings: {},
       order: 'l.id',
       create: {
-        may: mayManageServices,
+        right: serviceManagers,
         check,
-        mayWith: (request, values) => mayWriteService(request, customerOfProject(request, values.project as number)),
-        run: (request, values) => createLink(request, values.service as number, values.project as number, 'asked'),
+        rightWith: rightVia(
+          ({ project }: NewLink, request) => ({ customer_id: customerOfProject(project, request) }),
+          serviceWriters,
+        ),
+        run: (request, { project, service }) => createLink(request, service, project, 'asked'),
       },
       delete: {
-        may: (request, row) => mayWriteService(request, customerOfProject(request, row.project_id)),
-        run: (request, row) => {
-          refuseWithResources(request, 'link_id', row.id, 'Cannot delete service project link');
-          removeLink(request, row.id);
-        },
+        right: rightVia(
+          ({ project_id: project }: LinkRow, request) => ({ customer_id: customerOfProject(project, request) }),
+          serviceWriters,
+        ),
+        refusalReason: (request, row) =>
+          resourcesReason(request, 'link_id', row.id, 'Cannot delete service project link'),
+        run: (request, row) => removeLink(request, row.id),
       },
     }),
 );

@@ -23,15 +23,15 @@ export const serviceMetadata: Endpoint = {
   operations: {
     GET: {
       summary: 'Lists the supported types of services.',
-      who: 'Everybody.',
+      allowedFor: 'Everybody.',
       output: { status: 200, shape: { type: 'object', additionalProperties: serviceType } },
-      handle: ({ base, deployment }) => {
+      handle: ({ base, app }) => {
         const url = (path: string): string => `${base}/api/${path}/`;
         const urls = (kinds: readonly { name: string; path: string }[]): Record<string, string> =>
           Object.fromEntries(kinds.map(({ name, path }) => [name, url(path)]));
         return json(
           Object.fromEntries(
-            [...deployment.catalogue.types]
+            [...app.catalogue.types]
               .sort((a, b) => (a.name < b.name ? -1 : 1))
               .map((type) => [
                 type.name,

@@ -29,7 +29,7 @@ export async function pingSettings(
     certificate: values.certificate instanceof UploadedFile ? values.certificate.content.toString('utf8') : null,
     domain: text('domain'),
     options: Object.fromEntries(
-      optionNames(request.deployment.catalogue, type.name).flatMap((name) =>
+      optionNames(request.app.catalogue, type.name).flatMap((name) =>
         given[name] == null ? [] : [[name, given[name]]],
       ),
     ),
@@ -41,7 +41,7 @@ export async function pingSettings(
   });
   try {
     return await Promise.race([
-      driverOf(request.deployment, settings)
+      driverOf(request.app, settings)
         .ping()
         .then(() => undefined),
       timeout,

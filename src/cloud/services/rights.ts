@@ -1,21 +1,33 @@
-import type { Request } from '../../kernel/access/request.ts';
+import { anyOf, everybody, ownersOf, type Right, right, rightUnlessDenied, staff } from '../../kernel/access/right.ts';
 import { ownsCustomer } from '../../kernel/access/rights.ts';
 import { sql } from '../../kernel/db/sql.ts';
-import { forbidden } from '../../kernel/http/error.ts';
 
 /* Who writes settings, services and links (services.md 2.4, 4.2). */
 
-/** Whether the setting only_staff_manages_services leaves the caller any writes. */
-export const mayManageServices = ({ caller, config }: Request): boolean =>
-  caller.isStaff || !config.only_staff_manages_services;
+/** Whom the setting only_staff_manages_services leaves any writes; of what, is decided when the customer is known. */
+export const serviceManagers = anyOf(staff, everybody.as('owners of a customer').unless('only_staff_manages_services'));
 
-/** Whether the caller may write a service of this customer. */
-export const mayWriteService = ({ caller, config, db }: Request, customer: number): boolean =>
-  caller.isStaff || (!config.only_staff_manages_services && ownsCustomer(db, caller, customer));
+/** Who writes the services of the customer whose id the subject has. */
+export const serviceWriters = anyOf(staff, ownersOf('customer_id').unless('only_staff_manages_services'));
 
-/** Importing from and unlinking shared services is for staff. Throws 403. */
-export function refuseShared({ caller, db }: Pick<Request, 'caller' | 'db'>, service: { settings_id: number }): void {
-  const shared = db.value(sql`SELECT shared FROM service_settings WHERE id = ${service.settings_id}`);
-  if (shared && !caller.isStaff)
-    throw forbidden('Only staff users are allowed to import resources from shared services.');
-}
+/** Who imports objects into a service, and unlinks it. */
+export const importers: Right<{ readonly customer_id: number; readonly settings_id: number }> = rightUnlessDenied(
+  serviceWriters.as('staff; owners of the customer for private settings'),
+  ({ caller, db }, service) => {
+    const isShared =
+      db.scalar<number>(sql`SELECT shared FROM service_settings WHERE id = ${service.settings_id}`) === 1;
+    return isShared && !caller.isStaff
+      ? 'Only staff users are allowed to import resources from shared services.'
+      : undefined;
+  },
+);
+
+/** Who writes settings. */
+export const settingsWriters: Right<{ readonly shared: number; readonly customer_id: number | null }> = anyOf(
+  staff,
+  right<{ readonly shared: number; readonly customer_id: number | null }>(
+    'owners of the customer for private settings',
+    ({ caller, db }, { customer_id: customer, shared }) =>
+      !shared && customer !== null && ownsCustomer(db, caller, customer),
+  ).unless('only_staff_manages_services'),
+);

@@ -7,8 +7,8 @@ export type SecretChange =
   | { readonly kind: 'clear' }
   | { readonly kind: 'replace'; readonly value: string };
 
-/** Reads a secret from a body. */
-export function secretChange(value: string | null): SecretChange {
+/** Reads a secret from a body; one that is not there is kept. */
+export function secretChange(value: string | null | undefined): SecretChange {
   if (value === null) return { kind: 'clear' };
-  return value === '' || value === masked ? { kind: 'keep' } : { kind: 'replace', value };
+  return value === undefined || value === '' || value === masked ? { kind: 'keep' } : { kind: 'replace', value };
 }

@@ -1,65 +1,43 @@
 import { certificationsField } from '../../accounts/projects/certifications.ts';
 import type { Request } from '../../kernel/access/request.ts';
-import { describeFields, type Endpoint } from '../../kernel/collection/endpoint.ts';
-import { validate } from '../../kernel/collection/validate.ts';
-import { raw, sql } from '../../kernel/db/sql.ts';
-import { forbidden } from '../../kernel/http/error.ts';
+import { everybody } from '../../kernel/access/right.ts';
+import { action } from '../../kernel/collection/action.ts';
+import type { Endpoint } from '../../kernel/collection/endpoint.ts';
+import { raw, type Sql, sql } from '../../kernel/db/sql.ts';
 import { changed, json } from '../../kernel/http/reply.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
-import { mayWriteSettings, type SettingsRow, settings } from './settings.ts';
+import { settingsWriters } from './rights.ts';
+import { type SettingsRow, settings } from './settings.ts';
 
-const certificationInput = { certifications: certificationsField(true) };
-
-/** POST /api/service-settings/<uuid>/update_certifications/ */
-const updateCertifications = (catalogue: Catalogue): Endpoint => ({
-  path: '/api/service-settings/:key/update_certifications/',
-  name: 'Service Settings Update Certifications',
-  description: 'Replaces the certifications that settings hold.',
-  actions: (request) =>
-    mayWriteSettings(request, settings(catalogue).find(request))
-      ? { POST: describeFields(certificationInput, request, 'create') }
-      : undefined,
-  operations: {
-    POST: {
-      summary: 'Replaces the certifications of service settings.',
-      who: 'Staff; owners of the customer for private settings.',
-      input: { fields: certificationInput, purpose: 'create' },
-      output: { status: 200, shape: settings(catalogue).shape },
-      handle: (request) => {
-        const row = settings(catalogue).find(request);
-        if (!mayWriteSettings(request, row)) throw forbidden();
-        const { certifications = [] } = validate(certificationInput, request, 'create');
-        request.db.run(sql`DELETE FROM settings_certification WHERE settings_id = ${row.id}`);
-        for (const id of certifications)
-          request.db.insert('settings_certification', { settings_id: row.id, certification_id: id });
-        return changed(settings(catalogue).represent(request, row.id));
-      },
+const updateCertifications = (catalogue: Catalogue): Endpoint =>
+  action({
+    on: settings(catalogue),
+    name: 'update_certifications',
+    summary: 'Replaces the certifications of service settings.',
+    description: 'Replaces the certifications that settings hold.',
+    right: settingsWriters,
+    fields: { certifications: certificationsField({ required: true }) },
+    output: { status: 200, shape: settings(catalogue).shape },
+    run: (request, row, { certifications }) => {
+      request.db.run(sql`DELETE FROM settings_certification WHERE settings_id = ${row.id}`);
+      for (const id of certifications)
+        request.db.insert('settings_certification', { settings_id: row.id, certification_id: id });
+      return changed(settings(catalogue).represent(request, row.id));
     },
-  },
-});
+  }).endpoint;
 
 const names = ['vcpu', 'ram', 'storage'] as const;
 
 /** Sum of limits, -1 if one is unlimited or there is none; and sum of usages. */
-function sums(
-  { db }: Request,
-  scope: string,
-  ids: ReturnType<typeof sql>,
-  name: string,
-): { limit: number; usage: number } {
-  return db.get<{
-    limit: number;
-    usage: number;
-  }>(sql`SELECT ifnull(iif(min("limit") = -1, -1, sum("limit")), -1) AS "limit", ifnull(sum(usage), 0) AS usage
-    FROM quota WHERE scope_kind = ${scope} AND name = ${name} AND scope_id IN (${ids})`) as {
-    limit: number;
-    usage: number;
-  };
-}
+const sums = ({ db }: Request, scope: string, ids: Sql, name: string): { limit: number; usage: number } =>
+  db.one(sql`
+    SELECT ifnull(iif(min("limit") = -1, -1, sum("limit")), -1) AS "limit", ifnull(sum(usage), 0) AS usage
+    FROM quota
+    WHERE scope_kind = ${scope} AND name = ${name} AND scope_id IN (${ids})`);
 
 /** What the settings of a provider with machines have, and how much of it is used (services.md 2.5 "stats"). */
 function statistics(request: Request, row: SettingsRow): Record<string, number> {
-  const type = request.deployment.catalogue.type(row.type);
+  const type = request.app.catalogue.type(row.type);
   const isCloud = type.quotas.settings.length > 0;
   const links = sql`SELECT l.id FROM service_project_link l JOIN service v ON v.id = l.service_id WHERE v.settings_id = ${row.id}`;
   const tenants = sql`SELECT id FROM resource WHERE settings_id = ${row.id} AND ${raw("kind = 'OpenStack.Tenant'")}`;
@@ -89,13 +67,11 @@ const stats = (catalogue: Catalogue): Endpoint => ({
   operations: {
     GET: {
       summary: 'Answers what a provider has and how much of it is used.',
-      who: 'Everybody who sees the settings.',
+      allowedFor: everybody.as('everybody who sees the settings').allowedFor,
       output: { status: 200, shape: { type: 'object', additionalProperties: { type: 'number' } } },
       handle: (request) => {
         const row = settings(catalogue).find(request);
-        return json(
-          request.deployment.catalogue.type(row.type).quotas.link.length === 0 ? {} : statistics(request, row),
-        );
+        return json(request.app.catalogue.type(row.type).quotas.link.length === 0 ? {} : statistics(request, row));
       },
     },
   },

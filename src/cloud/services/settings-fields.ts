@@ -2,33 +2,33 @@ import * as v from 'valibot';
 import { customers } from '../../accounts/customers/customers.ts';
 import { embeddedQuotas } from '../../activity/quotas/embedded.ts';
 import { type ResolvedScope, resolveScope } from '../../activity/scopes/resolve.ts';
-import type { Request } from '../../kernel/access/request.ts';
 import { customersWithRole } from '../../kernel/access/visibility.ts';
 import {
-  type Field,
   FieldError,
-  type Fields,
+  inputOf,
   messages,
   objectShape,
-  shown,
-  shownList,
-  shownText,
+  readOnly,
+  readOnlyList,
+  readOnlyText,
+  refine,
   uuidField,
+  type WritableField,
+  wrapInput,
 } from '../../kernel/collection/field.ts';
-import { link, selfLink } from '../../kernel/collection/links.ts';
+import { emptyAsNull, link, selfLink } from '../../kernel/collection/links.ts';
 import {
-  booleanValue,
   computedValue,
-  knownText,
   linkValue,
   listValue,
+  notNullText,
   objectValue,
   plainValue,
   render,
   textValue,
 } from '../../kernel/collection/representation.ts';
 import { properName } from '../../kernel/collection/rules.ts';
-import { boolean, choice, nullableText, text, url } from '../../kernel/collection/values.ts';
+import { boolean, choice, nullableText, numberAsText, text, url } from '../../kernel/collection/values.ts';
 import { raw } from '../../kernel/db/sql.ts';
 import { UploadedFile } from '../../kernel/http/body.ts';
 import { memoised } from '../../kernel/memoised.ts';
@@ -36,6 +36,7 @@ import { urlOf } from '../../kernel/url.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import { simulatorOptions } from '../catalogue/options.ts';
 import { resourceLink } from '../catalogue/paths.ts';
+import type { OptionFields } from '../catalogue/type.ts';
 import { masked } from './secrets.ts';
 
 const largestCertificate = 65_536;
@@ -50,94 +51,78 @@ const secretValue = (column: string): ReturnType<typeof computedValue> =>
   computedValue(`iif(${column} IS NULL, 'null', '"${masked}"')`);
 
 /** A text that may be null and keeps what was written; the caller decides what an empty one means. */
-function secret(max: number): Field<string | null> {
-  const field = text({ max });
-  const parse = (field.input as NonNullable<typeof field.input>).parse;
+const secret = (max: number): WritableField<string | null, false> => {
+  const { input, ...field } = text({ max });
   return {
     ...field,
     json: secretValue,
-    shown: toCredentialReaders,
+    shownIf: toCredentialReaders,
     shape: { type: ['string', 'null'] },
-    input: {
-      ...(field.input as NonNullable<typeof field.input>),
-      unique: undefined,
-      nullable: true,
-      parse: (value, request, form) => (value === null ? null : parse(value, request, form)),
-    },
+    input: inputOf({}, { schema: input.schema, coerce: numberAsText, nullable: true }),
   };
-}
+};
 
 /** A PEM file with a further trust anchor; text in its place is ignored (services.md 2.2). */
-const certificate: Field<UploadedFile | null | undefined> = {
-  ...shown('file upload', { type: ['string', 'null'] }, computedValue('json_quote(st.certificate_name)'), {
-    shown: toCredentialReaders,
+const certificate: WritableField<UploadedFile | null | undefined, false> = {
+  ...readOnly('file upload', { type: ['string', 'null'] }, computedValue('json_quote(st.certificate_name)'), {
+    shownIf: toCredentialReaders,
   }),
-  input: {
-    schema: v.nullable(v.string()),
-    nullable: true,
-    required: false,
-    create: true,
-    update: true,
-    parse: (value) => {
-      if (value === null) return null;
-      if (!(value instanceof UploadedFile)) return undefined;
-      const extension = /\.([^.]*)$/.exec(value.name)?.[1] ?? '';
-      if (extension.toLowerCase() !== 'pem')
-        throw new FieldError([`File extension '${extension}' is not allowed. Allowed extensions are: 'pem'.`]);
-      if (!certificateTypes.includes(value.type))
-        throw new FieldError([
-          `File type '${value.type}' is not allowed. Allowed types are: '${certificateTypes.join(', ')}'.`,
-        ]);
-      if (value.content.length > largestCertificate)
-        throw new FieldError([`Ensure this file has no more than ${largestCertificate} bytes.`]);
-      return value;
+  input: inputOf(
+    {},
+    {
+      schema: v.unknown(),
+      nullable: true,
+      resolve: (given) => {
+        if (!(given instanceof UploadedFile)) return undefined;
+        const extension = /\.([^.]*)$/.exec(given.name)?.[1] ?? '';
+        if (extension.toLowerCase() !== 'pem')
+          throw new FieldError([`File extension '${extension}' is not allowed. Allowed extensions are: 'pem'.`]);
+        if (!certificateTypes.includes(given.type))
+          throw new FieldError([
+            `File type '${given.type}' is not allowed. Allowed types are: '${certificateTypes.join(', ')}'.`,
+          ]);
+        if (given.content.length > largestCertificate)
+          throw new FieldError([`Ensure this file has no more than ${largestCertificate} bytes.`]);
+        return given;
+      },
     },
-  },
+  ),
 };
 
 const schemes = /^(https?:\/\/[^/\s?#]+|simulator:\/\/)/i;
 
 /** The address of the backend; empty counts as null: the simulator. */
-function backendUrl(): Field<string | null> {
-  const field = nullableText({ max: 200, type: 'url', shown: toCredentialReaders });
-  const input = field.input as NonNullable<typeof field.input>;
-  return {
-    ...field,
-    input: {
-      ...input,
-      parse: (value, request, form) => {
-        const address = input.parse(value, request, form);
-        const isSimulated = address === null || /^simulator:/i.test(address);
-        const isValid = address === null || (schemes.test(address) && (isSimulated || urlOf(address) !== undefined));
-        if (!isValid || (isSimulated && !request.config.simulator_enabled)) throw new FieldError([messages.url]);
-        return address;
-      },
-    },
-  };
-}
+const backendUrl = refine(
+  nullableText({ max: 200, type: 'url', shownIf: toCredentialReaders }),
+  (address: string | null, request) => {
+    const isSimulated = address === null || /^simulator:/i.test(address);
+    const isValid = address === null || (schemes.test(address) && (isSimulated || urlOf(address) !== undefined));
+    if (!isValid || (isSimulated && !request.config.simulator_enabled)) throw new FieldError([messages.url]);
+  },
+);
 
 /** The resource that hosts the backend. */
-export const hostField: Field<ResolvedScope | null> = {
-  ...shown(
+export const hostField: WritableField<ResolvedScope | null, false> = {
+  ...readOnly(
     'field',
     { type: ['string', 'null'], format: 'uri' },
     computedValue(`iif(st.scope_id IS NULL, 'null', ${render(resourceLink('st.scope_id'))})`),
   ),
   select: () => ({ path: 'resources' }),
-  input: {
-    schema: v.nullable(v.string()),
-    nullable: true,
-    required: false,
-    create: true,
-    update: true,
-    parse: (value, request: Request) => {
-      if (value === null || value === '') return null;
-      if (typeof value !== 'string') throw new FieldError([messages.string]);
-      const resolved = resolveScope(request, value, false);
-      if (resolved.kind !== 'resource') throw new FieldError([`${value} object does not support such relationship.`]);
-      return resolved;
+  input: inputOf(
+    {},
+    {
+      schema: v.nullable(v.string(messages.string)),
+      nullable: true,
+      coerce: emptyAsNull,
+      resolve: (link, request) => {
+        if (link === null) return null;
+        const resolved = resolveScope(request, link, false);
+        if (resolved.kind !== 'resource') throw new FieldError([`${link} object does not support such relationship.`]);
+        return resolved;
+      },
     },
-  },
+  ),
 };
 
 /** Certifications that settings hold, name descending. */
@@ -145,8 +130,8 @@ export const settingsCertifications = listValue(
   objectValue({
     uuid: plainValue('s.uuid'),
     url: linkValue('service-certifications', 's.uuid'),
-    name: knownText('s.name'),
-    description: knownText('s.description'),
+    name: notNullText('s.name'),
+    description: notNullText('s.description'),
     link: textValue('s.link'),
   }),
   'settings_certification sc JOIN service_certification s ON s.id = sc.certification_id WHERE sc.settings_id = st.id',
@@ -161,39 +146,28 @@ export const geolocations = computedValue(
 );
 
 /** An option, shown at the level of the settings where it is set. Null removes it, and so does an empty text, which leaves a secret. */
-function option(name: string, field: Field, isSecret: boolean): Field {
-  const input = field.input as NonNullable<Field['input']>;
+function option(name: string, field: WritableField, isSecret: boolean): WritableField<unknown, false> {
   const ofEmpty = isSecret ? masked : null;
+  const input = wrapInput(field.input, (parse) => (value, request, form) => {
+    if (value === null) return null;
+    return value === '' ? ofEmpty : parse(value, request, form);
+  });
   return {
     ...field,
     json: () => computedValue(`(st.options -> '$.${name}')`),
-    shown: `${toCredentialReaders} AND json_type(st.options, '$.${name}') IS NOT NULL`,
-    input: {
-      ...input,
-      nullable: true,
-      required: false,
-      parse: (value, request, form) =>
-        value === null ? null : value === '' ? ofEmpty : input.parse(value, request, form),
-    },
+    shownIf: `${toCredentialReaders} AND json_type(st.options, '$.${name}') IS NOT NULL`,
+    input: { ...input, nullable: true, required: false },
   };
 }
 
 /** The options of all types; settings have those of their own. */
-export const optionFields = memoised(
-  ({ types }: Catalogue): Fields =>
-    Object.fromEntries(
-      Object.entries({ ...Object.assign({}, ...types.map((type) => type.options)), ...simulatorOptions } as Fields).map(
-        ([name, field]) => [
-          name,
-          option(
-            name,
-            field,
-            types.some(({ secretOptions }) => secretOptions?.includes(name)),
-          ),
-        ],
-      ),
-    ),
-);
+export const optionFields = memoised(({ types }: Catalogue): OptionFields => {
+  const declared: OptionFields = Object.assign({}, ...types.map((type) => type.options), simulatorOptions);
+  const isSecret = (name: string): boolean => types.some(({ secretOptions }) => secretOptions?.includes(name));
+  return Object.fromEntries(
+    Object.entries(declared).map(([name, field]) => [name, option(name, field, isSecret(name))]),
+  );
+});
 
 /** Names of the options that settings of a type have. */
 export const optionNames = ({ types }: Catalogue, type: string): readonly string[] => [
@@ -201,62 +175,49 @@ export const optionNames = ({ types }: Catalogue, type: string): readonly string
   ...Object.keys(simulatorOptions),
 ];
 
-const typeField = ({ types }: Catalogue): Field<string> => {
-  const field = choice({
-    required: true,
-    update: false,
-    example: 'DigitalOcean',
-    choices: () => types.map(({ name }) => [name, name] as const),
-  });
-  const input = field.input as NonNullable<typeof field.input>;
-  return {
-    ...field,
-    input: {
-      ...input,
-      parse: (value: unknown, request: Request, form: boolean): string => {
-        try {
-          return input.parse(value, request, form);
-        } catch (error) {
-          throw error instanceof FieldError && value !== null ? new FieldError(['Invalid service type.']) : error;
-        }
-      },
-    },
-  };
-};
-
 /** Credentials: what settings are written with, and what only some callers read. */
 export const credentialFields = {
-  backend_url: backendUrl(),
-  username: nullableText({ max: 100, shown: toCredentialReaders }),
+  backend_url: backendUrl,
+  username: nullableText({ max: 100, shownIf: toCredentialReaders }),
   password: secret(100),
   token: secret(255),
   certificate,
-  domain: nullableText({ max: 200, shown: `${toCredentialReaders} AND st.type = 'OpenStack'` }),
+  domain: nullableText({ max: 200, shownIf: `${toCredentialReaders} AND st.type = 'OpenStack'` }),
 };
 
 /** All members of service settings, in order (services.md 2.1). */
-export const settingsFields = memoised((catalogue: Catalogue) => ({
-  url: selfLink('service-settings', 'st.uuid'),
-  uuid: uuidField(),
-  name: properName('Droplets of Alice'),
-  type: typeField(catalogue),
-  state: shownText(),
-  error_message: shownText(),
-  shared: { ...boolean({ update: false }), json: booleanValue },
-  customer: link({
-    nullable: true,
-    update: false,
-    to: () => customers,
-    key: '(SELECT uuid FROM customer WHERE id = st.customer_id)',
-  }),
-  customer_name: shownText(textValue('(SELECT name FROM customer WHERE id = st.customer_id)')),
-  customer_native_name: shownText(textValue('(SELECT native_name FROM customer WHERE id = st.customer_id)')),
-  homepage: url({ max: 255 }),
-  terms_of_services: url({ max: 255 }),
-  certifications: shownList(settingsCertifications),
-  quotas: shownList(embeddedQuotas('settings', 'st.id')),
-  scope: hostField,
-  geolocations: shownList(geolocations),
-  ...credentialFields,
-  ...optionFields(catalogue),
-}));
+export const settingsFields = memoised((catalogue: Catalogue) => {
+  // What members these are is not known to the types: the catalogue says it.
+  const options: object = optionFields(catalogue);
+  return {
+    url: selfLink('service-settings', 'st.uuid'),
+    uuid: uuidField(),
+    name: properName('Droplets of Alice'),
+    type: choice({
+      required: true,
+      update: false,
+      example: 'DigitalOcean',
+      choices: () => catalogue.types.map(({ name }) => [name, name] as const),
+      message: 'Invalid service type.',
+    }),
+    state: readOnlyText(),
+    error_message: readOnlyText(),
+    shared: boolean({ update: false }),
+    customer: link({
+      nullable: true,
+      update: false,
+      to: () => customers,
+      key: '(SELECT uuid FROM customer WHERE id = st.customer_id)',
+    }),
+    customer_name: readOnlyText(textValue('(SELECT name FROM customer WHERE id = st.customer_id)')),
+    customer_native_name: readOnlyText(textValue('(SELECT native_name FROM customer WHERE id = st.customer_id)')),
+    homepage: url({ max: 255 }),
+    terms_of_services: url({ max: 255 }),
+    certifications: readOnlyList(settingsCertifications),
+    quotas: readOnlyList(embeddedQuotas('settings', 'st.id')),
+    scope: hostField,
+    geolocations: readOnlyList(geolocations),
+    ...credentialFields,
+    ...options,
+  };
+});

@@ -1,8 +1,9 @@
 import { createQuotas } from '../../activity/quotas/usage.ts';
 import { scopeParameter } from '../../activity/scopes/resolve.ts';
+import { newUuid } from '../../kernel/access/app.ts';
 import { isStaff } from '../../kernel/access/caller.ts';
-import { type Context, newUuid } from '../../kernel/access/deployment.ts';
 import type { Request } from '../../kernel/access/request.ts';
+import { anyOf, right, staff, visibleTo } from '../../kernel/access/right.ts';
 import { ownsCustomer, ownsSomeCustomer } from '../../kernel/access/rights.ts';
 import { collection, type Row } from '../../kernel/collection/collection.ts';
 import { exampleLink } from '../../kernel/collection/example.ts';
@@ -15,10 +16,10 @@ import { memoised } from '../../kernel/memoised.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import { isSimulated } from '../drivers/drivers.ts';
 import { queueSync } from '../jobs/jobs.ts';
-import { refuseWithResources, removeSettings } from './linking.ts';
 import { visibleSettings } from './readable.ts';
-import { mayManageServices } from './rights.ts';
+import { serviceManagers, settingsWriters } from './rights.ts';
 import { masked, secretChange } from './secrets.ts';
+import { removeSettings, resourcesReason } from './service-lifecycle.ts';
 import { optionFields, optionNames, settingsFields } from './settings-fields.ts';
 
 export interface SettingsRow extends Row {
@@ -40,15 +41,14 @@ export interface SettingsRow extends Row {
 
 export type SettingsValues = Values<ReturnType<typeof settingsFields>>;
 
-/** Whether the caller may write services at all, and settings of this customer, or shared ones. */
-export function mayWriteSettings(
-  { caller, config, db }: Request,
-  settings: { shared: number; customer_id: number | null },
-): boolean {
-  if (caller.isStaff) return true;
-  if (config.only_staff_manages_services || settings.shared || settings.customer_id === null) return false;
-  return ownsCustomer(db, caller, settings.customer_id);
-}
+/** The right of an owner over settings of their own customer. */
+const givers = anyOf(
+  staff,
+  right<{ readonly customer?: number | null }>(
+    'owners for their customers',
+    ({ caller, db }, { customer }) => typeof customer === 'number' && ownsCustomer(db, caller, customer),
+  ),
+);
 
 /** Accounts at providers of the types of a catalogue. */
 export const settings = memoised((catalogue: Catalogue) =>
@@ -60,13 +60,10 @@ export const settings = memoised((catalogue: Catalogue) =>
     table: 'service_settings',
     alias: 'st',
     fields: settingsFields(catalogue),
-    visible: (caller) => visibleSettings(caller),
-    who: {
-      read: 'Shared settings everybody; others owners and support of the customer; staff and global support.',
-      create: 'Staff; owners for their customers.',
-      update: 'Staff; owners of the customer for private settings.',
-      delete: 'Staff; owners of the customer for private settings.',
-    },
+    visible: visibleTo(
+      'shared settings everybody; others owners and support of the customer; staff and global support',
+      (caller) => visibleSettings(caller),
+    ),
     filters: {
       name: partial('st.name'),
       type: { ...exact('st.type COLLATE NOCASE'), help: 'Type, in any case.' },
@@ -96,27 +93,28 @@ export const settings = memoised((catalogue: Catalogue) =>
     parameters: (request) => ({ detail: isDetail(request) ? 1 : 0 }),
     described: (request, row) =>
       row
-        ? mayWriteSettings(request, row)
-        : mayManageServices(request) && (isStaff(request.caller) || ownsSomeCustomer(request.db, request.caller)),
+        ? settingsWriters.may(request, row)
+        : serviceManagers.may(request, undefined) &&
+          (isStaff(request.caller) || ownsSomeCustomer(request.db, request.caller)),
     accepts: (request, name, row) =>
       !(name in optionFields(catalogue)) ||
       optionNames(catalogue, row?.type ?? String(request.body().values.type)).includes(name),
     create: {
-      may: mayManageServices,
+      right: serviceManagers,
       check: (request, values) => {
         if (!request.caller.isStaff && values.customer == null)
           throw invalid({ customer: ['This field is required.'] });
-        refuseMissingCredentials(request, values.type as string, values);
+        rejectMissingCredentials(request, values.type, values);
       },
-      mayWith: ({ caller, db }, values) => caller.isStaff || ownsCustomer(db, caller, values.customer as number),
+      rightWith: givers,
       run: (request, values) => createSettings(request, values, request.caller.isStaff && (values.shared ?? false)),
     },
     update: {
-      may: mayWriteSettings,
+      right: settingsWriters,
       check: (request, values, row) => {
-        refuseMissingCredentials(request, row.type, values, row);
-        refuseForeignSecrets(catalogue, values, row);
-        refuseSwitch(request, values, row);
+        rejectMissingCredentials(request, row.type, values, row);
+        rejectForeignSecrets(catalogue, values, row);
+        rejectSwitch(request, values, row);
       },
       run: (request, row, values) => {
         const columns = columnsOf(request, values, row);
@@ -125,11 +123,10 @@ export const settings = memoised((catalogue: Catalogue) =>
       },
     },
     delete: {
-      may: mayWriteSettings,
-      run: (request, row) => {
-        refuseWithResources(request, 'settings_id', row.id, 'Cannot delete service settings');
-        removeSettings(request, row.id);
-      },
+      right: settingsWriters,
+      refusalReason: (request, row) =>
+        resourcesReason(request, 'settings_id', row.id, 'Cannot delete service settings'),
+      run: (request, row) => removeSettings(request, row.id),
     },
   }),
 );
@@ -138,10 +135,14 @@ export const settings = memoised((catalogue: Catalogue) =>
 const isDetail = (request: Request): boolean => request.params.key !== undefined || request.incoming.method === 'POST';
 
 /** Stores new settings and queues their first synchronisation. Answers their id. */
-export function createSettings(request: Request, values: SettingsValues, shared: boolean): number {
-  const { db, deployment } = request;
-  const uuid = newUuid(deployment);
-  const type = values.type as string;
+export function createSettings(
+  request: Request,
+  values: SettingsValues & { readonly type: string },
+  shared: boolean,
+): number {
+  const { db, app } = request;
+  const uuid = newUuid(app);
+  const { type } = values;
   const id = db.insert('service_settings', {
     uuid,
     type,
@@ -152,8 +153,8 @@ export function createSettings(request: Request, values: SettingsValues, shared:
     created: request.now,
     ...columnsOf(request, values, { uuid, options: '{}', secret_options: null, type }),
   });
-  createQuotas(request, 'settings', id, deployment.catalogue.type(type).quotas.settings, {}, true);
-  queueSync(request as Context, id);
+  createQuotas(request, 'settings', id, app.catalogue.type(type).quotas.settings, {}, true);
+  queueSync(request, id);
   return id;
 }
 
@@ -162,13 +163,14 @@ type Stored = Pick<SettingsRow, 'uuid' | 'options' | 'secret_options' | 'type'>;
 
 /** Values of a body as columns: secrets sealed, options merged. */
 function columnsOf(request: Request, values: SettingsValues, row: Stored): Record<string, Value> {
-  const { secrets } = request.deployment;
+  const { secrets } = request.app;
   const columns: Record<string, Value> = {};
   for (const name of ['name', 'homepage', 'terms_of_services', 'backend_url', 'username', 'domain'] as const) {
-    if (values[name] !== undefined) columns[name] = values[name] as Value;
+    const value = values[name];
+    if (value !== undefined) columns[name] = value;
   }
   for (const name of ['password', 'token'] as const) {
-    const change = values[name] === undefined ? { kind: 'keep' as const } : secretChange(values[name] as string | null);
+    const change = secretChange(values[name]);
     if (change.kind === 'clear') columns[name] = null;
     if (change.kind === 'replace') columns[name] = secrets.seal(change.value, row.uuid);
   }
@@ -182,15 +184,16 @@ function columnsOf(request: Request, values: SettingsValues, row: Stored): Recor
 }
 
 /** Options with those of the body laid over; null removes one. A secret one is sealed, and stars stand for it. */
-function optionColumns({ deployment }: Request, values: SettingsValues, row: Stored): Record<string, Value> {
+function optionColumns({ app }: Request, values: SettingsValues, row: Stored): Record<string, Value> {
+  const given: Readonly<Record<string, unknown>> = values;
   const options: Record<string, unknown> = JSON.parse(row.options);
   const secrets: Record<string, unknown> = row.secret_options
-    ? JSON.parse(deployment.secrets.open(row.secret_options, row.uuid))
+    ? JSON.parse(app.secrets.open(row.secret_options, row.uuid))
     : {};
-  const sealed = new Set(deployment.catalogue.type(row.type).secretOptions);
+  const sealed = new Set(app.catalogue.type(row.type).secretOptions);
   let hasNewSecrets = false;
-  for (const name of optionNames(deployment.catalogue, row.type)) {
-    const value = (values as Record<string, unknown>)[name];
+  for (const name of optionNames(app.catalogue, row.type)) {
+    const value = given[name];
     if (value === undefined || (sealed.has(name) && value === masked)) continue;
     if (value === null) delete options[name];
     else options[name] = sealed.has(name) ? masked : value;
@@ -202,13 +205,13 @@ function optionColumns({ deployment }: Request, values: SettingsValues, row: Sto
   const text = JSON.stringify(options);
   return {
     ...(text !== row.options && { options: text }),
-    ...(hasNewSecrets && { secret_options: deployment.secrets.seal(JSON.stringify(secrets), row.uuid) }),
+    ...(hasNewSecrets && { secret_options: app.secrets.seal(JSON.stringify(secrets), row.uuid) }),
   };
 }
 
 /** Throws 400 for credentials that a real driver needs and neither body nor row have, for a type without one, and for a simulator that is not to be used. */
-export function refuseMissingCredentials(
-  { config, deployment }: Request,
+export function rejectMissingCredentials(
+  { config, app }: Request,
   typeName: string,
   values: SettingsValues,
   row?: SettingsRow,
@@ -218,7 +221,7 @@ export function refuseMissingCredentials(
     if (!row && !config.simulator_enabled) throw invalid({ backend_url: [messages.url] });
     return;
   }
-  const type = deployment.catalogue.type(typeName);
+  const type = app.catalogue.type(typeName);
   if (!type.driver) {
     throw invalid({
       backend_url: [
@@ -227,7 +230,7 @@ export function refuseMissingCredentials(
     });
   }
   const kept = (name: 'password' | 'token'): boolean => {
-    const change = values[name] === undefined ? { kind: 'keep' as const } : secretChange(values[name] as string | null);
+    const change = secretChange(values[name]);
     return change.kind === 'replace' || (change.kind === 'keep' && row?.[name] != null);
   };
   const username = values.username === undefined ? row?.username : values.username;
@@ -240,7 +243,7 @@ export function refuseMissingCredentials(
 }
 
 /** Secrets do not follow to another host: whoever changes it must know them (services.md 2.5). */
-function refuseForeignSecrets(catalogue: Catalogue, values: SettingsValues, row: SettingsRow): void {
+function rejectForeignSecrets(catalogue: Catalogue, values: SettingsValues, row: SettingsRow): void {
   if (values.backend_url === undefined || hostOf(values.backend_url) === hostOf(row.backend_url)) return;
   const given: Readonly<Record<string, unknown>> = values;
   const options: Readonly<Record<string, unknown>> = JSON.parse(row.options);
@@ -258,10 +261,10 @@ function refuseForeignSecrets(catalogue: Catalogue, values: SettingsValues, row:
   );
 }
 
-const hostOf = (url: string | null): string => (isSimulated(url) ? '' : new URL(url as string).host);
+const hostOf = (url: string | null): string => (url === null || isSimulated(url) ? '' : new URL(url).host);
 
 /** Resources of the simulator are not the provider's, nor the other way round. */
-function refuseSwitch({ db }: Request, values: SettingsValues, row: SettingsRow): void {
+function rejectSwitch({ db }: Request, values: SettingsValues, row: SettingsRow): void {
   if (values.backend_url === undefined || isSimulated(values.backend_url) === isSimulated(row.backend_url)) return;
   if (db.value(sql`SELECT 1 FROM resource WHERE settings_id = ${row.id}`) !== undefined) {
     throw conflict('Backend of service settings with existing resources cannot be changed.');

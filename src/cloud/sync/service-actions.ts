@@ -1,13 +1,13 @@
 import { record } from '../../activity/events/record.ts';
 import { requireQuotas } from '../../activity/quotas/usage.ts';
 import type { Request } from '../../kernel/access/request.ts';
-import { refusalOf } from '../../kernel/collection/actions.ts';
-import { describeFields, type Endpoint } from '../../kernel/collection/endpoint.ts';
+import { everybody } from '../../kernel/access/right.ts';
+import { action } from '../../kernel/collection/action.ts';
+import type { Endpoint, Operation } from '../../kernel/collection/endpoint.ts';
 import { exampleLink } from '../../kernel/collection/example.ts';
-import { type Fields, objectShape, uuidShape } from '../../kernel/collection/field.ts';
+import { type NewValues, objectShape, uuidShape } from '../../kernel/collection/field.ts';
 import { parameter } from '../../kernel/collection/filter.ts';
-import type { Shape } from '../../kernel/collection/representation.ts';
-import { validate } from '../../kernel/collection/validate.ts';
+import type { JsonSchema } from '../../kernel/collection/json-schema.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { conflict, forbidden, invalid } from '../../kernel/http/error.ts';
 import { pageHeaders, pageOf } from '../../kernel/http/page.ts';
@@ -16,34 +16,25 @@ import type { Catalogue, TypedKind } from '../catalogue/catalogue.ts';
 import type { BackendObject } from '../catalogue/driver.ts';
 import type { ResourceRow } from '../catalogue/resource-row.ts';
 import type { ProviderType } from '../catalogue/type.ts';
-import { refusalAsHost } from '../resources/changes.ts';
-import { demandsOfKnown } from '../resources/counting.ts';
+import { hostReason } from '../resources/changes.ts';
+import { quotaDeltasOfKnown } from '../resources/counting.ts';
 import { placeOf } from '../resources/creation.ts';
 import { collectionOf } from '../resources/kind-collection.ts';
 import { resourceContext, resourceOf } from '../resources/resource.ts';
+import { insertResource, removeResource } from '../resources/resource-store.ts';
 import { visibleResources } from '../resources/rights.ts';
-import { insertResource, removeResource } from '../resources/rows.ts';
-import { removeService } from '../services/linking.ts';
-import { mayWriteService, refuseShared } from '../services/rights.ts';
-import { importFields, type ServiceRow, type Services, servicesOf } from '../services/services.ts';
-import { isImportable, judgeImports } from './sync.ts';
+import { removeService } from '../services/service-lifecycle.ts';
+import { importAction, type importFields, type ServiceRow, servicesOf, unlinkAction } from '../services/services.ts';
+import { evaluateImports, isImportable } from './sync.ts';
 
 /* What one does with a service besides writing it: unlink it, and import objects of its provider (services.md 4.2). */
-
-/** The service of the path, for a caller who may import and unlink. Throws 404, 403. */
-function found(request: Request, services: Services): ServiceRow {
-  const service = services.find(request);
-  if (!mayWriteService(request, service.customer_id)) throw forbidden();
-  refuseShared(request, service);
-  return service;
-}
 
 function unlink(request: Request, service: ServiceRow): Reply {
   const { db } = request;
   // Parts and children go before what they belong to; some take others along.
   for (const id of db.values<number>(sql`SELECT id FROM resource WHERE service_id = ${service.id} ORDER BY id DESC`)) {
     const row = resourceOf(db, id);
-    const refusal = row && refusalAsHost(request, row);
+    const refusal = row && hostReason(request, row);
     if (refusal !== undefined) throw conflict(refusal);
     if (row) removeResource(request, row);
   }
@@ -92,7 +83,7 @@ const importableKinds = ({ kinds }: Catalogue, of: ProviderType): TypedKind[] =>
 const told = { type: ['string', 'number', 'boolean', 'array', 'null'], items: text };
 
 /** What is told of an object that can be imported; kinds add members of their own. */
-const candidateShape = (catalogue: Catalogue, type: ProviderType): Shape => {
+const candidateShape = (catalogue: Catalogue, type: ProviderType): JsonSchema => {
   const own = importableKinds(catalogue, type).flatMap((typed) =>
     (typed.kind.importFields ?? []).map((name) => [name, told]),
   );
@@ -102,8 +93,8 @@ const candidateShape = (catalogue: Catalogue, type: ProviderType): Shape => {
 
 /** Objects of the provider that are not resources here. */
 function candidates(request: Request, type: ProviderType, service: ServiceRow): Reply {
-  const { db, deployment, query } = request;
-  const { catalogue } = deployment;
+  const { db, app, query } = request;
+  const { catalogue } = app;
   const asked = query.all('resource_type');
   const kinds = importableKinds(catalogue, type).filter(({ name }) => asked.length === 0 || asked.includes(name));
   const from = sql`FROM inventory i WHERE i.settings_id = ${service.settings_id} AND i.kind IN (SELECT value FROM json_each(${JSON.stringify(kinds.map(({ name }) => name))}))
@@ -134,14 +125,14 @@ const importedShape = {
   }),
 };
 
-function importObject(request: Request, type: ProviderType, service: ServiceRow): Reply {
-  const { db, deployment } = request;
-  const { catalogue } = deployment;
-  const values = validate(importFields, request, 'create') as {
-    backend_id: string;
-    project: number;
-    resource_type?: string;
-  };
+function importObject(
+  request: Request,
+  type: ProviderType,
+  service: ServiceRow,
+  values: NewValues<typeof importFields>,
+): Reply {
+  const { db, app } = request;
+  const { catalogue } = app;
   const kinds = importableKinds(catalogue, type);
   if (kinds.length > 1 && !values.resource_type) throw invalid({ resource_type: ['This field is required.'] });
   const typed = values.resource_type ? kinds.find(({ name }) => name === values.resource_type) : kinds[0];
@@ -167,11 +158,11 @@ function importObject(request: Request, type: ProviderType, service: ServiceRow)
     { kind: typed.kind.name, backend_id: row.backend_id, name: row.name, values: JSON.parse(row.values) },
     linkId,
   );
-  judgeImports(request, service.settings_id);
-  const { created, name, state, url, uuid } = JSON.parse(collectionOf(typed).represent(request, imported.id)) as Record<
-    string,
-    string
-  >;
+  evaluateImports(request, service.settings_id);
+  const represented: Readonly<Record<string, unknown>> = JSON.parse(
+    collectionOf(typed).represent(request, imported.id),
+  );
+  const { created, name, state, url, uuid } = represented;
   return json({ url, uuid, name, state, created });
 }
 
@@ -195,7 +186,7 @@ function store(request: Request, typed: TypedKind, object: BackendObject, linkId
     project_id: place.project,
     customer_id: place.customer,
   };
-  requireQuotas(request, demandsOfKnown(request.deployment.catalogue, draft as unknown as ResourceRow));
+  requireQuotas(request, quotaDeltasOfKnown(request.app.catalogue, draft as unknown as ResourceRow));
   const imported = insertResource(request, { kind: typed.name, ...place, state: 'OK', values: row });
   acceptance.afterInsert?.(imported.id);
   record(request, 'resource_import_succeeded', resourceContext(request.db, imported));
@@ -204,81 +195,62 @@ function store(request: Request, typed: TypedKind, object: BackendObject, linkId
 
 function endpointsOf(catalogue: Catalogue, type: ProviderType): Endpoint[] {
   const services = servicesOf(catalogue, type);
-  const base = `/api/${type.prefix}/:key`;
-  const seen = (request: Request): undefined => void services.find(request);
-  /** The `actions` for who may import and unlink. Throws 404. */
-  const forImporters =
-    (fields: Fields) =>
-    (request: Request): Record<string, unknown> | undefined => {
-      services.find(request);
-      return refusalOf(() => found(request, services)) === undefined
-        ? { POST: describeFields(fields, request, 'create') }
-        : undefined;
-    };
-  const importer: Endpoint = {
-    path: `${base}/link/`,
-    name: `${type.name} Service Link`,
-    description: 'Objects of the provider that can be imported.',
-    actions: forImporters(importFields),
-    operations: {
-      GET: {
-        summary: 'Lists objects of the provider that can be imported.',
-        who: 'Staff; owners of the customer for private settings.',
-        filters: { resource_type: parameter('string', 'Type of the resource.', true) },
-        paginated: true,
-        output: { status: 200, shape: { type: 'array', items: candidateShape(catalogue, type) } },
-        refusals: { 403: true },
-        handle: (request) => candidates(request, type, found(request, services)),
-      },
-      POST: {
-        summary: 'Imports an object of the provider.',
-        who: 'Staff; owners of the customer for private settings.',
-        input: {
-          fields: importFields,
-          purpose: 'create',
-          example: {
-            backend_id: '1000001',
-            project: exampleLink('projects'),
-            resource_type: importableKinds(catalogue, type)[0]?.name,
-          },
-        },
-        output: { status: 200, shape: importedShape },
-        handle: (request) => importObject(request, type, found(request, services)),
-      },
+  const kind = `${type.name} Service`;
+  const description = 'Objects of the provider that can be imported.';
+  const importer = action({
+    ...importAction,
+    on: services,
+    summary: 'Imports an object of the provider.',
+    description,
+    example: {
+      backend_id: '1000001',
+      project: exampleLink('projects'),
+      resource_type: importableKinds(catalogue, type)[0]?.name,
+    },
+    output: { status: 200, shape: importedShape },
+    run: (request, service, values) => importObject(request, type, service, values),
+  }).endpoint;
+  const importable: Operation = {
+    summary: 'Lists objects of the provider that can be imported.',
+    allowedFor: importAction.right.allowedFor,
+    filters: { resource_type: parameter('string', 'Type of the resource.', true) },
+    paginated: true,
+    output: { status: 200, shape: { type: 'array', items: candidateShape(catalogue, type) } },
+    refusals: { 403: true },
+    handle: (request) => {
+      const service = services.find(request);
+      importAction.right.demand(request, service);
+      return candidates(request, type, service);
     },
   };
-  const unsupported: Endpoint = { ...importer, actions: seen, operations: {} };
+  const seen = (request: Request): undefined => void services.find(request);
+  const unlinking = action({
+    ...unlinkAction,
+    on: services,
+    summary: 'Removes a service with its resources here only.',
+    output: { status: 204 },
+    run: unlink,
+  }).endpoint;
   return [
+    unlinking,
     {
-      path: `${base}/unlink/`,
-      name: `${type.name} Service Unlink`,
-      description: 'Removes a service with its resources here only.',
-      actions: forImporters({}),
-      operations: {
-        POST: {
-          summary: 'Removes a service with its resources here only.',
-          who: 'Staff; owners of the customer for private settings.',
-          output: { status: 204 },
-          handle: (request) => unlink(request, found(request, services)),
-        },
-      },
-    },
-    {
-      path: `${base}/managed_resources/`,
+      path: `/api/${type.prefix}/:key/managed_resources/`,
       name: `${type.name} Managed Resources`,
       description: 'Resources of the service that its provider has.',
       actions: seen,
       operations: {
         GET: {
           summary: 'Lists resources of the service that its provider has.',
-          who: 'Everybody who sees the service.',
+          allowedFor: everybody.as('everybody who sees the service').allowedFor,
           paginated: true,
           output: { status: 200, shape: { type: 'array', items: managedShape } },
           handle: (request) => managed(request, services.find(request)),
         },
       },
     },
-    importableKinds(catalogue, type).length > 0 ? importer : unsupported,
+    importableKinds(catalogue, type).length > 0
+      ? { ...importer, operations: { GET: importable, ...importer.operations } }
+      : { path: importer.path, name: `${kind} Link`, description, actions: seen, operations: {} },
   ];
 }
 

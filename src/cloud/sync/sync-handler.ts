@@ -18,11 +18,11 @@ export const syncHandler: JobHandler = {
     const inventory = await driver.sync();
     return (context) => {
       finishSync(context, job.settings_id, inventory, revisions);
-      removeJob(context.deployment.db, job.id);
+      removeJob(context.app.db, job.id);
     };
   },
   fail: (context, job, text) => {
     failSync(context, job.settings_id, text);
-    removeJob(context.deployment.db, job.id);
+    removeJob(context.app.db, job.id);
   },
 };

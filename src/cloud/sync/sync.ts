@@ -1,6 +1,6 @@
-import { closeAlert, raiseAlert } from '../../activity/alerts/raise.ts';
+import { closeAlert, raiseAlert } from '../../activity/alerts/alert-store.ts';
 import { changeQuota, quotaOf } from '../../activity/quotas/usage.ts';
-import { type Context, newUuid } from '../../kernel/access/deployment.ts';
+import { type Context, newUuid } from '../../kernel/access/app.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { any, type Sql, sql } from '../../kernel/db/sql.ts';
 import { memoised } from '../../kernel/memoised.ts';
@@ -9,10 +9,10 @@ import type { BackendObject, Inventory, PlainValues } from '../catalogue/driver.
 import type { ResourceRow } from '../catalogue/resource-row.ts';
 import { queueSync } from '../jobs/jobs.ts';
 import { missingAtBackend } from '../jobs/operation.ts';
-import { adoptParts } from '../resources/adoption.ts';
+import { importParts } from '../resources/discovery.ts';
 import { failureOfState } from '../resources/operations.ts';
-import { changeResource, referredColumns } from '../resources/rows.ts';
-import { connectCustomers } from '../services/linking.ts';
+import { changeResource, referredColumns } from '../resources/resource-store.ts';
+import { connectCustomers } from '../services/service-lifecycle.ts';
 
 /* Synchronisation with a provider: the settings' states, properties, quotas, inventory, and the background pull. */
 
@@ -26,14 +26,14 @@ interface SettingsState {
   readonly backend_url: string | null;
 }
 
-const settingsOf = ({ deployment }: Context, id: number): SettingsState | undefined =>
-  deployment.db.get<SettingsState>(
+const settingsOf = ({ app }: Context, id: number): SettingsState | undefined =>
+  app.db.get<SettingsState>(
     sql`SELECT id, type, state, error_message, shared, backend_url FROM service_settings WHERE id = ${id}`,
   );
 
 /** Queues settings whose time has come, and those that were written by an import (services.md 2.3). */
 export function scheduleSyncs(context: Context): void {
-  const { config, db } = context.deployment;
+  const { config, db } = context.app;
   const due = db.values<number>(sql`SELECT id FROM service_settings WHERE state = 'New'
     OR (state IN ('In Sync', 'Erred') AND ifnull(synced, created) <= ${context.now - config.settings_sync_interval}) LIMIT 200`);
   for (const id of due) {
@@ -49,7 +49,7 @@ export function startSync(context: Context, id: number): void {
   const settings = settingsOf(context, id);
   if (!settings) return;
   const isNew = settings.state === 'Creation Scheduled';
-  context.deployment.db.update('service_settings', id, { state: isNew ? 'Creating' : 'Syncing' });
+  context.app.db.update('service_settings', id, { state: isNew ? 'Creating' : 'Syncing' });
   if (isNew && settings.shared) connectCustomers(context, id);
 }
 
@@ -62,44 +62,42 @@ export function finishSync(
 ): void {
   const settings = settingsOf(context, id);
   if (!settings) return;
-  const { db } = context.deployment;
+  const { db } = context.app;
   replaceProperties(context, settings, inventory.properties);
   for (const [name, { limit, usage }] of Object.entries(inventory.quotas)) {
     const quota = quotaOf(db, 'settings', id, name);
     if (quota) changeQuota(context, quota, { limit, usage });
   }
   replaceInventory(context, settings, inventory.objects);
-  adoptParts(context, { settings: id });
+  importParts(context, { settings: id });
   pullResources(context, settings, inventory.objects, revisions);
   db.update('service_settings', id, { state: 'In Sync', error_message: '', synced: context.now });
-  judgeServices(context, settings, true);
+  evaluateServices(context, settings, true);
 }
 
 /** A provider that cannot be reached makes its own settings Erred, and nothing else. */
 export function failSync(context: Context, id: number, text: string): void {
   const settings = settingsOf(context, id);
   if (!settings) return;
-  context.deployment.db.update('service_settings', id, { state: 'Erred', error_message: text, synced: context.now });
-  judgeServices(context, settings, false);
+  context.app.db.update('service_settings', id, { state: 'Erred', error_message: text, synced: context.now });
+  evaluateServices(context, settings, false);
 }
 
 /** After an import: closes the alerts of services whose provider has nothing more to import. */
-export function judgeImports(context: Context, settings: number): void {
+export function evaluateImports(context: Context, settings: number): void {
   if (hasImportable(context, settings)) return;
-  for (const service of context.deployment.db.values<number>(
-    sql`SELECT id FROM service WHERE settings_id = ${settings}`,
-  )) {
+  for (const service of context.app.db.values<number>(sql`SELECT id FROM service WHERE settings_id = ${settings}`)) {
     closeAlert(context, 'service', service, 'service_has_unmanaged_resources');
   }
 }
 
 /** Raises and closes the alerts of the services on settings, as they were before the synchronisation. */
-function judgeServices(
+function evaluateServices(
   context: Context,
   settings: Pick<SettingsState, 'id' | 'shared' | 'error_message'>,
   responds: boolean,
 ): void {
-  const { db } = context.deployment;
+  const { db } = context.app;
   const unmanaged = responds && !settings.shared && hasImportable(context, settings.id);
   for (const service of db.values<number>(sql`SELECT id FROM service WHERE settings_id = ${settings.id}`)) {
     if (!responds) {
@@ -128,14 +126,14 @@ export const isImportable = memoised(
 );
 
 /** Whether the last synchronisation found objects that could be imported and are not. */
-export const hasImportable = ({ deployment }: Context, settings: number): boolean =>
-  deployment.db.value(
-    sql`SELECT 1 FROM inventory i WHERE i.settings_id = ${settings} AND ${isImportable(deployment.catalogue)} LIMIT 1`,
+export const hasImportable = ({ app }: Context, settings: number): boolean =>
+  app.db.value(
+    sql`SELECT 1 FROM inventory i WHERE i.settings_id = ${settings} AND ${isImportable(app.catalogue)} LIMIT 1`,
   ) !== undefined;
 
 function replaceProperties(context: Context, settings: SettingsState, sets: Inventory['properties']): void {
-  const { db } = context.deployment;
-  const type = context.deployment.catalogue.type(settings.type);
+  const { db } = context.app;
+  const type = context.app.catalogue.type(settings.type);
   for (const [name, set] of Object.entries(sets)) {
     const kind = `${type.name}.${name}`;
     const property = type.properties.find((property) => property.name === name);
@@ -162,7 +160,7 @@ function replaceProperties(context: Context, settings: SettingsState, sets: Inve
       present.delete(item.backend_id);
       if (!known)
         db.insert('property', {
-          uuid: newUuid(context.deployment),
+          uuid: newUuid(context.app),
           kind,
           ...place,
           backend_id: item.backend_id,
@@ -183,11 +181,7 @@ const optionsOfUsers = (db: Database, { id, type }: SettingsState, backend: stri
     WHERE type = ${type} AND iif(${backend} IS NULL, id = ${id}, iif(backend_url LIKE 'http%', backend_url, '') = ${backend})`)
     .map((options) => JSON.parse(options));
 
-function replaceInventory(
-  { deployment: { db } }: Context,
-  settings: SettingsState,
-  objects: readonly BackendObject[],
-): void {
+function replaceInventory({ app: { db } }: Context, settings: SettingsState, objects: readonly BackendObject[]): void {
   db.run(sql`DELETE FROM inventory WHERE settings_id = ${settings.id}`);
   for (const object of objects) {
     db.run(sql`INSERT OR REPLACE INTO inventory (settings_id, kind, backend_id, name, "values")
@@ -202,7 +196,7 @@ function pullResources(
   objects: readonly BackendObject[],
   revisions: ReadonlyMap<number, number>,
 ): void {
-  const { db } = context.deployment;
+  const { db } = context.app;
   const found = new Map(objects.map((object) => [`${settings.type}.${object.kind} ${object.backend_id}`, object]));
   const rows = db.all<ResourceRow>(
     sql`SELECT * FROM resource WHERE settings_id = ${settings.id} AND state IN ('OK', 'Erred') AND backend_id <> ''`,
@@ -214,9 +208,9 @@ function pullResources(
       const { created: _, ...values } = {
         name: object.name,
         ...object.values,
-        ...referredColumns(context.deployment, row, object.values),
+        ...referredColumns(context.app, row, object.values),
       } as Record<string, unknown>;
-      const failure = failureOfState(context.deployment.catalogue.kind(row.kind), values.runtime_state);
+      const failure = failureOfState(context.app.catalogue.kind(row.kind), values.runtime_state);
       const state =
         failure === undefined ? { state: 'OK', error_message: '' } : { state: 'Erred', error_message: failure };
       changeResource(context, row, differing(row, { ...values, ...state }));

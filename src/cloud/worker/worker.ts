@@ -1,4 +1,4 @@
-import { type Context, type Deployment, ownContext } from '../../kernel/access/deployment.ts';
+import { type App, type Context, systemContext } from '../../kernel/access/app.ts';
 import { minute, second } from '../../kernel/clock.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { ProviderError } from '../catalogue/provider-error.ts';
@@ -30,25 +30,33 @@ export class ProviderWorker {
 
   /** `committed` calls back when what was written so far is safe and seen by others. */
   constructor(
-    private readonly deployment: Deployment,
-    private readonly committed: (callback: () => void) => void = (callback) => deployment.db.settled(() => callback()),
+    private readonly app: App,
+    private readonly committed: (callback: () => void) => void = (callback) => app.db.afterCommit(() => callback()),
   ) {}
 
   /** Frees what a process that is no more had claimed; an expired lease still tells that a call was made and nothing came of it. */
   recover(): void {
-    this.deployment.db.write(() => this.deployment.db.run(sql`UPDATE job SET lease = 0 WHERE lease IS NOT NULL`));
+    this.app.db.write(() => this.app.db.run(sql`UPDATE job SET lease = 0 WHERE lease IS NOT NULL`));
   }
 
   /** Starts every job that is due and finds a place. */
   tick(): void {
     if (this.#state !== 'working') return;
-    const now = this.deployment.clock.now();
+    const now = this.app.clock.now();
     // Some of every settings, so that one with a long queue does not hide the others; and of each kind that waits to be
     // created, so that these hide neither each other nor what is under way.
-    const due = this.deployment.db.all<Job>(sql`SELECT * FROM
-      (SELECT j.*, row_number() OVER (PARTITION BY settings_id, iif(operation = 'create' AND started IS NULL, ifnull(entity_kind, (SELECT kind FROM resource WHERE id = resource_id)), '') ORDER BY due, id) AS place
-      FROM job j WHERE due <= ${now} AND (lease IS NULL OR lease < ${now}))
-      WHERE place <= ${lookedAtOfSettings} ORDER BY due, id`);
+    const due = this.app.db.all<Job>(sql`
+      SELECT * FROM (
+        SELECT j.*, row_number() OVER (
+          PARTITION BY settings_id, iif(
+            operation = 'create' AND started IS NULL,
+            ifnull(entity_kind, (SELECT kind FROM resource WHERE id = resource_id)),
+            '')
+          ORDER BY due, id) AS place
+        FROM job j
+        WHERE due <= ${now} AND (lease IS NULL OR lease < ${now}))
+      WHERE place <= ${lookedAtOfSettings}
+      ORDER BY due, id`);
     for (const job of due) {
       if (
         this.#running.has(job.id) ||
@@ -74,28 +82,24 @@ export class ProviderWorker {
 
   #mustWait(job: Job): boolean {
     if (job.operation !== 'create' || job.started !== null) return false;
-    return handlerOf(job).mustWait?.(this.deployment, job) ?? false;
+    return handlerOf(job).mustWait?.(this.app, job) ?? false;
   }
 
   #start(job: Job): void {
-    const { deployment } = this;
-    const now = deployment.clock.now();
-    deployment.db.write(() => {
-      deployment.db.run(
-        sql`UPDATE job SET lease = ${now + leaseFor}, started = ifnull(started, ${now}) WHERE id = ${job.id}`,
-      );
-      if (job.started === null) handlerOf(job).start?.(ownContext(deployment), job);
+    const { app } = this;
+    const now = app.clock.now();
+    app.db.write(() => {
+      app.db.update('job', job.id, { lease: now + leaseFor, started: job.started ?? now });
+      if (job.started === null) handlerOf(job).start?.(systemContext(app), job);
     });
     this.#calls.set(job.settings_id, (this.#calls.get(job.settings_id) ?? 0) + 1);
     // The state that was entered is committed and seen before the provider is called.
     const work = new Promise<void>((resolve) => this.committed(resolve))
       .then(() => this.#run({ ...job, started: job.started ?? now }))
       .catch((error: unknown) => {
-        deployment.log.error({ job: job.id, operation: job.operation, err: error }, 'job failed');
-        const { now } = ownContext(deployment);
-        this.#write(() =>
-          deployment.db.run(sql`UPDATE job SET due = ${now + minute}, lease = ${now} WHERE id = ${job.id}`),
-        );
+        app.log.error({ job: job.id, operation: job.operation, err: error }, 'job failed');
+        const { now } = systemContext(app);
+        this.#write(() => app.db.update('job', job.id, { due: now + minute, lease: now }));
       })
       .finally(() => {
         this.#running.delete(job.id);
@@ -105,15 +109,13 @@ export class ProviderWorker {
   }
 
   async #run(job: Job): Promise<void> {
-    const settings = driverSettings(this.deployment, job.settings_id);
+    const settings = driverSettings(this.app, job.settings_id);
     if (!settings) return;
     const handler = handlerOf(job);
-    const store = await handler
-      .call(this.deployment, job, driverOf(this.deployment, settings))
-      .catch((error: unknown) => {
-        if (!(error instanceof ProviderError)) throw error;
-        return this.#afterFailure(job, handler, error);
-      });
+    const store = await handler.call(this.app, job, driverOf(this.app, settings)).catch((error: unknown) => {
+      if (!(error instanceof ProviderError)) throw error;
+      return this.#afterFailure(job, handler, error);
+    });
     if (store) this.#write(store);
   }
 
@@ -122,12 +124,12 @@ export class ProviderWorker {
     const wait = (handler.repeatAfter ?? repeatAfter)(job, error);
     return wait === undefined
       ? (context) => handler.fail(context, job, failureText(error))
-      : (context) => postpone(this.deployment, job, context.now + wait, { retries: job.retries + 1 });
+      : (context) => postpone(this.app, job, context.now + wait, { retries: job.retries + 1 });
   }
 
   #write(work: (context: Context) => void): void {
     if (this.#state === 'stopped') return;
-    this.deployment.db.write(() => work(ownContext(this.deployment)));
+    this.app.db.write(() => work(systemContext(this.app)));
   }
 }
 

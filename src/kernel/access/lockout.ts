@@ -1,13 +1,13 @@
 import { minute } from '../clock.ts';
+import { BatchSizer } from '../db/batch-sizer.ts';
 import type { Database } from '../db/database.ts';
-import { Pace } from '../db/pace.ts';
 import { sql } from '../db/sql.ts';
-import type { Context } from './deployment.ts';
+import type { Context } from './app.ts';
 
 const lockedAtFailures = 4;
 const lockedFor = 10 * minute;
 const addressLimit = 50;
-const pace = new Pace();
+const pace = new BatchSizer();
 
 /** Whether logins of a username from an address are locked (core.md 2.1 "Lock", "Address"). */
 export function isLocked(db: Database, username: string, address: string, now: number): boolean {
@@ -33,7 +33,7 @@ export function forgetFailures(db: Database, username: string, address: string):
 }
 
 /** Removes counters that have run out, a bounded number at a time. Answers whether it was that many. */
-export function removeOldFailures({ deployment: { db }, now }: Context): boolean {
+export function removeOldFailures({ app: { db }, now }: Context): boolean {
   return pace.step(db, (atMost) => {
     const pairs = db.run(sql`DELETE FROM login_failure WHERE (username_folded, address) IN
       (SELECT username_folded, address FROM login_failure WHERE expires <= ${now} ORDER BY expires LIMIT ${atMost})`).changes;

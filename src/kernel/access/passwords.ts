@@ -1,3 +1,4 @@
+/** Hashes of passwords. See src/decisions/password-queue.md. */
 import { hash, verify } from '@node-rs/argon2';
 import { HttpError } from '../http/error.ts';
 

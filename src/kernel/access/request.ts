@@ -1,16 +1,16 @@
 import type { Config } from '../config/config.ts';
 import type { Database } from '../db/database.ts';
 import type { Body } from '../http/body.ts';
-import type { Incoming } from '../http/incoming.ts';
+import type { IncomingRequest } from '../http/incoming-request.ts';
 import type { Query } from '../http/query.ts';
+import type { App, RequestContext } from './app.ts';
 import type { Caller } from './caller.ts';
-import type { Deployment, RequestContext } from './deployment.ts';
 
 /** A request on its way through a handler: what came in, who asks, and what the deployment offers. */
 export class Request implements RequestContext {
   constructor(
-    readonly deployment: Deployment,
-    readonly incoming: Incoming,
+    readonly app: App,
+    readonly incoming: IncomingRequest,
     /** Values of the `:name` segments of the path. */
     readonly params: Readonly<Record<string, string>>,
     /** Null on open endpoints. */
@@ -22,7 +22,7 @@ export class Request implements RequestContext {
 
   /** The same request with other parameters, such as those of its body. */
   asking(query: Query): Request {
-    return new Request(this.deployment, this.incoming, this.params, this.actor, this.now, query);
+    return new Request(this.app, this.incoming, this.params, this.actor, this.now, query);
   }
 
   /** The authenticated caller. Only an open endpoint has none, and it must not ask. */
@@ -32,11 +32,11 @@ export class Request implements RequestContext {
   }
 
   get db(): Database {
-    return this.deployment.db;
+    return this.app.db;
   }
 
   get config(): Config {
-    return this.deployment.config;
+    return this.app.config;
   }
 
   get address(): string {

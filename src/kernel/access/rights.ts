@@ -18,11 +18,10 @@ export function ownsCustomerUntil(db: Database, caller: Caller, customer: number
 
 /** Whether the caller is an active owner of some customer; `endless`: by a role without an end. */
 export const ownsSomeCustomer = (db: Database, caller: Caller, { endless = false } = {}): boolean =>
-  db.value(sql`SELECT 1 FROM customer_role
-    WHERE user_id = ${caller.id} AND role = 'owner' AND ended IS NULL AND (expires IS NULL OR ${Number(!endless)})`) !==
-  undefined;
+  db.value(sql`SELECT 1 FROM active_customer_role
+    WHERE user_id = ${caller.id} AND role = 'owner' AND (expires IS NULL OR ${Number(!endless)})`) !== undefined;
 
 function ownership(db: Database, caller: Caller, customer: number): { expires: number | null } | undefined {
-  return db.get(sql`SELECT expires FROM customer_role
-    WHERE customer_id = ${customer} AND user_id = ${caller.id} AND role = 'owner' AND ended IS NULL`);
+  return db.get(sql`SELECT expires FROM active_customer_role
+    WHERE customer_id = ${customer} AND user_id = ${caller.id} AND role = 'owner'`);
 }

@@ -1,5 +1,5 @@
 import { raw, sql } from '../db/sql.ts';
-import type { Deployment } from './deployment.ts';
+import type { App } from './app.ts';
 import type { Secrets } from './secrets.ts';
 
 /** Every column that holds a sealed secret, with the SQL of the uuid it is sealed for. */
@@ -16,7 +16,7 @@ const sealed: readonly { readonly table: string; readonly column: string; readon
 ];
 
 /** Encrypts every stored secret anew with the first of these keys, all or none. Answers how many there are. */
-export function sealAnew({ db }: Pick<Deployment, 'db'>, secrets: Secrets): number {
+export function sealAnew({ db }: Pick<App, 'db'>, secrets: Secrets): number {
   let count = 0;
   db.write(() => {
     for (const { column, table, uuid } of sealed) {

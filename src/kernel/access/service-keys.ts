@@ -17,7 +17,7 @@ export function openServiceKeys({ saml_cert_file: certFile, saml_key_file: keyFi
   if (!certFile || !keyFile) return undefined;
   const certificate = readPem('saml_cert_file', certFile, (pem) => new X509Certificate(pem));
   const key = readPem('saml_key_file', keyFile, (pem) => createPrivateKey(pem));
-  refuseWeakKey(key, keyFile);
+  rejectWeakKey(key, keyFile);
   if (!certificate.checkPrivateKey(key))
     throw new ConfigError(
       `${environmentName('saml_key_file')}: ${keyFile} is not the key of the certificate ${certFile}`,
@@ -28,7 +28,7 @@ export function openServiceKeys({ saml_cert_file: certFile, saml_key_file: keyFi
   };
 }
 
-function refuseWeakKey({ asymmetricKeyDetails: details, asymmetricKeyType: type }: KeyObject, file: string): void {
+function rejectWeakKey({ asymmetricKeyDetails: details, asymmetricKeyType: type }: KeyObject, file: string): void {
   if (type !== 'rsa' || (details?.modulusLength ?? 0) < leastKeyBits) {
     throw new ConfigError(
       `${environmentName('saml_key_file')}: ${file} must hold an RSA key of at least ${leastKeyBits} bits`,

@@ -3,9 +3,9 @@ import { day, second } from '../clock.ts';
 import type { Database } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { unauthenticated } from '../http/error.ts';
-import type { Incoming } from '../http/incoming.ts';
+import type { IncomingRequest } from '../http/incoming-request.ts';
+import type { App, Context } from './app.ts';
 import type { Caller } from './caller.ts';
-import type { Context, Deployment } from './deployment.ts';
 import type { TokenRow } from './token-use.ts';
 
 const keptAfterEnd = 7 * day;
@@ -14,13 +14,13 @@ const examinedAtOnce = 200;
 const examined = new WeakMap<Database, number>();
 
 /** The owner of the token in the Authorization header. Throws 401 as core.md 2.2 says; slides the token's expiry. */
-export function authenticate(deployment: Deployment, incoming: Incoming, now: number): Caller {
+export function authenticate(app: App, incoming: IncomingRequest, now: number): Caller {
   const token = presentedToken(incoming.headers.authorization);
-  const row = deployment.knownTokens.get(token) ?? findToken(deployment, token);
+  const row = app.knownTokens.get(token) ?? findToken(app, token);
   if (!row.is_active) throw refusal('User inactive or deleted.');
   if (row.revoked !== null) throw refusal('Invalid token.');
-  if (hasExpired(deployment, row.token_id, row, now)) throw refusal('Token has expired.');
-  deployment.tokenUse.note(row.token_id, now);
+  if (hasExpired(app, row.token_id, row, now)) throw refusal('Token has expired.');
+  app.tokenUse.note(row.token_id, now);
   return {
     id: row.id,
     uuid: row.uuid,
@@ -34,7 +34,7 @@ export function authenticate(deployment: Deployment, incoming: Incoming, now: nu
   };
 }
 
-function findToken({ db, knownTokens }: Deployment, token: string): TokenRow {
+function findToken({ db, knownTokens }: App, token: string): TokenRow {
   const row = db.get<TokenRow>(sql`
     SELECT t.id AS token_id, t.last_used, t.revoked, u.token_lifetime, u.is_active,
       u.id, u.uuid, u.username, u.full_name, u.native_name, u.is_staff, u.is_support
@@ -65,8 +65,8 @@ export const issueToken = (context: Context, user: number): string => createToke
 
 /** The same, with the id of the token's row. */
 export function createToken(context: Context, user: number): { readonly id: number; readonly text: string } {
-  const text = context.deployment.random(20).toString('hex');
-  const { db } = context.deployment;
+  const text = context.app.random(20).toString('hex');
+  const { db } = context.app;
   return {
     id: db.insert('token', { digest: digest(text), user_id: user, created: context.now, last_used: context.now }),
     text,
@@ -74,28 +74,28 @@ export function createToken(context: Context, user: number): { readonly id: numb
 }
 
 /** Whether a token would still be taken. */
-export function isLiveToken({ deployment, now }: Context, token: number): boolean {
-  const row = deployment.db.get<Pick<TokenRow, 'last_used' | 'token_lifetime'>>(sql`
+export function isLiveToken({ app, now }: Context, token: number): boolean {
+  const row = app.db.get<Pick<TokenRow, 'last_used' | 'token_lifetime'>>(sql`
     SELECT t.last_used, u.token_lifetime FROM token t JOIN user u ON u.id = t.user_id WHERE t.id = ${token} AND t.revoked IS NULL AND u.is_active`);
-  return row !== undefined && !hasExpired(deployment, token, row, now);
+  return row !== undefined && !hasExpired(app, token, row, now);
 }
 
 const hasExpired = (
-  deployment: Deployment,
+  app: App,
   token: number,
   row: Pick<TokenRow, 'last_used' | 'token_lifetime'>,
   now: number,
 ): boolean =>
-  row.token_lifetime !== null && now >= deployment.tokenUse.lastUse(token, row.last_used) + row.token_lifetime * second;
+  row.token_lifetime !== null && now >= app.tokenUse.lastUse(token, row.last_used) + row.token_lifetime * second;
 
 /** Ends one token. */
 export function revokeToken(context: Context, token: number): void {
-  context.deployment.db.run(sql`UPDATE token SET revoked = ${context.now} WHERE id = ${token} AND revoked IS NULL`);
+  context.app.db.run(sql`UPDATE token SET revoked = ${context.now} WHERE id = ${token} AND revoked IS NULL`);
 }
 
 /** Ends all tokens of a user but, if given, the one that presents this request. */
 export function revokeTokensOf(context: Context, user: number, except?: number): void {
-  context.deployment.db.run(sql`UPDATE token SET revoked = ${context.now}
+  context.app.db.run(sql`UPDATE token SET revoked = ${context.now}
     WHERE user_id = ${user} AND revoked IS NULL AND id IS NOT ${except ?? null}`);
 }
 
@@ -103,7 +103,7 @@ export function revokeTokensOf(context: Context, user: number, except?: number):
  * Removes tokens that ended a week ago, revoked ones and those expired after their owner's lifetime, among the next of all
  * tokens. Answers whether there are more to look at: an index of their ends would cost every use more than looking.
  */
-export function removeEndedTokens({ deployment: { db }, now }: Context): boolean {
+export function removeEndedTokens({ app: { db }, now }: Context): boolean {
   const horizon = now - keptAfterEnd;
   const from = examined.get(db) ?? 0;
   const ids = db.values<number>(sql`SELECT id FROM token WHERE id > ${from} ORDER BY id LIMIT ${examinedAtOnce}`);

@@ -8,19 +8,19 @@ import { type Caller, callerId, seesAll } from './caller.ts';
 
 /** Ids of the customers in which a user has an active customer role. */
 export const customersWithRole = (user: Sql): Sql =>
-  sql`SELECT customer_id FROM customer_role WHERE user_id = ${user} AND ended IS NULL`;
+  sql`SELECT customer_id FROM active_customer_role WHERE user_id = ${user}`;
 
 /** Ids of the projects in which a user has an active role. */
 export const projectsWithRole = (user: Sql): Sql =>
-  sql`SELECT project_id FROM project_role WHERE user_id = ${user} AND ended IS NULL`;
+  sql`SELECT project_id FROM active_project_role WHERE user_id = ${user}`;
 
 /** Ids of the customers a user is connected with: by a role of its own or a role in one of its projects. */
 export const connectedCustomers = (user: Sql): Sql => sql`${customersWithRole(user)}
-  UNION SELECT p.customer_id FROM project_role r JOIN project p ON p.id = r.project_id WHERE r.user_id = ${user} AND r.ended IS NULL`;
+  UNION SELECT p.customer_id FROM active_project_role r JOIN project p ON p.id = r.project_id WHERE r.user_id = ${user}`;
 
 /** Ids of the projects a user is connected with: by a role of its own or a role in its customer. */
 export const connectedProjects = (user: Sql): Sql => sql`${projectsWithRole(user)}
-  UNION SELECT p.id FROM customer_role r JOIN project p ON p.customer_id = r.customer_id WHERE r.user_id = ${user} AND r.ended IS NULL`;
+  UNION SELECT p.id FROM active_customer_role r JOIN project p ON p.customer_id = r.customer_id WHERE r.user_id = ${user}`;
 
 /** Condition: the customer whose id stands in `column` is visible to the caller. */
 export const visibleCustomers = (caller: Caller, column: string): Sql =>

@@ -1,89 +1,36 @@
-import type { Caller } from '../access/caller.ts';
 import type { Request } from '../access/request.ts';
+import { everybody } from '../access/right.ts';
 import { raw, type Sql, sql } from '../db/sql.ts';
-import { forbidden, notFound } from '../http/error.ts';
+import { conflict, notFound } from '../http/error.ts';
 import { changed, created, document, empty, type Reply } from '../http/reply.ts';
-import type { KeyKind } from '../http/router.ts';
+import { present } from '../present.ts';
+import type { CollectionSpec, Row } from './collection-spec.ts';
 import { type BodySpec, describeFields, type Endpoint, type Operation } from './endpoint.ts';
-import type { Fields, Shape, Values } from './field.ts';
+import type { Fields, NewValues } from './field.ts';
+import { flagParameters } from './filter.ts';
+import type { JsonSchema } from './json-schema.ts';
 import type { LinkTarget } from './links.ts';
-import { Listing, type ListSpec } from './listing.ts';
+import { Listing, type Parameters } from './listing.ts';
+import { describeList, describeObject, type ObjectAction } from './object-options.ts';
 import { type Purpose, validate } from './validate.ts';
 
-/** A row of a table that is addressed by uuid, or by its id as `pk`. */
-export interface Row {
-  readonly id: number;
-  readonly uuid: string;
-}
-
-/** The declaration of a collection: what it consists of, who sees it, who may do what, and what a change does. */
-export interface CollectionSpec<F extends Fields, R extends Row> extends Omit<ListSpec, 'fields' | 'title'> {
-  /** Segment behind /api/. */
-  readonly path: string;
-  /** Singular name, as OPTIONS shows it: `Customer`. */
-  readonly kind: string;
-  /** Name of the schema of its objects; default: that of the kind. */
-  readonly title?: string;
-  readonly description: string;
-  readonly fields: F;
-  /** What objects are addressed by; default: uuid. */
-  readonly key?: KeyKind;
-  /** Condition on the alias: the caller sees the object. */
-  readonly visible: (caller: Caller) => Sql;
-  /** Condition for objects that writes may address, where it differs from `visible`. */
-  readonly writable?: (caller: Caller) => Sql;
-  /** Whether OPTIONS describes the fields to the caller; default: when he may write. */
-  readonly described?: (request: Request, row: R | undefined) => boolean;
-  /** Whether a field of a body is looked at, for the object being changed; default: every writable one. */
-  readonly accepts?: (request: Request, name: string, row: R | undefined) => boolean;
-  /** Answers to OPTIONS in a format of their own. */
-  readonly describe?: {
-    readonly list: (request: Request) => Reply;
-    readonly object: (request: Request, row: R) => Reply;
-  };
-  /** Who may read, create, update and delete, in words for the documentation. */
-  readonly who?: Readonly<Partial<Record<'read' | 'create' | 'update' | 'delete', string>>>;
-  /** Valid bodies for the documentation, where the required fields alone are none. */
-  readonly examples?: Readonly<Partial<Record<Purpose, Readonly<Record<string, unknown>>>>>;
-  readonly create?: {
-    /** The right as far as it does not depend on the body. */
-    readonly may?: (request: Request) => boolean;
-    /** Rules across fields; throws 400. */
-    readonly check?: (request: Request, values: Values<F>) => void;
-    /** The right that depends on what the body names. */
-    readonly mayWith?: (request: Request, values: Values<F>) => boolean;
-    /** Creates the object and everything that goes with it; answers its id. */
-    readonly run: (request: Request, values: Values<F>) => number;
-    /** Refusals besides those that every creation has, for the documentation. */
-    readonly refusals?: Operation['refusals'];
-  };
-  readonly update?: {
-    readonly may: (request: Request, row: R) => boolean;
-    readonly check?: (request: Request, values: Values<F>, row: R) => void;
-    readonly mayWith?: (request: Request, values: Values<F>, row: R) => boolean;
-    readonly run: (request: Request, row: R, values: Values<F>) => void;
-  };
-  readonly delete?: {
-    readonly may: (request: Request, row: R) => boolean;
-    readonly run: (request: Request, row: R) => void;
-  };
-}
+export type { CollectionSpec, Created, Parent, Row } from './collection-spec.ts';
 
 /** What the names of the schemas of bodies end with. */
 const titleEndings: Readonly<Record<Purpose, string>> = { create: 'Create', replace: 'Update', change: 'Patch' };
 
 /** A collection made from its declaration: list, retrieve, create, update, delete and OPTIONS. */
-export class Collection<F extends Fields, R extends Row> implements LinkTarget {
+export class Collection<F extends Fields, R extends Row, A = NewValues<F>> implements LinkTarget {
   readonly path: string;
   readonly listing: Listing;
 
-  constructor(readonly spec: CollectionSpec<F, R>) {
+  constructor(readonly spec: CollectionSpec<F, R, A>) {
     this.path = spec.path;
     this.listing = new Listing({ ...spec, title: spec.title ?? spec.kind.replaceAll(/[ .]/g, '') });
   }
 
   /** The row a path names, if the caller sees it. The only way from a uuid in a URL to a row. Throws 404. */
-  find(request: Request, visible: Sql = this.spec.visible(request.caller)): R {
+  find(request: Request, visible: Sql = this.spec.visible.condition(request.caller)): R {
     const row = this.#seek(request, visible);
     if (!row) throw notFound();
     return row;
@@ -102,61 +49,83 @@ export class Collection<F extends Fields, R extends Row> implements LinkTarget {
   visibleId(request: Request, uuid: string): number | undefined {
     const { alias, table } = this.spec;
     return request.db.value<number>(sql`SELECT ${raw(alias)}.id FROM ${raw(table)} ${raw(alias)}
-      WHERE ${raw(alias)}.uuid = ${uuid} AND (${this.spec.visible(request.caller)})`);
+      WHERE ${raw(alias)}.uuid = ${uuid} AND (${this.spec.visible.condition(request.caller)})`);
   }
 
   /** The JSON text of one object as the caller sees it. */
-  represent(request: Request, id: number): string {
-    return this.listing.represent(request, [id])[0] as string;
+  represent(request: Request, id: number, parameters?: Parameters): string {
+    const text = this.listing.representOne(request, id, parameters);
+    return this.spec.detail?.complete(request, id, text) ?? text;
   }
 
   list(request: Request): Reply {
-    return this.listing.page(request, [this.spec.visible(request.caller)]);
+    const { page, visible } = this.spec;
+    return page ? page.run(request, this.listing) : this.listing.page(request, [visible.condition(request.caller)]);
   }
 
   retrieve(request: Request): Reply {
-    return document(this.represent(request, this.find(request).id));
+    return document(this.represent(request, this.find(request).id), {}, this.spec.detail?.until(request));
   }
 
   create(request: Request): Reply {
-    const rule = this.spec.create as NonNullable<CollectionSpec<F, R>['create']>;
-    if (rule.may && !rule.may(request)) throw forbidden();
+    const made = present(this.spec.create).run(request, this.acceptNew(request));
+    return typeof made === 'number' ? this.created(request, made) : this.created(request, made.id, made.parameters);
+  }
+
+  /** What a body of creation comes to, for a caller who may create it. Throws 403, 400. */
+  acceptNew(request: Request): A {
+    const rule = present(this.spec.create);
+    rule.right?.demand(request, undefined);
     const values = validate(this.accepted(request), request, 'create', { table: this.spec.table });
     rule.check?.(request, values);
-    if (rule.mayWith && !rule.mayWith(request, values)) throw forbidden();
-    const id = rule.run(request, values);
-    const text = this.represent(request, id);
-    return created(text, (JSON.parse(text) as { url: string }).url);
+    // Without `accept` the two types are one, which the compiler cannot know.
+    const accepted = rule.accept ? rule.accept(request, values) : (values as unknown as A);
+    rule.rightWith?.demand(request, accepted);
+    return accepted;
+  }
+
+  /** 201 with a new object and where it is. */
+  created(request: Request, id: number, parameters?: Parameters): Reply {
+    return created(this.represent(request, id, parameters), this.urlOf(request, id));
+  }
+
+  /** The address of an object. */
+  urlOf(request: Request, id: number): string {
+    const { key, path, table } = this.spec;
+    const named = key === 'pk' ? id : request.db.scalar<string>(sql`SELECT uuid FROM ${raw(table)} WHERE id = ${id}`);
+    return `${request.base}/api/${path}/${named}/`;
   }
 
   update(request: Request, purpose: Purpose): Reply {
-    const rule = this.spec.update as NonNullable<CollectionSpec<F, R>['update']>;
+    const rule = present(this.spec.update);
     const row = this.#findToWrite(request);
-    if (!rule.may(request, row)) throw forbidden();
+    rule.right.demand(request, row);
     const values = validate(this.accepted(request, row), request, purpose, { table: this.spec.table, current: row.id });
     rule.check?.(request, values, row);
-    if (rule.mayWith && !rule.mayWith(request, values, row)) throw forbidden();
+    rule.rightWith?.demand(request, { row, values });
+    refuse(rule.refusalReason?.(request, row));
     rule.run(request, row, values);
     return changed(this.represent(request, row.id));
   }
 
   delete(request: Request): Reply {
-    const rule = this.spec.delete as NonNullable<CollectionSpec<F, R>['delete']>;
+    const rule = present(this.spec.delete);
     const row = this.#findToWrite(request);
-    if (!rule.may(request, row)) throw forbidden();
-    rule.run(request, row);
-    return empty();
+    rule.right.demand(request, row);
+    refuse(rule.refusalReason?.(request, row));
+    return rule.run(request, row) ?? empty();
   }
 
   /** The list and detail paths of the collection; further ones are added by the domain. */
-  endpoints(): Endpoint[] {
-    const { describe, kind, description, path, key = 'uuid' } = this.spec;
+  endpoints(): [list: Endpoint, detail: Endpoint] {
+    const { kind, description, path, key = 'uuid' } = this.spec;
     const list: Endpoint = {
       path: `/api/${path}/`,
       name: `${kind} List`,
       description,
       operations: this.#listOperations(),
       actions: (request) => this.#listActions(request),
+      ...(this.spec.options && { metadata: (request: Request) => this.#describeList(request) }),
     };
     const detail: Endpoint = {
       path: `/api/${path}/:key/`,
@@ -164,18 +133,15 @@ export class Collection<F extends Fields, R extends Row> implements LinkTarget {
       name: `${kind} Instance`,
       description,
       operations: this.#detailOperations(),
-      shows: (request) => this.#seek(request, this.spec.visible(request.caller)) !== undefined,
+      shows: (request) => this.#seek(request, this.spec.visible.condition(request.caller)) !== undefined,
       actions: (request) => this.#detailActions(request),
+      ...(this.spec.options && { metadata: (request: Request) => this.#describeObject(request) }),
     };
-    if (!describe) return [list, detail];
-    return [
-      { ...list, metadata: describe.list },
-      { ...detail, metadata: (request) => describe.object(request, this.find(request)) },
-    ];
+    return [list, detail];
   }
 
   /** JSON Schema of the representation. */
-  get shape(): Shape {
+  get shape(): JsonSchema {
     return this.listing.shape;
   }
 
@@ -187,63 +153,69 @@ export class Collection<F extends Fields, R extends Row> implements LinkTarget {
   }
 
   #findToWrite(request: Request): R {
-    return this.find(request, (this.spec.writable ?? this.spec.visible)(request.caller));
+    return this.find(request, this.spec.writable?.(request.caller));
   }
 
   #listOperations(): Endpoint['operations'] {
-    const { kind, who, create } = this.spec;
+    const { create, kind, page, visible } = this.spec;
+    const { filters, orderings, selectable } = this.listing.parameters;
     const list: Operation = {
       summary: `Lists every ${kind.toLowerCase()} the caller sees.`,
       handle: (request) => this.list(request),
-      ...this.listing.parameters,
+      filters: { ...page?.filters, ...filters },
+      orderings: page?.orderings ?? orderings,
+      selectable,
       paginated: true,
       output: { status: 200, shape: { type: 'array', items: this.shape } },
-      who: who?.read,
+      allowedFor: visible.allowedFor,
     };
     if (!create) return { GET: list };
+    const { prepare } = create;
     const post: Operation = {
-      summary: `Creates a ${kind.toLowerCase()}.`,
+      summary: create.summary ?? `Creates a ${kind.toLowerCase()}.`,
+      ...(prepare && { prepare: async (request: Request) => prepare(request, this.acceptNew(request)) }),
       handle: (request) => this.create(request),
-      input: this.#body('create'),
+      input: create.input ?? this.#body('create'),
       output: { status: 201, shape: this.shape },
       refusals: create.refusals,
-      who: who?.create,
+      allowedFor: (create.rightWith ?? create.right ?? everybody).allowedFor,
     };
     return { GET: list, POST: post };
   }
 
   #detailOperations(): Endpoint['operations'] {
-    const { selectable, who } = this.spec;
+    const { delete: deletion, detail, selectable, update, visible } = this.spec;
     const kind = this.spec.kind.toLowerCase();
     const get: Operation = {
       summary: `Answers one ${kind}.`,
       handle: (request) => this.retrieve(request),
+      ...(detail && { filters: detail.filters }),
       selectable,
       output: { status: 200, shape: this.shape },
-      who: who?.read,
+      allowedFor: visible.allowedFor,
     };
-    const update = (purpose: Purpose, summary: string): Operation => ({
+    const writing = (purpose: Purpose, summary: string): Operation => ({
       summary,
       handle: (request) => this.update(request, purpose),
       input: this.#body(purpose),
       output: { status: 200, shape: this.shape },
-      who: who?.update,
+      allowedFor: update && (update.rightWith ?? update.right).allowedFor,
     });
     return {
       GET: get,
-      ...(this.spec.update
-        ? { PUT: update('replace', `Updates a ${kind}.`), PATCH: update('change', `Updates some fields of a ${kind}.`) }
-        : {}),
-      ...(this.spec.delete
-        ? {
-            DELETE: {
-              summary: `Deletes a ${kind}.`,
-              handle: (request: Request) => this.delete(request),
-              output: { status: 204 },
-              who: who?.delete,
-            },
-          }
-        : {}),
+      ...(update && {
+        PUT: writing('replace', `Updates a ${kind}.`),
+        PATCH: writing('change', `Updates some fields of a ${kind}.`),
+      }),
+      ...(deletion && {
+        DELETE: {
+          summary: deletion.summary ?? `Deletes a ${kind}.`,
+          handle: (request: Request) => this.delete(request),
+          ...(deletion.flags && { filters: flagParameters(deletion.flags) }),
+          output: deletion.output ?? { status: 204 },
+          allowedFor: deletion.right.allowedFor,
+        },
+      }),
     };
   }
 
@@ -266,7 +238,7 @@ export class Collection<F extends Fields, R extends Row> implements LinkTarget {
   #listActions(request: Request): Record<string, unknown> | undefined {
     const { create, described, fields } = this.spec;
     if (!create) return undefined;
-    const shown = described ? described(request, undefined) : (create.may?.(request) ?? true);
+    const shown = described ? described(request, undefined) : (create.right?.may(request, undefined) ?? true);
     return shown ? { POST: describeFields(fields, request, 'create') } : undefined;
   }
 
@@ -274,13 +246,49 @@ export class Collection<F extends Fields, R extends Row> implements LinkTarget {
     const row = this.find(request);
     const { update, described, fields } = this.spec;
     if (!update) return undefined;
-    const shown = described ? described(request, row) : update.may(request, row);
+    const shown = described ? described(request, row) : update.right.may(request, row);
     return shown ? { PUT: describeFields(fields, request, 'replace') } : undefined;
+  }
+
+  #describeList(request: Request): Reply {
+    const { create, options } = this.spec;
+    const mayCreate = create && (create.right?.may(request, undefined) ?? true);
+    return describeList(
+      request,
+      mayCreate ? this.accepted(request) : undefined,
+      options?.inList ? this.#actions() : [],
+    );
+  }
+
+  #describeObject(request: Request): Reply {
+    const row = this.find(request);
+    return describeObject(
+      request,
+      this.urlOf(request, row.id),
+      row,
+      this.#actions(),
+      this.spec.options?.narrowing?.(request, row),
+    );
+  }
+
+  /** What OPTIONS in the actions format tells of: what is declared beside the collection, updates and deletions. */
+  #actions(): readonly ObjectAction<R>[] {
+    const { delete: deletion, fields, options, update } = this.spec;
+    return [
+      ...(options?.actions() ?? []),
+      ...(update ? [{ name: 'update', method: 'PUT', tail: '', fields, ...update } as const] : []),
+      ...(deletion ? [{ name: 'destroy', method: 'DELETE', tail: '', isDestructive: true, ...deletion } as const] : []),
+    ];
   }
 }
 
-/** Makes a collection from its declaration. */
+/** Makes a collection from its declaration; one with `accept` is made by the class, which is told what that answers. */
 export const collection =
   <R extends Row>() =>
   <F extends Fields>(spec: CollectionSpec<F, R>): Collection<F, R> =>
     new Collection(spec);
+
+/** Throws 409 with the reason, if there is one. */
+function refuse(reason: string | undefined): void {
+  if (reason !== undefined) throw conflict(reason);
+}

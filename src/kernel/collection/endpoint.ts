@@ -1,8 +1,9 @@
 import type { Request } from '../access/request.ts';
 import { json, type Reply } from '../http/reply.ts';
 import type { KeyKind } from '../http/router.ts';
-import type { Field, Fields, Input, Shape } from './field.ts';
+import type { Field, Fields, Input } from './field.ts';
 import type { Filters } from './filter.ts';
+import type { JsonSchema } from './json-schema.ts';
 import { isWritable, type Purpose } from './validate.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -24,7 +25,7 @@ export interface Output {
   readonly status: number;
   /** Further statuses that success may have, with the same body. */
   readonly others?: readonly number[];
-  readonly shape?: Shape | undefined;
+  readonly shape?: JsonSchema | undefined;
   /** Content types, where the answer is no JSON. */
   readonly types?: readonly string[];
 }
@@ -52,7 +53,7 @@ export interface Operation {
   /** Whether `field=` chooses the keys of the answer. */
   readonly selectable?: boolean | undefined;
   /** Who may call it, in words. */
-  readonly who?: string | undefined;
+  readonly allowedFor?: string | undefined;
 }
 
 /** One path of the API with its methods. */
@@ -113,7 +114,7 @@ function describeField(name: string, field: Field, request: Request, purpose: Pu
     read_only: !writable,
     label: field.label ?? labelOf(name),
     ...(field.help === undefined ? {} : { help_text: field.help }),
-    ...(field.factsBy?.(request.config) ?? field.facts),
+    ...(field.constraintsBy?.(request.config) ?? field.constraints),
   };
 }
 

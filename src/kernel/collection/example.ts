@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Shape } from './representation.ts';
+import type { JsonSchema } from './json-schema.ts';
 
 /** Where the links of examples start. */
 const exampleBase = 'https://tenantry.example.com';
@@ -27,7 +27,7 @@ const texts: Readonly<Record<string, string>> = {
  * A value that keeps to a JSON Schema: its first example, or one that its kind suggests. `name` is the member that has it.
  * References are not followed.
  */
-export function exampleOf(shape: Shape, name = ''): unknown {
+export function exampleOf(shape: JsonSchema, name = ''): unknown {
   const {
     additionalProperties,
     anyOf,
@@ -72,16 +72,16 @@ interface Schema {
   readonly type?: string | readonly string[];
   readonly enum?: readonly unknown[];
   readonly examples?: readonly unknown[];
-  readonly properties?: Readonly<Record<string, Shape>>;
-  readonly additionalProperties?: boolean | Shape;
-  readonly items?: Shape;
-  readonly oneOf?: readonly Shape[];
-  readonly anyOf?: readonly Shape[];
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly additionalProperties?: boolean | JsonSchema;
+  readonly items?: JsonSchema;
+  readonly oneOf?: readonly JsonSchema[];
+  readonly anyOf?: readonly JsonSchema[];
   readonly minimum?: number;
   readonly maxLength?: number;
 }
 
-function textExample({ format, pattern }: Shape, name: string): string {
+function textExample({ format, pattern }: JsonSchema, name: string): string {
   if (typeof pattern === 'string' && pattern.includes('{32}')) return exampleUuid(name);
   return texts[String(format)] ?? (name.charAt(0).toUpperCase() + name.slice(1)).replaceAll('_', ' ');
 }

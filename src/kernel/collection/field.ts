@@ -4,7 +4,8 @@ import type { Request } from '../access/request.ts';
 import type { Config } from '../config/config.ts';
 import type { Value } from '../db/sql.ts';
 import { UploadedFile } from '../http/body.ts';
-import { type Json, knownText, knownTime, plainValue, type Shape } from './representation.ts';
+import type { JsonSchema } from './json-schema.ts';
+import { type Json, notNullText, notNullTime, plainValue } from './representation.ts';
 
 /** The kinds of value that OPTIONS names (core.md 1.10). */
 export type FieldType =
@@ -30,18 +31,16 @@ export class FieldError extends Error {
   }
 }
 
-export type { Shape };
-
-/** How a value in a body becomes a value of the table. */
-export interface Input<T> {
+/** How a value in a body becomes a value of the table. Made by `inputOf` only; `refine` and `wrap` make another of it. */
+export interface Input<T, Required extends boolean = boolean> {
   /** Throws FieldError. `form` says that the value came from a form, where everything is text. */
   readonly parse: (value: unknown, request: Request, form: boolean) => T;
-  /** JSON Schema source of the accepted value. */
+  /** What is accepted: `parse` checks by it, and the documentation is made from it. */
   readonly schema: v.GenericSchema;
-  /** JSON Schema of the accepted value, where `schema` does not tell enough. */
-  readonly shape?: Shape;
+  /** JSON Schema of the accepted value, where the documentation tells more than `schema` can. */
+  readonly shape?: JsonSchema | undefined;
   readonly nullable: boolean;
-  readonly required: boolean;
+  readonly required: Required;
   readonly create: boolean;
   readonly update: boolean | ((caller: Caller) => boolean);
   /** No other row has the same value in this column; `of` gives what the column holds of it. */
@@ -49,30 +48,46 @@ export interface Input<T> {
 }
 
 /** One member of a representation and, unless it is read-only, of a body. The one description of a field. */
-export interface Field<T = unknown> {
+export interface Field<T = unknown, Required extends boolean = boolean> {
   readonly type: FieldType;
   readonly label?: string | undefined;
   readonly help?: string | undefined;
   /** Limits and choices as OPTIONS names them. */
-  readonly facts: Readonly<Record<string, unknown>>;
+  readonly constraints: Readonly<Record<string, unknown>>;
   /** Those that depend on settings, in place of `facts`. */
-  readonly factsBy?: ((config: Config) => Readonly<Record<string, unknown>>) | undefined;
+  readonly constraintsBy?: ((config: Config) => Readonly<Record<string, unknown>>) | undefined;
   /** The value as JSON; absent: never shown. */
   readonly json?: ((column: string) => Json) | undefined;
   /** SQL condition under which the key is present in an answer. */
-  readonly shown?: string | undefined;
-  readonly shape: Shape;
+  readonly shownIf?: string | undefined;
+  readonly shape: JsonSchema;
   /** Where the choices of a link come from, in the actions format (services.md 9). */
   readonly select?:
     | (() => { readonly path: string; readonly by?: 'user' | 'settings' | 'tenant'; readonly displayName?: string })
     | undefined;
-  readonly input?: Input<T> | undefined;
+  readonly input?: Input<T, Required> | undefined;
 }
 
 export type Fields = Readonly<Record<string, Field>>;
 
+/** A field that bodies may bring. */
+export interface WritableField<T = unknown, Required extends boolean = boolean> extends Field<T, Required> {
+  readonly input: Input<T, Required>;
+}
+
+/** The names of the fields that bodies may bring; read-only ones hold `never`. */
+type Writable<F extends Fields> = { [K in keyof F]: F[K] extends Field<never> ? never : K }[keyof F];
+
+/** The names of the fields that creation demands. */
+type Demanded<F extends Fields> = { [K in Writable<F>]: F[K] extends Field<unknown, true> ? K : never }[Writable<F>];
+
+type ValueOf<T> = T extends Field<infer V> ? V : never;
+
 /** The values a body may bring. */
-export type Values<F extends Fields> = { -readonly [K in keyof F]?: F[K] extends Field<infer T> ? T : never };
+export type Values<F extends Fields> = { -readonly [K in Writable<F>]?: ValueOf<F[K]> };
+
+/** The values a body brings for creation: what is required is there. */
+export type NewValues<F extends Fields> = Values<F> & { -readonly [K in Demanded<F>]: ValueOf<F[K]> };
 
 export interface Writing<T> {
   /** Must be present on creation and on PUT. */
@@ -80,7 +95,7 @@ export interface Writing<T> {
   readonly create?: boolean;
   readonly update?: boolean | ((caller: Caller) => boolean);
   readonly unique?: Input<T>['unique'];
-  readonly shown?: string;
+  readonly shownIf?: string;
   readonly help?: string;
   readonly label?: string;
   /** A value as the documentation shows it; default: one that its kind suggests. */
@@ -88,7 +103,7 @@ export interface Writing<T> {
 }
 
 /** The part of a shape that tells the example of a field, where it has one of its own. */
-export const exampleShape = ({ example }: Pick<Writing<never>, 'example'>): Shape =>
+export const exampleShape = ({ example }: Pick<Writing<never>, 'example'>): JsonSchema =>
   example === undefined ? {} : { examples: [example] };
 
 export const messages = {
@@ -103,6 +118,7 @@ export const messages = {
   url: 'Enter a valid URL.',
   datetime:
     'Datetime has wrong format. Use one of these formats instead: YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z].',
+  list: (kind: string) => `Expected a list of items but got type "${kind}".`,
   tooLong: (max: number) => `Ensure this field has no more than ${max} characters.`,
   atLeast: (min: number) => `Ensure this value is greater than or equal to ${min}.`,
   atMost: (max: number) => `Ensure this value is less than or equal to ${max}.`,
@@ -126,64 +142,113 @@ export function check<T>(
   return result.output;
 }
 
-/** The input of a field: null is refused unless it is nullable; everything else is parsed. */
-export function inputOf<T>(
-  writing: Writing<T>,
-  rest: { schema: v.GenericSchema; nullable?: boolean; parse: (value: unknown, request: Request, form: boolean) => T },
-): Input<T> {
-  const nullable = rest.nullable ?? false;
+/** What `inputOf` makes an input of. */
+export interface Acceptance<S extends v.GenericSchema, T> {
+  /** What is accepted; its output is the value, unless `resolve` makes one of it. */
+  readonly schema: S;
+  readonly shape?: JsonSchema;
+  readonly nullable?: boolean;
+  /** Brings the spellings of a value that core.md 1.5 allows into the form that `schema` knows; anything else stays as it is. */
+  readonly coerce?: (value: unknown, form: boolean) => unknown;
+  /** Whether only the first message of the schema is told. */
+  readonly isTerse?: boolean;
+  /** The last step, which may look at the request: its caller, the settings, other objects. Throws FieldError. */
+  readonly resolve?: (value: v.InferOutput<S>, request: Request) => T;
+}
+
+/** The input of a field: null is refused unless it is nullable; everything else keeps to the schema. */
+export function inputOf<T, S extends v.GenericSchema, const W extends Writing<never> = Writing<never>>(
+  writing: W & Pick<Writing<T>, 'unique'>,
+  acceptance: Acceptance<S, T>,
+): Input<T, IsRequired<W>> {
+  const { coerce, isTerse = false, nullable = false, resolve, schema, shape } = acceptance;
   return {
-    schema: rest.schema,
+    schema,
+    shape,
     nullable,
-    required: writing.required ?? false,
+    required: (writing.required ?? false) as IsRequired<W>,
     create: writing.create ?? true,
     update: writing.update ?? true,
     unique: writing.unique,
     parse: (value, request, form) => {
-      if (value === null) {
+      const given = coerce ? coerce(value, form) : value;
+      if (given === null) {
         if (nullable) return null as T;
         throw new FieldError([messages.null]);
       }
-      return rest.parse(value, request, form);
+      const accepted = check(schema, given, { abortPipeEarly: isTerse });
+      return resolve ? resolve(accepted, request) : (accepted as T);
     },
   };
 }
 
+/** Whether a declaration says that the field is required. */
+export type IsRequired<W> = W extends { readonly required: true } ? true : false;
+
+/** The same field where a value that it accepts must pass a further check, which throws FieldError. */
+export const refine = <T, Q extends boolean, F extends WritableField<T, Q>>(
+  field: F & WritableField<T, Q>,
+  check: (value: T, request: Request) => void,
+): F =>
+  wrap(field, (parse) => (value, request, form) => {
+    const accepted = parse(value, request, form);
+    check(accepted, request);
+    return accepted;
+  });
+
+/** The same field with another way to its value, made of the one that it has. */
+export const wrap = <T, Q extends boolean, F extends WritableField<T, Q>>(
+  field: F & WritableField<T, Q>,
+  parseWith: (parse: Input<T>['parse']) => Input<T>['parse'],
+): F => ({ ...field, input: wrapInput(field.input, parseWith) });
+
+/** The same input with another way to its value. */
+export const wrapInput = <T, Q extends boolean>(
+  input: Input<T, Q>,
+  parseWith: (parse: Input<T>['parse']) => Input<T>['parse'],
+): Input<T, Q> => ({ ...input, parse: parseWith(input.parse) });
+
+/** The same field that bodies need not bring. */
+export const optional = <T>(field: WritableField<T>): WritableField<T, false> => ({
+  ...field,
+  input: { ...field.input, required: false },
+});
+
 /** A read-only member. */
-export const shown = (
+export const readOnly = (
   type: FieldType,
-  shape: Shape,
+  shape: JsonSchema,
   json: Json | ((column: string) => Json),
-  options: { shown?: string; label?: string; help?: string } = {},
-): Field<never> => ({ type, shape, facts: {}, json: typeof json === 'function' ? json : () => json, ...options });
+  options: { shownIf?: string; label?: string; help?: string } = {},
+): Field<never> => ({ type, shape, constraints: {}, json: typeof json === 'function' ? json : () => json, ...options });
 
 /** The uuid of an object, as answers write it. */
-export const uuidShape: Shape = { type: 'string', pattern: '^[0-9a-f]{32}$' };
+export const uuidShape: JsonSchema = { type: 'string', pattern: '^[0-9a-f]{32}$' };
 
 /** An object with exactly these members. */
-export const objectShape = (properties: Readonly<Record<string, Shape>>): Shape => ({
+export const objectShape = (properties: Readonly<Record<string, JsonSchema>>): JsonSchema => ({
   type: 'object',
   properties,
   required: Object.keys(properties),
 });
 
 /** `{"detail": …}`: what happened, in words. */
-export const messageShape: Shape = { title: 'Message', ...objectShape({ detail: { type: 'string' } }) };
+export const messageShape: JsonSchema = { title: 'Message', ...objectShape({ detail: { type: 'string' } }) };
 
-export const uuidField = (): Field<never> => shown('string', uuidShape, plainValue, { label: 'UUID' });
+export const uuidField = (): Field<never> => readOnly('string', uuidShape, plainValue, { label: 'UUID' });
 
-export const shownText = (
-  json: Json | ((column: string) => Json) = knownText,
-  options: { shown?: string } = {},
+export const readOnlyText = (
+  json: Json | ((column: string) => Json) = notNullText,
+  options: { shownIf?: string } = {},
 ): Field<never> => {
   const { shape } = typeof json === 'function' ? json('') : json;
-  return shown('string', shape.type === undefined ? { type: ['string', 'null'] } : shape, json, options);
+  return readOnly('string', shape.type === undefined ? { type: ['string', 'null'] } : shape, json, options);
 };
 
-export const shownTime = (json: (column: string) => Json = knownTime): Field<never> =>
-  shown('datetime', json('').shape, json);
+export const readOnlyTime = (json: (column: string) => Json = notNullTime): Field<never> =>
+  readOnly('datetime', json('').shape, json);
 
-export const shownList = (json: Json): Field<never> => shown('list', json.shape, json);
+export const readOnlyList = (json: Json): Field<never> => readOnly('list', json.shape, json);
 
 /** A member that is accepted in a body but never shown. */
-export const hidden = <T>(field: Field<T>): Field<T> => ({ ...field, json: undefined });
+export const writeOnly = <F extends Field>(field: F): F => ({ ...field, json: undefined });

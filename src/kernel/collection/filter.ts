@@ -1,8 +1,8 @@
 import type { Request } from '../access/request.ts';
 import { among, contains, raw, type Sql, sql } from '../db/sql.ts';
 import { invalid } from '../http/error.ts';
+import { parseDatetime } from './datetime.ts';
 import { FieldError, messages } from './field.ts';
-import { parseDatetime } from './instants.ts';
 import { type LinkTarget, linkKey } from './links.ts';
 
 /** One query parameter of a list. */
@@ -143,6 +143,12 @@ export const parameter = (type: Filter['type'], help: string, repeatable = false
   repeatable,
   condition: () => undefined,
 });
+
+/** Booleans of a query, each with the value that counts where it is not given. */
+export const flagParameters = (flags: Readonly<Record<string, boolean>>): Filters =>
+  Object.fromEntries(
+    Object.entries(flags).map(([name, fallback]) => [name, parameter('boolean', `Default: ${fallback}.`)]),
+  );
 
 /** The parameters of a history, as `historyPoints` reads them. */
 export const historyParameters: Filters = {

@@ -2,7 +2,16 @@ import * as v from 'valibot';
 import type { Request } from '../access/request.ts';
 import { kindName } from '../http/body.ts';
 import { urlOf } from '../url.ts';
-import { exampleShape, type Field, FieldError, inputOf, messages, shown, type Writing } from './field.ts';
+import {
+  exampleShape,
+  type Field,
+  FieldError,
+  type IsRequired,
+  inputOf,
+  readOnly,
+  type WritableField,
+  type Writing,
+} from './field.ts';
 import { linkShape, linkValue, optionalLink } from './representation.ts';
 
 /** What a link field needs to know of the collection it points to. */
@@ -12,41 +21,49 @@ export interface LinkTarget {
   readonly visibleId: (request: Request, uuid: string) => number | undefined;
 }
 
-/** A link to an object of another collection; its value is the object's id. `key` is the SQL of the shown object's uuid. */
-export function link(options: Writing<number> & { to: () => LinkTarget; key: string }): Field<number>;
-export function link(
-  options: Writing<number | null> & { to: () => LinkTarget; key: string; nullable: true },
-): Field<number | null>;
-export function link(options: Writing<never> & { to: () => LinkTarget; key: string; nullable?: true }): Field<never> {
-  const nullable = options.nullable ?? false;
+interface LinkOptions extends Writing<never> {
+  readonly to: () => LinkTarget;
+  /** SQL of the shown object's uuid. */
+  readonly key: string;
+  /** A link that is not there may be null. */
+  readonly nullable?: boolean;
+}
+
+/** The id that a link names; null only where it may be. */
+type LinkValue<O> = O extends { readonly nullable: true } ? number | null : number;
+
+/** A link to an object of another collection; its value is the object's id. */
+export function link<const O extends LinkOptions>(options: O): WritableField<LinkValue<O>, IsRequired<O>> {
+  const { key, nullable = false, to } = options;
   return {
-    select: () => ({ path: options.to().path }),
+    select: () => ({ path: to().path }),
     type: 'field',
     label: options.label,
     help: options.help,
-    facts: {},
-    json: () => (nullable ? optionalLink : linkValue)(options.to().path, options.key),
-    shown: options.shown,
+    constraints: {},
+    json: () => (nullable ? optionalLink : linkValue)(to().path, key),
+    shownIf: options.shownIf,
     shape: { type: nullable ? ['string', 'null'] : 'string', format: 'uri', ...exampleShape(options) },
-    input: inputOf<never>(options, {
-      schema: v.string(),
+    input: inputOf<LinkValue<O>, v.GenericSchema<unknown, string>, O>(options, {
+      schema: linkText,
       nullable,
-      parse: (value, request) => {
-        if (value === '' || value === null) {
-          if (nullable) return null as never;
-          throw new FieldError([messages.null]);
-        }
-        return resolveLink(value, options.to(), request) as never;
-      },
+      coerce: emptyAsNull,
+      resolve: (text, request) => resolveLink(text, to(), request) as LinkValue<O>,
     }),
   };
 }
 
+/** The text of a link. */
+export const linkText: v.GenericSchema<unknown, string> = v.string(
+  ({ input }) => `Incorrect type. Expected URL string, received ${kindName(input)}.`,
+);
+
+/** An empty text stands for nothing (core.md 1.5). */
+export const emptyAsNull = (value: unknown): unknown => (value === '' ? null : value);
+
 /** The id of the visible object a link points to (core.md 1.4 "link"). Throws FieldError. */
-export function resolveLink(value: unknown, target: LinkTarget, request: Request): number {
-  if (typeof value !== 'string')
-    throw new FieldError([`Incorrect type. Expected URL string, received ${kindName(value)}.`]);
-  const key = linkKey(value, target.path, request);
+export function resolveLink(link: string, target: LinkTarget, request: Request): number {
+  const key = linkKey(link, target.path, request);
   const id = target.visibleId(request, key);
   if (id === undefined) throw new FieldError(['Invalid hyperlink - Object does not exist.']);
   return id;
@@ -57,7 +74,7 @@ export function linkKey(value: string, path: string, request: Request): string {
   const location = linkPath(value.trim(), request);
   const match = location === undefined ? null : /^\/api\/([a-z0-9-]+)\/([0-9a-fA-F]{32})\/$/.exec(location);
   if (match?.[1] === path) return (match[2] as string).toLowerCase();
-  const known = location !== undefined && request.deployment.isPath(location);
+  const known = location !== undefined && request.app.isPath(location);
   throw new FieldError([known ? 'Invalid hyperlink - Incorrect URL match.' : 'Invalid hyperlink - No URL match.']);
 }
 
@@ -72,4 +89,4 @@ export function linkPath(value: string, request: Request): string | undefined {
 
 /** The link of the object itself. */
 export const selfLink = (path: string, key: string): Field<never> =>
-  shown('field', linkShape(path), linkValue(path, key), { label: 'URL' });
+  readOnly('field', linkShape(path), linkValue(path, key), { label: 'URL' });

@@ -1,11 +1,13 @@
+/** Lists: the ids of a page first, then its objects. See src/decisions/page-query-first.md. */
 import { seesAll } from '../access/caller.ts';
 import type { Request } from '../access/request.ts';
 import { all, raw, type Sql, sql, type Value } from '../db/sql.ts';
 import { gather, invalid } from '../http/error.ts';
 import { pageHeaders, pageOf } from '../http/page.ts';
 import { document, type Reply } from '../http/reply.ts';
-import type { Fields, Shape } from './field.ts';
+import type { Fields } from './field.ts';
 import type { Filters } from './filter.ts';
+import type { JsonSchema } from './json-schema.ts';
 import { type Member, renderObject, type Viewer } from './representation.ts';
 
 /** Values of named parameters in the expressions of fields. */
@@ -44,11 +46,11 @@ export interface ListParameters {
 export class Listing {
   readonly #members: readonly Member[];
   readonly #texts = new Map<string, string>();
-  #shape: Shape | undefined;
+  #shape: JsonSchema | undefined;
 
   constructor(readonly spec: ListSpec) {
     this.#members = Object.entries(spec.fields).flatMap(([name, field]) =>
-      field.json ? [{ name, value: field.json(`${spec.alias}.${name}`), shown: field.shown }] : [],
+      field.json ? [{ name, value: field.json(`${spec.alias}.${name}`), shownIf: field.shownIf }] : [],
     );
   }
 
@@ -87,19 +89,26 @@ export class Listing {
     });
   }
 
+  /** The JSON text of the object with this id, which must be there. */
+  representOne(request: Request, id: number, parameters?: Parameters): string {
+    const [text] = this.represent(request, [id], parameters);
+    if (text === undefined) throw new Error(`No ${this.spec.table} with id ${id}`);
+    return text;
+  }
+
   /** JSON Schema of an object of the list, all of it: what `field=` of a request leaves out is not looked at. */
-  get shape(): Shape {
+  get shape(): JsonSchema {
     this.#shape ??= this.#makeShape();
     return this.#shape;
   }
 
-  #makeShape(): Shape {
+  #makeShape(): JsonSchema {
     const shown = Object.entries(this.spec.fields).filter(([, field]) => field.json);
     return {
       title: this.spec.title,
       type: 'object',
       properties: Object.fromEntries(shown.map(([name, field]) => [name, field.shape])),
-      required: shown.filter(([, field]) => field.shown === undefined).map(([name]) => name),
+      required: shown.filter(([, field]) => field.shownIf === undefined).map(([name]) => name),
     };
   }
 

@@ -1,13 +1,12 @@
 import { exampleLink } from './example.ts';
+import type { JsonSchema } from './json-schema.ts';
 
 /*
  * Representations are built inside SQLite: one statement turns the ids of a page into JSON texts, which measured faster
  * than reading rows and building objects. A `Json` is a template of literal text and SQL expressions in turn, rendered into one
  * call of concat(), and tells the schema of what it makes. Expressions may use the parameters of `Viewer`.
+ * See src/decisions/json-in-sqlite.md.
  */
-
-/** JSON Schema of a value as it stands in answers; one with a title is written once in the documentation, under it. */
-export type Shape = Readonly<Record<string, unknown>>;
 
 /** The parameters of every representation: where links start, and for whom it is made. */
 export interface Viewer {
@@ -28,29 +27,29 @@ export interface Piece {
 /** A value as it stands in answers: how it is written, and its JSON Schema. */
 export interface Json {
   readonly pieces: readonly Piece[];
-  readonly shape: Shape;
+  readonly shape: JsonSchema;
 }
 
 const literal = (text: string): Piece => ({ kind: 'literal', text });
 const expression = (text: string): Piece => ({ kind: 'expression', text });
-const value = (shape: Shape, ...pieces: readonly Piece[]): Json => ({ pieces, shape });
+const value = (shape: JsonSchema, ...pieces: readonly Piece[]): Json => ({ pieces, shape });
 
 /** A fixed JSON text. */
 export const constant = (json: string): Json => value({ const: JSON.parse(json) }, literal(json));
 
 /** A text column, or null where it may be. */
-export const textValue = (column: string, shape: Shape = { type: ['string', 'null'] }): Json =>
+export const textValue = (column: string, shape: JsonSchema = { type: ['string', 'null'] }): Json =>
   value(shape, expression(`json_quote(${column})`));
 
 /** A text column that is never null. */
-export const knownText = (column: string): Json => textValue(column, { type: 'string' });
+export const notNullText = (column: string): Json => textValue(column, { type: 'string' });
 
 /** A text column that needs no escaping, such as a uuid; must not be null. */
 export const plainValue = (column: string): Json =>
   value({ type: 'string' }, literal('"'), expression(column), literal('"'));
 
 /** A number column, or null where it may be. */
-export const numberValue = (column: string, shape: Shape = { type: ['number', 'null'] }): Json =>
+export const numberValue = (column: string, shape: JsonSchema = { type: ['number', 'null'] }): Json =>
   value(shape, expression(`ifnull(${column}, 'null')`));
 
 /** A column holding 0 or 1. */
@@ -58,7 +57,10 @@ export const booleanValue = (column: string): Json =>
   value({ type: 'boolean' }, expression(`iif(${column}, 'true', 'false')`));
 
 /** An instant (microseconds), or null, as core.md 1.6 writes datetimes. */
-export const timeValue = (column: string, shape: Shape = { type: ['string', 'null'], format: 'date-time' }): Json =>
+export const timeValue = (
+  column: string,
+  shape: JsonSchema = { type: ['string', 'null'], format: 'date-time' },
+): Json =>
   value(
     shape,
     expression(
@@ -67,10 +69,14 @@ export const timeValue = (column: string, shape: Shape = { type: ['string', 'nul
   );
 
 /** The shape of links to the objects of a collection. */
-export const linkShape = (path: string): Shape => ({ type: 'string', format: 'uri', examples: [exampleLink(path)] });
+export const linkShape = (path: string): JsonSchema => ({
+  type: 'string',
+  format: 'uri',
+  examples: [exampleLink(path)],
+});
 
 /** An instant that is never null. */
-export const knownTime = (column: string): Json => timeValue(column, { type: 'string', format: 'date-time' });
+export const notNullTime = (column: string): Json => timeValue(column, { type: 'string', format: 'date-time' });
 
 /** The link of the object of a collection whose uuid (or pk) stands in `key`; must not be null. */
 export const linkValue = (path: string, key: string, tail = ''): Json =>
@@ -99,7 +105,7 @@ export const optionalLink = (path: string, key: string, tail = ''): Json => {
 };
 
 /** The shape of a value that may be null, too. */
-export const orNullShape = (shape: Shape): Shape => ({ ...shape, type: [shape.type, 'null'].flat() });
+export const orNullShape = (shape: JsonSchema): JsonSchema => ({ ...shape, type: [shape.type, 'null'].flat() });
 
 /** An object of the given members, in order. */
 export function objectValue(members: Readonly<Record<string, Json>>): Json {
@@ -121,24 +127,24 @@ export const listValue = (item: Json, from: string, order: string): Json =>
   );
 
 /** The value of a scalar sub-select that gives JSON text already, such as a count; a field that has it tells its shape. */
-export const computedValue = (text: string, shape: Shape = {}): Json => value(shape, expression(text));
+export const computedValue = (text: string, shape: JsonSchema = {}): Json => value(shape, expression(text));
 
 /** A member of an object that is present only where the condition holds. */
 export interface Member {
   readonly name: string;
   readonly value: Json;
-  readonly shown?: string | undefined;
+  readonly shownIf?: string | undefined;
 }
 
 /** The SQL expression of a whole object; members with a condition are left out where it does not hold. */
 export function renderObject(members: readonly Member[]): string {
   const pieces: Piece[] = [literal('{')];
   let sure = false;
-  for (const { name, value, shown } of members) {
+  for (const { name, value, shownIf } of members) {
     const member = [literal(`${sure ? ',' : ''}${JSON.stringify(name)}:`), ...value.pieces];
-    if (shown !== undefined && !sure) throw new Error('The first member of a representation must be unconditional');
-    if (shown === undefined) pieces.push(...member);
-    else pieces.push(expression(`iif(${shown}, ${renderPieces(member)}, '')`));
+    if (shownIf !== undefined && !sure) throw new Error('The first member of a representation must be unconditional');
+    if (shownIf === undefined) pieces.push(...member);
+    else pieces.push(expression(`iif(${shownIf}, ${renderPieces(member)}, '')`));
     sure = true;
   }
   return renderPieces([...pieces, literal('}')]);

@@ -2,7 +2,7 @@ import type { Request } from '../access/request.ts';
 import type { Value } from '../db/sql.ts';
 import { raw, sql } from '../db/sql.ts';
 import { invalid } from '../http/error.ts';
-import { type Field, FieldError, type Fields, type Input, messages, type Values } from './field.ts';
+import { type Field, FieldError, type Fields, type Input, messages, type NewValues, type Values } from './field.ts';
 
 /** What a body is read for: creation, a whole update (PUT), or a partial one (PATCH). */
 export type Purpose = 'create' | 'replace' | 'change';
@@ -15,6 +15,12 @@ export function isWritable(field: Field, request: Request, purpose: Purpose): bo
   return typeof input.update === 'function' ? input.update(request.caller) : input.update;
 }
 
+/** The table in which unique values are, and the row that may keep its own. */
+export interface Unique {
+  readonly table: string;
+  readonly current?: number | undefined;
+}
+
 /**
  * Reads the writable fields of the body. All field errors are collected into one 400; unknown and read-only keys are
  * ignored. `current` is the id of the object being changed, which may keep its own unique values.
@@ -22,23 +28,30 @@ export function isWritable(field: Field, request: Request, purpose: Purpose): bo
 export function validate<F extends Fields>(
   fields: F,
   request: Request,
+  purpose: 'create',
+  object?: Unique,
+): NewValues<F>;
+export function validate<F extends Fields>(fields: F, request: Request, purpose: Purpose, object?: Unique): Values<F>;
+export function validate(
+  fields: Fields,
+  request: Request,
   purpose: Purpose,
-  object?: { table: string; current?: number | undefined },
-): Values<F> {
+  object?: Unique,
+): Readonly<Record<string, unknown>> {
   const { values, form } = request.body();
   const accepted: Record<string, unknown> = {};
   const errors: Record<string, readonly unknown[]> = {};
-  for (const name in fields) {
-    const field = fields[name] as Field;
-    if (!isWritable(field, request, purpose)) continue;
+  for (const [name, field] of Object.entries(fields)) {
+    const { input } = field;
+    if (!input || !isWritable(field, request, purpose)) continue;
     const given = formValue(field, values[name], form);
     try {
       if (given === undefined) {
-        if ((field.input as Input<unknown>).required && purpose !== 'change') throw new FieldError([messages.required]);
+        if (input.required && purpose !== 'change') throw new FieldError([messages.required]);
         continue;
       }
-      const value = (field.input as Input<unknown>).parse(given, request, form);
-      if (object) refuseTaken(field, value, request, object);
+      const value = input.parse(given, request, form);
+      if (object) rejectTaken(input, value, request, object);
       accepted[name] = value;
     } catch (error) {
       if (!(error instanceof FieldError)) throw error;
@@ -46,7 +59,7 @@ export function validate<F extends Fields>(
     }
   }
   if (Object.keys(errors).length > 0) throw invalid(errors);
-  return accepted as Values<F>;
+  return accepted;
 }
 
 /** A repeated form field that is no list counts by its last value. */
@@ -55,13 +68,7 @@ function formValue(field: Field, value: unknown, form: boolean): unknown {
 }
 
 /** Throws FieldError when the value of a unique field is another object's. */
-export function refuseTaken(
-  field: Field,
-  value: unknown,
-  request: Request,
-  object: { table: string; current?: number | undefined },
-): void {
-  const unique = (field.input as Input<unknown>).unique;
+export function rejectTaken<T>({ unique }: Pick<Input<T>, 'unique'>, value: T, request: Request, object: Unique): void {
   if (!unique || value === null || value === '') return;
   const stored = unique.of ? unique.of(value) : (value as Value);
   const taken = request.db.value(sql`SELECT 1 FROM ${raw(object.table)}

@@ -3,17 +3,38 @@ import type { Config } from '../config/config.ts';
 import { booleanWord } from '../http/query.ts';
 import { urlOf } from '../url.ts';
 import {
-  check,
   exampleShape,
   type Field,
   FieldError,
   type FieldType,
   type Input,
+  type IsRequired,
   inputOf,
   messages,
+  refine,
+  type WritableField,
   type Writing,
+  wrapInput,
 } from './field.ts';
 import { booleanValue, numberValue, textValue } from './representation.ts';
+
+type TextCheck = v.PipeItem<string, string, v.BaseIssue<unknown>>;
+type TextValidation = v.BaseValidation<string, string, v.BaseIssue<unknown>>;
+
+/**
+ * A check of a text that the documentation describes as an action of valibot which counts or reads otherwise: JSON Schema
+ * counts characters where valibot counts UTF-16 units.
+ */
+export const describedAs = (
+  action: 'max_length' | 'min_length' | 'iso_timestamp',
+  requirement: unknown,
+  rule: TextValidation,
+): TextValidation & { readonly requirement: unknown } => ({
+  ...rule,
+  type: action,
+  requirement,
+  '~run': (dataset, config) => rule['~run'](dataset, config),
+});
 
 /** Whether a text has at most so many characters, which are never more than its UTF-16 units. */
 const isWithin = (text: string, max: number): boolean => text.length <= max || [...text].length <= max;
@@ -22,35 +43,35 @@ interface TextRules {
   readonly max?: number | undefined;
   readonly blank: boolean;
   readonly normalize?: ((text: string) => string) | undefined;
-  readonly rules?: readonly v.PipeItem<string, string, v.BaseIssue<unknown>>[];
+  readonly pattern?: readonly [RegExp, string] | undefined;
 }
 
 /** The schema of text: trimmed, normalized, at most `max` characters as it is then, further rules behind. */
-function textSchema(options: TextRules): v.GenericSchema<unknown, string> {
-  const { max } = options;
-  const steps = [
+function textSchema({ blank, max, normalize, pattern }: TextRules): v.GenericSchema<unknown, string> {
+  const steps: readonly TextCheck[] = [
+    ...(blank ? [] : [v.check((text: string) => text.trim() !== '', messages.blank)]),
     v.trim(),
-    ...(options.normalize ? [v.transform(options.normalize)] : []),
+    ...(normalize ? [v.transform(normalize)] : []),
     v.check((text: string) => !text.includes('\0'), messages.nul),
     // Half of a surrogate pair is no character: UTF-8, and so the database, cannot hold it.
     v.check((text: string) => !/\p{Surrogate}/u.test(text), messages.string),
-    ...(max === undefined ? [] : [v.check((text: string) => isWithin(text, max), messages.tooLong(max))]),
-    ...(options.rules ?? []),
+    ...(max === undefined
+      ? []
+      : [
+          describedAs(
+            'max_length',
+            max,
+            v.check((text: string) => isWithin(text, max), messages.tooLong(max)),
+          ),
+        ]),
+    ...(pattern ? [v.check((text: string) => text === '' || pattern[0].test(text), pattern[1])] : []),
   ];
-  const rules = v.pipe(v.string(messages.string), ...(steps as [v.TrimAction])) as v.GenericSchema<unknown, string>;
-  if (options.blank) return rules;
-  return v.pipe(
-    v.string(messages.string),
-    v.check((text) => text.trim() !== '', messages.blank),
-    rules as v.GenericSchema<string, string>,
-  );
+  // The types of a pipe name each of its items, which cannot be said of a list of them.
+  return v.pipe(v.string(messages.string), ...(steps as [TextCheck]));
 }
 
-/** Numbers are accepted as text and become it (core.md 1.5); a form's repeated text is its last. */
-const textOf = (value: unknown): unknown => (typeof value === 'number' ? String(value) : value);
-
-const bounded = (max: number | undefined): v.GenericSchema =>
-  max === undefined ? v.string() : v.pipe(v.string(), v.maxLength(max));
+/** Numbers are accepted as text and become it (core.md 1.5). */
+export const numberAsText = (value: unknown): unknown => (typeof value === 'number' ? String(value) : value);
 
 interface TextOptions extends Writing<string> {
   /** In characters; absent: only the size of the body limits it. */
@@ -62,41 +83,41 @@ interface TextOptions extends Writing<string> {
 }
 
 /** Text up to `max` characters; empty unless required. Never null. */
-export function text(options: TextOptions): Field<string> {
-  const rules: v.PipeItem<string, string, v.BaseIssue<unknown>>[] = [];
-  const { max, pattern, normalize } = options;
-  if (pattern) rules.push(v.check((value: string) => value === '' || pattern[0].test(value), pattern[1]));
-  const schema = textSchema({ max, blank: !options.required, normalize, rules });
+export function text<const O extends TextOptions>(options: O): WritableField<string, IsRequired<O>> {
+  const { max, normalize, pattern } = options;
   return {
     type: options.type ?? 'string',
     label: options.label,
     help: options.help,
-    facts: max === undefined ? {} : { max_length: max },
+    constraints: max === undefined ? {} : { max_length: max },
     json: textValue,
-    shown: options.shown,
+    shownIf: options.shownIf,
     shape: { type: 'string', ...exampleShape(options) },
-    input: inputOf(options, { schema: bounded(max), parse: (value) => check(schema, textOf(value)) }),
-  };
-}
-
-/** Text that may be null; an empty one counts as null. */
-export function nullableText(options: TextOptions): Field<string | null> {
-  const base = text(options as Omit<TextOptions, 'unique'>);
-  const parse = base.input?.parse as Input<string>['parse'];
-  return {
-    ...base,
-    shape: { type: ['string', 'null'], ...exampleShape(options) },
-    input: inputOf(options as Writing<string | null>, {
-      schema: v.nullable(bounded(options.max)),
-      nullable: true,
-      parse: (value, request, form) => parse(value, request, form) || null,
+    input: inputOf<string, v.GenericSchema<unknown, string>, O>(options, {
+      schema: textSchema({ max, blank: !options.required, normalize, pattern }),
+      coerce: numberAsText,
     }),
   };
 }
 
+/** Text that may be null; an empty one counts as null. */
+export function nullableText(options: TextOptions): WritableField<string | null, false> {
+  const { input, ...field } = text({ ...options, required: false });
+  return {
+    ...field,
+    shape: { type: ['string', 'null'], ...exampleShape(options) },
+    input: {
+      ...input,
+      schema: v.nullable(input.schema),
+      nullable: true,
+      parse: (value, request, form) => (value === null ? null : input.parse(value, request, form) || null),
+    },
+  };
+}
+
 /** The same field where null is a value, too: nothing is known. An empty text counts as null, but in a field of text. */
-export function orNull<T>(field: Field<T>): Field<T | null> {
-  const { parse, ...rest } = field.input as Input<T>;
+export function orNull<T>(field: WritableField<T>): WritableField<T | null, false> {
+  const { input } = field;
   const known = field.shape.enum as readonly unknown[] | undefined;
   const isNothing = (value: unknown): boolean =>
     value === null || (field.type !== 'string' && typeof value === 'string' && value.trim() === '');
@@ -104,11 +125,11 @@ export function orNull<T>(field: Field<T>): Field<T | null> {
     ...field,
     shape: { ...field.shape, type: [field.shape.type, 'null'], ...(known && { enum: [...known, null] }) },
     input: {
-      ...(rest as Omit<Input<T | null>, 'parse'>),
-      schema: v.nullable(rest.schema),
+      ...input,
+      schema: v.nullable(input.schema),
       nullable: true,
       required: false,
-      parse: (value, request, form) => (isNothing(value) ? null : parse(value, request, form)),
+      parse: (value, request, form) => (isNothing(value) ? null : input.parse(value, request, form)),
     },
   };
 }
@@ -117,158 +138,149 @@ const emailPattern =
   /^[^\s\p{Cc}\p{Cf}@"(),:;<>[\\\]]+@(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?\.)+[\p{L}][\p{L}\p{N}-]{0,61}[\p{L}\p{N}]$/u;
 
 /** An email address of at most 254 characters, or empty. */
-export const email = (options: Writing<string> = {}): Field<string> =>
-  text({ ...options, max: 254, type: 'email', pattern: [emailPattern, messages.email] });
-
-/** An http or https URL, or empty. */
-export function url(options: Writing<string> & { max: number }): Field<string> {
-  const field = text({ ...options, type: 'url' });
-  const parse = field.input?.parse as Input<string>['parse'];
-  return {
-    ...field,
-    input: inputOf(options, {
-      schema: v.pipe(v.string(), v.maxLength(options.max)),
-      parse: (value, request, form) => {
-        const address = parse(value, request, form);
-        if (address !== '' && !(urlOf(address) && /^https?:\/\/[^/\s]/i.test(address)))
-          throw new FieldError([messages.url]);
-        return address;
-      },
-    }),
-  };
+export function email(): WritableField<string, false>;
+export function email<const O extends Writing<string>>(options: O): WritableField<string, IsRequired<O>>;
+export function email(options: Writing<string> = {}): WritableField<string> {
+  return text({ ...options, max: 254, type: 'email', pattern: [emailPattern, messages.email] });
 }
 
-/** A whole number within bounds; optionally null. */
-export function integer<N extends boolean = false>(
-  options: Writing<number | null> & { min: number; max: number; nullable?: N },
-): Field<N extends true ? number | null : number> {
-  const bounded = v.pipe(
-    v.number(messages.integer),
-    v.integer(messages.integer),
-    v.minValue(options.min, messages.atLeast(options.min)),
-    v.maxValue(options.max, messages.atMost(options.max)),
-  );
-  const nullable = options.nullable ?? false;
+/** An http or https URL, or empty. */
+export const url = <const O extends Writing<string> & { max: number }>(
+  options: O,
+): WritableField<string, IsRequired<O>> =>
+  refine(text({ ...options, type: 'url' }), (address) => {
+    if (address !== '' && !(urlOf(address) && /^https?:\/\/[^/\s]/i.test(address)))
+      throw new FieldError([messages.url]);
+  });
+
+interface IntegerOptions extends Writing<never> {
+  readonly unique?: Writing<number>['unique'];
+  readonly min: number;
+  readonly max: number;
+}
+
+/** A whole number within bounds. */
+export function integer<const O extends IntegerOptions>(options: O): WritableField<number, IsRequired<O>> {
+  const { max, min } = options;
   return {
     type: 'integer',
     label: options.label,
     help: options.help,
-    facts: { min_value: options.min, max_value: options.max },
+    constraints: { min_value: min, max_value: max },
     json: numberValue,
-    shown: options.shown,
-    shape: { type: nullable ? ['integer', 'null'] : 'integer', ...exampleShape(options) },
-    input: inputOf<number | null>(options, {
-      schema: nullable ? v.nullable(bounded) : bounded,
-      nullable,
-      parse: (value) => {
-        if (value === '' && nullable) return null;
-        return check(
-          bounded,
-          typeof value === 'string' && /^\s*[+-]?\d+(\.0*)?\s*$/.test(value) ? Number(value) : value,
-          { abortPipeEarly: true },
-        );
-      },
+    shownIf: options.shownIf,
+    shape: { type: 'integer', ...exampleShape(options) },
+    input: inputOf<number, v.GenericSchema<unknown, number>, O>(options, {
+      schema: v.pipe(
+        v.number(messages.integer),
+        v.integer(messages.integer),
+        v.minValue(min, messages.atLeast(min)),
+        v.maxValue(max, messages.atMost(max)),
+      ),
+      coerce: (value) => (typeof value === 'string' && /^\s*[+-]?\d+(\.0*)?\s*$/.test(value) ? Number(value) : value),
+      isTerse: true,
     }),
-  } as unknown as Field<N extends true ? number | null : number>;
+  };
 }
 
 /** A number, optionally with a lower bound. `column` is its name in SQL where that needs quoting. */
-export function number(options: Writing<number> & { min?: number; column?: string }): Field<number> {
-  const { min } = options;
-  const schema = v.pipe(
-    v.number(messages.number),
-    v.finite(messages.number),
-    v.check((value: number) => min === undefined || value >= min, messages.atLeast(min ?? 0)),
-  );
+export function number<const O extends Writing<number> & { min?: number; column?: string }>(
+  options: O,
+): WritableField<number, IsRequired<O>> {
+  const { column: named, min } = options;
+  const finite = v.pipe(v.number(messages.number), v.finite(messages.number));
   return {
     type: 'float',
     label: options.label,
     help: options.help,
-    facts: min === undefined ? {} : { min_value: min },
-    json: (column) => numberValue(options.column === undefined ? column : column.replace(/[^.]+$/, options.column)),
-    shown: options.shown,
+    constraints: min === undefined ? {} : { min_value: min },
+    json: (column) => numberValue(named === undefined ? column : column.replace(/[^.]+$/, named)),
+    shownIf: options.shownIf,
     shape: { type: 'number', ...exampleShape(options) },
-    input: inputOf(options, {
-      schema: min === undefined ? v.number() : v.pipe(v.number(), v.minValue(min)),
-      parse: (value) => {
-        if (value === '') throw new FieldError([messages.null]);
-        // A negative zero is zero.
-        return (
-          check(
-            schema,
-            typeof value === 'string' && /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i.test(value)
-              ? Number(value)
-              : value,
-          ) + 0
-        );
+    input: inputOf<number, v.GenericSchema<unknown, number>, O>(options, {
+      schema: min === undefined ? finite : v.pipe(finite, v.minValue(min, messages.atLeast(min))),
+      coerce: (value) => {
+        if (value === '') return null;
+        return typeof value === 'string' && /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i.test(value)
+          ? Number(value)
+          : value;
       },
+      // A negative zero is zero.
+      resolve: (value) => value + 0,
     }),
   };
 }
 
 /** A boolean in the spellings of core.md 1.5. */
-export function boolean(options: Writing<boolean> = {}): Field<boolean> {
+export function boolean(): WritableField<boolean, false>;
+export function boolean<const O extends Writing<boolean>>(options: O): WritableField<boolean, IsRequired<O>>;
+export function boolean(options: Writing<boolean> = {}): WritableField<boolean> {
   return {
     type: 'boolean',
     label: options.label,
     help: options.help,
-    facts: {},
+    constraints: {},
     json: booleanValue,
-    shown: options.shown,
+    shownIf: options.shownIf,
     shape: { type: 'boolean', ...exampleShape(options) },
-    input: inputOf(options, {
-      schema: v.boolean(),
-      parse: (value) => {
-        const word =
-          typeof value === 'boolean'
-            ? value
-            : typeof value === 'string' || typeof value === 'number'
-              ? booleanWord(String(value).trim())
-              : undefined;
-        if (word === undefined) throw new FieldError([messages.boolean(value)]);
-        return word;
-      },
+    input: inputOf<boolean, v.GenericSchema<unknown, boolean>>(options, {
+      schema: v.boolean(({ input }) => messages.boolean(input)),
+      coerce: (value) =>
+        typeof value === 'string' || typeof value === 'number' ? (booleanWord(String(value).trim()) ?? value) : value,
     }),
   };
 }
 
-/** One of a few texts; `choices` gives value and display name. With `blank`, also the empty text. */
-export function choice(
-  options: Writing<string> & {
-    choices: () => readonly (readonly [value: string, name: string])[];
-    chosenBy?: (config: Config) => readonly string[];
-    blank?: boolean;
-  },
-): Field<string> {
+interface ChoiceOptions extends Writing<string> {
+  /** Values with their display names. */
+  readonly choices: () => readonly (readonly [value: string, name: string])[];
+  /** The values where settings choose them, in place of `choices`. */
+  readonly chosenBy?: (config: Config) => readonly string[];
+  /** Whether the empty text is a choice, too. */
+  readonly blank?: boolean;
+  /** What is told of any other value. */
+  readonly message?: string;
+}
+
+/** The texts that a choice accepts, as far as the declaration names them. */
+type Chosen<O extends ChoiceOptions> = O extends { readonly chosenBy: unknown }
+  ? string
+  : ReturnType<O['choices']>[number][0] | (O extends { readonly blank: true } ? '' : never);
+
+/** One of a few texts. */
+export function choice<const O extends ChoiceOptions>(options: O): WritableField<Chosen<O>, IsRequired<O>> {
+  const { blank = false, choices, chosenBy } = options;
+  const messageOf = (value: unknown): string => options.message ?? messages.choice(value);
+  const known = (): readonly string[] => [...(blank ? [''] : []), ...choices().map(([value]) => value)];
+  const input = inputOf<string, v.GenericSchema<unknown, string>, O>(options, {
+    schema: v.string(({ input }) => messageOf(input)),
+    coerce: (value) => (typeof value === 'string' || typeof value === 'number' ? String(value).trim() : value),
+  });
   return {
     type: 'choice',
     label: options.label,
     help: options.help,
-    get facts() {
-      return { choices: options.choices().map(([value, name]) => ({ value, display_name: name })) };
+    get constraints() {
+      return { choices: choices().map(([value, name]) => ({ value, display_name: name })) };
     },
-    factsBy:
-      options.chosenBy &&
-      ((config) => ({ choices: options.chosenBy?.(config).map((value) => ({ value, display_name: value })) })),
+    constraintsBy:
+      chosenBy && ((config) => ({ choices: chosenBy(config).map((value) => ({ value, display_name: value })) })),
     json: textValue,
-    shown: options.shown,
+    shownIf: options.shownIf,
     get shape() {
-      const known = options.chosenBy
-        ? {}
-        : { enum: [...(options.blank ? [''] : []), ...options.choices().map(([value]) => value)] };
-      return { type: 'string', ...known, ...exampleShape(options) };
+      return { type: 'string', ...(chosenBy ? {} : { enum: known() }), ...exampleShape(options) };
     },
-    input: inputOf(options, {
-      schema: v.string(),
-      parse: (value, request) => {
-        const word = typeof value === 'string' || typeof value === 'number' ? String(value).trim() : value;
-        if (word === '' && options.blank) return '';
-        const isKnown = options.chosenBy
-          ? options.chosenBy(request.config).includes(word as string)
-          : options.choices().some(([known]) => known === word);
-        if (typeof word !== 'string' || !isKnown) throw new FieldError([messages.choice(value)]);
-        return word;
-      },
-    }),
+    // The compiler does not see that a known text is one of those that the declaration names.
+    input: wrapInput(input, (parse) => (value, request, form) => {
+      const word = parse(value, request, form);
+      const isKnown = chosenBy
+        ? (blank && word === '') || chosenBy(request.config).includes(word)
+        : known().includes(word);
+      if (!isKnown) throw new FieldError([messageOf(value)]);
+      return word;
+    }) as Input<Chosen<O>, IsRequired<O>>,
   };
 }
+
+/** The field shown by another expression than the column of its name. */
+export const shownAs = <F extends Field>(field: F, json: NonNullable<Field['json']>): F => ({ ...field, json });

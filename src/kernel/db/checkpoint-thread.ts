@@ -1,4 +1,7 @@
-/** The program of the thread that moves the write-ahead log into the file: see checkpoints.ts. */
+/**
+ * The program of the thread that moves the write-ahead log into the file: see checkpoints.ts.
+ * See src/decisions/checkpoint-thread.md.
+ */
 import { statSync } from 'node:fs';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import type { Addon } from '../native/native.ts';

@@ -1,3 +1,4 @@
+/** The thread that moves the write-ahead log, seen from the writer. See src/decisions/checkpoint-thread.md. */
 import { Worker } from 'node:worker_threads';
 import type SQLite from 'better-sqlite3';
 import { embeddedCheckpointThread } from '../native/embedded.ts';

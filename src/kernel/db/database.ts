@@ -3,18 +3,18 @@ import type { Addon } from '../native/native.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { openOwnHandle } from './handle.ts';
 import { Reader } from './reader.ts';
-import { fold, type Sql, type Value } from './sql.ts';
+import { caseFold, type Sql, type Value } from './sql.ts';
 
 /**
  * The database: what it answers, and the one way to change anything.
  *
  * All changes of one turn of the event loop form one transaction, the batch, which begins with the first change and is
  * committed once at the end of the turn. Each piece of work in it is a savepoint, so a failing request rolls back alone.
- * Whoever must not speak before the change is safe waits with `settled`.
+ * Whoever must not speak before the change is safe waits with `settled`. See src/decisions/group-commit.md.
  */
 export class Database extends Reader {
   /** Grows whenever rows that were read in a transaction may be gone: after a rollback, and after writes of other processes. */
-  setbacks = 0;
+  rollbackCount = 0;
   readonly #raw: SQLite.Database;
   #versionSeen: number;
   #isCurrent = false;
@@ -31,7 +31,7 @@ export class Database extends Reader {
   /** Opens (and creates) the file, or an in-memory database for `:memory:`. Throws when SQLite is too old or the file another program's. */
   static open(file: string, addon?: Addon): Database {
     const db = new Database(openOwnHandle(file, addon));
-    db.define('fold', fold);
+    db.define('fold', caseFold);
     return db;
   }
 
@@ -68,7 +68,7 @@ export class Database extends Reader {
     if (version === this.#versionSeen) return;
     this.#versionSeen = version;
     this.writes++;
-    this.setbacks++;
+    this.rollbackCount++;
   }
 
   #version(): number {
@@ -123,15 +123,16 @@ export class Database extends Reader {
    * Runs work as a transaction of its own, and does not wait until it is on the disk. For work that is done again when a
    * power failure has undone it, such as removing what is old: nobody else's change is made less safe, and the writer is kept
    * for as long as the work takes, not for as long as the disk does. Throws, too, when it cannot be committed.
+   * See src/decisions/relaxed-writes.md.
    */
-  writeUnsynced<T>(work: () => T): T {
-    if (this.#batch?.isWhole) return this.write(work);
+  writeRelaxed<T>(work: () => T): T {
+    if (this.#batch?.isExclusive) return this.write(work);
     this.commit();
     this.#raw.pragma('synchronous = NORMAL');
     let failure: unknown;
     try {
       const result = this.write(work);
-      this.settled((error) => (failure = error));
+      this.afterCommit((error) => (failure = error));
       this.commit();
       if (failure !== undefined) throw failure;
       return result;
@@ -148,7 +149,7 @@ export class Database extends Reader {
   async whole<T>(work: () => Promise<T>): Promise<T> {
     this.commit();
     const batch = this.#begin();
-    batch.isWhole = true;
+    batch.isExclusive = true;
     clearImmediate(batch.timer);
     const committed = new Promise<void>((resolve, reject) =>
       batch.waiting.push((error) => (error === undefined ? resolve() : reject(error))),
@@ -156,7 +157,7 @@ export class Database extends Reader {
     committed.catch(() => undefined);
     try {
       const result = await work();
-      batch.isWhole = false;
+      batch.isExclusive = false;
       this.commit();
       await committed;
       return result;
@@ -167,7 +168,7 @@ export class Database extends Reader {
   }
 
   /** Calls back when everything changed so far is on disk (with the error when it could not be), or at once when nothing is pending. */
-  settled(callback: (error?: unknown) => void): void {
+  afterCommit(callback: (error?: unknown) => void): void {
     if (this.#batch) this.#batch.waiting.push(callback);
     else callback();
   }
@@ -175,7 +176,7 @@ export class Database extends Reader {
   /** Commits the batch now instead of at the end of the turn; not in the middle of whole work. */
   commit(): void {
     const batch = this.#batch;
-    if (!batch || batch.isWhole) return;
+    if (!batch || batch.isExclusive) return;
     if (this.#depth > 0) throw new Error('A commit inside Database.write');
     this.#batch = undefined;
     clearImmediate(batch.timer);
@@ -186,7 +187,7 @@ export class Database extends Reader {
       } catch (error) {
         failure = error ?? new Error('COMMIT failed');
         this.writes++;
-        this.setbacks++;
+        this.rollbackCount++;
         if (this.#raw.inTransaction) this.#exec('ROLLBACK');
       }
     }
@@ -198,7 +199,7 @@ export class Database extends Reader {
   script(text: string): void {
     this.#raw.exec(text);
     this.writes++;
-    this.setbacks++;
+    this.rollbackCount++;
   }
 
   /** Reads or sets a pragma that answers one value. */
@@ -227,7 +228,7 @@ export class Database extends Reader {
     this.#exec('BEGIN IMMEDIATE');
     // From here on nobody else writes.
     this.#noticeOthers();
-    this.#batch = { waiting: [], isWhole: false, failure: undefined, timer: setImmediate(() => this.commit()) };
+    this.#batch = { waiting: [], isExclusive: false, failure: undefined, timer: setImmediate(() => this.commit()) };
     return this.#batch;
   }
 
@@ -235,14 +236,14 @@ export class Database extends Reader {
     if (this.#batch !== batch) return;
     this.#batch = undefined;
     this.writes++;
-    this.setbacks++;
+    this.rollbackCount++;
     if (this.#raw.inTransaction) this.#exec('ROLLBACK');
     for (const callback of batch.waiting) callback(error);
   }
 
   #rollBack(batch: Batch, error: unknown, hasChanged: boolean): void {
     this.writes++;
-    if (hasChanged || !this.#raw.inTransaction) this.setbacks++;
+    if (hasChanged || !this.#raw.inTransaction) this.rollbackCount++;
     if (this.#raw.inTransaction) {
       this.#exec('ROLLBACK TO work');
       this.#exec('RELEASE work');
@@ -260,7 +261,7 @@ export class Database extends Reader {
 interface Batch {
   readonly waiting: ((error?: unknown) => void)[];
   /** Whether it goes on over turns of the event loop. */
-  isWhole: boolean;
+  isExclusive: boolean;
   failure: unknown;
   readonly timer: NodeJS.Immediate;
 }

@@ -29,8 +29,8 @@ export function openOwnHandle(file: string, addon?: Addon): SQLite.Database {
   // What other users of the machine may read is decided here: the log beside the file gets the mode that the file has.
   if (file !== ':memory:') closeSync(openSync(file, 'a', 0o600));
   const handle = openHandle(file, addon);
-  refuseOldSqlite(handle.prepare('SELECT sqlite_version()').pluck().get() as string);
-  refuseForeignFile(handle);
+  rejectOldSqlite(handle.prepare('SELECT sqlite_version()').pluck().get() as string);
+  rejectForeignFile(handle);
   for (const pragma of [
     'journal_mode = WAL',
     `wal_autocheckpoint = ${checkpointPages}`,
@@ -49,7 +49,7 @@ export function openOwnHandle(file: string, addon?: Addon): SQLite.Database {
 }
 
 /** Looks before anything is changed: to open with a write-ahead log is a change to the file already. */
-function refuseForeignFile(handle: SQLite.Database): void {
+function rejectForeignFile(handle: SQLite.Database): void {
   // In this order: meanwhile another process may fill an empty file, and marks it as it does.
   const isEmpty = handle.prepare('SELECT 1 FROM sqlite_schema').get() === undefined;
   const owner = handle.pragma('application_id', { simple: true });
@@ -58,7 +58,7 @@ function refuseForeignFile(handle: SQLite.Database): void {
   throw new Error('The database belongs to another program');
 }
 
-function refuseOldSqlite(version: string): void {
+function rejectOldSqlite(version: string): void {
   const parts = version.split('.').map(Number);
   for (let i = 0; i < oldestSqlite.length; i++) {
     const difference = (parts[i] ?? 0) - (oldestSqlite[i] as number);

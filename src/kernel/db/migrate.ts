@@ -12,14 +12,14 @@ export function migrate(db: Database): readonly string[] {
   const owner = Number(db.pragma('application_id'));
   if (owner !== applicationId && (owner !== 0 || version !== 0))
     throw new Error('The database belongs to another program');
-  refuseNewer(version);
+  rejectNewer(version);
   const applied: string[] = [];
   while (Number(db.pragma('user_version')) < migrations.length) applyNext(db, migrations, applied);
   return applied;
 }
 
 /** Throws with a sentence when a newer program wrote a database with this `user_version`. */
-export function refuseNewer(version: number): void {
+export function rejectNewer(version: number): void {
   const newest = embeddedMigrations().length;
   if (version > newest)
     throw new Error(`The database has schema ${version}, newer than this version's ${newest}: use a newer Tenantry`);

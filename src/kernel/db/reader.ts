@@ -1,5 +1,5 @@
 import type SQLite from 'better-sqlite3';
-import { Memo } from './memo.ts';
+import { QueryCache } from './query-cache.ts';
 import type { Sql, Value } from './sql.ts';
 import { Statements } from './statements.ts';
 
@@ -13,7 +13,7 @@ export class Reader {
   writes = 0;
   protected readonly statements: Statements;
   readonly #handle: SQLite.Database;
-  readonly #counts = new Memo<number>(this, keptCounts);
+  readonly #counts = new QueryCache<number>(this, keptCounts);
 
   constructor(handle: SQLite.Database) {
     this.#handle = handle;
@@ -37,6 +37,20 @@ export class Reader {
     return this.statements.rows(query.text).get(query.values) as Row | undefined;
   }
 
+  /** The row that a query must find. Throws when there is none. */
+  one<Row = Record<string, Value>>(query: Sql): Row {
+    const row = this.get<Row>(query);
+    if (row === undefined) throw new Error(`No row: ${query.text}`);
+    return row;
+  }
+
+  /** The first column of the row that a query must find. Throws when there is none. */
+  scalar<T = Value>(query: Sql): T {
+    const found = this.value<T>(query);
+    if (found === undefined) throw new Error(`No row: ${query.text}`);
+    return found;
+  }
+
   /** The first column of the first row, or undefined. */
   value<T = Value>(query: Sql): T | undefined {
     return this.statements.values(query.text).get(query.values) as T | undefined;
@@ -54,7 +68,7 @@ export class Reader {
 
   /**
    * The number that a counting query answers, remembered until anything is written: counting a large table costs more
-   * than the page that is shown of it.
+   * than the page that is shown of it. See src/decisions/remembered-answers.md.
    */
   count(query: Sql): number {
     const key = `${query.text} ${JSON.stringify(query.values)}`;

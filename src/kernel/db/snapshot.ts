@@ -8,7 +8,7 @@
 import type SQLite from 'better-sqlite3';
 import type { Addon } from '../native/native.ts';
 import { applicationId, openHandle } from './handle.ts';
-import { refuseNewer } from './migrate.ts';
+import { rejectNewer } from './migrate.ts';
 
 /** Marks a backup ("TNRB"). */
 const backupId = 0x544e5242;
@@ -38,7 +38,7 @@ export function packBackup(copy: string, { keys, made }: Carried, addon: Addon |
     handle.exec('CREATE TABLE tenantry_backup (made INTEGER NOT NULL, keys TEXT) STRICT');
     handle.prepare('INSERT INTO tenantry_backup (made, keys) VALUES (?, ?)').run(made, keys);
     handle.pragma(`application_id = ${backupId}`);
-    refuseDamaged(handle, 'The database');
+    rejectDamaged(handle, 'The database');
   });
 }
 
@@ -46,8 +46,8 @@ export function packBackup(copy: string, { keys, made }: Carried, addon: Addon |
 export function unpackBackup(copy: string, addon: Addon | undefined): Carried {
   return using(copy, addon, (handle) => {
     if (idOf(handle) !== backupId) throw new Error('The file is no backup');
-    refuseNewer(handle.pragma('user_version', { simple: true }) as number);
-    refuseDamaged(handle, 'The backup');
+    rejectNewer(handle.pragma('user_version', { simple: true }) as number);
+    rejectDamaged(handle, 'The backup');
     const carried = handle.prepare('SELECT made, keys FROM tenantry_backup').get() as Carried;
     // The keys shall not stay behind in the free pages of the database that they guard.
     handle.pragma('secure_delete = ON');
@@ -75,7 +75,7 @@ function idOf(handle: SQLite.Database): unknown {
   }
 }
 
-function refuseDamaged(handle: SQLite.Database, what: string): void {
+function rejectDamaged(handle: SQLite.Database, what: string): void {
   const found = damage(handle);
   if (found !== undefined) throw new Error(`${what} is damaged (${found})`);
 }

@@ -78,8 +78,8 @@ export function contains(column: string, part: string): Sql {
   if (/^[\x01-\x7f]*$/.test(part)) {
     return new Sql(`${column} LIKE ? ESCAPE '\\'`, [`%${part.replace(/[\\%_]/g, '\\$&')}%`]);
   }
-  return new Sql(`instr(fold(${column}), ?) > 0`, [fold(part)]);
+  return new Sql(`instr(fold(${column}), ?) > 0`, [caseFold(part)]);
 }
 
 /** Text as it is compared without case: NFKC, then lower case; both small sigmas are the one that a capital becomes anywhere. */
-export const fold = (text: string): string => text.normalize('NFKC').toLowerCase().replaceAll('ς', 'σ');
+export const caseFold = (text: string): string => text.normalize('NFKC').toLowerCase().replaceAll('ς', 'σ');

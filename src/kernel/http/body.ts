@@ -42,7 +42,7 @@ function parseJson(content: Buffer): Record<string, unknown> {
   } catch (error) {
     throw parseError((error as Error).message);
   }
-  refuseDepth(value);
+  rejectDepth(value);
   if (value === null) throw invalidRequest('No data provided');
   if (typeof value !== 'object' || Array.isArray(value)) {
     throw invalidRequest(`Invalid data. Expected a dictionary, but got ${kindName(value)}.`);
@@ -71,7 +71,7 @@ function decode(content: Buffer): string {
 const parseError = (text: string): HttpError => new HttpError(400, { detail: `JSON parse error - ${text}` });
 
 /** Throws 400 for JSON nested deeper than anything the API knows; walks without recursion. */
-function refuseDepth(value: unknown): void {
+function rejectDepth(value: unknown): void {
   let level: unknown[] = [value];
   for (let depth = 0; level.length > 0; depth++) {
     if (depth > deepest) throw parseError(`nested deeper than ${deepest} levels`);

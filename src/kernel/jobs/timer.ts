@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Context, type Deployment, ownContext } from '../access/deployment.ts';
+import { type App, type Context, systemContext } from '../access/app.ts';
 import { second } from '../clock.ts';
 
 /** Work that comes due by time, not by a request. */
@@ -26,7 +26,7 @@ export class Timer {
   #interval: NodeJS.Timeout | undefined;
 
   constructor(
-    private readonly deployment: Deployment,
+    private readonly app: App,
     private readonly tasks: readonly Task[],
   ) {}
 
@@ -41,7 +41,7 @@ export class Timer {
 
   /** Runs every task that is due at the deployment's present. */
   tick(): void {
-    const context = ownContext(this.deployment);
+    const context = systemContext(this.app);
     for (const task of this.tasks) {
       const last = this.#last.get(task);
       if (last !== undefined && context.now >= last && context.now - last < task.every) continue;
@@ -60,8 +60,8 @@ export class Timer {
     // A task that is put back comes last, and comes by again: the iteration of a set goes on with what is added to it.
     for (const task of this.#unfinished) {
       await sleep(pause, undefined, { ref: false });
-      await this.deployment.db.checkpointed();
-      if (this.#unfinished.delete(task)) this.#run(task, ownContext(this.deployment));
+      await this.app.db.checkpointed();
+      if (this.#unfinished.delete(task)) this.#run(task, systemContext(this.app));
     }
     this.#finishing = undefined;
   }
@@ -71,9 +71,9 @@ export class Timer {
       if (task.run(context) !== true) return;
       this.#unfinished.add(task);
       // A whole piece is as long as the writer may be kept: what the next task does is not added to it.
-      this.deployment.db.commit();
+      this.app.db.commit();
     } catch (error) {
-      this.deployment.log.error({ task: task.name, err: error }, 'task failed');
+      this.app.log.error({ task: task.name, err: error }, 'task failed');
     }
   }
 }

@@ -3,6 +3,7 @@
  * and loads them from there. In development the packages load their own addons and nothing here has an effect.
  *
  * The bundle evaluates this module before any other, so that a wrong platform is refused before anything else happens.
+ * See src/decisions/native-addons.md.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import {
@@ -134,7 +135,7 @@ export function unpack(name: string, addon: EmbeddedAddon, folder: string): stri
   const file = join(home, `${name}.node`);
   try {
     mkdirSync(home, { recursive: true, mode: 0o700 });
-    for (const path of [folder, home]) refuseForeignFolder(path);
+    for (const path of [folder, home]) rejectForeignFolder(path);
     if (sha256OfFile(file) !== addon.sha256) writeAtomically(file, addon.bytes());
   } catch (error) {
     if (error instanceof NativeAddonError) throw error;
@@ -163,7 +164,7 @@ function writeAtomically(file: string, bytes: Uint8Array): void {
 }
 
 // Whoever can write to the folder could swap the file between its check and its loading.
-function refuseForeignFolder(path: string): void {
+function rejectForeignFolder(path: string): void {
   if (!process.getuid) return;
   const { uid, mode } = lstatSync(realpathSync(path));
   const owner = uid === process.getuid() || uid === 0;

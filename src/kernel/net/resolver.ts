@@ -1,3 +1,4 @@
+/** Addresses of host names. See src/decisions/silent-name-servers.md. */
 import { type LookupAddress, lookup, Resolver as NameServers } from 'node:dns';
 
 /** Finds all addresses of a host name. */

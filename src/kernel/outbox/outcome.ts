@@ -1,4 +1,4 @@
-import type { Context } from '../access/deployment.ts';
+import type { Context } from '../access/app.ts';
 import { day, hour, minute, second } from '../clock.ts';
 
 /** How an attempt ended. */
@@ -61,8 +61,8 @@ export function afterAttempt(
   };
 }
 
-function nextAttempt({ deployment, now }: Context, delay: number, retryAfter = now): number {
-  const chance = deployment.random(4).readUInt32BE() / 2 ** 32;
+function nextAttempt({ app, now }: Context, delay: number, retryAfter = now): number {
+  const chance = app.random(4).readUInt32BE() / 2 ** 32;
   const scheduled = now + Math.round(delay * (1 - jitter + 2 * jitter * chance));
   return Math.max(scheduled, Math.min(retryAfter, now + longestRetryAfter));
 }

@@ -1,18 +1,15 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Cast, cast, everybody } from '../../support/cast.ts';
-import { Fixture, type Json } from '../../support/fixture.ts';
+import type { Json } from '../../support/fixture.ts';
+import { everybody, type Personas, personas } from '../../support/personas.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 
-const test = suite('service certifications (services.md 3)');
-let fixture: Fixture;
-let people: Cast;
+const { test, fixture } = suiteWithServer('service certifications (services.md 3)');
+let people: Personas;
 const path = '/api/service-certifications/';
 
 test.before(async () => {
-  fixture = await Fixture.start();
-  people = await cast(fixture);
+  people = await personas(fixture);
 });
-test.after(() => fixture.close());
 
 const make = async (name: string, fields: Readonly<Record<string, unknown>> = {}): Promise<Json> =>
   (await fixture.staff.post(path, { name, ...fields })).body;

@@ -1,22 +1,19 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { sql } from '../../../src/kernel/db/sql.ts';
-import { byStaff, Fixture, type Json } from '../../support/fixture.ts';
-import { affecting, inCustomer, told } from '../../support/told.ts';
+import { affecting, expectedEvent, inCustomer } from '../../support/expected-event.ts';
+import { byStaff, type Json } from '../../support/fixture.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 import { customerEvent, whole } from './customer.ts';
 
-const test = suite('changing and deleting customers (core.md 6.1, 6.3)');
-let fixture: Fixture;
+const { test, fixture } = suiteWithServer('changing and deleting customers (core.md 6.1, 6.3)');
 let actor: Record<string, string>;
 
 test.before(async () => {
-  fixture = await Fixture.start();
   actor = await byStaff(fixture);
 });
 test.before.each(() => {
   fixture.events();
 });
-test.after(() => fixture.close());
 
 test('an update ignores agreement_number, even a wrong one', async () => {
   const customer = await fixture.customer('Agreed', { agreement_number: 8 });
@@ -122,7 +119,7 @@ test('roles, their history, image and quotas go with a deleted customer; each ac
   fixture.events();
   assert.is((await fixture.staff.delete(customer.url)).status, 204);
   const lost = (user: Json, role_name: string) =>
-    told(
+    expectedEvent(
       'role_revoked',
       `User ${user.username} has lost role of ${role_name} in customer Ending.`,
       actor,
@@ -139,7 +136,7 @@ test('roles, their history, image and quotas go with a deleted customer; each ac
     for (const user of [first, second, past])
       assert.equal((await fixture.staff.get(`/api/${path}/?user=${user.uuid}`)).body, []);
   }
-  const { db } = fixture.server.deployment;
+  const { db } = fixture.server.app;
   assert.is(
     db.value(
       sql`SELECT count(*) FROM quota WHERE scope_kind = 'customer' AND scope_id NOT IN (SELECT id FROM customer)`,

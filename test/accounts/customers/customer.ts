@@ -1,5 +1,5 @@
+import { expectedEvent, inCustomer } from '../../support/expected-event.ts';
 import type { Json } from '../../support/fixture.ts';
-import { inCustomer, told } from '../../support/told.ts';
 
 /** What many tests create a customer with. */
 export const whole = {
@@ -14,4 +14,4 @@ export const whole = {
 
 /** The event that tells of what an actor did to a customer. */
 export const customerEvent = (actor: Record<string, string>, type: string, verb: string, customer: Json) =>
-  told(type, `Customer ${customer.name} has been ${verb}.`, actor, inCustomer(customer));
+  expectedEvent(type, `Customer ${customer.name} has been ${verb}.`, actor, inCustomer(customer));

@@ -1,20 +1,17 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { byStaff, Fixture, type Json, start } from '../../support/fixture.ts';
+import { byStaff, type Json, start } from '../../support/fixture.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 import { whole as commonFields, customerEvent } from './customer.ts';
 
-const test = suite('customers (core.md 6.1)');
-let fixture: Fixture;
+const { test, fixture } = suiteWithServer('customers (core.md 6.1)');
 let actor: Record<string, string>;
 
 test.before(async () => {
-  fixture = await Fixture.start();
   actor = await byStaff(fixture);
 });
 test.before.each(() => {
   fixture.events();
 });
-test.after(() => fixture.close());
 
 const whole = {
   ...commonFields,

@@ -1,10 +1,9 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { cast, everybody } from '../../support/cast.ts';
-import { byStaff, type Client, Fixture, type Json } from '../../support/fixture.ts';
+import { byStaff, type Client, type Json } from '../../support/fixture.ts';
+import { everybody, personas } from '../../support/personas.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 
-const test = suite('image of a customer (core.md 6.6)');
-let fixture: Fixture;
+const { test, fixture } = suiteWithServer('image of a customer (core.md 6.6)');
 let customer: Json;
 
 const bytes = (base64: string): Buffer => Buffer.from(base64, 'base64');
@@ -25,14 +24,10 @@ const notAnImage = {
 };
 const largest = 2_097_152;
 
-test.before(async () => {
-  fixture = await Fixture.start();
-});
 test.before.each(async () => {
   customer = await fixture.customer('Pictured', { abbreviation: 'PIC' });
   fixture.events();
 });
-test.after(() => fixture.close());
 
 const imageUrl = () => `${customer.url}image/`;
 const part = (content: Uint8Array, name = 'logo', type = ''): FormData => {
@@ -237,7 +232,7 @@ test('the image goes with its customer', async () => {
 });
 
 test('whoever sees the customer sees the image; staff and owners change it', async () => {
-  const company = await cast(fixture);
+  const company = await personas(fixture);
   const url = `${company.customer.url}image/`;
   const statuses = (ask: (client: Client) => Promise<{ status: number }>) =>
     everybody(company, async (client) => (await ask(client)).status);

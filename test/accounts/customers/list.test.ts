@@ -1,15 +1,13 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Cast, cast } from '../../support/cast.ts';
-import { Fixture, type Json } from '../../support/fixture.ts';
+import type { Json } from '../../support/fixture.ts';
+import { type Personas, personas } from '../../support/personas.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 
-const test = suite('list of customers (core.md 6.4)');
-let fixture: Fixture;
-let company: Cast;
+const { test, fixture } = suiteWithServer('list of customers (core.md 6.4)');
+let company: Personas;
 
 test.before(async () => {
-  fixture = await Fixture.start();
-  company = await cast(fixture);
+  company = await personas(fixture);
   await fixture.customer('beta', {
     abbreviation: 'ZZ',
     native_name: 'Бета',
@@ -29,7 +27,6 @@ test.before(async () => {
     registration_code: '3',
   });
 });
-test.after(() => fixture.close());
 
 const names = async (query: string, client = fixture.staff): Promise<string[]> => {
   const { status, body } = await client.get(`/api/customers/?${query}`);

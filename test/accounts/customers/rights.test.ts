@@ -1,17 +1,14 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Cast, cast, everybody, type Part } from '../../support/cast.ts';
 import { type Client, Fixture, type Json } from '../../support/fixture.ts';
+import { everybody, type Part, type Personas, personas } from '../../support/personas.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 
-const test = suite('who sees and changes customers (core.md 6.3)');
-let fixture: Fixture;
-let company: Cast;
+const { test, fixture } = suiteWithServer('who sees and changes customers (core.md 6.3)');
+let company: Personas;
 
 test.before(async () => {
-  fixture = await Fixture.start();
-  company = await cast(fixture);
+  company = await personas(fixture);
 });
-test.after(() => fixture.close());
 
 const statuses = (ask: (client: Client) => Promise<{ status: number }>): Promise<Record<Part, number>> =>
   everybody(company, async (client) => (await ask(client)).status);
@@ -112,7 +109,7 @@ test('only staff change and delete customers', async () => {
 test('with owners_can_manage_customers owners change and delete their customers, but create none', async () => {
   const open = await Fixture.start({ owners_can_manage_customers: true });
   try {
-    const opened = await cast(open);
+    const opened = await personas(open);
     const ask = (request: (client: Client) => Promise<{ status: number }>) =>
       everybody(opened, async (client) => (await request(client)).status);
     const { url } = opened.customer;

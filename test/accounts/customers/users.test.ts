@@ -1,19 +1,16 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Cast, cast, type Part } from '../../support/cast.ts';
-import { Fixture, type Json, start } from '../../support/fixture.ts';
+import { type Json, start } from '../../support/fixture.ts';
+import { type Part, type Personas, personas } from '../../support/personas.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 
-const test = suite('users of a customer (core.md 6.5)');
-let fixture: Fixture;
-let company: Cast;
+const { test, fixture } = suiteWithServer('users of a customer (core.md 6.5)');
+let company: Personas;
 let usersUrl: string;
 
 test.before(async () => {
-  fixture = await Fixture.start();
-  company = await cast(fixture);
+  company = await personas(fixture);
   usersUrl = `${company.customer.url}users/`;
 });
-test.after(() => fixture.close());
 
 const usernames = async (query = '', part: Part = 'staff'): Promise<string[]> => {
   const { status, body } = await company.clients[part].get(`${usersUrl}${query}`);

@@ -1,17 +1,10 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Fixture } from '../../support/fixture.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 
-const test = suite('VAT number of a customer (core.md 6.2)');
-let fixture: Fixture;
+const { test, fixture } = suiteWithServer('VAT number of a customer (core.md 6.2)');
 
 const wrongFormat = { vat_code: ['VAT number has invalid format.'] };
 const privatePerson = { vat_code: ['VAT number is not supported for private persons.'] };
-
-test.before(async () => {
-  fixture = await Fixture.start();
-});
-test.after(() => fixture.close());
 
 const create = (fields: object) =>
   fixture.staff.post('/api/customers/', { name: 'Bakery', is_company: true, ...fields });
@@ -140,7 +133,7 @@ test('an update is judged on the stored values merged with the body', async () =
 
 test('a body without vat_code, country and is_company leaves the stored number alone', async () => {
   const { url, uuid } = await fixture.customer('Mill', { is_company: true, country: 'EE', vat_code: 'EE123456789' });
-  const { db } = fixture.server.deployment;
+  const { db } = fixture.server.app;
   db.write(() =>
     db.run({ text: "UPDATE customer SET vat_code = 'from an older rule' WHERE uuid = ?", values: [uuid] }),
   );

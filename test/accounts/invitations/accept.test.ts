@@ -1,19 +1,19 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { ServerOptions } from '../../../src/app/server.ts';
-import { type Cast, cast } from '../../support/cast.ts';
+import { affecting, by, expectedEvent, inCustomer, inProject } from '../../support/expected-event.ts';
 import { type Answer, Fixture, type Json, start } from '../../support/fixture.ts';
-import { affecting, by, inCustomer, inProject, told } from '../../support/told.ts';
+import { type Personas, personas } from '../../support/personas.ts';
 
 const test = suite('accepting an invitation (services.md 10.2 to 10.4)');
 const accepted = [200, { detail: 'Invitation has been successfully accepted.' }];
-let fixture: Fixture;
-let people: Cast;
+const fixture = new Fixture();
+let people: Personas;
 let newcomer: Json;
 
 async function begin(options: ServerOptions = {}): Promise<void> {
-  fixture = await Fixture.start(options);
-  people = await cast(fixture);
+  await fixture.open(options);
+  people = await personas(fixture);
   newcomer = await fixture.user('newcomer', {
     email: 'old@example.com',
     civil_number: '12345',
@@ -69,7 +69,7 @@ test('a project role is granted by the inviter, without an end; the event tells 
     },
   );
   assert.equal(fixture.events(), [
-    told(
+    expectedEvent(
       'role_granted',
       'User newcomer has gained role of Administrator in project Rocket.',
       by(newcomer),
@@ -88,7 +88,7 @@ test('a customer role is granted, and nc_user_count counts the user', async () =
   assert.equal(await accept(await invite(toCustomer('support'))), accepted);
   assert.is(await count(), before + 1);
   assert.equal(fixture.events(), [
-    told(
+    expectedEvent(
       'role_granted',
       'User newcomer has gained role of Support in customer Alice.',
       by(newcomer),
@@ -117,7 +117,7 @@ test('the email is replaced when replace_email is true: user_update_succeeded fo
   assert.is(granted?.type, 'role_granted');
   assert.equal(
     updated,
-    told('user_update_succeeded', 'User newcomer has been updated.', by(newcomer), affecting(newcomer)),
+    expectedEvent('user_update_succeeded', 'User newcomer has been updated.', by(newcomer), affecting(newcomer)),
   );
   assert.equal(others, []);
   assert.is(

@@ -1,16 +1,15 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Answer, Fixture, type Json } from '../../support/fixture.ts';
+import type { Answer, Json } from '../../support/fixture.ts';
+import { suiteWithServerPerTest } from '../../support/suite.ts';
 
-const test = suite('checking an invitation (services.md 10.3)');
-let fixture: Fixture;
+const { test, fixture } = suiteWithServerPerTest('checking an invitation (services.md 10.3)', {
+  trusted_proxies: ['127.0.0.1'],
+});
 let customer: Json;
 
 test.before.each(async () => {
-  fixture = await Fixture.start({ trusted_proxies: ['127.0.0.1'] });
   customer = await fixture.customer('Alice');
 });
-test.after.each(() => fixture.close());
 
 const invite = async (fields: Json = {}): Promise<Json> =>
   (

@@ -1,18 +1,15 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { raw } from '../../../src/kernel/db/sql.ts';
-import { Fixture, type Json, start } from '../../support/fixture.ts';
+import { type Json, start } from '../../support/fixture.ts';
+import { suiteWithServerPerTest } from '../../support/suite.ts';
 
-const test = suite('invitations that expire (services.md 10.2)');
+const { test, fixture } = suiteWithServerPerTest('invitations that expire (services.md 10.2)');
 const end = '2018-01-12T04:47:04Z';
-let fixture: Fixture;
 let customer: Json;
 
 test.before.each(async () => {
-  fixture = await Fixture.start();
   customer = await fixture.customer('Alice');
 });
-test.after.each(() => fixture.close());
 
 const invite = async (): Promise<Json> =>
   (
@@ -23,7 +20,7 @@ const invite = async (): Promise<Json> =>
       customer_role: 'owner',
     })
   ).body;
-const stored = (): unknown => fixture.server.deployment.db.values(raw('SELECT state FROM invitation ORDER BY id'));
+const stored = (): unknown => fixture.server.app.db.values(raw('SELECT state FROM invitation ORDER BY id'));
 
 test('an invitation is pending until its end and expired from that instant on', async () => {
   const { url } = await invite();

@@ -1,19 +1,16 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { day } from '../../../src/kernel/clock.ts';
-import { type Cast, cast } from '../../support/cast.ts';
-import { Fixture, type Json, start } from '../../support/fixture.ts';
+import { type Json, start } from '../../support/fixture.ts';
+import { type Personas, personas } from '../../support/personas.ts';
+import { suiteWithServerPerTest } from '../../support/suite.ts';
 
-const test = suite('invitations (services.md 10.1, 10.3, 10.4)');
+const { test, fixture } = suiteWithServerPerTest('invitations (services.md 10.1, 10.3, 10.4)');
 const link_template = 'https://app.example.com/invitation/{uuid}/';
-let fixture: Fixture;
-let people: Cast;
+let people: Personas;
 
 test.before.each(async () => {
-  fixture = await Fixture.start();
-  people = await cast(fixture);
+  people = await personas(fixture);
 });
-test.after.each(() => fixture.close());
 
 const toProject = (fields: Json = {}): Json => ({
   link_template,
@@ -121,9 +118,8 @@ test('existing users may be invited, and the same person several times', async (
 });
 
 test('expires is created plus the setting invitation_lifetime', async () => {
-  await fixture.close();
-  fixture = await Fixture.start({ invitation_lifetime: day / 2 });
-  people = await cast(fixture);
+  await fixture.open({ invitation_lifetime: day / 2 });
+  people = await personas(fixture);
   assert.is((await invite(toProject())).expires, '2018-01-05T16:47:04Z');
 });
 
@@ -251,9 +247,8 @@ test('a link_template leads to a web page: http or https, without a user or anyt
 });
 
 test('with the setting link_template_hosts a template names one of these hosts; one with a port means that port', async () => {
-  await fixture.close();
-  fixture = await Fixture.start({ link_template_hosts: ['app.example.com', 'localhost:3000', '[::1]'] });
-  people = await cast(fixture);
+  await fixture.open({ link_template_hosts: ['app.example.com', 'localhost:3000', '[::1]'] });
+  people = await personas(fixture);
   for (const template of [
     'https://app.example.com/{uuid}',
     'http://APP.example.com:8080/{uuid}',
@@ -282,9 +277,8 @@ test('with the setting link_template_hosts a template names one of these hosts; 
 });
 
 test('a port in link_template_hosts that goes without saying in a link is that of the link', async () => {
-  await fixture.close();
-  fixture = await Fixture.start({ link_template_hosts: ['app.example.com:443'] });
-  people = await cast(fixture);
+  await fixture.open({ link_template_hosts: ['app.example.com:443'] });
+  people = await personas(fixture);
   for (const template of ['https://app.example.com/{uuid}', 'https://app.example.com:443/{uuid}'])
     await invite(toProject({ link_template: template }));
   for (const template of ['http://app.example.com/{uuid}', 'https://app.example.com:8443/{uuid}']) {

@@ -5,14 +5,14 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { ServerOptions } from '../../../src/app/server.ts';
 import { raw } from '../../../src/kernel/db/sql.ts';
-import { type Cast, cast } from '../../support/cast.ts';
 import { Fixture, type Json } from '../../support/fixture.ts';
 import { Mailbox, type ReceivedMail } from '../../support/mailbox.ts';
+import { type Personas, personas } from '../../support/personas.ts';
 
 const test = suite('mails of invitations (services.md 10.6)');
 let mailbox: Mailbox;
-let fixture: Fixture;
-let people: Cast;
+const fixture = new Fixture();
+let people: Personas;
 
 test.before(async () => {
   mailbox = await Mailbox.start();
@@ -24,8 +24,8 @@ test.after.each(async () => {
 test.after(() => mailbox.close());
 
 async function begin(options: ServerOptions = mailbox.settings): Promise<void> {
-  fixture = await Fixture.start(options);
-  people = await cast(fixture);
+  await fixture.open(options);
+  people = await personas(fixture);
 }
 
 async function invite(fields: Json = {}, client = fixture.staff): Promise<Json> {
@@ -47,7 +47,7 @@ const toCustomer = (role: string): Json => ({
   customer_role: role,
 });
 const mails = (): Json[] =>
-  fixture.server.deployment.db.all(
+  fixture.server.app.db.all(
     raw('SELECT status, attempts, error_message, response_code FROM invitation_mail ORDER BY id'),
   );
 const statuses = (): unknown[] => mails().map(({ attempts, status }) => [status, attempts]);
@@ -207,7 +207,7 @@ test('5xx failed at once; a mail that goes through takes the error away', async 
 test('every failed attempt is in the log, where the operator sees it', async () => {
   await begin();
   const warnings: Json[] = [];
-  const { db, log } = fixture.server.deployment;
+  const { db, log } = fixture.server.app;
   log.warn = ((values: unknown, text?: string) => warnings.push([values, text])) as typeof log.warn;
   mailbox.refusal = [451, 'Try later'];
   await invite();
@@ -226,7 +226,7 @@ test('every failed attempt is in the log, where the operator sees it', async () 
 test('without SMTP the mail is written to the log and kept as skipped', async () => {
   await begin({});
   const lines: Json[] = [];
-  const { log } = fixture.server.deployment;
+  const { log } = fixture.server.app;
   log.info = ((values: unknown) => lines.push(values)) as typeof log.info;
   const invitation = await invite();
   const told = lines.find(({ to }) => to === 'new@example.com');
@@ -290,10 +290,10 @@ test('mails survive a restart', async () => {
   mailbox.refusal = [451, 'Try later'];
   await begin({ ...mailbox.settings, ephemeral: false, data });
   const { uuid } = await invite();
-  const messageId = fixture.server.deployment.db.value(raw('SELECT uuid FROM invitation_mail'));
+  const messageId = fixture.server.app.db.value(raw('SELECT uuid FROM invitation_mail'));
   await fixture.close();
   mailbox.refusal = undefined;
-  fixture = await Fixture.start({ ...mailbox.settings, ephemeral: false, data });
+  await fixture.open({ ...mailbox.settings, ephemeral: false, data });
   await fixture.later(10);
   const [mail, ...others] = mailbox.take() as [ReceivedMail, ...ReceivedMail[]];
   assert.is(others.length, 0);

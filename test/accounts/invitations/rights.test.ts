@@ -1,16 +1,16 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { ServerOptions } from '../../../src/app/server.ts';
-import { type Cast, cast } from '../../support/cast.ts';
 import { type Client, Fixture, type Json } from '../../support/fixture.ts';
+import { type Personas, personas } from '../../support/personas.ts';
 
 const test = suite('who may invite, cancel and send again (services.md 10.5)');
-let fixture: Fixture;
-let people: Cast;
+const fixture = new Fixture();
+let people: Personas;
 
 async function begin(options: ServerOptions = {}): Promise<void> {
-  fixture = await Fixture.start(options);
-  people = await cast(fixture);
+  await fixture.open(options);
+  people = await personas(fixture);
 }
 test.after.each(() => fixture.close());
 

@@ -1,17 +1,11 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Client, Fixture, type Json } from '../../support/fixture.ts';
+import { by, expectedEvent } from '../../support/expected-event.ts';
+import type { Client, Json } from '../../support/fixture.ts';
 import { fingerprints, publicKeys } from '../../support/public-keys.ts';
-import { by, told } from '../../support/told.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 
-const test = suite('SSH keys (core.md 5)');
-let fixture: Fixture;
+const { test, fixture } = suiteWithServer('SSH keys (core.md 5)');
 let count = 0;
-
-test.before(async () => {
-  fixture = await Fixture.start();
-});
-test.after(() => fixture.close());
 
 const notFound = { detail: 'Not found.' };
 const forbidden = { detail: 'You do not have permission to perform this action.' };
@@ -44,7 +38,7 @@ test('everybody creates keys for himself; the answer is whole, its keys in order
   );
   assert.equal((await client.get(body.url)).body, body);
   assert.equal(fixture.events(), [
-    told(
+    expectedEvent(
       'ssh_key_creation_succeeded',
       `SSH key laptop has been created for user Walter White with username ${user.username}.`,
       by(user),
@@ -171,7 +165,7 @@ test('a key is deleted by its owner and by staff; global support may not; the ow
     assert.is(status, 204);
     assert.is(body, undefined);
     assert.equal(fixture.events(), [
-      told(
+      expectedEvent(
         'ssh_key_deletion_succeeded',
         `SSH key doomed has been deleted for user with username ${user.username}.`,
         by(user),

@@ -1,15 +1,9 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Answer, Fixture, type Json } from '../../support/fixture.ts';
+import type { Answer, Json } from '../../support/fixture.ts';
 import { fingerprints, type KeyName, publicKeys } from '../../support/public-keys.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 
-const test = suite('the public key (core.md 5)');
-let fixture: Fixture;
-
-test.before(async () => {
-  fixture = await Fixture.start();
-});
-test.after(() => fixture.close());
+const { test, fixture } = suiteWithServer('the public key (core.md 5)');
 
 const invalid = { public_key: ['Invalid SSH public key.'] };
 const severalLines = { public_key: ['Key is not valid: it should be single line.'] };

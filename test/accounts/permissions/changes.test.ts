@@ -1,24 +1,21 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Cast, cast } from '../../support/cast.ts';
-import { Fixture, type Json, start } from '../../support/fixture.ts';
-import { affecting, by, inCustomer, inProject, told } from '../../support/told.ts';
+import { affecting, by, expectedEvent, inCustomer, inProject } from '../../support/expected-event.ts';
+import { type Json, start } from '../../support/fixture.ts';
+import { type Personas, personas } from '../../support/personas.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 
-const test = suite('PUT, PATCH and DELETE of permissions (core.md 8.4)');
+const { test, fixture } = suiteWithServer('PUT, PATCH and DELETE of permissions (core.md 8.4)');
 const forbidden = { detail: 'You do not have permission to perform this action.' };
 const end = '2018-06-01T00:00:00Z';
-let fixture: Fixture;
-let people: Cast;
+let people: Personas;
 let admin: Json;
 let count = 0;
 
 test.before(async () => {
-  fixture = await Fixture.start();
-  people = await cast(fixture);
+  people = await personas(fixture);
   admin = (await fixture.staff.get('/api/users/?current')).body[0];
 });
 test.before.each(() => fixture.clock.set(start));
-test.after(() => fixture.close());
 
 /** A new user with a role, and the permission. */
 async function member(
@@ -139,7 +136,7 @@ test('DELETE ends the role now: the record leaves the main endpoint and enters t
     assert.is(status, 204);
     assert.is(body, undefined);
     assert.equal(fixture.events(), [
-      told(
+      expectedEvent(
         'role_revoked',
         `User ${one.user.username} has lost role of ${role_name} in ${place}.`,
         by(admin),

@@ -1,21 +1,18 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Cast, cast } from '../../support/cast.ts';
-import { Fixture, type Json, start } from '../../support/fixture.ts';
-import { affecting, by, inCustomer, inProject, told } from '../../support/told.ts';
+import { affecting, by, expectedEvent, inCustomer, inProject } from '../../support/expected-event.ts';
+import { type Json, start } from '../../support/fixture.ts';
+import { type Personas, personas } from '../../support/personas.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 
-const test = suite('granting roles (core.md 8.3)');
-let fixture: Fixture;
-let people: Cast;
+const { test, fixture } = suiteWithServer('granting roles (core.md 8.3)');
+let people: Personas;
 let admin: Json;
 let count = 0;
 
 test.before(async () => {
-  fixture = await Fixture.start();
-  people = await cast(fixture);
+  people = await personas(fixture);
   admin = (await fixture.staff.get('/api/users/?current')).body[0];
 });
-test.after(() => fixture.close());
 
 const forbidden = { detail: 'You do not have permission to perform this action.' };
 const unknown = ['Invalid hyperlink - Object does not exist.'];
@@ -48,7 +45,7 @@ test('each role of customers and projects can be granted, and is told by its nam
     const user = await newcomer();
     assert.is((await toCustomer({ user: user.url, role })).body.role, role);
     assert.equal(fixture.events(), [
-      told(
+      expectedEvent(
         'role_granted',
         `User ${user.username} has gained role of ${role_name} in customer Alice.`,
         by(admin),
@@ -66,7 +63,7 @@ test('each role of customers and projects can be granted, and is told by its nam
     const user = await newcomer();
     assert.is((await toProject({ user: user.url, role })).body.role, role);
     assert.equal(fixture.events(), [
-      told(
+      expectedEvent(
         'role_granted',
         `User ${user.username} has gained role of ${role_name} in project Rocket.`,
         by(admin),

@@ -1,23 +1,20 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Cast, cast } from '../../support/cast.ts';
-import { Fixture, type Json, start } from '../../support/fixture.ts';
-import { affecting, inCustomer, inProject, told } from '../../support/told.ts';
+import { affecting, expectedEvent, inCustomer, inProject } from '../../support/expected-event.ts';
+import { type Json, start } from '../../support/fixture.ts';
+import { type Personas, personas } from '../../support/personas.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 
-const test = suite('roles that expire (core.md 8.4)');
+const { test, fixture } = suiteWithServer('roles that expire (core.md 8.4)');
 const end = '2018-02-01T00:00:00Z';
 const before = '2018-01-31T23:59:59Z';
 const after = '2018-02-01T00:00:01Z';
-let fixture: Fixture;
-let people: Cast;
+let people: Personas;
 let count = 0;
 
 test.before(async () => {
-  fixture = await Fixture.start();
-  people = await cast(fixture);
+  people = await personas(fixture);
 });
 test.before.each(() => fixture.clock.set(start));
-test.after(() => fixture.close());
 
 async function member(scope: Json, role: string, expiration: string | null = end): Promise<{ user: Json; role: Json }> {
   const user = await fixture.user(`member.${count++}`);
@@ -30,14 +27,14 @@ const userCount = async (): Promise<number> =>
     .usage;
 const lost = (user: Json, role_name: string, structure_type: string): Json =>
   structure_type === 'customer'
-    ? told(
+    ? expectedEvent(
         'role_revoked',
         `User ${user.username} has lost role of ${role_name} in customer Alice.`,
         inCustomer(people.customer),
         affecting(user),
         { structure_type, role_name },
       )
-    : told(
+    : expectedEvent(
         'role_revoked',
         `User ${user.username} has lost role of ${role_name} in project Rocket.`,
         inProject(people.project, people.customer),

@@ -1,9 +1,8 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Fixture, type Json } from '../../support/fixture.ts';
+import type { Json } from '../../support/fixture.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 
-const test = suite('filters and orderings of permissions and logs (core.md 8.5)');
-let fixture: Fixture;
+const { test, fixture } = suiteWithServer('filters and orderings of permissions and logs (core.md 8.5)');
 let alpha: Json;
 let beta: Json;
 let projects: Record<string, Json>;
@@ -16,7 +15,6 @@ const people = {
 };
 
 test.before(async () => {
-  fixture = await Fixture.start();
   alpha = await fixture.customer('Alpha');
   beta = await fixture.customer('Beta');
   projects = { first: await fixture.project('First', alpha), second: await fixture.project('Second', beta) };
@@ -41,7 +39,6 @@ test.before(async () => {
     }
   }
 });
-test.after(() => fixture.close());
 
 async function found(path: string, query: string): Promise<string> {
   const { status, body } = await fixture.staff.get(`/api/${path}/?${query}`);

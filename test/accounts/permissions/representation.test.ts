@@ -1,18 +1,16 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Cast, cast } from '../../support/cast.ts';
-import { Fixture, type Json, start } from '../../support/fixture.ts';
+import { type Json, start } from '../../support/fixture.ts';
+import { type Personas, personas } from '../../support/personas.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 
-const test = suite('the representation of permissions and their logs (core.md 8.1)');
+const { test, fixture } = suiteWithServer('the representation of permissions and their logs (core.md 8.1)');
 const end = '2018-06-01T00:00:00.25Z';
-let fixture: Fixture;
-let people: Cast;
+let people: Personas;
 let admin: Json;
 let user: Json;
 
 test.before(async () => {
-  fixture = await Fixture.start();
-  people = await cast(fixture);
+  people = await personas(fixture);
   admin = (await fixture.staff.get('/api/users/?current')).body[0];
   await fixture.staff.patch(people.customer.url, { native_name: 'Алиса' });
   user = await fixture.user('walter', {
@@ -21,7 +19,6 @@ test.before(async () => {
     email: 'walter@example.com',
   });
 });
-test.after(() => fixture.close());
 
 const customerKeys = [
   'url',

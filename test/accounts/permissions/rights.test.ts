@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Cast, cast, everybody, type Part } from '../../support/cast.ts';
 import { type Client, Fixture, type Json } from '../../support/fixture.ts';
+import { everybody, type Part, type Personas, personas } from '../../support/personas.ts';
 
 const unknown = ['Invalid hyperlink - Object does not exist.'];
 const sooner = '2018-03-01T00:00:00Z';
@@ -26,12 +26,12 @@ const statuses = (rest: number, named: Partial<Record<Part, number>>): Record<Pa
 class World {
   private constructor(
     readonly fixture: Fixture,
-    readonly people: Cast,
+    readonly people: Personas,
   ) {}
 
   static async start(options: Parameters<typeof Fixture.start>[0] = {}): Promise<World> {
     const fixture = await Fixture.start(options);
-    return new World(fixture, await cast(fixture));
+    return new World(fixture, await personas(fixture));
   }
 
   newcomer = (): Promise<Json> => this.fixture.user(`newcomer.${count++}`);

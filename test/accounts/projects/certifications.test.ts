@@ -1,16 +1,14 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Fixture, type Json } from '../../support/fixture.ts';
+import type { Json } from '../../support/fixture.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 
-const test = suite('certifications of a project (core.md 7.1, 7.6)');
-let fixture: Fixture;
+const { test, fixture } = suiteWithServer('certifications of a project (core.md 7.1, 7.6)');
 let customer: Json;
 let iso: Json;
 let pci: Json;
 let soc: Json;
 
 test.before(async () => {
-  fixture = await Fixture.start();
   customer = await fixture.customer('Alice');
   iso = await certification({ name: 'ISO 27001', description: 'Security', link: 'https://iso.example' });
   pci = await certification({ name: 'PCI' });
@@ -19,7 +17,6 @@ test.before(async () => {
 test.before.each(() => {
   fixture.events();
 });
-test.after(() => fixture.close());
 
 /** Creates a certification and answers it as projects show it. */
 async function certification(fields: Json): Promise<Json> {

@@ -1,23 +1,20 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Cast, cast } from '../../support/cast.ts';
-import { Fixture, type Json, start } from '../../support/fixture.ts';
+import { type Json, start } from '../../support/fixture.ts';
+import { type Personas, personas } from '../../support/personas.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 
-const test = suite('list of projects (core.md 7.4)');
-let fixture: Fixture;
-let company: Cast;
+const { test, fixture } = suiteWithServer('list of projects (core.md 7.4)');
+let company: Personas;
 let bob: Json;
 
 test.before(async () => {
-  fixture = await Fixture.start();
-  company = await cast(fixture);
+  company = await personas(fixture);
   bob = await fixture.customer('Bob', { native_name: 'Боб', abbreviation: 'xyz' });
   fixture.clock.set('2018-02-01T00:00:00.25Z');
   await fixture.project('apple', bob, { description: 'Fruit_100%' });
   fixture.clock.set('2018-03-01T00:00:00Z');
   await fixture.project('Übung', bob, { description: 'ÜBEN' });
 });
-test.after(() => fixture.close());
 
 const names = async (query: string, client = fixture.staff): Promise<string[]> => {
   const { status, body } = await client.get(`/api/projects/?${query}`);

@@ -1,20 +1,17 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Cast, cast, everybody } from '../../support/cast.ts';
-import { byStaff, Fixture, type Json } from '../../support/fixture.ts';
+import { byStaff, type Json } from '../../support/fixture.ts';
+import { everybody, type Personas, personas } from '../../support/personas.ts';
+import { suiteWithServerPerTest } from '../../support/suite.ts';
 
-const test = suite('moving a project to another customer (core.md 7.3)');
-let fixture: Fixture;
-let company: Cast;
+const { test, fixture } = suiteWithServerPerTest('moving a project to another customer (core.md 7.3)');
+let company: Personas;
 let target: Json;
 
 test.before.each(async () => {
-  fixture = await Fixture.start();
-  company = await cast(fixture);
+  company = await personas(fixture);
   target = await fixture.customer('Bob', { abbreviation: 'BOB', contact_details: 'Main Street' });
   fixture.events();
 });
-test.after.each(() => fixture.close());
 
 const move = (client = fixture.staff) => client.patch(company.project.url, { customer: target.url });
 const limit = async (customer: Json, name: string, value: number): Promise<void> => {

@@ -1,16 +1,14 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { sql } from '../../../src/kernel/db/sql.ts';
-import { byStaff, Fixture, type Json, start } from '../../support/fixture.ts';
-import { inProject, told } from '../../support/told.ts';
+import { expectedEvent, inProject } from '../../support/expected-event.ts';
+import { byStaff, type Json, start } from '../../support/fixture.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 
-const test = suite('projects (core.md 7.1, 7.3)');
-let fixture: Fixture;
+const { test, fixture } = suiteWithServer('projects (core.md 7.1, 7.3)');
 let actor: Record<string, string>;
 let customer: Json;
 
 test.before(async () => {
-  fixture = await Fixture.start();
   actor = await byStaff(fixture);
   customer = await fixture.customer('Alice', {
     native_name: 'Алиса',
@@ -21,10 +19,9 @@ test.before(async () => {
 test.before.each(() => {
   fixture.events();
 });
-test.after(() => fixture.close());
 
 const projectEvent = (type: string, message: string, project: Json) =>
-  told(type, message, actor, inProject(project, customer));
+  expectedEvent(type, message, actor, inProject(project, customer));
 
 test('a created project is answered whole, its keys in order', async () => {
   const { status, body, headers } = await fixture.staff.post('/api/projects/', {
@@ -289,7 +286,7 @@ test('roles with their history, and quotas, go with a deleted project; each acti
   for (const path of ['project-permissions', 'project-permissions-log']) {
     for (const user of people) assert.equal((await fixture.staff.get(`/api/${path}/?user=${user.uuid}`)).body, []);
   }
-  const { db } = fixture.server.deployment;
+  const { db } = fixture.server.app;
   assert.is(
     db.value(sql`SELECT count(*) FROM quota WHERE scope_kind = 'project' AND scope_id NOT IN (SELECT id FROM project)`),
     0,

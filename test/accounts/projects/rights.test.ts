@@ -1,17 +1,14 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Cast, cast, everybody, type Part } from '../../support/cast.ts';
-import { type Client, Fixture, type Json } from '../../support/fixture.ts';
+import type { Client, Json } from '../../support/fixture.ts';
+import { everybody, type Part, type Personas, personas } from '../../support/personas.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 
-const test = suite('who sees and changes projects (core.md 7.3)');
-let fixture: Fixture;
-let company: Cast;
+const { test, fixture } = suiteWithServer('who sees and changes projects (core.md 7.3)');
+let company: Personas;
 
 test.before(async () => {
-  fixture = await Fixture.start();
-  company = await cast(fixture);
+  company = await personas(fixture);
 });
-test.after(() => fixture.close());
 
 const statuses = (ask: (client: Client) => Promise<{ status: number }>): Promise<Record<Part, number>> =>
   everybody(company, async (client) => (await ask(client)).status);

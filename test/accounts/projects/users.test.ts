@@ -1,17 +1,14 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Cast, cast } from '../../support/cast.ts';
-import { Fixture, type Json, start } from '../../support/fixture.ts';
+import { type Json, start } from '../../support/fixture.ts';
+import { type Personas, personas } from '../../support/personas.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 
-const test = suite('users of a project (core.md 7.5)');
-let fixture: Fixture;
-let company: Cast;
+const { test, fixture } = suiteWithServer('users of a project (core.md 7.5)');
+let company: Personas;
 
 test.before(async () => {
-  fixture = await Fixture.start();
-  company = await cast(fixture);
+  company = await personas(fixture);
 });
-test.after(() => fixture.close());
 
 const found = async (project: Json, query = '', client = fixture.staff): Promise<string[]> => {
   const { status, body } = await client.get(`${project.url}users/${query}`);

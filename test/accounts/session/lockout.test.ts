@@ -1,23 +1,20 @@
 /** core.md 2.1: the lock after failed logins. */
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { countFailure } from '../../../src/kernel/access/lockout.ts';
 import { sql } from '../../../src/kernel/db/sql.ts';
 import { Fixture } from '../../support/fixture.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 
-const lockout = suite('login lock');
+const { test: lockout, fixture } = suiteWithServer('login lock', { trusted_proxies: ['127.0.0.1'] });
 const password = 'correct horse 1';
 const minute = 60;
-let fixture: Fixture;
 
 lockout.before(async () => {
-  fixture = await Fixture.start({ trusted_proxies: ['127.0.0.1'] });
   for (const name of ['alice', 'bob']) {
     const user = await fixture.user(name);
     await fixture.staff.post(`${user.url}password/`, { password });
   }
 });
-lockout.after(() => fixture.close());
 lockout.before.each(() => {
   fixture.clock.advance(60 * minute);
   fixture.server.tick();
@@ -139,7 +136,7 @@ lockout('the last X-Forwarded-For entry that is no trusted proxy is the address'
 });
 
 lockout('counters that have run out are removed', async () => {
-  const { db } = fixture.server.deployment;
+  const { db } = fixture.server.app;
   const kept = () => [
     db.value(sql`SELECT count(*) FROM login_failure`),
     db.value(sql`SELECT count(*) FROM address_failure`),
@@ -154,7 +151,7 @@ lockout('counters that have run out are removed', async () => {
 
 lockout('they are removed in steps of a bounded size, those that ran out first before the others', async () => {
   const own = await Fixture.start();
-  const { clock, db } = own.server.deployment;
+  const { clock, db } = own.server.app;
   const kept = () => [
     db.value(sql`SELECT min(username_folded) FROM login_failure`),
     db.value(sql`SELECT count(*) FROM login_failure`),

@@ -1,20 +1,17 @@
 /** core.md 2.1: POST /api-auth/password/. */
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Fixture, type Json } from '../../support/fixture.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 
-const login = suite('login');
+const { test: login, fixture } = suiteWithServer('login');
 const path = '/api-auth/password/';
 const password = 'correct horse 1';
-let fixture: Fixture;
 let alice: Json;
 
 login.before(async () => {
-  fixture = await Fixture.start();
   alice = await fixture.user('Alice', { full_name: 'Alice Lee', native_name: 'Alice' });
   await fixture.staff.post(`${alice.url}password/`, { password });
 });
-login.after(() => fixture.close());
 login.before.each(() => {
   // Failures of one test do not lock the next one out.
   fixture.clock.advance(3600);

@@ -1,16 +1,9 @@
 /** core.md 2.4: POST /api-auth/logout/. */
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Fixture } from '../../support/fixture.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 
-const logout = suite('logout');
+const { test: logout, fixture } = suiteWithServer('logout');
 const path = '/api-auth/logout/';
-let fixture: Fixture;
-
-logout.before(async () => {
-  fixture = await Fixture.start();
-});
-logout.after(() => fixture.close());
 
 logout('a token is required', async () => {
   const answer = await fixture.anonymous.post(path);

@@ -1,18 +1,15 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Fixture, type Json } from '../../support/fixture.ts';
+import { affecting, by, expectedEvent, inCustomer, inProject } from '../../support/expected-event.ts';
+import type { Json } from '../../support/fixture.ts';
 import { publicKeys } from '../../support/public-keys.ts';
-import { affecting, by, inCustomer, inProject, told } from '../../support/told.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 
-const test = suite('deactivated and deleted users (core.md 2.3, 4.3)');
-let fixture: Fixture;
+const { test, fixture } = suiteWithServer('deactivated and deleted users (core.md 2.3, 4.3)');
 let admin: Json;
 
 test.before(async () => {
-  fixture = await Fixture.start();
   admin = (await fixture.staff.get('/api/users/?current')).body[0];
 });
-test.after(() => fixture.close());
 
 const userCount = async (customer: Json) =>
   (await fixture.staff.get(customer.url)).body.quotas.find((quota: Json) => quota.name === 'nc_user_count').usage;
@@ -25,7 +22,7 @@ test('deactivation ends every token at once; reactivation restores none', async 
   fixture.events();
   assert.is((await fixture.staff.patch(user.url, { is_active: false })).body.is_active, false);
   assert.equal(fixture.events(), [
-    told('user_deactivated', 'User sleeper has been deactivated.', by(admin), affecting(user)),
+    expectedEvent('user_deactivated', 'User sleeper has been deactivated.', by(admin), affecting(user)),
   ]);
   for (const client of clients) {
     const { status, body } = await client.get('/api/');
@@ -36,7 +33,7 @@ test('deactivation ends every token at once; reactivation restores none', async 
   fixture.events();
   await fixture.staff.patch(user.url, { is_active: true });
   assert.equal(fixture.events(), [
-    told('user_activated', 'User sleeper has been activated.', by(admin), affecting(user)),
+    expectedEvent('user_activated', 'User sleeper has been activated.', by(admin), affecting(user)),
   ]);
   for (const client of clients) assert.equal((await client.get('/api/')).body, { detail: 'Invalid token.' });
   assert.is((await login()).status, 200);
@@ -78,7 +75,7 @@ test('a deleted user loses keys, then roles, then himself, with an event each; u
   fixture.events();
   assert.is((await fixture.staff.delete(user.url)).status, 204);
   const key = (name: string, { uuid }: Json) =>
-    told(
+    expectedEvent(
       'ssh_key_deletion_succeeded',
       `SSH key ${name} has been deleted for user Gone Girl with username gone.`,
       by(user),
@@ -87,7 +84,7 @@ test('a deleted user loses keys, then roles, then himself, with an event each; u
   assert.equal(fixture.events(), [
     key('first', first),
     key('second', second),
-    told(
+    expectedEvent(
       'role_revoked',
       'User gone has lost role of Owner in customer Left behind.',
       by(admin),
@@ -95,7 +92,7 @@ test('a deleted user loses keys, then roles, then himself, with an event each; u
       affecting(user),
       { structure_type: 'customer', role_name: 'Owner' },
     ),
-    told(
+    expectedEvent(
       'role_revoked',
       'User gone has lost role of Manager in project Half done.',
       by(admin),
@@ -103,7 +100,7 @@ test('a deleted user loses keys, then roles, then himself, with an event each; u
       affecting(user),
       { structure_type: 'project', role_name: 'Manager' },
     ),
-    told('user_deletion_succeeded', 'User gone has been deleted.', by(admin), affecting(user)),
+    expectedEvent('user_deletion_succeeded', 'User gone has been deleted.', by(admin), affecting(user)),
   ]);
   assert.is(await userCount(customer), 0);
   assert.equal((await client.get('/api/')).body, { detail: 'Invalid token.' });
@@ -137,7 +134,7 @@ test('a user without keys and roles is deleted with one event; a second deletion
   fixture.events();
   assert.is((await fixture.staff.delete(user.url)).status, 204);
   assert.equal(fixture.events(), [
-    told('user_deletion_succeeded', 'User simple has been deleted.', by(admin), affecting(user)),
+    expectedEvent('user_deletion_succeeded', 'User simple has been deleted.', by(admin), affecting(user)),
   ]);
   assert.is((await fixture.staff.delete(user.url)).status, 404);
   assert.equal(fixture.events(), []);

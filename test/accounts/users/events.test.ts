@@ -1,25 +1,22 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Fixture, type Json, start } from '../../support/fixture.ts';
-import { affecting, by, told } from '../../support/told.ts';
+import { affecting, by, expectedEvent } from '../../support/expected-event.ts';
+import { type Json, start } from '../../support/fixture.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 
-const test = suite('events of users (events.md 4.2)');
-let fixture: Fixture;
+const { test, fixture } = suiteWithServer('events of users (events.md 4.2)');
 let admin: Json;
 
 test.before(async () => {
-  fixture = await Fixture.start();
   admin = (await fixture.staff.get('/api/users/?current')).body[0];
 });
 test.before.each(() => {
   fixture.events();
 });
-test.after(() => fixture.close());
 
 const updated = (user: Json, actor = admin) =>
-  told('user_update_succeeded', `User ${user.username} has been updated.`, by(actor), affecting(user));
+  expectedEvent('user_update_succeeded', `User ${user.username} has been updated.`, by(actor), affecting(user));
 const lifetime = (user: Json, value: string, actor = admin) =>
-  told(
+  expectedEvent(
     'user_token_lifetime_updated',
     `Token lifetime has been changed for ${user.username} to ${value}`,
     by(actor),
@@ -43,7 +40,7 @@ test('a creation tells one event, whatever the body holds', async () => {
     agree_with_policy: true,
   });
   assert.equal(fixture.events(), [
-    told('user_creation_succeeded', 'User created has been created.', by(admin), affecting(user)),
+    expectedEvent('user_creation_succeeded', 'User created has been created.', by(admin), affecting(user)),
   ]);
 });
 
@@ -80,11 +77,11 @@ test('a changed is_active alone tells no update', async () => {
   const user = await newUser('switched');
   await fixture.staff.patch(user.url, { is_active: false });
   assert.equal(fixture.events(), [
-    told('user_deactivated', 'User switched has been deactivated.', by(admin), affecting(user)),
+    expectedEvent('user_deactivated', 'User switched has been deactivated.', by(admin), affecting(user)),
   ]);
   await fixture.staff.patch(user.url, { is_active: true });
   assert.equal(fixture.events(), [
-    told('user_activated', 'User switched has been activated.', by(admin), affecting(user)),
+    expectedEvent('user_activated', 'User switched has been activated.', by(admin), affecting(user)),
   ]);
 });
 
@@ -93,7 +90,7 @@ test('an update tells token lifetime, deactivation and update in this order', as
   const { body } = await fixture.staff.put(user.url, { full_name: 'Once', is_active: false, token_lifetime: 61 });
   assert.equal(fixture.events(), [
     lifetime(body, '61'),
-    told('user_deactivated', 'User all.at.once has been deactivated.', by(admin), affecting(body)),
+    expectedEvent('user_deactivated', 'User all.at.once has been deactivated.', by(admin), affecting(body)),
     updated(body),
   ]);
 });

@@ -1,14 +1,10 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Client, Fixture, type Json, start } from '../../support/fixture.ts';
+import { type Client, type Json, start } from '../../support/fixture.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 
-const test = suite('the fields of users (core.md 4.1)');
-let fixture: Fixture;
-
-test.before(async () => {
-  fixture = await Fixture.start({ user_competences: ['Engineer', 'Lawyer'] });
+const { test, fixture } = suiteWithServer('the fields of users (core.md 4.1)', {
+  user_competences: ['Engineer', 'Lawyer'],
 });
-test.after(() => fixture.close());
 
 const create = (body: unknown) => fixture.staff.post('/api/users/', body);
 const noString = 'Not a valid string.';

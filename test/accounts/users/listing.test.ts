@@ -1,9 +1,8 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Client, Fixture, type Json } from '../../support/fixture.ts';
+import type { Client, Json } from '../../support/fixture.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 
-const test = suite('filters and orderings of users (core.md 4.5)');
-let fixture: Fixture;
+const { test, fixture } = suiteWithServer('filters and orderings of users (core.md 4.5)');
 let support: Client;
 let owner: Client;
 let users: Record<string, Json>;
@@ -13,7 +12,6 @@ let alphaProject: Json;
 let betaProject: Json;
 
 test.before(async () => {
-  fixture = await Fixture.start();
   users = {};
   const people: Record<string, Record<string, unknown>> = {
     anna: {
@@ -62,7 +60,6 @@ test.before(async () => {
   support = fixture.as('eve');
   owner = fixture.as('anna');
 });
-test.after(() => fixture.close());
 
 async function found(query: string, client = fixture.staff): Promise<string[]> {
   const { status, body } = await client.get(`/api/users/?${query}`);

@@ -1,18 +1,15 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Client, Fixture, type Json, type RecordedEvent } from '../../support/fixture.ts';
-import { affecting, by, told } from '../../support/told.ts';
+import { affecting, by, expectedEvent } from '../../support/expected-event.ts';
+import type { Client, Json, RecordedEvent } from '../../support/fixture.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 
-const test = suite('the organization of a user (core.md 4.3, 4.4)');
+const { test, fixture } = suiteWithServer('the organization of a user (core.md 4.3, 4.4)');
 const forbidden = { detail: 'You do not have permission to perform this action.' };
-let fixture: Fixture;
 let admin: Json;
 
 test.before(async () => {
-  fixture = await Fixture.start();
   admin = (await fixture.staff.get('/api/users/?current')).body[0];
 });
-test.after(() => fixture.close());
 
 const act = (client: Client, user: Json, action: string, body?: unknown) =>
   client.post(`${user.url}${action}_organization/`, body);
@@ -21,9 +18,11 @@ const state = async (user: Json) => {
   return [organization, organization_approved];
 };
 const updated = (user: Json, actor: Json) =>
-  told('user_update_succeeded', `User ${user.username} has been updated.`, by(actor), affecting(user));
+  expectedEvent('user_update_succeeded', `User ${user.username} has been updated.`, by(actor), affecting(user));
 const about = (type: string, message: string, organization: string, user: Json, actor: Json): RecordedEvent =>
-  told(`user_organization_${type}`, message, by(actor), affecting(user), { affected_organization: organization });
+  expectedEvent(`user_organization_${type}`, message, by(actor), affecting(user), {
+    affected_organization: organization,
+  });
 
 test('a claim sets the organization, not approved, and overwrites a pending one', async () => {
   const user = await fixture.user('claiming');

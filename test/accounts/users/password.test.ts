@@ -1,17 +1,14 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Fixture, type Json } from '../../support/fixture.ts';
-import { affecting, by, told } from '../../support/told.ts';
+import { affecting, by, expectedEvent } from '../../support/expected-event.ts';
+import type { Json } from '../../support/fixture.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 
-const test = suite('POST /api/users/<uuid>/password/ (core.md 4.4)');
-let fixture: Fixture;
+const { test, fixture } = suiteWithServer('POST /api/users/<uuid>/password/ (core.md 4.4)');
 let admin: Json;
 
 test.before(async () => {
-  fixture = await Fixture.start();
   admin = (await fixture.staff.get('/api/users/?current')).body[0];
 });
-test.after(() => fixture.close());
 
 const done = { detail: 'Password has been successfully updated.' };
 const digit = 'Ensure this field has at least one digit.';
@@ -27,7 +24,7 @@ test('staff set a password without the old one, and the user logs in with it', a
   assert.is(status, 200);
   assert.equal(body, done);
   assert.equal(fixture.events(), [
-    told('user_password_updated', 'Password has been changed for user walter.', by(admin), affecting(user)),
+    expectedEvent('user_password_updated', 'Password has been changed for user walter.', by(admin), affecting(user)),
   ]);
   assert.is((await logIn('walter', 'nQvqHzeP123')).status, 200);
   assert.is((await logIn('walter', 'nqvqhzep123')).status, 401);

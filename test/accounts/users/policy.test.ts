@@ -1,16 +1,11 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Fixture, start } from '../../support/fixture.ts';
-import { affecting, by, told } from '../../support/told.ts';
+import { affecting, by, expectedEvent } from '../../support/expected-event.ts';
+import { start } from '../../support/fixture.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 
-const test = suite('agreement with the policy (core.md 4.2)');
-let fixture: Fixture;
+const { test, fixture } = suiteWithServer('agreement with the policy (core.md 4.2)');
 
-test.before(async () => {
-  fixture = await Fixture.start();
-});
 test.before.each(() => fixture.clock.set(start));
-test.after(() => fixture.close());
 
 const refusal = { agree_with_policy: ['User must agree with the policy.'] };
 
@@ -49,7 +44,7 @@ test('the agreement date becomes now, and stays', async () => {
   assert.is(body.agreement_date, start);
   assert.not.ok('agree_with_policy' in body);
   assert.equal(fixture.events(), [
-    told('user_update_succeeded', 'User agreeing has been updated.', by(user), affecting(user)),
+    expectedEvent('user_update_succeeded', 'User agreeing has been updated.', by(user), affecting(user)),
   ]);
   fixture.clock.advance(60);
   assert.is((await me.patch(user.url, { agree_with_policy: true })).body.agreement_date, start);

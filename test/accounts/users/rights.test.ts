@@ -1,26 +1,23 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Cast, cast, everybody, type Part } from '../../support/cast.ts';
-import { type Client, Fixture, type Json } from '../../support/fixture.ts';
+import type { Client, Json } from '../../support/fixture.ts';
+import { everybody, type Part, type Personas, personas } from '../../support/personas.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 
-const test = suite('who sees and changes users (core.md 4.3)');
+const { test, fixture } = suiteWithServer('who sees and changes users (core.md 4.3)');
 const forbidden = { detail: 'You do not have permission to perform this action.' };
 const notFound = { detail: 'Not found.' };
 const password = { password: 'secret123' };
-let fixture: Fixture;
-let people: Cast;
+let people: Personas;
 let plain: Json;
 let inactive: Json;
 let staff: Json;
 
 test.before(async () => {
-  fixture = await Fixture.start();
-  people = await cast(fixture);
+  people = await personas(fixture);
   plain = await fixture.user('plain', { organization: 'ALC' });
   inactive = await fixture.user('inactive', { is_active: false });
   staff = await fixture.user('second.staff', { is_staff: true });
 });
-test.after(() => fixture.close());
 
 /** What each part of the cast is answered: a status, or the same one for all but the named. */
 const statuses = (rest: number, named: Partial<Record<Part, number>>): Record<Part, number> => ({

@@ -1,14 +1,7 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Fixture } from '../../support/fixture.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 
-const test = suite('usernames (core.md 4.1)');
-let fixture: Fixture;
-
-test.before(async () => {
-  fixture = await Fixture.start();
-});
-test.after(() => fixture.close());
+const { test, fixture } = suiteWithServer('usernames (core.md 4.1)');
 
 const create = (username: unknown) => fixture.staff.post('/api/users/', { username });
 const wrong = { username: ['Enter a valid username.'] };

@@ -1,14 +1,9 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Fixture } from '../../support/fixture.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 
-const test = suite('the values that fields of users accept (core.md 4.1)');
-let fixture: Fixture;
-
-test.before(async () => {
-  fixture = await Fixture.start({ user_competences: ['Engineer', 'Lawyer'] });
+const { test, fixture } = suiteWithServer('the values that fields of users accept (core.md 4.1)', {
+  user_competences: ['Engineer', 'Lawyer'],
 });
-test.after(() => fixture.close());
 
 const create = (body: unknown) => fixture.staff.post('/api/users/', body);
 const required = 'This field is required.';

@@ -1,20 +1,17 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { sql } from '../../../src/kernel/db/sql.ts';
-import { type Cast, cast, everybody } from '../../support/cast.ts';
-import { type Client, Fixture, type Json, start } from '../../support/fixture.ts';
+import { type Client, type Json, start } from '../../support/fixture.ts';
 import { change, idOf, link, settings } from '../../support/links.ts';
+import { everybody, type Personas, personas } from '../../support/personas.ts';
 import { publicKeys } from '../../support/public-keys.ts';
+import { suiteWithServerPerTest } from '../../support/suite.ts';
 
-const test = suite('alerts: create or update, acknowledge, close (events.md 3.1 to 3.4)');
-let fixture: Fixture;
-let people: Cast;
+const { test, fixture } = suiteWithServerPerTest('alerts: create or update, acknowledge, close (events.md 3.1 to 3.4)');
+let people: Personas;
 
 test.before.each(async () => {
-  fixture = await Fixture.start();
-  people = await cast(fixture);
+  people = await personas(fixture);
 });
-test.after.each(() => fixture.close());
 
 const body = (scope: Json, fields: Json = {}): Json => ({
   alert_type: 'disk_full',
@@ -32,7 +29,7 @@ async function made(scope: Json, fields: Json = {}): Promise<Json> {
   return answer.body;
 }
 
-const count = (): number => fixture.server.deployment.db.value<number>(sql`SELECT count(*) FROM alert`) as number;
+const count = (): number => fixture.server.app.db.value<number>(sql`SELECT count(*) FROM alert`) as number;
 const customerKeys = (customer: Json) => ({
   customer_uuid: customer.uuid,
   customer_name: customer.name,
@@ -377,6 +374,15 @@ test('acknowledge and cancel_acknowledgment answer 200 with an empty body, 409 w
   assert.equal((await fixture.staff.get(`${alert.url}acknowledge/`)).status, 405);
 });
 
+test('acknowledge, cancel_acknowledgment and close take no body and look at none, whatever it is', async () => {
+  const alert = await made(people.customer);
+  const headers = { 'Content-Type': 'text/csv' };
+  const statuses = [];
+  for (const action of ['acknowledge', 'cancel_acknowledgment', 'close'])
+    statuses.push((await fixture.staff.send('POST', `${alert.url}${action}/`, 'a;b', headers)).status);
+  assert.equal(statuses, [200, 200, 204]);
+});
+
 test('close answers 204 and sets closed to now; 409 when it is closed', async () => {
   const alert = await made(people.customer);
   fixture.clock.advance(0.982123);
@@ -420,8 +426,8 @@ test('POST and close are for staff; acknowledge and cancel_acknowledgment for ev
   for (const action of ['acknowledge', 'cancel_acknowledgment']) {
     assert.equal(
       await everybody(people, async (client) => {
-        fixture.server.deployment.db.write(() =>
-          fixture.server.deployment.db.run(sql`UPDATE alert SET acknowledged = ${Number(action !== 'acknowledge')}`),
+        fixture.server.app.db.write(() =>
+          fixture.server.app.db.run(sql`UPDATE alert SET acknowledged = ${Number(action !== 'acknowledge')}`),
         );
         return (await client.post(`${alert.url}${action}/`)).status;
       }),
@@ -509,7 +515,7 @@ test('an alert goes with its scope object, and alerts about its quotas with them
 });
 
 test('what is left of a link goes with its project', async () => {
-  const { db } = fixture.server.deployment;
+  const { db } = fixture.server.app;
   const id = link(fixture, people.project, { vcpu: { limit: 5 } });
   const alert = {
     scope_kind: 'link',
@@ -548,7 +554,7 @@ test('a closed alert is deleted by an hourly timer when it has been closed for l
 });
 
 test('closed alerts are deleted in small steps', async () => {
-  const { db } = fixture.server.deployment;
+  const { db } = fixture.server.app;
   change(fixture, () =>
     db.run(sql`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500)
     INSERT INTO alert (uuid, scope_kind, scope_id, alert_type, message, severity, created, closed, context) SELECT i, 'customer', 0, i, 'x', 30, 0, i, '{}' FROM n`),
@@ -560,8 +566,7 @@ test('closed alerts are deleted in small steps', async () => {
 });
 
 test('closed_alerts_lifetime is a setting', async () => {
-  await fixture.close();
-  fixture = await Fixture.start({ closed_alerts_lifetime: 0 });
+  await fixture.open({ closed_alerts_lifetime: 0 });
   const alert = await made(await fixture.customer('Alice'));
   await fixture.staff.post(`${alert.url}close/`);
   fixture.clock.advance(1);
@@ -589,7 +594,7 @@ test('what stands in the context is a text, never a part of the program', async 
   const customer = await fixture.customer(`"}'{scope_uuid}$&\\`, { contact_details: '{customer_name}' });
   const { context } = await made(customer);
   assert.equal([context.scope_name, context.customer_contact_details], [`"}'{scope_uuid}$&\\`, '{customer_name}']);
-  const { db } = fixture.server.deployment;
+  const { db } = fixture.server.app;
   assert.is(idOf(fixture, 'customer', customer), db.value(sql`SELECT scope_id FROM alert`));
 });
 

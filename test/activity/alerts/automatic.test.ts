@@ -2,18 +2,16 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { countQuotas } from '../../../src/activity/quotas/usage.ts';
 import { sql } from '../../../src/kernel/db/sql.ts';
-import { Fixture, type Json } from '../../support/fixture.ts';
+import type { Json } from '../../support/fixture.ts';
 import { change, contextOf, idOf, setQuota } from '../../support/links.ts';
+import { suiteWithServerPerTest } from '../../support/suite.ts';
 
-const test = suite('automatic alerts (events.md 3.6, 3.7)');
-let fixture: Fixture;
+const { test, fixture } = suiteWithServerPerTest('automatic alerts (events.md 3.6, 3.7)');
 let customer: Json;
 
 test.before.each(async () => {
-  fixture = await Fixture.start();
   customer = await fixture.customer('Alice', { abbreviation: 'ALC', contact_details: 'Baker Street' });
 });
-test.after.each(() => fixture.close());
 
 const quotaOf = (object: Json, name: string): Json => object.quotas.find((quota: Json) => quota.name === name);
 const edit = async (object: Json, name: string, values: Json): Promise<void> =>
@@ -292,7 +290,7 @@ test('the expiry of a role closes the alert of its threshold', async () => {
 });
 
 test('a name is cut so that the message keeps within 255 characters', async () => {
-  const { db } = fixture.server.deployment;
+  const { db } = fixture.server.app;
   change(fixture, () => db.run(sql`UPDATE customer SET name = ${`${'𝒙'.repeat(200)}${'y'.repeat(100)}`}`));
   await edit(customer, 'nc_vm_count', { threshold: 1 });
   await edit(customer, 'nc_project_count', { limit: 0 });
@@ -319,7 +317,7 @@ test.run();
 const advice = suite('advisory_alerts (events.md 3.7, 7)');
 
 advice.before.each(async () => {
-  fixture = await Fixture.start({ advisory_alerts: true });
+  await fixture.open({ advisory_alerts: true });
   customer = await fixture.customer('Alice');
 });
 advice.after.each(() => fixture.close());

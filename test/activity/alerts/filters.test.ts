@@ -1,13 +1,14 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Cast, cast } from '../../support/cast.ts';
-import { type Client, Fixture, type Json } from '../../support/fixture.ts';
+import type { Client, Json } from '../../support/fixture.ts';
 import { settings } from '../../support/links.ts';
+import { type Personas, personas } from '../../support/personas.ts';
 import { publicKeys } from '../../support/public-keys.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 
-const test = suite('alerts: filters, orderings, stats, groups, counters (events.md 3.3, 3.5, 3.8)');
-let fixture: Fixture;
-let people: Cast;
+const { test, fixture } = suiteWithServer(
+  'alerts: filters, orderings, stats, groups, counters (events.md 3.3, 3.5, 3.8)',
+);
+let people: Personas;
 let sibling: Json;
 let other: Json;
 let elsewhere: Json;
@@ -32,8 +33,7 @@ const types = [
 ];
 
 test.before(async () => {
-  fixture = await Fixture.start();
-  people = await cast(fixture);
+  people = await personas(fixture);
   sibling = await fixture.project('Sibling', people.customer);
   other = await fixture.customer('Other');
   elsewhere = await fixture.project('Elsewhere', other);
@@ -65,7 +65,6 @@ test.before(async () => {
   for (const message of ['sibling', 'key'])
     await fixture.staff.post(`${(await fixture.staff.get(`/api/alerts/?message=${message}`)).body[0].url}close/`);
 });
-test.after(() => fixture.close());
 
 /** The first words of the messages listed. */
 async function listed(query: string, client: Client = fixture.staff): Promise<string[]> {

@@ -1,21 +1,18 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Fixture, type Json } from '../../support/fixture.ts';
 import { settings } from '../../support/links.ts';
 import { publicKeys } from '../../support/public-keys.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 
-const test = suite('links of scopes, in bodies and queries (events.md 1.3)');
-let fixture: Fixture;
+const { test, fixture } = suiteWithServer('links of scopes, in bodies and queries (events.md 1.3)');
 let customer: Json;
 let path: string;
 
 test.before(async () => {
-  fixture = await Fixture.start();
   customer = await fixture.customer('Alice');
   path = `/api/customers/${customer.uuid}/`;
   await fixture.user('stranger');
 });
-test.after(() => fixture.close());
 
 const missing = '0123456789abcdef0123456789abcdef';
 /** What POST of an alert about this answers: its scope link, or the message under scope. */

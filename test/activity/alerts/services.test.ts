@@ -1,14 +1,15 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Cast, cast, everybody } from '../../support/cast.ts';
 import { type Droplets, dropletService } from '../../support/droplets.ts';
-import { type Client, Fixture, type Json } from '../../support/fixture.ts';
+import { inCustomer, inProject } from '../../support/expected-event.ts';
+import type { Client, Json } from '../../support/fixture.ts';
+import { everybody, type Personas, personas } from '../../support/personas.ts';
 import { setOptions, work } from '../../support/simulated.ts';
-import { inCustomer, inProject } from '../../support/told.ts';
+import { suiteWithServerPerTest } from '../../support/suite.ts';
 
-const test = suite('alerts about services, links and resources (events.md 1.3, 3.1 to 3.8)');
-let fixture: Fixture;
-let people: Cast;
+const { test, fixture } = suiteWithServerPerTest(
+  'alerts about services, links and resources (events.md 1.3, 3.1 to 3.8)',
+);
+let people: Personas;
 let cloud: Droplets;
 let droplet: Json;
 /** The alerts of each kind: of the service, its link, a droplet. */
@@ -28,11 +29,10 @@ const synchronise = async (): Promise<void> => {
 
 /** A droplet that vanished at the provider, then a provider that does not answer, and a link above a threshold. */
 test.before.each(async () => {
-  fixture = await Fixture.start();
-  people = await cast(fixture);
+  people = await personas(fixture);
   cloud = await dropletService(fixture, people);
   droplet = await cloud.make();
-  const { db } = fixture.server.deployment;
+  const { db } = fixture.server.app;
   db.script(`DELETE FROM simulated_object WHERE backend_id = '${droplet.backend_id}'`);
   await synchronise();
   await setOptions(fixture, cloud.settings, { simulator_failures: 'ping' });
@@ -41,7 +41,6 @@ test.before.each(async () => {
   assert.is((await fixture.staff.patch(vcpu.url, { threshold: 1 })).status, 200);
   [ofResource, ofService, ofLink] = (await alerts()) as [Json, Json, Json];
 });
-test.after.each(() => fixture.close());
 
 /** SVC keys of the service, with its settings and its customer. */
 const inService = (): Record<string, string> => ({
@@ -219,7 +218,7 @@ test('so does a resource that is still missing; one that staff closed is reopene
 });
 
 test('what staff posts there while all is well is left alone by the synchronisations that find it so', async () => {
-  const { db } = fixture.server.deployment;
+  const { db } = fixture.server.app;
   await setOptions(fixture, cloud.settings, { simulator_failures: null });
   await synchronise();
   const healthy = await cloud.make({ name: 'healthy' });

@@ -1,15 +1,14 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { catalogue } from '../../../src/activity/events/catalogue.ts';
 import { record } from '../../../src/activity/events/record.ts';
-import { ownContext } from '../../../src/kernel/access/deployment.ts';
-import { type Cast, cast } from '../../support/cast.ts';
-import { type Client, Fixture, type Json } from '../../support/fixture.ts';
+import { systemContext } from '../../../src/kernel/access/app.ts';
+import type { Client, Json } from '../../support/fixture.ts';
+import { type Personas, personas } from '../../support/personas.ts';
 import { publicKeys } from '../../support/public-keys.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 
-const test = suite('filters of events (events.md 1.1, 4.7)');
-let fixture: Fixture;
-let world: Cast;
+const { test, fixture } = suiteWithServer('filters of events (events.md 1.1, 4.7)');
+let world: Personas;
 const instance = '1'.repeat(32);
 const volume = '2'.repeat(32);
 const service = '3'.repeat(32);
@@ -17,8 +16,7 @@ const stranger = '4'.repeat(32);
 
 /** Besides what the cast causes: keys, a quota, and events of resources as their work records them. */
 test.before(async () => {
-  fixture = await Fixture.start();
-  world = await cast(fixture);
+  world = await personas(fixture);
   const { customer, project } = world;
   const resource = (uuid: string, type: string, inside: Json) => {
     const context = {
@@ -31,8 +29,8 @@ test.before(async () => {
       service_type: type.split('.')[0],
       ...inside,
     };
-    fixture.server.deployment.db.write(() =>
-      record(ownContext(fixture.server.deployment), 'resource_creation_succeeded', context),
+    fixture.server.app.db.write(() =>
+      record(systemContext(fixture.server.app), 'resource_creation_succeeded', context),
     );
   };
   const inside = {
@@ -48,7 +46,6 @@ test.before(async () => {
   const [quota] = (await fixture.staff.get(project.url)).body.quotas;
   await fixture.staff.post('/api/events/', { level: 'info', message: 'Quota', scope: quota.url });
 });
-test.after(() => fixture.close());
 
 /** Messages in the order they were recorded; that list and count agree is checked on the way. */
 async function found(filter: string, client: Client = fixture.staff): Promise<string[]> {

@@ -1,19 +1,16 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Cast, cast } from '../../support/cast.ts';
-import { Fixture } from '../../support/fixture.ts';
+import { type Personas, personas } from '../../support/personas.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 
-const test = suite('counts of events over time (events.md 2.5, 4.6)');
-let fixture: Fixture;
-let world: Cast;
+const { test, fixture } = suiteWithServer('counts of events over time (events.md 2.5, 4.6)');
+let world: Personas;
 
 /** 2018-03-01T00:00:00Z; an event each 10 s from there on: 0, 10, 20, 30 seconds. */
 const begin = 1519862400;
 const paths = ['/api/events/count_history/', '/api/events/count/history/'];
 
 test.before(async () => {
-  fixture = await Fixture.start();
-  world = await cast(fixture);
+  world = await personas(fixture);
   for (const [i, level] of ['info', 'error', 'info', 'info'].entries()) {
     fixture.clock.set((begin + 10 * i) * 1_000_000);
     await fixture.staff.post('/api/events/', {
@@ -23,7 +20,6 @@ test.before(async () => {
     });
   }
 });
-test.after(() => fixture.close());
 
 const only = 'event_type=custom_notification';
 const history = (...counts: [number, number][]) => counts.map(([point, count]) => ({ point, object: { count } }));

@@ -1,21 +1,18 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { byStaff, Fixture, type Json } from '../../support/fixture.ts';
+import { byStaff, type Json } from '../../support/fixture.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 
-const test = suite('the list of events (events.md 4.3, 4.4, 4.6)');
-let fixture: Fixture;
+const { test, fixture } = suiteWithServer('the list of events (events.md 4.3, 4.4, 4.6)');
 let customer: Json;
 
 /** Three notifications at different times, and a customer. */
 test.before(async () => {
-  fixture = await Fixture.start();
   customer = await fixture.customer('Alice', { abbreviation: 'ALC' });
   for (const [i, level] of ['debug', 'warning', 'error'].entries()) {
     fixture.clock.set(`2018-01-05T04:47:0${5 + i}.98212${i}Z`);
     await fixture.staff.post('/api/events/', { level, message: `Message ${level}` });
   }
 });
-test.after(() => fixture.close());
 
 const messages = async (path: string): Promise<string[]> =>
   (await fixture.staff.get(path)).body.map((event: Json) => event.message);
@@ -65,7 +62,7 @@ test('level names and importance follow from the level; times have milliseconds,
 });
 
 test('an event without a context is only its fixed keys', async () => {
-  const { db } = fixture.server.deployment;
+  const { db } = fixture.server.app;
   db.write(() =>
     db.insert('event', {
       uuid: 'f'.repeat(32),

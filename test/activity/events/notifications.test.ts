@@ -1,25 +1,22 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { sql } from '../../../src/kernel/db/sql.ts';
-import { type Cast, cast, everybody } from '../../support/cast.ts';
-import { byStaff, Fixture, type Json } from '../../support/fixture.ts';
+import { expectedEvent, inCustomer, inProject } from '../../support/expected-event.ts';
+import { byStaff, type Json } from '../../support/fixture.ts';
+import { everybody, type Personas, personas } from '../../support/personas.ts';
 import { publicKeys } from '../../support/public-keys.ts';
-import { inCustomer, inProject, told } from '../../support/told.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 
-const test = suite('custom notifications, POST /api/events/ (events.md 1.3, 4.6)');
-let fixture: Fixture;
-let world: Cast;
+const { test, fixture } = suiteWithServer('custom notifications, POST /api/events/ (events.md 1.3, 4.6)');
+let world: Personas;
 let staff: Record<string, string>;
 
 test.before(async () => {
-  fixture = await Fixture.start();
-  world = await cast(fixture);
+  world = await personas(fixture);
   staff = await byStaff(fixture);
 });
 test.before.each(() => {
   fixture.events();
 });
-test.after(() => fixture.close());
 
 const post = (body: unknown) => fixture.staff.post('/api/events/', body);
 const level = 'info';
@@ -46,7 +43,7 @@ test('the answer is 201 with an echo of level and message, without a Location; t
       [201, Object.entries({ level: each, message: 'Water {x} and {user_username}' }), null],
     );
     assert.equal(fixture.events(), [
-      { ...told('custom_notification', 'Water {x} and {user_username}', staff), level: each },
+      { ...expectedEvent('custom_notification', 'Water {x} and {user_username}', staff), level: each },
     ]);
   }
 });
@@ -54,8 +51,8 @@ test('the answer is 201 with an echo of level and message, without a Location; t
 test('null and an empty scope mean none', async () => {
   for (const scope of [null, '']) assert.equal((await post({ level, message, scope })).body, { level, message });
   assert.equal(fixture.events(), [
-    told('custom_notification', message, staff),
-    told('custom_notification', message, staff),
+    expectedEvent('custom_notification', message, staff),
+    expectedEvent('custom_notification', message, staff),
   ]);
 });
 
@@ -164,12 +161,12 @@ test('the context is the SCOPE keys and the OWN keys of the scope', async () => 
   for (const [scope, context] of cases) {
     fixture.events();
     assert.is((await post({ level, message, scope: scope.url })).status, 201);
-    assert.equal(fixture.events(), [told('custom_notification', message, staff, context)]);
+    assert.equal(fixture.events(), [expectedEvent('custom_notification', message, staff, context)]);
   }
 });
 
 test('settings are a scope; the keys of shared ones have no customer', async () => {
-  const { db } = fixture.server.deployment;
+  const { db } = fixture.server.app;
   const customerId = db.value<number>(sql`SELECT id FROM customer WHERE uuid = ${world.customer.uuid}`) as number;
   db.write(() => {
     db.insert('service_settings', {
@@ -195,7 +192,7 @@ test('settings are a scope; the keys of shared ones have no customer', async () 
   ] as const) {
     fixture.events();
     assert.is((await post({ level, message, scope: `/api/service-settings/${uuid}/` })).status, 201);
-    assert.equal(fixture.events(), [told('custom_notification', message, staff, named(uuid, name), more)]);
+    assert.equal(fixture.events(), [expectedEvent('custom_notification', message, staff, named(uuid, name), more)]);
   }
 });
 

@@ -1,12 +1,11 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { catalogue } from '../../../src/activity/events/catalogue.ts';
-import { byStaff, Client, Fixture, type Json, type RecordedEvent } from '../../support/fixture.ts';
+import { affecting, by, expectedEvent, inCustomer, inProject } from '../../support/expected-event.ts';
+import { byStaff, Client, type Json, type RecordedEvent } from '../../support/fixture.ts';
 import { publicKeys } from '../../support/public-keys.ts';
-import { affecting, by, inCustomer, inProject, told } from '../../support/told.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 
-const test = suite('what operations record (events.md 4.1, 4.2)');
-let fixture: Fixture;
+const { test, fixture } = suiteWithServer('what operations record (events.md 4.1, 4.2)');
 let staff: Record<string, string>;
 let customer: Json;
 let project: Json;
@@ -16,10 +15,8 @@ let bob: Json;
 const seen = new Set<string>();
 
 test.before(async () => {
-  fixture = await Fixture.start();
   staff = await byStaff(fixture);
 });
-test.after(() => fixture.close());
 
 /** The events of everything since the last call; their types count as seen. */
 function recorded(): RecordedEvent[] {
@@ -46,8 +43,8 @@ test('POST /api/users/ records user_creation_succeeded only, whatever the body h
   });
   bob = await fixture.user('bob', { token_lifetime: 60, is_active: false });
   assert.equal(recorded(), [
-    told('user_creation_succeeded', 'User alice has been created.', staff, affecting(alice)),
-    told('user_creation_succeeded', 'User bob has been created.', staff, affecting(bob)),
+    expectedEvent('user_creation_succeeded', 'User alice has been created.', staff, affecting(alice)),
+    expectedEvent('user_creation_succeeded', 'User bob has been created.', staff, affecting(bob)),
   ]);
 });
 
@@ -58,17 +55,17 @@ test('PATCH of a user records lifetime, activation and update, in this order and
   await fixture.staff.patch(bob.url, { is_active: true, token_lifetime: null, job_title: 'Engineer' });
   const about = [staff, affecting(bob)];
   assert.equal(recorded(), [
-    told('user_token_lifetime_updated', 'Token lifetime has been changed for bob to 3600', ...about, {
+    expectedEvent('user_token_lifetime_updated', 'Token lifetime has been changed for bob to 3600', ...about, {
       affected_user_token_lifetime: '3600',
     }),
-    told('user_activated', 'User bob has been activated.', ...about),
-    told('user_update_succeeded', 'User bob has been updated.', ...about),
-    told('user_deactivated', 'User bob has been deactivated.', ...about),
-    told('user_token_lifetime_updated', 'Token lifetime has been changed for bob to unlimited', ...about, {
+    expectedEvent('user_activated', 'User bob has been activated.', ...about),
+    expectedEvent('user_update_succeeded', 'User bob has been updated.', ...about),
+    expectedEvent('user_deactivated', 'User bob has been deactivated.', ...about),
+    expectedEvent('user_token_lifetime_updated', 'Token lifetime has been changed for bob to unlimited', ...about, {
       affected_user_token_lifetime: 'unlimited',
     }),
-    told('user_activated', 'User bob has been activated.', ...about),
-    told('user_update_succeeded', 'User bob has been updated.', ...about),
+    expectedEvent('user_activated', 'User bob has been activated.', ...about),
+    expectedEvent('user_update_succeeded', 'User bob has been updated.', ...about),
   ]);
 });
 
@@ -77,7 +74,12 @@ test('a password set by staff records user_password_updated', async () => {
   assert.equal(
     recorded(),
     [alice, bob].map((user) =>
-      told('user_password_updated', `Password has been changed for user ${user.username}.`, staff, affecting(user)),
+      expectedEvent(
+        'user_password_updated',
+        `Password has been changed for user ${user.username}.`,
+        staff,
+        affecting(user),
+      ),
     ),
   );
 });
@@ -92,16 +94,20 @@ test('a login records token_created and auth_logged_in_with_username with the on
   }
   for (const token of tokens) await new Client(fixture, token).post('/api-auth/logout/');
   assert.equal(recorded(), [
-    told('token_created', 'Token has been updated for alice', by(alice), affecting(alice)),
-    told(
+    expectedEvent('token_created', 'Token has been updated for alice', by(alice), affecting(alice)),
+    expectedEvent(
       'auth_logged_in_with_username',
       'User alice with full name Alice Lebowski authenticated successfully with username and password.',
       by(alice),
     ),
-    told('token_created', 'Token has been updated for bob', by(bob), affecting(bob)),
-    told('auth_logged_in_with_username', 'User bob authenticated successfully with username and password.', by(bob)),
-    told('auth_logged_out', 'User alice with full name Alice Lebowski has logged out.', by(alice)),
-    told('auth_logged_out', 'User bob has logged out.', by(bob)),
+    expectedEvent('token_created', 'Token has been updated for bob', by(bob), affecting(bob)),
+    expectedEvent(
+      'auth_logged_in_with_username',
+      'User bob authenticated successfully with username and password.',
+      by(bob),
+    ),
+    expectedEvent('auth_logged_out', 'User alice with full name Alice Lebowski has logged out.', by(alice)),
+    expectedEvent('auth_logged_out', 'User bob has logged out.', by(bob)),
   ]);
 });
 
@@ -114,10 +120,11 @@ test('wrong credentials and an inactive user record auth_login_failed_with_usern
   await fixture.anonymous.post('/api-auth/password/', { username: long, password: 'wrong' });
   await fixture.anonymous.post('/api-auth/password/', { username: 'alice' });
   const failed = (username: string) =>
-    told('auth_login_failed_with_username', `User ${username} failed to authenticate with username and password.`, {
-      ip_address: '127.0.0.1',
-      username,
-    });
+    expectedEvent(
+      'auth_login_failed_with_username',
+      `User ${username} failed to authenticate with username and password.`,
+      { ip_address: '127.0.0.1', username },
+    );
   assert.equal(recorded(), [failed('Bob'), failed('ALICE'), failed(long.slice(0, 150))]);
   await fixture.staff.patch(bob.url, { is_active: true });
   for (let i = 0; i < 20; i++)
@@ -132,9 +139,9 @@ test('organization actions record user_update_succeeded if a field changed, then
   await fixture.staff.patch(alice.url, { organization: '' });
   recorded();
   const about = [staff, affecting(alice)];
-  const updated = told('user_update_succeeded', 'User alice has been updated.', ...about);
+  const updated = expectedEvent('user_update_succeeded', 'User alice has been updated.', ...about);
   const decided = (action: string, message: string, organization: string) =>
-    told(`user_organization_${action}`, message, ...about, { affected_organization: organization });
+    expectedEvent(`user_organization_${action}`, message, ...about, { affected_organization: organization });
   const act = (action: string, body?: object) => fixture.staff.post(`${alice.url}${action}_organization/`, body);
   await act('claim', { organization: 'ALC' });
   await act('approve');
@@ -162,8 +169,8 @@ test('customers record their creation and every change of a field, with the new 
   await fixture.staff.patch(made.url, { name: 'Alice' });
   customer = (await fixture.staff.patch(made.url, { name: 'Alice & Co' })).body;
   assert.equal(recorded(), [
-    told('customer_creation_succeeded', 'Customer Alice has been created.', staff, inCustomer(made)),
-    told('customer_update_succeeded', 'Customer Alice & Co has been updated.', staff, inCustomer(customer)),
+    expectedEvent('customer_creation_succeeded', 'Customer Alice has been created.', staff, inCustomer(made)),
+    expectedEvent('customer_update_succeeded', 'Customer Alice & Co has been updated.', staff, inCustomer(customer)),
   ]);
 });
 
@@ -177,14 +184,14 @@ test('projects record their creation, and in the message of a change what was ch
   await fixture.staff.put(made.url, { name: "O'Rocket {name}" });
   await fixture.staff.patch(made.url, { description: '' });
   assert.equal(recorded(), [
-    told(
+    expectedEvent(
       'project_update_succeeded',
       "Project O'Rocket {name} has been updated. Name has been changed from 'Rocket' to 'O'Rocket {name}'." +
         " Description has been changed from '' to 'Fast'. Customer has been changed from 'Other' to 'Alice & Co'.",
       staff,
       inProject(project, customer),
     ),
-    told(
+    expectedEvent(
       'project_update_succeeded',
       "Project O'Rocket {name} has been updated. Description has been changed from 'Fast' to ''.",
       staff,
@@ -193,7 +200,7 @@ test('projects record their creation, and in the message of a change what was ch
   ]);
   const plain = await fixture.project('Plain', customer);
   assert.equal(recorded(), [
-    told('project_creation_succeeded', 'Project Plain has been created.', staff, inProject(plain, customer)),
+    expectedEvent('project_creation_succeeded', 'Project Plain has been created.', staff, inProject(plain, customer)),
   ]);
 });
 
@@ -207,15 +214,24 @@ test('roles record role_granted and role_revoked with the names of role and stru
   const inProjectAs = [inProject(project, customer), affecting(bob), role('project', 'Administrator')];
   const inCustomerAs = [inCustomer(customer), affecting(bob), role('customer', 'Support')];
   assert.equal(recorded(), [
-    told('role_granted', 'User bob has gained role of Support in customer Alice & Co.', staff, ...inCustomerAs),
-    told(
+    expectedEvent(
+      'role_granted',
+      'User bob has gained role of Support in customer Alice & Co.',
+      staff,
+      ...inCustomerAs,
+    ),
+    expectedEvent(
       'role_granted',
       "User bob has gained role of Administrator in project O'Rocket {name}.",
       staff,
       ...inProjectAs,
     ),
-    told('role_revoked', 'User bob has lost role of Support in customer Alice & Co.', staff, ...inCustomerAs),
-    told('role_revoked', "User bob has lost role of Administrator in project O'Rocket {name}.", ...inProjectAs),
+    expectedEvent('role_revoked', 'User bob has lost role of Support in customer Alice & Co.', staff, ...inCustomerAs),
+    expectedEvent(
+      'role_revoked',
+      "User bob has lost role of Administrator in project O'Rocket {name}.",
+      ...inProjectAs,
+    ),
   ]);
 });
 
@@ -226,28 +242,28 @@ test('SSH keys record creation and deletion with the owner as user, also when st
   await fixture.staff.delete(own.url);
   const client = { ip_address: '127.0.0.1' };
   assert.equal(recorded(), [
-    told(
+    expectedEvent(
       'ssh_key_creation_succeeded',
       'SSH key laptop has been created for user Alice Lebowski with username alice.',
       client,
       owner(alice),
       key(own),
     ),
-    told(
+    expectedEvent(
       'ssh_key_creation_succeeded',
       'SSH key desk has been created for user with username bob.',
       client,
       owner(bob),
       key(bobs),
     ),
-    told(
+    expectedEvent(
       'ssh_key_deletion_succeeded',
       'SSH key desk has been deleted for user with username bob.',
       client,
       owner(bob),
       key(bobs),
     ),
-    told(
+    expectedEvent(
       'ssh_key_deletion_succeeded',
       'SSH key laptop has been deleted for user Alice Lebowski with username alice.',
       client,
@@ -259,7 +275,7 @@ test('SSH keys record creation and deletion with the owner as user, also when st
 
 test('POST /api/events/ records custom_notification at the level posted', async () => {
   await fixture.staff.post('/api/events/', { level: 'error', message: 'Power {failure}' });
-  assert.equal(recorded(), [{ ...told('custom_notification', 'Power {failure}', staff), level: 'error' }]);
+  assert.equal(recorded(), [{ ...expectedEvent('custom_notification', 'Power {failure}', staff), level: 'error' }]);
 });
 
 test('DELETE of a project or customer records role_revoked for each active role, then the deletion', async () => {
@@ -273,7 +289,7 @@ test('DELETE of a project or customer records role_revoked for each active role,
   assert.equal(
     events.filter(({ type }) => type === 'role_revoked'),
     [
-      told(
+      expectedEvent(
         'role_revoked',
         "User alice has lost role of Manager in project O'Rocket {name}.",
         staff,
@@ -281,7 +297,7 @@ test('DELETE of a project or customer records role_revoked for each active role,
         affecting(alice),
         role('project', 'Manager'),
       ),
-      told(
+      expectedEvent(
         'role_revoked',
         'User bob has lost role of Owner in customer Alice & Co.',
         staff,
@@ -297,7 +313,7 @@ test('DELETE of a project or customer records role_revoked for each active role,
   assert.is(events[deletion - 1]?.type, 'role_revoked');
   assert.equal(
     events[deletion],
-    told(
+    expectedEvent(
       'project_deletion_succeeded',
       "Project O'Rocket {name} has been deleted.",
       staff,
@@ -306,7 +322,7 @@ test('DELETE of a project or customer records role_revoked for each active role,
   );
   assert.equal(
     events.at(-1),
-    told('customer_deletion_succeeded', 'Customer Alice & Co has been deleted.', staff, inCustomer(customer)),
+    expectedEvent('customer_deletion_succeeded', 'Customer Alice & Co has been deleted.', staff, inCustomer(customer)),
   );
 });
 
@@ -317,14 +333,14 @@ test('DELETE of a user records his keys, his active roles and then himself', asy
   recorded();
   await fixture.staff.delete(alice.url);
   assert.equal(recorded(), [
-    told(
+    expectedEvent(
       'ssh_key_deletion_succeeded',
       'SSH key laptop has been deleted for user Alice Lebowski with username alice.',
       { ip_address: '127.0.0.1' },
       owner(alice),
       key(sshKey),
     ),
-    told(
+    expectedEvent(
       'role_revoked',
       'User alice has lost role of Owner in customer Last.',
       staff,
@@ -332,7 +348,7 @@ test('DELETE of a user records his keys, his active roles and then himself', asy
       affecting(alice),
       role('customer', 'Owner'),
     ),
-    told('user_deletion_succeeded', 'User alice has been deleted.', staff, affecting(alice)),
+    expectedEvent('user_deletion_succeeded', 'User alice has been deleted.', staff, affecting(alice)),
   ]);
 });
 

@@ -1,16 +1,16 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { record } from '../../../src/activity/events/record.ts';
 import type { EventContext } from '../../../src/activity/scopes/scope.ts';
-import { ownContext } from '../../../src/kernel/access/deployment.ts';
+import { systemContext } from '../../../src/kernel/access/app.ts';
 import { sql } from '../../../src/kernel/db/sql.ts';
-import { type Client, Fixture, type Json } from '../../support/fixture.ts';
+import type { Client, Json } from '../../support/fixture.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 
 /*
  * A log large enough that pages are found in every way there is, compared with a reading of the whole log by the rule
  * itself. Roles, moves and events are drawn with a fixed seed.
  */
-const test = suite('pages of a long log (events.md 4.5, 4.7)');
+const { test, fixture } = suiteWithServer('pages of a long log (events.md 4.5, 4.7)');
 const customers = 450;
 const events = 6000;
 const users = ['nobody', 'single', 'several', 'mover', 'reseller'] as const;
@@ -23,7 +23,6 @@ interface Logged {
   readonly context: Readonly<Record<string, string>>;
 }
 
-let fixture: Fixture;
 let log: readonly Logged[];
 const clients = new Map<Name | 'staff', Client>();
 const uuids = new Map<string, string>();
@@ -40,10 +39,9 @@ const customerUuid = (i: number): string => `c${String(i).padStart(31, '0')}`;
 const projectUuid = (i: number): string => `e${String(i).padStart(31, '0')}`;
 
 test.before(async () => {
-  fixture = await Fixture.start();
   for (const name of users) uuids.set(name, (await fixture.user(name)).uuid);
-  const { deployment } = fixture.server;
-  const { db } = deployment;
+  const { app } = fixture.server;
+  const { db } = app;
   const idOf = (name: Name): number =>
     db.value<number>(sql`SELECT id FROM user WHERE uuid = ${uuids.get(name) as string}`) as number;
   // Project i begins in customer i; one of three moves on to the customer after the next, half way through the log.
@@ -95,7 +93,7 @@ test.before(async () => {
             customer_uuid: customerUuid(customer),
           }
         : details;
-      const context = { ...ownContext(deployment), now: 1_000_000 * (1000 + Math.floor(i / 3)) };
+      const context = { ...systemContext(app), now: 1_000_000 * (1000 + Math.floor(i / 3)) };
       record(
         context,
         draw(50) === 0 ? 'role_granted' : draw(2) ? 'customer_update_succeeded' : 'project_update_succeeded',
@@ -123,7 +121,6 @@ test.before(async () => {
   }
   clients.set('staff', fixture.staff);
 });
-test.after(() => fixture.close());
 
 /** The sentence of 4.5. */
 function sees(name: Name | 'staff', { context }: Logged): boolean {
@@ -159,7 +156,7 @@ const times = new Map<number, number>();
 
 /** What the rule makes of the log, the latest first. */
 function expected(name: Name | 'staff', filter: string): string[] {
-  const { db } = fixture.server.deployment;
+  const { db } = fixture.server.app;
   if (times.size === 0)
     for (const { at, id } of db.all<{ id: number; at: number }>(sql`SELECT id, at FROM event`))
       times.set(id, at / 1_000_000);
@@ -171,7 +168,7 @@ function expected(name: Name | 'staff', filter: string): string[] {
 }
 const uuidOf = (id: number): string => {
   if (known.size === 0)
-    for (const { id: each, uuid } of fixture.server.deployment.db.all<{ id: number; uuid: string }>(
+    for (const { id: each, uuid } of fixture.server.app.db.all<{ id: number; uuid: string }>(
       sql`SELECT id, uuid FROM event`,
     ))
       known.set(each, uuid);

@@ -2,7 +2,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { removeOldEvents } from '../../../src/activity/events/retention.ts';
 import { indexAll } from '../../../src/activity/events/search.ts';
-import { ownContext } from '../../../src/kernel/access/deployment.ts';
+import { systemContext } from '../../../src/kernel/access/app.ts';
 import { day } from '../../../src/kernel/clock.ts';
 import { raw, sql } from '../../../src/kernel/db/sql.ts';
 import { Fixture, type Json } from '../../support/fixture.ts';
@@ -11,7 +11,7 @@ const test = suite('retention of events (events.md 7)');
 
 const rows = (fixture: Fixture): number[] =>
   ['event', 'event_about', 'event_words'].map(
-    (table) => fixture.server.deployment.db.value<number>(sql`SELECT count(*) FROM ${raw(table)}`) as number,
+    (table) => fixture.server.app.db.value<number>(sql`SELECT count(*) FROM ${raw(table)}`) as number,
   );
 
 /** Two old events about a customer, and one as old as the retention allows. */
@@ -68,7 +68,7 @@ test('they are removed in steps of a bounded size, the oldest first, until none 
     await fixture.staff.post('/api/events/', { level: 'info', message: `Event ${i}` });
   }
   fixture.clock.advance(8 * 24 * 3600);
-  const { db } = fixture.server.deployment;
+  const { db } = fixture.server.app;
   const oldest = (): string | undefined => db.value(sql`SELECT message FROM event ORDER BY at LIMIT 1`);
   fixture.server.tick();
   assert.is(oldest(), 'Event 5');
@@ -79,11 +79,11 @@ test('they are removed in steps of a bounded size, the oldest first, until none 
 
 test('an event may be removed before its words are in the index', async () => {
   const fixture = await Fixture.start({ events_retention: 7 * day });
-  const { db } = fixture.server.deployment;
+  const { db } = fixture.server.app;
   for (const message of ['First zircon', 'Second zircon'])
     await fixture.staff.post('/api/events/', { level: 'info', message });
   fixture.clock.advance(8 * 24 * 3600);
-  db.write(() => removeOldEvents(ownContext(fixture.server.deployment)));
+  db.write(() => removeOldEvents(systemContext(fixture.server.app)));
   assert.equal(rows(fixture), [0, 0, 0]);
   await fixture.staff.post('/api/events/', { level: 'info', message: 'Third zircon' });
   assert.equal((await fixture.staff.get('/api/events/count/?search=zircon')).body, { count: 1 });
@@ -93,7 +93,7 @@ test('an event may be removed before its words are in the index', async () => {
 
 test('of removed events no word stays in the index, and all words of the others do', async () => {
   const fixture = await Fixture.start({ events_retention: 7 * day });
-  const { clock, db } = fixture.server.deployment;
+  const { clock, db } = fixture.server.app;
   const kept = 500;
   db.script(`WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 9000)
     INSERT INTO event (uuid, at, type, level, message, context)
@@ -119,7 +119,7 @@ test('of removed events no word stays in the index, and all words of the others 
 test('new events follow old ones that were removed: ids are never used twice', async () => {
   const fixture = await Fixture.start({ events_retention: 7 * day });
   await aged(fixture);
-  const { db } = fixture.server.deployment;
+  const { db } = fixture.server.app;
   const last = db.value<number>(sql`SELECT max(id) FROM event`) as number;
   fixture.clock.advance(30 * 24 * 3600);
   fixture.server.tick();

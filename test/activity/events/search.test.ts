@@ -1,14 +1,8 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Fixture, type Json } from '../../support/fixture.ts';
+import type { Json } from '../../support/fixture.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 
-const test = suite('full-text search of events (events.md 4.7)');
-let fixture: Fixture;
-
-test.before(async () => {
-  fixture = await Fixture.start();
-});
-test.after(() => fixture.close());
+const { test, fixture } = suiteWithServer('full-text search of events (events.md 4.7)');
 
 /** Messages of what a search finds, in the order they were recorded. */
 async function found(query: string): Promise<string[]> {

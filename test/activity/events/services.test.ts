@@ -1,14 +1,15 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Cast } from '../../support/cast.ts';
 import { type Droplets, dropletWorld } from '../../support/droplets.ts';
-import { byStaff, type Client, type Fixture, type Json } from '../../support/fixture.ts';
+import { expectedEvent, inCustomer, inProject } from '../../support/expected-event.ts';
+import { byStaff, type Client, type Json } from '../../support/fixture.ts';
+import type { Personas } from '../../support/personas.ts';
 import { type SimulatedService, simulatedService, work } from '../../support/simulated.ts';
-import { inCustomer, inProject, told } from '../../support/told.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 
-const test = suite('events of settings, services, links and resources (events.md 1.3, 4.5, 4.7)');
-let fixture: Fixture;
-let people: Cast;
+const { test, fixture } = suiteWithServer(
+  'events of settings, services, links and resources (events.md 1.3, 4.5, 4.7)',
+);
+let people: Personas;
 let cloud: Droplets;
 let droplet: Json;
 let office: SimulatedService;
@@ -20,7 +21,7 @@ let link: Json;
  * a notification about the settings of each service, and one about a quota of the first link.
  */
 test.before(async () => {
-  ({ fixture, people, cloud, droplet } = await dropletWorld());
+  ({ people, cloud, droplet } = await dropletWorld(fixture));
   office = await simulatedService(fixture, 'jira', people, { name: 'Office' });
   second = await fixture.project('Sledge', people.customer);
   link = (
@@ -42,7 +43,6 @@ test.before(async () => {
   await notify('Office news', office.settings);
   await notify('Quota news', cloud.link.quotas[0]);
 });
-test.after(() => fixture.close());
 
 const notify = async (message: string, scope: Json): Promise<void> =>
   assert.is((await fixture.staff.post('/api/events/', { level: 'info', message, scope: scope.url })).status, 201);
@@ -144,7 +144,7 @@ test('the context of a quota of a link is SCOPE and OWN of the link', async () =
   const [quota] = (await fixture.staff.get(cloud.link.url)).body.quotas;
   await notify('Again', quota);
   assert.equal(fixture.events(), [
-    told(
+    expectedEvent(
       'custom_notification',
       'Again',
       await byStaff(fixture),

@@ -7,17 +7,17 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { customerContext } from '../../../src/activity/events/context.ts';
 import { record } from '../../../src/activity/events/record.ts';
-import { ownContext } from '../../../src/kernel/access/deployment.ts';
+import { systemContext } from '../../../src/kernel/access/app.ts';
 import { sql } from '../../../src/kernel/db/sql.ts';
 import { Fixture } from '../../support/fixture.ts';
 
 const test = suite('subjects of events');
 let data: string;
-let fixture: Fixture;
+const fixture = new Fixture();
 
 test.before.each(async () => {
   data = mkdtempSync(join(tmpdir(), 'tenantry-subjects-'));
-  fixture = await Fixture.start({ ephemeral: false, data });
+  await fixture.open({ ephemeral: false, data });
 });
 test.after.each(async () => {
   await fixture.close();
@@ -32,7 +32,7 @@ interface Customer {
 
 const tell = ({ name, uuid }: Customer): void =>
   record(
-    ownContext(fixture.server.deployment),
+    systemContext(fixture.server.app),
     'customer_update_succeeded',
     customerContext({ uuid, name, abbreviation: '', contact_details: '' }),
   );
@@ -44,7 +44,7 @@ const messages = async ({ url }: Customer): Promise<string[]> =>
   );
 
 test('an event is found under its customer after an earlier one, the first about it, was rolled back', async () => {
-  const { db } = fixture.server.deployment;
+  const { db } = fixture.server.app;
   const customer: Customer = { ...(await fixture.customer('Real')), name: 'Real' };
   const stranger: Customer = { ...customer, uuid: 'f'.repeat(32), name: 'Never seen before' };
   assert.throws(

@@ -1,17 +1,14 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Cast, cast, everybody } from '../../support/cast.ts';
-import { type Client, Fixture, type Json } from '../../support/fixture.ts';
+import type { Client, Json } from '../../support/fixture.ts';
+import { everybody, type Personas, personas } from '../../support/personas.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 
-const test = suite('who sees which events (events.md 4.5)');
-let fixture: Fixture;
-let world: Cast;
+const { test, fixture } = suiteWithServer('who sees which events (events.md 4.5)');
+let world: Personas;
 
 test.before(async () => {
-  fixture = await Fixture.start();
-  world = await cast(fixture);
+  world = await personas(fixture);
 });
-test.after(() => fixture.close());
 
 const about = async (client: Client, words: string): Promise<string[]> =>
   (await client.get(`/api/events/?page_size=300&o=@timestamp&search=${encodeURIComponent(words)}`)).body.map(

@@ -2,16 +2,18 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { retryAfterOf } from '../../../src/activity/hooks/outcome.ts';
 import { createServer } from '../../../src/app/server.ts';
 import { raw, sql } from '../../../src/kernel/db/sql.ts';
-import { Fixture, type Json, start } from '../../support/fixture.ts';
+import { type Json, start } from '../../support/fixture.ts';
 import { type Received, Receiver } from '../../support/receiver.ts';
+import { suiteWithServerPerTest } from '../../support/suite.ts';
 
-const test = suite('delivery');
-let fixture: Fixture;
+const { test, fixture } = suiteWithServerPerTest('delivery', {
+  hooks_allowed_networks: ['127.0.0.0/8'],
+  random: predictable,
+});
 let receiver: Receiver;
 /** What the server takes for chance, from 0 to 1: jitter is -20 % to +20 % of a delay. */
 let chance = 0.5;
@@ -20,14 +22,12 @@ test.before(async () => {
   receiver = await Receiver.start();
 });
 
-test.before.each(async () => {
+test.before.each(() => {
   chance = 0.5;
   receiver.behaviour = 200;
   receiver.take();
-  fixture = await Fixture.start({ hooks_allowed_networks: ['127.0.0.0/8'], random: predictable });
 });
 
-test.after.each(() => fixture.close());
 test.after(() => receiver.close());
 
 /** Random bytes, but for the four that decide about a delay. */
@@ -101,7 +101,7 @@ test('an attempt that the end of the server interrupts is sent again by the next
   const data = mkdtempSync(join(tmpdir(), 'tenantry-delivery-'));
   try {
     const settings = { ephemeral: false, data, hooks_allowed_networks: ['127.0.0.0/8'] };
-    fixture = await Fixture.start(settings);
+    await fixture.open(settings);
     await hook();
     receiver.behaviour = 'silence';
     await emit('first', 'second');
@@ -117,7 +117,7 @@ test('an attempt that the end of the server interrupts is sent again by the next
       [messages(requests), requests[0]?.headers['webhook-id']],
       [['first', 'second'], interrupted.headers['webhook-id']],
     );
-    assert.equal(again.deployment.db.all(raw('SELECT status, attempts FROM delivery')), [
+    assert.equal(again.app.db.all(raw('SELECT status, attempts FROM delivery')), [
       { status: 'delivered', attempts: 1 },
       { status: 'delivered', attempts: 1 },
     ]);
@@ -370,7 +370,7 @@ test('one success among the failures starts the 5 days anew, as does switching t
 
 test('a hook holds at most 10,000 pending deliveries; beyond that the oldest failed', async () => {
   const created = await hook();
-  const { db } = fixture.server.deployment;
+  const { db } = fixture.server.app;
   const id = db.value<number>(sql`SELECT id FROM hook WHERE uuid = ${created.uuid}`) as number;
   const numbers = Array.from({ length: 9999 }, (_, i) => i + 1);
   // All of them wait for a retry.
@@ -559,7 +559,7 @@ test('when the hook or its author is deleted, hook and deliveries are gone', asy
   await fixture.staff.delete(own.url);
   await fixture.staff.delete(user.url);
   receiver.take();
-  const { db } = fixture.server.deployment;
+  const { db } = fixture.server.app;
   assert.is(db.value(raw('SELECT count(*) FROM hook')), 0);
   // The rows of one hook after the other are removed in steps.
   for (let step = 0; step < 3; step++) {
@@ -594,7 +594,7 @@ test('a delivery whose event was removed meanwhile failed and says so', async ()
   const created = await hook();
   await emit('Forgotten');
   await fixture.server.settled();
-  const { db } = fixture.server.deployment;
+  const { db } = fixture.server.app;
   db.write(() => db.run(raw('DELETE FROM event')));
   fixture.clock.advance(10);
   await work();
@@ -606,7 +606,7 @@ test('a lost event is no failure of the receiver', async () => {
   const created = await hook();
   await emit('Forgotten');
   await fixture.server.settled();
-  const { db } = fixture.server.deployment;
+  const { db } = fixture.server.app;
   db.write(() => db.run(raw('DELETE FROM event')));
   await fixture.staff.post(`${(await only(created)).url}redeliver/`);
   await fixture.server.settled();

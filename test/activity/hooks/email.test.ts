@@ -10,7 +10,7 @@ import { Receiver } from '../../support/receiver.ts';
 
 const test = suite('email hooks');
 let mailbox: Mailbox;
-let fixture: Fixture;
+const fixture = new Fixture();
 
 test.before(async () => {
   mailbox = await Mailbox.start();
@@ -24,7 +24,7 @@ test.after.each(async () => {
 test.after(() => mailbox.close());
 
 async function begin(options: ServerOptions = mailbox.settings): Promise<Json> {
-  fixture = await Fixture.start(options);
+  await fixture.open(options);
   return (
     await fixture.staff.post('/api/hooks-email/', { email: 'ops@example.com', event_types: ['custom_notification'] })
   ).body;
@@ -36,9 +36,7 @@ async function emit(message: string): Promise<void> {
 }
 
 const outcomes = (): Json[] =>
-  fixture.server.deployment.db.all(
-    sql`SELECT status, attempts, error_message, response_code FROM delivery ORDER BY id`,
-  );
+  fixture.server.app.db.all(sql`SELECT status, attempts, error_message, response_code FROM delivery ORDER BY id`);
 
 test('one mail for each event: From, Subject, a text part with the message, an HTML part with title, message and time', async () => {
   await begin({ ...mailbox.settings, product_name: 'Cloud & Co' });
@@ -55,7 +53,7 @@ test('one mail for each event: From, Subject, a text part with the message, an H
     '<h1>Notifications from Cloud &amp; Co</h1>\n<ul>\n<li>Disk &lt;b&gt;full&lt;/b&gt; &amp; &quot;hot&quot;\nÕhtu <time>Jan 05 04:47</time></li>\n</ul>',
   );
   assert.is(new Date(mail.date as string).toISOString(), '2018-01-05T04:47:04.000Z');
-  const uuid = fixture.server.deployment.db.value(sql`SELECT uuid FROM delivery`);
+  const uuid = fixture.server.app.db.value(sql`SELECT uuid FROM delivery`);
   assert.is(mail.messageId, `<${uuid}@tenantry.example.com>`);
   assert.equal(outcomes(), [{ status: 'delivered', attempts: 1, error_message: '', response_code: null }]);
 });
@@ -119,7 +117,7 @@ test('a mail server that is full is tried again on the schedule of web hooks; af
       outcomes().map(({ attempts, status }) => [status, attempts]),
       [['pending', attempts]],
     );
-    fixture.clock.set(fixture.server.deployment.db.value<number>(sql`SELECT next_attempt FROM delivery`) as number);
+    fixture.clock.set(fixture.server.app.db.value<number>(sql`SELECT next_attempt FROM delivery`) as number);
     await fixture.later(0);
   }
   const [outcome] = outcomes();
@@ -175,7 +173,7 @@ test('a mail server that says nothing holds eight mails; the others stay in the 
 test('without SMTP settings the mail is written to the log and its delivery kept as skipped', async () => {
   await begin({});
   const lines: unknown[] = [];
-  const { log } = fixture.server.deployment;
+  const { log } = fixture.server.app;
   log.info = ((values: unknown) => lines.push(values)) as typeof log.info;
   await emit('Hello');
   assert.equal(lines.at(-1), { to: 'ops@example.com', subject: 'Notifications from Tenantry', text: 'Hello' });

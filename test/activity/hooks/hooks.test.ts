@@ -1,24 +1,20 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { eventGroups, eventTypes } from '../../../src/activity/events/catalogue.ts';
-import { type Client, Fixture, type Json } from '../../support/fixture.ts';
+import type { Client, Json } from '../../support/fixture.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 
-const test = suite('hooks');
-let fixture: Fixture;
+const { test, fixture } = suiteWithServer('hooks');
 let alice: Client;
 let bob: Client;
 let aliceUuid: string;
 
 test.before(async () => {
-  fixture = await Fixture.start();
   aliceUuid = (await fixture.user('alice')).uuid;
   await fixture.user('bob');
   await fixture.user('support', { is_support: true });
   alice = fixture.as('alice');
   bob = fixture.as('bob');
 });
-
-test.after(() => fixture.close());
 
 const kinds = {
   web: { path: '/api/hooks-web/', body: { destination_url: 'https://example.com/events' } },

@@ -1,18 +1,15 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Cast, cast, type Part, parts } from '../../support/cast.ts';
-import { Fixture } from '../../support/fixture.ts';
+import { type Part, type Personas, parts, personas } from '../../support/personas.ts';
 import { Receiver } from '../../support/receiver.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 
-const test = suite('which hooks get an event');
-let fixture: Fixture;
+const { test, fixture } = suiteWithServer('which hooks get an event', { hooks_allowed_networks: ['127.0.0.0/8'] });
 let receiver: Receiver;
-let people: Cast;
+let people: Personas;
 
 test.before(async () => {
   receiver = await Receiver.start();
-  fixture = await Fixture.start({ hooks_allowed_networks: ['127.0.0.0/8'] });
-  people = await cast(fixture);
+  people = await personas(fixture);
   for (const part of parts) {
     await people.clients[part].post('/api/hooks-web/', {
       destination_url: `${receiver.url}/${part}`,
@@ -21,10 +18,7 @@ test.before(async () => {
   }
 });
 
-test.after(async () => {
-  await fixture.close();
-  await receiver.close();
-});
+test.after(() => receiver.close());
 
 /** Who was told of which types since the last call. */
 async function told(): Promise<Record<string, readonly Part[]>> {

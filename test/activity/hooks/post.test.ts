@@ -1,13 +1,13 @@
 import { type AddressInfo, createServer } from 'node:net';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Poster } from '../../../src/activity/hooks/post.ts';
+import { HookClient } from '../../../src/activity/hooks/post.ts';
 import { certificate } from '../../support/certificate.ts';
-import { hurried } from '../../support/hurried.ts';
+import { withFastTimers } from '../../support/fast-timers.ts';
 import { Receiver } from '../../support/receiver.ts';
 
 const test = suite('sending a POST');
-const posters: Poster[] = [];
+const posters: HookClient[] = [];
 let receiver: Receiver;
 
 test.before(async () => {
@@ -19,8 +19,8 @@ test.after(async () => {
   await receiver.close();
 });
 
-function poster(options: ConstructorParameters<typeof Poster>[0] = {}): Poster {
-  const made = new Poster(options);
+function poster(options: ConstructorParameters<typeof HookClient>[0] = {}): HookClient {
+  const made = new HookClient(options);
   posters.push(made);
   return made;
 }
@@ -36,7 +36,7 @@ const event = (url: string) => ({ url, headers: { 'X-Name': 'value' }, body: 'bo
 
 test('there are 10 seconds for the whole exchange', async () => {
   receiver.behaviour = 'silence';
-  await hurried(async () =>
+  await withFastTimers(async () =>
     assert.is(await failure(poster().post(event(receiver.url))), 'No answer within 10 seconds.'),
   );
 });
@@ -82,7 +82,7 @@ test('TLS certificates are verified', async () => {
 });
 
 test('a header that can not be sent is a fault that is told at once, and nothing is left to run', async () => {
-  await hurried(async () => {
+  await withFastTimers(async () => {
     assert.match(
       await failure(poster().post({ ...event(receiver.url), headers: { Authorization: 'key=line\nline' } })),
       /^Invalid character in header content/,

@@ -14,7 +14,7 @@ const folder = mkdtempSync(join(tmpdir(), 'tenantry-push-'));
 const keyFile = join(folder, 'account.json');
 const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
 let gateway: Receiver;
-let fixture: Fixture;
+const fixture = new Fixture();
 
 test.before(async () => {
   gateway = await Receiver.start();
@@ -45,7 +45,7 @@ const serverKeys = (): ServerOptions => ({
 });
 
 async function begin(options: ServerOptions): Promise<void> {
-  fixture = await Fixture.start(options);
+  await fixture.open(options);
 }
 
 async function hook(fields: Record<string, unknown>): Promise<Json> {
@@ -60,7 +60,7 @@ async function emit(message: string): Promise<void> {
 
 /** The deliveries of all hooks; push hooks have no log of their own. */
 const outcomes = (): Json[] =>
-  fixture.server.deployment.db.all(sql`SELECT status, attempts, error_message FROM delivery ORDER BY id`);
+  fixture.server.app.db.all(sql`SELECT status, attempts, error_message FROM delivery ORDER BY id`);
 const isActive = async ({ url }: Json): Promise<boolean> => (await fixture.staff.get(url)).body.is_active;
 
 /** The event as it is sent; `admin` is the actor of all of them. */
@@ -108,7 +108,7 @@ test('push_title and product_name give the title; an empty message is told as Ne
   await fixture.staff.post('/api/events/', { level: 'info', message: 'Any' });
   await fixture.server.settled();
   assert.is(gateway.takeJson()[0].notification.title, 'Cloud notification');
-  const { db } = fixture.server.deployment;
+  const { db } = fixture.server.app;
   db.write(() =>
     db.insert('delivery', {
       uuid: '0'.repeat(32),
@@ -157,7 +157,7 @@ test('an error in an answer of 2xx is a failed attempt', async () => {
 });
 
 test('Retry-After counts with an error in an answer of 2xx, and when the token endpoint is busy', async () => {
-  const next = (): unknown => fixture.server.deployment.db.value(sql`SELECT next_attempt - created FROM delivery`);
+  const next = (): unknown => fixture.server.app.db.value(sql`SELECT next_attempt - created FROM delivery`);
   gateway.behaviour = {
     status: 200,
     headers: { 'Retry-After': '3600' },

@@ -1,26 +1,24 @@
 import { createHmac } from 'node:crypto';
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { sql } from '../../../src/kernel/db/sql.ts';
-import { byStaff, type Client, Fixture, type Json } from '../../support/fixture.ts';
+import { byStaff, type Client, type Json } from '../../support/fixture.ts';
 import { type Received, Receiver } from '../../support/receiver.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 
-const test = suite('web hooks');
-let fixture: Fixture;
+const { test, fixture } = suiteWithServer('web hooks', {
+  hooks_allowed_networks: ['127.0.0.1'],
+  product_name: 'Tenantry of Ülle',
+});
 let receiver: Receiver;
 let alice: Client;
 
 test.before(async () => {
   receiver = await Receiver.start();
-  fixture = await Fixture.start({ hooks_allowed_networks: ['127.0.0.1'], product_name: 'Tenantry of Ülle' });
   await fixture.user('alice');
   alice = fixture.as('alice');
 });
 
-test.after(async () => {
-  await fixture.close();
-  await receiver.close();
-});
+test.after(() => receiver.close());
 
 test.after.each(() => {
   receiver.behaviour = 200;
@@ -144,7 +142,7 @@ test('rotate_secret answers a new secret; the old one signs along for 24 hours, 
   assert.equal(await signed(), [answer.body.secret, old]);
   fixture.clock.advance(1);
   assert.equal(await signed(), [answer.body.secret]);
-  const stored = fixture.server.deployment.db.value<Uint8Array>(sql`SELECT secret FROM hook WHERE uuid = ${uuid}`);
+  const stored = fixture.server.app.db.value<Uint8Array>(sql`SELECT secret FROM hook WHERE uuid = ${uuid}`);
   assert.not.ok(
     Buffer.from(stored as Uint8Array).includes(answer.body.secret.slice(6)),
     'secrets are encrypted at rest',

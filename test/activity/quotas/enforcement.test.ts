@@ -1,15 +1,9 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { sql } from '../../../src/kernel/db/sql.ts';
-import { Fixture, type Json } from '../../support/fixture.ts';
+import type { Json } from '../../support/fixture.ts';
+import { suiteWithServerPerTest } from '../../support/suite.ts';
 
-const test = suite('quotas carried by customers and projects (events.md 2.2)');
-let fixture: Fixture;
-
-test.before.each(async () => {
-  fixture = await Fixture.start();
-});
-test.after.each(() => fixture.close());
+const { test, fixture } = suiteWithServerPerTest('quotas carried by customers and projects (events.md 2.2)');
 
 const conflict = (...texts: string[]) => [409, { detail: `One or more quotas were exceeded: ${texts.join('; ')}` }];
 
@@ -25,7 +19,7 @@ const quotaOf = (object: Json, name: string): Json => object.quotas.find((quota:
 const usage = async (object: Json, name: string): Promise<number> =>
   quotaOf((await fixture.staff.get(object.url)).body, name).usage;
 const globalUsage = (name: string) =>
-  fixture.server.deployment.db.value(sql`SELECT usage FROM quota WHERE scope_kind = 'global' AND name = ${name}`);
+  fixture.server.app.db.value(sql`SELECT usage FROM quota WHERE scope_kind = 'global' AND name = ${name}`);
 
 test('usage follows projects, users, all customers and all projects', async () => {
   const customer = await fixture.customer('Alice');
@@ -183,7 +177,7 @@ test('a limit that equals the usage takes nothing away; deleting makes room agai
 });
 
 test('quotas are shown to whoever sees the object, and disappear with it', async () => {
-  const { db } = fixture.server.deployment;
+  const { db } = fixture.server.app;
   const quotas = () => db.value<number>(sql`SELECT count(*) FROM quota WHERE scope_kind <> 'global'`);
   const customer = await fixture.customer('Alice');
   const project = await fixture.project('Rocket', customer);

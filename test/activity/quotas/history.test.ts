@@ -2,22 +2,20 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { day } from '../../../src/kernel/clock.ts';
 import { sql } from '../../../src/kernel/db/sql.ts';
-import { Fixture, type Json } from '../../support/fixture.ts';
+import type { Json } from '../../support/fixture.ts';
 import { change, idOf, setQuota } from '../../support/links.ts';
+import { suiteWithServerPerTest } from '../../support/suite.ts';
 
-const test = suite('history of quotas (events.md 2.5)');
-let fixture: Fixture;
+const { test, fixture } = suiteWithServerPerTest('history of quotas (events.md 2.5)');
 let customer: Json;
 /** The path of nc_vm_count of the customer, a quota that nothing changes by itself. */
 let url: string;
 
 test.before.each(async () => {
-  fixture = await Fixture.start();
   fixture.clock.set('2018-01-01T00:00:00Z');
   customer = await fixture.customer('Alice');
   url = customer.quotas.find(({ name }: Json) => name === 'nc_vm_count').url;
 });
-test.after.each(() => fixture.close());
 
 const seconds = (time: string): number => Date.parse(time) / 1000;
 const created = seconds('2018-01-01T00:00:00Z');
@@ -46,7 +44,7 @@ test('an item is the point and the quota with limit and usage of that moment, th
 });
 
 test('a version is stored at creation and whenever limit or usage changes, none for a threshold or for no change', async () => {
-  const { db } = fixture.server.deployment;
+  const { db } = fixture.server.app;
   const versions = () =>
     db.value(sql`SELECT count(*) FROM quota_version v JOIN quota q ON q.id = v.quota_id WHERE q.name = 'nc_vm_count'`);
   assert.equal(await values(created), [[-1, 0]]);
@@ -198,7 +196,7 @@ test('404 for an unreadable quota comes before 400', async () => {
 
 test('versions live as long as the quota', async () => {
   use(4);
-  const { db } = fixture.server.deployment;
+  const { db } = fixture.server.app;
   assert.is(
     db.value(
       sql`SELECT count(*) FROM quota_version v JOIN quota q ON q.id = v.quota_id WHERE q.scope_kind = 'customer'`,
@@ -236,7 +234,7 @@ test.run();
 const retention = suite('quota_history_retention (events.md 7)');
 
 retention.before.each(async () => {
-  fixture = await Fixture.start({ quota_history_retention: 10 * day });
+  await fixture.open({ quota_history_retention: 10 * day });
   fixture.clock.set('2018-01-01T00:00:00Z');
   customer = await fixture.customer('Alice');
   url = customer.quotas.find(({ name }: Json) => name === 'nc_vm_count').url;
@@ -244,13 +242,11 @@ retention.before.each(async () => {
 retention.after.each(() => fixture.close());
 
 const quotaId = (): number =>
-  fixture.server.deployment.db.value<number>(
+  fixture.server.app.db.value<number>(
     sql`SELECT id FROM quota WHERE uuid = ${url.split('/').at(-2) as string}`,
   ) as number;
 const storedVersions = (): number =>
-  fixture.server.deployment.db.value<number>(
-    sql`SELECT count(*) FROM quota_version WHERE quota_id = ${quotaId()}`,
-  ) as number;
+  fixture.server.app.db.value<number>(sql`SELECT count(*) FROM quota_version WHERE quota_id = ${quotaId()}`) as number;
 
 retention('versions older than it are removed; the newest of them stays the first of the history', async () => {
   for (const [date, usage] of [
@@ -299,7 +295,7 @@ retention('versions older than it are removed; the newest of them stays the firs
 });
 
 retention('they are removed in small steps', async () => {
-  const { db } = fixture.server.deployment;
+  const { db } = fixture.server.app;
   change(fixture, () =>
     db.run(sql`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500)
     INSERT INTO quota_version SELECT ${quotaId()}, ${created * 1e6} + i * 1000000, -1, i FROM n`),
@@ -313,8 +309,7 @@ retention('they are removed in small steps', async () => {
 });
 
 retention('without the setting everything is kept for ever', async () => {
-  await fixture.close();
-  fixture = await Fixture.start();
+  await fixture.open();
   customer = await fixture.customer('Alice');
   url = customer.quotas.find(({ name }: Json) => name === 'nc_vm_count').url;
   use(1);

@@ -1,20 +1,17 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { countQuotas, createQuotas, requireQuotas } from '../../../src/activity/quotas/usage.ts';
 import { sql } from '../../../src/kernel/db/sql.ts';
-import { type Cast, cast, everybody, parts } from '../../support/cast.ts';
-import { Fixture, type Json } from '../../support/fixture.ts';
+import type { Json } from '../../support/fixture.ts';
 import { change, contextOf, link, setQuota, settings } from '../../support/links.ts';
+import { everybody, type Personas, parts, personas } from '../../support/personas.ts';
+import { suiteWithServerPerTest } from '../../support/suite.ts';
 
-const test = suite('quotas: list, read, edit (events.md 2.1, 2.3, 2.4)');
-let fixture: Fixture;
-let people: Cast;
+const { test, fixture } = suiteWithServerPerTest('quotas: list, read, edit (events.md 2.1, 2.3, 2.4)');
+let people: Personas;
 
 test.before.each(async () => {
-  fixture = await Fixture.start();
-  people = await cast(fixture);
+  people = await personas(fixture);
 });
-test.after.each(() => fixture.close());
 
 const customerNames = [
   'nc_app_count',
@@ -54,7 +51,7 @@ const globalQuota = async (name: string): Promise<Json> =>
 /** A quota of shared settings, backend-cached or not. */
 function settingsQuota(isBackend: boolean): string {
   const { id } = settings(fixture, 'Cloud');
-  const { db } = fixture.server.deployment;
+  const { db } = fixture.server.app;
   return change(fixture, () => {
     createQuotas(contextOf(fixture), 'settings', id, ['openstack_ram']);
     db.run(sql`UPDATE quota SET is_backend = ${Number(isBackend)} WHERE scope_kind = 'settings' AND scope_id = ${id}`);
@@ -134,7 +131,7 @@ test('the list holds the quotas the caller can read, in order of internal id, pa
     stranger: 0,
   });
   const all = (await fixture.staff.get('/api/quotas/?page_size=300')).body;
-  const { db } = fixture.server.deployment;
+  const { db } = fixture.server.app;
   assert.equal(
     all.map(({ uuid }: Json) => uuid),
     db.values(sql`SELECT uuid FROM quota ORDER BY id`),
@@ -407,15 +404,9 @@ test('moving a project checks every quota it adds to at the target, in order of 
 test('usage is never below zero', () => {
   const id = link(fixture, people.project, { vcpu: { usage: 2 } });
   change(fixture, () => countQuotas(contextOf(fixture), [{ scope: 'link', id, name: 'vcpu', delta: -5 }]));
-  assert.is(
-    fixture.server.deployment.db.value(sql`SELECT usage FROM quota WHERE scope_kind = 'link' AND name = 'vcpu'`),
-    0,
-  );
+  assert.is(fixture.server.app.db.value(sql`SELECT usage FROM quota WHERE scope_kind = 'link' AND name = 'vcpu'`), 0);
   setQuota(fixture, 'link', id, 'vcpu', { usage: 3 });
-  assert.is(
-    fixture.server.deployment.db.value(sql`SELECT usage FROM quota WHERE scope_kind = 'link' AND name = 'vcpu'`),
-    3,
-  );
+  assert.is(fixture.server.app.db.value(sql`SELECT usage FROM quota WHERE scope_kind = 'link' AND name = 'vcpu'`), 3);
 });
 
 test('demands on one quota count together', () => {

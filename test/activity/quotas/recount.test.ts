@@ -3,13 +3,13 @@ import * as assert from 'uvu/assert';
 import { expireRoles } from '../../../src/accounts/roles/roles.ts';
 import { findDrift } from '../../../src/activity/quotas/recount.ts';
 import { countQuotas } from '../../../src/activity/quotas/usage.ts';
+import { newUuid } from '../../../src/kernel/access/app.ts';
 import type { Caller } from '../../../src/kernel/access/caller.ts';
-import { newUuid } from '../../../src/kernel/access/deployment.ts';
 import { Request } from '../../../src/kernel/access/request.ts';
 import type { Endpoint, Method } from '../../../src/kernel/collection/endpoint.ts';
 import { sql } from '../../../src/kernel/db/sql.ts';
 import { HttpError } from '../../../src/kernel/http/error.ts';
-import { Incoming } from '../../../src/kernel/http/incoming.ts';
+import { IncomingRequest } from '../../../src/kernel/http/incoming-request.ts';
 import { Router } from '../../../src/kernel/http/router.ts';
 import { endpoints } from '../../support/catalogue.ts';
 import { Fixture, type Json } from '../../support/fixture.ts';
@@ -34,8 +34,8 @@ const router = new Router<Endpoint>();
 for (const endpoint of endpoints) router.add(endpoint);
 
 /** The staff user's requests, without a network between: the handler in a write of its own. Answers the status. */
-function directly({ server: { deployment } }: Fixture): Ask {
-  const { clock, db } = deployment;
+function directly({ server: { app } }: Fixture): Ask {
+  const { clock, db } = app;
   const user = db.get<{ id: number; uuid: string }>(sql`SELECT id, uuid FROM user WHERE username = 'admin'`) as {
     id: number;
     uuid: string;
@@ -51,7 +51,7 @@ function directly({ server: { deployment } }: Fixture): Ask {
     token: '',
   };
   return (method, path, body) => {
-    const incoming = new Incoming(
+    const incoming = new IncomingRequest(
       'test',
       method,
       path,
@@ -65,7 +65,7 @@ function directly({ server: { deployment } }: Fixture): Ask {
     if (!match || !operation) return 405;
     try {
       return db.write(() =>
-        operation.handle(new Request(deployment, incoming, match.params, caller, clock.now()), undefined as never),
+        operation.handle(new Request(app, incoming, match.params, caller, clock.now()), undefined as never),
       ).status;
     } catch (error) {
       if (error instanceof HttpError) return error.status;
@@ -77,7 +77,7 @@ function directly({ server: { deployment } }: Fixture): Ask {
 /** Everything about quotas that is not what the rows, counted from scratch, say it should be. */
 function wrong({
   server: {
-    deployment: { db },
+    app: { db },
   },
 }: Fixture): unknown[] {
   const usages = db.all(sql`
@@ -107,7 +107,7 @@ function wrong({
 /** Quotas whose newest version is not what they are now, and rows that belong to nothing. */
 const leftBehind = ({
   server: {
-    deployment: { db },
+    app: { db },
   },
 }: Fixture): unknown[] =>
   db.all(sql`
@@ -121,7 +121,7 @@ const leftBehind = ({
 /** Links of everything there is that operations can change; the provider of services stays. */
 function everything({
   server: {
-    deployment: { db },
+    app: { db },
   },
 }: Fixture) {
   return {
@@ -151,7 +151,7 @@ interface LinkRow {
 
 /** Links a project to a service or takes a link away, with its counts. */
 function relink(fixture: Fixture, row: Omit<LinkRow, 'id'>, delta: 1 | -1, run: () => void): number {
-  fixture.server.deployment.db.write(() => {
+  fixture.server.app.db.write(() => {
     run();
     const name = 'nc_service_project_link_count';
     countQuotas(contextOf(fixture), [
@@ -166,7 +166,7 @@ function relink(fixture: Fixture, row: Omit<LinkRow, 'id'>, delta: 1 | -1, run: 
 function operate(fixture: Fixture, ask: Ask, roll: (sides: number) => number): number | undefined {
   const {
     clock,
-    server: { deployment },
+    server: { app },
   } = fixture;
   const { customers, projects, users, roles, limits, links, free } = everything(fixture);
   const pick = <T>(list: readonly T[]): T => list[roll(list.length)] as T;
@@ -215,8 +215,8 @@ function operate(fixture: Fixture, ask: Ask, roll: (sides: number) => number): n
       free.length > 0,
       () => {
         const { customer_id, project_id, service_id } = pick(free);
-        const row = { uuid: newUuid(deployment), project_id, service_id };
-        return relink(fixture, { customer_id, project_id }, 1, () => deployment.db.insert('service_project_link', row));
+        const row = { uuid: newUuid(app), project_id, service_id };
+        return relink(fixture, { customer_id, project_id }, 1, () => app.db.insert('service_project_link', row));
       },
     ],
     [
@@ -225,7 +225,7 @@ function operate(fixture: Fixture, ask: Ask, roll: (sides: number) => number): n
       () => {
         const chosen = pick(links);
         return relink(fixture, chosen, -1, () =>
-          deployment.db.run(sql`DELETE FROM service_project_link WHERE id = ${chosen.id}`),
+          app.db.run(sql`DELETE FROM service_project_link WHERE id = ${chosen.id}`),
         );
       },
     ],
@@ -243,8 +243,8 @@ async function provider(fixture: Fixture): Promise<void> {
   for (const name of ['Cloud', 'Forge']) {
     const { id: settingsId } = settings(fixture, name, customer);
     change(fixture, () => {
-      const { deployment } = fixture.server;
-      deployment.db.insert('service', { uuid: newUuid(deployment), customer_id: customerId, settings_id: settingsId });
+      const { app } = fixture.server;
+      app.db.insert('service', { uuid: newUuid(app), customer_id: customerId, settings_id: settingsId });
       countQuotas(contextOf(fixture), [{ scope: 'customer', id: customerId, name: 'nc_service_count', delta: 1 }]);
     });
   }
@@ -256,7 +256,7 @@ test(`after ${steps} random creations, grants, revocations, expiries, moves, lin
   const fixture = await Fixture.start();
   try {
     await provider(fixture);
-    const { db } = fixture.server.deployment;
+    const { db } = fixture.server.app;
     const ask = directly(fixture);
     const roll = dice(20180105);
     const statuses = new Map<number | undefined, number>();
@@ -273,7 +273,7 @@ test(`after ${steps} random creations, grants, revocations, expiries, moves, lin
     }
     for (const status of [200, 201, 204, 400, 409])
       assert.ok((statuses.get(status) ?? 0) > 100, `many answers were ${status}: ${[...statuses]}`);
-    assert.equal([wrong(fixture), findDrift(fixture.server.deployment), leftBehind(fixture)], [[], [], []]);
+    assert.equal([wrong(fixture), findDrift(fixture.server.app), leftBehind(fixture)], [[], [], []]);
     assert.ok(
       (db.value<number>(sql`SELECT sum(usage) FROM quota WHERE scope_kind = 'project'`) as number) > 5,
       'projects have links',

@@ -1,20 +1,20 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Cast, cast, everybody } from '../../support/cast.ts';
-import { Fixture, type Json } from '../../support/fixture.ts';
+import type { Json } from '../../support/fixture.ts';
+import { everybody, type Personas, personas } from '../../support/personas.ts';
 import { type SimulatedService, simulatedService, work } from '../../support/simulated.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 
-const test = suite('quotas of services, links, settings and resources (events.md 2.1, 2.3, 2.4)');
-let fixture: Fixture;
-let people: Cast;
+const { test, fixture } = suiteWithServer(
+  'quotas of services, links, settings and resources (events.md 2.1, 2.3, 2.4)',
+);
+let people: Personas;
 const types = ['digitalocean', 'aws', 'gitlab', 'openstack', 'jira', 'oracle'] as const;
 const clouds = {} as Record<(typeof types)[number], SimulatedService>;
 let tenant: Json;
 let repository: Json;
 
 test.before(async () => {
-  fixture = await Fixture.start();
-  people = await cast(fixture);
+  people = await personas(fixture);
   for (const type of types) clouds[type] = await simulatedService(fixture, type, people, { name: type });
   const made = async (path: string, body: Json): Promise<Json> => {
     const answer = await fixture.staff.post(path, body);
@@ -35,7 +35,6 @@ test.before(async () => {
     visibility_level: 10,
   });
 });
-test.after(() => fixture.close());
 
 const limits = ({ quotas }: Json): [string, number][] => quotas.map(({ limit, name }: Json) => [name, limit]);
 const statuses = (url: string): Promise<Json> =>

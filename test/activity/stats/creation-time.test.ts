@@ -1,19 +1,16 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Cast, cast } from '../../support/cast.ts';
-import { Fixture } from '../../support/fixture.ts';
+import { type Personas, personas } from '../../support/personas.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 
-const test = suite('GET /api/stats/creation-time/ (events.md 6.1)');
-let fixture: Fixture;
-let world: Cast;
+const { test, fixture } = suiteWithServer('GET /api/stats/creation-time/ (events.md 6.1)');
+let world: Personas;
 
 /** 2018-03-01T00:00:00Z; customers are created 0, 0.9, 10 and 20 seconds later. */
 const begin = 1519862400;
 const path = '/api/stats/creation-time/';
 
 test.before(async () => {
-  fixture = await Fixture.start();
-  world = await cast(fixture);
+  world = await personas(fixture);
   for (const [i, seconds] of [0, 0.9, 10, 20].entries()) {
     fixture.clock.set(Math.round((begin + seconds) * 1_000_000));
     const customer = await fixture.customer(`Customer ${i}`);
@@ -23,7 +20,6 @@ test.before(async () => {
     }
   }
 });
-test.after(() => fixture.close());
 
 const ask = (query: string, client = fixture.staff) => client.get(`${path}?${query}`);
 

@@ -1,19 +1,17 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Cast, cast } from '../../support/cast.ts';
-import { type Client, Fixture, type Json } from '../../support/fixture.ts';
+import type { Client, Json } from '../../support/fixture.ts';
 import { link, setQuota } from '../../support/links.ts';
+import { type Personas, personas } from '../../support/personas.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 
-const test = suite('GET /api/stats/quota/ (events.md 6.2)');
-let fixture: Fixture;
-let people: Cast;
+const { test, fixture } = suiteWithServer('GET /api/stats/quota/ (events.md 6.2)');
+let people: Personas;
 let sibling: Json;
 let other: Json;
 let elsewhere: Json;
 
 test.before(async () => {
-  fixture = await Fixture.start();
-  people = await cast(fixture);
+  people = await personas(fixture);
   sibling = await fixture.project('Sibling', people.customer);
   other = await fixture.customer('Other');
   elsewhere = await fixture.project('Elsewhere', other);
@@ -24,7 +22,6 @@ test.before(async () => {
   link(fixture, elsewhere, { vcpu: { limit: 1000, usage: 50 } });
   link(fixture, elsewhere);
 });
-test.after(() => fixture.close());
 
 const stats = async (query: string, client: Client = fixture.staff): Promise<Json> =>
   (await client.get(`/api/stats/quota/?${query}`)).body;

@@ -1,18 +1,16 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Cast, cast } from '../../support/cast.ts';
-import { type Client, Fixture, type Json } from '../../support/fixture.ts';
+import type { Client, Json } from '../../support/fixture.ts';
 import { link, setQuota } from '../../support/links.ts';
+import { type Personas, personas } from '../../support/personas.ts';
+import { suiteWithServerPerTest } from '../../support/suite.ts';
 
-const test = suite('GET /api/stats/quota/timeline/ (events.md 6.3)');
-let fixture: Fixture;
-let people: Cast;
+const { test, fixture } = suiteWithServerPerTest('GET /api/stats/quota/timeline/ (events.md 6.3)');
+let people: Personas;
 
 test.before.each(async () => {
-  fixture = await Fixture.start();
-  people = await cast(fixture);
+  people = await personas(fixture);
 });
-test.after.each(() => fixture.close());
 
 const seconds = (time: string): number => Date.parse(time) / 1000;
 const at = (time: string): void => fixture.clock.set(time);
@@ -301,9 +299,9 @@ test.run();
 const forgotten = suite('timeline and quota_history_retention');
 
 forgotten('what was forgotten has no values, what remains its right ones', async () => {
-  fixture = await Fixture.start({ quota_history_retention: 86_400_000_000 });
+  await fixture.open({ quota_history_retention: 86_400_000_000 });
   try {
-    people = await cast(fixture);
+    people = await personas(fixture);
     at('2018-01-06T00:00:00Z');
     const id = link(fixture, people.project, { vcpu: { limit: 10, usage: 1 } });
     at('2018-01-07T00:00:00Z');

@@ -1,13 +1,12 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Cast, cast, everybody } from '../../support/cast.ts';
 import { dropletService } from '../../support/droplets.ts';
-import { Fixture, type Json, start } from '../../support/fixture.ts';
+import { type Json, start } from '../../support/fixture.ts';
+import { everybody, type Personas, personas } from '../../support/personas.ts';
 import { simulatedService, work } from '../../support/simulated.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 
-const test = suite('counters (core.md 9)');
-let fixture: Fixture;
-let company: Cast;
+const { test, fixture } = suiteWithServer('counters (core.md 9)');
+let company: Personas;
 
 const keys = [
   'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFh one@desk',
@@ -15,10 +14,8 @@ const keys = [
 ];
 
 test.before(async () => {
-  fixture = await Fixture.start();
-  company = await cast(fixture);
+  company = await personas(fixture);
 });
-test.after(() => fixture.close());
 
 const customerCounters = (query = '', client = fixture.staff) => client.get(`${company.customer.url}counters/${query}`);
 const projectCounters = (query = '', client = fixture.staff) => client.get(`${company.project.url}counters/${query}`);

@@ -5,16 +5,14 @@ import { demo, demoPassword } from '../../../src/app/demo/demo.ts';
 import { examine } from '../../../src/app/doctor/doctor.ts';
 import { sql } from '../../../src/kernel/db/sql.ts';
 import { type Client, Fixture, type Json } from '../../support/fixture.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 
-let fixture: Fixture;
 let told: string;
 
-const world = suite('demonstration world');
+const { test: world, fixture } = suiteWithServer('demonstration world');
 world.before(async () => {
-  fixture = await Fixture.start();
-  told = await demo(fixture.server.deployment);
+  told = await demo(fixture.server.app);
 });
-world.after(() => fixture.close());
 
 const count = async (client: Client, path: string): Promise<number> =>
   Number((await client.get(path)).headers.get('x-result-count'));
@@ -46,7 +44,7 @@ world('has 12 customers, 40 projects, 120 users and their keys', async () => {
 });
 
 world('tells how much there is, and since when', () => {
-  const events = fixture.server.deployment.db.value<number>(sql`SELECT count(*) FROM event`);
+  const events = fixture.server.app.db.value<number>(sql`SELECT count(*) FROM event`);
   const [first, second] = told.split('\n');
   assert.match(first ?? '', /^The demonstration world is ready: 12 customers, 40 projects, 121 users, \d+ SSH keys,$/);
   assert.match(
@@ -149,7 +147,7 @@ interface Event {
 }
 
 function events(of = fixture): Event[] {
-  const rows = of.server.deployment.db.all<Omit<Event, 'context'> & { context: string }>(
+  const rows = of.server.app.db.all<Omit<Event, 'context'> & { context: string }>(
     sql`SELECT at, type, message, context FROM event ORDER BY id`,
   );
   return rows.map((row) => ({ ...row, context: JSON.parse(row.context) }));
@@ -201,11 +199,11 @@ world('has a history of two years in which everything has its event at its time'
 });
 
 world('has quotas that count what is there', () => {
-  assert.equal(examine(fixture.server.deployment, false), { problems: [], isHealthy: true });
+  assert.equal(examine(fixture.server.app, false), { problems: [], isHealthy: true });
 });
 
 world('leaves nobody logged in and nobody locked out', () => {
-  const { db } = fixture.server.deployment;
+  const { db } = fixture.server.app;
   const sessions = sql`SELECT count(*) FROM token t JOIN user u ON u.id = t.user_id WHERE t.revoked IS NULL AND u.username <> 'admin' AND t.created < ${fixture.clock.now()}`;
   assert.is(db.value(sessions), 0);
   assert.is(db.value(sql`SELECT count(*) FROM login_failure`), 0);
@@ -255,7 +253,7 @@ const seeding = suite('demonstration world from its seed');
 
 /** Everything but what no seed decides: the salt in the password's hash, the global quotas, and the user `admin`. */
 function contents({ server }: Fixture): unknown {
-  const { db } = server.deployment;
+  const { db } = server.app;
   return [
     db.all(
       sql`SELECT id, uuid, username, full_name, native_name, email, phone_number, date_joined, is_active FROM user WHERE username <> 'admin' ORDER BY id`,
@@ -285,7 +283,7 @@ function contents({ server }: Fixture): unknown {
 async function filled(seed?: string): Promise<unknown> {
   const server = await Fixture.start();
   try {
-    await demo(server.server.deployment, seed);
+    await demo(server.server.app, seed);
     return contents(server);
   } finally {
     await server.close();
@@ -307,7 +305,7 @@ seeding('is refused in one line, with nothing changed, where there are customers
   const server = await Fixture.start();
   await server.customer('Alice');
   const before = contents(server);
-  const message = await demo(server.server.deployment).catch((error: Error) => error.message);
+  const message = await demo(server.server.app).catch((error: Error) => error.message);
   assert.is(message, 'there are customers already; the demonstration world needs a database without any');
   assert.equal(contents(server), before);
   await server.close();
@@ -317,7 +315,7 @@ seeding('leaves nothing behind when one of its names is taken', async () => {
   const server = await Fixture.start();
   await server.user('mari.tamm');
   const before = contents(server);
-  const message = await demo(server.server.deployment).catch((error: Error) => error.message);
+  const message = await demo(server.server.app).catch((error: Error) => error.message);
   assert.match(
     message,
     /^POST \/api\/users\/ .* was refused: \{"username":\["user with this username already exists\."\]\}$/,

@@ -3,18 +3,20 @@
  * one, is sent to a server that knows nothing yet: an example that creates something makes the object that the others
  * mean. Answers are compared with the document by the client of the fixture.
  */
-
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { openApi } from '../../../src/app/docs/openapi.ts';
 import { raw, sql } from '../../../src/kernel/db/sql.ts';
 import { catalogue, endpoints } from '../../support/catalogue.ts';
-import { Fixture, type Json } from '../../support/fixture.ts';
+import type { Json } from '../../support/fixture.ts';
 import { SamlFixture } from '../../support/saml-fixture.ts';
 import { step } from '../../support/simulated.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 import { pixel } from '../rights/situation.ts';
 
-const test = suite('examples in the documentation');
+// Names lead nowhere: nothing is sent to the destinations of hooks.
+const { test, fixture } = suiteWithServer('examples in the documentation', {
+  resolve: (_, callback) => callback(new Error('There is no such host.'), []),
+});
 const document: Json = openApi(endpoints);
 
 /** One operation that writes; deletions have nothing to send. */
@@ -108,19 +110,12 @@ const runtimeStates: Readonly<Record<string, string>> = {
   ),
 };
 
-let fixture: Fixture;
 /** Links of the objects that examples have made, by collection. */
 const made = new Map<string, string>();
 const pending = new Set(requests);
 
-test.before(async () => {
-  // Names lead nowhere: nothing is sent to the destinations of hooks.
-  fixture = await Fixture.start({ resolve: (_, callback) => callback(new Error('There is no such host.'), []) });
-});
-test.after(() => fixture.close());
-
 function change(...statements: readonly ReturnType<typeof sql>[]): void {
-  const { db } = fixture.server.deployment;
+  const { db } = fixture.server.app;
   db.write(() => {
     for (const statement of statements) db.run(statement);
   });
@@ -206,7 +201,7 @@ function bodyOf({ body, form }: Request, links: ReadonlyMap<string, string>): un
 
 /** Lets jobs run until everything rests; the simulator answers at once and has something to import. */
 async function settle(): Promise<void> {
-  const { db } = fixture.server.deployment;
+  const { db } = fixture.server.app;
   change(
     sql`UPDATE service_settings SET options = json_patch(options, '{"simulator_latency":"0","simulator_inventory":1,"external_network_id":"public"}')`,
     // Accounts without the certifications that a project demands take no resources of it.
@@ -274,7 +269,7 @@ test('every example of a request does what the documentation says', async () => 
     [],
     'requests for objects that nothing makes',
   );
-  const { db } = fixture.server.deployment;
+  const { db } = fixture.server.app;
   assert.equal(
     db.values(
       sql`SELECT error_message FROM resource WHERE state = 'Erred' UNION ALL SELECT error_message FROM service_settings WHERE state = 'Erred'`,

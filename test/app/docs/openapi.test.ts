@@ -3,20 +3,17 @@
 import { createHash } from 'node:crypto';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { endpoints } from '../../support/catalogue.ts';
 import { Fixture, type Json } from '../../support/fixture.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 
-const docs = suite('documentation');
-let fixture: Fixture;
+const { test: docs, fixture } = suiteWithServer('documentation');
 let document: Json;
 
 docs.before(async () => {
-  fixture = await Fixture.start();
   document = (await fixture.anonymous.get('/docs/')).body;
 });
-docs.after(() => fixture.close());
 
 const operations = (): [string, string, Json][] =>
   Object.entries<Json>(document.paths).flatMap(([path, { parameters: _, ...methods }]) =>

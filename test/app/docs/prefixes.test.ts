@@ -1,18 +1,14 @@
 /** core.md 3: what GET /api/ names, spelled out, and that nobody's token matters to GET /api/configuration/. */
 
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { catalogue } from '../../support/catalogue.ts';
-import { Fixture } from '../../support/fixture.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 
-const test = suite('prefixes of the API');
-let fixture: Fixture;
+const { test, fixture } = suiteWithServer('prefixes of the API');
 
 test.before(async () => {
-  fixture = await Fixture.start();
   await fixture.user('stranger');
 });
-test.after(() => fixture.close());
 
 const common = [
   'alerts',

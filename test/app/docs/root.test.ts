@@ -1,16 +1,10 @@
 /** core.md 3: root, version and configuration. */
 import { readFileSync } from 'node:fs';
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Fixture } from '../../support/fixture.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 
-const root = suite('root, version and configuration');
-let fixture: Fixture;
-
-root.before(async () => {
-  fixture = await Fixture.start();
-});
-root.after(() => fixture.close());
+const { test: root, fixture } = suiteWithServer('root, version and configuration');
 
 root('GET /api/ needs a token', async () => {
   assert.is((await fixture.anonymous.get('/api/')).status, 401);

@@ -44,7 +44,7 @@ const invitation: Body = ({ customers, projects }, object) => ({
 });
 /** Whatever was done with them before, invitations wait to be accepted. */
 const pending: Body = ({ fixture: { server } }) => {
-  const { db } = server.deployment;
+  const { db } = server.app;
   db.write(() => db.run(sql`UPDATE invitation SET state = 'pending'`));
 };
 const account: Body = () => ({ agree_with_policy: true });

@@ -2,9 +2,9 @@
 
 import { createQuotas } from '../../../src/activity/quotas/usage.ts';
 import { placeOf } from '../../../src/cloud/resources/creation.ts';
-import { insertResource } from '../../../src/cloud/resources/rows.ts';
-import { createLink, createService } from '../../../src/cloud/services/linking.ts';
-import { newUuid, ownContext } from '../../../src/kernel/access/deployment.ts';
+import { insertResource } from '../../../src/cloud/resources/resource-store.ts';
+import { createLink, createService } from '../../../src/cloud/services/service-lifecycle.ts';
+import { newUuid, systemContext } from '../../../src/kernel/access/app.ts';
 import { sql } from '../../../src/kernel/db/sql.ts';
 import { catalogue, endpoints } from '../../support/catalogue.ts';
 import type { Situation } from './situation.ts';
@@ -131,14 +131,14 @@ interface Connection {
 }
 
 function inserted<T>({ fixture }: Situation, work: () => T): T {
-  const { db } = fixture.server.deployment;
+  const { db } = fixture.server.app;
   const result = db.write(work);
   db.commit();
   return result;
 }
 
 const idOf = ({ fixture }: Situation, table: 'customer' | 'project', uuid: string): number =>
-  fixture.server.deployment.db.value<number>(
+  fixture.server.app.db.value<number>(
     table === 'customer'
       ? sql`SELECT id FROM customer WHERE uuid = ${uuid}`
       : sql`SELECT id FROM project WHERE uuid = ${uuid}`,
@@ -151,14 +151,14 @@ function connect(
   object: string,
   projectUuid = place.projects[object].uuid as string,
 ): Connection {
-  const { deployment } = place.fixture.server;
-  const { db } = deployment;
-  const context = ownContext(deployment);
+  const { app } = place.fixture.server;
+  const { db } = app;
+  const context = systemContext(app);
   const customer = idOf(place, 'customer', place.customers[object].uuid);
   const type = catalogue.types.find(({ name }) => name === typeName);
   return inserted(place, () => {
     const settings = db.insert('service_settings', {
-      uuid: newUuid(deployment),
+      uuid: newUuid(app),
       name: 'Cloud',
       type: typeName,
       state: 'In Sync',
@@ -182,14 +182,14 @@ function connect(
 /** A new object of the collection of a path, as the word for it says; answers its key. */
 export function newKeyOf(place: Situation, path: string, object: string): string {
   const collection = collectionOf(path);
-  const { deployment } = place.fixture.server;
-  const { db } = deployment;
+  const { app } = place.fixture.server;
+  const { db } = app;
   const property = propertyPaths.get(collection);
   const typed = kindPaths.get(collection);
   const whose = object === 'foreign' ? 'foreign' : 'own';
   if (property) {
     const isGlobal = object === 'any';
-    const uuid = newUuid(deployment);
+    const uuid = newUuid(app);
     const settings_id = isGlobal ? null : connect(place, property.type.name, whose).settings;
     inserted(place, () =>
       db.insert('property', {
@@ -212,14 +212,14 @@ export function newKeyOf(place: Situation, path: string, object: string): string
 
 /** A resource in state OK, and what it belongs to. */
 function newResource(place: Situation, kind: string, { linkId }: Connection): string {
-  const { deployment } = place.fixture.server;
-  const context = ownContext(deployment);
+  const { app } = place.fixture.server;
+  const context = systemContext(app);
   const make = (name: string, values: Readonly<Record<string, unknown>> = {}): { uuid: string; id: number } =>
     insertResource(context, {
       kind: name,
-      ...placeOf(deployment, linkId),
+      ...placeOf(app, linkId),
       state: 'OK',
-      values: { name: 'one', backend_id: newUuid(deployment), ...values },
+      values: { name: 'one', backend_id: newUuid(app), ...values },
     });
   const parent = catalogue.kind(kind).kind.references?.parent_id?.kind;
   return inserted(place, () => make(kind, parent === undefined ? {} : { parent_id: make(parent).id })).uuid;
@@ -227,11 +227,11 @@ function newResource(place: Situation, kind: string, { linkId }: Connection): st
 
 /** An entity that the guest made in a project of JIRA. */
 function newEntity(place: Situation, collection: string): string {
-  const { deployment } = place.fixture.server;
-  const { db } = deployment;
+  const { app } = place.fixture.server;
+  const { db } = app;
   const connection = connect(place, 'JIRA', 'own');
   const project = newResource(place, 'JIRA.Project', connection);
-  const { now } = ownContext(deployment);
+  const { now } = systemContext(app);
   return inserted(place, () => {
     const common = {
       settings_id: connection.settings,
@@ -239,11 +239,7 @@ function newEntity(place: Situation, collection: string): string {
       created: now,
       user_id: db.value<number>(sql`SELECT id FROM user WHERE username = 'guest'`),
     };
-    const keys = {
-      'jira-issues': newUuid(deployment),
-      'jira-comments': newUuid(deployment),
-      'jira-attachments': newUuid(deployment),
-    };
+    const keys = { 'jira-issues': newUuid(app), 'jira-comments': newUuid(app), 'jira-attachments': newUuid(app) };
     const issue_id = db.insert('jira_issue', {
       ...common,
       uuid: keys['jira-issues'],
@@ -267,7 +263,7 @@ function newEntity(place: Situation, collection: string): string {
 /** A valid body of what creates an entity in the own project, for a user who sees what it belongs to if he sees the project. */
 export function entityBody(place: Situation, path: string, user: string | undefined): unknown {
   const collection = collectionOf(path);
-  const { db } = place.fixture.server.deployment;
+  const { db } = place.fixture.server.app;
   const key = newEntity(place, 'jira-issues');
   const issue = `/api/jira-issues/${key}/`;
   inserted(place, () =>
@@ -284,7 +280,7 @@ export function entityBody(place: Situation, path: string, user: string | undefi
     sql`SELECT r.uuid, r.settings_id FROM jira_issue i JOIN resource r ON r.id = i.jira_project_id WHERE i.uuid = ${key}`,
   );
   const property = (kind: string, path: string): string => {
-    const uuid = newUuid(place.fixture.server.deployment);
+    const uuid = newUuid(place.fixture.server.app);
     inserted(place, () =>
       db.insert('property', {
         uuid,

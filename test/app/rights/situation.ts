@@ -2,8 +2,8 @@
 
 import type { ServerOptions } from '../../../src/app/server.ts';
 import type { Resolver } from '../../../src/kernel/net/resolver.ts';
-import { type Cast, cast } from '../../support/cast.ts';
 import { type Client, Fixture, type Json } from '../../support/fixture.ts';
+import { type Personas, personas } from '../../support/personas.ts';
 
 /** The columns of the table: staff, global support, the four kinds of role, and those without any. */
 export const columns = ['ST', 'GS', 'CO', 'CS', 'PM', 'PA', 'PS', 'UN', 'IN', 'AN'] as const;
@@ -64,7 +64,7 @@ export async function situation(options: ServerOptions = {}): Promise<Situation>
   // Names lead nowhere: a hook's test delivery waits for its next attempt.
   const resolve: Resolver = (_, callback) => callback(new Error('There is no such host.'), []);
   const fixture = await Fixture.start({ resolve, ...options });
-  const company = await cast(fixture);
+  const company = await personas(fixture);
   const bob = await fixture.customer('Bob');
   const boat = await fixture.project('Boat', bob);
   // Two who ask for nothing: one whom everybody sees, and one of the staff.
@@ -135,7 +135,7 @@ export async function situation(options: ServerOptions = {}): Promise<Situation>
 }
 
 /** The clients of the columns; the inactive one kept a token from better days, and has a role. */
-async function callers(fixture: Fixture, { clients, customer }: Cast): Promise<Readonly<Record<Column, Client>>> {
+async function callers(fixture: Fixture, { clients, customer }: Personas): Promise<Readonly<Record<Column, Client>>> {
   const inactive = await fixture.user('inactive');
   await fixture.grant(customer, inactive, 'owner');
   const IN = fixture.as('inactive');
@@ -178,7 +178,11 @@ async function estate(fixture: Fixture, customer: Json, project: Json, guest: Js
   return { permissions: pks(permissions), past: pks(past), alert: alert.uuid as string };
 }
 
-async function ownPermissions(fixture: Fixture, { users }: Cast, structure: 'customer' | 'project'): Promise<OwnKeys> {
+async function ownPermissions(
+  fixture: Fixture,
+  { users }: Personas,
+  structure: 'customer' | 'project',
+): Promise<OwnKeys> {
   const records: readonly Json[] = (await fixture.staff.get(`/api/${structure}-permissions/?page_size=300`)).body;
   const pkOf = (user: Json): string | undefined =>
     records.find(({ user_uuid }) => user_uuid === user.uuid)?.pk?.toString();

@@ -45,9 +45,9 @@ const history =
 const stats = await answer(api.GET('/api/alerts/stats/'));
 const created = await answer(api.GET('/api/stats/creation-time/', { params: { query: { type: 'customer' } } }));
 
-// @ts-expect-error no such severity
 void (() =>
   api.POST('/api/alerts/', {
+    // @ts-expect-error no such severity
     body: { scope: customer.url, alert_type: 'noise', severity: 'Loud', message: 'It is loud.' },
   }));
 

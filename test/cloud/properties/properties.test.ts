@@ -1,25 +1,22 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { newUuid } from '../../../src/kernel/access/deployment.ts';
-import { type Cast, cast, everybody } from '../../support/cast.ts';
+import { newUuid } from '../../../src/kernel/access/app.ts';
 import { catalogue } from '../../support/catalogue.ts';
 import { type Droplets, dropletService } from '../../support/droplets.ts';
-import { Fixture, type Json } from '../../support/fixture.ts';
+import type { Json } from '../../support/fixture.ts';
+import { everybody, type Personas, personas } from '../../support/personas.ts';
 import { type SimulatedService, simulatedService } from '../../support/simulated.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 
-const test = suite('properties, common rules (providers.md 1.3)');
-let fixture: Fixture;
-let people: Cast;
+const { test, fixture } = suiteWithServer('properties, common rules (providers.md 1.3)');
+let people: Personas;
 let cloud: Droplets;
 let office: SimulatedService;
 
 test.before(async () => {
-  fixture = await Fixture.start();
-  people = await cast(fixture);
+  people = await personas(fixture);
   cloud = await dropletService(fixture, people);
   office = await simulatedService(fixture, 'jira', people, { name: 'Office' });
 });
-test.after(() => fixture.close());
 
 const sizes = '/api/digitalocean-sizes/';
 const names = async (path: string, client = fixture.staff): Promise<string[]> =>
@@ -83,10 +80,10 @@ test('those of settings are readable by who sees the settings or a service on th
 });
 
 test('a real backend has a set of its own; a property of another set does not exist', async () => {
-  const { deployment } = fixture.server;
-  const uuid = newUuid(deployment);
-  deployment.db.write(() =>
-    deployment.db.insert('property', {
+  const { app } = fixture.server;
+  const uuid = newUuid(app);
+  app.db.write(() =>
+    app.db.insert('property', {
       uuid,
       kind: 'DigitalOcean.Region',
       backend: 'https://ocean.example.com/v2',

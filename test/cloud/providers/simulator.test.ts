@@ -1,20 +1,17 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { sql } from '../../../src/kernel/db/sql.ts';
 import { type Droplets, dropletService } from '../../support/droplets.ts';
 import { Fixture, type Json } from '../../support/fixture.ts';
 import { passage, setOptions, simulatedService, step, work } from '../../support/simulated.ts';
+import { suiteWithServerPerTest } from '../../support/suite.ts';
 
-const test = suite('the simulator (providers.md 3)');
-let fixture: Fixture;
+const { test, fixture } = suiteWithServerPerTest('the simulator (providers.md 3)');
 let place: { readonly customer: Json; readonly project: Json };
 
 test.before.each(async () => {
-  fixture = await Fixture.start();
   const customer = await fixture.customer('Alice');
   place = { customer, project: await fixture.project('Rocket', customer) };
 });
-test.after.each(() => fixture.close());
 
 const ocean = (options: Readonly<Record<string, unknown>> = {}): Promise<Droplets> =>
   dropletService(fixture, place, options);
@@ -22,7 +19,7 @@ const present = async ({ url }: Json): Promise<Json> => (await fixture.staff.get
 const droplets = async (cloud: Droplets): Promise<Json[]> =>
   (await fixture.staff.get(`/api/digitalocean-droplets/?page_size=300&o=created&service_uuid=${cloud.service.uuid}`))
     .body;
-const world = (): Json[] => fixture.server.deployment.db.all(sql`SELECT * FROM simulated_object ORDER BY id`);
+const world = (): Json[] => fixture.server.app.db.all(sql`SELECT * FROM simulated_object ORDER BY id`);
 const synchronise = async (): Promise<void> => {
   fixture.clock.advance(30 * 60);
   await work(fixture);
@@ -76,7 +73,7 @@ test('the world survives unlinking, and goes with the settings', async () => {
   const { cores, external_ips, name, runtime_state } = await present(again.body);
   assert.equal([name, runtime_state, cores, external_ips], ['web', 'online', 1, droplet.external_ips]);
   await fixture.staff.post(`${cloud.service.url}unlink/`);
-  assert.equal([world(), fixture.server.deployment.db.value(sql`SELECT count(*) FROM simulated_counter`)], [[], 0]);
+  assert.equal([world(), fixture.server.app.db.value(sql`SELECT count(*) FROM simulated_counter`)], [[], 0]);
 });
 
 test('a row is seen in Scheduled, then …ing with the interim runtime state, then OK, also with latency 0', async () => {
@@ -478,7 +475,7 @@ test('every type with imports has unmanaged objects of every importable kind', a
   };
   for (const [prefix, expected] of Object.entries(kinds)) {
     const { service } = await simulatedService(fixture, prefix, place, { name: prefix, simulator_inventory: 1 });
-    const { db } = fixture.server.deployment;
+    const { db } = fixture.server.app;
     const found = db.values<string>(sql`SELECT i.kind FROM inventory i JOIN service v ON v.settings_id = i.settings_id
       WHERE v.uuid = ${service.uuid} AND i.name LIKE 'unmanaged-%' ORDER BY i.kind`);
     for (const kind of expected) assert.is(found.filter((one) => one === kind).length, 1, kind);

@@ -1,22 +1,19 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Cast, cast } from '../../support/cast.ts';
 import { type Droplets, dropletService } from '../../support/droplets.ts';
-import { Fixture, type Json } from '../../support/fixture.ts';
+import type { Json } from '../../support/fixture.ts';
+import { type Personas, personas } from '../../support/personas.ts';
 import { publicKeys } from '../../support/public-keys.ts';
 import { simulatedService, work } from '../../support/simulated.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 
-const test = suite('fields of resources (services.md 7.1)');
-let fixture: Fixture;
-let people: Cast;
+const { test, fixture } = suiteWithServer('fields of resources (services.md 7.1)');
+let people: Personas;
 let cloud: Droplets;
 
 test.before(async () => {
-  fixture = await Fixture.start();
-  people = await cast(fixture);
+  people = await personas(fixture);
   cloud = await dropletService(fixture, people);
 });
-test.after(() => fixture.close());
 
 const list = '/api/digitalocean-droplets/';
 const refusal = async (fields: Readonly<Record<string, unknown>>, client = fixture.staff): Promise<unknown[]> => {

@@ -1,21 +1,21 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { sql } from '../../../src/kernel/db/sql.ts';
-import { type Cast, cast } from '../../support/cast.ts';
 import { type Droplets, dropletService } from '../../support/droplets.ts';
-import { Fixture, type Json, type RecordedEvent } from '../../support/fixture.ts';
+import { by, inCustomer, inProject } from '../../support/expected-event.ts';
+import type { Json, RecordedEvent } from '../../support/fixture.ts';
+import { type Personas, personas } from '../../support/personas.ts';
 import { passage, type SimulatedService, setOptions, simulatedService, step, work } from '../../support/simulated.ts';
-import { by, inCustomer, inProject } from '../../support/told.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 
-const test = suite('the life of a resource: states, requests, events (services.md 8.1, 8.2, 8.6)');
-let fixture: Fixture;
-let people: Cast;
+const { test, fixture } = suiteWithServer(
+  'the life of a resource: states, requests, events (services.md 8.1, 8.2, 8.6)',
+);
+let people: Personas;
 let cloud: Droplets;
 let office: SimulatedService;
 
 test.before(async () => {
-  fixture = await Fixture.start();
-  people = await cast(fixture);
+  people = await personas(fixture);
   cloud = await dropletService(fixture, people);
   office = await simulatedService(fixture, 'jira', people, { name: 'Office' });
 });
@@ -24,7 +24,6 @@ test.after.each(async () => {
   for (const { url } of (await fixture.staff.get('/api/resources/')).body) await fixture.staff.post(`${url}unlink/`);
   fixture.events();
 });
-test.after(() => fixture.close());
 
 const fail = (failures: string): Promise<void> => setOptions(fixture, cloud.settings, { simulator_failures: failures });
 const present = async ({ url }: Json): Promise<Json> => (await fixture.staff.get(url)).body;
@@ -197,7 +196,7 @@ test('a pull is accepted in OK and Erred, and clears the failure when the provid
 
 test('a pull that does not find the object is Erred and raises an alert; finding it again closes it', async () => {
   const droplet = await cloud.make();
-  const { db } = fixture.server.deployment;
+  const { db } = fixture.server.app;
   const alerts = (): Promise<string[]> => alertsAbout(droplet);
   db.script(`UPDATE simulated_object SET backend_id = 'gone' WHERE backend_id = '${droplet.backend_id}'`);
   await act(droplet, 'pull');
@@ -321,7 +320,7 @@ test('a changed name that the provider must learn goes through Update Scheduled;
 });
 
 test('unlink removes the row here only, in any state, with its job', async () => {
-  const { db } = fixture.server.deployment;
+  const { db } = fixture.server.app;
   for (const prepare of [
     async (): Promise<Json> => cloud.begin(),
     async (): Promise<Json> => {
@@ -368,7 +367,7 @@ test('requests on one row are serialised: of many at once one is accepted', asyn
   const droplet = await cloud.make();
   const answers = await Promise.all(Array.from({ length: 10 }, () => people.clients.admin.post(`${droplet.url}stop/`)));
   assert.equal(answers.map(({ status }) => status).sort(), [202, ...Array(9).fill(409)]);
-  assert.is(fixture.server.deployment.db.value(sql`SELECT count(*) FROM job`), 1);
+  assert.is(fixture.server.app.db.value(sql`SELECT count(*) FROM job`), 1);
 });
 
 test.run();

@@ -1,14 +1,15 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Cast, cast } from '../../support/cast.ts';
 import { catalogue } from '../../support/catalogue.ts';
 import { type Droplets, dropletService } from '../../support/droplets.ts';
-import { Fixture, type Json } from '../../support/fixture.ts';
+import type { Json } from '../../support/fixture.ts';
+import { type Personas, personas } from '../../support/personas.ts';
 import { type SimulatedService, simulatedService, step, work } from '../../support/simulated.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 
-const test = suite('the list of resources, its count, filters and orderings (services.md 7.2, 7.3)');
-let fixture: Fixture;
-let people: Cast;
+const { test, fixture } = suiteWithServer(
+  'the list of resources, its count, filters and orderings (services.md 7.2, 7.3)',
+);
+let people: Personas;
 let cloud: Droplets;
 let office: SimulatedService;
 let far: Droplets;
@@ -32,8 +33,7 @@ const item = (name: string, key: string, value: number): Promise<Json> =>
  * droplet dog, still Creation Scheduled.
  */
 test.before(async () => {
-  fixture = await Fixture.start();
-  people = await cast(fixture);
+  people = await personas(fixture);
   cloud = await dropletService(fixture, people);
   office = await simulatedService(fixture, 'jira', people, { name: 'Office' });
   const bob = await fixture.customer('Bob', { native_name: 'Боб', abbreviation: 'BOB' });
@@ -63,7 +63,6 @@ test.before(async () => {
   await work(fixture);
   made.dog = await far.begin({ name: 'dog' });
 });
-test.after(() => fixture.close());
 
 const every = ['Ant', 'Cat', 'bee', 'dog', 'eel'];
 

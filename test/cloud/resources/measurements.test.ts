@@ -1,12 +1,11 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Cast, cast, everybody } from '../../support/cast.ts';
 import { type Droplets, dropletService } from '../../support/droplets.ts';
-import { Fixture, type Json } from '../../support/fixture.ts';
+import type { Json } from '../../support/fixture.ts';
+import { everybody, type Personas, personas } from '../../support/personas.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 
-const test = suite('SLA and monitoring items (services.md 7.4)');
-let fixture: Fixture;
-let people: Cast;
+const { test, fixture } = suiteWithServer('SLA and monitoring items (services.md 7.4)');
+let people: Personas;
 let cloud: Droplets;
 let web: Json;
 let db: Json;
@@ -15,13 +14,11 @@ const sla = '/api/resource-sla/';
 const items = '/api/monitoring-items/';
 
 test.before(async () => {
-  fixture = await Fixture.start();
-  people = await cast(fixture);
+  people = await personas(fixture);
   cloud = await dropletService(fixture, people);
   web = await cloud.make({ name: 'web' });
   db = await cloud.make({ name: 'db' });
 });
-test.after(() => fixture.close());
 
 const put = async (path: string, body: Readonly<Record<string, unknown>>): Promise<unknown[]> => {
   const answer = await fixture.staff.put(path, body);

@@ -1,21 +1,19 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Cast } from '../../support/cast.ts';
 import { catalogue } from '../../support/catalogue.ts';
 import { type Droplets, dropletWorld } from '../../support/droplets.ts';
-import type { Fixture, Json } from '../../support/fixture.ts';
+import type { Json } from '../../support/fixture.ts';
+import type { Personas } from '../../support/personas.ts';
 import { setOptions, simulatedService, step, work } from '../../support/simulated.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 
-const test = suite('OPTIONS of resources (services.md 9)');
-let fixture: Fixture;
-let people: Cast;
+const { test, fixture } = suiteWithServer('OPTIONS of resources (services.md 9)');
+let people: Personas;
 let cloud: Droplets;
 let droplet: Json;
 
 test.before(async () => {
-  ({ fixture, people, cloud, droplet } = await dropletWorld());
+  ({ people, cloud, droplet } = await dropletWorld(fixture));
 });
-test.after(() => fixture.close());
 
 const list = '/api/digitalocean-droplets/';
 const actionsOf = async (url: string, client = people.clients.admin): Promise<Json> =>

@@ -1,24 +1,21 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { examine } from '../../../src/app/doctor/doctor.ts';
 import { type Droplets, dropletService } from '../../support/droplets.ts';
-import { Fixture, type Json } from '../../support/fixture.ts';
+import type { Json } from '../../support/fixture.ts';
 import { setOptions, simulatedService, usages, work } from '../../support/simulated.ts';
+import { suiteWithServerPerTest } from '../../support/suite.ts';
 
-const test = suite('quotas that resources count for (services.md 7.5)');
-let fixture: Fixture;
+const { test, fixture } = suiteWithServerPerTest('quotas that resources count for (services.md 7.5)');
 let place: { readonly customer: Json; readonly project: Json };
 let cloud: Droplets;
 
 test.before.each(async () => {
-  fixture = await Fixture.start();
   const customer = await fixture.customer('Alice');
   place = { customer, project: await fixture.project('Rocket', customer) };
   cloud = await dropletService(fixture, place);
 });
-test.after.each(async () => {
-  assert.equal(examine(fixture.server.deployment, false).problems, [], 'everything is counted as it is');
-  await fixture.close();
+test.after.each(() => {
+  assert.equal(examine(fixture.server.app, false).problems, [], 'everything is counted as it is');
 });
 
 /** Usages by scope of what a droplet counts for. */
@@ -147,7 +144,7 @@ test('unlinking in the middle of a resize takes back what was counted for it', a
 test('what a background pull finds is counted, and never refused', async () => {
   const droplet = await cloud.make();
   await limit(cloud.link, 'vcpu', 1);
-  const { db } = fixture.server.deployment;
+  const { db } = fixture.server.app;
   db.script(
     `UPDATE simulated_object SET "values" = json_set("values", '$.cores', 4) WHERE backend_id = '${droplet.backend_id}'`,
   );

@@ -1,20 +1,18 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Cast, everybody, type Part } from '../../support/cast.ts';
 import { type Droplets, dropletWorld } from '../../support/droplets.ts';
-import type { Client, Fixture, Json } from '../../support/fixture.ts';
+import type { Client, Json } from '../../support/fixture.ts';
+import { everybody, type Part, type Personas } from '../../support/personas.ts';
 import { simulatedService, work } from '../../support/simulated.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 
-const test = suite('who sees and changes resources (services.md 8.7)');
-let fixture: Fixture;
-let people: Cast;
+const { test, fixture } = suiteWithServer('who sees and changes resources (services.md 8.7)');
+let people: Personas;
 let cloud: Droplets;
 let droplet: Json;
 
 test.before(async () => {
-  ({ fixture, people, cloud, droplet } = await dropletWorld());
+  ({ people, cloud, droplet } = await dropletWorld(fixture));
 });
-test.after(() => fixture.close());
 
 const statuses = (ask: (client: Client, part: Part) => Promise<{ status: number }>): Promise<Record<Part, number>> =>
   everybody(people, async (client, part) => (await ask(client, part)).status);

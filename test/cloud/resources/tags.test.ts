@@ -1,20 +1,17 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Droplets, dropletService } from '../../support/droplets.ts';
-import { Fixture, type Json } from '../../support/fixture.ts';
+import type { Json } from '../../support/fixture.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 
-const test = suite('tags (services.md 7.5)');
-let fixture: Fixture;
+const { test, fixture } = suiteWithServer('tags (services.md 7.5)');
 let cloud: Droplets;
 let droplet: Json;
 
 test.before(async () => {
-  fixture = await Fixture.start();
   const customer = await fixture.customer('Alice');
   cloud = await dropletService(fixture, { customer, project: await fixture.project('Rocket', customer) });
   droplet = await cloud.make();
 });
-test.after(() => fixture.close());
 
 const write = async (tags: unknown): Promise<unknown[]> => {
   const { body, status } = await fixture.staff.patch(droplet.url, { tags });

@@ -1,23 +1,20 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { examine } from '../../../src/app/doctor/doctor.ts';
 import { sql } from '../../../src/kernel/db/sql.ts';
-import { type Cast, cast, everybody } from '../../support/cast.ts';
 import { type Droplets, dropletService } from '../../support/droplets.ts';
-import { Fixture, type Json } from '../../support/fixture.ts';
+import type { Json } from '../../support/fixture.ts';
+import { everybody, type Personas, personas } from '../../support/personas.ts';
 import { setOptions, simulatedService, usages, work } from '../../support/simulated.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 
-const test = suite('managed resources, import and unlinking of services (services.md 4.2)');
-let fixture: Fixture;
-let people: Cast;
+const { test, fixture } = suiteWithServer('managed resources, import and unlinking of services (services.md 4.2)');
+let people: Personas;
 let cloud: Droplets;
 
 test.before(async () => {
-  fixture = await Fixture.start();
-  people = await cast(fixture);
+  people = await personas(fixture);
   cloud = await dropletService(fixture, people, { simulator_inventory: 3 });
 });
-test.after(() => fixture.close());
 
 const importable = async (query = ''): Promise<Json[]> =>
   (await people.clients.owner.get(`${cloud.service.url}link/${query}`)).body;
@@ -284,7 +281,7 @@ test('unlink removes service, links, resources, jobs and private settings here o
     await Promise.all([settings, service, link, rocket].map(async ({ url }) => (await fixture.staff.get(url)).status)),
     [404, 404, 404, 404],
   );
-  const { db } = fixture.server.deployment;
+  const { db } = fixture.server.app;
   assert.equal(
     [
       db.value(sql`SELECT count(*) FROM job`),
@@ -293,7 +290,7 @@ test('unlink removes service, links, resources, jobs and private settings here o
     ],
     [0, 0, 0],
   );
-  assert.equal(examine(fixture.server.deployment, false).problems, []);
+  assert.equal(examine(fixture.server.app, false).problems, []);
 });
 
 test.run();

@@ -1,24 +1,21 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { examine } from '../../../src/app/doctor/doctor.ts';
 import { sql } from '../../../src/kernel/db/sql.ts';
 import { dropletService } from '../../support/droplets.ts';
-import { Fixture, type Json } from '../../support/fixture.ts';
+import type { Json } from '../../support/fixture.ts';
 import { simulatedService, usages, work } from '../../support/simulated.ts';
+import { suiteWithServerPerTest } from '../../support/suite.ts';
 
-const test = suite('automatic linking (services.md 2.6)');
-let fixture: Fixture;
+const { test, fixture } = suiteWithServerPerTest('automatic linking (services.md 2.6)');
 let people: { readonly customer: Json; readonly project: Json };
 
 test.before.each(async () => {
-  fixture = await Fixture.start();
   const customer = await fixture.customer('Alice');
   people = { customer, project: await fixture.project('Rocket', customer) };
   fixture.events();
 });
-test.after.each(async () => {
-  assert.equal(examine(fixture.server.deployment, false).problems, [], 'everything is counted as it is');
-  await fixture.close();
+test.after.each(() => {
+  assert.equal(examine(fixture.server.app, false).problems, [], 'everything is counted as it is');
 });
 
 const shared = async (name = 'Common', type = 'DigitalOcean'): Promise<Json> =>
@@ -292,7 +289,7 @@ test('settings that got resources while their host was being deleted stay withou
   assert.is((await fixture.staff.get(host.url)).status, 404);
   assert.is((await fixture.staff.get(hosted.settings.url)).body.scope, null);
   assert.is((await fixture.staff.get(guest.url)).body.state, 'OK');
-  assert.is(fixture.server.deployment.db.value(sql`SELECT count(*) FROM job`), 0);
+  assert.is(fixture.server.app.db.value(sql`SELECT count(*) FROM job`), 0);
 });
 
 test.run();

@@ -1,24 +1,21 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Cast, cast, everybody } from '../../support/cast.ts';
 import { type Droplets, dropletService } from '../../support/droplets.ts';
-import { Fixture, type Json } from '../../support/fixture.ts';
+import type { Json } from '../../support/fixture.ts';
+import { everybody, type Personas, personas } from '../../support/personas.ts';
 import { simulatedService } from '../../support/simulated.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 
-const test = suite('service-project links (services.md 5)');
-let fixture: Fixture;
-let people: Cast;
+const { test, fixture } = suiteWithServer('service-project links (services.md 5)');
+let people: Personas;
 let cloud: Droplets;
 let second: Json;
 const path = '/api/digitalocean-service-project-link/';
 
 test.before(async () => {
-  fixture = await Fixture.start();
-  people = await cast(fixture);
+  people = await personas(fixture);
   cloud = await dropletService(fixture, people);
   second = await fixture.project('Sledge', people.customer);
 });
-test.after(() => fixture.close());
 
 const refusal = async (fields: Readonly<Record<string, unknown>>, client = fixture.staff): Promise<unknown[]> => {
   const { body, status } = await client.post(path, fields);

@@ -1,21 +1,18 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Cast, cast } from '../../support/cast.ts';
 import { catalogue } from '../../support/catalogue.ts';
 import { type Droplets, dropletService } from '../../support/droplets.ts';
-import { Fixture, type Json } from '../../support/fixture.ts';
+import type { Json } from '../../support/fixture.ts';
+import { type Personas, personas } from '../../support/personas.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 
-const test = suite('service metadata and OPTIONS of services (services.md 6, 9)');
-let fixture: Fixture;
-let people: Cast;
+const { test, fixture } = suiteWithServer('service metadata and OPTIONS of services (services.md 6, 9)');
+let people: Personas;
 let cloud: Droplets;
 
 test.before(async () => {
-  fixture = await Fixture.start();
-  people = await cast(fixture);
+  people = await personas(fixture);
   cloud = await dropletService(fixture, people);
 });
-test.after(() => fixture.close());
 
 /** What the registry of providers.md 1.1 says: prefix, kinds with sub-resources, properties. */
 const registry: Readonly<Record<string, readonly [prefix: string, resources: string, properties: string]>> = {

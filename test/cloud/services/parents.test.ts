@@ -1,22 +1,19 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Droplets, dropletService } from '../../support/droplets.ts';
-import { Fixture, type Json } from '../../support/fixture.ts';
+import type { Json } from '../../support/fixture.ts';
 import { simulatedService, work } from '../../support/simulated.ts';
+import { suiteWithServerPerTest } from '../../support/suite.ts';
 
-const test = suite('deleting what has resources (services.md 8.5)');
-let fixture: Fixture;
+const { test, fixture } = suiteWithServerPerTest('deleting what has resources (services.md 8.5)');
 let customer: Json;
 let project: Json;
 let cloud: Droplets;
 
 test.before.each(async () => {
-  fixture = await Fixture.start();
   customer = await fixture.customer('Alice');
   project = await fixture.project('Rocket', customer);
   cloud = await dropletService(fixture, { customer, project });
 });
-test.after.each(() => fixture.close());
 
 const remove = async ({ url }: Json): Promise<unknown[]> => {
   const { body, status } = await fixture.staff.delete(url);

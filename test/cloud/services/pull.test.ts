@@ -1,25 +1,22 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { examine } from '../../../src/app/doctor/doctor.ts';
 import { type Droplets, dropletService } from '../../support/droplets.ts';
-import { Fixture, type Json } from '../../support/fixture.ts';
+import type { Json } from '../../support/fixture.ts';
 import { setOptions, step, work } from '../../support/simulated.ts';
+import { suiteWithServerPerTest } from '../../support/suite.ts';
 
-const test = suite('the background pull (services.md 8.4)');
-let fixture: Fixture;
+const { test, fixture } = suiteWithServerPerTest('the background pull (services.md 8.4)');
 let cloud: Droplets;
 let droplet: Json;
 
 test.before.each(async () => {
-  fixture = await Fixture.start();
   const customer = await fixture.customer('Alice');
   cloud = await dropletService(fixture, { customer, project: await fixture.project('Rocket', customer) });
   droplet = await cloud.make();
   fixture.events();
 });
-test.after.each(async () => {
-  assert.equal(examine(fixture.server.deployment, false).problems, []);
-  await fixture.close();
+test.after.each(() => {
+  assert.equal(examine(fixture.server.app, false).problems, []);
 });
 
 const present = async (): Promise<Json> => (await fixture.staff.get(droplet.url)).body;
@@ -29,17 +26,17 @@ const synchronise = async (): Promise<void> => {
 };
 /** Changes the droplet at the provider. */
 const drift = (values: Readonly<Record<string, unknown>>): void => {
-  const { db } = fixture.server.deployment;
+  const { db } = fixture.server.app;
   db.script(
     `UPDATE simulated_object SET "values" = json_patch("values", '${JSON.stringify(values)}') WHERE backend_id = '${droplet.backend_id}'`,
   );
 };
 const lose = (): void =>
-  fixture.server.deployment.db.script(
+  fixture.server.app.db.script(
     `UPDATE simulated_object SET backend_id = 'lost' WHERE backend_id = '${droplet.backend_id}'`,
   );
 const find = (): void =>
-  fixture.server.deployment.db.script(
+  fixture.server.app.db.script(
     `UPDATE simulated_object SET backend_id = '${droplet.backend_id}' WHERE backend_id = 'lost'`,
   );
 const alerts = async (): Promise<string[]> =>
@@ -76,7 +73,7 @@ test('what the provider does not know of stays: the description of a droplet, it
 
 test('a pull of nothing new writes nothing', async () => {
   const revision = (): number =>
-    fixture.server.deployment.db.value({ text: 'SELECT revision FROM resource', values: [] }) as number;
+    fixture.server.app.db.value({ text: 'SELECT revision FROM resource', values: [] }) as number;
   const before = revision();
   await synchronise();
   assert.is(revision(), before);
@@ -158,7 +155,7 @@ test('objects that are unknown here can be imported', async () => {
 });
 
 test('properties that are gone at the provider are deleted, and resources keep what they copied', async () => {
-  fixture.server.deployment.db.script(
+  fixture.server.app.db.script(
     "INSERT INTO property (uuid, kind, backend, backend_id, name) VALUES (lower(hex(randomblob(16))), 'DigitalOcean.Region', '', 'moon1', 'Moon 1')",
   );
   const regions = async (): Promise<string[]> =>
@@ -166,7 +163,7 @@ test('properties that are gone at the provider are deleted, and resources keep w
   assert.ok((await regions()).includes('Moon 1'));
   await synchronise();
   assert.equal(await regions(), ['Amsterdam 3', 'Frankfurt 1', 'New York 3', 'Singapore 1']);
-  fixture.server.deployment.db.script("DELETE FROM property WHERE name = 'New York 3'");
+  fixture.server.app.db.script("DELETE FROM property WHERE name = 'New York 3'");
   assert.is((await present()).region_name, 'New York 3');
 });
 

@@ -1,21 +1,18 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Cast, cast, everybody, type Part } from '../../support/cast.ts';
 import { type Droplets, dropletService } from '../../support/droplets.ts';
-import { type Client, Fixture, type Json } from '../../support/fixture.ts';
+import type { Client, Json } from '../../support/fixture.ts';
+import { everybody, type Part, type Personas, personas } from '../../support/personas.ts';
 import { simulatedService, usages } from '../../support/simulated.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 
-const test = suite('services (services.md 4.1, 4.2)');
-let fixture: Fixture;
-let people: Cast;
+const { test, fixture } = suiteWithServer('services (services.md 4.1, 4.2)');
+let people: Personas;
 let cloud: Droplets;
 
 test.before(async () => {
-  fixture = await Fixture.start();
-  people = await cast(fixture);
+  people = await personas(fixture);
   cloud = await dropletService(fixture, people);
 });
-test.after(() => fixture.close());
 
 const path = '/api/digitalocean/';
 const refusal = async (

@@ -1,12 +1,11 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Cast, cast, everybody, type Part } from '../../support/cast.ts';
 import { type Client, Fixture, type Json } from '../../support/fixture.ts';
+import { everybody, type Part, type Personas, personas } from '../../support/personas.ts';
 import { simulatedService } from '../../support/simulated.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 
-const test = suite('who sees and writes service settings (services.md 2.4)');
-let fixture: Fixture;
-let people: Cast;
+const { test, fixture } = suiteWithServer('who sees and writes service settings (services.md 2.4)');
+let people: Personas;
 /** Settings by whom they are: of the own customer, of another, shared, shared though with a customer, and nobody's. */
 let settings: Readonly<Record<'own' | 'foreign' | 'shared' | 'sharedOwn' | 'nobodys', Json>>;
 
@@ -18,8 +17,7 @@ const body = (name: string, fields: Readonly<Record<string, unknown>>): Json => 
 });
 
 test.before(async () => {
-  fixture = await Fixture.start();
-  people = await cast(fixture);
+  people = await personas(fixture);
   const other = await fixture.customer('Bob');
   const make = async (name: string, fields: Readonly<Record<string, unknown>> = {}): Promise<Json> =>
     (await fixture.staff.post('/api/service-settings/', body(name, fields))).body;
@@ -31,7 +29,6 @@ test.before(async () => {
     nobodys: await make('nobodys'),
   };
 });
-test.after(() => fixture.close());
 
 const statuses = (ask: (client: Client) => Promise<{ status: number }>): Promise<Record<Part, number>> =>
   everybody(people, async (client) => (await ask(client)).status);
@@ -182,7 +179,7 @@ test('POST: staff for anybody, owners for their customer; a visible customer tha
 test('with only_staff_manages_services nobody but staff writes settings, services or links, and learns so before the body', async () => {
   const strict = await Fixture.start({ only_staff_manages_services: true });
   try {
-    const company = await cast(strict);
+    const company = await personas(strict);
     const {
       customer,
       clients: { owner },

@@ -1,20 +1,17 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { sql } from '../../../src/kernel/db/sql.ts';
-import { type Cast, cast } from '../../support/cast.ts';
 import { certificate } from '../../support/certificate.ts';
 import { dropletService } from '../../support/droplets.ts';
 import { Fixture, type Json } from '../../support/fixture.ts';
+import { type Personas, personas } from '../../support/personas.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 
-const test = suite('service settings: fields, secrets and requests (services.md 2)');
-let fixture: Fixture;
-let people: Cast;
+const { test, fixture } = suiteWithServer('service settings: fields, secrets and requests (services.md 2)');
+let people: Personas;
 
 test.before(async () => {
-  fixture = await Fixture.start();
-  people = await cast(fixture);
+  people = await personas(fixture);
 });
-test.after(() => fixture.close());
 
 const path = '/api/service-settings/';
 const make = async (fields: Readonly<Record<string, unknown>> = {}): Promise<Json> => {
@@ -203,7 +200,7 @@ test('without the simulator settings need a backend', async () => {
       });
       assert.equal([status, body], [400, { backend_url: ['Enter a valid URL.'] }], JSON.stringify(given));
     }
-    const { customer } = await cast(real);
+    const { customer } = await personas(real);
     const service = await real.staff.post('/api/digitalocean/', { name: 'Ocean', customer: customer.url, token: 'x' });
     assert.equal([service.status, service.body], [400, { backend_url: ['Enter a valid URL.'] }]);
   } finally {
@@ -221,7 +218,7 @@ test('a secret reads as stars when set and null when not, in every answer, and n
     await fixture.staff.options(made.url),
   ];
   for (const { body } of seen) assert.not.match(JSON.stringify(body), /correct horse|battery staple/);
-  const { db } = fixture.server.deployment;
+  const { db } = fixture.server.app;
   const row = db.get<Json>(sql`SELECT * FROM service_settings WHERE uuid = ${made.uuid}`);
   for (const sealed of [row.password, row.token])
     assert.not.ok(Buffer.from(sealed).includes('horse') || Buffer.from(sealed).includes('staple'));
@@ -229,7 +226,7 @@ test('a secret reads as stars when set and null when not, in every answer, and n
 });
 
 test('stars and the empty text leave a secret as it is, null clears it, anything else replaces it', async () => {
-  const { secrets, db } = fixture.server.deployment;
+  const { secrets, db } = fixture.server.app;
   const made = await make({ token: 'first' });
   const stored = (): string | null => {
     const { token } = db.get<Json>(sql`SELECT token FROM service_settings WHERE uuid = ${made.uuid}`);
@@ -253,7 +250,7 @@ test('a secret option is written and read like every secret', async () => {
   assert.is(made.webhook_secret, '********');
   assert.is((await fixture.staff.patch(made.url, { webhook_secret: '' })).body.webhook_secret, '********');
   assert.is((await fixture.staff.patch(made.url, { webhook_secret: '********' })).body.webhook_secret, '********');
-  const { db, secrets } = fixture.server.deployment;
+  const { db, secrets } = fixture.server.app;
   const row = db.get<Json>(sql`SELECT options, secret_options FROM service_settings WHERE uuid = ${made.uuid}`);
   assert.not.match(row.options, /hush/);
   assert.equal(JSON.parse(secrets.open(row.secret_options, made.uuid)), { webhook_secret: 'hush' });
@@ -454,7 +451,7 @@ test('DELETE removes settings in any state, with their jobs and services; not wh
     assert.is((await fixture.staff.get(url)).status, 404);
   const scheduled = await make();
   assert.is((await fixture.staff.delete(scheduled.url)).status, 204);
-  assert.is(fixture.server.deployment.db.value(sql`SELECT count(*) FROM job`), 0);
+  assert.is(fixture.server.app.db.value(sql`SELECT count(*) FROM job`), 0);
 });
 
 test('stats of machines sum limits and usages of the links; types without them have none', async () => {

@@ -1,18 +1,15 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { sql } from '../../../src/kernel/db/sql.ts';
-import { Fixture, type Json } from '../../support/fixture.ts';
+import type { Json } from '../../support/fixture.ts';
 import { setOptions, step, work } from '../../support/simulated.ts';
+import { suiteWithServerPerTest } from '../../support/suite.ts';
 
-const test = suite('states of service settings (services.md 2.3)');
-let fixture: Fixture;
+const { test, fixture } = suiteWithServerPerTest('states of service settings (services.md 2.3)');
 let customer: Json;
 
 test.before.each(async () => {
-  fixture = await Fixture.start();
   customer = await fixture.customer('Alice');
 });
-test.after.each(() => fixture.close());
 
 const make = async (fields: Readonly<Record<string, unknown>> = {}): Promise<Json> =>
   (
@@ -106,7 +103,7 @@ test('Erred settings are tried again every settings_sync_interval', async () => 
 
 test('settings that an import wrote are New, and the timer schedules their creation', async () => {
   const settings = await make();
-  const { db } = fixture.server.deployment;
+  const { db } = fixture.server.app;
   db.write(() => {
     db.run(sql`DELETE FROM job`);
     db.run(sql`UPDATE service_settings SET state = 'New'`);
@@ -124,7 +121,7 @@ test('a job whose lease is older than ten minutes is taken over, so that no stat
   const {
     clock,
     server: {
-      deployment: { db },
+      app: { db },
     },
   } = fixture;
   clock.advance(1);
@@ -156,7 +153,7 @@ test('a change of credentials alone does not queue a synchronisation', async () 
   const settings = await make();
   await work(fixture);
   await fixture.staff.patch(settings.url, { token: 'new' });
-  assert.is(fixture.server.deployment.db.value(sql`SELECT count(*) FROM job`), 0);
+  assert.is(fixture.server.app.db.value(sql`SELECT count(*) FROM job`), 0);
 });
 
 test.run();

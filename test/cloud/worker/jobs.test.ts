@@ -1,4 +1,3 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { examine } from '../../../src/app/doctor/doctor.ts';
 import type { DriverCall, Step } from '../../../src/cloud/catalogue/driver.ts';
@@ -6,31 +5,31 @@ import { ProviderError } from '../../../src/cloud/catalogue/provider-error.ts';
 import { SimulatorDriver } from '../../../src/cloud/providers/simulator/driver.ts';
 import { sql } from '../../../src/kernel/db/sql.ts';
 import { type Droplets, dropletService } from '../../support/droplets.ts';
-import { Fixture, type Json } from '../../support/fixture.ts';
+import type { Json } from '../../support/fixture.ts';
 import { setOptions, step, work } from '../../support/simulated.ts';
+import { suiteWithServerPerTest } from '../../support/suite.ts';
 
-const test = suite('jobs: throttle, polling, leases, retries, time limits (services.md 8.3)');
-let fixture: Fixture;
+const { test, fixture } = suiteWithServerPerTest(
+  'jobs: throttle, polling, leases, retries, time limits (services.md 8.3)',
+);
 let cloud: Droplets;
 let place: { readonly customer: Json; readonly project: Json };
 
 test.before.each(async () => {
-  fixture = await Fixture.start();
   const customer = await fixture.customer('Alice');
   place = { customer, project: await fixture.project('Rocket', customer) };
   cloud = await dropletService(fixture, place);
 });
-test.after.each(async () => {
+test.after.each(() => {
   for (const [name, method] of Object.entries(methods)) Object.assign(SimulatorDriver.prototype, { [name]: method });
-  assert.equal(examine(fixture.server.deployment, false).problems, []);
-  await fixture.close();
+  assert.equal(examine(fixture.server.app, false).problems, []);
 });
 
 const { create, delete: remove, action, pull, ping } = SimulatorDriver.prototype;
 const methods = { create, delete: remove, action, pull, ping };
 
 const present = async ({ url }: Json): Promise<Json> => (await fixture.staff.get(url)).body;
-const job = (): Json => fixture.server.deployment.db.get(sql`SELECT * FROM job`);
+const job = (): Json => fixture.server.app.db.get(sql`SELECT * FROM job`);
 const count = async (state: string): Promise<number> =>
   Number((await fixture.staff.get(`/api/resources/?state=${state}`)).headers.get('x-result-count'));
 const many = async (n: number): Promise<Json[]> => {
@@ -56,7 +55,7 @@ function provider(
 
 test('a job is written with the request that causes it, and starts job_delay later', async () => {
   const droplet = await cloud.begin();
-  const { db } = fixture.server.deployment;
+  const { db } = fixture.server.app;
   assert.is(db.value(sql`SELECT count(*) FROM job`), 1);
   fixture.server.tick();
   await fixture.server.settled();
@@ -315,7 +314,7 @@ test('a job whose process ended is taken over, and the driver is told that a cal
   const {
     clock,
     server: {
-      deployment: { db },
+      app: { db },
     },
   } = fixture;
   const calls = provider('create', (_, asked) =>

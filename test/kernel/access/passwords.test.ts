@@ -15,7 +15,7 @@ passwords('a password is stored as a salted slow hash only', async () => {
     const user = await fixture.user(name);
     await fixture.staff.post(`${user.url}password/`, { password: 'correct horse 1' });
   }
-  const { db } = fixture.server.deployment;
+  const { db } = fixture.server.app;
   const hashes = db.values<string>(sql`SELECT password_hash FROM user WHERE password_hash IS NOT NULL`);
   for (const hash of hashes) assert.match(hash, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$[\w+/]{22}\$[\w+/]{43}$/);
   assert.is(new Set(hashes).size, 2);

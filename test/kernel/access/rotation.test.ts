@@ -29,16 +29,16 @@ rotation('a new key is put first, every secret is encrypted with it, and all sti
       .status,
     201,
   );
-  const { deployment } = first;
+  const { app } = first;
   const before = readFileSync(join(folder, 'secret.key'), 'utf8').trim();
   const stored = (): { uuid: string; token: Uint8Array } =>
-    deployment.db.get<{ uuid: string; token: Uint8Array }>(sql`SELECT uuid, token FROM service_settings`) as {
+    app.db.get<{ uuid: string; token: Uint8Array }>(sql`SELECT uuid, token FROM service_settings`) as {
       uuid: string;
       token: Uint8Array;
     };
   const old = stored();
-  const secrets = addKey(folder, deployment.random);
-  assert.is(sealAnew(deployment, secrets), 2);
+  const secrets = addKey(folder, app.random);
+  assert.is(sealAnew(app, secrets), 2);
   const lines = readFileSync(join(folder, 'secret.key'), 'utf8').trim().split('\n');
   assert.is(lines.length, 2);
   assert.match(lines[0] as string, /^2:/);
@@ -49,10 +49,11 @@ rotation('a new key is put first, every secret is encrypted with it, and all sti
   await first.close();
 
   const second = await createServer({ data: folder, port: 0, log_level: 'silent' });
-  const row = second.deployment.db.get<{ uuid: string; token: Uint8Array }>(
-    sql`SELECT uuid, token FROM service_settings`,
-  ) as { uuid: string; token: Uint8Array };
-  assert.is(second.deployment.secrets.open(row.token, row.uuid), 'the token');
+  const row = second.app.db.get<{ uuid: string; token: Uint8Array }>(sql`SELECT uuid, token FROM service_settings`) as {
+    uuid: string;
+    token: Uint8Array;
+  };
+  assert.is(second.app.secrets.open(row.token, row.uuid), 'the token');
   await second.close();
 });
 

@@ -1,19 +1,13 @@
 /** core.md 2.2, 2.3: presenting a token, and its life. */
 import { createHash } from 'node:crypto';
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { sql } from '../../../src/kernel/db/sql.ts';
-import { type Client, Fixture, type Json } from '../../support/fixture.ts';
+import type { Client, Json } from '../../support/fixture.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 import { overWire } from '../../support/wire.ts';
 
-const tokens = suite('tokens');
+const { test: tokens, fixture } = suiteWithServer('tokens');
 const day = 86_400;
-let fixture: Fixture;
-
-tokens.before(async () => {
-  fixture = await Fixture.start();
-});
-tokens.after(() => fixture.close());
 
 /** The detail of the refusal of an Authorization header, or the status when it is accepted. */
 async function presented(...lines: readonly string[]): Promise<unknown> {
@@ -105,7 +99,7 @@ tokens('tokens in the query string and in cookies are not looked at', async () =
 
 tokens('only a SHA-256 digest of a token is stored', async () => {
   const token = fixture.staff.token as string;
-  const bytes = fixture.server.deployment.db.serialize();
+  const bytes = fixture.server.app.db.serialize();
   assert.ok(bytes.includes(createHash('sha256').update(token).digest()));
   assert.not.ok(bytes.includes(token));
   assert.not.ok(bytes.includes(Buffer.from(token, 'hex')));
@@ -174,7 +168,7 @@ tokens('a change of the lifetime applies at once to existing tokens', async () =
 });
 
 tokens('the last use is written at most once a minute per token, so that reading writes nothing', async () => {
-  const { db, clock } = fixture.server.deployment;
+  const { db, clock } = fixture.server.app;
   const user = await fixture.user('reader');
   const client = fixture.as('reader');
   const stored = () =>
@@ -227,7 +221,7 @@ tokens('deletion of the user ends his tokens at once', async () => {
 });
 
 tokens('revoked and expired tokens are removed 7 days after their end, then they are invalid', async () => {
-  const { db } = fixture.server.deployment;
+  const { db } = fixture.server.app;
   const user = await fixture.user('ender', { token_lifetime: 100 });
   const count = () =>
     db.value(sql`SELECT count(*) FROM token WHERE user_id = (SELECT id FROM user WHERE uuid = ${user.uuid})`);
@@ -244,7 +238,7 @@ tokens('revoked and expired tokens are removed 7 days after their end, then they
 });
 
 tokens('however many tokens have ended, all of them are removed and no others', async () => {
-  const { db } = fixture.server.deployment;
+  const { db } = fixture.server.app;
   await fixture.user('many', { token_lifetime: 100 });
   await fixture.user('stays', { token_lifetime: null });
   const [ended, staying] = [Array.from({ length: 450 }, () => fixture.as('many')), fixture.as('stays')];

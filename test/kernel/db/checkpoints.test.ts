@@ -140,11 +140,11 @@ checkpoints('when a commit fails the log is moved, however short: on a full disk
 checkpoints('what the thread does is no setback: nothing that is remembered is forgotten', async () => {
   db.checkpointInThread(undefined, fail);
   add(2000);
-  const { setbacks, writes } = db;
+  const { rollbackCount, writes } = db;
   await db.checkpointed();
   db.catchUp();
   add(0);
-  assert.equal([db.setbacks, db.writes], [setbacks, writes]);
+  assert.equal([db.rollbackCount, db.writes], [rollbackCount, writes]);
 });
 
 checkpoints(

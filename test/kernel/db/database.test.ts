@@ -28,7 +28,7 @@ database.after.each(() => {
 
 const add = (name: string) => db.insert('item', { name });
 const committed = () => outside.prepare('SELECT name FROM item ORDER BY id').pluck().all();
-const settled = () => new Promise<unknown>((resolve) => db.settled(resolve));
+const settled = () => new Promise<unknown>((resolve) => db.afterCommit(resolve));
 
 database('the file is in WAL mode with full synchronisation and foreign keys', () => {
   assert.equal(
@@ -57,16 +57,16 @@ database(
   async () => {
     const heard: unknown[] = [];
     db.write(() => add('one'));
-    db.settled((error) => heard.push(['first', error, committed()]));
+    db.afterCommit((error) => heard.push(['first', error, committed()]));
     db.write(() => add('two'));
-    db.settled((error) => heard.push(['second', error, committed()]));
+    db.afterCommit((error) => heard.push(['second', error, committed()]));
     assert.equal(heard, []);
     await settled();
     assert.equal(heard, [
       ['first', undefined, ['one', 'two']],
       ['second', undefined, ['one', 'two']],
     ]);
-    db.settled((error) => heard.push(['at once', error]));
+    db.afterCommit((error) => heard.push(['at once', error]));
     assert.equal(heard.at(-1), ['at once', undefined]);
   },
 );
@@ -126,7 +126,7 @@ database('when the disk is full nobody of the turn hears that he succeeded, and 
   db.pragma('max_page_count = 4');
   const heard: unknown[] = [];
   db.write(() => add('small'));
-  db.settled((error) => heard.push(error));
+  db.afterCommit((error) => heard.push(error));
   assert.throws(() => db.write(() => add('x'.repeat(100_000))), /full/);
   const later = await settled();
   for (const error of [...heard, later]) if (error !== undefined) assert.match((error as Error).message, /full/);
@@ -141,7 +141,7 @@ database('when the commit fails everybody of the turn hears it, and the next tur
   db.script('CREATE TABLE child (item INTEGER REFERENCES item DEFERRABLE INITIALLY DEFERRED) STRICT');
   db.write(() => db.insert('child', { item: 99 }));
   const heard: unknown[] = [];
-  db.settled((error) => heard.push(error));
+  db.afterCommit((error) => heard.push(error));
   db.write(() => add('with it'));
   heard.push(await settled());
   for (const error of heard) assert.match((error as Error).message, /FOREIGN KEY/);
@@ -176,12 +176,12 @@ database(
     const modes: unknown[] = [];
     const mode = () => modes.push(db.pragma('synchronous'));
     db.write(() => add('before'));
-    db.settled(mode);
+    db.afterCommit(mode);
     const notingMode = (name: string) => () => {
       mode();
       return add(name);
     };
-    assert.is(db.writeUnsynced(notingMode('old')), 2);
+    assert.is(db.writeRelaxed(notingMode('old')), 2);
     assert.equal(committed(), ['before', 'old']);
     db.write(notingMode('after'));
     await settled();
@@ -192,16 +192,16 @@ database(
 
 database('of unsynced work that fails nothing is left, and the next write waits for the disk', () => {
   const fail = (message: string) =>
-    db.writeUnsynced(() => {
+    db.writeRelaxed(() => {
       add('half');
       throw new Error(message);
     });
   assert.throws(() => fail('no'), /^no$/);
   assert.is(db.pragma('synchronous'), 2);
   db.script('CREATE TABLE child (item INTEGER REFERENCES item DEFERRABLE INITIALLY DEFERRED) STRICT');
-  assert.throws(() => db.writeUnsynced(() => db.insert('child', { item: 99 })), /FOREIGN KEY/);
+  assert.throws(() => db.writeRelaxed(() => db.insert('child', { item: 99 })), /FOREIGN KEY/);
   assert.is(db.pragma('synchronous'), 2);
-  assert.throws(() => db.write(() => db.writeUnsynced(() => add('inside'))), /A commit inside Database.write/);
+  assert.throws(() => db.write(() => db.writeRelaxed(() => add('inside'))), /A commit inside Database.write/);
   assert.is(db.pragma('synchronous'), 2);
   assert.equal(committed(), []);
 });
@@ -211,10 +211,10 @@ database(
   async () => {
     const setbacks = (): number => {
       const before = last;
-      last = db.setbacks;
+      last = db.rollbackCount;
       return last - before;
     };
-    let last = db.setbacks;
+    let last = db.rollbackCount;
     const fails = (work: () => void) =>
       assert.throws(
         () =>
@@ -271,7 +271,7 @@ database(
         db.write(() => add('one'));
         await turn();
         db.write(() => add('others'));
-        db.settled((error) => heard.push(error));
+        db.afterCommit((error) => heard.push(error));
         throw new Error('no');
       })
       .catch((error: Error) => error.message);
@@ -292,14 +292,14 @@ database('nobody commits in the middle of whole work, nor writes past it', async
     .whole(async () => {
       db.write(() => add('one'));
       db.commit();
-      db.writeUnsynced(() => add('two'));
+      db.writeRelaxed(() => add('two'));
       await turn();
       assert.equal(committed(), []);
       throw new Error('no');
     })
     .catch(() => undefined);
   assert.equal(db.values(sql`SELECT name FROM item`), []);
-  assert.equal([db.writeUnsynced(() => add('three')), committed()], [1, ['three']]);
+  assert.equal([db.writeRelaxed(() => add('three')), committed()], [1, ['three']]);
 });
 
 database('nobody else on the machine reads the file, nor the log beside it', async () => {

@@ -10,13 +10,13 @@ import { Wire } from '../../support/wire.ts';
 
 const durability = suite('durability');
 let data: string;
-let fixture: Fixture;
+const fixture = new Fixture();
 /** Another connection: it sees what is committed. */
 let outside: SQLite.Database;
 
 durability.before.each(async () => {
   data = mkdtempSync(join(tmpdir(), 'tenantry-disk-'));
-  fixture = await Fixture.start({ ephemeral: false, data });
+  await fixture.open({ ephemeral: false, data });
   outside = new SQLite(join(data, 'tenantry.db'), { readonly: true });
 });
 durability.after.each(async () => {
@@ -35,7 +35,7 @@ durability('an answer is sent after its change is committed', async () => {
 });
 
 durability('when the commit fails, nobody who heard of the change is told anything but 500', async () => {
-  const { db } = fixture.server.deployment;
+  const { db } = fixture.server.app;
   db.script('CREATE TABLE child (customer INTEGER REFERENCES customer DEFERRABLE INITIALLY DEFERRED) STRICT');
   const { insert } = db;
   db.insert = (table, row) => {
@@ -75,7 +75,7 @@ durability('a failing request rolls back alone among simultaneous ones', async (
 durability(
   'on a full disk a write is 500, nothing of it remains, reading goes on, and writing again when there is room',
   async () => {
-    const { db, log } = fixture.server.deployment;
+    const { db, log } = fixture.server.app;
     const logged: unknown[] = [];
     log.error = (entry: unknown) => logged.push(entry);
     db.pragma(`max_page_count = ${Number(db.pragma('page_count')) + 4}`);

@@ -1,18 +1,14 @@
 /** What clients do to a connection besides sending one request after the other. */
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Fixture } from '../../support/fixture.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 import { overWire, Wire } from '../../support/wire.ts';
 
-const connections = suite('connections');
-let fixture: Fixture;
+const { test: connections, fixture } = suiteWithServer('connections');
 let head: readonly string[];
 
-connections.before(async () => {
-  fixture = await Fixture.start();
+connections.before(() => {
   head = ['Host: localhost', `Authorization: Token ${fixture.staff.token}`, 'Content-Type: application/json'];
 });
-connections.after(() => fixture.close());
 
 const withBody = (line: string, body: string) => [line, ...head, `Content-Length: ${body.length}`, '', body];
 const malformed = { detail: 'Malformed HTTP request.' };

@@ -1,21 +1,16 @@
 /** core.md 1.11: CORS. */
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Answer, Fixture } from '../../support/fixture.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 
-const cors = suite('CORS');
 const origin = 'https://app.example.com';
-let fixture: Fixture;
+const { test: cors, fixture } = suiteWithServer('CORS', { allowed_origins: [origin, 'http://localhost:3000'] });
 let closed: Fixture;
 
 cors.before(async () => {
-  fixture = await Fixture.start({ allowed_origins: [origin, 'http://localhost:3000'] });
   closed = await Fixture.start();
 });
-cors.after(async () => {
-  await fixture.close();
-  await closed.close();
-});
+cors.after(() => closed.close());
 
 const corsHeaders = ({ headers }: Answer): Record<string, string> =>
   Object.fromEntries([...headers].filter(([name]) => name === 'vary' || name.startsWith('access-control-')));

@@ -1,19 +1,15 @@
 /** Compressed answers. */
 import { get } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Fixture } from '../../support/fixture.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 import { Wire } from '../../support/wire.ts';
 
-const encodings = suite('compressed answers');
-let fixture: Fixture;
+const { test: encodings, fixture } = suiteWithServer('compressed answers');
 
 encodings.before(async () => {
-  fixture = await Fixture.start();
   await fixture.customer('Ministry', { contact_details: 'x'.repeat(500) });
 });
-encodings.after(() => fixture.close());
 
 interface Raw {
   readonly encoding: string | undefined;

@@ -1,15 +1,9 @@
 /** core.md 1.3: statuses and error bodies. */
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Answer, Fixture, type Json } from '../../support/fixture.ts';
+import type { Answer, Json } from '../../support/fixture.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 
-const errors = suite('statuses and error bodies');
-let fixture: Fixture;
-
-errors.before(async () => {
-  fixture = await Fixture.start();
-});
-errors.after(() => fixture.close());
+const { test: errors, fixture } = suiteWithServer('statuses and error bodies');
 
 const told = ({ status, body }: Answer<Json>) => [status, body];
 const post = (body: string | Uint8Array, type = 'application/json') =>
@@ -131,10 +125,10 @@ errors('JSON nested deeper than 64 levels is 400', async () => {
 errors(
   'an internal fault is 500 with the request id and without internals; nothing is written and the process lives',
   async () => {
-    const { db } = fixture.server.deployment;
+    const { db } = fixture.server.app;
     const { run } = db;
     db.run = (change) => {
-      if (change.text.startsWith('INSERT INTO event ')) throw new Error('secret of the inside');
+      if (/^\s*INSERT INTO event /.test(change.text)) throw new Error('secret of the inside');
       return run.call(db, change);
     };
     const answer = await fixture.staff.post('/api/customers/', { name: 'Half made' });

@@ -1,17 +1,14 @@
 /** core.md 1.7: ETag and If-None-Match. */
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Client, Fixture, type Json } from '../../support/fixture.ts';
+import type { Client, Json } from '../../support/fixture.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 
-const etags = suite('ETag');
-let fixture: Fixture;
+const { test: etags, fixture } = suiteWithServer('ETag');
 let customer: Json;
 
 etags.before(async () => {
-  fixture = await Fixture.start();
   customer = await fixture.customer('Ministry');
 });
-etags.after(() => fixture.close());
 
 const tagOf = async (path: string, client: Client = fixture.staff): Promise<string> => {
   const tag = (await client.get(path)).headers.get('etag');

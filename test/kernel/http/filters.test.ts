@@ -1,15 +1,13 @@
 /** core.md 1.9: filters and orderings, as far as they are the same on every list. */
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Fixture, type Json } from '../../support/fixture.ts';
+import type { Json } from '../../support/fixture.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 
-const filters = suite('filters and orderings');
-let fixture: Fixture;
+const { test: filters, fixture } = suiteWithServer('filters and orderings');
 let alpha: Json;
 let beta: Json;
 
 filters.before(async () => {
-  fixture = await Fixture.start();
   alpha = await fixture.customer('Alpha Works', { abbreviation: 'AW', native_name: 'Álpha' });
   beta = await fixture.customer('Beta Works', { abbreviation: 'BW', contact_details: '50% off_season \\' });
   await fixture.customer('Gamma', { abbreviation: 'AW' });
@@ -17,7 +15,6 @@ filters.before(async () => {
   await fixture.user('bob', { is_active: false });
   await fixture.project('Bridge', alpha);
 });
-filters.after(() => fixture.close());
 
 const list = (query: string, path = 'customers') => fixture.staff.get(`/api/${path}/?${query}`);
 const names = async (query: string, path = 'customers', key = 'name'): Promise<string[]> => {

@@ -1,19 +1,16 @@
 /** core.md 1.7: response headers. */
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Answer, Fixture, type Json } from '../../support/fixture.ts';
+import type { Answer, Json } from '../../support/fixture.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 import { overWire } from '../../support/wire.ts';
 
-const headers = suite('response headers');
-let fixture: Fixture;
+const { test: headers, fixture } = suiteWithServer('response headers');
 let customer: Json;
 
 headers.before(async () => {
-  fixture = await Fixture.start();
   customer = await fixture.customer('Ministry');
   await fixture.user('nobody');
 });
-headers.after(() => fixture.close());
 
 /** One answer of every status. */
 async function answers(): Promise<Record<string, Answer<Json>>> {

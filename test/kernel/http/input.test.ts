@@ -1,17 +1,14 @@
 /** core.md 1.5: input rules. */
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Fixture, type Json } from '../../support/fixture.ts';
+import type { Json } from '../../support/fixture.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 
-const input = suite('input rules');
-let fixture: Fixture;
+const { test: input, fixture } = suiteWithServer('input rules');
 let customer: Json;
 
 input.before(async () => {
-  fixture = await Fixture.start();
   customer = await fixture.customer('Ministry');
 });
-input.after(() => fixture.close());
 
 const made = (fields: Json) => fixture.customer('x', fields);
 

@@ -2,20 +2,17 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Fixture } from '../../support/fixture.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 import { overWire, Wire } from '../../support/wire.ts';
 
-const limits = suite('limits');
-let fixture: Fixture;
+const { test: limits, fixture } = suiteWithServer('limits');
 let head: readonly string[];
 
-limits.before(async () => {
-  fixture = await Fixture.start();
+limits.before(() => {
   head = ['Host: localhost', `Authorization: Token ${fixture.staff.token}`, 'Content-Type: application/json'];
 });
-limits.after(() => fixture.close());
 
 const mebibyte = 1_048_576;
 /** A JSON body of exactly so many bytes. */

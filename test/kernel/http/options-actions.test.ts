@@ -121,7 +121,7 @@ async function check(
   const forms: Json = (await place.clients[column].options(list)).body.actions;
   const prepare = (): string => {
     const key = newObject(path);
-    const { db } = place.fixture.server.deployment;
+    const { db } = place.fixture.server.app;
     db.write(() => {
       if (isShared) db.run(sql`UPDATE service_settings SET shared = 1`);
       for (const [name, value] of Object.entries(state))

@@ -1,11 +1,10 @@
 /** core.md 1.10: OPTIONS. */
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { countries } from '../../../src/accounts/customers/countries.ts';
-import { type Client, Fixture, type Json } from '../../support/fixture.ts';
+import type { Client, Json } from '../../support/fixture.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 
-const options = suite('OPTIONS');
-let fixture: Fixture;
+const { test: options, fixture } = suiteWithServer('OPTIONS');
 let customer: Json;
 let project: Json;
 let alice: Json;
@@ -14,7 +13,6 @@ let permission: Json;
 let clients: Record<'staff' | 'owner' | 'support' | 'alice', Client>;
 
 options.before(async () => {
-  fixture = await Fixture.start();
   customer = await fixture.customer('Ministry');
   project = await fixture.project('Bridge', customer);
   alice = await fixture.user('alice');
@@ -25,7 +23,6 @@ options.before(async () => {
   const line = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl alice';
   key = (await clients.alice.post('/api/keys/', { public_key: line })).body;
 });
-options.after(() => fixture.close());
 
 options('the answer has name, description, renders, parses and actions', async () => {
   const { status, body, headers } = await fixture.staff.options('/api/customers/');

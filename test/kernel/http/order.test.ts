@@ -1,17 +1,15 @@
 /** core.md 1.2: the order of checks. */
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Answer, type Client, Fixture, type Json } from '../../support/fixture.ts';
+import type { Answer, Client, Json } from '../../support/fixture.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 
-const order = suite('order of checks');
-let fixture: Fixture;
+const { test: order, fixture } = suiteWithServer('order of checks', { max_body_bytes: 4096 });
 let customer: Json;
 let other: Json;
 let owner: Client;
 let stranger: Client;
 
 order.before(async () => {
-  fixture = await Fixture.start({ max_body_bytes: 4096 });
   customer = await fixture.customer('Ministry');
   other = await fixture.customer('Other');
   const user = await fixture.user('owner');
@@ -20,7 +18,6 @@ order.before(async () => {
   await fixture.user('stranger');
   [owner, stranger] = [fixture.as('owner'), fixture.as('stranger')];
 });
-order.after(() => fixture.close());
 
 const told = ({ status, body }: Answer<Json>) => [status, body];
 const notProvided = { detail: 'Authentication credentials were not provided.' };

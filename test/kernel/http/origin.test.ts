@@ -1,21 +1,16 @@
 /** Where links start and who the client is: Host, base_url and trusted proxies (core.md 1.6, 2.1). */
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Fixture } from '../../support/fixture.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 import { overWire } from '../../support/wire.ts';
 
-const origins = suite('links and client addresses');
-let direct: Fixture;
+const { test: origins, fixture: direct } = suiteWithServer('links and client addresses');
 let proxied: Fixture;
 
 origins.before(async () => {
-  direct = await Fixture.start();
   proxied = await Fixture.start({ trusted_proxies: ['127.0.0.1', '10.0.0.0/8', '2001:db8::/32'] });
 });
-origins.after(async () => {
-  await direct.close();
-  await proxied.close();
-});
+origins.after(() => proxied.close());
 
 /** Where the links of the root start, as seen with these headers; or the error. */
 async function base(fixture: Fixture, lines: readonly string[], target = '/api/', version = '1.1'): Promise<unknown> {

@@ -1,16 +1,13 @@
 /** core.md 1.8: pagination. */
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Fixture, type Json } from '../../support/fixture.ts';
+import type { Json } from '../../support/fixture.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 
-const pages = suite('pagination');
-let fixture: Fixture;
+const { test: pages, fixture } = suiteWithServer('pagination');
 
 pages.before(async () => {
-  fixture = await Fixture.start();
   for (let i = 1; i <= 25; i++) await fixture.customer(`Customer ${String(i).padStart(2, '0')}`);
 });
-pages.after(() => fixture.close());
 
 const list = (query: string) => fixture.staff.get(`/api/customers/${query}`);
 const names = ({ body }: { body: Json }): string[] => body.map(({ name }: Json) => Number(name.split(' ')[1]));

@@ -1,20 +1,17 @@
 /** core.md 1.6: representation. */
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Fixture, type Json } from '../../support/fixture.ts';
+import type { Json } from '../../support/fixture.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 import { overWire } from '../../support/wire.ts';
 
-const representation = suite('representation');
-let fixture: Fixture;
+const { test: representation, fixture } = suiteWithServer('representation');
 let customer: Json;
 let project: Json;
 
 representation.before(async () => {
-  fixture = await Fixture.start();
   customer = await fixture.customer('Ministry');
   project = await fixture.project('Bridge', customer);
 });
-representation.after(() => fixture.close());
 
 representation('a uuid is 32 lower-case hex digits without dashes', async () => {
   for (const object of [customer, project, await fixture.user('alice')]) assert.match(object.uuid, /^[0-9a-f]{32}$/);

@@ -1,18 +1,15 @@
 /** core.md 1.1: requests. */
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Fixture, type Json } from '../../support/fixture.ts';
+import type { Json } from '../../support/fixture.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 import { overWire } from '../../support/wire.ts';
 
-const requests = suite('requests');
-let fixture: Fixture;
+const { test: requests, fixture } = suiteWithServer('requests');
 let customer: Json;
 
 requests.before(async () => {
-  fixture = await Fixture.start();
   customer = await fixture.customer('Ministry');
 });
-requests.after(() => fixture.close());
 
 const form = 'application/x-www-form-urlencoded';
 const send = (type: string, body: string | Uint8Array, method = 'POST', path = '/api/customers/') =>

@@ -1,19 +1,16 @@
 /** core.md 1.4: validation messages. */
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Fixture, type Json } from '../../support/fixture.ts';
+import type { Json } from '../../support/fixture.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 
-const validation = suite('validation messages');
-let fixture: Fixture;
+const { test: validation, fixture } = suiteWithServer('validation messages');
 let customer: Json;
 let user: Json;
 
 validation.before(async () => {
-  fixture = await Fixture.start();
   customer = await fixture.customer('Ministry', { agreement_number: 7 });
   user = await fixture.user('Alice', { email: 'alice@example.com', civil_number: '38001085718' });
 });
-validation.after(() => fixture.close());
 
 /** The errors of a body; undefined when it is accepted. */
 async function errors(path: string, body: Json): Promise<Json> {

@@ -1,20 +1,16 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { minute } from '../../../src/kernel/clock.ts';
 import { sql } from '../../../src/kernel/db/sql.ts';
 import { type Task, Timer } from '../../../src/kernel/jobs/timer.ts';
-import { Fixture } from '../../support/fixture.ts';
+import { suiteWithServerPerTest } from '../../support/suite.ts';
 
-const test = suite('timer');
+const { test, fixture } = suiteWithServerPerTest('timer');
 
-let fixture: Fixture;
 let done: string[];
-test.before.each(async () => {
-  fixture = await Fixture.start();
+test.before.each(() => {
   done = [];
 });
-test.after.each(() => fixture.close());
 
 /** A task that takes so many pieces to be done. */
 const work = (name: string, pieces: number, every = 0): Task => ({
@@ -26,7 +22,7 @@ const work = (name: string, pieces: number, every = 0): Task => ({
   },
 });
 
-const timerOf = (...tasks: Task[]): Timer => new Timer(fixture.server.deployment, tasks);
+const timerOf = (...tasks: Task[]): Timer => new Timer(fixture.server.app, tasks);
 
 test('a task runs when it is due, and not again before its time has passed', () => {
   const timer = timerOf(work('sweep', 1, minute));
@@ -56,7 +52,7 @@ test('what tasks leave to do is done piece by piece, in turns, before the next t
 });
 
 test('every piece is a transaction of its own, and the event loop has a turn between two of them', async () => {
-  const { db } = fixture.server.deployment;
+  const { db } = fixture.server.app;
   const commits: number[] = [];
   let turns = 0;
   let pieces = 3;
@@ -66,7 +62,7 @@ test('every piece is a transaction of its own, and the event loop has a turn bet
     run: () =>
       db.write(() => {
         db.run(sql`UPDATE user SET description = ${`${turns}`}`);
-        db.settled(() => commits.push(pieces));
+        db.afterCommit(() => commits.push(pieces));
         return --pieces > 0;
       }),
   });
@@ -79,7 +75,7 @@ test('every piece is a transaction of its own, and the event loop has a turn bet
 });
 
 test('pieces of two tasks are two transactions, also in one tick', async () => {
-  const { db } = fixture.server.deployment;
+  const { db } = fixture.server.app;
   const piece = (name: string, pieces: number): Task => ({
     name,
     every: 0,
@@ -87,7 +83,7 @@ test('pieces of two tasks are two transactions, also in one tick', async () => {
       db.write(() => {
         done.push(name);
         db.run(sql`UPDATE user SET description = ${name}`);
-        db.settled(() => done.push(`${name} committed`));
+        db.afterCommit(() => done.push(`${name} committed`));
         return --pieces > 0;
       }),
   });

@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert';
 import { openLog } from '../../../src/kernel/log.ts';
 import { type Mail, Mailer, type MailOutcome } from '../../../src/kernel/mail/mail.ts';
 import { certificate } from '../../support/certificate.ts';
-import { hurried } from '../../support/hurried.ts';
+import { withFastTimers } from '../../support/fast-timers.ts';
 import { Mailbox } from '../../support/mailbox.ts';
 
 const test = suite('mail');
@@ -116,7 +116,7 @@ test('a mail server that says nothing is given 10 seconds; then it is a failure 
     email_from: 'a@example.com',
     log,
   });
-  const waits = await hurried(async () => {
+  const waits = await withFastTimers(async () => {
     const { code, final, status } = (await mailer.send(mail)) as Extract<MailOutcome, { status: 'failed' }>;
     assert.equal([status, code, final], ['failed', undefined, false]);
   });
@@ -153,7 +153,7 @@ async function endless(): Promise<{
 
 test('an exchange that is not over after 10 seconds is broken off, however busy it is: the mail does not go out after all', async () => {
   const { close, closed, mailer } = await endless();
-  await hurried(async () => {
+  await withFastTimers(async () => {
     const { error, final } = (await mailer.send(mail)) as Extract<MailOutcome, { status: 'failed' }>;
     assert.equal([error, final], ['The mail server took longer than 10 seconds.', false]);
   });

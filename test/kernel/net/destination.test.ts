@@ -1,35 +1,30 @@
 import type { LookupAddress } from 'node:dns';
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { sql } from '../../../src/kernel/db/sql.ts';
 import { Fixture, type Json } from '../../support/fixture.ts';
 import { Receiver } from '../../support/receiver.ts';
+import { suiteWithServer } from '../../support/suite.ts';
 
-const test = suite('destinations of hooks');
-let fixture: Fixture;
-let receiver: Receiver;
 /** What names resolve to, and how often each was asked for. */
 const names = new Map<string, readonly string[]>();
 const asked: string[] = [];
+const { test, fixture } = suiteWithServer('destinations of hooks', {
+  resolve: (hostname, callback) => {
+    asked.push(hostname);
+    const addresses = names
+      .get(hostname)
+      ?.map((address): LookupAddress => ({ address, family: address.includes(':') ? 6 : 4 }));
+    if (addresses) callback(null, addresses);
+    else callback(Object.assign(new Error('no such name'), { code: 'ENOTFOUND' }), []);
+  },
+});
+let receiver: Receiver;
 
 test.before(async () => {
   receiver = await Receiver.start();
-  fixture = await Fixture.start({
-    resolve: (hostname, callback) => {
-      asked.push(hostname);
-      const addresses = names
-        .get(hostname)
-        ?.map((address): LookupAddress => ({ address, family: address.includes(':') ? 6 : 4 }));
-      if (addresses) callback(null, addresses);
-      else callback(Object.assign(new Error('no such name'), { code: 'ENOTFOUND' }), []);
-    },
-  });
 });
 
-test.after(async () => {
-  await fixture.close();
-  await receiver.close();
-});
+test.after(() => receiver.close());
 
 const create = (host: string, on = fixture) =>
   on.staff.post('/api/hooks-web/', { destination_url: `http://${host}/in`, event_types: ['custom_notification'] });
@@ -216,7 +211,7 @@ test('a redirect to a forbidden address is not followed', async () => {
 
 test('a literal address that was allowed when the hook was made is judged again at delivery', async () => {
   const { body: hook } = await create('example.com');
-  const { db } = fixture.server.deployment;
+  const { db } = fixture.server.app;
   db.write(() => db.run(sql`UPDATE hook SET destination_url = ${receiver.url} WHERE uuid = ${hook.uuid}`));
   await fixture.staff.post(`${hook.url}test/`);
   await fixture.server.settled();

@@ -24,7 +24,6 @@ uvu.UVU_INDEX = 0;
 register('./hook.mjs', import.meta.url);
 const { asError, takeProblems } = await import('./uvu.ts');
 const { checkedFetch } = await import('./fetch.ts');
-globalThis.fetch = checkedFetch;
 
 const strays: string[] = [];
 process.on('unhandledRejection', (reason) => strays.push(`unhandled rejection: ${asError(reason).stack}`));
@@ -44,6 +43,8 @@ async function runFile(file: string): Promise<FileResult> {
   const started = performance.now();
   const suites: SuiteRun[] = [];
   uvu.UVU_QUEUE = [suites];
+  // Again for each file: one that failed may have left another.
+  globalThis.fetch = checkedFetch;
   const counts = { passed: 0, failed: 0, skipped: 0 };
   const texts: string[] = [];
 

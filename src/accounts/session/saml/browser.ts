@@ -28,7 +28,7 @@ export function recognise(request: Request): {
 } {
   const present = browserOf(request);
   if (present && isKnown(request, present)) return { browser: present, headers: {} };
-  const value = request.deployment.random(32).toString('hex');
+  const value = request.app.random(32).toString('hex');
   // An identity provider answers by a form of its own page, and Lax cookies do not come with that: on http it must be of the same site.
   const site = isSecure(request) ? 'Secure; SameSite=None' : 'SameSite=Lax';
   return {

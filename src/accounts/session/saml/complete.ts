@@ -6,18 +6,19 @@ import type { Endpoint } from '../../../kernel/collection/endpoint.ts';
 import { validate } from '../../../kernel/collection/validate.ts';
 import { HttpError } from '../../../kernel/http/error.ts';
 import { type Reply, redirect } from '../../../kernel/http/reply.ts';
+import { errorOf, present } from '../../../kernel/present.ts';
 import { requireMethod } from '../login.ts';
 import { samlActions } from './actions.ts';
 import { samlPath } from './addresses.ts';
 import type { Assertion } from './assertion.ts';
-import { type Browser, browserOf } from './browser.ts';
+import { browserOf } from './browser.ts';
 import { messageField } from './message-field.ts';
 import { fail, logRefused, problems, RefusedMessage } from './outcome.ts';
 import { findRequest, type PendingRequest, takeRequest, useOnce } from './requests.ts';
 import { openSession } from './sessions.ts';
 import { userOfAttributes } from './user.ts';
 
-const fields = { SAMLResponse: messageField(true) };
+const fields = { SAMLResponse: messageField({ required: true }) };
 
 /** The response to a login: its assertion, or why it has none that is believed. The request is that of this browser. */
 interface Checked {
@@ -28,7 +29,7 @@ interface Checked {
 
 async function prepare(request: Request): Promise<Checked> {
   requireMethod(request, 'SAML2');
-  const { SAMLResponse: message } = validate(fields, request, 'create') as { SAMLResponse: string };
+  const { SAMLResponse: message } = validate(fields, request, 'create');
   const { checkResponse, readResponse } = await import('./response.ts');
   let pending: PendingRequest | undefined;
   try {
@@ -39,22 +40,22 @@ async function prepare(request: Request): Promise<Checked> {
     return { pending, assertion: await checkResponse(request, response, pending) };
   } catch (error) {
     if (error instanceof HttpError) throw error;
-    return { pending, refusal: error as Error };
+    return { pending, refusal: errorOf(error) };
   }
 }
 
 function handle(request: Request, { assertion, pending, refusal }: Checked): Reply {
   const isFirst = pending !== undefined && takeRequest(request.db, pending.id);
   const problem = refusal ?? (isFirst ? undefined : new RefusedMessage('its request has been answered'));
-  if (problem || !pending || !assertion) return refuse(request, problem as Error, pending);
+  if (problem || !pending || !assertion) return refuse(request, present(problem), pending);
   if (!useOnce(request.db, pending.entityId, assertion.id, assertion.expires))
     return refuse(request, new RefusedMessage('its assertion was used before'), pending);
   const user = userOfAttributes(request, assertion.attributes);
   if (!user) return refuse(request, new RefusedMessage('it is about nobody who may log in', problems.noUser), pending);
   const token = createToken(request, user.id);
   record(request, 'token_created', { ...userContext(user), ...affectedUser(user) });
-  openSession(request, token.id, browserOf(request) as Browser, pending.entityId, assertion);
-  const page = request.config.login_completed_url as string;
+  openSession(request, token.id, present(browserOf(request)), pending.entityId, assertion);
+  const page = present(request.config.login_completed_url);
   return redirect(page.replaceAll('{token}', token.text).replaceAll('{method}', 'saml2'));
 }
 
@@ -73,7 +74,7 @@ export const samlLoginComplete: Endpoint = {
   operations: {
     POST: {
       summary: 'Takes the response of an identity provider, and redirects to the web client with a token.',
-      who: 'The browser that started the login.',
+      allowedFor: 'The browser that started the login.',
       input: { fields, purpose: 'create' },
       output: { status: 302 },
       refusals: { 401: true },

@@ -21,9 +21,11 @@ interface IdpRow extends Omit<IdentityProvider, 'certificates'> {
 
 /** The identity provider with this entity id, as it is known now. */
 export function findIdentityProvider(db: Database, entityId: string): IdentityProvider | undefined {
-  const row = db.get<IdpRow>(sql`SELECT entity_id AS entityId, name, login_url AS loginUrl, logout_url AS logoutUrl,
-    logout_response_url AS logoutResponseUrl, certificates FROM saml_idp WHERE entity_id = ${entityId}`);
-  return row && { ...row, certificates: JSON.parse(row.certificates) as string[] };
+  const row = db.get<IdpRow>(sql`
+    SELECT entity_id AS entityId, name, login_url AS loginUrl, logout_url AS logoutUrl,
+      logout_response_url AS logoutResponseUrl, certificates
+    FROM saml_idp WHERE entity_id = ${entityId}`);
+  return row && { ...row, certificates: JSON.parse(row.certificates) };
 }
 
 /** The row of a source, made when it is new. */
@@ -60,9 +62,10 @@ export function replaceProviders(
 ): string[] {
   const source = sourceId(db, name);
   db.update('saml_source', source, { refreshed: now, error_message: '' });
-  db.run(
-    sql`DELETE FROM saml_idp WHERE source_id = ${source} AND entity_id NOT IN (SELECT value FROM json_each(${JSON.stringify(providers.map(({ entityId }) => entityId))}))`,
-  );
+  const named = JSON.stringify(providers.map(({ entityId }) => entityId));
+  db.run(sql`
+    DELETE FROM saml_idp
+    WHERE source_id = ${source} AND entity_id NOT IN (SELECT value FROM json_each(${named}))`);
   return providers.filter((provider) => !store(db, source, provider)).map(({ entityId }) => entityId);
 }
 
@@ -72,10 +75,14 @@ function store(
   { certificates, entityId, loginUrl, logoutResponseUrl, logoutUrl, name }: IdentityProvider,
 ): boolean {
   return (
-    db.run(sql`INSERT INTO saml_idp (source_id, entity_id, name, login_url, logout_url, logout_response_url, certificates)
-    VALUES (${source}, ${entityId}, ${name}, ${loginUrl}, ${logoutUrl}, ${logoutResponseUrl}, ${JSON.stringify(certificates)})
-    ON CONFLICT (entity_id) DO UPDATE SET name = excluded.name, login_url = excluded.login_url, logout_url = excluded.logout_url,
-      logout_response_url = excluded.logout_response_url, certificates = excluded.certificates WHERE source_id = ${source}`)
-      .changes > 0
+    db.run(sql`
+      INSERT INTO saml_idp (source_id, entity_id, name, login_url, logout_url, logout_response_url, certificates)
+      VALUES (
+        ${source}, ${entityId}, ${name}, ${loginUrl}, ${logoutUrl}, ${logoutResponseUrl}, ${JSON.stringify(certificates)}
+      )
+      ON CONFLICT (entity_id) DO UPDATE SET
+        name = excluded.name, login_url = excluded.login_url, logout_url = excluded.logout_url,
+        logout_response_url = excluded.logout_response_url, certificates = excluded.certificates
+      WHERE source_id = ${source}`).changes > 0
   );
 }

@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import { parseDatetime } from '../../../kernel/collection/instants.ts';
+import { parseDatetime } from '../../../kernel/collection/datetime.ts';
 import { urlOf } from '../../../kernel/url.ts';
 import type { IdentityProvider } from './identity-providers.ts';
 import { signedText } from './signatures.ts';
@@ -30,7 +30,7 @@ export function readMetadata(text: string, now: number, signer?: string): Identi
   const root = signer === undefined ? document : parseXml(signedText(text, document, [signer]), metadataLimits);
   if (!isNamed(root, 'metadata', 'EntitiesDescriptor') && !isNamed(root, 'metadata', 'EntityDescriptor'))
     throw new XmlError('it is no metadata of SAML 2.0');
-  refuseExpired(root, now);
+  rejectExpired(root, now);
   const entities = everyElement(root, 'EntityDescriptor').filter(
     (element) => element.namespaceURI === namespaces.metadata,
   );
@@ -41,7 +41,7 @@ export function readMetadata(text: string, now: number, signer?: string): Identi
   return [...providers.values()];
 }
 
-function refuseExpired(element: Element, now: number): void {
+function rejectExpired(element: Element, now: number): void {
   if (isExpired(element, now)) throw new XmlError('it is no longer valid');
 }
 

@@ -1,11 +1,11 @@
 import type { SAML } from '@node-saml/node-saml';
 import type { Request } from '../../../kernel/access/request.ts';
-import type { ServiceKeys } from '../../../kernel/access/service-keys.ts';
+import { present } from '../../../kernel/present.ts';
 import { addressesOf } from './addresses.ts';
 import type { IdentityProvider } from './identity-providers.ts';
 
 /** The ID of a new message. */
-export const newMessageId = ({ deployment }: Request): string => `_${deployment.random(20).toString('hex')}`;
+export const newMessageId = ({ app }: Request): string => `_${app.random(20).toString('hex')}`;
 
 /**
  * The library, set up for one identity provider; the messages it makes have this ID. Instants, answered requests and used
@@ -19,7 +19,7 @@ export async function samlOf(
   // Loaded with the first login: most deployments never see one.
   const { SAML: Library, ValidateInResponseTo } = await import('@node-saml/node-saml');
   const { assertionConsumer, entityId } = addressesOf(request);
-  const { privateKey } = request.deployment.samlKeys as ServiceKeys;
+  const { privateKey } = present(request.app.samlKeys);
   return new Library({
     issuer: entityId,
     audience: entityId,

@@ -28,9 +28,9 @@ type Start = { readonly problem: string } | { readonly id: string; readonly enti
 
 async function prepare(request: Request): Promise<Start> {
   requireMethod(request, 'SAML2');
-  const wait = request.deployment.samlLogins.refusal(request.address, request.now);
+  const wait = request.app.samlLogins.refusal(request.address, request.now);
   if (wait !== undefined) throw tooMany('Too many logins. Try again later.', wait);
-  const { idp } = validate(fields, request, 'create') as { idp: string };
+  const { idp } = validate(fields, request, 'create');
   const provider = findIdentityProvider(request.db, idp);
   if (!provider) throw invalid({ idp: ['Unknown identity provider.'] });
   if (liveSession(request, browserOf(request))) return { problem: problems.anonymousOnly };
@@ -57,7 +57,7 @@ export const samlLogin: Endpoint = {
   operations: {
     POST: {
       summary: 'Redirects to an identity provider, with a request to log in.',
-      who: 'Anybody.',
+      allowedFor: 'Anybody.',
       input: { fields, purpose: 'create' },
       output: { status: 302 },
       refusals: { 401: true, 429: true },

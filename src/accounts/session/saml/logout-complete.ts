@@ -1,11 +1,12 @@
 import type { Request } from '../../../kernel/access/request.ts';
 import type { Endpoint } from '../../../kernel/collection/endpoint.ts';
-import { type Field, FieldError } from '../../../kernel/collection/field.ts';
+import { FieldError, type WritableField } from '../../../kernel/collection/field.ts';
 import { parameter } from '../../../kernel/collection/filter.ts';
 import { validate } from '../../../kernel/collection/validate.ts';
 import { text } from '../../../kernel/collection/values.ts';
 import { HttpError, invalid, invalidRequest } from '../../../kernel/http/error.ts';
 import { type Reply, redirect } from '../../../kernel/http/reply.ts';
+import { errorOf, present } from '../../../kernel/present.ts';
 import { requireMethod } from '../login.ts';
 import { samlActions } from './actions.ts';
 import { samlPath } from './addresses.ts';
@@ -17,7 +18,11 @@ import { fail, logRefused, problems, RefusedMessage } from './outcome.ts';
 import { findRequest, takeRequest, useOnce } from './requests.ts';
 import { endSession, sessionsOf } from './sessions.ts';
 
-const fields = { SAMLResponse: messageField(false), SAMLRequest: messageField(false), RelayState: text({ max: 1024 }) };
+const fields = {
+  SAMLResponse: messageField({ required: false }),
+  SAMLRequest: messageField({ required: false }),
+  RelayState: text({ max: 1024 }),
+};
 
 type Parameters = Partial<Record<keyof typeof fields, string>>;
 
@@ -32,7 +37,7 @@ interface Checked {
 async function prepare(request: Request): Promise<Checked> {
   requireMethod(request, 'SAML2');
   const isQuery = request.incoming.method !== 'POST';
-  const given: Parameters = isQuery ? readQuery(request) : (validate(fields, request, 'create') as Parameters);
+  const given: Parameters = isQuery ? readQuery(request) : validate(fields, request, 'create');
   const name = given.SAMLResponse ? 'SAMLResponse' : 'SAMLRequest';
   const base64 = given[name];
   if (!base64) throw invalidRequest('Either SAMLResponse or SAMLRequest must be provided.');
@@ -43,17 +48,17 @@ async function prepare(request: Request): Promise<Checked> {
     return { message, replies: await repliesTo(request, message, given.RelayState ?? '') };
   } catch (error) {
     if (error instanceof HttpError) throw error;
-    return { refusal: error as Error };
+    return { refusal: errorOf(error) };
   }
 }
 
 /** The parameters of a query, by the rules of a body. Throws 400. */
 function readQuery(request: Request): Parameters {
-  const read = ([name, field]: [string, Field<string>]): [string, string][] => {
+  const read = ([name, { input }]: [string, WritableField<string>]): [string, string][] => {
     const value = request.query.one(name);
     if (value === undefined) return [];
     try {
-      return [[name, (field.input as NonNullable<typeof field.input>).parse(value, request, true)]];
+      return [[name, input.parse(value, request, true)]];
     } catch (error) {
       throw error instanceof FieldError ? invalid({ [name]: error.messages }) : error;
     }
@@ -85,7 +90,7 @@ const handle = (request: Request, checked: Checked): Reply =>
     const { message, refusal, replies } = checked;
     if (message?.asks) return followRequest(request, message.provider.entityId, message.id, message.asks, replies);
     if (message?.answers) return takeAnswer(request, message.provider.entityId, message.answers);
-    return refuse(request, refusal as Error);
+    return refuse(request, present(refusal));
   });
 
 /** An identity provider ends sessions. */
@@ -101,7 +106,7 @@ function followRequest(
   const sessions = sessionsOf(request, entityId, asks.nameId, asks.sessionIndexes);
   for (const session of sessions) endSession(request, session.id);
   return redirect(
-    replies ? (sessions.length > 0 ? replies.done : replies.unknown) : (request.config.logout_completed_url as string),
+    replies ? (sessions.length > 0 ? replies.done : replies.unknown) : present(request.config.logout_completed_url),
   );
 }
 
@@ -118,7 +123,7 @@ function takeAnswer(
   takeRequest(request.db, pending.id);
   endSession(request, pending.session);
   if (!isSuccess) return refuse(request, new RefusedMessage('the identity provider did not log out'), entityId);
-  return redirect(request.config.logout_completed_url as string);
+  return redirect(present(request.config.logout_completed_url));
 }
 
 function refuse(request: Request, refusal: Error, entityId?: string): Reply {
@@ -128,7 +133,7 @@ function refuse(request: Request, refusal: Error, entityId?: string): Reply {
 
 const operation = {
   summary: 'Ends the session that an identity provider has ended, or asks to end.',
-  who: 'The browser that started the logout; identity providers by way of any.',
+  allowedFor: 'The browser that started the logout; identity providers by way of any.',
   output: { status: 302 },
   refusals: { 401: true },
   prepare,

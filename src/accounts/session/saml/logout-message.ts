@@ -1,7 +1,7 @@
 import { inflateRawSync } from 'node:zlib';
 import type { Request } from '../../../kernel/access/request.ts';
 import { minute } from '../../../kernel/clock.ts';
-import { parseDatetime } from '../../../kernel/collection/instants.ts';
+import { parseDatetime } from '../../../kernel/collection/datetime.ts';
 import { addressesOf } from './addresses.ts';
 import { checkTime, clockSkew } from './assertion.ts';
 import { findIdentityProvider, type IdentityProvider } from './identity-providers.ts';

@@ -1,9 +1,10 @@
 import type { Request } from '../../../kernel/access/request.ts';
 import type { Endpoint } from '../../../kernel/collection/endpoint.ts';
 import { type Reply, redirect } from '../../../kernel/http/reply.ts';
+import { present } from '../../../kernel/present.ts';
 import { requireMethod } from '../login.ts';
 import { samlPath } from './addresses.ts';
-import { type Browser, browserOf } from './browser.ts';
+import { browserOf } from './browser.ts';
 import { findIdentityProvider } from './identity-providers.ts';
 import { newMessageId, samlOf } from './library.ts';
 import { fail, problems } from './outcome.ts';
@@ -39,7 +40,7 @@ async function prepare(request: Request): Promise<Start> {
 
 function handle(request: Request, start: Start): Reply {
   if ('problem' in start) return fail(request, 'logout_failed_url', start.problem);
-  const browser = browserOf(request) as Browser;
+  const browser = present(browserOf(request));
   request.db.write(() => rememberRequest(request, browser, start.pending));
   return redirect(start.url);
 }
@@ -54,7 +55,7 @@ export const samlLogout: Endpoint = {
   operations: {
     GET: {
       summary: 'Redirects to the identity provider that this browser logged in at, with a request to log out.',
-      who: 'Anybody.',
+      allowedFor: 'Anybody.',
       output: { status: 302 },
       refusals: { 401: true },
       prepare,

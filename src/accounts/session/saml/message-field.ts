@@ -1,22 +1,15 @@
-import { type Field, FieldError } from '../../../kernel/collection/field.ts';
+import { FieldError, type IsRequired, type WritableField, wrap } from '../../../kernel/collection/field.ts';
 import { text } from '../../../kernel/collection/values.ts';
 
 const notBase64 = 'This field should be a valid Base64 encoded string.';
 const longest = 256 * 1024;
 
 /** A message of SAML in base64, as text; the lines it may be broken into are joined. */
-export function messageField(required: boolean): Field<string> {
-  const field = text({ max: longest, required, example: 'PHNhbWxwOlJlc3BvbnNlLz4=' });
-  const input = field.input as NonNullable<typeof field.input>;
-  return {
-    ...field,
-    input: {
-      ...input,
-      parse: (value, request, form) => {
-        const joined = input.parse(value, request, form).replace(/\s+/g, '');
-        if (joined.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(joined)) throw new FieldError([notBase64]);
-        return joined;
-      },
-    },
-  };
-}
+export const messageField = <const W extends { readonly required: boolean }>(
+  writing: W,
+): WritableField<string, IsRequired<W>> =>
+  wrap(text({ max: longest, example: 'PHNhbWxwOlJlc3BvbnNlLz4=', ...writing }), (parse) => (value, request, form) => {
+    const joined = parse(value, request, form).replace(/\s+/g, '');
+    if (joined.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(joined)) throw new FieldError([notBase64]);
+    return joined;
+  });

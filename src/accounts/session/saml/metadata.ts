@@ -17,7 +17,7 @@ const encryptions = [
 /** The metadata of the service; without a key pair the keys are left out. */
 function describeService(request: Request): string {
   const { assertionConsumer, entityId, logout } = addressesOf(request);
-  const { certificate } = request.deployment.samlKeys ?? {};
+  const { certificate } = request.app.samlKeys ?? {};
   const service = (name: string, binding: string, location: string, rest = ''): string =>
     `    <md:${name} Binding="urn:oasis:names:tc:SAML:2.0:bindings:${binding}" Location="${escaped(location)}"${rest}/>`;
   return [
@@ -77,7 +77,7 @@ export const samlMetadata: Endpoint = {
   operations: {
     GET: {
       summary: 'Answers the metadata of the service as an XML document.',
-      who: 'Anybody.',
+      allowedFor: 'Anybody.',
       output: { status: 200, types: ['text/xml'] },
       handle: (request) => xml(describeService(request)),
     },

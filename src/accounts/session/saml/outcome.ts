@@ -1,5 +1,6 @@
 import type { Request } from '../../../kernel/access/request.ts';
 import { type Reply, redirect } from '../../../kernel/http/reply.ts';
+import { present } from '../../../kernel/present.ts';
 
 /** What web clients are told at login_failed_url and logout_failed_url (services.md 11). */
 export const problems = {
@@ -14,7 +15,7 @@ export const problems = {
 
 /** Sends the browser to the page of failed logins, or logouts. */
 export const fail = ({ config }: Request, page: 'login_failed_url' | 'logout_failed_url', message: string): Reply => {
-  const url = config[page] as string;
+  const url = present(config[page]);
   // At the very end: pages that live behind a # read their parameters there.
   return redirect(`${url}${url.includes('?') ? '&' : '?'}message=${encodeURIComponent(message)}`);
 };
@@ -31,7 +32,7 @@ export class RefusedMessage extends Error {
 
 /** Tells the operator why a message was not taken. */
 export const logRefused = (request: Request, refusal: Error, entityId?: string): void =>
-  request.deployment.log.warn(
+  request.app.log.warn(
     { request: request.incoming.id, provider: entityId, reason: refusal.message.slice(0, 500) },
     'SAML message refused',
   );

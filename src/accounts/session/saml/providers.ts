@@ -16,7 +16,7 @@ export const samlProviders: Endpoint = {
   operations: {
     GET: {
       summary: 'Lists the identity providers by name.',
-      who: 'Anybody.',
+      allowedFor: 'Anybody.',
       filters,
       paginated: true,
       output: {
@@ -35,8 +35,11 @@ export const samlProviders: Endpoint = {
         const condition = all([filters.name.condition(request, 'name') ?? []].flat());
         const total = db.count(sql`SELECT count(*) FROM saml_idp WHERE ${condition}`);
         const page = pageOf(query, total);
-        const providers = db.all(sql`SELECT name, entity_id AS url FROM saml_idp WHERE ${condition}
-          ORDER BY name COLLATE NOCASE, id LIMIT ${page.size} OFFSET ${page.offset}`);
+        const providers = db.all(sql`
+          SELECT name, entity_id AS url FROM saml_idp
+          WHERE ${condition}
+          ORDER BY name COLLATE NOCASE, id
+          LIMIT ${page.size} OFFSET ${page.offset}`);
         return document(JSON.stringify(providers), pageHeaders(page, total, request.url, query));
       },
     },

@@ -1,9 +1,10 @@
 import { createHash, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import type { Deployment } from '../../../kernel/access/deployment.ts';
+import type { App } from '../../../kernel/access/app.ts';
 import { readPem } from '../../../kernel/access/service-keys.ts';
 import { ConfigError, environmentName } from '../../../kernel/config/config.ts';
 import { HttpClient } from '../../../kernel/net/http-client.ts';
+import { errorOf } from '../../../kernel/present.ts';
 import { hasProviders, keepSources, noteFailure, replaceProviders } from './identity-providers.ts';
 
 /** A place that metadata comes from, as the settings name it. */
@@ -33,8 +34,8 @@ export class MetadataRefresher {
   #isClosed = false;
 
   /** Throws ConfigError when a certificate of the settings cannot be read. */
-  constructor(private readonly deployment: Deployment) {
-    const { config } = deployment;
+  constructor(private readonly app: App) {
+    const { config } = app;
     const isOn = config.authentication_methods.includes('SAML2');
     this.#files = isOn
       ? config.saml_idp_metadata_files.map((file) => ({ name: file, label: file, read: () => readFile(file) }))
@@ -46,7 +47,7 @@ export class MetadataRefresher {
 
   /** Forgets what is no longer configured and reads the files. Rejects with ConfigError when nothing is known from one. */
   async start(): Promise<void> {
-    const { db } = this.deployment;
+    const { db } = this.app;
     db.write(() =>
       keepSources(
         db,
@@ -82,7 +83,7 @@ export class MetadataRefresher {
 
   /** Answers what was wrong, as a sentence; undefined when all is well. */
   async #refresh(source: Source): Promise<string | undefined> {
-    const { clock, db, log } = this.deployment;
+    const { clock, db, log } = this.app;
     try {
       const bytes = await source.read();
       const digest = createHash('sha256').update(bytes).digest('hex');
@@ -99,7 +100,7 @@ export class MetadataRefresher {
       this.#applied.set(source.name, digest);
       return undefined;
     } catch (error) {
-      const { message } = error as Error;
+      const { message } = errorOf(error);
       if (this.#isClosed) return message;
       log.error({ source: source.label, reason: message }, 'metadata of identity providers could not be refreshed');
       db.write(() => noteFailure(db, source.name, message.slice(0, 500)));
@@ -115,7 +116,7 @@ export class MetadataRefresher {
       (pem) => new X509Certificate(pem),
     );
     // The address is the operator's own choice: it may be one of his network.
-    const { resolve } = this.deployment;
+    const { resolve } = this.app;
     const http = new HttpClient({ resolve, allows: () => true, ...metadataLimits });
     const read = async (): Promise<Buffer> => {
       const { body, ending, status } = await http.send({

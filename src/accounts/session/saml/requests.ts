@@ -1,7 +1,7 @@
-import type { Context } from '../../../kernel/access/deployment.ts';
+import type { Context } from '../../../kernel/access/app.ts';
 import { minute } from '../../../kernel/clock.ts';
+import { BatchSizer } from '../../../kernel/db/batch-sizer.ts';
 import type { Database } from '../../../kernel/db/database.ts';
-import { Pace } from '../../../kernel/db/pace.ts';
 import { sql } from '../../../kernel/db/sql.ts';
 import type { Browser } from './browser.ts';
 
@@ -18,7 +18,7 @@ export interface PendingRequest {
 
 /** Remembers a message that is sent to an identity provider by way of a browser. */
 export function rememberRequest(
-  { deployment: { db }, now }: Context,
+  { app: { db }, now }: Context,
   browser: Browser,
   { entityId, id, session }: PendingRequest,
 ): void {
@@ -39,7 +39,8 @@ export const findRequest = (
   now: number,
 ): PendingRequest | undefined =>
   browser && id !== undefined
-    ? db.get<PendingRequest>(sql`SELECT request_id AS id, entity_id AS entityId, session_id AS session FROM saml_request
+    ? db.get<PendingRequest>(sql`
+        SELECT request_id AS id, entity_id AS entityId, session_id AS session FROM saml_request
         WHERE request_id = ${id} AND browser = ${browser} AND expires > ${now}`)
     : undefined;
 
@@ -49,19 +50,24 @@ export const takeRequest = (db: Database, id: string): boolean =>
 
 /** Notes that a message of an identity provider was taken, until it could not be taken again anyway; false: it was before. */
 export const useOnce = (db: Database, entityId: string, id: string, expires: number): boolean =>
-  db.run(
-    sql`INSERT INTO saml_used_message (entity_id, message_id, expires) VALUES (${entityId}, ${id}, ${expires}) ON CONFLICT DO NOTHING`,
-  ).changes > 0;
+  db.run(sql`
+    INSERT INTO saml_used_message (entity_id, message_id, expires)
+    VALUES (${entityId}, ${id}, ${expires})
+    ON CONFLICT DO NOTHING`).changes > 0;
 
-const pace = new Pace();
+const pace = new BatchSizer();
 
 /** Removes what nobody will ask for again, a bounded number at a time. Answers whether it was that many. */
-export function removeOldMessages({ deployment: { db }, now }: Context): boolean {
+export function removeOldMessages({ app: { db }, now }: Context): boolean {
   return pace.step(db, (atMost) => {
-    const requests = db.run(sql`DELETE FROM saml_request WHERE request_id IN
-      (SELECT request_id FROM saml_request WHERE expires <= ${now} ORDER BY expires LIMIT ${atMost})`).changes;
-    const used = db.run(sql`DELETE FROM saml_used_message WHERE (entity_id, message_id) IN
-      (SELECT entity_id, message_id FROM saml_used_message WHERE expires <= ${now} ORDER BY expires LIMIT ${atMost})`).changes;
+    const requests = db.run(sql`
+      DELETE FROM saml_request WHERE request_id IN (
+        SELECT request_id FROM saml_request WHERE expires <= ${now} ORDER BY expires LIMIT ${atMost}
+      )`).changes;
+    const used = db.run(sql`
+      DELETE FROM saml_used_message WHERE (entity_id, message_id) IN (
+        SELECT entity_id, message_id FROM saml_used_message WHERE expires <= ${now} ORDER BY expires LIMIT ${atMost}
+      )`).changes;
     return Math.max(requests, used);
   });
 }

@@ -1,13 +1,13 @@
 import { decrypt } from 'xml-encryption';
 import type { Request } from '../../../kernel/access/request.ts';
-import type { ServiceKeys } from '../../../kernel/access/service-keys.ts';
+import { present } from '../../../kernel/present.ts';
 import { addressesOf } from './addresses.ts';
 import { type Assertion, readAssertion } from './assertion.ts';
 import { findIdentityProvider, type IdentityProvider } from './identity-providers.ts';
 import { samlOf } from './library.ts';
 import { problems, RefusedMessage } from './outcome.ts';
 import type { PendingRequest } from './requests.ts';
-import { refuseWeakSignatures } from './signatures.ts';
+import { rejectWeakSignatures } from './signatures.ts';
 import {
   attributeOf,
   childOf,
@@ -57,7 +57,7 @@ export async function checkResponse(
   if (!provider) throw new RefusedMessage('its identity provider is not known any more');
   const { root, text } = response;
   checkEnvelope(request, root, provider);
-  refuseWeakSignatures(root);
+  rejectWeakSignatures(root);
   await checkEncrypted(request, root);
   const saml = await samlOf(request, provider);
   const { profile } = await saml.validatePostResponseAsync({ SAMLResponse: Buffer.from(text).toString('base64') });
@@ -86,8 +86,8 @@ function checkEnvelope(request: Request, root: Element, provider: IdentityProvid
 }
 
 /** The signatures inside of an encrypted assertion are judged like others; old ways to encrypt, which leak the text, are refused. */
-async function checkEncrypted({ deployment }: Request, root: Element): Promise<void> {
-  const { privateKey: key } = deployment.samlKeys as ServiceKeys;
+async function checkEncrypted({ app }: Request, root: Element): Promise<void> {
+  const { privateKey: key } = present(app.samlKeys);
   // By their local name wherever they stand: so the library finds what it decrypts.
   const found = everyElement(root, 'EncryptedAssertion');
   if (found.length > 1) throw new RefusedMessage('it has more than one encrypted assertion');
@@ -105,6 +105,6 @@ async function checkEncrypted({ deployment }: Request, root: Element): Promise<v
     const assertion = parseXml(text, messageLimits);
     if (assertion.namespaceURI !== namespaces.assertion)
       throw new RefusedMessage('something else than an assertion is encrypted');
-    refuseWeakSignatures(assertion);
+    rejectWeakSignatures(assertion);
   }
 }

@@ -1,6 +1,6 @@
 import { userContext } from '../../../activity/events/context.ts';
 import { record } from '../../../activity/events/record.ts';
-import type { Context } from '../../../kernel/access/deployment.ts';
+import type { Context } from '../../../kernel/access/app.ts';
 import type { Request } from '../../../kernel/access/request.ts';
 import { isLiveToken, revokeToken } from '../../../kernel/access/tokens.ts';
 import { sql } from '../../../kernel/db/sql.ts';
@@ -23,12 +23,13 @@ export interface Session extends Subject {
   readonly entityId: string;
 }
 
-const columns = sql`id, token_id AS token, entity_id AS entityId, name_id AS nameId, name_id_format AS nameIdFormat,
+const columns = sql`
+  id, token_id AS token, entity_id AS entityId, name_id AS nameId, name_id_format AS nameIdFormat,
   name_qualifier AS nameQualifier, sp_name_qualifier AS spNameQualifier, session_index AS sessionIndex`;
 
 /** Remembers which login a token comes from. */
 export function openSession(
-  { deployment: { db } }: Context,
+  { app: { db } }: Context,
   token: number,
   browser: Browser,
   entityId: string,
@@ -49,7 +50,7 @@ export function openSession(
 /** The latest session of a browser whose token is still taken. */
 export function liveSession(context: Context, browser: Browser | undefined): Session | undefined {
   if (!browser) return undefined;
-  const sessions = context.deployment.db.all<Session>(
+  const sessions = context.app.db.all<Session>(
     sql`SELECT ${columns} FROM saml_session WHERE browser = ${browser} ORDER BY id DESC`,
   );
   return sessions.find(({ token }) => isLiveToken(context, token));
@@ -57,21 +58,24 @@ export function liveSession(context: Context, browser: Browser | undefined): Ses
 
 /** The sessions that an identity provider means: of a subject, or of one of its sessions. */
 export const sessionsOf = (
-  { deployment: { db } }: Context,
+  { app: { db } }: Context,
   entityId: string,
   nameId: string,
   indexes: readonly string[],
 ): Session[] =>
-  db.all<Session>(sql`SELECT ${columns} FROM saml_session WHERE entity_id = ${entityId} AND name_id = ${nameId}
-    AND (${indexes.length} = 0 OR session_index IN (SELECT value FROM json_each(${JSON.stringify(indexes)}))) ORDER BY id`);
+  db.all<Session>(sql`
+    SELECT ${columns} FROM saml_session
+    WHERE entity_id = ${entityId} AND name_id = ${nameId}
+    AND (${indexes.length} = 0 OR session_index IN (SELECT value FROM json_each(${JSON.stringify(indexes)})))
+    ORDER BY id`);
 
 /** Ends a session with its token, unless it has ended. */
 export function endSession(request: Request, session: number): void {
   const token = request.db.value<number>(sql`SELECT token_id FROM saml_session WHERE id = ${session}`);
   if (token === undefined || !isLiveToken(request, token)) return;
   revokeToken(request, token);
-  const user = request.db.get<UserRow>(
+  const user = request.db.one<UserRow>(
     sql`SELECT u.* FROM user u JOIN token t ON t.user_id = u.id WHERE t.id = ${token}`,
-  ) as UserRow;
+  );
   record(request, 'auth_logged_out', userContext(user));
 }

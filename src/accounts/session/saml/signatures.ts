@@ -1,5 +1,6 @@
 import { constants, verify } from 'node:crypto';
 import { SignedXml } from 'xml-crypto';
+import { present } from '../../../kernel/present.ts';
 import { attributeOf, childOf, childrenOf, everyElement, isNamed, XmlError } from './xml.ts';
 
 /** A signature that is missing, weak, of an unknown key, or of something else than the whole message. */
@@ -29,7 +30,7 @@ export const pemOf = (certificate: string): string =>
  * Refuses a tree in which any signature, wherever it stands, is made with anything weaker than RSA with SHA-256, or signs
  * something else than an element as it is. Throws SignatureError.
  */
-export function refuseWeakSignatures(root: Element): void {
+export function rejectWeakSignatures(root: Element): void {
   const areAll = (elements: readonly Element[], known: ReadonlySet<string | undefined>): boolean =>
     elements.every((element) => known.has(attributeOf(element, 'Algorithm')));
   const digests = everyElement(root, 'DigestMethod').filter((element) => !isInEncryption(element));
@@ -42,6 +43,7 @@ export function refuseWeakSignatures(root: Element): void {
 
 /** The digest that pads an encrypted key signs nothing. */
 const isInEncryption = ({ parentNode }: Element): boolean =>
+  // The parent of an element that is not the root is an element; a document has no name.
   parentNode !== null && isNamed(parentNode as Element, 'encryption', 'EncryptionMethod');
 
 /**
@@ -52,10 +54,10 @@ export function signedText(text: string, root: Element, certificates: readonly s
   const id = attributeOf(root, 'ID');
   const signature = childOf(root, 'signature', 'Signature');
   if (!signature || !id) throw new SignatureError('it is not signed');
-  refuseWeakSignatures(root);
+  rejectWeakSignatures(root);
   const info = childOf(signature, 'signature', 'SignedInfo');
   const references = info ? childrenOf(info, 'signature', 'Reference') : [];
-  if (references.length !== 1 || attributeOf(references[0] as Element, 'URI') !== `#${id}`)
+  if (references.length !== 1 || attributeOf(present(references[0]), 'URI') !== `#${id}`)
     throw new SignatureError('the signature is of something else');
   for (const certificate of certificates) {
     const signed = verified(text, signature, certificate);
@@ -67,6 +69,7 @@ export function signedText(text: string, root: Element, certificates: readonly s
 function verified(text: string, signature: Element, certificate: string): string | undefined {
   const check = new SignedXml({ publicCert: pemOf(certificate) });
   try {
+    // The library has types of its own for nodes of xmldom.
     check.loadSignature(signature as unknown as Node);
     if (!check.checkSignature(text)) return undefined;
   } catch (error) {

@@ -1,11 +1,12 @@
 import { affectedUser } from '../../../activity/events/context.ts';
 import { record } from '../../../activity/events/record.ts';
+import type { Context } from '../../../kernel/access/app.ts';
 import type { Actor } from '../../../kernel/access/caller.ts';
-import type { Context } from '../../../kernel/access/deployment.ts';
 import type { Request } from '../../../kernel/access/request.ts';
-import type { AttributeMapping, MappedField } from '../../../kernel/config/saml.ts';
-import { fold, sql } from '../../../kernel/db/sql.ts';
-import { acceptableValues, insertUser, type UserRow, updateUser, userOf } from '../../users/users.ts';
+import { type AttributeMapping, type MappedField, mappedFields } from '../../../kernel/config/saml.ts';
+import { caseFold, sql } from '../../../kernel/db/sql.ts';
+import { acceptableValues } from '../../users/acceptable-values.ts';
+import { insertUser, type UserRow, updateUser, userOf } from '../../users/users.ts';
 
 const method = 'saml2';
 
@@ -17,7 +18,7 @@ export function userOfAttributes(request: Request, attributes: ReadonlyMap<strin
   const { username: name = '', ...texts } = mapped(request.config.saml_attribute_mapping ?? {}, attributes);
   const username = acceptableName(request, name);
   if (username === undefined) return undefined;
-  const user = request.db.get<UserRow>(sql`SELECT * FROM user WHERE username_folded = ${fold(username)}`);
+  const user = request.db.get<UserRow>(sql`SELECT * FROM user WHERE username_folded = ${caseFold(username)}`);
   if (user) return refreshed(request, user, texts);
   if (!request.config.saml_create_unknown_user) return undefined;
   const created = insertUser(request, { ...acceptableValues(request, texts), username }, method);
@@ -35,22 +36,26 @@ function refreshed(request: Request, user: UserRow, texts: Texts): UserRow | und
 type Texts = Partial<Record<MappedField, string>>;
 
 function mapped(mapping: AttributeMapping, attributes: ReadonlyMap<string, string>): Texts {
-  const pairs = Object.entries(mapping).flatMap(([attribute, fields]) => {
+  const texts: Texts = {};
+  for (const [attribute, fields] of Object.entries(mapping)) {
     const value = attributes.get(attribute);
-    return value === undefined ? [] : fields.map((field) => [field, value]);
-  });
-  return Object.fromEntries(pairs) as Texts;
+    if (value === undefined) continue;
+    for (const field of mappedFields) if (fields.includes(field)) texts[field] = value;
+  }
+  return texts;
 }
 
 /** The name by the rules of usernames, whether or not somebody has it. */
 function acceptableName(request: Request, username: string): string | undefined {
-  const holder = request.db.value<number>(sql`SELECT id FROM user WHERE username_folded = ${fold(username.trim())}`);
+  const holder = request.db.value<number>(
+    sql`SELECT id FROM user WHERE username_folded = ${caseFold(username.trim())}`,
+  );
   return acceptableValues(request, { username }, holder).username;
 }
 
 /** Whoever logs in does what his login causes (events.md 4.1). */
-const actedBy = ({ address, deployment, now }: Request, user: UserRow): Context => ({
-  deployment,
+const actedBy = ({ address, app, now }: Request, user: UserRow): Context => ({
+  app,
   address,
   now,
   actor: actorOf(user),

@@ -1,4 +1,5 @@
 import { DOMParser } from '@xmldom/xmldom';
+import { errorOf } from '../../../kernel/present.ts';
 import { namespaces } from './xml-names.ts';
 
 /** A document that is no XML, or not what was expected; `message` says why. */
@@ -39,20 +40,20 @@ export function decodeXml(bytes: Buffer): string {
  * definitions and so entities, processing instructions, too many tags. Throws XmlError.
  */
 export function parseXml(text: string, limits: XmlLimits): Element {
-  refuseExcess(text, limits);
+  rejectExcess(text, limits);
   let root: Element | null;
   try {
-    root = new DOMParser({ errorHandler: refuseError }).parseFromString(text, 'text/xml').documentElement;
+    root = new DOMParser({ errorHandler: rejectError }).parseFromString(text, 'text/xml').documentElement;
   } catch (error) {
-    throw error instanceof XmlError ? error : new XmlError((error as Error).message);
+    throw error instanceof XmlError ? error : new XmlError(errorOf(error).message);
   }
   if (!root) throw new XmlError('it has no root');
-  refuseTree(root, limits);
+  rejectTree(root, limits);
   return root;
 }
 
 /** The parser would go on after most of its errors. */
-const refuseError = (_level: string, message: unknown): never =>
+const rejectError = (_level: string, message: unknown): never =>
   refuse(
     `it is no XML: ${String(message)
       .replace(/\n.*$/s, '')
@@ -63,7 +64,7 @@ function refuse(message: string): never {
   throw new XmlError(message.slice(0, 200));
 }
 
-function refuseExcess(text: string, { characters, elements, namespaces: declarations }: XmlLimits): void {
+function rejectExcess(text: string, { characters, elements, namespaces: declarations }: XmlLimits): void {
   if (text.length > characters) refuse(`it has more than ${characters} characters`);
   // Neither stands in a well-formed document but as what it is, or inside of a comment or CDATA, which nobody misses.
   if (/<!doctype|<!entity/i.test(text)) refuse('it has a document type definition');
@@ -82,7 +83,7 @@ function hasMore(text: string, part: string, limit: number): boolean {
 }
 
 /** What reads the tree later calls itself for every level of it. */
-function refuseTree(root: Element, { elements }: XmlLimits): void {
+function rejectTree(root: Element, { elements }: XmlLimits): void {
   let level: Element[] = [root];
   let count = 0;
   let attributes = 0;
@@ -99,6 +100,7 @@ function refuseTree(root: Element, { elements }: XmlLimits): void {
 
 function elementsOf(parent: Element): Element[] {
   const found: Element[] = [];
+  // Of the nodes inside of an element, elements alone have the type 1.
   for (let node = parent.firstChild; node; node = node.nextSibling)
     if (node.nodeType === 1) found.push(node as Element);
   return found;

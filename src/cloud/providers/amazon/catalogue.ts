@@ -4,19 +4,21 @@ import type { SimulatedProperty } from '../../catalogue/simulation.ts';
 /* What Amazon offers (providers.md 6.2). Regions and sizes are the same table for the simulator and for a driver. */
 
 /** Regions by code. */
-export const regions: readonly SimulatedProperty[] = [
-  ['us-east-1', 'US East (N. Virginia)'],
-  ['us-west-2', 'US West (Oregon)'],
-  ['us-west-1', 'US West (N. California)'],
-  ['eu-west-1', 'EU (Ireland)'],
-  ['eu-central-1', 'EU (Frankfurt)'],
-  ['ap-south-1', 'Asia Pacific (Mumbai)'],
-  ['ap-southeast-1', 'Asia Pacific (Singapore)'],
-  ['ap-southeast-2', 'Asia Pacific (Sydney)'],
-  ['ap-northeast-1', 'Asia Pacific (Tokyo)'],
-  ['ap-northeast-2', 'Asia Pacific (Seoul)'],
-  ['sa-east-1', 'South America (Sao Paulo)'],
-].map(([code, name]) => ({ backend_id: code as string, name: name as string, details: {} }));
+export const regions: readonly SimulatedProperty[] = (
+  [
+    ['us-east-1', 'US East (N. Virginia)'],
+    ['us-west-2', 'US West (Oregon)'],
+    ['us-west-1', 'US West (N. California)'],
+    ['eu-west-1', 'EU (Ireland)'],
+    ['eu-central-1', 'EU (Frankfurt)'],
+    ['ap-south-1', 'Asia Pacific (Mumbai)'],
+    ['ap-southeast-1', 'Asia Pacific (Singapore)'],
+    ['ap-southeast-2', 'Asia Pacific (Sydney)'],
+    ['ap-northeast-1', 'Asia Pacific (Tokyo)'],
+    ['ap-northeast-2', 'Asia Pacific (Seoul)'],
+    ['sa-east-1', 'South America (Sao Paulo)'],
+  ] as const
+).map(([code, name]) => ({ backend_id: code, name, details: {} }));
 
 const everywhere = regions.map(({ backend_id: code }) => code);
 const withoutThirdGeneration = ['ap-south-1', 'ap-northeast-2'];

@@ -1,11 +1,18 @@
 import type { Request } from '../../../kernel/access/request.ts';
 import { exampleLink } from '../../../kernel/collection/example.ts';
-import type { Fields, Values } from '../../../kernel/collection/field.ts';
+import type { NewValues } from '../../../kernel/collection/field.ts';
 import { sql } from '../../../kernel/db/sql.ts';
 import { invalid, invalidRequest } from '../../../kernel/http/error.ts';
 import type { BackendObject, PlainValues } from '../../catalogue/driver.ts';
 import type { ResourceRow } from '../../catalogue/resource-row.ts';
-import type { Acceptance, ActionAcceptance, Place, ResourceKind } from '../../catalogue/type.ts';
+import {
+  type ActionPlan,
+  type CreationPlan,
+  type NewResource,
+  type ResourceLocation,
+  resourceAction,
+  resourceKind,
+} from '../../catalogue/type.ts';
 import { chosenProperty, type Property, propertyCalled, propertyLink } from '../../properties/property.ts';
 import { relatedList, shownDetail } from '../../resources/details.ts';
 import { detailsOf } from '../../resources/resource.ts';
@@ -15,34 +22,37 @@ import { image as imageKind } from './properties.ts';
 const offlineStates = ['terminated', 'stopped', 'suspended', 'paused'];
 
 /** The text of a refusal of what needs an instance that is not running, or undefined. */
-export const refuseUnlessOffline = ({
+export const rejectUnlessOffline = ({
   runtime_state: state,
 }: Pick<ResourceRow, 'runtime_state'>): string | undefined =>
   offlineStates.includes(state) ? undefined : 'Instance runtime state must be in one of offline states.';
 
-const sizeLink = propertyLink('Amazon.Size', 'aws-sizes', { required: true });
+const resizeFields = { size: propertyLink('Amazon.Size', 'aws-sizes') };
 
 const fields = {
-  region: propertyLink('Amazon.Region', 'aws-regions', { required: true }),
-  image: propertyLink('Amazon.Image', 'aws-images', { required: true }),
-  size: sizeLink,
+  region: propertyLink('Amazon.Region', 'aws-regions'),
+  image: propertyLink('Amazon.Image', 'aws-images'),
+  ...resizeFields,
   region_name: shownDetail('region_name', { type: 'string' }, '""'),
 };
 
-const isIn = (size: Property, region: string): boolean => (size.values.regions as readonly string[]).includes(region);
+type NewInstance = NewResource<typeof fields>;
+
+const isIn = ({ values: { regions } }: Property, region: string): boolean =>
+  Array.isArray(regions) && regions.includes(region);
 
 /** The chosen image, if the settings keep it. */
-function chosenImage(request: Request, values: Values<Fields>, settings: number): Property {
+function chosenImage(request: Request, values: NewInstance, settings: number): Property {
   const image = chosenProperty(request, values, 'image', settings);
   const options: PlainValues = JSON.parse(
-    request.db.value<string>(sql`SELECT options FROM service_settings WHERE id = ${settings}`) as string,
+    request.db.scalar<string>(sql`SELECT options FROM service_settings WHERE id = ${settings}`),
   );
   if (!imageKind.isKept?.(image.name, options))
     throw invalid({ image: ['Invalid hyperlink - Object does not exist.'] });
   return image;
 }
 
-function accept(request: Request, values: Values<Fields>, { settings }: Place): Acceptance {
+function accept(request: Request, values: NewInstance, { settings }: ResourceLocation): CreationPlan {
   const region = chosenProperty(request, values, 'region', settings);
   const image = chosenImage(request, values, settings);
   const size = chosenProperty(request, values, 'size', settings);
@@ -63,16 +73,16 @@ function accept(request: Request, values: Values<Fields>, { settings }: Place): 
   };
 }
 
-function acceptResize(request: Request, instance: ResourceRow, values: Values<Fields>): ActionAcceptance {
+function acceptResize(request: Request, instance: ResourceRow, values: NewValues<typeof resizeFields>): ActionPlan {
   const size = chosenProperty(request, values, 'size', instance.settings_id);
   const present = detailsOf(instance);
-  const { cores, disk, ram } = size.values as { cores: number; disk: number; ram: number };
+  const [cores, disk, ram] = [Number(size.values.cores), Number(size.values.disk), Number(size.values.ram)];
   if (!isIn(size, String(present.region))) throw invalid({ size: ['New size is not within the same region.'] });
   if (size.backend_id === present.size_name) throw invalid({ size: ['New size is the same as current.'] });
   if (disk < instance.disk) throw invalid({ size: ['New disk size should be greater than the previous value'] });
   return {
     parameters: { size: size.backend_id, cores, ram, disk, shown: { size: size.name } },
-    demands: { link: { vcpu: cores - instance.cores, ram: ram - instance.ram, storage: disk - instance.disk } },
+    quotaDeltas: { link: { vcpu: cores - instance.cores, ram: ram - instance.ram, storage: disk - instance.disk } },
   };
 }
 
@@ -84,7 +94,7 @@ const importItem = (request: Request, { values }: BackendObject, settings: numbe
 });
 
 /** Amazon.Instance (providers.md 6.3) */
-export const instance: ResourceKind = {
+export const instance = resourceKind({
   name: 'Instance',
   path: 'aws-instances',
   examples: {
@@ -107,21 +117,24 @@ export const instance: ResourceKind = {
   takesAlong: ({ id }) => sql`r.instance_id = ${id} AND r.details ->> '$.is_root'`,
   isCreatable: true,
   accept,
-  demands: ({ cores, disk, ram }) => ({ link: { vcpu: cores, ram, storage: disk }, service: { instance_count: 1 } }),
+  quotaDeltas: ({ cores, disk, ram }) => ({
+    link: { vcpu: cores, ram, storage: disk },
+    service: { instance_count: 1 },
+  }),
   actions: [
     { name: 'start', runtimeStates: ['stopped'], answer: { status: 'start was scheduled' } },
     { name: 'stop', runtimeStates: ['running'], answer: { status: 'stop was scheduled' } },
     { name: 'restart', runtimeStates: ['running'], answer: { status: 'restart was scheduled' } },
-    {
+    resourceAction({
       name: 'resize',
-      refuse: (_request, row) => refuseUnlessOffline(row),
-      fields: { size: sizeLink },
+      refusalReason: (_request, row) => rejectUnlessOffline(row),
+      fields: resizeFields,
       accept: acceptResize,
       answer: { status: 'resize was scheduled' },
-    },
+    }),
   ],
   limits: { delete: 25 },
   isImportable: true,
   importFields: ['cores', 'ram', 'disk', 'region', 'state', 'public_ips', 'flavor_name', 'runtime_state'],
   importItem,
-};
+});

@@ -1,10 +1,10 @@
-import { shown, shownList } from '../../../kernel/collection/field.ts';
+import { readOnly, readOnlyList } from '../../../kernel/collection/field.ts';
 import { type Filter, uuid } from '../../../kernel/collection/filter.ts';
 import {
   computedValue,
-  knownText,
   linkValue,
   listValue,
+  notNullText,
   objectValue,
   orNullShape,
   plainValue,
@@ -19,7 +19,7 @@ import { propertyDetail, shownProperty } from '../../properties/property.ts';
 const regionItem = objectValue({
   url: linkValue('aws-regions', 'x.uuid'),
   uuid: plainValue('x.uuid'),
-  name: knownText('x.name'),
+  name: notNullText('x.name'),
 });
 
 /** Regions, by a condition on alias `x`, of the set that the property in alias `d` belongs to. */
@@ -40,7 +40,7 @@ export const image: PropertyKind = {
   name: 'Image',
   path: 'aws-images',
   fields: {
-    region: shown(
+    region: readOnly(
       'nested object',
       orNullShape(regionItem.shape),
       computedValue(`ifnull((SELECT ${render(regionItem)} FROM ${regionsWhere(isRegion)}), 'null')`),
@@ -59,7 +59,7 @@ export const size: PropertyKind = {
     cores: shownProperty('cores', 'integer'),
     ram: shownProperty('ram', 'integer'),
     disk: shownProperty('disk', 'integer'),
-    regions: shownList(listValue(regionItem, regionsWhere(isInRegions), 'x.name')),
+    regions: readOnlyList(listValue(regionItem, regionsWhere(isInRegions), 'x.name')),
   },
   filters: { region: inRegion(isInRegions) },
   orderings: {},

@@ -25,8 +25,11 @@ const rootVolume = ({ backend_id, disk, name, region, region_name }: PlainValues
 
 const instance: SimulatedKind = {
   id: (_n, draw) => `i-${draw.hex(17)}`,
-  born: (_n, _values, draw) => ({ external_ips: [draw.externalAddress()], internal_ips: [draw.internalAddress()] }),
-  interim: {
+  initialValues: (_n, _values, draw) => ({
+    external_ips: [draw.externalAddress()],
+    internal_ips: [draw.internalAddress()],
+  }),
+  transitionStates: {
     create: ['pending'],
     start: ['pending'],
     stop: ['stopping'],
@@ -64,7 +67,7 @@ const instance: SimulatedKind = {
 
 const volume: SimulatedKind = {
   id: (_n, draw) => `vol-${draw.hex(17)}`,
-  interim: { create: ['creating'], attach: ['attaching'], detach: ['detaching'], delete: ['deleting'] },
+  transitionStates: { create: ['creating'], attach: ['attaching'], detach: ['detaching'], delete: ['deleting'] },
   final: { create: 'available', attach: 'inuse', detach: 'available' },
   effects: {
     attach: (_values, { device, instance_backend_id }) => ({ device, instance_backend_id }),

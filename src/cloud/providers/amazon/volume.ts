@@ -1,5 +1,5 @@
 import type { Request } from '../../../kernel/access/request.ts';
-import type { Fields, Values } from '../../../kernel/collection/field.ts';
+import type { NewValues } from '../../../kernel/collection/field.ts';
 import { link } from '../../../kernel/collection/links.ts';
 import { computedValue } from '../../../kernel/collection/representation.ts';
 import { choice, integer, text } from '../../../kernel/collection/values.ts';
@@ -7,11 +7,18 @@ import { sql } from '../../../kernel/db/sql.ts';
 import { conflict, invalid } from '../../../kernel/http/error.ts';
 import type { BackendObject } from '../../catalogue/driver.ts';
 import type { ResourceRow } from '../../catalogue/resource-row.ts';
-import type { Acceptance, ActionAcceptance, Place, ResourceKind } from '../../catalogue/type.ts';
+import {
+  type ActionPlan,
+  type CreationPlan,
+  type NewResource,
+  type ResourceLocation,
+  resourceAction,
+  resourceKind,
+} from '../../catalogue/type.ts';
 import { chosenProperty, propertyLink } from '../../properties/property.ts';
 import { linkOfResource, relatedList, resourceTarget, shownDetail } from '../../resources/details.ts';
-import { detailsOf, resourceOf } from '../../resources/resource.ts';
-import { refuseUnlessOffline } from './instance.ts';
+import { detailsOf, knownResource } from '../../resources/resource.ts';
+import { rejectUnlessOffline } from './instance.ts';
 
 const smallest = 1024;
 /** What the column holds; the provider has a smaller limit of its own. */
@@ -21,7 +28,7 @@ const volumeTypes = ['gp2', 'io1', 'standard'];
 
 const fields = {
   size: integer({ min: smallest, max: largest, required: true, update: false, help: 'In MiB.', example: 10_240 }),
-  region: propertyLink('Amazon.Region', 'aws-regions', { required: true }),
+  region: propertyLink('Amazon.Region', 'aws-regions'),
   volume_type: {
     ...choice({ required: true, update: false, choices: () => volumeTypes.map((type) => [type, type] as const) }),
     json: () => computedValue(`ifnull(r.details -> '$.volume_type', '""')`),
@@ -38,31 +45,34 @@ const attachFields = {
   device: text({ max: 128, required: true, help: 'Name of the device, such as /dev/sdf.', example: '/dev/sdf' }),
 };
 
-function accept(request: Request, values: Values<Fields>, { settings }: Place): Acceptance {
+function accept(request: Request, values: NewResource<typeof fields>, { settings }: ResourceLocation): CreationPlan {
   const region = chosenProperty(request, values, 'region', settings);
-  const { size, volume_type: volumeType } = values as { size: number; volume_type: string };
-  return { row: { size, volume_type: volumeType, region: region.backend_id, region_name: region.name } };
+  const { size, volume_type } = values;
+  return { row: { size, volume_type, region: region.backend_id, region_name: region.name } };
 }
 
 /** The instance that the provider has a volume attached to, by its id there; empty without. */
 const attachedTo = (volume: Pick<ResourceRow, 'details'>): string =>
   String(detailsOf(volume).instance_backend_id ?? '');
 
-const refuseAttached = (_request: Request, volume: ResourceRow): string | undefined =>
+const rejectAttached = (_request: Request, volume: ResourceRow): string | undefined =>
   attachedTo(volume) === '' ? undefined : 'Volume is already attached to instance.';
 
-const refuseDetached = (_request: Request, volume: ResourceRow): string | undefined =>
+const rejectDetached = (_request: Request, volume: ResourceRow): string | undefined =>
   attachedTo(volume) === '' ? 'Volume is already detached.' : undefined;
 
-function acceptAttach(request: Request, volume: ResourceRow, values: Values<Fields>): ActionAcceptance {
-  const { device, instance: id } = values as { device: string; instance: number };
-  const instance = resourceOf(request.db, id) as ResourceRow;
+function acceptAttach(
+  request: Request,
+  volume: ResourceRow,
+  { device, instance: id }: NewValues<typeof attachFields>,
+): ActionPlan {
+  const instance = knownResource(request.db, id);
   if (instance.link_id !== volume.link_id) throw invalid({ instance: ['Invalid hyperlink - Object does not exist.'] });
   if (detailsOf(instance).region !== detailsOf(volume).region)
     throw invalid({ instance: ['Instance is not within the same region.'] });
   const refusal =
-    refuseAttached(request, volume) ??
-    (instance.state === 'OK' ? refuseUnlessOffline(instance) : refuseUnlessOffline({ runtime_state: '' }));
+    rejectAttached(request, volume) ??
+    (instance.state === 'OK' ? rejectUnlessOffline(instance) : rejectUnlessOffline({ runtime_state: '' }));
   if (refusal !== undefined) throw conflict(refusal);
   return {
     parameters: { instance_backend_id: instance.backend_id, device, shown: { instance: instance.name, device } },
@@ -70,11 +80,13 @@ function acceptAttach(request: Request, volume: ResourceRow, values: Values<Fiel
 }
 
 /** A volume comes after the instance it is attached to. */
-function acceptImport({ db }: Request, { values }: BackendObject, { settings }: Place): Acceptance {
+function acceptImport({ db }: Request, { values }: BackendObject, { settings }: ResourceLocation): CreationPlan {
   const instance = String(values.instance_backend_id ?? '');
   const isKnown =
     db.value(
-      sql`SELECT 1 FROM resource WHERE settings_id = ${settings} AND kind = 'Amazon.Instance' AND backend_id = ${instance}`,
+      sql`
+        SELECT 1 FROM resource
+        WHERE settings_id = ${settings} AND kind = 'Amazon.Instance' AND backend_id = ${instance}`,
     ) !== undefined;
   if (instance !== '' && !isKnown)
     throw invalid({ backend_id: [`You must import instance with ID ${instance} first`] });
@@ -82,7 +94,7 @@ function acceptImport({ db }: Request, { values }: BackendObject, { settings }: 
 }
 
 /** Amazon.Volume (providers.md 6.4) */
-export const volume: ResourceKind = {
+export const volume = resourceKind({
   name: 'Volume',
   path: 'aws-volumes',
   examples: { name: 'data-1' },
@@ -96,7 +108,7 @@ export const volume: ResourceKind = {
   references: { instance_id: { value: 'instance_backend_id', kind: 'Amazon.Instance' } },
   isCreatable: true,
   accept,
-  demands: (row) => ({
+  quotaDeltas: (row) => ({
     project: { nc_volume_count: 1, nc_volume_size: row.size },
     customer: { nc_volume_size: row.size },
     // The root volume is the instance's disk, which is counted there.
@@ -104,19 +116,19 @@ export const volume: ResourceKind = {
     service: { volume_count: 1 },
   }),
   actions: [
-    {
+    resourceAction({
       name: 'attach',
       fields: attachFields,
-      refuse: refuseAttached,
+      refusalReason: rejectAttached,
       accept: acceptAttach,
       answer: { status: 'attach was scheduled' },
-    },
-    { name: 'detach', refuse: refuseDetached, answer: { status: 'detach was scheduled' } },
+    }),
+    { name: 'detach', refusalReason: rejectDetached, answer: { status: 'detach was scheduled' } },
   ],
-  refuseDeletion: refuseAttached,
+  deletionRefusalReason: rejectAttached,
   limits: { delete: 25 },
   isImportable: true,
   importFields: ['size', 'state', 'runtime_state', 'device', 'instance_id', 'volume_type'],
   importItem: (_request, { values }) => ({ state: 'OK', instance_id: values.instance_backend_id || null }),
   acceptImport,
-};
+});

@@ -76,8 +76,13 @@ export interface NewDroplet {
   readonly user_data?: string;
 }
 
+const object = v.record(v.string(), v.unknown());
+
+/** A member of an answer; undefined when the answer is no object. */
+const memberOf = (body: unknown, name: string): unknown => (v.is(object, body) ? body[name] : undefined);
+
 /** The vendor's text in the body of a refusal. */
-const explained = (body: unknown): unknown => (body as { message?: unknown } | null | undefined)?.message;
+const explained = (body: unknown): unknown => memberOf(body, 'message');
 
 export class DigitalOceanApi {
   readonly #base: string;
@@ -176,7 +181,7 @@ export class DigitalOceanApi {
     let query = `?${new URLSearchParams({ ...filter, per_page: String(pageSize) })}`;
     for (;;) {
       const { body } = await this.#call('GET', path + query);
-      const page = decoded(v.array(schema), (body as Record<string, unknown> | null | undefined)?.[member]);
+      const page = decoded(v.array(schema), memberOf(body, member));
       items.push(...page);
       const next = decoded(nextPage, body).links?.pages?.next;
       if (!next) return items;

@@ -1,8 +1,10 @@
+import * as v from 'valibot';
 import { minute } from '../../../kernel/clock.ts';
+import { present } from '../../../kernel/present.ts';
 import type { Driver, DriverCall, DriverSettings, Inventory, PlainValues, Step } from '../../catalogue/driver.ts';
 import { ProviderError } from '../../catalogue/provider-error.ts';
 import type { VendorHttp } from '../../catalogue/vendor-http.ts';
-import { askOnce } from '../../drivers/idempotency.ts';
+import { idempotentCall } from '../../drivers/idempotency.ts';
 import type { InjectedKey } from '../../keys/injected-key.ts';
 import { DigitalOceanApi, type VendorAction, type VendorDroplet } from './api.ts';
 import { dropletObject, dropletValues, propertySets, runtimeState } from './values.ts';
@@ -18,21 +20,24 @@ const actionTypes: Readonly<Record<string, string>> = {
 };
 
 /** What is remembered of an operation under way. */
-interface Memo {
+const memoSchema = v.object({
   /** Ids of the keys to inject, and of the droplets of this name that were there before. */
-  readonly keys?: readonly number[];
-  readonly before?: readonly number[];
-  readonly droplet?: number;
+  keys: v.optional(v.array(v.number()), []),
+  before: v.optional(v.array(v.number())),
+  droplet: v.optional(v.number()),
   /** Id of the vendor's action that is followed. */
-  readonly action?: number;
-}
+  action: v.optional(v.number()),
+});
+
+/** A key to inject, as a creation is told of it. */
+const keySchema = v.optional(v.object({ name: v.string(), public_key: v.string(), fingerprint: v.string() }));
 
 /** DigitalOcean by its API (providers.md 5.4, 5.5). */
 export class DigitalOceanDriver implements Driver {
   readonly #api: DigitalOceanApi;
 
   constructor({ backend_url: backendUrl, token }: DriverSettings, http: VendorHttp) {
-    this.#api = new DigitalOceanApi(http, backendUrl as string, token ?? '');
+    this.#api = new DigitalOceanApi(http, present(backendUrl), token ?? '');
   }
 
   ping(): Promise<void> {
@@ -46,11 +51,11 @@ export class DigitalOceanDriver implements Driver {
   }
 
   async create(call: DriverCall): Promise<Step> {
-    const { action, before, droplet } = call.memo as Memo;
+    const { action, before, droplet } = v.parse(memoSchema, call.memo);
     if (droplet !== undefined)
       return action === undefined ? this.#awaitBirth(droplet, call.memo) : this.#follow(action, droplet, call.memo);
     if (before === undefined) return this.#prepare(call);
-    return askOnce(call, {
+    return idempotentCall(call, {
       ask: async () => {
         const created = await this.#api.createDroplet(wantedDroplet(call));
         return accepted(created.droplet, created.action);
@@ -75,15 +80,14 @@ export class DigitalOceanDriver implements Driver {
 
   async action(name: string, call: DriverCall): Promise<Step> {
     const droplet = String(call.values.backend_id);
-    const { action } = call.memo as Memo;
+    const { action } = v.parse(memoSchema, call.memo);
     if (action !== undefined) return this.#follow(action, droplet, call.memo);
     const type = actionTypes[name];
     if (type === undefined) throw new Error(`DigitalOcean has no action ${name}`);
-    const { disk, size } = call.parameters as { disk?: boolean; size?: string };
-    return askOnce(call, {
-      ask: async () => ({
-        memo: { action: (await this.#api.act(droplet, { type, ...(name === 'resize' && { size, disk }) })).id },
-      }),
+    const { disk, size } = call.parameters;
+    const order = { type, ...(name === 'resize' && { size: String(size), disk: disk === true }) };
+    return idempotentCall(call, {
+      ask: async () => ({ memo: { action: (await this.#api.act(droplet, order)).id } }),
       find: async () => {
         const begun = (await this.#api.actionsOf(droplet).catch(noneIfMissing)).find(
           (one) => one.type === type && isBegunSince(one, call.started),
@@ -109,7 +113,7 @@ export class DigitalOceanDriver implements Driver {
    */
   async #prepare({ memo, parameters, values }: DriverCall): Promise<Step> {
     const before = (await this.#api.dropletsNamed(String(values.name))).map(({ id }) => id);
-    const key = parameters.key as InjectedKey | undefined;
+    const key = v.parse(keySchema, parameters.key);
     return { kind: 'wait', milliseconds: 0, memo: { ...memo, before, keys: key ? [await this.#uploaded(key)] : [] } };
   }
 
@@ -155,13 +159,13 @@ const accepted = (
 });
 
 function wantedDroplet({ memo, parameters, values }: DriverCall): Parameters<DigitalOceanApi['createDroplet']>[0] {
-  const { image, region, size } = parameters as Record<'image' | 'region' | 'size', string>;
+  const image = String(parameters.image);
   return {
     name: String(values.name),
-    region,
-    size,
+    region: String(parameters.region),
+    size: String(parameters.size),
     image: /^\d+$/.test(image) ? Number(image) : image,
-    ssh_keys: (memo as Memo).keys ?? [],
+    ssh_keys: v.parse(memoSchema, memo).keys,
     ...(values.user_data !== '' && { user_data: String(values.user_data) }),
   };
 }

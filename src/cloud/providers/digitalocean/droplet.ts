@@ -1,44 +1,53 @@
 import type { Request } from '../../../kernel/access/request.ts';
 import { exampleLink } from '../../../kernel/collection/example.ts';
-import type { Fields, Values } from '../../../kernel/collection/field.ts';
+import type { NewValues } from '../../../kernel/collection/field.ts';
 import { boolean } from '../../../kernel/collection/values.ts';
 import { invalid } from '../../../kernel/http/error.ts';
 import type { ResourceRow } from '../../catalogue/resource-row.ts';
-import type { Acceptance, ActionAcceptance, Place, ResourceKind } from '../../catalogue/type.ts';
+import {
+  type ActionPlan,
+  type CreationPlan,
+  type NewResource,
+  type ResourceLocation,
+  resourceAction,
+  resourceKind,
+} from '../../catalogue/type.ts';
 import { noteUploadedKey } from '../../keys/uploaded-keys.ts';
 import { chosenProperty, type Property, propertyLink } from '../../properties/property.ts';
 import { shownDetail } from '../../resources/details.ts';
+import { detailsOf } from '../../resources/resource.ts';
 
 const hostnameRule = 'Only valid hostname characters are allowed. (a-z, A-Z, 0-9, . and -)';
 /** Distributions that refuse to start without a key. */
 const keyed = ['Ubuntu', 'FreeBSD', 'CoreOS'];
 
 const createFields = {
-  region: propertyLink('DigitalOcean.Region', 'digitalocean-regions', { required: true }),
-  image: propertyLink('DigitalOcean.Image', 'digitalocean-images', { required: true }),
-  size: propertyLink('DigitalOcean.Size', 'digitalocean-sizes', { required: true }),
+  region: propertyLink('DigitalOcean.Region', 'digitalocean-regions'),
+  image: propertyLink('DigitalOcean.Image', 'digitalocean-images'),
+  size: propertyLink('DigitalOcean.Size', 'digitalocean-sizes'),
   region_name: shownDetail('region_name', { type: 'string' }, '""'),
 };
 
 const resizeFields = {
-  size: propertyLink('DigitalOcean.Size', 'digitalocean-sizes', { required: true }),
+  size: propertyLink('DigitalOcean.Size', 'digitalocean-sizes'),
   disk: boolean({ required: true, help: 'Whether the disk grows too, which cannot be undone.' }),
 };
 
-const isIn = (property: Property, region: Property): boolean =>
-  (property.values.regions as readonly string[]).includes(region.backend_id);
+/** Whether an image or size is available in the region with this slug. */
+const isIn = ({ values: { regions } }: Property, region: unknown): boolean =>
+  Array.isArray(regions) && regions.includes(region);
 
-function accept(request: Request, values: Values<Fields>, place: Place): Acceptance {
+function accept(request: Request, values: NewResource<typeof createFields>, place: ResourceLocation): CreationPlan {
   const region = chosenProperty(request, values, 'region', place.settings);
   const image = chosenProperty(request, values, 'image', place.settings);
   const size = chosenProperty(request, values, 'size', place.settings);
-  const given = values as Record<string, unknown>;
-  if (!/^[a-z0-9.-]+$/i.test(String(given.name))) throw invalid({ name: [hostnameRule] });
-  if (keyed.includes(String(image.values.distribution)) && typeof given.ssh_public_key !== 'number') {
+  const { name, ssh_public_key: key } = values;
+  if (!/^[a-z0-9.-]+$/i.test(name)) throw invalid({ name: [hostnameRule] });
+  if (keyed.includes(String(image.values.distribution)) && typeof key !== 'number') {
     throw invalid({ ssh_public_key: ['SSH public key is required for this image'] });
   }
-  if (!isIn(image, region)) throw invalid({ image: [`Image is missing in region ${region.name}`] });
-  if (!isIn(size, region)) throw invalid({ size: [`Size is missing in region ${region.name}`] });
+  if (!isIn(image, region.backend_id)) throw invalid({ image: [`Image is missing in region ${region.name}`] });
+  if (!isIn(size, region.backend_id)) throw invalid({ size: [`Size is missing in region ${region.name}`] });
   if (Number(size.values.disk) < Number(image.values.min_disk_size ?? 0)) {
     throw invalid({ size: [`Disk provided by size ${size.name} is not enough for image ${image.name}`] });
   }
@@ -56,37 +65,31 @@ function accept(request: Request, values: Values<Fields>, place: Place): Accepta
     },
     parameters: { region: region.backend_id, image: image.backend_id, size: size.backend_id },
     afterInsert: () => {
-      if (typeof given.ssh_public_key === 'number') noteUploadedKey(request, place.settings, given.ssh_public_key);
+      if (typeof key === 'number') noteUploadedKey(request, place.settings, key);
     },
   };
 }
 
-function acceptResize(request: Request, droplet: ResourceRow, values: Values<Fields>): ActionAcceptance {
+function acceptResize(request: Request, droplet: ResourceRow, values: NewValues<typeof resizeFields>): ActionPlan {
   const size = chosenProperty(request, values, 'size', droplet.settings_id);
-  const { disk: isPermanent } = values as { disk?: boolean };
-  const { cores, disk, ram } = size.values as Record<string, number>;
-  const region = JSON.parse(droplet.details).region as string;
+  const { disk: isPermanent } = values;
+  const [cores, disk, ram] = [Number(size.values.cores), Number(size.values.disk), Number(size.values.ram)];
+  const { region, region_name: regionName } = detailsOf(droplet);
   if (cores === droplet.cores && ram === droplet.ram && disk === droplet.disk)
     throw invalid({ size: ['New size is the same. Please select another one.'] });
-  if ((disk as number) < droplet.disk)
+  if (disk < droplet.disk)
     throw invalid({ size: ['Disk sizes are not allowed to be decreased through a resize operation.'] });
-  if (!(size.values.regions as readonly string[]).includes(region)) {
-    throw invalid({ size: [`Size is missing in region ${JSON.parse(droplet.details).region_name}`] });
-  }
+  if (!isIn(size, region)) throw invalid({ size: [`Size is missing in region ${regionName}`] });
   return {
     parameters: { size: size.backend_id, disk: isPermanent, cores, ram, new_disk: isPermanent ? disk : droplet.disk },
-    demands: {
-      link: {
-        vcpu: (cores as number) - droplet.cores,
-        ram: (ram as number) - droplet.ram,
-        storage: isPermanent ? (disk as number) - droplet.disk : 0,
-      },
+    quotaDeltas: {
+      link: { vcpu: cores - droplet.cores, ram: ram - droplet.ram, storage: isPermanent ? disk - droplet.disk : 0 },
     },
   };
 }
 
 /** DigitalOcean.Droplet (providers.md 5.2, 5.3) */
-export const droplet: ResourceKind = {
+export const droplet = resourceKind({
   name: 'Droplet',
   path: 'digitalocean-droplets',
   examples: {
@@ -108,21 +111,21 @@ export const droplet: ResourceKind = {
   fields: createFields,
   isCreatable: true,
   accept,
-  demands: ({ cores, disk, ram }) => ({ link: { vcpu: cores, ram, storage: disk }, service: { droplet_count: 1 } }),
+  quotaDeltas: ({ cores, disk, ram }) => ({ link: { vcpu: cores, ram, storage: disk }, service: { droplet_count: 1 } }),
   actions: [
     { name: 'start', runtimeStates: ['offline'], answer: { status: 'start was scheduled' } },
     { name: 'stop', runtimeStates: ['online'], answer: { status: 'stop was scheduled' } },
     { name: 'restart', runtimeStates: ['online'], answer: { status: 'restart was scheduled' } },
-    {
+    resourceAction({
       name: 'resize',
       runtimeStates: ['offline'],
       fields: resizeFields,
       accept: acceptResize,
       answer: { detail: 'resizing was scheduled' },
-    },
+    }),
   ],
   isImportable: true,
   importableStates: ['online', 'offline'],
   importFields: ['cores', 'ram', 'disk', 'flavor_name'],
   importItem: (_, { values }) => ({ flavor_name: values.size_name }),
-};
+});

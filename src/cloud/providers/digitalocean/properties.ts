@@ -1,10 +1,10 @@
-import { shown, shownList } from '../../../kernel/collection/field.ts';
+import { readOnly, readOnlyList } from '../../../kernel/collection/field.ts';
 import { exact } from '../../../kernel/collection/filter.ts';
 import {
   booleanValue,
-  knownText,
   linkValue,
   listValue,
+  notNullText,
   objectValue,
   plainValue,
 } from '../../../kernel/collection/representation.ts';
@@ -12,14 +12,15 @@ import type { PropertyKind } from '../../catalogue/type.ts';
 import { propertyDetail, shownProperty } from '../../properties/property.ts';
 
 /** The regions, by slug, that an image or size is available in. */
-const regions = shownList(
+const regions = readOnlyList(
   listValue(
     objectValue({
       url: linkValue('digitalocean-regions', 'x.uuid'),
       uuid: plainValue('x.uuid'),
-      name: knownText('x.name'),
+      name: notNullText('x.name'),
     }),
-    `json_each(d.details -> '$.regions') slug JOIN property x ON x.kind = 'DigitalOcean.Region' AND x.backend_id = slug.value AND x.backend IS d.backend`,
+    `json_each(d.details -> '$.regions') slug
+      JOIN property x ON x.kind = 'DigitalOcean.Region' AND x.backend_id = slug.value AND x.backend IS d.backend`,
     'x.name',
   ),
 );
@@ -39,7 +40,7 @@ export const image: PropertyKind = {
     distribution: shownProperty('distribution'),
     type: shownProperty('type'),
     regions,
-    is_official: shown('boolean', { type: 'boolean' }, booleanValue(propertyDetail('is_official'))),
+    is_official: readOnly('boolean', { type: 'boolean' }, booleanValue(propertyDetail('is_official'))),
     created_at: shownProperty('created_at', 'datetime'),
     min_disk_size: shownProperty('min_disk_size', 'integer'),
   },

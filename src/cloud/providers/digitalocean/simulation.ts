@@ -2,12 +2,14 @@ import type { SimulatedProperty, Simulation } from '../../catalogue/simulation.t
 
 const everywhere = ['nyc3', 'ams3', 'fra1', 'sgp1'];
 
-const regions: readonly SimulatedProperty[] = [
-  ['nyc3', 'New York 3'],
-  ['ams3', 'Amsterdam 3'],
-  ['fra1', 'Frankfurt 1'],
-  ['sgp1', 'Singapore 1'],
-].map(([slug, name]) => ({ backend_id: slug as string, name: name as string, details: {} }));
+const regions: readonly SimulatedProperty[] = (
+  [
+    ['nyc3', 'New York 3'],
+    ['ams3', 'Amsterdam 3'],
+    ['fra1', 'Frankfurt 1'],
+    ['sgp1', 'Singapore 1'],
+  ] as const
+).map(([slug, name]) => ({ backend_id: slug, name, details: {} }));
 
 const images: readonly SimulatedProperty[] = (
   [
@@ -50,8 +52,11 @@ export const simulation: Simulation = {
   kinds: {
     Droplet: {
       id: (n) => String(1_000_000 + n),
-      born: (_n, _values, draw) => ({ external_ips: [draw.externalAddress()], internal_ips: [draw.internalAddress()] }),
-      interim: {
+      initialValues: (_n, _values, draw) => ({
+        external_ips: [draw.externalAddress()],
+        internal_ips: [draw.internalAddress()],
+      }),
+      transitionStates: {
         create: ['provisioning'],
         start: ['offline'],
         stop: ['online'],

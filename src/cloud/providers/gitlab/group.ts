@@ -1,9 +1,9 @@
 import type { Request } from '../../../kernel/access/request.ts';
-import { type Fields, hidden, shown, shownList, type Values } from '../../../kernel/collection/field.ts';
+import { readOnly, readOnlyList, writeOnly } from '../../../kernel/collection/field.ts';
 import {
-  knownText,
   linkValue,
   listValue,
+  notNullText,
   objectValue,
   plainValue,
   textValue,
@@ -13,7 +13,7 @@ import { text } from '../../../kernel/collection/values.ts';
 import { raw, type Sql, sql } from '../../../kernel/db/sql.ts';
 import { invalid } from '../../../kernel/http/error.ts';
 import type { ResourceRow } from '../../catalogue/resource-row.ts';
-import type { Acceptance, Place, ResourceKind } from '../../catalogue/type.ts';
+import { type CreationPlan, type NewResource, type ResourceLocation, resourceKind } from '../../catalogue/type.ts';
 import { detail, relatedList } from '../../resources/details.ts';
 
 const allowed = /^[\p{L}\p{N}\p{Pd}_. ]*$/u;
@@ -27,33 +27,42 @@ const webUrl = textValue(detail('web_url'));
 const project = objectValue({
   url: linkValue('gitlab-projects', 'x.uuid'),
   uuid: plainValue('x.uuid'),
-  name: knownText('x.name'),
+  name: notNullText('x.name'),
   web_url: textValue(detail('web_url', 'x')),
 });
 
 const fields = {
-  path: hidden(
+  path: writeOnly(
     keepingTo(
       pathRules,
       text({ max: 100, required: true, update: false, help: 'Where the group is at GitLab.', example: 'alice' }),
     ),
   ),
-  web_url: shown('url', { type: ['string', 'null'] }, webUrl),
-  projects: shownList(listValue(project, `resource x WHERE x.kind = 'GitLab.Project' AND x.parent_id = r.id`, 'x.id')),
+  web_url: readOnly('url', { type: ['string', 'null'] }, webUrl),
+  projects: readOnlyList(
+    listValue(project, `resource x WHERE x.kind = 'GitLab.Project' AND x.parent_id = r.id`, 'x.id'),
+  ),
 };
 
 /**
  * Settings with the same address and user share their groups. Without an address each has a simulated GitLab of its own.
  */
-const sameBackend = (settings: number): Sql => sql`r.settings_id IN (
-  SELECT other.id FROM service_settings other JOIN service_settings own ON own.id = ${settings}
-  WHERE other.id = own.id OR (other.type = own.type AND other.backend_url = own.backend_url AND other.username IS own.username))`;
+const sameBackend = (settings: number): Sql => sql`
+  r.settings_id IN (
+    SELECT other.id FROM service_settings other JOIN service_settings own ON own.id = ${settings}
+    WHERE other.id = own.id OR (
+      other.type = own.type AND other.backend_url = own.backend_url AND other.username IS own.username))`;
 
-function accept({ db }: Request, values: Values<Fields>, { settings }: Place): Acceptance {
-  const { name, path } = values as { name: string; path: string };
+function accept(
+  { db }: Request,
+  { name, path }: NewResource<typeof fields>,
+  { settings }: ResourceLocation,
+): CreationPlan {
   const isTaken = (column: string, value: string): boolean =>
     db.value(
-      sql`SELECT 1 FROM resource r WHERE r.kind = 'GitLab.Group' AND ${raw(column)} = ${value} AND ${sameBackend(settings)}`,
+      sql`
+        SELECT 1 FROM resource r
+        WHERE r.kind = 'GitLab.Group' AND ${raw(column)} = ${value} AND ${sameBackend(settings)}`,
     ) !== undefined;
   const messages = {
     ...(isTaken('r.name', name) && { name: ['Group with this name already exists.'] }),
@@ -63,13 +72,13 @@ function accept({ db }: Request, values: Values<Fields>, { settings }: Place): A
   return { row: { path } };
 }
 
-const refuseDeletion = ({ db }: Request, { id }: ResourceRow): string | undefined =>
+const deletionRefusalReason = ({ db }: Request, { id }: ResourceRow): string | undefined =>
   db.value(sql`SELECT 1 FROM resource WHERE parent_id = ${id} AND kind = 'GitLab.Project'`) === undefined
     ? undefined
     : 'This group contains projects. Only empty group can be deleted.';
 
 /** GitLab.Group (providers.md 8) */
-export const group: ResourceKind = {
+export const group = resourceKind({
   name: 'Group',
   path: 'gitlab-groups',
   examples: { name: 'Alice and Partners' },
@@ -81,8 +90,8 @@ export const group: ResourceKind = {
   related: relatedList('GitLab.Project', 'gitlab-projects', 'x.parent_id = r.id'),
   isCreatable: true,
   accept,
-  demands: () => ({ service: { group_count: 1 } }),
+  quotaDeltas: () => ({ service: { group_count: 1 } }),
   actions: [],
-  refuseDeletion,
+  deletionRefusalReason,
   isImportable: true,
-};
+});

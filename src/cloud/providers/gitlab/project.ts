@@ -1,26 +1,24 @@
+import * as v from 'valibot';
 import { embeddedQuotas } from '../../../activity/quotas/embedded.ts';
 import type { Request } from '../../../kernel/access/request.ts';
 import {
-  type Field,
-  FieldError,
-  type Fields,
+  inputOf,
   messages,
-  shown,
-  shownList,
-  shownText,
-  type Values,
+  readOnly,
+  readOnlyList,
+  readOnlyText,
+  type WritableField,
 } from '../../../kernel/collection/field.ts';
 import { link } from '../../../kernel/collection/links.ts';
 import { booleanValue, computedValue, optionalLink, textValue } from '../../../kernel/collection/representation.ts';
 import type { TextRule } from '../../../kernel/collection/rules.ts';
-import { boolean, integer } from '../../../kernel/collection/values.ts';
+import { boolean, shownAs } from '../../../kernel/collection/values.ts';
 import { sql } from '../../../kernel/db/sql.ts';
 import { invalid } from '../../../kernel/http/error.ts';
 import type { BackendObject } from '../../catalogue/driver.ts';
-import type { ResourceRow } from '../../catalogue/resource-row.ts';
-import type { Acceptance, Place, ResourceKind } from '../../catalogue/type.ts';
+import { type CreationPlan, type NewResource, type ResourceLocation, resourceKind } from '../../catalogue/type.ts';
 import { detail, relatedList, resourceTarget, shownDetail } from '../../resources/details.ts';
-import { resourceOf } from '../../resources/resource.ts';
+import { knownResource } from '../../resources/resource.ts';
 
 const nameRules: readonly TextRule[] = [
   [/^[\p{L}\p{N}_.-]*$/u, "Name can contain only letters, digits, '_', '-' and '.'."],
@@ -28,45 +26,35 @@ const nameRules: readonly TextRule[] = [
 ];
 
 const publicLevel = 20;
-const levels: readonly (readonly [level: number, name: string])[] = [
-  [0, 'private'],
-  [10, 'internal'],
-  [publicLevel, 'public'],
+const levels = [
+  { value: 0, display_name: 'private' },
+  { value: 10, display_name: 'internal' },
+  { value: publicLevel, display_name: 'public' },
 ];
+const knownLevels = levels.map(({ value }) => value);
 
 /** Who sees the project at GitLab: a number in both directions. */
-function visibilityLevel(): Field<number> {
-  const field = integer({
-    min: 0,
-    max: publicLevel,
-    required: true,
-    update: false,
-    help: '0 private, 10 internal, 20 public.',
-  });
-  const input = field.input as NonNullable<typeof field.input>;
-  return {
-    ...field,
-    type: 'choice',
-    facts: { choices: levels.map(([value, name]) => ({ value, display_name: name })) },
-    json: () => computedValue(`ifnull(r.details -> '$.visibility_level', '0')`),
-    shape: { type: 'integer', enum: levels.map(([value]) => value) },
-    input: {
-      ...input,
-      parse: (value, request, form) => {
-        const isNumber = typeof value === 'number' || (typeof value === 'string' && /^\s*\d+\s*$/.test(value));
-        const level = isNumber ? Number(value) : value === null ? input.parse(value, request, form) : undefined;
-        if (!levels.some(([known]) => known === level)) throw new FieldError([messages.choice(value)]);
-        return level as number;
-      },
+const visibilityLevel: WritableField<number, true> = {
+  type: 'choice',
+  help: '0 private, 10 internal, 20 public.',
+  constraints: { choices: levels },
+  json: () => computedValue(`ifnull(r.details -> '$.visibility_level', '0')`),
+  shape: { type: 'integer', enum: knownLevels },
+  input: inputOf(
+    { required: true, update: false },
+    {
+      schema: v.picklist(knownLevels, ({ input }) => messages.choice(input)),
+      coerce: (value) => knownLevels.find((level) => isNumberOf(level, value)) ?? value,
     },
-  };
-}
+  ),
+};
+
+/** Whether a text of a body writes this number. */
+const isNumberOf = (level: number, value: unknown): boolean =>
+  typeof value === 'string' && /^\s*\d+\s*$/.test(value) && Number(value) === level;
 
 /** A feature that is off unless asked for. */
-const feature = (name: string): Field<boolean> => ({
-  ...boolean({ update: false }),
-  json: () => booleanValue(detail(name)),
-});
+const feature = (name: string) => shownAs(boolean({ update: false }), () => booleanValue(detail(name)));
 
 const groupColumn = (column: string): string => `(SELECT ${column} FROM resource WHERE id = r.parent_id)`;
 const webUrl = textValue(detail('web_url'));
@@ -83,43 +71,46 @@ const fields = {
     json: () => optionalLink('gitlab-groups', groupColumn('uuid')),
     shape: { type: ['string', 'null'], format: 'uri' },
   },
-  group_name: shownText(textValue(groupColumn('name'))),
-  group_uuid: shownText(textValue(groupColumn('uuid'))),
-  visibility_level: visibilityLevel(),
+  group_name: readOnlyText(textValue(groupColumn('name'))),
+  group_uuid: readOnlyText(textValue(groupColumn('uuid'))),
+  visibility_level: visibilityLevel,
   wiki_enabled: feature('wiki_enabled'),
   issues_enabled: feature('issues_enabled'),
   snippets_enabled: feature('snippets_enabled'),
   merge_requests_enabled: feature('merge_requests_enabled'),
-  web_url: shown('url', { type: ['string', 'null'] }, webUrl),
+  web_url: readOnly('url', { type: ['string', 'null'] }, webUrl),
   http_url_to_repo: shownDetail('http_url_to_repo', { type: 'string' }, '""'),
   ssh_url_to_repo: shownDetail('ssh_url_to_repo', { type: 'string' }, '""'),
-  quotas: shownList(embeddedQuotas('resource', 'r.id')),
+  quotas: readOnlyList(embeddedQuotas('resource', 'r.id')),
 };
 
 const foreignGroup = 'Group belongs to different service project link.';
 
-function accept({ db }: Request, values: Values<Fields>, place: Place): Acceptance {
-  const { group, issues_enabled, merge_requests_enabled, snippets_enabled, visibility_level, wiki_enabled } =
-    values as Record<string, unknown>;
-  if ((resourceOf(db, group as number) as ResourceRow).link_id !== place.link) throw invalid({ group: [foreignGroup] });
+function accept({ db }: Request, values: NewResource<typeof fields>, place: ResourceLocation): CreationPlan {
+  const { group, issues_enabled, merge_requests_enabled, snippets_enabled, visibility_level, wiki_enabled } = values;
+  if (knownResource(db, group).link_id !== place.link) throw invalid({ group: [foreignGroup] });
   return {
     row: { parent_id: group, visibility_level, wiki_enabled, issues_enabled, snippets_enabled, merge_requests_enabled },
   };
 }
 
 /** A project comes after its group. */
-function acceptImport({ db }: Request, { values }: BackendObject, { link: linkId, settings }: Place): Acceptance {
+function acceptImport(
+  { db }: Request,
+  { values }: BackendObject,
+  { link: linkId, settings }: ResourceLocation,
+): CreationPlan {
   const group = String(values.group_backend_id ?? '');
-  const links = db.values<number>(
-    sql`SELECT link_id FROM resource WHERE settings_id = ${settings} AND kind = 'GitLab.Group' AND backend_id = ${group} AND backend_id <> ''`,
-  );
+  const links = db.values<number>(sql`
+    SELECT link_id FROM resource
+    WHERE settings_id = ${settings} AND kind = 'GitLab.Group' AND backend_id = ${group} AND backend_id <> ''`);
   if (links.length === 0) throw invalid({ backend_id: [`You must import group with ID ${group} first`] });
   if (!links.includes(linkId)) throw invalid({ project: [foreignGroup] });
   return { row: {} };
 }
 
 /** GitLab.Project (providers.md 8) */
-export const project: ResourceKind = {
+export const project = resourceKind({
   name: 'Project',
   path: 'gitlab-projects',
   examples: { name: 'website' },
@@ -132,7 +123,7 @@ export const project: ResourceKind = {
   references: { parent_id: { value: 'group_backend_id', kind: 'GitLab.Group' } },
   isCreatable: true,
   accept,
-  demands: () => ({ service: { project_count: 1 } }),
+  quotaDeltas: () => ({ service: { project_count: 1 } }),
   quotas: { commit_count: -1 },
   usages: ['commit_count'],
   actions: [],
@@ -140,4 +131,4 @@ export const project: ResourceKind = {
   importFields: ['public'],
   importItem: (_request, { values }) => ({ public: values.visibility_level === publicLevel }),
   acceptImport,
-};
+});

@@ -9,7 +9,7 @@ export const simulation: Simulation = {
     Group: { id: (n) => String(n), unmanaged: (n) => ({ path: `unmanaged-group-${n}`, created }) },
     Project: {
       id: (n) => String(n),
-      born: (_n, { parent }) => ({ ...(parent !== '' && { group_backend_id: parent }), commit_count: 0 }),
+      initialValues: (_n, { parent }) => ({ ...(parent !== '' && { group_backend_id: parent }), commit_count: 0 }),
       // In the group of the same number; every third one is public.
       unmanaged: (n, draw, fellow) => ({
         group_backend_id: fellow('Group') ?? '',

@@ -3,13 +3,13 @@ import type { Request } from '../../../kernel/access/request.ts';
 import { collection } from '../../../kernel/collection/collection.ts';
 import type { Endpoint } from '../../../kernel/collection/endpoint.ts';
 import {
-  type Field,
   FieldError,
-  messages,
-  shown,
-  shownText,
-  shownTime,
+  inputOf,
+  readOnly,
+  readOnlyText,
+  readOnlyTime,
   uuidField,
+  type WritableField,
 } from '../../../kernel/collection/field.ts';
 import { linked, uuidOf } from '../../../kernel/collection/filter.ts';
 import { link, selfLink } from '../../../kernel/collection/links.ts';
@@ -18,12 +18,11 @@ import { sql } from '../../../kernel/db/sql.ts';
 import { UploadedFile } from '../../../kernel/http/body.ts';
 import { HttpError, notFound } from '../../../kernel/http/error.ts';
 import type { Reply } from '../../../kernel/http/reply.ts';
-import type { EntityKind } from '../../catalogue/type.ts';
-import { createEntity } from '../../entities/entities.ts';
-import { issueOf } from './comments.ts';
-import { entityEndpoints, type MadeRow } from './endpoints.ts';
+import type { EntityKind } from '../../catalogue/entity-kind.ts';
+import { createEntity, deleteEntity } from '../../entities/entities.ts';
+import { issueAdders, issueOf } from './comments.ts';
 import { issues } from './issues.ts';
-import { isDescribed, madeBy, mayAddTo, who } from './rights.ts';
+import { deletionByMakers, isDescribed, type MadeRow, visibleToMakers } from './rights.ts';
 
 interface AttachmentRow extends MadeRow {
   readonly issue_id: number;
@@ -35,24 +34,20 @@ const largestFile = 10_485_760;
 const longestName = 255;
 
 /** A part of a multipart body; shown as the address of its bytes. */
-const file: Field<UploadedFile> = {
-  ...shown('file upload', { type: 'string', format: 'uri' }, linkValue('jira-attachments', 'a.uuid', 'file/')),
+const file: WritableField<UploadedFile, true> = {
+  ...readOnly('file upload', { type: 'string', format: 'uri' }, linkValue('jira-attachments', 'a.uuid', 'file/')),
   help: `At most ${largestFile} bytes.`,
-  input: {
-    schema: v.string(),
-    nullable: false,
-    required: true,
-    create: true,
-    update: false,
-    parse: (value) => {
-      if (value === null) throw new FieldError([messages.null]);
-      if (!(value instanceof UploadedFile))
-        throw new FieldError(['The submitted data was not a file. Check the encoding type on the form.']);
-      if (value.content.length === 0) throw new FieldError(['The submitted file is empty.']);
-      if (value.content.length > largestFile) throw new HttpError(413, { detail: 'Request body is too large.' });
-      return value;
+  input: inputOf(
+    { required: true, update: false },
+    {
+      schema: v.instance(UploadedFile, 'The submitted data was not a file. Check the encoding type on the form.'),
+      resolve: (given) => {
+        if (given.content.length === 0) throw new FieldError(['The submitted file is empty.']);
+        if (given.content.length > largestFile) throw new HttpError(413, { detail: 'Request body is too large.' });
+        return given;
+      },
     },
-  },
+  ),
 };
 
 const attachments = collection<AttachmentRow>()({
@@ -71,28 +66,25 @@ const attachments = collection<AttachmentRow>()({
       key: '(SELECT uuid FROM jira_issue WHERE id = a.issue_id)',
     }),
     file,
-    name: shownText(),
-    size: shown('integer', { type: 'integer' }, numberValue),
-    user: shown(
+    name: readOnlyText(),
+    size: readOnly('integer', { type: 'integer' }, numberValue),
+    user: readOnly(
       'field',
       { type: ['string', 'null'], format: 'uri' },
       optionalLink('users', '(SELECT uuid FROM user WHERE id = a.user_id)'),
     ),
-    created: shownTime(),
-    state: shownText(),
-    error_message: shownText(),
+    created: readOnlyTime(),
+    state: readOnlyText(),
+    error_message: readOnlyText(),
   },
-  visible: (caller) => madeBy(caller, 'a.user_id'),
-  who,
+  visible: visibleToMakers('a.user_id'),
   described: isDescribed,
   filters: { issue: linked('a.issue_id', 'jira_issue', () => issues), issue_uuid: uuidOf('a.issue_id', 'jira_issue') },
   orderings: {},
   order: '-a.created',
   create: {
-    mayWith: (request, values) => mayAddTo(request, issueOf(request.db, values.issue as number).jira_project_id),
-    run: (request, values) => {
-      const { content, name } = values.file as UploadedFile;
-      const issue = values.issue as number;
+    rightWith: issueAdders,
+    run: (request, { file: { content, name }, issue }) => {
       const short = [...name].slice(-longestName).join('');
       const id = createEntity(request, attachment, issueOf(request.db, issue).settings_id, {
         issue_id: issue,
@@ -103,6 +95,7 @@ const attachments = collection<AttachmentRow>()({
       return id;
     },
   },
+  delete: { ...deletionByMakers, run: (request, row) => deleteEntity(request, attachment, row) },
 });
 
 /** JIRA.Attachment, as drivers know it. */
@@ -111,7 +104,7 @@ export const attachment: EntityKind = {
   table: 'jira_attachment',
   owners: [{ column: 'issue_id', table: 'jira_issue' }],
   told: (db, id) => {
-    const { name, size } = db.get<AttachmentRow>(sql`SELECT * FROM jira_attachment WHERE id = ${id}`) as AttachmentRow;
+    const { name, size } = db.one<AttachmentRow>(sql`SELECT * FROM jira_attachment WHERE id = ${id}`);
     const content = db.value<Buffer>(sql`SELECT content FROM jira_attachment_file WHERE attachment_id = ${id}`);
     return { values: { name, size }, parameters: { content } };
   },
@@ -136,7 +129,7 @@ function download(request: Request): Reply {
   };
 }
 
-const [list, detail] = entityEndpoints(attachments, attachment);
+const [list, detail] = attachments.endpoints();
 
 export const attachmentEndpoints: readonly Endpoint[] = [
   // The file, and what else a multipart body consists of.
@@ -153,7 +146,7 @@ export const attachmentEndpoints: readonly Endpoint[] = [
     operations: {
       GET: {
         summary: 'Answers the file itself.',
-        who: who.read,
+        allowedFor: attachments.spec.visible.allowedFor,
         output: { status: 200, types: ['application/octet-stream'] },
         handle: download,
       },

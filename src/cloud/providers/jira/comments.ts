@@ -1,20 +1,21 @@
+import { newUuid } from '../../../kernel/access/app.ts';
 import { seesAll } from '../../../kernel/access/caller.ts';
-import { newUuid } from '../../../kernel/access/deployment.ts';
+import { rightVia, visibleTo } from '../../../kernel/access/right.ts';
 import { changesOf } from '../../../kernel/collection/changes.ts';
 import { collection } from '../../../kernel/collection/collection.ts';
 import type { Endpoint } from '../../../kernel/collection/endpoint.ts';
-import { shown, shownText, shownTime, uuidField } from '../../../kernel/collection/field.ts';
+import { readOnly, readOnlyText, readOnlyTime, uuidField } from '../../../kernel/collection/field.ts';
 import { linked, uuidOf } from '../../../kernel/collection/filter.ts';
 import { link, selfLink } from '../../../kernel/collection/links.ts';
 import { optionalLink } from '../../../kernel/collection/representation.ts';
 import { text } from '../../../kernel/collection/values.ts';
 import type { Database } from '../../../kernel/db/database.ts';
 import { raw, sql } from '../../../kernel/db/sql.ts';
-import type { EntityKind } from '../../catalogue/type.ts';
-import { createEntity, updateEntity } from '../../entities/entities.ts';
-import { entityEndpoints, type MadeRow } from './endpoints.ts';
-import { type IssueRow, issues } from './issues.ts';
-import { isDescribed, mayAddTo, mayChange, who } from './rights.ts';
+import type { EntityKind } from '../../catalogue/entity-kind.ts';
+import { createEntity, deleteEntity, updateEntity } from '../../entities/entities.ts';
+import type { IssueRow } from './issue.ts';
+import { issues } from './issues.ts';
+import { adders, deletionByMakers, isDescribed, type MadeRow, makers } from './rights.ts';
 
 interface CommentRow extends MadeRow {
   readonly issue_id: number;
@@ -31,20 +32,26 @@ const fields = {
     key: '(SELECT uuid FROM jira_issue WHERE id = c.issue_id)',
   }),
   message: text({ required: true, example: 'Fixed by the last release.' }),
-  user: shown(
+  user: readOnly(
     'field',
     { type: ['string', 'null'], format: 'uri' },
     optionalLink('users', '(SELECT uuid FROM user WHERE id = c.user_id)'),
   ),
-  author_username: shownText(),
-  created: shownTime(),
-  state: shownText(),
-  error_message: shownText(),
+  author_username: readOnlyText(),
+  created: readOnlyTime(),
+  state: readOnlyText(),
+  error_message: readOnlyText(),
 };
 
 /** The issue that something is added to. */
 export const issueOf = (db: Database, id: number): IssueRow =>
-  db.get<IssueRow>(sql`SELECT * FROM jira_issue WHERE id = ${id}`) as IssueRow;
+  db.one<IssueRow>(sql`SELECT * FROM jira_issue WHERE id = ${id}`);
+
+/** Who adds to an issue. */
+export const issueAdders = rightVia(
+  ({ issue }: { readonly issue: number }, { db }) => ({ jira_project_id: issueOf(db, issue).jira_project_id }),
+  adders,
+);
 
 const comments = collection<CommentRow>()({
   path: 'jira-comments',
@@ -54,28 +61,30 @@ const comments = collection<CommentRow>()({
   alias: 'c',
   fields,
   // Answers that somebody gave at JIRA are seen by whoever made the issue.
-  visible: (caller) =>
-    seesAll(caller)
-      ? raw('TRUE')
-      : sql`c.user_id = ${caller.id} OR (c.user_id IS NULL AND c.issue_id IN (SELECT id FROM jira_issue WHERE user_id = ${caller.id}))`,
-  who: { ...who, read: 'Staff and global support; others what they made, and answers from JIRA to their issues.' },
+  visible: visibleTo(
+    'staff and global support; others what they made, and answers from JIRA to their issues',
+    (caller) =>
+      seesAll(caller)
+        ? raw('TRUE')
+        : sql`
+          c.user_id = ${caller.id}
+          OR (c.user_id IS NULL AND c.issue_id IN (SELECT id FROM jira_issue WHERE user_id = ${caller.id}))`,
+  ),
   described: isDescribed,
   filters: { issue: linked('c.issue_id', 'jira_issue', () => issues), issue_uuid: uuidOf('c.issue_id', 'jira_issue') },
   orderings: {},
   order: '-c.created',
   create: {
-    mayWith: (request, values) => mayAddTo(request, issueOf(request.db, values.issue as number).jira_project_id),
-    run: (request, values) =>
-      createEntity(request, comment, issueOf(request.db, values.issue as number).settings_id, {
-        issue_id: values.issue as number,
-        message: values.message as string,
-      }),
+    rightWith: issueAdders,
+    run: (request, { issue, message }) =>
+      createEntity(request, comment, issueOf(request.db, issue).settings_id, { issue_id: issue, message }),
   },
   update: {
-    may: mayChange,
+    right: makers,
     run: (request, row, { message }) =>
       updateEntity(request, comment, row, changesOf(row, message === undefined ? {} : { message })),
   },
+  delete: { ...deletionByMakers, run: (request, row) => deleteEntity(request, comment, row) },
 });
 
 /** What JIRA gets: its account speaks for everybody, so the text says for whom. */
@@ -92,9 +101,7 @@ export const comment: EntityKind = {
   table: 'jira_comment',
   owners: [{ column: 'issue_id', table: 'jira_issue' }],
   told: (db, id) => {
-    const { message, user_id: user } = db.get<CommentRow>(
-      sql`SELECT * FROM jira_comment WHERE id = ${id}`,
-    ) as CommentRow;
+    const { message, user_id: user } = db.one<CommentRow>(sql`SELECT * FROM jira_comment WHERE id = ${id}`);
     const text = signed(
       message,
       db.get<{ username: string; full_name: string }>(sql`SELECT username, full_name FROM user WHERE id = ${user}`),
@@ -105,13 +112,13 @@ export const comment: EntityKind = {
     ...(typeof message === 'string' && { message: unsigned(message) }),
     ...(typeof author === 'string' && { author_username: author }),
   }),
-  adopt: (context, owner, backendId, values) => {
-    const { db } = context.deployment;
+  importDiscovered: (context, owner, backendId, values) => {
+    const { db } = context.app;
     // A comment of another issue, whatever was told, is none of this one.
     const { backend_id: key, settings_id: settings } = issueOf(db, owner);
     if (values.issue !== undefined && values.issue !== key) return;
     db.insert('jira_comment', {
-      uuid: newUuid(context.deployment),
+      uuid: newUuid(context.app),
       settings_id: settings,
       issue_id: owner,
       message: '',
@@ -123,4 +130,4 @@ export const comment: EntityKind = {
   },
 };
 
-export const commentEndpoints: readonly Endpoint[] = entityEndpoints(comments, comment);
+export const commentEndpoints: readonly Endpoint[] = comments.endpoints();

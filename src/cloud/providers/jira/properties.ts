@@ -1,4 +1,4 @@
-import { shown } from '../../../kernel/collection/field.ts';
+import { readOnly } from '../../../kernel/collection/field.ts';
 import { booleanValue } from '../../../kernel/collection/representation.ts';
 import type { PropertyKind } from '../../catalogue/type.ts';
 import { propertyDetail, shownProperty } from '../../properties/property.ts';
@@ -20,7 +20,7 @@ export const projectTemplate: PropertyKind = {
 export const issueType: PropertyKind = {
   name: 'IssueType',
   path: 'jira-issue-types',
-  fields: { ...described, subtask: shown('boolean', { type: 'boolean' }, booleanValue(propertyDetail('subtask'))) },
+  fields: { ...described, subtask: readOnly('boolean', { type: 'boolean' }, booleanValue(propertyDetail('subtask'))) },
   filters: {},
   orderings: {},
 };

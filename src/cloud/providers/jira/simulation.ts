@@ -77,7 +77,7 @@ export const simulation: Simulation = {
     // Issues are numbered by project: WEB-1, WEB-2.
     Issue: {
       id: (_n, draw, { parent }) => `${parent}-${draw.number(`issues of ${parent}`)}`,
-      born: (_n, { parent }) => ({
+      initialValues: (_n, { parent }) => ({
         project: parent,
         status: 'To Do',
         resolution: '',
@@ -90,8 +90,8 @@ export const simulation: Simulation = {
     },
     Comment: {
       id: (n) => String(firstNumber + n),
-      born: (_n, { parent }) => ({ issue: parent, author_username: account.username }),
+      initialValues: (_n, { parent }) => ({ issue: parent, author_username: account.username }),
     },
-    Attachment: { id: (n) => String(firstNumber + n), born: (_n, { parent }) => ({ issue: parent }) },
+    Attachment: { id: (n) => String(firstNumber + n), initialValues: (_n, { parent }) => ({ issue: parent }) },
   },
 };

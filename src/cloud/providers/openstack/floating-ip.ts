@@ -3,7 +3,7 @@ import { exact } from '../../../kernel/collection/filter.ts';
 import { sql } from '../../../kernel/db/sql.ts';
 import type { PlainValues } from '../../catalogue/driver.ts';
 import type { ResourceRow } from '../../catalogue/resource-row.ts';
-import type { ResourceKind } from '../../catalogue/type.ts';
+import { resourceKind } from '../../catalogue/type.ts';
 import { detail, linkOfResource, shownDetail } from '../../resources/details.ts';
 import { attachable, detailOf, rowsWhere, tenantFields, tenantFilters } from './tenancy.ts';
 
@@ -25,7 +25,7 @@ export const freeAddresses = (request: Pick<Request, 'db'>, tenant: ResourceRow)
   );
 
 /** OpenStack.FloatingIP (providers.md 4.4) */
-export const floatingIp: ResourceKind = {
+export const floatingIp = resourceKind({
   ...attachable,
   pushes: [],
   name: 'FloatingIP',
@@ -43,7 +43,7 @@ export const floatingIp: ResourceKind = {
   filters: { ...tenantFilters, address: exact(detail('address')) },
   isCreatable: false,
   isUpdatable: false,
-  demands: () => ({ parent: { floating_ip_count: 1 } }),
-  refuseDeletion: (_request, row) => (row.instance_id === null ? undefined : 'Floating IP is in use.'),
+  quotaDeltas: () => ({ parent: { floating_ip_count: 1 } }),
+  deletionRefusalReason: (_request, row) => (row.instance_id === null ? undefined : 'Floating IP is in use.'),
   actions: [],
-};
+});

@@ -1,13 +1,12 @@
 import type { Request } from '../../../kernel/access/request.ts';
-import type { Fields, Values } from '../../../kernel/collection/field.ts';
+import type { NewValues } from '../../../kernel/collection/field.ts';
 import { invalid } from '../../../kernel/http/error.ts';
 import type { ResourceRow } from '../../catalogue/resource-row.ts';
-import type { ActionAcceptance, ResourceAction } from '../../catalogue/type.ts';
+import { type ActionPlan, type ResourceAction, resourceAction } from '../../catalogue/type.ts';
 import { propertyInSet, propertyLink } from '../../properties/property.ts';
 import { detailsOf } from '../../resources/resource.ts';
-import { changeResource } from '../../resources/rows.ts';
+import { changeResource } from '../../resources/resource-store.ts';
 import {
-  type AskedAddress,
   addressesOf,
   attachedAddresses,
   floatingIpsField,
@@ -17,51 +16,53 @@ import {
   subnetParameter,
   subnetsOf,
 } from './instance-network.ts';
+import { sizeOf } from './sizes.ts';
 import { detailOf, tenantOf } from './tenancy.ts';
 
-const flavorField: Fields = {
-  flavor: propertyLink('OpenStack.Flavor', 'openstack-flavors', { required: true, displayName: 'display_name' }),
-};
+const flavorFields = { flavor: propertyLink('OpenStack.Flavor', 'openstack-flavors', { displayName: 'display_name' }) };
+const groupFields = { security_groups: securityGroupsField };
+const internalIpFields = { internal_ips_set: internalIpsField };
+const floatingIpFields = { floating_ips: floatingIpsField };
 
-function acceptFlavor(request: Request, instance: ResourceRow, values: Values<Fields>): ActionAcceptance {
-  const flavor = propertyInSet(request, (values as unknown as { flavor: number }).flavor, instance.settings_id);
+function acceptFlavor(request: Request, instance: ResourceRow, values: NewValues<typeof flavorFields>): ActionPlan {
+  const flavor = propertyInSet(request, values.flavor, instance.settings_id);
   if (!flavor) throw invalid({ flavor: ['New flavor is not within the same service settings'] });
   const { flavor: present, flavor_disk: presentDisk, flavor_name: presentName } = detailsOf(instance);
   if (present === undefined ? presentName === flavor.name : present === flavor.backend_id)
     throw invalid({ flavor: ['New flavor is the same as current.'] });
-  const { cores, disk, ram } = flavor.values as Record<'cores' | 'disk' | 'ram', number>;
+  const { cores, disk, ram } = sizeOf(flavor);
   if (disk < Number(presentDisk ?? 0))
     throw invalid({ flavor: ['New flavor disk should be greater than the previous value'] });
   const added = { vcpu: cores - instance.cores, ram: ram - instance.ram };
   return {
     parameters: { flavor: flavor.backend_id, flavor_name: flavor.name, flavor_disk: disk, cores, ram },
-    demands: { link: added, parent: added },
+    quotaDeltas: { link: added, parent: added },
   };
 }
 
-const acceptGroups = (request: Request, instance: ResourceRow, values: Values<Fields>): ActionAcceptance => ({
-  parameters: {
-    security_groups: groupsOf(
-      tenantOf(request, instance),
-      (values as unknown as { security_groups: readonly ResourceRow[] }).security_groups,
-    ),
-  },
-});
+const acceptGroups = (
+  request: Request,
+  instance: ResourceRow,
+  { security_groups: groups }: NewValues<typeof groupFields>,
+): ActionPlan => ({ parameters: { security_groups: groupsOf(tenantOf(request, instance), groups) } });
 
-function acceptInternalIps(request: Request, instance: ResourceRow, values: Values<Fields>): ActionAcceptance {
-  const subnets = subnetsOf(
-    request,
-    tenantOf(request, instance),
-    (values as unknown as { internal_ips_set: readonly ResourceRow[] }).internal_ips_set,
-  );
+function acceptInternalIps(
+  request: Request,
+  instance: ResourceRow,
+  { internal_ips_set: asked }: NewValues<typeof internalIpFields>,
+): ActionPlan {
+  const subnets = subnetsOf(request, tenantOf(request, instance), asked);
   return { parameters: { subnets: subnets.map(subnetParameter) } };
 }
 
-function acceptFloatingIps(request: Request, instance: ResourceRow, values: Values<Fields>): ActionAcceptance {
+function acceptFloatingIps(
+  request: Request,
+  instance: ResourceRow,
+  { floating_ips: asked }: NewValues<typeof floatingIpFields>,
+): ActionPlan {
   const connected = new Set(
     (detailOf<readonly { subnet: string }[]>(instance, 'internal_ips_set') ?? []).map(({ subnet }) => subnet),
   );
-  const asked = (values as unknown as { floating_ips: readonly AskedAddress[] }).floating_ips;
   const chosen = addressesOf(request, tenantOf(request, instance), asked, connected, instance);
   const present = attachedAddresses(request, instance).map(({ backend_id: id }) => id);
   return {
@@ -82,44 +83,47 @@ export const instanceActions: readonly ResourceAction[] = [
   {
     name: 'start',
     runtimeStates: ['SHUTOFF'],
-    refuse: (_request, { runtime_state: state }) => (state === 'ACTIVE' ? 'Instance is already active.' : undefined),
+    refusalReason: (_request, { runtime_state: state }) =>
+      state === 'ACTIVE' ? 'Instance is already active.' : undefined,
     answer: { status: 'start was scheduled' },
   },
   {
     name: 'stop',
     runtimeStates: ['ACTIVE'],
-    refuse: (_request, { runtime_state: state }) => (state === 'SHUTOFF' ? 'Instance is already stopped.' : undefined),
+    refusalReason: (_request, { runtime_state: state }) =>
+      state === 'SHUTOFF' ? 'Instance is already stopped.' : undefined,
     answer: { status: 'stop was scheduled' },
   },
   {
     name: 'restart',
-    refuse: (_request, { runtime_state: state }) => (state === 'ACTIVE' ? undefined : 'Please start instance first.'),
+    refusalReason: (_request, { runtime_state: state }) =>
+      state === 'ACTIVE' ? undefined : 'Please start instance first.',
     answer: { status: 'restart was scheduled' },
   },
-  {
+  resourceAction({
     name: 'change_flavor',
-    fields: flavorField,
-    refuse: (_request, { runtime_state: state }) =>
+    fields: flavorFields,
+    refusalReason: (_request, { runtime_state: state }) =>
       state === 'SHUTOFF' ? undefined : 'Please stop the instance before changing its flavor.',
     accept: acceptFlavor,
     answer: { status: 'change_flavor was scheduled' },
-  },
-  {
+  }),
+  resourceAction({
     name: 'update_security_groups',
-    fields: { security_groups: securityGroupsField(true) },
+    fields: groupFields,
     accept: acceptGroups,
     answer: { status: 'security groups update was scheduled' },
-  },
-  {
+  }),
+  resourceAction({
     name: 'update_internal_ips_set',
-    fields: { internal_ips_set: internalIpsField(true) },
+    fields: internalIpFields,
     accept: acceptInternalIps,
     answer: { status: 'internal ips update was scheduled' },
-  },
-  {
+  }),
+  resourceAction({
     name: 'update_floating_ips',
-    fields: { floating_ips: floatingIpsField(true) },
+    fields: floatingIpFields,
     accept: acceptFloatingIps,
     answer: { status: 'floating ips update was scheduled' },
-  },
+  }),
 ];

@@ -1,14 +1,14 @@
-import { newUuid } from '../../../kernel/access/deployment.ts';
+import { newUuid } from '../../../kernel/access/app.ts';
 import type { Request } from '../../../kernel/access/request.ts';
-import { type Field, FieldError, objectShape } from '../../../kernel/collection/field.ts';
-import { resolveLink } from '../../../kernel/collection/links.ts';
+import { check, FieldError, objectShape } from '../../../kernel/collection/field.ts';
+import { linkText, resolveLink } from '../../../kernel/collection/links.ts';
 import {
   computedValue,
   type Json,
-  knownText,
   linkShape,
   linkValue,
   listValue,
+  notNullText,
   objectValue,
   optionalLink,
   plainValue,
@@ -18,11 +18,11 @@ import { type Sql, sql } from '../../../kernel/db/sql.ts';
 import { invalid } from '../../../kernel/http/error.ts';
 import type { PlainValues } from '../../catalogue/driver.ts';
 import type { ResourceRow } from '../../catalogue/resource-row.ts';
-import type { Attached } from '../../catalogue/type.ts';
+import type { AttachedResource } from '../../catalogue/type.ts';
 import { detail, resourceTarget } from '../../resources/details.ts';
-import { resourceOf } from '../../resources/resource.ts';
+import { knownResource } from '../../resources/resource.ts';
 import { freeAddresses, unbornAddress } from './floating-ip.ts';
-import { itemError, itemList } from './item-list.ts';
+import { type Item, itemError, itemList } from './item-list.ts';
 import { internalSubnet } from './network.ts';
 import { rulesShape } from './security-group.ts';
 import { detailOf } from './tenancy.ts';
@@ -38,16 +38,10 @@ const floatingPath = 'openstack-floating-ips';
 
 /** The row of a linked object. Throws FieldError. */
 const linked = (value: unknown, kind: string, path: string, request: Request): ResourceRow =>
-  resourceOf(request.db, resolveLink(value, resourceTarget(kind, path)(), request)) as ResourceRow;
+  knownResource(request.db, resolveLink(check(linkText, value), resourceTarget(kind, path)(), request));
 
 /** The link of a member of an item. Throws FieldError under its name. */
-function linkedMember(
-  item: Readonly<Record<string, unknown>>,
-  member: string,
-  kind: string,
-  path: string,
-  request: Request,
-): ResourceRow {
+function linkedMember(item: Item, member: string, kind: string, path: string, request: Request): ResourceRow {
   if (item[member] === undefined) throw itemError(member, 'This field is required.');
   try {
     return linked(item[member], kind, path, request);
@@ -58,7 +52,8 @@ function linkedMember(
 
 /** SQL of an object's column, found by what `id` gives: the provider's id of an object of the row's settings. */
 const named = (kind: string, id: string): string =>
-  `resource n WHERE n.settings_id = r.settings_id AND n.kind = '${kind}' AND n.backend_id = ${id} AND n.backend_id <> ''`;
+  `resource n
+    WHERE n.settings_id = r.settings_id AND n.kind = '${kind}' AND n.backend_id = ${id} AND n.backend_id <> ''`;
 
 const subnetMembers = (id: string): Readonly<Record<string, Json>> => {
   const column = (expression: string): string => `(SELECT ${expression} FROM ${named('OpenStack.SubNet', id)})`;
@@ -72,45 +67,43 @@ const subnetMembers = (id: string): Readonly<Record<string, Json>> => {
 };
 
 /** `[{url}]` on input; the groups with their rules in answers. */
-export const securityGroupsField = (required = false): Field<readonly ResourceRow[]> =>
-  itemList({
-    required,
-    json: listValue(
-      objectValue({
-        url: linkValue(groupPath, 'n.uuid'),
-        name: knownText('n.name'),
-        rules: computedValue(`ifnull(n.details -> '$.rules', '[]')`, rulesShape),
-        description: knownText('n.description'),
-        state: plainValue('n.state'),
-      }),
-      `json_each(r.details, '$.security_groups') g JOIN resource n ON n.settings_id = r.settings_id AND n.kind = 'OpenStack.SecurityGroup' AND n.backend_id = g.value AND n.backend_id <> ''`,
-      'g.key',
-    ),
-    accepts: objectShape({ url: linkShape(groupPath) }),
-    item: (item, request) => {
-      if (item.url === undefined) throw new FieldError(['URL has to be defined for related object.']);
-      return linked(item.url, 'OpenStack.SecurityGroup', groupPath, request);
-    },
-    help: 'Security groups of the tenant.',
-  });
+export const securityGroupsField = itemList({
+  json: listValue(
+    objectValue({
+      url: linkValue(groupPath, 'n.uuid'),
+      name: notNullText('n.name'),
+      rules: computedValue(`ifnull(n.details -> '$.rules', '[]')`, rulesShape),
+      description: notNullText('n.description'),
+      state: plainValue('n.state'),
+    }),
+    `json_each(r.details, '$.security_groups') g
+        JOIN resource n ON n.settings_id = r.settings_id AND n.kind = 'OpenStack.SecurityGroup'
+          AND n.backend_id = g.value AND n.backend_id <> ''`,
+    'g.key',
+  ),
+  accepts: objectShape({ url: linkShape(groupPath) }),
+  item: (item, request) => {
+    if (item.url === undefined) throw new FieldError(['URL has to be defined for related object.']);
+    return linked(item.url, 'OpenStack.SecurityGroup', groupPath, request);
+  },
+  help: 'Security groups of the tenant.',
+});
 
 /** `[{subnet}]` on input; the addresses in answers. */
-export const internalIpsField = (required = false): Field<readonly ResourceRow[]> =>
-  itemList({
-    required,
-    json: listValue(
-      objectValue({
-        ip4_address: computedValue(`ifnull(ip.value -> '$.ip4_address', 'null')`, { type: ['string', 'null'] }),
-        mac_address: computedValue(`ifnull(ip.value -> '$.mac_address', 'null')`, { type: ['string', 'null'] }),
-        ...subnetMembers(`(ip.value ->> 'subnet')`),
-      }),
-      `json_each(r.details, '$.internal_ips_set') ip`,
-      'ip.key',
-    ),
-    accepts: objectShape({ subnet: linkShape(subnetPath) }),
-    item: (item, request) => linkedMember(item, 'subnet', 'OpenStack.SubNet', subnetPath, request),
-    help: 'Subnets that the instance is connected to; default: the internal one of the tenant.',
-  });
+export const internalIpsField = itemList({
+  json: listValue(
+    objectValue({
+      ip4_address: computedValue(`ifnull(ip.value -> '$.ip4_address', 'null')`, { type: ['string', 'null'] }),
+      mac_address: computedValue(`ifnull(ip.value -> '$.mac_address', 'null')`, { type: ['string', 'null'] }),
+      ...subnetMembers(`(ip.value ->> 'subnet')`),
+    }),
+    `json_each(r.details, '$.internal_ips_set') ip`,
+    'ip.key',
+  ),
+  accepts: objectShape({ subnet: linkShape(subnetPath) }),
+  item: (item, request) => linkedMember(item, 'subnet', 'OpenStack.SubNet', subnetPath, request),
+  help: 'Subnets that the instance is connected to; default: the internal one of the tenant.',
+});
 
 /** A floating IP that a body asks for: an existing one, or any. */
 export interface AskedAddress {
@@ -119,38 +112,37 @@ export interface AskedAddress {
 }
 
 /** `[{subnet, url}]` on input; the addresses in answers. */
-export const floatingIpsField = (required = false): Field<readonly AskedAddress[]> =>
-  itemList({
-    required,
-    json: listValue(
-      objectValue({
-        url: linkValue(floatingPath, 'f.uuid'),
-        uuid: plainValue('f.uuid'),
-        address: computedValue(`ifnull(f.details -> '$.address', '""')`, { type: 'string' }),
-        internal_ip_address: computedValue(
-          `ifnull((SELECT ip.value -> '$.ip4_address' FROM json_each(r.details, '$.internal_ips_set') ip
-          WHERE ip.value ->> 'subnet' = ${detail('subnet', 'f')}), 'null')`,
-          { type: ['string', 'null'] },
-        ),
-        ...subnetMembers(detail('subnet', 'f')),
-      }),
-      `resource f WHERE f.kind = 'OpenStack.FloatingIP' AND f.instance_id = r.id`,
-      'f.id',
-    ),
-    accepts: {
-      type: 'object',
-      properties: { subnet: linkShape(subnetPath), url: linkShape(floatingPath) },
-      required: ['subnet'],
-    },
-    item: (item, request) => ({
-      subnet: linkedMember(item, 'subnet', 'OpenStack.SubNet', subnetPath, request),
-      address:
-        item.url === undefined || item.url === null
-          ? undefined
-          : linkedMember(item, 'url', 'OpenStack.FloatingIP', floatingPath, request),
+export const floatingIpsField = itemList({
+  json: listValue(
+    objectValue({
+      url: linkValue(floatingPath, 'f.uuid'),
+      uuid: plainValue('f.uuid'),
+      address: computedValue(`ifnull(f.details -> '$.address', '""')`, { type: 'string' }),
+      internal_ip_address: computedValue(
+        `ifnull((
+            SELECT ip.value -> '$.ip4_address' FROM json_each(r.details, '$.internal_ips_set') ip
+            WHERE ip.value ->> 'subnet' = ${detail('subnet', 'f')}), 'null')`,
+        { type: ['string', 'null'] },
+      ),
+      ...subnetMembers(detail('subnet', 'f')),
     }),
-    help: 'Floating IPs; without url a free one is taken or one is created.',
-  });
+    `resource f WHERE f.kind = 'OpenStack.FloatingIP' AND f.instance_id = r.id`,
+    'f.id',
+  ),
+  accepts: {
+    type: 'object',
+    properties: { subnet: linkShape(subnetPath), url: linkShape(floatingPath) },
+    required: ['subnet'],
+  },
+  item: (item, request): AskedAddress => ({
+    subnet: linkedMember(item, 'subnet', 'OpenStack.SubNet', subnetPath, request),
+    address:
+      item.url === undefined || item.url === null
+        ? undefined
+        : linkedMember(item, 'url', 'OpenStack.FloatingIP', floatingPath, request),
+  }),
+  help: 'Floating IPs; without url a free one is taken or one is created.',
+});
 
 const isOf =
   (tenant: ResourceRow) =>
@@ -200,7 +192,7 @@ export const subnetParameter = (subnet: ResourceRow): PlainValues => ({
 /** Floating IPs chosen for an instance: what the driver gets, rows to be made, and rows to be reserved. */
 export interface ChosenAddresses {
   readonly parameters: readonly PlainValues[];
-  readonly attached: readonly Attached[];
+  readonly attached: readonly AttachedResource[];
   readonly taken: readonly ResourceRow[];
 }
 
@@ -222,7 +214,7 @@ export function addressesOf(
     if (!isOf(tenant)(subnet) || !connected.has(subnet.backend_id))
       throw refuse('SubNet is not connected to instance.');
     if (address)
-      refuseAddress(tenant, address, instance, asked.findIndex((other) => other.address?.id === address.id) < i);
+      rejectAddress(tenant, address, instance, asked.findIndex((other) => other.address?.id === address.id) < i);
     const row = address ?? free.shift();
     return row
       ? {
@@ -233,7 +225,7 @@ export function addressesOf(
             subnet: subnet.backend_id,
           },
         }
-      : { uuid: newUuid(request.deployment), parameter: { subnet: subnet.backend_id } };
+      : { uuid: newUuid(request.app), parameter: { subnet: subnet.backend_id } };
   });
   return {
     parameters: chosen.map(({ parameter, uuid }) => ({ ...parameter, ...(uuid !== undefined && { uuid }) })),
@@ -246,7 +238,7 @@ export function addressesOf(
   };
 }
 
-function refuseAddress(
+function rejectAddress(
   tenant: ResourceRow,
   address: ResourceRow,
   instance: ResourceRow | undefined,
@@ -271,5 +263,8 @@ export const attachedAddresses = (
   condition: Sql = sql`TRUE`,
 ): ResourceRow[] =>
   db.all<ResourceRow>(
-    sql`SELECT r.* FROM resource r WHERE r.kind = 'OpenStack.FloatingIP' AND r.instance_id = ${instance.id} AND ${condition} ORDER BY r.id`,
+    sql`
+      SELECT r.* FROM resource r
+      WHERE r.kind = 'OpenStack.FloatingIP' AND r.instance_id = ${instance.id} AND ${condition}
+      ORDER BY r.id`,
   );

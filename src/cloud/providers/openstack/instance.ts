@@ -1,31 +1,37 @@
-import { type Context, newUuid } from '../../../kernel/access/deployment.ts';
+import { type Context, newUuid } from '../../../kernel/access/app.ts';
 import type { Request } from '../../../kernel/access/request.ts';
 import { exampleLink } from '../../../kernel/collection/example.ts';
-import { type Fields, hidden, shownList, type Values } from '../../../kernel/collection/field.ts';
+import { optional, readOnlyList, writeOnly } from '../../../kernel/collection/field.ts';
 import type { Filter } from '../../../kernel/collection/filter.ts';
 import {
   computedValue,
-  knownText,
   linkValue,
   listValue,
+  notNullText,
   numberValue,
   objectValue,
   plainValue,
   textValue,
 } from '../../../kernel/collection/representation.ts';
-import { integer } from '../../../kernel/collection/values.ts';
+import { integer, orNull } from '../../../kernel/collection/values.ts';
 import { raw, sql } from '../../../kernel/db/sql.ts';
 import { invalid, invalidRequest } from '../../../kernel/http/error.ts';
 import type { PlainValues } from '../../catalogue/driver.ts';
 import type { ResourceRow } from '../../catalogue/resource-row.ts';
-import type { Acceptance, Attached, FailedOperation, Place, ResourceKind } from '../../catalogue/type.ts';
+import {
+  type AttachedResource,
+  type CreationPlan,
+  type FailedOperation,
+  type NewResource,
+  type ResourceLocation,
+  resourceKind,
+} from '../../catalogue/type.ts';
 import { type Property, propertyInSet, propertyLink } from '../../properties/property.ts';
 import { detail, relatedList, shownDetail } from '../../resources/details.ts';
-import { changeResource, failCreation, removeResource } from '../../resources/rows.ts';
+import { changeResource, failCreation, removeResource } from '../../resources/resource-store.ts';
 import { importIntoTenant, tenantOfItem } from './importing.ts';
 import { instanceActions } from './instance-actions.ts';
 import {
-  type AskedAddress,
   addressesOf,
   floatingIpsField,
   groupsOf,
@@ -37,11 +43,11 @@ import {
 import { largestVolume, smallestVolume } from './sizes.ts';
 import { belowTenant, chosenTenantFields, readyTenant, tenantFilters } from './tenancy.ts';
 
-const fields: Fields = {
+const fields = {
   ...chosenTenantFields,
-  flavor: propertyLink('OpenStack.Flavor', 'openstack-flavors', { required: true, displayName: 'display_name' }),
-  image: propertyLink('OpenStack.Image', 'openstack-images', { required: true }),
-  system_volume_size: hidden(
+  flavor: propertyLink('OpenStack.Flavor', 'openstack-flavors', { displayName: 'display_name' }),
+  image: propertyLink('OpenStack.Image', 'openstack-images'),
+  system_volume_size: writeOnly(
     integer({
       min: smallestVolume,
       max: largestVolume,
@@ -50,24 +56,25 @@ const fields: Fields = {
       help: 'Size of the system volume in MiB.',
     }),
   ),
-  data_volume_size: hidden(
-    integer({
-      min: smallestVolume,
-      max: largestVolume,
-      update: false,
-      nullable: true,
-      help: 'Size of the data volume in MiB; absent: none.',
-    }),
+  data_volume_size: writeOnly(
+    orNull(
+      integer({
+        min: smallestVolume,
+        max: largestVolume,
+        update: false,
+        help: 'Size of the data volume in MiB; absent: none.',
+      }),
+    ),
   ),
-  security_groups: securityGroupsField(),
-  internal_ips_set: internalIpsField(),
-  floating_ips: floatingIpsField(),
-  volumes: shownList(
+  security_groups: optional(securityGroupsField),
+  internal_ips_set: optional(internalIpsField),
+  floating_ips: optional(floatingIpsField),
+  volumes: readOnlyList(
     listValue(
       objectValue({
         url: linkValue('openstack-volumes', 'x.uuid'),
         uuid: plainValue('x.uuid'),
-        name: knownText('x.name'),
+        name: notNullText('x.name'),
         image_name: textValue('x.image_name'),
         state: plainValue('x.state'),
         bootable: computedValue(`ifnull(x.details -> '$.bootable', 'false')`, { type: 'boolean' }),
@@ -83,19 +90,13 @@ const fields: Fields = {
   flavor_disk: shownDetail('flavor_disk', { type: 'integer' }, '0'),
 };
 
-interface Given {
-  readonly name: string;
-  readonly tenant: number;
-  readonly flavor: number;
-  readonly image: number;
-  readonly system_volume_size: number;
-  readonly data_volume_size?: number | null;
-  readonly security_groups?: readonly ResourceRow[];
-  readonly internal_ips_set?: readonly ResourceRow[];
-  readonly floating_ips?: readonly AskedAddress[];
-}
+type NewInstance = NewResource<typeof fields>;
 
-function chosenProperties(request: Request, given: Given, settings: number): { flavor: Property; image: Property } {
+function chosenProperties(
+  request: Request,
+  given: NewInstance,
+  settings: number,
+): { flavor: Property; image: Property } {
   const flavor = propertyInSet(request, given.flavor, settings);
   const image = propertyInSet(request, given.image, settings);
   if (!flavor || !image)
@@ -109,10 +110,10 @@ function chosenProperties(request: Request, given: Given, settings: number): { f
 }
 
 /** The volumes that come with an instance. */
-function volumesOf({ deployment }: Request, given: Given, tenant: ResourceRow, image: Property): Attached[] {
-  const volume = (suffix: string, size: number, values: PlainValues): Attached => ({
+function volumesOf({ app }: Request, given: NewInstance, tenant: ResourceRow, image: Property): AttachedResource[] {
+  const volume = (suffix: string, size: number, values: PlainValues): AttachedResource => ({
     kind: 'OpenStack.Volume',
-    uuid: newUuid(deployment),
+    uuid: newUuid(app),
     values: {
       name: `${given.name.slice(0, 150 - suffix.length - 1)}-${suffix}`,
       size,
@@ -127,8 +128,7 @@ function volumesOf({ deployment }: Request, given: Given, tenant: ResourceRow, i
   ];
 }
 
-function accept(request: Request, values: Values<Fields>, place: Place): Acceptance {
-  const given = values as unknown as Given;
+function accept(request: Request, given: NewInstance, place: ResourceLocation): CreationPlan {
   const tenant = readyTenant(request, given.tenant, place);
   const { flavor, image } = chosenProperties(request, given, place.settings);
   const groups = groupsOf(tenant, given.security_groups);
@@ -166,7 +166,7 @@ function accept(request: Request, values: Values<Fields>, place: Place): Accepta
   };
 }
 
-const rowsOf = ({ deployment: { db } }: Context, kind: string, instance: ResourceRow): ResourceRow[] =>
+const rowsOf = ({ app: { db } }: Context, kind: string, instance: ResourceRow): ResourceRow[] =>
   db.all<ResourceRow>(sql`SELECT * FROM resource WHERE kind = ${kind} AND instance_id = ${instance.id} ORDER BY id`);
 
 const isUnborn = ({ state }: ResourceRow): boolean => state === 'Creation Scheduled' || state === 'Creating';
@@ -179,7 +179,7 @@ function onFailure(context: Context, instance: ResourceRow, { operation, paramet
       else if (volume.state === 'Creating') failCreation(context, volume, text);
     }
   }
-  const taken = (parameters.taken ?? []) as readonly number[];
+  const taken: readonly unknown[] = Array.isArray(parameters.taken) ? parameters.taken : [];
   for (const address of rowsOf(context, 'OpenStack.FloatingIP', instance)) {
     if (isUnborn(address)) removeResource(context, address);
     else if (taken.includes(address.id)) changeResource(context, address, { instance_id: null });
@@ -211,7 +211,7 @@ function onRemoval(context: Context, instance: ResourceRow, deletion: PlainValue
   }
 }
 
-function refuseDeletion(
+function deletionRefusalReason(
   { db, query }: Request,
   { id, runtime_state: runtime, state }: ResourceRow,
 ): string | undefined {
@@ -221,9 +221,11 @@ function refuseDeletion(
       return 'Instance should be shutoff and OK or erred. Please contact support.';
   }
   if (query.boolean('delete_volumes') === false) return undefined;
-  const snapshot =
-    db.value(sql`SELECT 1 FROM resource s JOIN resource v ON v.settings_id = s.settings_id AND v.kind = 'OpenStack.Volume'
-    AND v.backend_id = ${raw(detail('source_volume', 's'))} AND v.backend_id <> '' WHERE s.kind = 'OpenStack.Snapshot' AND v.instance_id = ${id}`);
+  const snapshot = db.value(sql`
+    SELECT 1 FROM resource s
+    JOIN resource v ON v.settings_id = s.settings_id AND v.kind = 'OpenStack.Volume'
+      AND v.backend_id = ${raw(detail('source_volume', 's'))} AND v.backend_id <> ''
+    WHERE s.kind = 'OpenStack.Snapshot' AND v.instance_id = ${id}`);
   return snapshot === undefined ? undefined : 'Cannot delete instance. One of its volumes has attached snapshot.';
 }
 
@@ -240,7 +242,7 @@ const hasAddress = (column: string): Filter => ({
 });
 
 /** OpenStack.Instance (providers.md 4.5) */
-export const instance: ResourceKind = {
+export const instance = resourceKind({
   ...belowTenant,
   name: 'Instance',
   path: 'openstack-instances',
@@ -269,14 +271,14 @@ export const instance: ResourceKind = {
   orderings: { flavor_name: `ifnull(${detail('flavor_name')}, '')` },
   isCreatable: true,
   accept,
-  demands: ({ cores, ram }) => ({ link: { vcpu: cores, ram }, parent: { instances: 1, vcpu: cores, ram } }),
+  quotaDeltas: ({ cores, ram }) => ({ link: { vcpu: cores, ram }, parent: { instances: 1, vcpu: cores, ram } }),
   onFailure,
   onRemoval,
-  refuseDeletion,
+  deletionRefusalReason,
   deletionFlags: { delete_volumes: true, release_floating_ips: true },
   actions: instanceActions,
   isImportable: true,
   importFields: ['cores', 'ram', 'disk', 'runtime_state', 'tenant_uuid'],
   importItem: tenantOfItem,
   acceptImport: importIntoTenant,
-};
+});

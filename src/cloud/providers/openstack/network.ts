@@ -1,17 +1,10 @@
 import type { Request } from '../../../kernel/access/request.ts';
-import {
-  type Field,
-  type Fields,
-  objectShape,
-  shown,
-  shownList,
-  type Values,
-} from '../../../kernel/collection/field.ts';
+import { type NewValues, objectShape, readOnly, readOnlyList } from '../../../kernel/collection/field.ts';
 import {
   computedValue,
-  knownText,
   linkValue,
   listValue,
+  notNullText,
   objectValue,
   plainValue,
   textValue,
@@ -20,15 +13,14 @@ import { properName } from '../../../kernel/collection/rules.ts';
 import { text } from '../../../kernel/collection/values.ts';
 import { raw, sql } from '../../../kernel/db/sql.ts';
 import { invalid } from '../../../kernel/http/error.ts';
-import type { PlainValues } from '../../catalogue/driver.ts';
 import type { ResourceRow } from '../../catalogue/resource-row.ts';
-import type { ResourceKind } from '../../catalogue/type.ts';
+import { resourceAction, resourceKind } from '../../catalogue/type.ts';
 import { makeResource } from '../../resources/creation.ts';
 import { detail, shownDetail } from '../../resources/details.ts';
-import { detailsOf } from '../../resources/resource.ts';
 import { addressList } from './options.ts';
 import {
   belowTenant,
+  detailOf,
   related,
   relatedFilters,
   relatedLink,
@@ -42,7 +34,7 @@ const networkPath = 'openstack-networks';
 const firstCidr = '192.168.42.0/24';
 
 /** The range of addresses of a subnet; never shown as a field of its own. */
-export const cidrField: Field<string> = text({
+export const cidrField = text({
   max: 18,
   update: false,
   pattern: [/^192\.168\.([1-9]|[1-9]\d|1\d\d|2[0-4]\d|25[0-4])\.0\/24$/, 'Value should be 192.168.[1-254].0/24'],
@@ -50,7 +42,7 @@ export const cidrField: Field<string> = text({
 });
 
 /** Values of a subnet with these addresses. */
-export function subnetValues(cidr: string | undefined, nameservers: readonly string[]): PlainValues {
+export function subnetValues(cidr: string | undefined, nameservers: readonly string[]) {
   const prefix = (cidr || firstCidr).replace(/\.0\/24$/, '');
   return {
     cidr: `${prefix}.0/24`,
@@ -80,24 +72,22 @@ function instancesIn(request: Pick<Request, 'db'>, network: ResourceRow): Resour
   return rowsWhere(
     request,
     'OpenStack.Instance',
-    sql`r.parent_id = ${network.parent_id} AND EXISTS (SELECT 1 FROM json_each(r.details, '$.internal_ips_set') ip
-    WHERE ip.value ->> 'subnet' IN (SELECT value FROM json_each(${subnets})))`,
+    sql`
+      r.parent_id = ${network.parent_id}
+      AND EXISTS (
+        SELECT 1 FROM json_each(r.details, '$.internal_ips_set') ip
+        WHERE ip.value ->> 'subnet' IN (SELECT value FROM json_each(${subnets})))`,
   );
 }
 
-const createSubnetFields: Fields = {
-  name: properName('backend-subnet'),
-  description: text({ max: 500 }),
-  cidr: cidrField,
-};
+const createSubnetFields = { name: properName('backend-subnet'), description: text({ max: 500 }), cidr: cidrField };
 
-function makeSubnet(request: Request, network: ResourceRow, values: Values<Fields>): ResourceRow {
-  const given = values as { name: string; description?: string; cidr?: string };
+function makeSubnet(request: Request, network: ResourceRow, given: NewValues<typeof createSubnetFields>): ResourceRow {
   const subnet = subnetValues(given.cidr, nameserversOf(request, network.settings_id));
   const taken = rowsWhere(
     request,
     'OpenStack.SubNet',
-    sql`r.parent_id = ${network.parent_id} AND ${raw(detail('cidr'))} = ${subnet.cidr as string}`,
+    sql`r.parent_id = ${network.parent_id} AND ${raw(detail('cidr'))} = ${subnet.cidr}`,
   );
   if (taken.length > 0) throw invalid({ cidr: [`Subnet with cidr "${subnet.cidr}" is already registered`] });
   return makeResource(request, 'OpenStack.SubNet', network, {
@@ -113,7 +103,7 @@ function makeSubnet(request: Request, network: ResourceRow, values: Values<Field
 }
 
 /** OpenStack.Network (providers.md 4.4) */
-export const network: ResourceKind = {
+export const network = resourceKind({
   ...belowTenant,
   name: 'Network',
   path: networkPath,
@@ -126,43 +116,46 @@ export const network: ResourceKind = {
     is_external: shownDetail('is_external', { type: 'boolean' }, 'false'),
     type: shownDetail('type', { type: 'string' }, '""'),
     segmentation_id: shownDetail('segmentation_id', { type: ['integer', 'null'] }),
-    subnets: shownList(
+    subnets: readOnlyList(
       listValue(
         objectValue({
           url: linkValue('openstack-subnets', 'x.uuid'),
           uuid: plainValue('x.uuid'),
-          name: knownText('x.name'),
+          name: notNullText('x.name'),
           cidr: computedValue(`ifnull(x.details -> '$.cidr', 'null')`, { type: ['string', 'null'] }),
           gateway_ip: computedValue(`ifnull(x.details -> '$.gateway_ip', 'null')`, { type: ['string', 'null'] }),
         }),
-        `resource x WHERE x.kind = 'OpenStack.SubNet' AND x.parent_id = r.parent_id AND ${detail('network', 'x')} = r.backend_id`,
+        `resource x
+          WHERE x.kind = 'OpenStack.SubNet' AND x.parent_id = r.parent_id AND ${detail('network', 'x')} = r.backend_id`,
         'x.id',
       ),
     ),
   },
   filters: tenantFilters,
   isCreatable: false,
-  demands: () => ({ parent: { network_count: 1 } }),
-  refuseDeletion: (request, row) =>
+  quotaDeltas: () => ({ parent: { network_count: 1 } }),
+  deletionRefusalReason: (request, row) =>
     instancesIn(request, row).length > 0 ? 'Cannot delete network with existing instances' : undefined,
   takesAlong: (row) =>
-    sql`r.kind = 'OpenStack.SubNet' AND r.parent_id = ${row.parent_id} AND ${raw(detail('network'))} = ${row.backend_id} AND ${row.backend_id} <> ''`,
+    sql`
+      r.kind = 'OpenStack.SubNet' AND r.parent_id = ${row.parent_id}
+      AND ${raw(detail('network'))} = ${row.backend_id} AND ${row.backend_id} <> ''`,
   actions: [
-    {
+    resourceAction({
       name: 'create_subnet',
       fields: createSubnetFields,
       example: { name: 'backend-subnet', description: 'Database servers.', cidr: '192.168.43.0/24' },
-      refuse: (request, row) =>
+      refusalReason: (request, row) =>
         subnetsOf(request, row).length > 0 ? 'Internal network cannot have more than one subnet.' : undefined,
       make: makeSubnet,
       makes: 'OpenStack.SubNet',
       answer: {},
-    },
+    }),
   ],
-};
+});
 
 /** OpenStack.SubNet (providers.md 4.4) */
-export const subnet: ResourceKind = {
+export const subnet = resourceKind({
   ...belowTenant,
   name: 'SubNet',
   path: 'openstack-subnets',
@@ -173,12 +166,12 @@ export const subnet: ResourceKind = {
   fields: {
     ...tenantFields,
     network: relatedLink('OpenStack.Network', networkPath, 'network'),
-    network_name: shown(
+    network_name: readOnly(
       'string',
       { type: ['string', 'null'] },
       textValue(related('OpenStack.Network', 'network', 'name')),
     ),
-    network_uuid: shown(
+    network_uuid: readOnly(
       'string',
       { type: ['string', 'null'] },
       textValue(related('OpenStack.Network', 'network', 'uuid')),
@@ -196,22 +189,28 @@ export const subnet: ResourceKind = {
   },
   filters: { ...tenantFilters, ...relatedFilters('network', 'OpenStack.Network', networkPath, 'network') },
   isCreatable: false,
-  demands: () => ({ parent: { subnet_count: 1 } }),
-  refuseDeletion: (request, row) => {
+  quotaDeltas: () => ({ parent: { subnet_count: 1 } }),
+  deletionRefusalReason: (request, row) => {
     const connected = rowsWhere(
       request,
       'OpenStack.Instance',
-      sql`r.parent_id = ${row.parent_id} AND EXISTS (SELECT 1 FROM json_each(r.details, '$.internal_ips_set') ip WHERE ip.value ->> 'subnet' = ${row.backend_id} AND ${row.backend_id} <> '')`,
+      sql`
+        r.parent_id = ${row.parent_id}
+        AND EXISTS (
+          SELECT 1 FROM json_each(r.details, '$.internal_ips_set') ip
+          WHERE ip.value ->> 'subnet' = ${row.backend_id} AND ${row.backend_id} <> '')`,
     );
     return connected.length > 0 ? 'Cannot delete subnet with existing instances' : undefined;
   },
   actions: [],
-};
+});
 
 /** The internal subnet of a tenant: the first that is ready in its internal network. */
 export const internalSubnet = (request: Pick<Request, 'db'>, tenant: ResourceRow): ResourceRow | undefined =>
   rowsWhere(
     request,
     'OpenStack.SubNet',
-    sql`r.parent_id = ${tenant.id} AND r.state = 'OK' AND ${raw(detail('network'))} = ${(detailsOf(tenant).internal_network_id as string | undefined) ?? ''}`,
+    sql`
+      r.parent_id = ${tenant.id} AND r.state = 'OK'
+      AND ${raw(detail('network'))} = ${detailOf<string>(tenant, 'internal_network_id') ?? ''}`,
   )[0];

@@ -1,6 +1,5 @@
 import ipaddr from 'ipaddr.js';
-import type { Fields } from '../../../kernel/collection/field.ts';
-import { checked } from '../../../kernel/collection/rules.ts';
+import { FieldError, refine } from '../../../kernel/collection/field.ts';
 import { boolean, text, url } from '../../../kernel/collection/values.ts';
 import { degrees } from '../../catalogue/options.ts';
 import { pattern } from '../../catalogue/pattern.ts';
@@ -17,7 +16,7 @@ export const addressList = (text: unknown): string[] =>
     : [];
 
 /** Options of OpenStack settings (providers.md 4.1); `domain` is a credential. */
-export const options: Fields = {
+export const options = {
   tenant_name: text({
     max: 255,
     help: 'Project of the administrator, for calls about the whole provider; default: admin.',
@@ -27,9 +26,9 @@ export const options: Fields = {
   latitude: degrees(90),
   longitude: degrees(180),
   access_url: url({ max: 255, help: 'Dashboard that tenants point to.' }),
-  dns_nameservers: checked(text({ max: 255, help: 'Comma list of IP addresses, for subnets.' }), (given) =>
-    addressList(given).every(isAddress) ? [] : ['Enter a list of IP addresses.'],
-  ),
+  dns_nameservers: refine(text({ max: 255, help: 'Comma list of IP addresses, for subnets.' }), (given) => {
+    if (!addressList(given).every(isAddress)) throw new FieldError(['Enter a list of IP addresses.']);
+  }),
   flavor_exclude_regex: pattern('Flavors whose name matches are left out.'),
   create_ha_routers: boolean({ help: 'Whether routers are made highly available.' }),
 };

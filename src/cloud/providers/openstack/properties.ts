@@ -1,4 +1,4 @@
-import { messages, shown } from '../../../kernel/collection/field.ts';
+import { messages, readOnly } from '../../../kernel/collection/field.ts';
 import type { Filter } from '../../../kernel/collection/filter.ts';
 import { computedValue } from '../../../kernel/collection/representation.ts';
 import { raw, sql } from '../../../kernel/db/sql.ts';
@@ -37,7 +37,7 @@ export const flavor: PropertyKind = {
     cores: shownProperty('cores', 'integer'),
     ram: shownProperty('ram', 'integer'),
     disk: shownProperty('disk', 'integer'),
-    display_name: shown('string', { type: 'string' }, computedValue(displayName)),
+    display_name: readOnly('string', { type: 'string' }, computedValue(displayName)),
   },
   filters: { ...amounts('cores'), ...amounts('ram'), ...amounts('disk') },
   orderings: { cores: propertyDetail('cores'), ram: propertyDetail('ram'), disk: propertyDetail('disk') },

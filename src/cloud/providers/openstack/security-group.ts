@@ -1,26 +1,29 @@
 import type { Request } from '../../../kernel/access/request.ts';
-import { FieldError, type Fields, objectShape, type Shape, type Values } from '../../../kernel/collection/field.ts';
+import { type NewValues, objectShape } from '../../../kernel/collection/field.ts';
+import type { JsonSchema } from '../../../kernel/collection/json-schema.ts';
 import { computedValue } from '../../../kernel/collection/representation.ts';
 import { invalid } from '../../../kernel/http/error.ts';
 import type { ResourceRow } from '../../catalogue/resource-row.ts';
-import type { ActionAcceptance, ResourceKind } from '../../catalogue/type.ts';
-import { itemError, itemList } from './item-list.ts';
+import { type ActionPlan, resourceAction, resourceKind } from '../../catalogue/type.ts';
+import { type Item, itemError, itemList, wholeError } from './item-list.ts';
 import { belowTenant, detailOf, tenantFields, tenantFilters } from './tenancy.ts';
 
 /** What a security group lets in. */
 export interface Rule {
   readonly id: number;
   /** Empty: any. */
-  readonly protocol: '' | 'tcp' | 'udp' | 'icmp';
+  readonly protocol: (typeof protocols)[number];
   /** -1: any. For icmp type and code. */
   readonly from_port: number;
   readonly to_port: number;
   readonly cidr: string;
 }
 
-const protocols = ['', 'tcp', 'udp', 'icmp'];
+type NewRule = Omit<Rule, 'id'>;
+
+const protocols = ['', 'tcp', 'udp', 'icmp'] as const;
 const anywhere = '0.0.0.0/0';
-const badRange = new FieldError([{ non_field_errors: ['Invalid port range.'] }]);
+const badRange = wholeError('Invalid port range.');
 
 /** A port, type or code; `fallback` when it is absent. */
 function port(value: unknown, member: string, fallback: number | undefined): number {
@@ -47,20 +50,20 @@ function isNetwork(cidr: string): boolean {
   return match.slice(1, 5).every((part) => Number(part) <= 255) && Number(match[5]) <= 32;
 }
 
-function parseRule(item: Readonly<Record<string, unknown>>): Omit<Rule, 'id'> {
-  const protocol = item.protocol ?? '';
-  if (typeof protocol !== 'string' || !protocols.includes(protocol))
-    throw itemError('protocol', `"${String(protocol)}" is not a valid choice.`);
+function parseRule(item: Item): NewRule {
+  const given = item.protocol ?? '';
+  const protocol = protocols.find((known) => known === given);
+  if (protocol === undefined) throw itemError('protocol', `"${String(given)}" is not a valid choice.`);
   const needsPorts = protocol === 'tcp' || protocol === 'udp';
   const from = port(item.from_port, 'from_port', needsPorts ? undefined : -1);
   const to = port(item.to_port, 'to_port', needsPorts ? undefined : -1);
-  if (!isRange(protocol as Rule['protocol'], from, to)) throw badRange;
+  if (!isRange(protocol, from, to)) throw badRange;
   const cidr = typeof item.cidr === 'string' && item.cidr.trim() !== '' ? item.cidr.trim() : (item.cidr ?? anywhere);
   if (typeof cidr !== 'string' || !isNetwork(cidr || anywhere)) throw itemError('cidr', 'Enter a valid IPv4 CIDR.');
-  return { protocol: protocol as Rule['protocol'], from_port: from, to_port: to, cidr: cidr || anywhere };
+  return { protocol, from_port: from, to_port: to, cidr: cidr || anywhere };
 }
 
-const ruleMembers: Readonly<Record<string, Shape>> = {
+const ruleMembers: Readonly<Record<string, JsonSchema>> = {
   protocol: { type: 'string', enum: protocols },
   from_port: { type: 'integer', examples: [443] },
   to_port: { type: 'integer', examples: [443] },
@@ -68,30 +71,27 @@ const ruleMembers: Readonly<Record<string, Shape>> = {
 };
 
 /** The rules of a security group as answers show them. */
-export const rulesShape: Shape = {
+export const rulesShape: JsonSchema = {
   type: 'array',
   items: { title: 'SecurityGroupRule', ...objectShape({ id: { type: 'integer' }, ...ruleMembers }) },
 };
 
 /** The rules of a security group; a list replaces all. */
-export const rulesField = (required = false) =>
-  itemList({
-    json: computedValue(`ifnull(r.details -> '$.rules', '[]')`, rulesShape),
-    accepts: {
-      type: 'object',
-      properties: ruleMembers,
-      examples: [{ protocol: 'tcp', from_port: 443, to_port: 443, cidr: anywhere }],
-    },
-    required,
-    item: parseRule,
-    help: 'What is let in.',
-  });
+export const rulesField = itemList({
+  json: computedValue(`ifnull(r.details -> '$.rules', '[]')`, rulesShape),
+  accepts: {
+    type: 'object',
+    properties: ruleMembers,
+    examples: [{ protocol: 'tcp', from_port: 443, to_port: 443, cidr: anywhere }],
+  },
+  item: parseRule,
+  help: 'What is let in.',
+});
 
 /** Rules with their numbers. */
-export const numbered = (rules: readonly Omit<Rule, 'id'>[]): Rule[] =>
-  rules.map((rule, i) => ({ id: i + 1, ...rule }));
+export const numbered = (rules: readonly NewRule[]): Rule[] => rules.map((rule, i) => ({ id: i + 1, ...rule }));
 
-const rule = (protocol: Rule['protocol'], from_port: number, to_port: number): Omit<Rule, 'id'> => ({
+const rule = (protocol: Rule['protocol'], from_port: number, to_port: number): NewRule => ({
   protocol,
   from_port,
   to_port,
@@ -120,25 +120,25 @@ export const firstGroups: readonly {
 ];
 
 /** The group that the provider makes in every tenant is its own. Throws 400. */
-export function refuseDefaultName(name: string | undefined): void {
+export function rejectDefaultName(name: string | undefined): void {
   if (name === 'default') throw invalid({ name: ['Default security group is managed by OpenStack itself.'] });
 }
 
 const rulesOf = (group: Pick<ResourceRow, 'details'>): readonly Rule[] =>
   detailOf<readonly Rule[]>(group, 'rules') ?? [];
 
-const setRulesFields: Fields = { rules: rulesField(true) };
+const setRulesFields = { rules: rulesField };
 
-function acceptRules(_request: Request, group: ResourceRow, values: Values<Fields>): ActionAcceptance {
-  const rules = numbered((values as { rules: readonly Omit<Rule, 'id'>[] }).rules);
+function acceptRules(_request: Request, group: ResourceRow, values: NewValues<typeof setRulesFields>): ActionPlan {
+  const rules = numbered(values.rules);
   return {
     parameters: { rules },
-    demands: { parent: { security_group_rule_count: rules.length - rulesOf(group).length } },
+    quotaDeltas: { parent: { security_group_rule_count: rules.length - rulesOf(group).length } },
   };
 }
 
 /** OpenStack.SecurityGroup (providers.md 4.4) */
-export const securityGroup: ResourceKind = {
+export const securityGroup = resourceKind({
   ...belowTenant,
   name: 'SecurityGroup',
   path: 'openstack-security-groups',
@@ -146,17 +146,17 @@ export const securityGroup: ResourceKind = {
   plural: 'security groups',
   category: undefined,
   isPart: true,
-  fields: { ...tenantFields, rules: { ...rulesField(), input: undefined } },
+  fields: { ...tenantFields, rules: { ...rulesField, input: undefined } },
   filters: tenantFilters,
   isCreatable: false,
-  checkUpdate: (_request, _group, { name }) => refuseDefaultName(name),
-  demands: (group) => ({ parent: { security_group_count: 1, security_group_rule_count: rulesOf(group).length } }),
+  checkUpdate: (_request, _group, { name }) => rejectDefaultName(name),
+  quotaDeltas: (group) => ({ parent: { security_group_count: 1, security_group_rule_count: rulesOf(group).length } }),
   actions: [
-    {
+    resourceAction({
       name: 'set_rules',
       fields: setRulesFields,
       accept: acceptRules,
       answer: { status: 'Rules update was successfully scheduled.' },
-    },
+    }),
   ],
-};
+});

@@ -1,6 +1,6 @@
 import type { PlainValues, RowChange } from '../../catalogue/driver.ts';
-import type { Draw, OtherChange, OtherObject, SimulatedKind } from '../../catalogue/simulation.ts';
-import { attachedTo, dashedUuid, detachment, freedom } from './simulated-world.ts';
+import type { Generator, OtherChange, OtherObject, SimulatedKind } from '../../catalogue/simulation.ts';
+import { asList, attachedTo, dashedUuid, detachment, freedom } from './simulated-world.ts';
 
 interface Subnet {
   readonly subnet: string;
@@ -28,13 +28,13 @@ const asAddress = (number: number): string =>
   [24, 16, 8, 0].map((shift) => Math.floor(number / 2 ** shift) % 256).join('.');
 
 /** The next address of a subnet's pool that no instance has. */
-function freeAddress({ allocation_pools: [pool], subnet }: Subnet, { all, next }: Draw): string {
+function freeAddress({ allocation_pools: [pool], subnet }: Subnet, { all, next }: Generator): string {
   if (!pool) return '';
   const first = asNumber(pool.start);
   const count = asNumber(pool.end) - first + 1;
   const used = new Set(
     all('Instance').flatMap(({ values }) =>
-      ((values.internal_ips_set ?? []) as readonly InternalIp[]).map(({ ip4_address: address }) => address),
+      asList<InternalIp>(values.internal_ips_set).map(({ ip4_address: address }) => address),
     ),
   );
   for (let tries = 0; tries < count; tries++) {
@@ -45,7 +45,7 @@ function freeAddress({ allocation_pools: [pool], subnet }: Subnet, { all, next }
 }
 
 /** Connections to these subnets; those that are there already stay as they are. */
-const connected = (subnets: readonly Subnet[], present: readonly InternalIp[], draw: Draw): InternalIp[] =>
+const connected = (subnets: readonly Subnet[], present: readonly InternalIp[], draw: Generator): InternalIp[] =>
   subnets.map(
     (subnet) =>
       present.find((ip) => ip.subnet === subnet.subnet) ?? {
@@ -58,10 +58,8 @@ const connected = (subnets: readonly Subnet[], present: readonly InternalIp[], d
 const addresses = (ips: readonly InternalIp[]): string[] => ips.map(({ ip4_address: address }) => address);
 
 /** External addresses in the order asked for; new ones are drawn. */
-const external = (asked: readonly FloatingIp[], draw: Draw): string[] =>
+const external = (asked: readonly FloatingIp[], draw: Generator): string[] =>
   asked.map(({ address }) => address || draw.externalAddress());
-
-const asList = <T>(value: unknown): readonly T[] => (value ?? []) as readonly T[];
 
 /** Floating IPs as they are when the instance has them. */
 function attachedIps(object: PlainValues, asked: readonly FloatingIp[]): OtherChange[] {
@@ -128,7 +126,7 @@ function afterDeletion(
 /** OpenStack.Instance as the simulator plays it. */
 export const instance: SimulatedKind = {
   id: (_n, draw) => dashedUuid(draw),
-  born: (_n, { floating_ips: ips, subnets }, draw) => {
+  initialValues: (_n, { floating_ips: ips, subnets }, draw) => {
     const internal = connected(asList<Subnet>(subnets), [], draw);
     return {
       internal_ips_set: internal,
@@ -136,7 +134,7 @@ export const instance: SimulatedKind = {
       external_ips: external(asList<FloatingIp>(ips), draw),
     };
   },
-  interim: {
+  transitionStates: {
     create: ['BUILDING'],
     start: ['SHUTOFF'],
     stop: ['ACTIVE'],
@@ -144,7 +142,7 @@ export const instance: SimulatedKind = {
     change_flavor: ['RESIZE', 'VERIFY_RESIZE'],
   },
   final: { create: 'ACTIVE', start: 'ACTIVE', stop: 'SHUTOFF', restart: 'ACTIVE', change_flavor: 'SHUTOFF' },
-  meanwhile: { create: creating, update_floating_ips: newIps },
+  sideEffects: { create: creating, update_floating_ips: newIps },
   effects: {
     change_flavor: (_values, { cores, flavor, flavor_disk, flavor_name, ram }) => ({
       cores,
@@ -179,11 +177,7 @@ export const instance: SimulatedKind = {
     const tenant = fellow('Tenant') ?? '';
     const own = draw.all('SubNet').find(({ values }) => values.tenant_backend_id === tenant);
     const internal = own
-      ? connected(
-          [{ subnet: own.backend_id, allocation_pools: own.values.allocation_pools as Subnet['allocation_pools'] }],
-          [],
-          draw,
-        )
+      ? connected([{ subnet: own.backend_id, allocation_pools: asList(own.values.allocation_pools) }], [], draw)
       : [];
     return {
       tenant_backend_id: tenant,

@@ -3,7 +3,7 @@ import type { OtherChange, OtherObject, SimulatedKind } from '../../catalogue/si
 import { firstLimits } from './limits.ts';
 import { subnetValues } from './network.ts';
 import { firstGroups, type Rule } from './security-group.ts';
-import { dashedUuid, inTenant } from './simulated-world.ts';
+import { asList, asValues, dashedUuid, inTenant } from './simulated-world.ts';
 
 /** What comes with a new tenant: its internal network and subnet, and its first security groups. */
 function firstParts(
@@ -12,7 +12,7 @@ function firstParts(
 ): OtherChange[] {
   const own = { tenant_backend_id: tenant, description: '' };
   const slug = String(parameters.slug ?? name);
-  const groups = (parameters.security_groups ?? firstGroups) as typeof firstGroups;
+  const groups = asList<(typeof firstGroups)[number]>(parameters.security_groups ?? firstGroups);
   const part = (kind: string, values: PlainValues, id?: string): OtherChange => ({
     kind,
     action: 'add',
@@ -25,7 +25,7 @@ function firstParts(
     part('SubNet', {
       name: `${slug.slice(0, 142)}-sub-net`,
       network: networkId,
-      ...((parameters.subnet as PlainValues | undefined) ?? subnetValues(undefined, [])),
+      ...(asValues(parameters.subnet) ?? subnetValues(undefined, [])),
     }),
     ...groups.map((group) => part('SecurityGroup', { ...group })),
   ];
@@ -51,18 +51,12 @@ function quotasOf(tenant: OtherObject, all: (kind: string) => readonly OtherObje
     snapshots: snapshots.length,
     snapshots_size: sum(snapshots, 'size'),
     security_group_count: groups.length,
-    security_group_rule_count: groups.reduce(
-      (total, { values }) => total + ((values.rules ?? []) as readonly Rule[]).length,
-      0,
-    ),
+    security_group_rule_count: groups.reduce((total, { values }) => total + asList<Rule>(values.rules).length, 0),
     floating_ip_count: of('FloatingIP').length,
     network_count: of('Network').length,
     subnet_count: of('SubNet').length,
   };
-  const limits = {
-    ...firstLimits,
-    ...(tenant.values.limits as Partial<Record<string, number>> | undefined),
-  } as Readonly<Record<string, number>>;
+  const limits: PlainValues = { ...firstLimits, ...asValues(tenant.values.limits) };
   return Object.fromEntries(
     Object.entries(usages).map(([name, usage]) => [name, { limit: limits[name] ?? -1, usage }]),
   );
@@ -74,8 +68,8 @@ const told = (objects: readonly OtherObject[], kind: string, tenant: unknown): O
 /** OpenStack.Tenant as the simulator plays it. */
 export const tenant: SimulatedKind = {
   id: (_n, draw) => dashedUuid(draw),
-  born: (_n, _values, draw) => ({ internal_network_id: dashedUuid(draw) }),
-  effects: { set_quotas: ({ limits }, asked) => ({ limits: { ...(limits as PlainValues | undefined), ...asked } }) },
+  initialValues: (_n, _values, draw) => ({ internal_network_id: dashedUuid(draw) }),
+  effects: { set_quotas: ({ limits }, asked) => ({ limits: { ...asValues(limits), ...asked } }) },
   others: {
     create: (object, _all, parameters) => firstParts(object, parameters),
     delete: ({ backend_id: id }, all) =>
@@ -98,7 +92,7 @@ export const tenant: SimulatedKind = {
 
 export const network: SimulatedKind = {
   id: (_n, draw) => dashedUuid(draw),
-  born: (n) => ({ is_external: false, type: 'vxlan', segmentation_id: 1000 + n }),
+  initialValues: (n) => ({ is_external: false, type: 'vxlan', segmentation_id: 1000 + n }),
   others: {
     delete: ({ backend_id: id }, all) =>
       all('SubNet')
@@ -116,7 +110,7 @@ export const securityGroup: SimulatedKind = {
 
 export const floatingIp: SimulatedKind = {
   id: (_n, draw) => dashedUuid(draw),
-  born: (_n, { address: given }, draw) => {
+  initialValues: (_n, { address: given }, draw) => {
     const address = typeof given === 'string' && given !== '' ? given : draw.externalAddress();
     return { address, name: address, instance_backend_id: '' };
   },

@@ -4,8 +4,8 @@ import { dashedUuid, detachment } from './simulated-world.ts';
 /** OpenStack.Volume as the simulator plays it. */
 export const volume: SimulatedKind = {
   id: (_n, draw) => dashedUuid(draw),
-  born: () => ({ type: 'lvm', instance_backend_id: '', device: '' }),
-  interim: {
+  initialValues: () => ({ type: 'lvm', instance_backend_id: '', device: '' }),
+  transitionStates: {
     create: ['creating'],
     attach: ['attaching'],
     detach: ['detaching'],
@@ -48,6 +48,6 @@ function grown(instances: readonly OtherObject[], id: unknown, growth: number): 
 /** OpenStack.Snapshot as the simulator plays it. */
 export const snapshot: SimulatedKind = {
   id: (_n, draw) => dashedUuid(draw),
-  interim: { create: ['creating'], delete: ['deleting'] },
+  transitionStates: { create: ['creating'], delete: ['deleting'] },
   final: { create: 'available' },
 };

@@ -1,14 +1,14 @@
-import type { Context } from '../../../kernel/access/deployment.ts';
+import type { Context } from '../../../kernel/access/app.ts';
 import type { Request } from '../../../kernel/access/request.ts';
 import { minute } from '../../../kernel/clock.ts';
-import { type Fields, shown, shownList, type Values } from '../../../kernel/collection/field.ts';
+import { type NewValues, readOnly, readOnlyList } from '../../../kernel/collection/field.ts';
 import { listValue, numberValue, textValue, timeValue } from '../../../kernel/collection/representation.ts';
 import { properName } from '../../../kernel/collection/rules.ts';
 import { text } from '../../../kernel/collection/values.ts';
 import { raw, sql } from '../../../kernel/db/sql.ts';
 import type { Task } from '../../../kernel/jobs/timer.ts';
 import type { ResourceRow } from '../../catalogue/resource-row.ts';
-import type { ResourceKind } from '../../catalogue/type.ts';
+import { resourceAction, resourceKind } from '../../catalogue/type.ts';
 import { scheduleDeletion } from '../../resources/changes.ts';
 import { makeResource } from '../../resources/creation.ts';
 import { detail, relatedItem, relatedList, shownDetail, textMap } from '../../resources/details.ts';
@@ -17,26 +17,31 @@ import { belowTenant, detailOf, related, relatedFilters, relatedLink, tenantFiel
 const volumePath = 'openstack-volumes';
 const volumeName = related('OpenStack.Volume', 'source_volume', 'name');
 
-const fields: Fields = {
+const fields = {
   ...tenantFields,
   source_volume: relatedLink('OpenStack.Volume', volumePath, 'source_volume'),
-  source_volume_name: shown('string', { type: ['string', 'null'] }, textValue(volumeName)),
-  size: shown('integer', { type: 'integer' }, numberValue('r.size')),
+  source_volume_name: readOnly('string', { type: ['string', 'null'] }, textValue(volumeName)),
+  size: readOnly('integer', { type: 'integer' }, numberValue('r.size')),
   metadata: shownDetail('metadata', textMap, '{}'),
-  restorations: shownList(
+  restorations: readOnlyList(
     listValue(
       relatedItem(volumePath),
-      `resource x WHERE x.kind = 'OpenStack.Volume' AND x.settings_id = r.settings_id AND ${detail('source_snapshot', 'x')} = r.backend_id AND r.backend_id <> ''`,
+      `resource x
+        WHERE x.kind = 'OpenStack.Volume' AND x.settings_id = r.settings_id
+          AND ${detail('source_snapshot', 'x')} = r.backend_id AND r.backend_id <> ''`,
       'x.id',
     ),
   ),
-  kept_until: shown('datetime', { type: ['string', 'null'], format: 'date-time' }, timeValue(detail('kept_until'))),
+  kept_until: readOnly('datetime', { type: ['string', 'null'], format: 'date-time' }, timeValue(detail('kept_until'))),
 };
 
-const restoreFields: Fields = { name: properName('database-restored'), description: text({ max: 500 }) };
+const restoreFields = { name: properName('database-restored'), description: text({ max: 500 }) };
 
-function restore(request: Request, snapshot: ResourceRow, values: Values<Fields>): ResourceRow {
-  const { description, name } = values as unknown as { name: string; description?: string };
+function restore(
+  request: Request,
+  snapshot: ResourceRow,
+  { description, name }: NewValues<typeof restoreFields>,
+): ResourceRow {
   return makeResource(request, 'OpenStack.Volume', snapshot, {
     row: {
       name,
@@ -54,10 +59,12 @@ const deletedAtOnce = 20;
 
 /** Deletes snapshots that are kept no longer, some at a time; answers whether there may be more. */
 function deleteOutdated(context: Context): boolean {
-  const { db } = context.deployment;
-  const outdated =
-    db.all<ResourceRow>(sql`SELECT r.* FROM resource r WHERE r.kind = 'OpenStack.Snapshot' AND r.state IN ('OK', 'Erred')
-    AND ${raw(detail('kept_until'))} <= ${context.now} LIMIT ${deletedAtOnce}`);
+  const { db } = context.app;
+  const outdated = db.all<ResourceRow>(sql`
+    SELECT r.* FROM resource r
+    WHERE r.kind = 'OpenStack.Snapshot' AND r.state IN ('OK', 'Erred')
+      AND ${raw(detail('kept_until'))} <= ${context.now}
+    LIMIT ${deletedAtOnce}`);
   for (const snapshot of outdated) scheduleDeletion(context, snapshot);
   return outdated.length === deletedAtOnce;
 }
@@ -65,11 +72,11 @@ function deleteOutdated(context: Context): boolean {
 export const deleteOutdatedSnapshots: Task = {
   name: 'delete outdated snapshots',
   every: minute,
-  run: (context) => context.deployment.db.write(() => deleteOutdated(context)),
+  run: (context) => context.app.db.write(() => deleteOutdated(context)),
 };
 
 /** OpenStack.Snapshot (providers.md 4.6) */
-export const snapshot: ResourceKind = {
+export const snapshot = resourceKind({
   ...belowTenant,
   name: 'Snapshot',
   path: 'openstack-snapshots',
@@ -89,17 +96,21 @@ export const snapshot: ResourceKind = {
       name: 'restorations',
       kind: 'OpenStack.Volume',
       condition: (row) =>
-        sql`r.settings_id = ${row.settings_id} AND ${raw(detail('source_snapshot'))} = ${row.backend_id} AND ${row.backend_id} <> ''`,
+        sql`
+          r.settings_id = ${row.settings_id}
+          AND ${raw(detail('source_snapshot'))} = ${row.backend_id} AND ${row.backend_id} <> ''`,
     },
   ],
   filters: { ...tenantFilters, ...relatedFilters('source_volume', 'OpenStack.Volume', volumePath, 'source_volume') },
   orderings: { size: 'r.size', source_volume_name: `ifnull(${volumeName}, '') COLLATE NOCASE` },
   isCreatable: false,
-  demands: ({ size }) => ({
+  quotaDeltas: ({ size }) => ({
     project: { nc_snapshot_count: 1, nc_snapshot_size: size },
     customer: { nc_snapshot_size: size },
     link: { storage: size },
     parent: { snapshots: 1, storage: size, snapshots_size: size },
   }),
-  actions: [{ name: 'restore', fields: restoreFields, make: restore, makes: 'OpenStack.Volume', answer: {} }],
-};
+  actions: [
+    resourceAction({ name: 'restore', fields: restoreFields, make: restore, makes: 'OpenStack.Volume', answer: {} }),
+  ],
+});

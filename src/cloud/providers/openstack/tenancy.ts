@@ -1,14 +1,15 @@
 import type { Request } from '../../../kernel/access/request.ts';
-import { type Field, shown, shownText } from '../../../kernel/collection/field.ts';
+import { type Field, readOnly, readOnlyText } from '../../../kernel/collection/field.ts';
 import { type Filters, linked, uuidOf } from '../../../kernel/collection/filter.ts';
 import { link } from '../../../kernel/collection/links.ts';
-import { knownText, optionalLink, textValue } from '../../../kernel/collection/representation.ts';
+import { notNullText, optionalLink, textValue } from '../../../kernel/collection/representation.ts';
 import { type Sql, sql } from '../../../kernel/db/sql.ts';
 import { invalid } from '../../../kernel/http/error.ts';
+import { present } from '../../../kernel/present.ts';
 import type { ResourceRow } from '../../catalogue/resource-row.ts';
 import type { ResourceKind } from '../../catalogue/type.ts';
 import { detail, resourceTarget } from '../../resources/details.ts';
-import { detailsOf, resourceOf } from '../../resources/resource.ts';
+import { detailsOf, knownResource } from '../../resources/resource.ts';
 
 /*
  * What every kind below a tenant has in common (providers.md 4.2): its tenant, and relations to other objects of the same
@@ -20,9 +21,9 @@ const tenantPath = 'openstack-tenants';
 
 /** Members about the tenant. */
 export const tenantFields = {
-  tenant: shown('field', { type: ['string', 'null'], format: 'uri' }, optionalLink(tenantPath, ofTenant('uuid'))),
-  tenant_name: shownText(knownText(ofTenant('name'))),
-  tenant_uuid: shownText(textValue(ofTenant('uuid'))),
+  tenant: readOnly('field', { type: ['string', 'null'], format: 'uri' }, optionalLink(tenantPath, ofTenant('uuid'))),
+  tenant_name: readOnlyText(notNullText(ofTenant('name'))),
+  tenant_uuid: readOnlyText(textValue(ofTenant('uuid'))),
 };
 
 /** The same where creation chooses the tenant. */
@@ -58,7 +59,7 @@ export const attachable = {
 
 /** The tenant a body names. Throws 400 when it is of another link or not ready. */
 export function readyTenant({ db }: Pick<Request, 'db'>, id: number, place: { readonly link: number }): ResourceRow {
-  const tenant = resourceOf(db, id) as ResourceRow;
+  const tenant = knownResource(db, id);
   if (tenant.link_id !== place.link)
     throw invalid({ tenant: ['Tenant should belong to the same service project link.'] });
   if (tenant.state !== 'OK') throw invalid({ tenant: ['Tenant is not ready.'] });
@@ -67,19 +68,21 @@ export function readyTenant({ db }: Pick<Request, 'db'>, id: number, place: { re
 
 /** The tenant of a resource below one. */
 export const tenantOf = ({ db }: Pick<Request, 'db'>, resource: Pick<ResourceRow, 'parent_id'>): ResourceRow =>
-  resourceOf(db, resource.parent_id as number) as ResourceRow;
+  knownResource(db, present(resource.parent_id));
 
-/** A detail of a resource. */
+/** A detail of a resource; of the type that the kind stores it with, which the row's JSON does not tell. */
 export const detailOf = <T>(resource: Pick<ResourceRow, 'details'>, name: string): T | undefined =>
   detailsOf(resource)[name] as T | undefined;
 
 /** A column of the object of a kind that a detail names by the provider's id: SQL. */
 export const related = (kind: string, name: string, column: string): string =>
-  `(SELECT n.${column} FROM resource n WHERE n.settings_id = r.settings_id AND n.kind = '${kind}' AND n.backend_id = ${detail(name)} AND n.backend_id <> '')`;
+  `(SELECT n.${column} FROM resource n
+    WHERE n.settings_id = r.settings_id AND n.kind = '${kind}'
+      AND n.backend_id = ${detail(name)} AND n.backend_id <> '')`;
 
 /** Link, uuid and name of such an object. */
 export const relatedLink = (kind: string, path: string, name: string): Field<never> =>
-  shown('field', { type: ['string', 'null'], format: 'uri' }, optionalLink(path, related(kind, name, 'uuid')));
+  readOnly('field', { type: ['string', 'null'], format: 'uri' }, optionalLink(path, related(kind, name, 'uuid')));
 
 /** Filters by such an object: its link, its uuid. */
 export const relatedFilters = (filter: string, kind: string, path: string, name: string): Filters => ({

@@ -1,13 +1,14 @@
 import type { Request } from '../../../kernel/access/request.ts';
-import { type Field, type Fields, hidden, type Values } from '../../../kernel/collection/field.ts';
+import { staff } from '../../../kernel/access/right.ts';
+import { type NewValues, optional, writeOnly } from '../../../kernel/collection/field.ts';
 import { properName } from '../../../kernel/collection/rules.ts';
 import { integer, text } from '../../../kernel/collection/values.ts';
 import { invalid } from '../../../kernel/http/error.ts';
 import type { ResourceRow } from '../../catalogue/resource-row.ts';
-import type { ActionAcceptance, ResourceAction } from '../../catalogue/type.ts';
+import { type ActionPlan, type ResourceAction, resourceAction } from '../../catalogue/type.ts';
 import { makeResource } from '../../resources/creation.ts';
 import { unbornAddress } from './floating-ip.ts';
-import { numbered, type Rule, refuseDefaultName, rulesField } from './security-group.ts';
+import { numbered, rejectDefaultName, rulesField } from './security-group.ts';
 import { detailOf } from './tenancy.ts';
 
 const settable = [
@@ -20,29 +21,32 @@ const settable = [
   'security_group_count',
   'security_group_rule_count',
 ];
-const quotaFields: Fields = Object.fromEntries(settable.map((name) => [name, integer({ min: 1, max: 2_147_483_647 })]));
+const quotaFields = Object.fromEntries(settable.map((name) => [name, integer({ min: 1, max: 2_147_483_647 })]));
 
 /** Name and description of what an action makes. */
 const namingFields = { name: properName('backend'), description: text({ max: 500 }) };
 
-interface Naming {
-  readonly name: string;
-  readonly description?: string;
-}
+const groupFields = { ...namingFields, rules: optional(rulesField) };
 
 /** What the row of a part needs to know of its tenant. */
 const inTenant = (tenant: ResourceRow) => ({ parent_id: tenant.id, tenant_backend_id: tenant.backend_id });
 
-function makeNetwork(request: Request, tenant: ResourceRow, values: Values<Fields>): ResourceRow {
-  const { description, name } = values as unknown as Naming;
+function makeNetwork(
+  request: Request,
+  tenant: ResourceRow,
+  { description, name }: NewValues<typeof namingFields>,
+): ResourceRow {
   return makeResource(request, 'OpenStack.Network', tenant, {
     row: { name, description, ...inTenant(tenant), is_external: false, type: '', segmentation_id: null },
   });
 }
 
-function makeSecurityGroup(request: Request, tenant: ResourceRow, values: Values<Fields>): ResourceRow {
-  const { description, name, rules = [] } = values as unknown as Naming & { rules?: readonly Omit<Rule, 'id'>[] };
-  refuseDefaultName(name);
+function makeSecurityGroup(
+  request: Request,
+  tenant: ResourceRow,
+  { description, name, rules = [] }: NewValues<typeof groupFields>,
+): ResourceRow {
+  rejectDefaultName(name);
   return makeResource(request, 'OpenStack.SecurityGroup', tenant, {
     row: { name, description, ...inTenant(tenant), rules: numbered(rules) },
   });
@@ -51,16 +55,22 @@ function makeSecurityGroup(request: Request, tenant: ResourceRow, values: Values
 const makeFloatingIp = (request: Request, tenant: ResourceRow): ResourceRow =>
   makeResource(request, 'OpenStack.FloatingIP', tenant, { row: unbornAddress(tenant) });
 
-const passwordField: Field<string> = hidden(
-  text({ max: 50, required: true, help: 'New password of the tenant user.', example: 'correct-horse-1' }),
-);
+const passwordFields = {
+  user_password: writeOnly(
+    text({ max: 50, required: true, help: 'New password of the tenant user.', example: 'correct-horse-1' }),
+  ),
+};
 
-function acceptPassword({ deployment }: Request, tenant: ResourceRow, values: Values<Fields>): ActionAcceptance {
-  const { user_password: given } = values as unknown as { user_password: string };
-  const present =
-    tenant.secrets &&
-    (JSON.parse(deployment.secrets.open(tenant.secrets, tenant.uuid)) as { user_password?: string }).user_password;
-  if (given === present) throw invalid({ user_password: ['New password cannot match the old password.'] });
+function acceptPassword(
+  { app }: Request,
+  tenant: ResourceRow,
+  { user_password: given }: NewValues<typeof passwordFields>,
+): ActionPlan {
+  const secrets: { readonly user_password?: string } = tenant.secrets
+    ? JSON.parse(app.secrets.open(tenant.secrets, tenant.uuid))
+    : {};
+  if (given === secrets.user_password)
+    throw invalid({ user_password: ['New password cannot match the old password.'] });
   return { secrets: { user_password: given } };
 }
 
@@ -70,20 +80,20 @@ export const tenantActions: readonly ResourceAction[] = [
     name: 'set_quotas',
     fields: quotaFields,
     example: { instances: 40, vcpu: 80, ram: 163_840, storage: 2_048_000 },
-    forbid: ({ caller }) => (caller.isStaff ? undefined : 'You do not have permission to perform this action.'),
+    denialReason: staff.denialReason,
     answer: { detail: 'Quota update has been scheduled' },
   },
-  {
+  resourceAction({
     name: 'create_network',
     fields: namingFields,
     example: { name: 'backend', description: 'Database servers.' },
     make: makeNetwork,
     makes: 'OpenStack.Network',
     answer: {},
-  },
+  }),
   {
     name: 'create_floating_ip',
-    refuse: (_request, tenant) =>
+    refusalReason: (_request, tenant) =>
       detailOf<string>(tenant, 'external_network_id')
         ? undefined
         : 'Cannot create floating IP if tenant external network is not defined.',
@@ -91,9 +101,9 @@ export const tenantActions: readonly ResourceAction[] = [
     makes: 'OpenStack.FloatingIP',
     answer: {},
   },
-  {
+  resourceAction({
     name: 'create_security_group',
-    fields: { ...namingFields, rules: rulesField() },
+    fields: groupFields,
     example: {
       name: 'https',
       description: 'Secure web servers.',
@@ -102,14 +112,14 @@ export const tenantActions: readonly ResourceAction[] = [
     make: makeSecurityGroup,
     makes: 'OpenStack.SecurityGroup',
     answer: {},
-  },
+  }),
   { name: 'pull_floating_ips', answer: { status: 'Floating IPs pull has been scheduled.' } },
   { name: 'pull_security_groups', answer: { status: 'Security groups pull has been scheduled.' } },
   { name: 'pull_quotas', answer: { status: 'Quotas pull has been scheduled.' } },
-  {
+  resourceAction({
     name: 'change_password',
-    fields: { user_password: passwordField },
+    fields: passwordFields,
     accept: acceptPassword,
     answer: { status: 'Password update has been scheduled.' },
-  },
+  }),
 ];

@@ -1,16 +1,19 @@
 import { embeddedQuotas } from '../../../activity/quotas/embedded.ts';
 import type { Request } from '../../../kernel/access/request.ts';
-import { type Field, type Fields, shown, shownList, type Values } from '../../../kernel/collection/field.ts';
+import { forbiddenText } from '../../../kernel/access/right.ts';
+import { ownsCustomer } from '../../../kernel/access/rights.ts';
+import { readOnly, readOnlyList, writeOnly } from '../../../kernel/collection/field.ts';
 import { computedValue, constant } from '../../../kernel/collection/representation.ts';
-import { text } from '../../../kernel/collection/values.ts';
-import { sql } from '../../../kernel/db/sql.ts';
+import { shownAs, text } from '../../../kernel/collection/values.ts';
+import { type Sql, sql } from '../../../kernel/db/sql.ts';
 import { invalid } from '../../../kernel/http/error.ts';
+import { present } from '../../../kernel/present.ts';
 import type { PlainValues } from '../../catalogue/driver.ts';
 import type { ResourceRow } from '../../catalogue/resource-row.ts';
-import type { Acceptance, Place, ResourceKind } from '../../catalogue/type.ts';
-import { adoptParts } from '../../resources/adoption.ts';
+import { type CreationPlan, type NewResource, type ResourceLocation, resourceKind } from '../../catalogue/type.ts';
 import { placeOf } from '../../resources/creation.ts';
 import { relatedOfKinds, shownDetail } from '../../resources/details.ts';
+import { importParts } from '../../resources/discovery.ts';
 import { firstLimits } from './limits.ts';
 import { cidrField, nameserversOf, subnetValues } from './network.ts';
 import { administrationProject, defaultDomain } from './options.ts';
@@ -21,47 +24,50 @@ import { tenantActions } from './tenant-actions.ts';
 const password = { characters: 'ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789', length: 20 };
 
 /** Random characters of an alphabet, each as likely as any other. */
-function randomText({ deployment }: Request, characters: string, length: number): string {
+function randomText({ app }: Request, characters: string, length: number): string {
   let chosen = '';
   while (chosen.length < length) {
-    const [byte] = deployment.random(1) as unknown as [number];
+    const byte = present(app.random(1)[0]);
     if (byte < 256 - (256 % characters.length)) chosen += characters[byte % characters.length];
   }
   return chosen;
 }
 
 /** Who may change the tenant, while the deployment shows credentials at all. */
-const toCredentialReaders = `@detail AND @credentials AND (@staff
-  OR r.customer_id IN (SELECT customer_id FROM customer_role WHERE user_id = @caller AND role = 'owner' AND ended IS NULL)
-  OR r.project_id IN (SELECT project_id FROM project_role WHERE user_id = @caller AND role IN ('admin', 'manager') AND ended IS NULL))`;
+const toCredentialReaders = `@detail AND @credentials AND (
+  @staff
+  OR r.customer_id IN (SELECT customer_id FROM active_customer_role WHERE user_id = @caller AND role = 'owner')
+  OR r.project_id IN (
+    SELECT project_id FROM active_project_role WHERE user_id = @caller AND role IN ('admin', 'manager')))`;
 
 const option = (name: string): string =>
   `(SELECT st.options ->> '$.${name}' FROM service_settings st WHERE st.id = r.settings_id)`;
 /** Scheme and host of the backend; null on the simulator. */
-const dashboard = `(SELECT concat(substr(st.backend_url, 1, instr(st.backend_url, '://') + 2), host.name, '/dashboard')
-  FROM service_settings st, (SELECT substr(authority.text, 1, instr(concat(authority.text, ':'), ':') - 1) AS name FROM
-    (SELECT substr(rest.text, 1, instr(concat(rest.text, '/'), '/') - 1) AS text FROM
-      (SELECT substr(own.backend_url, instr(own.backend_url, '://') + 3) AS text FROM service_settings own WHERE own.id = r.settings_id) rest) authority) host
+const dashboard = `(
+  SELECT concat(substr(st.backend_url, 1, instr(st.backend_url, '://') + 2), host.name, '/dashboard')
+  FROM service_settings st, (
+    SELECT substr(authority.text, 1, instr(concat(authority.text, ':'), ':') - 1) AS name FROM (
+      SELECT substr(rest.text, 1, instr(concat(rest.text, '/'), '/') - 1) AS text FROM (
+        SELECT substr(own.backend_url, instr(own.backend_url, '://') + 3) AS text
+        FROM service_settings own WHERE own.id = r.settings_id) rest) authority) host
   WHERE st.id = r.settings_id AND st.backend_url LIKE 'http%')`;
 
-const userNameField: Field<string> = {
-  ...text({ max: 50, update: false, help: 'User of the tenant; default: made of its name.' }),
-  json: () => computedValue(`ifnull(r.details -> '$.user_username', '""')`),
-  shown: toCredentialReaders,
-};
+/** A text among the details that a creation may bring. */
+const textDetail = (name: string, max: number, writing: { help?: string; shownIf?: string } = {}) =>
+  shownAs(text({ max, update: false, ...writing }), () => computedValue(`ifnull(r.details -> '$.${name}', '""')`));
 
-const fields: Fields = {
-  availability_zone: {
-    ...text({ max: 255, update: false }),
-    json: () => computedValue(`ifnull(r.details -> '$.availability_zone', '""')`),
-  },
+const fields = {
+  availability_zone: textDetail('availability_zone', 255),
   internal_network_id: shownDetail('internal_network_id', { type: 'string' }, '""'),
   external_network_id: shownDetail('external_network_id', { type: 'string' }, '""'),
-  user_username: userNameField,
-  user_password: shown('string', { type: 'string' }, constant('""'), { shown: toCredentialReaders }),
-  subnet_cidr: { ...cidrField, json: undefined },
-  quotas: shownList(embeddedQuotas('resource', 'r.id')),
-  extra_configuration: shown('nested object', { type: 'object', maxProperties: 0 }, constant('{}')),
+  user_username: textDetail('user_username', 50, {
+    help: 'User of the tenant; default: made of its name.',
+    shownIf: toCredentialReaders,
+  }),
+  user_password: readOnly('string', { type: 'string' }, constant('""'), { shownIf: toCredentialReaders }),
+  subnet_cidr: writeOnly(cidrField),
+  quotas: readOnlyList(embeddedQuotas('resource', 'r.id')),
+  extra_configuration: readOnly('nested object', { type: 'object', maxProperties: 0 }, constant('{}')),
 };
 
 interface Settings {
@@ -72,23 +78,24 @@ interface Settings {
 }
 
 const settingsOf = ({ db }: Pick<Request, 'db'>, id: number): Settings =>
-  db.get<Settings>(sql`SELECT id, backend_url, domain, options FROM service_settings WHERE id = ${id}`) as Settings;
+  db.one<Settings>(sql`SELECT id, backend_url, domain, options FROM service_settings WHERE id = ${id}`);
 
 const taken = (name: string): string => `Name "${name}" is already registered. Please choose another one.`;
 
 /** Whether another tenant of the same provider and domain has this value; every simulated provider is one of its own. */
-function isTaken({ db }: Pick<Request, 'db'>, settings: Settings, value: ReturnType<typeof sql>, own = 0): boolean {
+function isTaken({ db }: Pick<Request, 'db'>, settings: Settings, value: Sql, own = 0): boolean {
   const { backend_url: url, domain, id } = settings;
   const same = /^https?:/i.test(url ?? '')
     ? sql`st.backend_url = ${url} AND ifnull(nullif(st.domain, ''), ${defaultDomain}) = ${domain || defaultDomain}`
     : sql`st.id = ${id}`;
   return (
-    db.value(sql`SELECT 1 FROM resource r JOIN service_settings st ON st.id = r.settings_id
-    WHERE r.kind = 'OpenStack.Tenant' AND r.id <> ${own} AND ${same} AND ${value} LIMIT 1`) !== undefined
+    db.value(sql`
+      SELECT 1 FROM resource r JOIN service_settings st ON st.id = r.settings_id
+      WHERE r.kind = 'OpenStack.Tenant' AND r.id <> ${own} AND ${same} AND ${value} LIMIT 1`) !== undefined
   );
 }
 
-function refuseTakenName(request: Pick<Request, 'db'>, settings: Settings, name: string, own?: number): void {
+function rejectTakenName(request: Pick<Request, 'db'>, settings: Settings, name: string, own?: number): void {
   if (
     name === administrationProject(JSON.parse(settings.options)) ||
     isTaken(request, settings, sql`r.name = ${name}`, own)
@@ -111,16 +118,11 @@ function userName(request: Request, settings: Settings, given: string | undefine
   return given;
 }
 
-function accept(request: Request, values: Values<Fields>, place: Place): Acceptance {
-  const {
-    availability_zone: zone,
-    name,
-    subnet_cidr: cidr,
-    user_username: user,
-  } = values as Record<'name', string> & Partial<Record<string, string>>;
+function accept(request: Request, values: NewResource<typeof fields>, place: ResourceLocation): CreationPlan {
+  const { availability_zone: zone, name, subnet_cidr: cidr, user_username: user } = values;
   const settings = settingsOf(request, place.settings);
-  const chosen = JSON.parse(settings.options) as Readonly<Record<string, string | undefined>>;
-  refuseTakenName(request, settings, name);
+  const chosen: Readonly<Record<string, string | undefined>> = JSON.parse(settings.options);
+  rejectTakenName(request, settings, name);
   return {
     row: {
       availability_zone: zone || (chosen.availability_zone ?? ''),
@@ -141,13 +143,10 @@ const isShared = ({ db }: Pick<Request, 'db'>, settings: number): boolean =>
   db.value(sql`SELECT shared FROM service_settings WHERE id = ${settings}`) === 1;
 
 /** Owners delete tenants of shared settings, managers and administrators only where the deployment lets them. */
-function forbidDeletion(request: Request, tenant: ResourceRow): string | undefined {
+function deletionDenialReason(request: Request, tenant: ResourceRow): string | undefined {
   const { caller, config, db } = request;
   if (caller.isStaff || config.manager_can_manage_tenants || !isShared(request, tenant.settings_id)) return undefined;
-  const isOwner = db.value(
-    sql`SELECT 1 FROM customer_role WHERE customer_id = ${tenant.customer_id} AND user_id = ${caller.id} AND role = 'owner' AND ended IS NULL`,
-  );
-  return isOwner ? undefined : 'You do not have permission to perform this action.';
+  return ownsCustomer(db, caller, tenant.customer_id) ? undefined : forbiddenText;
 }
 
 /** Names of the kinds in a tenant as refusals write them, in order. */
@@ -157,14 +156,14 @@ const contents = [
   ['OpenStack.Volume', 'volumes'],
 ] as const;
 
-function refuseDeletion({ db }: Request, tenant: ResourceRow): string | undefined {
+function deletionRefusalReason({ db }: Request, tenant: ResourceRow): string | undefined {
   const kinds = db.values<string>(sql`SELECT DISTINCT kind FROM resource WHERE parent_id = ${tenant.id}`);
   const first = contents.find(([kind]) => kinds.includes(kind));
   return first && `Cannot delete tenant with existing ${first[1]}`;
 }
 
 /** OpenStack.Tenant (providers.md 4.3) */
-export const tenant: ResourceKind = {
+export const tenant = resourceKind({
   name: 'Tenant',
   path: 'openstack-tenants',
   examples: { name: 'Production of Alice' },
@@ -180,18 +179,18 @@ export const tenant: ResourceKind = {
   isCreatable: true,
   pushes: ['name', 'description'],
   shownSecrets: ['user_password'],
-  refuseCreation: (request, values) =>
-    request.caller.isStaff || !placeOf(request, values.service_project_link as number).isShared
+  creationDenialReason: (request, values) =>
+    request.caller.isStaff || !placeOf(request, values.service_project_link).isShared
       ? undefined
       : 'You do not have permissions to create tenant in this project using selected service.',
   accept,
   checkUpdate: (request, row, { name }) =>
-    name !== undefined && refuseTakenName(request, settingsOf(request, row.settings_id), name, row.id),
-  demands: () => ({ service: { tenant_count: 1 } }),
+    name !== undefined && rejectTakenName(request, settingsOf(request, row.settings_id), name, row.id),
+  quotaDeltas: () => ({ service: { tenant_count: 1 } }),
   quotas: firstLimits,
   quotasAreBackend: true,
-  forbidDeletion,
-  refuseDeletion,
+  deletionDenialReason,
+  deletionRefusalReason,
   takesAlong: (row) => sql`r.parent_id = ${row.id}`,
   limits: { delete: 25 },
   actions: tenantActions,
@@ -200,9 +199,9 @@ export const tenant: ResourceKind = {
   importFields: ['description'],
   acceptImport: (request, object, place) => ({
     row: importedValues(object.values),
-    afterInsert: (id) => adoptParts(request, { settings: place.settings, parent: id }),
+    afterInsert: (id) => importParts(request, { settings: place.settings, parent: id }),
   }),
-};
+});
 
 /** Nobody knows the password of a user that was made elsewhere. */
 const importedValues = (values: PlainValues): PlainValues => ({ user_username: values.user_username ?? '' });

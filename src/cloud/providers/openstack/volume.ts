@@ -1,12 +1,12 @@
 import type { Request } from '../../../kernel/access/request.ts';
-import { type Fields, shown, type Values } from '../../../kernel/collection/field.ts';
+import { optional, readOnly } from '../../../kernel/collection/field.ts';
 import { linked, uuidOf } from '../../../kernel/collection/filter.ts';
-import { booleanValue, numberValue, optionalLink, textValue } from '../../../kernel/collection/representation.ts';
-import { integer } from '../../../kernel/collection/values.ts';
+import { booleanValue, optionalLink, textValue } from '../../../kernel/collection/representation.ts';
+import { integer, shownAs } from '../../../kernel/collection/values.ts';
 import { raw, sql } from '../../../kernel/db/sql.ts';
 import { invalid } from '../../../kernel/http/error.ts';
 import type { ResourceRow } from '../../catalogue/resource-row.ts';
-import type { Acceptance, Place, ResourceKind } from '../../catalogue/type.ts';
+import { type CreationPlan, type NewResource, type ResourceLocation, resourceKind } from '../../catalogue/type.ts';
 import { propertyInSet, propertyLink } from '../../properties/property.ts';
 import { detail, linkOfResource, relatedOfKinds, shownDetail, textMap } from '../../resources/details.ts';
 import { importIntoTenant, tenantOfItem } from './importing.ts';
@@ -14,39 +14,36 @@ import { largestVolume, smallestVolume } from './sizes.ts';
 import { attachable, chosenTenantFields, readyTenant, relatedFilters, relatedLink, tenantFilters } from './tenancy.ts';
 import { volumeActions } from './volume-actions.ts';
 
-const imageOfVolume = `(SELECT d.uuid FROM property d WHERE d.kind = 'OpenStack.Image' AND d.settings_id = r.settings_id AND d.backend_id = ${detail('image')})`;
+const imageOfVolume = `(
+  SELECT d.uuid FROM property d
+  WHERE d.kind = 'OpenStack.Image' AND d.settings_id = r.settings_id AND d.backend_id = ${detail('image')})`;
 const instanceName = '(SELECT name FROM resource WHERE id = r.instance_id)';
 
-const fields: Fields = {
+const fields = {
   ...chosenTenantFields,
-  size: {
-    ...integer({
-      min: smallestVolume,
-      max: largestVolume,
-      required: true,
-      update: false,
-      help: 'In MiB.',
-      example: 51_200,
-    }),
-    json: numberValue,
-  },
-  bootable: shown('boolean', { type: 'boolean' }, booleanValue(`ifnull(${detail('bootable')}, 0)`)),
+  size: integer({
+    min: smallestVolume,
+    max: largestVolume,
+    required: true,
+    update: false,
+    help: 'In MiB.',
+    example: 51_200,
+  }),
+  bootable: readOnly('boolean', { type: 'boolean' }, booleanValue(`ifnull(${detail('bootable')}, 0)`)),
   metadata: shownDetail('metadata', textMap, '{}'),
-  image: {
-    ...propertyLink('OpenStack.Image', 'openstack-images'),
-    json: () => optionalLink('openstack-images', imageOfVolume),
-  },
-  image_name: shown('string', { type: 'string' }, textValue('r.image_name')),
+  image: shownAs(optional(propertyLink('OpenStack.Image', 'openstack-images')), () =>
+    optionalLink('openstack-images', imageOfVolume),
+  ),
+  image_name: readOnly('string', { type: 'string' }, textValue('r.image_name')),
   image_metadata: shownDetail('image_metadata', textMap, '{}'),
   type: shownDetail('type', { type: 'string' }, '""'),
   device: shownDetail('device', { type: 'string' }, '""'),
   instance: linkOfResource('openstack-instances', 'r.instance_id'),
-  instance_name: shown('string', { type: ['string', 'null'] }, textValue(instanceName)),
+  instance_name: readOnly('string', { type: ['string', 'null'] }, textValue(instanceName)),
   source_snapshot: relatedLink('OpenStack.Snapshot', 'openstack-snapshots', 'source_snapshot'),
 };
 
-function accept(request: Request, values: Values<Fields>, place: Place): Acceptance {
-  const given = values as unknown as { tenant: number; size: number; image?: number };
+function accept(request: Request, given: NewResource<typeof fields>, place: ResourceLocation): CreationPlan {
   const tenant = readyTenant(request, given.tenant, place);
   const image = given.image === undefined ? undefined : propertyInSet(request, given.image, place.settings);
   if (given.image !== undefined && !image) throw invalid({ image: ['Invalid hyperlink - Object does not exist.'] });
@@ -67,18 +64,20 @@ function accept(request: Request, values: Values<Fields>, place: Place): Accepta
 /** Runtime states of a volume that can be deleted; also one whose state is not known. */
 const deletable = ['available', 'error', 'error_restoring', 'error_extending'];
 
-function refuseDeletion({ db }: Request, volume: ResourceRow): string | undefined {
+function deletionRefusalReason({ db }: Request, volume: ResourceRow): string | undefined {
   const snapshot =
     volume.backend_id &&
-    db.value(sql`SELECT 1 FROM resource s WHERE s.settings_id = ${volume.settings_id} AND s.kind = 'OpenStack.Snapshot'
-    AND ${raw(detail('source_volume', 's'))} = ${volume.backend_id}`);
+    db.value(sql`
+      SELECT 1 FROM resource s
+      WHERE s.settings_id = ${volume.settings_id} AND s.kind = 'OpenStack.Snapshot'
+        AND ${raw(detail('source_volume', 's'))} = ${volume.backend_id}`);
   if (snapshot) return 'Volume has dependent snapshots.';
   const isFree = volume.runtime_state === '' || deletable.includes(volume.runtime_state);
   return volume.state === 'OK' && !isFree ? `Valid runtime states for operation: ${deletable.join(', ')}.` : undefined;
 }
 
 /** OpenStack.Volume (providers.md 4.6) */
-export const volume: ResourceKind = {
+export const volume = resourceKind({
   ...attachable,
   name: 'Volume',
   path: 'openstack-volumes',
@@ -90,7 +89,9 @@ export const volume: ResourceKind = {
   fields,
   related: relatedOfKinds(
     { 'OpenStack.Instance': 'openstack-instances', 'OpenStack.Snapshot': 'openstack-snapshots' },
-    `(x.id = r.instance_id OR (x.kind = 'OpenStack.Snapshot' AND x.settings_id = r.settings_id AND ${detail('source_volume', 'x')} = r.backend_id AND r.backend_id <> ''))`,
+    `(x.id = r.instance_id OR (
+      x.kind = 'OpenStack.Snapshot' AND x.settings_id = r.settings_id
+      AND ${detail('source_volume', 'x')} = r.backend_id AND r.backend_id <> ''))`,
   ),
   filters: {
     ...tenantFilters,
@@ -101,16 +102,16 @@ export const volume: ResourceKind = {
   orderings: { size: 'r.size', instance_name: `ifnull(${instanceName}, '') COLLATE NOCASE` },
   isCreatable: true,
   accept,
-  demands: ({ size }) => ({
+  quotaDeltas: ({ size }) => ({
     project: { nc_volume_count: 1, nc_volume_size: size },
     customer: { nc_volume_size: size },
     link: { storage: size },
     parent: { volumes: 1, storage: size, volumes_size: size },
   }),
-  refuseDeletion,
+  deletionRefusalReason,
   actions: volumeActions,
   isImportable: true,
   importFields: ['size', 'runtime_state', 'tenant_uuid'],
   importItem: tenantOfItem,
   acceptImport: importIntoTenant,
-};
+});

@@ -1,31 +1,31 @@
 import type { Request } from '../../../kernel/access/request.ts';
-import { type Field, type Fields, hidden, shown, type Values } from '../../../kernel/collection/field.ts';
+import { readOnly, type WritableField, writeOnly } from '../../../kernel/collection/field.ts';
 import { computedValue, timeValue } from '../../../kernel/collection/representation.ts';
 import { keepingTo } from '../../../kernel/collection/rules.ts';
 import { text } from '../../../kernel/collection/values.ts';
 import { invalid, invalidRequest } from '../../../kernel/http/error.ts';
-import type { Acceptance, Place, ResourceKind } from '../../catalogue/type.ts';
+import { type CreationPlan, type NewResource, type ResourceLocation, resourceKind } from '../../catalogue/type.ts';
 import { keyToInject } from '../../keys/injected-key.ts';
 import { propertyInSet, propertyLink } from '../../properties/property.ts';
 import { shownDetail } from '../../resources/details.ts';
 import { databaseTemplate } from './properties.ts';
 
 /** A name of the database at Oracle, up to so many characters. */
-const oracleName = (column: string, max: number, message: string): Field<string> => ({
+const oracleName = (column: string, max: number, message: string): WritableField<string, false> => ({
   ...keepingTo([[new RegExp(`^[a-zA-Z0-9_]{1,${max}}$`), message]], text({ update: false })),
-  facts: { max_length: max },
+  constraints: { max_length: max },
   json: () => computedValue(`ifnull(r.details -> '$.${column}', '""')`),
 });
 
 const fields = {
-  zone: propertyLink('Oracle.Zone', 'oracle-zones', { required: true }),
+  zone: propertyLink('Oracle.Zone', 'oracle-zones'),
   zone_name: shownDetail('zone_name', { type: 'string' }, '""'),
-  template: propertyLink('Oracle.Template', 'oracle-templates', { required: true }),
+  template: propertyLink('Oracle.Template', 'oracle-templates'),
   template_name: shownDetail('template_name', { type: 'string' }, '""'),
-  username: hidden(
+  username: writeOnly(
     text({ max: 255, required: true, update: false, help: 'User of the database.', example: 'accounting' }),
   ),
-  password: hidden(
+  password: writeOnly(
     text({
       max: 255,
       required: true,
@@ -45,18 +45,10 @@ const fields = {
     'service_name must be less than 28 chars and contain only latin letters and digits',
   ),
   ssh_public_key: keyToInject(),
-  start_time: shown('datetime', { type: ['string', 'null'], format: 'date-time' }, timeValue),
+  start_time: readOnly('datetime', { type: ['string', 'null'], format: 'date-time' }, timeValue),
 };
 
-function accept(request: Request, values: Values<Fields>, { settings }: Place): Acceptance {
-  const given = values as {
-    zone: number;
-    template: number;
-    username: string;
-    password: string;
-    backend_database_sid?: string;
-    backend_service_name?: string;
-  };
+function accept(request: Request, given: NewResource<typeof fields>, { settings }: ResourceLocation): CreationPlan {
   const zone = propertyInSet(request, given.zone, settings);
   const template = propertyInSet(request, given.template, settings);
   if (!zone || !template) throw invalidRequest('Zone and template must belong to the same service settings.');
@@ -71,7 +63,7 @@ function accept(request: Request, values: Values<Fields>, { settings }: Place): 
 }
 
 /** Oracle.Database (providers.md 9) */
-export const database: ResourceKind = {
+export const database = resourceKind({
   name: 'Database',
   path: 'oracle-databases',
   examples: { name: 'Accounting' },
@@ -83,11 +75,11 @@ export const database: ResourceKind = {
   fields,
   isCreatable: true,
   accept,
-  demands: () => ({}),
+  quotaDeltas: () => ({}),
   actions: [
     { name: 'start', runtimeStates: ['STOPPED'], answer: { status: 'start was scheduled' } },
     { name: 'stop', runtimeStates: ['RUNNING'], answer: { status: 'stop was scheduled' } },
     { name: 'restart', runtimeStates: ['RUNNING'], answer: { status: 'restart was scheduled' } },
   ],
   limits: { create: 60, action: 60, delete: 25 },
-};
+});

@@ -7,11 +7,13 @@ const zones: readonly SimulatedProperty[] = ['Zone A', 'Zone B'].map((name, i) =
   details: {},
 }));
 
-const templates: readonly SimulatedProperty[] = [
-  ['Database small', databaseTemplate],
-  ['Database large', databaseTemplate],
-  ['Schema small', schemaTemplate],
-].map(([name, type], i) => ({ backend_id: String(i + 1), name: name as string, details: { type } }));
+const templates: readonly SimulatedProperty[] = (
+  [
+    ['Database small', databaseTemplate],
+    ['Database large', databaseTemplate],
+    ['Schema small', schemaTemplate],
+  ] as const
+).map(([name, type], i) => ({ backend_id: String(i + 1), name, details: { type } }));
 
 /** Oracle as the simulator plays it (providers.md 3.3, 3.4). */
 export const simulation: Simulation = {
@@ -19,7 +21,7 @@ export const simulation: Simulation = {
   kinds: {
     Database: {
       id: (n) => String(n),
-      interim: {
+      transitionStates: {
         create: ['INITIATED'],
         start: ['STARTING'],
         stop: ['STOPPING'],

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { Deployment } from '../../../kernel/access/deployment.ts';
+import type { App } from '../../../kernel/access/app.ts';
 import { sql } from '../../../kernel/db/sql.ts';
 import type { DriverSettings, PlainValues } from '../../catalogue/driver.ts';
-import type { Draw } from '../../catalogue/simulation.ts';
+import type { Generator } from '../../catalogue/simulation.ts';
 
 /** An object at the pretended provider. */
 export interface SimulatedObject {
@@ -22,7 +22,7 @@ export class World {
   readonly #seed: number;
 
   constructor(
-    private readonly deployment: Deployment,
+    private readonly app: App,
     private readonly settings: DriverSettings,
   ) {
     const seed = settings.options.simulator_seed;
@@ -31,37 +31,39 @@ export class World {
 
   /** Counts something of this world and answers its number, from 1. */
   next(name: string): number {
-    const { db } = this.deployment;
-    db.run(sql`INSERT INTO simulated_counter (settings_id, name, value) VALUES (${this.settings.id}, ${name}, 1)
+    const { db } = this.app;
+    db.run(sql`
+      INSERT INTO simulated_counter (settings_id, name, value) VALUES (${this.settings.id}, ${name}, 1)
       ON CONFLICT DO UPDATE SET value = value + 1`);
-    return db.value<number>(
+    return db.scalar<number>(
       sql`SELECT value FROM simulated_counter WHERE settings_id = ${this.settings.id} AND name = ${name}`,
-    ) as number;
+    );
   }
 
   /** How often `next` has counted something. */
   count(name: string): number {
     return (
-      this.deployment.db.value<number>(
+      this.app.db.value<number>(
         sql`SELECT value FROM simulated_counter WHERE settings_id = ${this.settings.id} AND name = ${name}`,
       ) ?? 0
     );
   }
 
   find(kind: string, backendId: unknown): SimulatedObject | undefined {
-    const row = this.deployment.db.get<Row>(sql`SELECT * FROM simulated_object
+    const row = this.app.db.get<Row>(sql`
+      SELECT * FROM simulated_object
       WHERE settings_id = ${this.settings.id} AND kind = ${kind} AND backend_id = ${String(backendId ?? '')}`);
     return row && parsed(row);
   }
 
   all(): SimulatedObject[] {
-    return this.deployment.db
+    return this.app.db
       .all<Row>(sql`SELECT * FROM simulated_object WHERE settings_id = ${this.settings.id} ORDER BY kind, ordinal`)
       .map(parsed);
   }
 
   ofKind(kind: string): SimulatedObject[] {
-    return this.deployment.db
+    return this.app.db
       .all<Row>(
         sql`SELECT * FROM simulated_object WHERE settings_id = ${this.settings.id} AND kind = ${kind} ORDER BY ordinal`,
       )
@@ -69,7 +71,7 @@ export class World {
   }
 
   add(kind: string, ordinal: number, backendId: string, values: PlainValues): void {
-    this.deployment.db.insert('simulated_object', {
+    this.app.db.insert('simulated_object', {
       settings_id: this.settings.id,
       kind,
       ordinal,
@@ -80,14 +82,12 @@ export class World {
 
   change(object: SimulatedObject, values: PlainValues): PlainValues {
     const after = { ...object.values, ...values };
-    this.deployment.db.run(
-      sql`UPDATE simulated_object SET "values" = ${JSON.stringify(after)} WHERE id = ${object.id}`,
-    );
+    this.app.db.run(sql`UPDATE simulated_object SET "values" = ${JSON.stringify(after)} WHERE id = ${object.id}`);
     return after;
   }
 
   remove(object: SimulatedObject): void {
-    this.deployment.db.run(sql`DELETE FROM simulated_object WHERE id = ${object.id}`);
+    this.app.db.run(sql`DELETE FROM simulated_object WHERE id = ${object.id}`);
   }
 
   /** A number from 0 to 1 that follows from the seed and these words. */
@@ -96,7 +96,7 @@ export class World {
   }
 
   /** Generated values for the n-th object of a kind. */
-  draw(kind: string, ordinal: number): Draw {
+  draw(kind: string, ordinal: number): Generator {
     let block = 0;
     let digits = '';
     const hex = (length: number): string => {
@@ -112,7 +112,7 @@ export class World {
       number: (series) => this.next(series),
       next: (name) => this.next(name),
       all: (name) => this.ofKind(name),
-      macAddress: () => `fa:16:3e:${(hex(6).match(/../g) as string[]).join(':')}`,
+      macAddress: () => `fa:16:3e:${hex(6).replace(/(..)(?!$)/g, '$1:')}`,
     };
   }
 

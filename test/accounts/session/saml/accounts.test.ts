@@ -103,7 +103,7 @@ accounts(
     tokenIn(await saml.logIn({ uid: 'alice' }, browser));
     const [user] = (await saml.fixture.staff.get('/api/users/?username=alice')).body;
     assert.is((await saml.fixture.staff.delete(user.url)).status, 204);
-    const { db } = saml.fixture.server.deployment;
+    const { db } = saml.fixture.server.app;
     assert.is(db.value(sql`SELECT count(*) FROM saml_session`), 0);
     assert.match(await browser.start(saml.idp.entityId), `${saml.idp.url}/login?`);
   }),
@@ -112,7 +112,7 @@ accounts(
 accounts(
   'old requests and messages are removed',
   withFixture({}, async (saml) => {
-    const { db } = saml.fixture.server.deployment;
+    const { db } = saml.fixture.server.app;
     const counts = (): unknown[] =>
       ['saml_request', 'saml_used_message'].map((table) =>
         db.value({ text: `SELECT count(*) FROM ${table}`, values: [] }),
@@ -128,7 +128,7 @@ accounts(
 
 accounts('an answer that was taken is not taken again after a restart, and one that is due still is', async () => {
   const saml = await SamlFixture.start();
-  const { config, clock } = saml.fixture.server.deployment;
+  const { config, clock } = saml.fixture.server.app;
   await saml.fixture.close();
   const options = { ...config, clock, data: join(saml.files.folder, 'data') };
   const post = async (cookie: string, SAMLResponse: string): Promise<string> =>

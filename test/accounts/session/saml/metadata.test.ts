@@ -247,7 +247,7 @@ metadata('a refresh that fails keeps what was known, also over a restart, and sa
   await first.settled();
   assert.equal(await listed(first.url), [one.entityId]);
   const problem = `metadata of identity providers ${file} could not be read: it is no XML: unexpected end of input`;
-  assert.equal(examine(first.deployment, true), { problems: [problem], isHealthy: false });
+  assert.equal(examine(first.app, true), { problems: [problem], isHealthy: false });
   await first.close();
   const second = await createServer(options);
   assert.equal(await listed(second.url), [one.entityId]);
@@ -280,7 +280,7 @@ metadata('metadata on the web must be signed with its certificate, and is asked 
   };
   const listed = async (): Promise<string[]> => (await providersOf(fixture)).map(({ url }: Json) => url);
   const failure = (): string =>
-    fixture.server.deployment.db.value<string>(sql`SELECT error_message FROM saml_source`) as string;
+    fixture.server.app.db.value<string>(sql`SELECT error_message FROM saml_source`) as string;
   try {
     await refresh(0);
     assert.equal([await listed(), web.take().length], [[one.entityId], 1]);

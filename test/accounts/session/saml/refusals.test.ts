@@ -29,7 +29,7 @@ refusals.before.each(() => {
 
 /** What is left of a refused login. */
 function assertNothing(): void {
-  const { db } = saml.fixture.server.deployment;
+  const { db } = saml.fixture.server.app;
   assert.equal(
     [
       saml.fixture.events(),
@@ -83,9 +83,7 @@ const weak = 'a signature is weaker than RSA with SHA-256';
 const inItsName = (xml: string): string => xml.replace(/(<saml:Issuer[^>]*>)[^<]*/, `$1${saml.idp.entityId}`);
 /** The ID of the login that was started last. */
 const ownRequest = (): string =>
-  saml.fixture.server.deployment.db.value<string>(
-    sql`SELECT request_id FROM saml_request ORDER BY expires DESC`,
-  ) as string;
+  saml.fixture.server.app.db.value<string>(sql`SELECT request_id FROM saml_request ORDER BY expires DESC`) as string;
 
 /** By name: options of the identity provider, the reason in the log, a change of the response. */
 const wrong: Readonly<
@@ -231,7 +229,7 @@ refusals('an assertion is taken once, even if its request were open again', asyn
   await saml.idp.next({ user: { attributes: {}, nameId: 'x' } });
   const browser = saml.browser;
   const { SAMLResponse } = await browser.form(saml.idp.entityId);
-  const { db } = saml.fixture.server.deployment;
+  const { db } = saml.fixture.server.app;
   const row = db.get<Record<string, Value>>(
     sql`SELECT * FROM saml_request WHERE request_id = ${ownRequest()}`,
   ) as Record<string, Value>;

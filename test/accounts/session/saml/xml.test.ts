@@ -108,7 +108,7 @@ for (const [name, [document, reason]] of Object.entries(documents)) {
     assert.match(saml.reasons[0] as string, reason);
     assert.is(saml.reasons.length, 1);
     assert.ok(performance.now() - started < 2000);
-    const { db } = saml.fixture.server.deployment;
+    const { db } = saml.fixture.server.app;
     assert.equal(
       [
         saml.fixture.events(),

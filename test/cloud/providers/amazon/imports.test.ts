@@ -1,7 +1,6 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Cast, cast } from '../../../support/cast.ts';
-import { type Client, Fixture, type Json } from '../../../support/fixture.ts';
+import type { Client, Json } from '../../../support/fixture.ts';
+import { type Personas, personas } from '../../../support/personas.ts';
 import {
   passage,
   type SimulatedService,
@@ -10,22 +9,20 @@ import {
   usages,
   work,
 } from '../../../support/simulated.ts';
+import { suiteWithServer } from '../../../support/suite.ts';
 
-const test = suite('Amazon: imports and background pull (providers.md 6.4, services.md 8.4)');
-let fixture: Fixture;
-let people: Cast;
+const { test, fixture } = suiteWithServer('Amazon: imports and background pull (providers.md 6.4, services.md 8.4)');
+let people: Personas;
 let cloud: SimulatedService;
 let owner: Client;
 let inventory: Json[];
 let instance: Json;
 
 test.before(async () => {
-  fixture = await Fixture.start();
-  people = await cast(fixture);
+  people = await personas(fixture);
   cloud = await simulatedService(fixture, 'aws', people, { simulator_inventory: 2 });
   owner = people.clients.owner;
 });
-test.after(() => fixture.close());
 
 const link = async (fields: Readonly<Record<string, unknown>>): Promise<Json> =>
   owner.post(`${cloud.service.url}link/`, { project: people.project.url, ...fields });

@@ -1,7 +1,7 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Cast, cast } from '../../../support/cast.ts';
-import { type Client, Fixture, type Json, type RecordedEvent } from '../../../support/fixture.ts';
+import { by, expectedEvent, inProject } from '../../../support/expected-event.ts';
+import type { Client, Json, RecordedEvent } from '../../../support/fixture.ts';
+import { type Personas, personas } from '../../../support/personas.ts';
 import { publicKeys } from '../../../support/public-keys.ts';
 import {
   passage,
@@ -12,11 +12,10 @@ import {
   usages,
   work,
 } from '../../../support/simulated.ts';
-import { by, inProject, told } from '../../../support/told.ts';
+import { suiteWithServer } from '../../../support/suite.ts';
 
-const test = suite('Amazon: instances (providers.md 6.3)');
-let fixture: Fixture;
-let people: Cast;
+const { test, fixture } = suiteWithServer('Amazon: instances (providers.md 6.3)');
+let people: Personas;
 let cloud: SimulatedService;
 let admin: Client;
 let region: Json;
@@ -25,14 +24,12 @@ let web: Json;
 let launched: RecordedEvent[];
 
 test.before(async () => {
-  fixture = await Fixture.start();
-  people = await cast(fixture);
+  people = await personas(fixture);
   cloud = await simulatedService(fixture, 'aws', people);
   admin = people.clients.admin;
   region = await first('aws-regions/?name=Ireland');
   image = await first(`aws-images/?name=Ubuntu&region=${region.uuid}`);
 });
-test.after(() => fixture.close());
 
 const first = async (path: string): Promise<Json> => (await fixture.staff.get(`/api/${path}`)).body[0];
 const size = (name: string): Promise<Json> => first(`aws-sizes/?name_exact=${name}`);
@@ -235,14 +232,14 @@ test('events of requests know the caller, those of jobs do not', async () => {
     ...place,
   });
   assert.equal(launched, [
-    told(
+    expectedEvent(
       'resource_creation_scheduled',
       'Resource web creation has been scheduled.',
       by(people.users.admin),
       about('Instance', web),
     ),
-    told('resource_creation_succeeded', 'Resource volume-web has been created.', about('Volume', volume)),
-    told('resource_creation_succeeded', 'Resource web has been created.', about('Instance', web)),
+    expectedEvent('resource_creation_succeeded', 'Resource volume-web has been created.', about('Volume', volume)),
+    expectedEvent('resource_creation_succeeded', 'Resource web has been created.', about('Instance', web)),
   ]);
 });
 

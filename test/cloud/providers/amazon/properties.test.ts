@@ -1,21 +1,18 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Cast, cast, everybody } from '../../../support/cast.ts';
 import { catalogue } from '../../../support/catalogue.ts';
-import { Fixture, type Json } from '../../../support/fixture.ts';
+import type { Json } from '../../../support/fixture.ts';
+import { everybody, type Personas, personas } from '../../../support/personas.ts';
 import { type SimulatedService, setOptions, simulatedService, work } from '../../../support/simulated.ts';
+import { suiteWithServer } from '../../../support/suite.ts';
 
-const test = suite('Amazon: settings and properties (providers.md 6.1, 6.2)');
-let fixture: Fixture;
-let people: Cast;
+const { test, fixture } = suiteWithServer('Amazon: settings and properties (providers.md 6.1, 6.2)');
+let people: Personas;
 let cloud: SimulatedService;
 
 test.before(async () => {
-  fixture = await Fixture.start();
-  people = await cast(fixture);
+  people = await personas(fixture);
   cloud = await simulatedService(fixture, 'aws', people);
 });
-test.after(() => fixture.close());
 
 const all = async (path: string): Promise<Json[]> =>
   (await people.clients.stranger.get(`/api/${path}/?page_size=100`)).body;

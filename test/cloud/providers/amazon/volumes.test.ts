@@ -1,7 +1,6 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Cast, cast } from '../../../support/cast.ts';
-import { type Client, Fixture, type Json } from '../../../support/fixture.ts';
+import type { Client, Json } from '../../../support/fixture.ts';
+import { type Personas, personas } from '../../../support/personas.ts';
 import {
   passage,
   type SimulatedService,
@@ -11,10 +10,10 @@ import {
   usages,
   work,
 } from '../../../support/simulated.ts';
+import { suiteWithServer } from '../../../support/suite.ts';
 
-const test = suite('Amazon: volumes (providers.md 6.4)');
-let fixture: Fixture;
-let people: Cast;
+const { test, fixture } = suiteWithServer('Amazon: volumes (providers.md 6.4)');
+let people: Personas;
 let cloud: SimulatedService;
 let admin: Client;
 let region: Json;
@@ -22,14 +21,12 @@ let volume: Json;
 let web: Json;
 
 test.before(async () => {
-  fixture = await Fixture.start();
-  people = await cast(fixture);
+  people = await personas(fixture);
   cloud = await simulatedService(fixture, 'aws', people);
   admin = people.clients.admin;
   region = await first('aws-regions/?name=Ireland');
   web = await launch('web', region);
 });
-test.after(() => fixture.close());
 
 const first = async (path: string): Promise<Json> => (await fixture.staff.get(`/api/${path}`)).body[0];
 const present = async (object: Json): Promise<Json> => (await fixture.staff.get(object.url)).body;

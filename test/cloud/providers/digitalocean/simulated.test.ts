@@ -1,23 +1,19 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Cast, cast } from '../../../support/cast.ts';
 import { type Droplets, dropletService } from '../../../support/droplets.ts';
-import { type Answer, Fixture, type Json } from '../../../support/fixture.ts';
+import type { Answer, Json } from '../../../support/fixture.ts';
+import { type Personas, personas } from '../../../support/personas.ts';
 import { publicKeys } from '../../../support/public-keys.ts';
 import { passage, setOptions, usages, work } from '../../../support/simulated.ts';
+import { suiteWithServer } from '../../../support/suite.ts';
 
-const test = suite('simulated DigitalOcean');
-let fixture: Fixture;
-let people: Cast;
+const { test, fixture } = suiteWithServer('simulated DigitalOcean');
+let people: Personas;
 let cloud: Droplets;
 
 test.before(async () => {
-  fixture = await Fixture.start();
-  people = await cast(fixture);
+  people = await personas(fixture);
   cloud = await dropletService(fixture, people);
 });
-
-test.after(() => fixture.close());
 
 const list = async (path: string): Promise<Json[]> =>
   (await people.clients.stranger.get(`/api/digitalocean-${path}`)).body;

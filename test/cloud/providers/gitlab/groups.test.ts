@@ -1,8 +1,7 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Cast, cast } from '../../../support/cast.ts';
 import { catalogue } from '../../../support/catalogue.ts';
-import { type Client, Fixture, type Json } from '../../../support/fixture.ts';
+import type { Client, Json } from '../../../support/fixture.ts';
+import { type Personas, personas } from '../../../support/personas.ts';
 import {
   passage,
   type SimulatedService,
@@ -11,21 +10,19 @@ import {
   usages,
   work,
 } from '../../../support/simulated.ts';
+import { suiteWithServer } from '../../../support/suite.ts';
 
-const test = suite('GitLab: settings and groups (providers.md 8)');
-let fixture: Fixture;
-let people: Cast;
+const { test, fixture } = suiteWithServer('GitLab: settings and groups (providers.md 8)');
+let people: Personas;
 let forge: SimulatedService;
 let admin: Client;
 let group: Json;
 
 test.before(async () => {
-  fixture = await Fixture.start();
-  people = await cast(fixture);
+  people = await personas(fixture);
   forge = await simulatedService(fixture, 'gitlab', people, { backend_url: 'simulator://gitlab', username: 'root' });
   admin = people.clients.admin;
 });
-test.after(() => fixture.close());
 
 const create = async (fields: Readonly<Record<string, unknown>> = {}, link: Json = forge.link): Promise<Json> =>
   admin.post('/api/gitlab-groups/', {

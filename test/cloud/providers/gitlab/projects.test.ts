@@ -1,7 +1,6 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Cast, cast } from '../../../support/cast.ts';
-import { type Client, Fixture, type Json } from '../../../support/fixture.ts';
+import type { Client, Json } from '../../../support/fixture.ts';
+import { type Personas, personas } from '../../../support/personas.ts';
 import {
   passage,
   type SimulatedService,
@@ -11,18 +10,17 @@ import {
   usages,
   work,
 } from '../../../support/simulated.ts';
+import { suiteWithServer } from '../../../support/suite.ts';
 
-const test = suite('GitLab: projects and imports (providers.md 8)');
-let fixture: Fixture;
-let people: Cast;
+const { test, fixture } = suiteWithServer('GitLab: projects and imports (providers.md 8)');
+let people: Personas;
 let forge: SimulatedService;
 let admin: Client;
 let group: Json;
 let project: Json;
 
 test.before(async () => {
-  fixture = await Fixture.start();
-  people = await cast(fixture);
+  people = await personas(fixture);
   forge = await simulatedService(fixture, 'gitlab', people, { simulator_inventory: 3 });
   admin = people.clients.admin;
   group = (
@@ -31,7 +29,6 @@ test.before(async () => {
   await work(fixture);
   fixture.events();
 });
-test.after(() => fixture.close());
 
 const create = async (fields: Readonly<Record<string, unknown>> = {}): Promise<Json> =>
   admin.post('/api/gitlab-projects/', {

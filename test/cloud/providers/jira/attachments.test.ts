@@ -1,21 +1,20 @@
 /** providers.md 7.4: attachments. */
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { sql } from '../../../../src/kernel/db/sql.ts';
-import { everybody } from '../../../support/cast.ts';
 import type { Client, Json } from '../../../support/fixture.ts';
+import { everybody } from '../../../support/personas.ts';
 import { passage, work } from '../../../support/simulated.ts';
+import { suiteWithServer } from '../../../support/suite.ts';
 import { type Jira, startJira } from './support.ts';
 
-const attachments = suite('JIRA attachments');
+const { test: attachments, fixture } = suiteWithServer('JIRA attachments');
 let jira: Jira;
 let issue: Json;
 
 attachments.before(async () => {
-  jira = await startJira();
+  jira = await startJira(fixture);
   issue = await jira.issue();
 });
-attachments.after(() => jira.fixture.close());
 
 const path = '/api/jira-attachments/';
 
@@ -46,8 +45,7 @@ attachments('a file is stored here and then at JIRA: 201, Creation Scheduled, Cr
   assert.equal(await passage(fixture, attachment.url), ['Creation Scheduled', 'Creating', 'OK']);
   assert.equal((await clients.owner.get(attachment.url)).body, { ...expected, state: 'OK' });
   const atJira =
-    fixture.server.deployment.db.value<string>(sql`SELECT "values" FROM simulated_object WHERE kind = 'Attachment'`) ??
-    '{}';
+    fixture.server.app.db.value<string>(sql`SELECT "values" FROM simulated_object WHERE kind = 'Attachment'`) ?? '{}';
   const { issue: key, name, size } = JSON.parse(atJira);
   assert.equal({ key, name, size }, { key: issue.key, name: 'log.txt', size: 9 });
 });
@@ -96,7 +94,7 @@ attachments('deletion goes to JIRA, and the bytes with it: 202, Deletion Schedul
   await work(fixture);
   const { body } = await upload(clients.owner, 'x');
   await work(fixture);
-  const { db } = fixture.server.deployment;
+  const { db } = fixture.server.app;
   const files = (): unknown => db.value(sql`SELECT count(*) FROM jira_attachment_file`);
   const before = files();
   assert.equal((await clients.owner.delete(body.url)).body, { detail: 'Deletion was scheduled.' });

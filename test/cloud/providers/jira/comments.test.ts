@@ -1,21 +1,20 @@
 /** providers.md 7.4: comments. */
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { sql } from '../../../../src/kernel/db/sql.ts';
-import { everybody } from '../../../support/cast.ts';
 import type { Json } from '../../../support/fixture.ts';
+import { everybody } from '../../../support/personas.ts';
 import { passage, setOptions, work } from '../../../support/simulated.ts';
+import { suiteWithServer } from '../../../support/suite.ts';
 import { type Jira, startJira } from './support.ts';
 
-const comments = suite('JIRA comments');
+const { test: comments, fixture } = suiteWithServer('JIRA comments');
 let jira: Jira;
 let issue: Json;
 
 comments.before(async () => {
-  jira = await startJira();
+  jira = await startJira(fixture);
   issue = await jira.issue();
 });
-comments.after(() => jira.fixture.close());
 
 const path = '/api/jira-comments/';
 const required = ['This field is required.'];
@@ -30,7 +29,7 @@ async function commented(message: string, by: keyof Jira['clients'] = 'owner', o
 
 /** The texts that JIRA has of the comments, in the order of their making. */
 const textsAtJira = (): string[] =>
-  jira.fixture.server.deployment.db.values<string>(
+  jira.fixture.server.app.db.values<string>(
     sql`SELECT "values" ->> '$.message' FROM simulated_object WHERE kind = 'Comment' ORDER BY ordinal`,
   );
 

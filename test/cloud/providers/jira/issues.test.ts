@@ -1,18 +1,18 @@
 /** providers.md 7.4: issues. */
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { sql } from '../../../../src/kernel/db/sql.ts';
-import { everybody } from '../../../support/cast.ts';
 import type { Json } from '../../../support/fixture.ts';
+import { everybody } from '../../../support/personas.ts';
 import { passage, setOptions, simulatedService, step, work } from '../../../support/simulated.ts';
+import { suiteWithServer } from '../../../support/suite.ts';
 import { type Jira, startJira } from './support.ts';
 
-const issues = suite('JIRA issues');
+const { test: issues, fixture } = suiteWithServer('JIRA issues');
 let jira: Jira;
 let body: { jira_project: string; type: string; priority: string; summary: string };
 
 issues.before(async () => {
-  jira = await startJira();
+  jira = await startJira(fixture);
   body = {
     jira_project: jira.web.url,
     type: await jira.type('Task'),
@@ -20,7 +20,6 @@ issues.before(async () => {
     summary: 'Broken',
   };
 });
-issues.after(() => jira.fixture.close());
 
 const path = '/api/jira-issues/';
 const required = ['This field is required.'];
@@ -285,7 +284,7 @@ issues('a change goes to JIRA: 200, Update Scheduled, Updating, OK', async () =>
   assert.equal([early.status, early.body], [409, { detail: 'Valid states for operation: OK.' }]);
   assert.equal(await passage(fixture, issue.url), ['Update Scheduled', 'Updating', 'OK']);
   const world =
-    fixture.server.deployment.db.value<string>(
+    fixture.server.app.db.value<string>(
       sql`SELECT "values" FROM simulated_object WHERE kind = 'Issue' AND backend_id = ${issue.key}`,
     ) ?? '';
   const { description, priority_name, summary, type_name } = JSON.parse(world);
@@ -388,7 +387,7 @@ issues('a creation that takes longer than 30 minutes is Erred', async () => {
 
 issues('nothing is created while the settings are Erred', async () => {
   const { clients, fixture } = jira;
-  const { db } = fixture.server.deployment;
+  const { db } = fixture.server.app;
   const set = (state: string): unknown => db.write(() => db.run(sql`UPDATE service_settings SET state = ${state}`));
   set('Erred');
   const { body: answer, status } = await clients.owner.post(path, body);
@@ -447,7 +446,7 @@ issues('filters: created and updated, before and after', async () => {
 
 issues('access_url is the page of the issue at the site', async () => {
   const { fixture } = jira;
-  const { db } = fixture.server.deployment;
+  const { db } = fixture.server.app;
   const issue = await jira.issue();
   db.write(() => db.run(sql`UPDATE service_settings SET backend_url = 'https://jira.example.com/'`));
   assert.is((await fixture.staff.get(issue.url)).body.access_url, `https://jira.example.com/browse/${issue.key}`);
@@ -475,7 +474,7 @@ issues(
     await setOptions(fixture, settings, { simulator_failures: 'vanish=0' });
     fixture.clock.advance(1800);
     await work(fixture);
-    assert.equal(fixture.server.deployment.db.values(sql`SELECT DISTINCT kind FROM inventory`), ['JIRA.Project']);
+    assert.equal(fixture.server.app.db.values(sql`SELECT DISTINCT kind FROM inventory`), ['JIRA.Project']);
   },
 );
 
@@ -486,7 +485,7 @@ issues('they go with their JIRA project', async () => {
   await jira.clients.owner.patch(issue.url, { summary: 'Too late' });
   assert.is((await fixture.staff.post(`${doomed.url}unlink/`)).status, 204);
   assert.is((await fixture.staff.get(issue.url)).status, 404);
-  assert.equal(fixture.server.deployment.db.values(sql`SELECT id FROM job WHERE entity_kind IS NOT NULL`), []);
+  assert.equal(fixture.server.app.db.values(sql`SELECT id FROM job WHERE entity_kind IS NOT NULL`), []);
 });
 
 issues('an issue outlives the user who made it', async () => {

@@ -1,19 +1,18 @@
 /** providers.md 7.1, 7.2: what JIRA offers, and its projects. */
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { sql } from '../../../../src/kernel/db/sql.ts';
-import { everybody } from '../../../support/cast.ts';
 import type { Json } from '../../../support/fixture.ts';
+import { everybody } from '../../../support/personas.ts';
 import { passage, setOptions, usages, work } from '../../../support/simulated.ts';
+import { suiteWithServer } from '../../../support/suite.ts';
 import { type Jira, startJira } from './support.ts';
 
-const projects = suite('JIRA projects');
+const { test: projects, fixture } = suiteWithServer('JIRA projects');
 let jira: Jira;
 
 projects.before(async () => {
-  jira = await startJira({ webhook_secret: 'hush' });
+  jira = await startJira(fixture, { webhook_secret: 'hush' });
 });
-projects.after(() => jira.fixture.close());
 
 const required = ['This field is required.'];
 const namesOf = (items: readonly Json[]): string[] => items.map(({ name }) => name);
@@ -84,7 +83,7 @@ projects('the webhook secret is a secret: it is stored, never shown, and stars k
     (await fixture.staff.patch(settings.url, { webhook_secret: '********', name: 'Tracker' })).body.webhook_secret,
     '********',
   );
-  const stored = fixture.server.deployment.db.get<{ options: string; secret_options: Buffer }>(
+  const stored = fixture.server.app.db.get<{ options: string; secret_options: Buffer }>(
     sql`SELECT options, secret_options FROM service_settings`,
   );
   assert.not.match(stored?.options ?? '', /hush/);
@@ -241,7 +240,7 @@ projects('a project found at JIRA is imported with its key', async () => {
 
 projects('access_url is the page of the project at the site', async () => {
   const { fixture, web } = jira;
-  const { db } = fixture.server.deployment;
+  const { db } = fixture.server.app;
   db.write(() => db.run(sql`UPDATE service_settings SET backend_url = 'https://jira.example.com/'`));
   assert.is((await fixture.staff.get(web.url)).body.access_url, 'https://jira.example.com/projects/WEB');
   db.write(() => db.run(sql`UPDATE service_settings SET backend_url = NULL`));

@@ -1,9 +1,9 @@
-import { type Cast, cast } from '../../../support/cast.ts';
-import { Fixture, type Json } from '../../../support/fixture.ts';
+import type { Fixture, Json } from '../../../support/fixture.ts';
+import { type Personas, personas } from '../../../support/personas.ts';
 import { type SimulatedService, simulatedService, work } from '../../../support/simulated.ts';
 
 /** A customer with everybody around it, its JIRA, and the JIRA project WEB that is there already. */
-export interface Jira extends Cast, SimulatedService {
+export interface Jira extends Personas, SimulatedService {
   readonly fixture: Fixture;
   readonly web: Json;
   /** Creates a JIRA project in the project of the cast and lets JIRA finish. */
@@ -12,13 +12,12 @@ export interface Jira extends Cast, SimulatedService {
   readonly type: (name: string) => Promise<string>;
   readonly priority: (name: string) => Promise<string>;
   /** Creates an issue as somebody (default: the owner) and lets JIRA finish. */
-  readonly issue: (fields?: object, by?: keyof Cast['clients']) => Promise<Json>;
+  readonly issue: (fields?: object, by?: keyof Personas['clients']) => Promise<Json>;
 }
 
-/** Starts a server with a simulated JIRA; `options` are those of its settings. */
-export async function startJira(options: Readonly<Record<string, unknown>> = {}): Promise<Jira> {
-  const fixture = await Fixture.start();
-  const people = await cast(fixture);
+/** The cast and a simulated JIRA of their project; `options` are those of its settings. */
+export async function startJira(fixture: Fixture, options: Readonly<Record<string, unknown>> = {}): Promise<Jira> {
+  const people = await personas(fixture);
   const service = await simulatedService(fixture, 'jira', people, options);
   const named = async (path: string, name: string): Promise<string> =>
     (
@@ -46,7 +45,7 @@ export async function startJira(options: Readonly<Record<string, unknown>> = {})
   const type = (name: string): Promise<string> => named('jira-issue-types', name);
   const priority = (name: string): Promise<string> => named('jira-priorities', name);
   const [task, medium] = [await type('Task'), await priority('Medium')];
-  const issue = async (fields = {}, by: keyof Cast['clients'] = 'owner'): Promise<Json> =>
+  const issue = async (fields = {}, by: keyof Personas['clients'] = 'owner'): Promise<Json> =>
     made(
       await people.clients[by].post('/api/jira-issues/', {
         jira_project: web.url,

@@ -1,20 +1,19 @@
 /** providers.md 7.4: the receiver of webhooks. */
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { driverSettings } from '../../../../src/cloud/drivers/drivers.ts';
 import { World } from '../../../../src/cloud/providers/simulator/world.ts';
 import { sql } from '../../../../src/kernel/db/sql.ts';
 import type { Answer, Json } from '../../../support/fixture.ts';
 import { setOptions, simulatedService, step, work } from '../../../support/simulated.ts';
+import { suiteWithServer } from '../../../support/suite.ts';
 import { type Jira, startJira } from './support.ts';
 
-const webhooks = suite('JIRA webhooks');
+const { test: webhooks, fixture } = suiteWithServer('JIRA webhooks');
 let jira: Jira;
 
 webhooks.before(async () => {
-  jira = await startJira({ webhook_secret: 'hush hush' });
+  jira = await startJira(fixture, { webhook_secret: 'hush hush' });
 });
-webhooks.after(() => jira.fixture.close());
 
 const path = '/api/jira-webhook-receiver/';
 
@@ -28,13 +27,11 @@ const receive = (event: string, key: string, comment?: string, secret = 'hush hu
 
 /** Something happens at JIRA itself. */
 function atJira(change: (world: World) => void): void {
-  const { deployment } = jira.fixture.server;
-  const id = deployment.db.value<number>(
-    sql`SELECT id FROM service_settings WHERE uuid = ${jira.settings.uuid}`,
-  ) as number;
-  const settings = driverSettings(deployment, id);
+  const { app } = jira.fixture.server;
+  const id = app.db.value<number>(sql`SELECT id FROM service_settings WHERE uuid = ${jira.settings.uuid}`) as number;
+  const settings = driverSettings(app, id);
   assert.ok(settings);
-  deployment.db.write(() => change(new World(deployment, settings)));
+  app.db.write(() => change(new World(app, settings)));
 }
 
 const changeAtJira = (kind: string, id: string, values: object): void =>
@@ -54,9 +51,7 @@ const removeAtJira = (kind: string, id: string): void =>
 const byKey = async (key: string): Promise<Json> =>
   (await jira.fixture.staff.get(`/api/jira-issues/?key=${key}`)).body[0];
 const lastComment = (): string =>
-  jira.fixture.server.deployment.db.value<string>(
-    sql`SELECT backend_id FROM jira_comment ORDER BY id DESC LIMIT 1`,
-  ) as string;
+  jira.fixture.server.app.db.value<string>(sql`SELECT backend_id FROM jira_comment ORDER BY id DESC LIMIT 1`) as string;
 
 webhooks('it takes POST alone, needs no token and ignores one', async () => {
   assert.equal(
@@ -270,7 +265,7 @@ webhooks('a webhook about what is being created here waits until that is done, a
   });
   await step(fixture);
   await step(fixture);
-  const key = `WEB-${fixture.server.deployment.db.value<number>(sql`SELECT value FROM simulated_counter WHERE name = 'issues of WEB'`)}`;
+  const key = `WEB-${fixture.server.app.db.value<number>(sql`SELECT value FROM simulated_counter WHERE name = 'issues of WEB'`)}`;
   atJira((world) => world.add('Issue', 902, key, { name: '', summary: 'Quick webhook', project: 'WEB' }));
   assert.is((await receive('jira:issue_created', key)).status, 201);
   await work(fixture);
@@ -303,7 +298,7 @@ webhooks('a webhook about what is being changed here is looked at after that', a
 webhooks('the same webhook again, before the first was looked at, is one job', async () => {
   const { key } = await jira.issue();
   for (let n = 0; n < 3; n++) assert.is((await receive('jira:issue_updated', key)).status, 201);
-  const { db } = jira.fixture.server.deployment;
+  const { db } = jira.fixture.server.app;
   assert.is(db.value(sql`SELECT count(*) FROM job WHERE entity_kind = 'JIRA.Issue'`), 1);
   await work(jira.fixture);
   assert.is(db.value(sql`SELECT count(*) FROM job`), 0);

@@ -1,23 +1,18 @@
-import type { ServerOptions } from '../../../../src/app/server.ts';
-import { type Cast, cast } from '../../../support/cast.ts';
-import { Fixture, type Json } from '../../../support/fixture.ts';
+import type { Fixture, Json } from '../../../support/fixture.ts';
+import { type Personas, personas } from '../../../support/personas.ts';
 import { type SimulatedService, simulatedService, work } from '../../../support/simulated.ts';
 
 /** A simulated OpenStack with one tenant that is ready, in the project of the cast. */
 export interface Cloud extends SimulatedService {
   readonly fixture: Fixture;
-  readonly people: Cast;
+  readonly people: Personas;
   readonly tenant: Json;
   readonly subnet: Json;
 }
 
-/** Starts a server with a cloud; `options` are those of its settings. */
-export async function startCloud(
-  options: Readonly<Record<string, unknown>> = {},
-  server: ServerOptions = {},
-): Promise<Cloud> {
-  const fixture = await Fixture.start(server);
-  const people = await cast(fixture);
+/** The cast, a simulated cloud of their project, and a tenant there; `options` are those of its settings. */
+export async function startCloud(fixture: Fixture, options: Readonly<Record<string, unknown>> = {}): Promise<Cloud> {
+  const people = await personas(fixture);
   const service = await simulatedService(fixture, 'openstack', people, {
     external_network_id: 'public-net',
     ...options,

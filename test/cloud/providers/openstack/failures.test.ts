@@ -1,7 +1,7 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Json } from '../../../support/fixture.ts';
 import { passage, setOptions, step, usages, work } from '../../../support/simulated.ts';
+import { suiteWithServer } from '../../../support/suite.ts';
 import {
   act,
   type Cloud,
@@ -19,18 +19,17 @@ import {
   volume,
 } from './cloud.ts';
 
-const test = suite('OpenStack: failures (providers.md 3.1, 4.8)');
+const { test, fixture } = suiteWithServer('OpenStack: failures (providers.md 3.1, 4.8)');
 let cloud: Cloud;
 let web: Json;
 let disk: Json;
 
 test.before(async () => {
-  cloud = await startCloud();
+  cloud = await startCloud(fixture);
   web = await instance(cloud);
   disk = await volume(cloud);
   cloud.fixture.events();
 });
-test.after(() => cloud.fixture.close());
 
 const failing = (operations: string): Promise<void> =>
   setOptions(cloud.fixture, cloud.settings, { simulator_failures: operations });
@@ -118,7 +117,7 @@ test('volumes of an instance that was never begun are removed', async () => {
     await instanceBody(cloud, { name: 'late', floating_ips: [{ subnet: cloud.subnet.url }] }),
   );
   // The process was away for longer than the creation may take.
-  const { db } = cloud.fixture.server.deployment;
+  const { db } = cloud.fixture.server.app;
   db.write(() => db.run({ text: "UPDATE job SET started = 0, due = 0 WHERE operation = 'create'", values: [] }));
   await step(cloud.fixture);
   const { error_message, state } = await present(cloud, body);

@@ -1,18 +1,17 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Json } from '../../../support/fixture.ts';
 import { usages, work } from '../../../support/simulated.ts';
+import { suiteWithServer } from '../../../support/suite.ts';
 import { act, type Cloud, first, messages, names, present, startCloud } from './cloud.ts';
 
-const test = suite('OpenStack: imports and the background pull (providers.md 4.8)');
+const { test, fixture } = suiteWithServer('OpenStack: imports and the background pull (providers.md 4.8)');
 let cloud: Cloud;
 let items: Json[];
 
 test.before(async () => {
-  cloud = await startCloud({ simulator_inventory: 1 });
+  cloud = await startCloud(fixture, { simulator_inventory: 1 });
   items = (await cloud.fixture.staff.get(`${cloud.service.url}link/`)).body;
 });
-test.after(() => cloud.fixture.close());
 
 const importObject = async (client: keyof Cloud['people']['clients'], type: string): Promise<[number, Json]> => {
   const item = items.find(({ resource_type }) => resource_type === `OpenStack.${type}`) as Json;
@@ -113,7 +112,7 @@ test('every synchronisation copies quotas from the provider, and changes nothing
   const before = await usages(cloud.fixture, tenant);
   const list = async (): Promise<Json> => (await cloud.fixture.staff.get('/api/resources/?o=name')).body;
   const resources = await list();
-  const { db } = cloud.fixture.server.deployment;
+  const { db } = cloud.fixture.server.app;
   db.write(() => db.run({ text: "UPDATE quota SET usage = 9 WHERE name = 'instances'", values: [] }));
   cloud.fixture.clock.advance(1800);
   await work(cloud.fixture);
@@ -122,7 +121,7 @@ test('every synchronisation copies quotas from the provider, and changes nothing
 });
 
 test('a part that appeared at the provider gets a row', async () => {
-  const { db } = cloud.fixture.server.deployment;
+  const { db } = cloud.fixture.server.app;
   db.write(() =>
     db.run({
       text: "DELETE FROM resource WHERE kind = 'OpenStack.SecurityGroup' AND parent_id = (SELECT id FROM resource WHERE name = 'Lab')",

@@ -1,7 +1,7 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Json } from '../../../support/fixture.ts';
 import { passage, step, usages, work } from '../../../support/simulated.ts';
+import { suiteWithServer } from '../../../support/suite.ts';
 import {
   act,
   type Cloud,
@@ -17,16 +17,15 @@ import {
   startCloud,
 } from './cloud.ts';
 
-const test = suite('OpenStack: actions of instances (providers.md 4.5)');
+const { test, fixture } = suiteWithServer('OpenStack: actions of instances (providers.md 4.5)');
 let cloud: Cloud;
 let web: Json;
 
 test.before(async () => {
-  cloud = await startCloud();
+  cloud = await startCloud(fixture);
   web = await instance(cloud);
   cloud.fixture.events();
 });
-test.after(() => cloud.fixture.close());
 
 /** Starts an action; answers it with the states that follow. */
 async function watch(action: string, body?: unknown): Promise<[number, Json, string[]]> {

@@ -1,8 +1,8 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Json } from '../../../support/fixture.ts';
 import { publicKeys } from '../../../support/public-keys.ts';
 import { passage, simulatedService, step, usages, work } from '../../../support/simulated.ts';
+import { suiteWithServer } from '../../../support/suite.ts';
 import {
   type Cloud,
   destroy,
@@ -20,13 +20,12 @@ import {
   startCloud,
 } from './cloud.ts';
 
-const test = suite('OpenStack: creation and deletion of instances (providers.md 4.5, 4.8)');
+const { test, fixture } = suiteWithServer('OpenStack: creation and deletion of instances (providers.md 4.5, 4.8)');
 let cloud: Cloud;
 
 test.before(async () => {
-  cloud = await startCloud({ latitude: 59.4, longitude: 24.7 });
+  cloud = await startCloud(fixture, { latitude: 59.4, longitude: 24.7 });
 });
-test.after(() => cloud.fixture.close());
 
 const create = async (fields: Readonly<Record<string, unknown>> = {}): Promise<[number, Json]> =>
   post(cloud, '/api/openstack-instances/', await instanceBody(cloud, fields));

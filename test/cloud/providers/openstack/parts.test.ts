@@ -1,8 +1,8 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { everybody, type Part } from '../../../support/cast.ts';
 import type { Json } from '../../../support/fixture.ts';
+import { everybody, type Part } from '../../../support/personas.ts';
 import { passage, usages, work } from '../../../support/simulated.ts';
+import { suiteWithServer } from '../../../support/suite.ts';
 import {
   act,
   type Cloud,
@@ -18,13 +18,12 @@ import {
   startCloud,
 } from './cloud.ts';
 
-const test = suite('OpenStack: sub-resources (providers.md 4.4)');
+const { test, fixture } = suiteWithServer('OpenStack: sub-resources (providers.md 4.4)');
 let cloud: Cloud;
 
 test.before(async () => {
-  cloud = await startCloud();
+  cloud = await startCloud(fixture);
 });
-test.after(() => cloud.fixture.close());
 
 const tenantMembers = (): Json => ({ tenant: cloud.tenant.url, tenant_name: 'Lab', tenant_uuid: cloud.tenant.uuid });
 

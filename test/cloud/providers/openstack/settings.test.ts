@@ -1,16 +1,15 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Json } from '../../../support/fixture.ts';
 import { setOptions, work } from '../../../support/simulated.ts';
+import { suiteWithServer } from '../../../support/suite.ts';
 import { type Cloud, first, names, startCloud } from './cloud.ts';
 
-const test = suite('OpenStack: settings and properties (providers.md 4.1)');
+const { test, fixture } = suiteWithServer('OpenStack: settings and properties (providers.md 4.1)');
 let cloud: Cloud;
 
 test.before(async () => {
-  cloud = await startCloud({ latitude: 59.4, longitude: 24.7 });
+  cloud = await startCloud(fixture, { latitude: 59.4, longitude: 24.7 });
 });
-test.after(() => cloud.fixture.close());
 
 const patch = async (options: Json): Promise<[number, Json]> => {
   const answer = await cloud.fixture.staff.patch(cloud.settings.url, options);

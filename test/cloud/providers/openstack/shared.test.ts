@@ -1,21 +1,21 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Cast, cast, everybody, type Part } from '../../../support/cast.ts';
 import { Fixture, type Json } from '../../../support/fixture.ts';
+import { everybody, type Part, type Personas, personas } from '../../../support/personas.ts';
 import { work } from '../../../support/simulated.ts';
 
 const test = suite('OpenStack: tenants on shared settings, and their credentials (services.md 8.7, providers.md 4.3)');
 
 interface Shared {
   readonly fixture: Fixture;
-  readonly people: Cast;
+  readonly people: Personas;
   readonly link: Json;
 }
 
 /** A server with shared OpenStack settings that every project is linked to. */
 async function startShared(options: Readonly<Record<string, boolean>>): Promise<Shared> {
   const fixture = await Fixture.start(options);
-  const people = await cast(fixture);
+  const people = await personas(fixture);
   await fixture.staff.post('/api/service-settings/', {
     name: 'Public',
     type: 'OpenStack',
@@ -113,7 +113,7 @@ test('with tenant_credentials_visible details show user and password to those wh
   const [listed] = (await shared.fixture.staff.get('/api/openstack-tenants/')).body;
   assert.is('user_username' in listed || 'user_password' in listed, false);
   assert.is('user_password' in (await shared.fixture.staff.get('/api/resources/')).body[0], false);
-  const { db } = shared.fixture.server.deployment;
+  const { db } = shared.fixture.server.app;
   assert.is(db.serialize().includes(password), false, 'nothing holds the password in the clear');
   await shared.fixture.close();
 });

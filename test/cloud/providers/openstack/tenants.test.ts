@@ -1,9 +1,9 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { everybody } from '../../../support/cast.ts';
+import { by, expectedEvent, inProject } from '../../../support/expected-event.ts';
 import type { Json } from '../../../support/fixture.ts';
+import { everybody } from '../../../support/personas.ts';
 import { passage, setOptions, simulatedService, usages, work } from '../../../support/simulated.ts';
-import { by, inProject, told } from '../../../support/told.ts';
+import { suiteWithServer } from '../../../support/suite.ts';
 import {
   act,
   type Cloud,
@@ -18,13 +18,12 @@ import {
   startCloud,
 } from './cloud.ts';
 
-const test = suite('OpenStack: tenants (providers.md 4.3)');
+const { test, fixture } = suiteWithServer('OpenStack: tenants (providers.md 4.3)');
 let cloud: Cloud;
 
 test.before(async () => {
-  cloud = await startCloud({ tenant_name: 'operators', dns_nameservers: '9.9.9.9' });
+  cloud = await startCloud(fixture, { tenant_name: 'operators', dns_nameservers: '9.9.9.9' });
 });
-test.after(() => cloud.fixture.close());
 
 const create = (fields: Readonly<Record<string, unknown>>): Promise<[number, Json]> =>
   post(cloud, '/api/openstack-tenants/', { service_project_link: cloud.link.url, name: 'Other', ...fields });
@@ -63,13 +62,13 @@ test('a tenant is created, and its events tell of it alone', async () => {
     inProject(people.project, people.customer),
   ];
   assert.equal(fixture.events(), [
-    told(
+    expectedEvent(
       'resource_creation_scheduled',
       'Resource Größe 2! creation has been scheduled.',
       by(people.users.admin),
       ...about,
     ),
-    told('resource_creation_succeeded', 'Resource Größe 2! has been created.', ...about),
+    expectedEvent('resource_creation_succeeded', 'Resource Größe 2! has been created.', ...about),
   ]);
   await destroy(cloud, body);
   fixture.events();
@@ -204,7 +203,7 @@ test('the dashboard of a simulated tenant is the option access_url, or none', as
   await setOptions(cloud.fixture, cloud.settings, { access_url: null });
 });
 
-test('the user of a tenant is hidden unless the deployment shows credentials', async () => {
+test('the user of a tenant is hidden unless the app shows credentials', async () => {
   assert.is('user_username' in cloud.tenant || 'user_password' in cloud.tenant, false);
 });
 

@@ -1,7 +1,7 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Json } from '../../../support/fixture.ts';
 import { passage, step, usages, work } from '../../../support/simulated.ts';
+import { suiteWithServer } from '../../../support/suite.ts';
 import {
   act,
   type Cloud,
@@ -17,17 +17,16 @@ import {
   volume,
 } from './cloud.ts';
 
-const test = suite('OpenStack: volumes and snapshots (providers.md 4.6)');
+const { test, fixture } = suiteWithServer('OpenStack: volumes and snapshots (providers.md 4.6)');
 let cloud: Cloud;
 let web: Json;
 let disk: Json;
 
 test.before(async () => {
-  cloud = await startCloud();
+  cloud = await startCloud(fixture);
   web = await instance(cloud);
   cloud.fixture.events();
 });
-test.after(() => cloud.fixture.close());
 
 const create = (fields: Json): Promise<[number, Json]> =>
   post(cloud, '/api/openstack-volumes/', {

@@ -1,9 +1,8 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { raw } from '../../../../src/kernel/db/sql.ts';
-import { type Cast, cast, everybody } from '../../../support/cast.ts';
 import { catalogue } from '../../../support/catalogue.ts';
-import { type Client, Fixture, type Json } from '../../../support/fixture.ts';
+import type { Client, Json } from '../../../support/fixture.ts';
+import { everybody, type Personas, personas } from '../../../support/personas.ts';
 import { publicKeys } from '../../../support/public-keys.ts';
 import {
   passage,
@@ -14,10 +13,10 @@ import {
   usages,
   work,
 } from '../../../support/simulated.ts';
+import { suiteWithServer } from '../../../support/suite.ts';
 
-const test = suite('Oracle: properties and databases (providers.md 9)');
-let fixture: Fixture;
-let people: Cast;
+const { test, fixture } = suiteWithServer('Oracle: properties and databases (providers.md 9)');
+let people: Personas;
 let cloud: SimulatedService;
 let admin: Client;
 let zone: Json;
@@ -25,14 +24,12 @@ let template: Json;
 let database: Json;
 
 test.before(async () => {
-  fixture = await Fixture.start();
-  people = await cast(fixture);
+  people = await personas(fixture);
   cloud = await simulatedService(fixture, 'oracle', people);
   admin = people.clients.admin;
   zone = (await admin.get('/api/oracle-zones/')).body[0];
   template = (await admin.get('/api/oracle-templates/?name=small')).body[0];
 });
-test.after(() => fixture.close());
 
 const create = (fields: Readonly<Record<string, unknown>> = {}): Promise<Json> =>
   admin.post('/api/oracle-databases/', {
@@ -228,7 +225,7 @@ test('the password is encrypted and never shown, nor the user', async () => {
   assert.not.match(JSON.stringify(shown), 'tiger-tiger');
   await fixture.staff.post(`${database.url}pull/`);
   await work(fixture);
-  const { db } = fixture.server.deployment;
+  const { db } = fixture.server.app;
   const tables = db.values<string>(
     raw("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'event_words%'"),
   );
@@ -239,7 +236,7 @@ test('the password is encrypted and never shown, nor the user', async () => {
     raw("SELECT uuid, secrets FROM resource WHERE name = 'books'"),
   );
   assert.is(
-    fixture.server.deployment.secrets.open(row?.secrets as Uint8Array, row?.uuid as string),
+    fixture.server.app.secrets.open(row?.secrets as Uint8Array, row?.uuid as string),
     '{"password":"tiger-tiger"}',
   );
 });

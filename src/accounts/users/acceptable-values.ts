@@ -1,0 +1,34 @@
+import type { Request } from '../../kernel/access/request.ts';
+import { FieldError, type Fields } from '../../kernel/collection/field.ts';
+import { rejectTaken } from '../../kernel/collection/validate.ts';
+import { type UserValues, userFields } from './users.ts';
+
+/**
+ * What the rules of POST /api/users/ accept of these texts, fields by name; the rest is left out. `current` is the user whom
+ * they are about, who may keep what is unique to him.
+ */
+export function acceptableValues(
+  request: Request,
+  texts: Readonly<Partial<Record<keyof typeof userFields, string>>>,
+  current?: number,
+): UserValues;
+export function acceptableValues(
+  request: Request,
+  texts: Readonly<Record<string, string>>,
+  current?: number,
+): Readonly<Record<string, unknown>> {
+  const known: Fields = userFields;
+  const accepted = Object.entries(texts).flatMap(([name, text]) => {
+    const input = known[name]?.input;
+    if (!input) return [];
+    try {
+      const value = input.parse(text, request, false);
+      rejectTaken(input, value, request, { table: 'user', current });
+      return [[name, value]];
+    } catch (error) {
+      if (error instanceof FieldError) return [];
+      throw error;
+    }
+  });
+  return Object.fromEntries(accepted);
+}

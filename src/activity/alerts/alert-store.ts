@@ -1,0 +1,126 @@
+import { type App, type Context, newUuid } from '../../kernel/access/app.ts';
+import { BatchSizer } from '../../kernel/db/batch-sizer.ts';
+import type { Database } from '../../kernel/db/database.ts';
+import { sql } from '../../kernel/db/sql.ts';
+import type { EventContext, ScopeKind } from '../scopes/scope.ts';
+import { type AutomaticAlert, automaticAlerts } from './catalogue.ts';
+
+/** Severities by name; their numbers order them. */
+export const severities = { Debug: 10, Info: 20, Warning: 30, Error: 40 } as const;
+
+export type Severity = keyof typeof severities;
+
+const longestMessage = 255;
+
+export interface AlertRow {
+  readonly id: number;
+  readonly uuid: string;
+  readonly scope_kind: ScopeKind;
+  readonly scope_id: number;
+  readonly alert_type: string;
+  readonly closed: number | null;
+  readonly acknowledged: number;
+  readonly context: string;
+}
+
+export interface AlertContent {
+  readonly kind: ScopeKind;
+  readonly scope: number;
+  readonly type: string;
+  readonly message: string;
+  readonly severity: Severity;
+  /** Absent: kept while open, else false. */
+  readonly acknowledged?: boolean | undefined;
+  /** Context keys besides those of the scope. */
+  readonly extra?: EventContext;
+}
+
+/** An alert by its scope and type, in whatever state. */
+export const alertOf = (db: Database, kind: ScopeKind, scope: number, type: string): AlertRow | undefined =>
+  db.get<AlertRow>(
+    sql`SELECT * FROM alert WHERE scope_kind = ${kind} AND scope_id = ${scope} AND alert_type = ${type}`,
+  );
+
+/** Creates the alert of a scope and type, or updates and reopens it (events.md 3.2). Answers its id and whether it is new. */
+export function putAlert(context: Context, alert: AlertContent): { id: number; isNew: boolean } {
+  const { db } = context.app;
+  const present = alertOf(db, alert.kind, alert.scope, alert.type);
+  const values = {
+    message: alert.message,
+    severity: severities[alert.severity],
+    context: JSON.stringify(contextOf(context.app, alert.kind, alert.scope, alert.extra)),
+  };
+  if (present) {
+    const acknowledged = alert.acknowledged ?? (present.closed === null && present.acknowledged === 1);
+    db.update('alert', present.id, { ...values, closed: null, acknowledged: Number(acknowledged) });
+    return { id: present.id, isNew: false };
+  }
+  const id = db.insert('alert', {
+    uuid: newUuid(context.app),
+    scope_kind: alert.kind,
+    scope_id: alert.scope,
+    alert_type: alert.type,
+    created: context.now,
+    acknowledged: Number(alert.acknowledged ?? false),
+    ...values,
+  });
+  return { id, isNew: true };
+}
+
+/** Raises an automatic alert, or refreshes it where it is open already. */
+export function raiseAlert(
+  context: Context,
+  kind: ScopeKind,
+  scope: number,
+  type: AutomaticAlert,
+  extra: EventContext = {},
+): void {
+  const values = contextOf(context.app, kind, scope, extra);
+  putAlert(context, { kind, scope, type, extra, severity: 'Warning', message: messageOf(type, values) });
+}
+
+/** Closes an automatic alert whose condition has ended; does nothing when it is not open. */
+export function closeAlert(context: Context, kind: ScopeKind, scope: number, type: AutomaticAlert): void {
+  context.app.db.run(sql`
+    UPDATE alert SET closed = ${context.now}
+    WHERE scope_kind = ${kind} AND scope_id = ${scope} AND alert_type = ${type} AND closed IS NULL`);
+}
+
+const pace = new BatchSizer();
+
+/**
+ * Deletes alerts that have been closed for longer than the setting closed_alerts_lifetime, a bounded number at a time.
+ * Answers whether it was that many.
+ */
+export function removeClosedAlerts({ app: { config, db }, now }: Context): boolean {
+  return pace.step(db, (atMost) => {
+    const { changes } = db.run(sql`
+      DELETE FROM alert WHERE id IN (
+        SELECT id FROM alert
+        WHERE closed < ${now - config.closed_alerts_lifetime}
+        ORDER BY closed
+        LIMIT ${atMost})`);
+    return changes;
+  });
+}
+
+/** SCOPE and OWN keys of the scope with the extra ones; strings, without what is unknown. */
+function contextOf({ db, scopes }: App, kind: ScopeKind, id: number, extra: EventContext = {}): Record<string, string> {
+  const scope = scopes.of(kind);
+  const values = { ...scope.scope(db, id), ...scope.own(db, id), ...extra };
+  return Object.fromEntries(
+    Object.entries(values).flatMap(([key, value]) =>
+      value === null || value === undefined ? [] : [[key, String(value)]],
+    ),
+  );
+}
+
+/** The text of an automatic alert; a name is cut so that the whole keeps within its length. */
+function messageOf(type: AutomaticAlert, values: Readonly<Record<string, string>>): string {
+  const template = automaticAlerts[type].message;
+  const [, named = ''] = /\{(\w+)\}/.exec(template) ?? [];
+  const fill = (name: string): string =>
+    template.replace(/\{(\w+)\}/g, (_, key: string) => (key === named ? name : (values[key] ?? '')));
+  const room = longestMessage - [...fill('')].length;
+  return fill([...(values[named] ?? '')].slice(0, room).join(''));
+}

@@ -1,0 +1,150 @@
+import type { BackendObject, Inventory, PlainValues, RowChange } from '../../catalogue/driver.ts';
+import type { OtherChange, OtherObject, SimulatedKind } from '../../catalogue/simulation.ts';
+import type { ProviderType } from '../../catalogue/type.ts';
+import type { SimulatedObject, World } from './world.ts';
+
+type Addition = Extract<OtherChange, { action: 'add' }>;
+
+/** The objects of a world, as the type of provider declares that they behave. */
+export class Objects {
+  /** The objects of a kind, as declarations ask for them. */
+  readonly ofKind = (kind: string): readonly OtherObject[] => this.world.ofKind(kind);
+
+  constructor(
+    private readonly world: World,
+    private readonly type: ProviderType,
+  ) {}
+
+  /** How a kind behaves. Throws when the type does not say. */
+  kind(name: string): SimulatedKind {
+    const kind = this.type.simulation.kinds[name];
+    if (!kind) throw new Error(`${this.type.name} has no simulated ${name}`);
+    return kind;
+  }
+
+  isResource(kind: string): boolean {
+    return this.type.kinds.some(({ name }) => name === kind);
+  }
+
+  /** The objects that a synchronisation tells of. */
+  resources(): SimulatedObject[] {
+    return this.world.all().filter(({ kind }) => this.isResource(kind));
+  }
+
+  /** An object as the provider tells of it. */
+  described(object: SimulatedObject): BackendObject {
+    const { name, ...rest } = object.values;
+    return {
+      kind: object.kind,
+      backend_id: object.backend_id,
+      name: String(name ?? ''),
+      values: { ...rest, ...this.observed(object) },
+    };
+  }
+
+  /** What the provider tells of an object besides its own values. */
+  observed(object: SimulatedObject): PlainValues {
+    return this.type.simulation.kinds[object.kind]?.observed?.(object, this.ofKind) ?? {};
+  }
+
+  /** Carries out what an operation does to other objects; answers the same for their rows. */
+  changeOthers(kind: SimulatedKind, operation: string, object: PlainValues, parameters: PlainValues = {}): RowChange[] {
+    const changes = kind.others?.[operation]?.(object, this.ofKind, parameters) ?? [];
+    return changes.map((change) => ({ ...this.#carryOut(change), kind: `${this.type.name}.${change.kind}` }));
+  }
+
+  #carryOut(change: OtherChange): Omit<RowChange, 'kind'> {
+    if (change.action === 'add') return this.#addWithRow(change);
+    const { backend_id } = change;
+    const other = this.world.find(change.kind, backend_id);
+    if (change.action === 'tell') return { action: 'put', backend_id, values: other?.values ?? {}, isSilent: true };
+    if (change.action === 'remove') {
+      if (other) this.world.remove(other);
+      return { action: 'remove', backend_id, ...(change.isSilent && { isSilent: true }) };
+    }
+    if (other) this.world.change(other, change.values);
+    return { action: 'change', backend_id, values: change.values };
+  }
+
+  #addWithRow(change: Addition): Omit<RowChange, 'kind'> {
+    const { backend_id, values } = this.#add(change);
+    const { uuid } = change;
+    return {
+      action: 'put',
+      ...(uuid === undefined ? { backend_id, values } : { uuid, values: { ...values, backend_id, state: 'OK' } }),
+      ...(change.isSilent && { isSilent: true }),
+    };
+  }
+
+  /** Makes an object besides the one an operation is about. */
+  #add({ backend_id: given, kind: name, values: asked }: Addition): { backend_id: string; values: PlainValues } {
+    const kind = this.kind(name);
+    const ordinal = this.world.next(`objects ${name}`);
+    const draw = this.world.draw(name, ordinal);
+    const id = given ?? kind.id(ordinal, draw, asked);
+    const values = { ...kind.initialValues?.(ordinal, asked, draw), ...asked };
+    this.world.add(name, ordinal, id, values);
+    return { backend_id: id, values };
+  }
+
+  /** Makes importable objects that nobody here manages, until there have been so many of each kind. */
+  addUnmanaged(wanted: number): void {
+    for (const { isImportable, name } of this.type.kinds) {
+      const kind = this.type.simulation.kinds[name];
+      if (!isImportable || !kind?.unmanaged) continue;
+      for (let n = this.world.count(`unmanaged ${name}`) + 1; n <= wanted; n++) {
+        this.world.next(`unmanaged ${name}`);
+        const ordinal = this.world.next(`objects ${name}`);
+        const draw = this.world.draw(name, ordinal);
+        const fellow = (other: string): string | undefined =>
+          this.world.all().find(({ kind: known, values }) => known === other && values.name === unmanagedName(other, n))
+            ?.backend_id;
+        const values = {
+          name: unmanagedName(name, n),
+          description: '',
+          ...runtime(kind.final?.create),
+          ...kind.unmanaged(n, draw, fellow),
+        };
+        const id = kind.id(ordinal, draw, values);
+        this.world.add(name, ordinal, id, values);
+        this.#addParts(kind, { ...values, backend_id: id });
+      }
+    }
+  }
+
+  /** An unmanaged object comes with its parts, though not with what could be imported by itself. */
+  #addParts(kind: SimulatedKind, object: PlainValues): void {
+    const isPart = (name: string): boolean => this.type.kinds.some((known) => known.isPart && known.name === name);
+    for (const change of kind.others?.create?.(object, this.ofKind, {}) ?? []) {
+      if (change.action === 'add' && isPart(change.kind)) this.#add(change);
+    }
+  }
+
+  /** An object goes, with what its deletion would take along, and nobody here is told. */
+  lose(object: SimulatedObject): void {
+    this.world.remove(object);
+    this.changeOthers(this.kind(object.kind), 'delete', { ...object.values, backend_id: object.backend_id });
+  }
+
+  /** Limits and usages of the settings' quotas. */
+  totals(): Inventory['quotas'] {
+    const objects = this.world.all();
+    return Object.fromEntries(
+      Object.entries(this.type.simulation.totals ?? {}).map(([name, { kinds, limit, value }]) => [
+        name,
+        {
+          limit,
+          usage: objects
+            .filter(({ kind }) => kinds.includes(kind))
+            .reduce((sum, { values }) => sum + Number(values[value] ?? 0), 0),
+        },
+      ]),
+    );
+  }
+}
+
+const unmanagedName = (kind: string, n: number): string => `unmanaged-${kind.toLowerCase()}-${n}`;
+
+/** A runtime state as a value of an object; none when it is not said. */
+export const runtime = (state: string | undefined): PlainValues =>
+  state === undefined ? {} : { runtime_state: state };

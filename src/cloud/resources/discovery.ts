@@ -1,0 +1,56 @@
+import type { Context } from '../../kernel/access/app.ts';
+import { sql } from '../../kernel/db/sql.ts';
+import type { PlainValues } from '../catalogue/driver.ts';
+import { knownResource } from './resource.ts';
+import { insertResource } from './resource-store.ts';
+
+interface Found {
+  readonly kind: string;
+  readonly backend_id: string;
+  readonly name: string;
+  /** JSON */
+  readonly values: string;
+}
+
+/**
+ * Parts that the last synchronisation found, of what is managed here, get rows of their own without being imported: they
+ * belong to a resource that is. `parent` narrows this to the parts of one.
+ */
+export function importParts(
+  context: Context,
+  { parent, settings }: { readonly settings: number; readonly parent?: number },
+): void {
+  const { catalogue, db } = context.app;
+  for (const { kind, name } of catalogue.kinds.filter((typed) => typed.kind.isPart)) {
+    const belongsTo = kind.references?.parent_id;
+    if (!belongsTo) continue;
+    const unknown = db.all<Found & { parent: number }>(sql`
+      SELECT i.kind, i.backend_id, i.name, i."values", p.id AS parent
+      FROM inventory i
+        JOIN resource p ON p.settings_id = i.settings_id AND p.kind = ${belongsTo.kind}
+          AND p.backend_id = i."values" ->> ${belongsTo.value} AND p.backend_id <> ''
+      WHERE i.settings_id = ${settings} AND i.kind = ${name} AND p.state IN ('OK', 'Erred')
+        AND (${parent ?? null} IS NULL OR p.id = ${parent ?? null})
+        AND NOT EXISTS (
+          SELECT 1 FROM resource r
+          WHERE r.settings_id = i.settings_id AND r.kind = i.kind
+            AND (r.backend_id = i.backend_id
+              OR (r.parent_id = p.id AND r.backend_id = '' AND r.state IN ('Creation Scheduled', 'Creating'))))`);
+    for (const found of unknown) importDiscovered(context, found, found.parent);
+  }
+}
+
+function importDiscovered(context: Context, { backend_id, kind, name, values }: Found, parent: number): void {
+  const of = knownResource(context.app.db, parent);
+  const { created: _, ...known }: PlainValues = JSON.parse(values);
+  insertResource(context, {
+    kind,
+    link: of.link_id,
+    service: of.service_id,
+    settings: of.settings_id,
+    project: of.project_id,
+    customer: of.customer_id,
+    state: 'OK',
+    values: { ...known, name, backend_id, parent_id: parent },
+  });
+}

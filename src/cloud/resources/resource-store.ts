@@ -1,0 +1,297 @@
+import { record } from '../../activity/events/record.ts';
+import {
+  changeQuota,
+  countQuotas,
+  createQuotas,
+  type QuotaDelta,
+  quotaOf,
+  setUsage,
+} from '../../activity/quotas/usage.ts';
+import { type App, type Context, newUuid } from '../../kernel/access/app.ts';
+import type { Database } from '../../kernel/db/database.ts';
+import { sql, type Value } from '../../kernel/db/sql.ts';
+import type { PlainValues, RowChange } from '../catalogue/driver.ts';
+import type { ResourceRow, State } from '../catalogue/resource-row.ts';
+import type { ResourceKind } from '../catalogue/type.ts';
+import { removeSettings } from '../services/service-lifecycle.ts';
+import { quotaDeltasOf, quotaDeltasOfKnown, type Reserved, recount } from './counting.ts';
+import { detailsOf, knownResource, resourceContext, resourceOf } from './resource.ts';
+
+/** Columns that drivers and descriptions may name; everything else is a detail of the kind. */
+const columns = new Set([
+  'name',
+  'description',
+  'state',
+  'runtime_state',
+  'error_message',
+  'backend_id',
+  'action',
+  'parent_id',
+  'instance_id',
+  'start_time',
+  'cores',
+  'ram',
+  'disk',
+  'min_ram',
+  'min_disk',
+  'size',
+  'image_name',
+  'key_name',
+  'key_fingerprint',
+  'user_data',
+]);
+const lists = new Set(['external_ips', 'internal_ips']);
+
+/** Splits plain values into columns and details, laid over the present details. */
+function stored(values: PlainValues, present: Record<string, unknown> = {}): Record<string, Value> {
+  const row: Record<string, Value> = {};
+  const details = { ...present };
+  let hasDetails = false;
+  for (const [name, value] of Object.entries(values)) {
+    // Quotas have rows of their own.
+    if (value === undefined || name === 'quotas') continue;
+    // What drivers and descriptions name as a column, they give as the column holds it.
+    if (columns.has(name)) row[name] = value as Value;
+    else if (lists.has(name) || name === 'action_details') row[name] = JSON.stringify(value);
+    else {
+      hasDetails = true;
+      Object.assign(details, name === 'details' ? value : { [name]: value });
+    }
+  }
+  return hasDetails ? { ...row, details: JSON.stringify(details) } : row;
+}
+
+export interface NewResource {
+  readonly kind: string;
+  readonly link: number;
+  readonly service: number;
+  readonly settings: number;
+  readonly project: number;
+  readonly customer: number;
+  readonly state: State;
+  readonly values: PlainValues;
+  readonly secrets?: PlainValues | undefined;
+  readonly uuid?: string;
+}
+
+/** Columns that follow from values naming other objects by their ids at the provider; null for objects that are unknown here. */
+export function referredColumns(
+  { catalogue, db }: App,
+  resource: Pick<ResourceRow, 'kind' | 'link_id'>,
+  values: PlainValues,
+): Record<string, number | null> {
+  const references = Object.entries(catalogue.kind(resource.kind).kind.references ?? {});
+  return Object.fromEntries(
+    references.flatMap(([column, { kind, value }]) => {
+      const backendId = values[value];
+      if (typeof backendId !== 'string') return [];
+      const id =
+        backendId &&
+        db.value<number>(sql`
+          SELECT id FROM resource
+          WHERE link_id = ${resource.link_id} AND kind = ${kind} AND backend_id = ${backendId}`);
+      return [[column, id || null]];
+    }),
+  );
+}
+
+type ToldQuotas = Readonly<Record<string, { readonly limit: number; readonly usage: number }>>;
+
+/** Takes over the usages, and of backend-cached quotas the limits too, that a provider tells. */
+function takeUsages(
+  context: Context,
+  id: number,
+  { quotasAreBackend, usages = [] }: ResourceKind,
+  values: PlainValues,
+): void {
+  // The quotas that a driver tells have this form, which plain values cannot say.
+  const told = (quotasAreBackend ? values.quotas : undefined) as ToldQuotas | undefined;
+  for (const [name, { limit, usage }] of Object.entries(told ?? {})) {
+    const quota = quotaOf(context.app.db, 'resource', id, name);
+    if (quota) changeQuota(context, quota, { limit, usage });
+  }
+  for (const name of usages) {
+    const usage = values[name];
+    if (typeof usage === 'number') setUsage(context, 'resource', id, name, usage);
+  }
+}
+
+/** Inserts a resource with its quotas and counts it; answers its row. Limits are not asked here. */
+export function insertResource(context: Context, resource: NewResource): ResourceRow {
+  const { catalogue, db, secrets } = context.app;
+  const { kind } = catalogue.kind(resource.kind);
+  const uuid = resource.uuid ?? newUuid(context.app);
+  const id = db.insert('resource', {
+    uuid,
+    kind: resource.kind,
+    is_part: Number(kind.isPart ?? false),
+    link_id: resource.link,
+    service_id: resource.service,
+    settings_id: resource.settings,
+    project_id: resource.project,
+    customer_id: resource.customer,
+    state: resource.state,
+    created: context.now,
+    secrets:
+      resource.secrets && Object.keys(resource.secrets).length > 0
+        ? secrets.seal(JSON.stringify(resource.secrets), uuid)
+        : null,
+    ...stored(resource.values),
+    ...referredColumns(context.app, { kind: resource.kind, link_id: resource.link }, resource.values),
+  });
+  createQuotas(
+    context,
+    'resource',
+    id,
+    Object.keys(kind.quotas ?? {}),
+    kind.quotas ?? {},
+    kind.quotasAreBackend ?? false,
+  );
+  takeUsages(context, id, kind, resource.values);
+  const row = knownResource(db, id);
+  countQuotas(context, row.state === 'OK' ? quotaDeltasOfKnown(catalogue, row) : quotaDeltasOf(catalogue, row));
+  return row;
+}
+
+/**
+ * Changes a resource by plain values: the row, its start time, its counts. Answers the row as it is then. `counted` is what
+ * has been counted of the change already.
+ */
+export function changeResource(
+  context: Context,
+  resource: ResourceRow,
+  values: PlainValues,
+  counted: readonly QuotaDelta[] = [],
+): ResourceRow {
+  const { catalogue, db } = context.app;
+  const change = {
+    ...stored(values, detailsOf(resource)),
+    ...referredColumns(context.app, resource, values),
+    ...startTime(context, resource, values),
+  };
+  takeUsages(context, resource.id, catalogue.kind(resource.kind).kind, values);
+  if (Object.keys(change).length === 0) return resource;
+  db.update('resource', resource.id, { ...change, revision: resource.revision + 1 });
+  const after = knownResource(db, resource.id);
+  recount(context, resource, after, counted);
+  return after;
+}
+
+/** start_time is the instant at which the resource went online, and null while it is offline (services.md 7.1). */
+function startTime(context: Context, resource: ResourceRow, values: PlainValues): Record<string, Value> {
+  const { kind } = context.app.catalogue.kind(resource.kind);
+  if (values.runtime_state === undefined || values.runtime_state === resource.runtime_state) return {};
+  if (values.runtime_state === kind.online) return { start_time: context.now };
+  return values.runtime_state === kind.offline ? { start_time: null } : {};
+}
+
+interface Removal {
+  /** Flags of the deletion; absent when the row goes here only. */
+  readonly deletion?: PlainValues;
+  /** Whether no event tells of it. */
+  readonly isSilent?: boolean;
+}
+
+/** Removes a resource with everything that is counted for it. Its parts go with it without an event of their own. */
+export function removeResource(
+  context: Context,
+  resource: ResourceRow,
+  { deletion, isSilent = false }: Removal = {},
+): void {
+  const { catalogue, db } = context.app;
+  const { kind } = catalogue.kind(resource.kind);
+  kind.onRemoval?.(context, resource, deletion);
+  const along = kind.takesAlong?.(resource);
+  for (const id of along ? db.values<number>(sql`SELECT r.id FROM resource r WHERE ${along} ORDER BY r.id DESC`) : []) {
+    const row = resourceOf(db, id);
+    if (row)
+      removeResource(context, row, { isSilent: isSilent || (row.is_part === 1 && row.parent_id === resource.id) });
+  }
+  releaseWork(context, resource);
+  releaseHosted(context, resource);
+  const told = resourceContext(db, resource);
+  db.run(sql`UPDATE resource SET parent_id = NULL WHERE parent_id = ${resource.id}`);
+  db.run(sql`UPDATE resource SET instance_id = NULL WHERE instance_id = ${resource.id}`);
+  db.run(sql`DELETE FROM resource WHERE id = ${resource.id}`);
+  countQuotas(context, quotaDeltasOf(catalogue, resource, -1));
+  if (!isSilent) record(context, 'resource_deletion_succeeded', told);
+}
+
+/** Gives back what a job had reserved that ends with its resource: quotas, and the states of resources beside it. */
+function releaseWork(context: Context, resource: ResourceRow): void {
+  const { db } = context.app;
+  const parameters = db.value<string>(sql`SELECT parameters FROM job WHERE resource_id = ${resource.id}`);
+  if (parameters === undefined) return;
+  const { demands = [], together = [] }: Reserved = JSON.parse(parameters);
+  countQuotas(
+    context,
+    demands.map((demand) => ({ ...demand, delta: -demand.delta })),
+  );
+  changeTogether(context, together, { state: 'OK' });
+}
+
+/** The settings that a resource hosts go with it (services.md 2.6); those that have got resources meanwhile stay without a host. */
+function releaseHosted(context: Context, resource: ResourceRow): void {
+  const { db } = context.app;
+  for (const settings of db.values<number>(sql`SELECT id FROM service_settings WHERE scope_id = ${resource.id}`)) {
+    if (db.value(sql`SELECT 1 FROM resource WHERE settings_id = ${settings}`) === undefined)
+      removeSettings(context, settings);
+    else db.update('service_settings', settings, { scope_id: null });
+  }
+}
+
+/** Changes the resources that share the states of another's operation. */
+export function changeTogether(context: Context, ids: readonly number[], values: PlainValues): void {
+  for (const id of ids) {
+    const row = resourceOf(context.app.db, id);
+    if (row) changeResource(context, row, values);
+  }
+}
+
+/** A creation that failed: the row stays, Erred, and its event tells why. */
+export function failCreation(context: Context, resource: ResourceRow, text: string): void {
+  const erred = changeResource(context, resource, { state: 'Erred', runtime_state: '', error_message: text });
+  record(context, 'resource_creation_failed', { ...resourceContext(context.app.db, erred), error_message: text });
+}
+
+/** Carries out what an operation did to other rows, such as the root volume of an instance. */
+export function applyChanges(context: Context, resource: ResourceRow, changes: readonly RowChange[] = []): void {
+  const { db } = context.app;
+  for (const change of changes) {
+    const present = findRow(db, resource, change);
+    if (change.action === 'remove') {
+      if (present) removeResource(context, present, { isSilent: change.isSilent ?? false });
+    } else if (present) {
+      const after = changeResource(context, present, change.values ?? {});
+      const isBorn = (present.state === 'Creation Scheduled' || present.state === 'Creating') && after.state === 'OK';
+      if (isBorn) record(context, 'resource_creation_succeeded', resourceContext(db, after));
+    } else if (change.action === 'put' && change.uuid === undefined) {
+      const row = insertResource(context, {
+        kind: change.kind,
+        link: resource.link_id,
+        service: resource.service_id,
+        settings: resource.settings_id,
+        project: resource.project_id,
+        customer: resource.customer_id,
+        state: 'OK',
+        values: { ...change.values, ...(change.backend_id !== undefined && { backend_id: change.backend_id }) },
+      });
+      if (!change.isSilent) record(context, 'resource_creation_succeeded', resourceContext(db, row));
+    }
+  }
+}
+
+function findRow(
+  db: Database,
+  resource: ResourceRow,
+  { backend_id: backendId, kind, uuid }: RowChange,
+): ResourceRow | undefined {
+  if (uuid !== undefined)
+    return db.get<ResourceRow>(
+      sql`SELECT * FROM resource WHERE uuid = ${uuid} AND settings_id = ${resource.settings_id}`,
+    );
+  return db.get<ResourceRow>(sql`
+    SELECT * FROM resource
+    WHERE settings_id = ${resource.settings_id} AND kind = ${kind}
+      AND backend_id = ${backendId ?? ''} AND backend_id <> ''`);
+}

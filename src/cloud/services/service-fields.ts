@@ -1,0 +1,110 @@
+import { customers } from '../../accounts/customers/customers.ts';
+import { projects } from '../../accounts/projects/projects.ts';
+import { embeddedQuotas } from '../../activity/quotas/embedded.ts';
+import { connectedProjects } from '../../kernel/access/visibility.ts';
+import {
+  FieldError,
+  optional,
+  readOnly,
+  readOnlyList,
+  readOnlyText,
+  uuidField,
+  type WritableField,
+  wrap,
+  writeOnly,
+} from '../../kernel/collection/field.ts';
+import { link } from '../../kernel/collection/links.ts';
+import {
+  booleanValue,
+  computedValue,
+  type Json,
+  linkValue,
+  listValue,
+  notNullText,
+  numberValue,
+  objectValue,
+  plainValue,
+  render,
+  textValue,
+} from '../../kernel/collection/representation.ts';
+import { boolean, shownAs, text, url } from '../../kernel/collection/values.ts';
+import { raw } from '../../kernel/db/sql.ts';
+import { memoised } from '../../kernel/memoised.ts';
+import type { Catalogue } from '../catalogue/catalogue.ts';
+import { typedLink } from './paths.ts';
+import { ofSettings } from './service-filters.ts';
+import { credentialFields, geolocations, hostField, optionFields, settingsCertifications } from './settings-fields.ts';
+import { settingsTarget } from './targets.ts';
+
+const fromSettings = (json: Json): Json =>
+  computedValue(`(SELECT ${render(json)} FROM service_settings st WHERE st.id = v.settings_id)`, json.shape);
+const ofCustomer = (column: string): string => `(SELECT ${column} FROM customer WHERE id = v.customer_id)`;
+const visibleProject = `(@all OR p.id IN (${connectedProjects(raw('@caller')).text}))`;
+
+/** Link of the service in alias `v`. */
+const serviceLink = typedLink(ofSettings('type'), '', 'v.uuid');
+
+const serviceName = shownAs(
+  wrap(optional(text({ max: 150, required: true, example: 'Cloud of Alice' })), (parse) => (value, request, form) => {
+    if (value === null || (typeof value === 'string' && value.trim() === ''))
+      throw new FieldError(['Name cannot be empty']);
+    return parse(value, request, form);
+  }),
+  () => textValue(ofSettings('name')),
+);
+
+/** Members that creation takes and answers never show. */
+const unseen = <F extends Readonly<Record<string, WritableField>>>(members: F): F =>
+  // The same names with the same kinds of fields.
+  Object.fromEntries(
+    Object.entries(members).map(([name, field]) => [
+      name,
+      writeOnly({ ...field, input: { ...field.input, update: false } }),
+    ]),
+  ) as F;
+
+/** All members of services, in order (services.md 4.1), with the options of all types. */
+export const serviceFields = memoised((catalogue: Catalogue) => {
+  // What members these are is not known to the types: the catalogue says it.
+  const options: object = unseen(optionFields(catalogue));
+  return {
+    url: readOnly('field', { type: 'string', format: 'uri' }, serviceLink, { label: 'URL' }),
+    uuid: uuidField(),
+    name: serviceName,
+    service_type: readOnlyText(textValue(ofSettings('type'))),
+    state: readOnlyText(textValue(ofSettings('state'))),
+    error_message: readOnlyText(textValue(ofSettings('error_message'))),
+    shared: readOnly('boolean', { type: 'boolean' }, booleanValue(ofSettings('shared'))),
+    projects: readOnlyList(
+      listValue(
+        objectValue({ url: linkValue('projects', 'p.uuid'), uuid: plainValue('p.uuid'), name: notNullText('p.name') }),
+        `service_project_link l JOIN project p ON p.id = l.project_id WHERE l.service_id = v.id AND ${visibleProject}`,
+        'p.name COLLATE NOCASE, p.id',
+      ),
+    ),
+    customer: link({ required: true, update: false, to: () => customers, key: ofCustomer('uuid') }),
+    customer_uuid: readOnlyText(plainValue(ofCustomer('uuid'))),
+    customer_name: readOnlyText(notNullText(ofCustomer('name'))),
+    customer_native_name: readOnlyText(notNullText(ofCustomer('native_name'))),
+    settings: link({ update: false, to: () => settingsTarget, key: ofSettings('uuid') }),
+    settings_uuid: readOnlyText(plainValue(ofSettings('uuid'))),
+    resources_count: readOnly(
+      'integer',
+      { type: 'integer' },
+      numberValue(
+        `(SELECT count(*) FROM resource r JOIN project p ON p.id = r.project_id WHERE r.service_id = v.id AND NOT r.is_part AND ${visibleProject})`,
+      ),
+    ),
+    available_for_all: boolean(),
+    homepage: shownAs(url({ max: 255, update: false }), () => textValue(ofSettings('homepage'))),
+    terms_of_services: shownAs(url({ max: 255, update: false }), () => textValue(ofSettings('terms_of_services'))),
+    certifications: readOnlyList(fromSettings(settingsCertifications)),
+    geolocations: readOnlyList(fromSettings(geolocations)),
+    quotas: readOnlyList(embeddedQuotas('service', 'v.id')),
+    project: writeOnly(link({ update: false, to: () => projects, key: "''" })),
+    ...unseen({ scope: hostField, ...credentialFields }),
+    ...options,
+  };
+});
+
+export type ServiceFields = ReturnType<typeof serviceFields>;

@@ -1,0 +1,95 @@
+import type { Clock } from '../clock.ts';
+import type { Config } from '../config/config.ts';
+import type { Database } from '../db/database.ts';
+import type { QueryCache } from '../db/query-cache.ts';
+import type { IncomingRequest } from '../http/incoming-request.ts';
+import type { Log } from '../log.ts';
+import type { Resolver } from '../net/resolver.ts';
+import type { Actor, Caller } from './caller.ts';
+import type { PasswordHasher } from './passwords.ts';
+import type { RateLimit } from './rate-limit.ts';
+import type { Guards, Reactions } from './reactions.ts';
+import type { Secrets } from './secrets.ts';
+import type { ServiceKeys } from './service-keys.ts';
+import type { TokenRow, TokenUse } from './token-use.ts';
+
+/** What is sent from here: events to hooks, and mails of invitations. */
+export type OutboxName = 'hooks' | 'invitations';
+
+/** What one running Tenantry consists of; everything that would otherwise be a global. */
+export interface App {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly config: Config;
+  readonly log: Log;
+  /** Cryptographic random bytes; replaced by a seeded source in reproducible fixtures. */
+  readonly random: (bytes: number) => Buffer;
+  /** Finds the addresses of hosts that are not the operator's own choice. */
+  readonly resolve: Resolver;
+  readonly passwords: PasswordHasher;
+  readonly secrets: Secrets;
+  readonly tokenUse: TokenUse;
+  /** The tokens presented since the last write, with their owners. */
+  readonly knownTokens: QueryCache<TokenRow>;
+  /** What follows from changes, and what forbids them. */
+  readonly reactions: Reactions;
+  readonly guards: Guards;
+  /** Whether a path is one of the API's. */
+  readonly isPath: (path: string) => boolean;
+  /** Whether a path is that of an object, of whatever collection, that the caller of a request sees. */
+  readonly isObject: (request: RequestContext, path: string) => boolean;
+  /** Told when something that these queues of an outbox are to send has been committed. */
+  readonly wakeOutbox: (outbox: OutboxName, queues: readonly number[]) => void;
+  /** How often the open check of invitations is called from an address. */
+  readonly invitationChecks: RateLimit;
+  /** What the service signs and decrypts with in single sign-on; undefined where that is not set up. */
+  readonly samlKeys: ServiceKeys | undefined;
+  /** How often logins by single sign-on are started from an address. */
+  readonly samlLogins: RateLimit;
+  /** Told when a user's password has been changed. */
+  readonly passwordChanged: (username: string) => void;
+}
+
+/** On whose behalf something is changed: a caller's request, or, with nobody, a timer or the command line. */
+export interface Context {
+  readonly app: App;
+  readonly actor: Actor | null;
+  /** The client's address; null outside of a request. */
+  readonly address: string | null;
+  /** The instant at which all of it happens, in microseconds. */
+  readonly now: number;
+}
+
+/** The context of what a request asks for. */
+export interface RequestContext extends Context {
+  readonly incoming: IncomingRequest;
+  /** Null on open endpoints. */
+  readonly actor: Caller | null;
+}
+
+/** The context of work that no request asked for. */
+export const systemContext = (app: App): Context => ({ app, actor: null, address: null, now: app.clock.now() });
+
+/** A new object's uuid: 32 lower-case hex digits, version 4. */
+export function newUuid(app: App): string {
+  const bytes = app.random(16);
+  bytes[6] = ((bytes[6] as number) & 0x0f) | 0x40;
+  bytes[8] = ((bytes[8] as number) & 0x3f) | 0x80;
+  return bytes.toString('hex');
+}
+
+/**
+ * Uuids of this many new objects that start with the time (version 7), so that an index takes them side by side.
+ * See src/decisions/ordered-uuids.md.
+ */
+export function newOrderedUuids({ app, now }: Context, count: number): string[] {
+  const random = app.random(10 * count);
+  const time = Math.floor(now / 1000)
+    .toString(16)
+    .padStart(12, '0');
+  for (let i = 0; i < random.length; i += 10) {
+    random[i] = ((random[i] as number) & 0x0f) | 0x70;
+    random[i + 2] = ((random[i + 2] as number) & 0x3f) | 0x80;
+  }
+  return Array.from({ length: count }, (_, i) => time + random.toString('hex', 10 * i, 10 * i + 10));
+}

@@ -1,0 +1,83 @@
+import type { Request } from '../access/request.ts';
+import type { Right } from '../access/right.ts';
+import { conflict } from '../http/error.ts';
+import type { Reply } from '../http/reply.ts';
+import type { Parent, Row } from './collection-spec.ts';
+import { describeFields, type Endpoint, type Operation, type Output } from './endpoint.ts';
+import type { Fields, NewValues } from './field.ts';
+import { type ObjectAction, titleOf } from './object-options.ts';
+import { validate } from './validate.ts';
+
+/** The declaration of an action: POST below the path of an object. */
+export interface ActionSpec<F extends Fields, R extends Row, P, A = NewValues<F>> {
+  readonly on: Parent<R>;
+  /** Last segment of its path. */
+  readonly name: string;
+  /** What OPTIONS calls it behind the kind; default: its name in title case. */
+  readonly title?: string;
+  /** One sentence for the documentation. */
+  readonly summary: string;
+  /** What OPTIONS says of it; default: the summary. */
+  readonly description?: string;
+  readonly right: Right<R>;
+  /** Fields of the body; absent: none is read. */
+  readonly fields?: F;
+  /** A valid body for the documentation; default: the required fields with their examples. */
+  readonly example?: Readonly<Record<string, unknown>> | undefined;
+  readonly isDestructive?: boolean;
+  /** What the values come to, before the state is looked at; throws 400. Absent: the values themselves. */
+  readonly accept?: (request: Request, row: R, values: NewValues<F>) => A;
+  /** The text of the 409 it would get now; undefined when nothing is in its way. */
+  readonly refusalReason?: (request: Request, row: R) => string | undefined;
+  /** Slow work that must not happen inside the transaction. */
+  readonly prepare?: (request: Request, row: R, accepted: NoInfer<A>) => Promise<P>;
+  readonly run: (request: Request, row: R, accepted: NoInfer<A>, prepared: P) => Reply;
+  /** What a success answers. */
+  readonly output: Output;
+  /** Refusals besides those that every action has, for the documentation. */
+  readonly refusals?: Operation['refusals'];
+}
+
+/** An action made from its declaration: the endpoint, and what OPTIONS of the object tells of it. */
+export interface Action<R> extends ObjectAction<R> {
+  readonly endpoint: Endpoint;
+}
+
+/** Makes an action from its declaration: 404, right, body, state, in this order (core.md 1.2). */
+export function action<R extends Row, F extends Fields = Record<never, never>, P = undefined, A = NewValues<F>>(
+  spec: ActionSpec<F, R, P, A>,
+): Action<R> {
+  const { example, fields, isDestructive, name, on, output, prepare, refusalReason, refusals, right, summary } = spec;
+  const accepted = (request: Request): [R, A] => {
+    const row = on.find(request);
+    right.demand(request, row);
+    // Without fields the values are empty, which the compiler cannot know; the body is not even looked at.
+    const values = fields ? validate(fields, request, 'create') : ({} as NewValues<F>);
+    // Without `accept` the two types are one, which it cannot know either.
+    return [row, spec.accept ? spec.accept(request, row, values) : (values as unknown as A)];
+  };
+  const post: Operation = {
+    summary,
+    allowedFor: right.allowedFor,
+    ...(fields && { input: { fields, purpose: 'create', ...(example && { example }) } }),
+    output,
+    ...(refusals && { refusals }),
+    ...(prepare && { prepare: async (request: Request) => prepare(request, ...accepted(request)) }),
+    handle: (request: Request, prepared: P) => {
+      const [row, values] = accepted(request);
+      const reason = refusalReason?.(request, row);
+      if (reason !== undefined) throw conflict(reason);
+      return spec.run(request, row, values, prepared);
+    },
+  };
+  const endpoint: Endpoint = {
+    path: `/api/${on.path}/:key/${name}/`,
+    ...(on.spec.key && { key: on.spec.key }),
+    name: `${on.spec.kind} ${spec.title ?? titleOf(name)}`,
+    description: spec.description ?? summary,
+    actions: (request) =>
+      right.may(request, on.find(request)) ? { POST: describeFields(fields ?? {}, request, 'create') } : undefined,
+    operations: { POST: post },
+  };
+  return { name, method: 'POST', isDestructive, tail: `${name}/`, fields, right, refusalReason, endpoint };
+}

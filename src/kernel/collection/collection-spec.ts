@@ -1,0 +1,124 @@
+import type { Caller } from '../access/caller.ts';
+import type { Request } from '../access/request.ts';
+import type { Right, Visibility } from '../access/right.ts';
+import type { Sql } from '../db/sql.ts';
+import type { Reply } from '../http/reply.ts';
+import type { KeyKind } from '../http/router.ts';
+import type { BodySpec, Operation, Output } from './endpoint.ts';
+import type { Fields, NewValues, Values } from './field.ts';
+import type { Filters } from './filter.ts';
+import type { Listing, ListSpec, Parameters } from './listing.ts';
+import type { Narrowing, ObjectAction } from './object-options.ts';
+import type { Purpose } from './validate.ts';
+
+/** A row of a table that is addressed by uuid, or by its id as `pk`. */
+export interface Row {
+  readonly id: number;
+  readonly uuid: string;
+}
+
+/** The declaration of a collection: what it consists of, who sees it, who may do what, and what a change does. */
+export interface CollectionSpec<F extends Fields, R extends Row, A = NewValues<F>>
+  extends Omit<ListSpec, 'fields' | 'title'> {
+  /** Segment behind /api/. */
+  readonly path: string;
+  /** Singular name, as OPTIONS shows it: `Customer`. */
+  readonly kind: string;
+  /** Name of the schema of its objects; default: that of the kind. */
+  readonly title?: string;
+  readonly description: string;
+  readonly fields: F;
+  /** What objects are addressed by; default: uuid. */
+  readonly key?: KeyKind;
+  /** Who sees an object: a condition on the alias. */
+  readonly visible: Visibility;
+  /** Condition for objects that writes may address, where it differs from `visible`. */
+  readonly writable?: (caller: Caller) => Sql;
+  /** Whether OPTIONS describes the fields to the caller; default: when he may write. */
+  readonly described?: (request: Request, row: R | undefined) => boolean;
+  /** Whether a field of a body is looked at, for the object being changed; default: every writable one. */
+  readonly accepts?: (request: Request, name: string, row: R | undefined) => boolean;
+  /**
+   * What OPTIONS of the list and of an object shows: the fields of a body (core.md 1.10), or the actions that the caller may
+   * take, with the reasons why not (services.md 9), among them those that are declared beside the collection.
+   */
+  readonly options?: {
+    readonly actions: () => readonly ObjectAction<R>[];
+    /** Whether the list tells of the actions of its objects, too. */
+    readonly inList?: boolean;
+    /** The uuids that links of forms are narrowed by. */
+    readonly narrowing?: (request: Request, row: R) => Narrowing;
+  };
+  /** The list, where a query of its own finds the page: what it reads besides the filters, and its answer. */
+  readonly page?: {
+    readonly filters: Filters;
+    readonly orderings: readonly string[];
+    readonly run: (request: Request, listing: Listing) => Reply;
+  };
+  /** What an answer about one object has beyond what its row and the fields make of it. */
+  readonly detail?: {
+    /** What the query of its address may ask for. */
+    readonly filters: Filters;
+    /** The instant from which the same data make another document; undefined: none. */
+    readonly until: (request: Request) => number | undefined;
+    /** The JSON text with what SQL cannot read. */
+    readonly complete: (request: Request, id: number, text: string) => string;
+  };
+  /** Valid bodies for the documentation, where the required fields alone are none. */
+  readonly examples?: Readonly<Partial<Record<Purpose, Readonly<Record<string, unknown>>>>>;
+  readonly create?: {
+    /** One sentence for the documentation; default: one with the kind. */
+    readonly summary?: string;
+    /** The body as the documentation describes it; default: the fields, as a schema with a name. */
+    readonly input?: BodySpec;
+    /** The right as far as it does not depend on the body; absent: everybody. */
+    readonly right?: Right;
+    /** Rules across fields; throws 400. */
+    readonly check?: (request: Request, values: NewValues<F>) => void;
+    /** What the values come to, with all that they name; throws 400. Absent: the values themselves. */
+    readonly accept?: (request: Request, values: NewValues<F>) => A;
+    /** The right that depends on what the body names. */
+    readonly rightWith?: Right<A>;
+    /** Creates the object and everything that goes with it; answers its id. */
+    readonly run: (request: Request, accepted: A) => number | Created;
+    /** Slow work that may refuse a creation before its transaction begins. Throws 400. */
+    readonly prepare?: (request: Request, accepted: A) => Promise<void>;
+    /** Refusals besides those that every creation has, for the documentation. */
+    readonly refusals?: Operation['refusals'];
+  };
+  readonly update?: {
+    readonly right: Right<R>;
+    /** The text of the 409 that an update would get now; undefined when nothing is in its way. */
+    readonly refusalReason?: (request: Request, row: R) => string | undefined;
+    readonly check?: (request: Request, values: Values<F>, row: R) => void;
+    /** The right that depends on what the body names. */
+    readonly rightWith?: Right<{ readonly row: R; readonly values: Values<F> }>;
+    readonly run: (request: Request, row: R, values: Values<F>) => void;
+  };
+  readonly delete?: {
+    /** One sentence for the documentation; default: one with the kind. */
+    readonly summary?: string;
+    readonly right: Right<R>;
+    /** The text of the 409 that a deletion would get now; undefined when nothing is in its way. */
+    readonly refusalReason?: (request: Request, row: R) => string | undefined;
+    /** Booleans of the query, with their defaults. */
+    readonly flags?: Readonly<Record<string, boolean>> | undefined;
+    /** What it answers where that is not 204: deletions that go on after the answer. */
+    readonly output?: Output;
+    readonly run: ((request: Request, row: R) => Reply) | ((request: Request, row: R) => void);
+  };
+}
+
+/** A new object, with what only the answer to its creation shows. */
+export interface Created {
+  readonly id: number;
+  readonly parameters: Parameters;
+}
+
+/** What a path below an object needs to know of the collection that the object is of. */
+export interface Parent<R extends Row> {
+  readonly path: string;
+  readonly spec: { readonly kind: string; readonly key?: KeyKind };
+  /** The object that the path names. Throws 404. */
+  find(request: Request): R;
+}

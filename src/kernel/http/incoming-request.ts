@@ -1,0 +1,63 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { type Body, parseBody } from './body.ts';
+import { HttpError } from './error.ts';
+import { Query } from './query.ts';
+
+/** The path of a target, with its trailing slash: without it the same is served (core.md 1.1). */
+export function pathOf(target: string): string {
+  const path = target.split('?', 1)[0] as string;
+  return path.endsWith('/') ? path : `${path}/`;
+}
+
+/** A request as it came from the network, complete with its body. */
+export class IncomingRequest {
+  readonly path: string;
+  readonly query: Query;
+  #body: Body | HttpError | undefined;
+
+  constructor(
+    /** Unique in this deployment; sent back as X-Request-Id. */
+    readonly id: string,
+    readonly method: string,
+    target: string,
+    readonly headers: IncomingHttpHeaders,
+    /** The client's address, behind trusted proxies the one they report. */
+    readonly address: string,
+    /** Scheme and host that links start with, without a trailing slash. */
+    readonly base: string,
+    /** The raw body; null when it was larger than the limit. */
+    private readonly content: Buffer | null = null,
+  ) {
+    const mark = target.indexOf('?');
+    this.path = pathOf(target);
+    this.query = new Query(mark < 0 ? '' : target.slice(mark + 1));
+  }
+
+  /** Reads the body as far as that needs waiting; what is wrong with it is only told when `body` is asked for. */
+  async prepareBody(): Promise<void> {
+    this.#body = await this.#read();
+  }
+
+  /** The body's members. Throws 413, 415, 400. */
+  body(): Body {
+    this.#body ??= this.#read() as Body | HttpError;
+    if (this.#body instanceof HttpError) throw this.#body;
+    return this.#body;
+  }
+
+  /** Whether reading the body has to wait for something, so that `prepareBody` is needed. */
+  get isMultipart(): boolean {
+    return /^\s*multipart\//i.test(this.headers['content-type'] ?? '');
+  }
+
+  #read(): Body | HttpError | Promise<Body | HttpError> {
+    if (this.content === null) return new HttpError(413, { detail: 'Request body is too large.' });
+    try {
+      const body = parseBody(this.content, this.headers['content-type']);
+      return body instanceof Promise ? body.catch((error: HttpError) => error) : body;
+    } catch (error) {
+      if (error instanceof HttpError) return error;
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,188 @@
+/** Sends what is in an outbox, some at a time. See src/decisions/deliveries-per-turn.md. */
+import { type App, type Context, systemContext } from '../access/app.ts';
+import type { Outcome } from './outcome.ts';
+
+/** A bound on attempts under way at once, and the queues that wait for it. */
+export interface ConcurrencyLimit {
+  readonly limit: number;
+  running: number;
+  readonly waiting: Set<number>;
+}
+
+export const concurrencyLimit = (limit: number): ConcurrencyLimit => ({ limit, running: 0, waiting: new Set() });
+
+/** Rows that are to be sent: which, in what order, and how. Rows of one queue go one at a time. */
+export interface Outbox<Delivery extends { readonly uuid: string }> {
+  /** Queues that may have something due by then; `isMore`: asked again at once, there are others. */
+  due(now: number): { readonly queues: readonly number[]; readonly isMore: boolean };
+  /** What a queue sends now. */
+  next(queue: number, now: number): Delivery | undefined;
+  lane(delivery: Delivery): ConcurrencyLimit;
+  /** The queues that wait for a lane are forgotten when the outbox is closed. */
+  readonly lanes: readonly ConcurrencyLimit[];
+  /** One attempt. Rejects only on a fault of the program. */
+  send(delivery: Delivery, context: Context): Promise<Outcome>;
+  /** Writes down how an attempt ended. Runs inside a write. */
+  settle(context: Context, delivery: Delivery, outcome: Outcome): void;
+  /** Breaks off what is under way. */
+  close(): void;
+}
+
+/** An attempt that has ended; without an outcome it was broken off by the shutdown. */
+interface Finished<Delivery> {
+  readonly queue: number;
+  readonly delivery: Delivery;
+  readonly lane: ConcurrencyLimit;
+  readonly outcome: Outcome | undefined;
+}
+
+/** Attempts begun in one turn of the event loop: under load, requests get the greater part of it. */
+const begunInTurn = 5;
+/** How long, in milliseconds, a shutdown waits for attempts under way; what is broken off is sent again by the next start. */
+const shutdownPatience = 1000;
+
+/**
+ * Takes deliveries from an outbox: those that have come due, when the timer polls, and new ones when their commit wakes
+ * it. Of each queue one at a time, and the next when the result of the last is on disk.
+ */
+export class DeliveryWorker<Delivery extends { readonly uuid: string }> {
+  /** Queues that may have something to send, in the order they came. */
+  readonly #ready = new Set<number>();
+  readonly #busy = new Set<number>();
+  #finished: Finished<Delivery>[] = [];
+  #isScheduled = false;
+  #isClosing = false;
+  #isClosed = false;
+  #idle: (() => void)[] = [];
+
+  constructor(
+    private readonly app: App,
+    private readonly outbox: Outbox<Delivery>,
+  ) {}
+
+  /** Deliveries of these queues have been committed. */
+  wake(queues: readonly number[]): void {
+    for (const queue of queues) this.#ready.add(queue);
+    this.#schedule();
+  }
+
+  /** Takes whatever is due by the clock. */
+  poll(): void {
+    const { isMore, queues } = this.outbox.due(this.app.clock.now());
+    this.wake(queues);
+    if (isMore) setImmediate(() => this.#isClosing || this.poll());
+  }
+
+  /** Resolves when nothing is under way and nothing is due. */
+  idle(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#idle.push(resolve);
+      this.#schedule();
+    });
+  }
+
+  /** Begins nothing more, waits a little for what is under way and breaks off the rest. */
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    this.#ready.clear();
+    for (const { waiting } of this.outbox.lanes) waiting.clear();
+    let patience: NodeJS.Timeout | undefined;
+    await Promise.race([this.idle(), new Promise((resolve) => (patience = setTimeout(resolve, shutdownPatience)))]);
+    clearTimeout(patience);
+    this.#isClosed = true;
+    this.outbox.close();
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    setImmediate(() => this.#turn());
+  }
+
+  /** Once a turn of the event loop: writes the results that came in, and when they are committed begins what is due. */
+  #turn(): void {
+    const { db, log } = this.app;
+    const finished = this.#finished;
+    this.#finished = [];
+    let failure: unknown;
+    try {
+      if (finished.some(({ outcome }) => outcome)) db.write(() => this.#settle(finished));
+    } catch (error) {
+      failure = error;
+    }
+    // Also what others have written must be committed before it is sent.
+    db.afterCommit((error) => {
+      failure ??= error;
+      if (failure !== undefined) log.error({ err: failure }, 'results of deliveries could not be saved');
+      this.#isScheduled = false;
+      this.#release(finished, failure === undefined);
+      this.#begin();
+    });
+  }
+
+  #settle(finished: readonly Finished<Delivery>[]): void {
+    const context = systemContext(this.app);
+    for (const { delivery, outcome } of finished) if (outcome) this.outbox.settle(context, delivery, outcome);
+  }
+
+  /** Lets the queues of attempts that have ended, and those that waited for their lanes, begin another. */
+  #release(finished: readonly Finished<Delivery>[], isSaved: boolean): void {
+    for (const { lane, queue } of finished) {
+      this.#busy.delete(queue);
+      lane.running--;
+      const [waiting] = lane.waiting;
+      if (waiting !== undefined) {
+        lane.waiting.delete(waiting);
+        this.#ready.add(waiting);
+      }
+      // An attempt whose result could not be saved is repeated, but not before the next poll.
+      if (isSaved && !this.#isClosing) this.#ready.add(queue);
+    }
+    if (this.#finished.length > 0) this.#schedule();
+  }
+
+  #begin(): void {
+    let begun = 0;
+    const now = this.app.clock.now();
+    for (const queue of this.#ready) {
+      if (begun === begunInTurn) {
+        this.#schedule();
+        return;
+      }
+      this.#ready.delete(queue);
+      if (this.#busy.has(queue) || this.#isClosing) continue;
+      const delivery = this.outbox.next(queue, now);
+      if (!delivery) continue;
+      const lane = this.outbox.lane(delivery);
+      if (lane.running >= lane.limit) lane.waiting.add(queue);
+      else {
+        begun++;
+        void this.#attempt(queue, delivery, lane);
+      }
+    }
+    if (this.#busy.size > 0) return;
+    const idle = this.#idle;
+    this.#idle = [];
+    for (const resolve of idle) resolve();
+  }
+
+  async #attempt(queue: number, delivery: Delivery, lane: ConcurrencyLimit): Promise<void> {
+    this.#busy.add(queue);
+    lane.running++;
+    const outcome = await this.#send(delivery);
+    this.#finished.push({ queue, delivery, lane, outcome });
+    this.#schedule();
+  }
+
+  /** How an attempt ended; undefined when it was broken off by the shutdown. */
+  async #send(delivery: Delivery): Promise<Outcome | undefined> {
+    let outcome: Outcome;
+    try {
+      outcome = await this.outbox.send(delivery, systemContext(this.app));
+    } catch (error) {
+      this.app.log.error({ delivery: delivery.uuid, err: error }, 'delivery failed');
+      outcome = { status: 'failed', error: 'Internal error.' };
+    }
+    return this.#isClosed || (this.#isClosing && outcome.status === 'failed') ? undefined : outcome;
+  }
+}

@@ -1,0 +1,8 @@
+/** What the program knows to be there, although its type says that it may not be. Throws when it is not. */
+export function present<T>(value: T | null | undefined): T {
+  if (value === undefined || value === null) throw new Error('What must be there is missing');
+  return value;
+}
+
+/** What was thrown, as an error. */
+export const errorOf = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(String(thrown)));

@@ -1,0 +1,33 @@
+/**
+ * What each page of src/decisions is worth: the program as it is beside the same work without the trick, in turns.
+ *
+ *   npm run bench -- --only decisions              all of them, about two minutes
+ *   npm run bench -- --only decisions:storage      one file of test/bench/decisions
+ *
+ * Prints a Markdown table. Ratios hold on a machine that does other things, too; the figures beside them do not.
+ */
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { answers } from './decisions/answers.ts';
+import { comparisonTable, type Measure } from './decisions/comparison.ts';
+import { log } from './decisions/log.ts';
+import { network } from './decisions/network.ts';
+import { start } from './decisions/start.ts';
+import { storage } from './decisions/storage.ts';
+
+/** By the name of their files. */
+export const measures: Readonly<Record<string, Measure>> = { storage, log, answers, start, network };
+
+/** Makes the comparisons of these files inside `folder`. */
+export async function run(folder: string, names: readonly string[], tell: (text: string) => void): Promise<string> {
+  const comparisons = [];
+  for (const name of names) {
+    const own = join(folder, `decisions-${name}`);
+    rmSync(own, { recursive: true, force: true });
+    mkdirSync(own, { recursive: true });
+    tell(`Decisions: ${name} …`);
+    comparisons.push(...(await (measures[name] as Measure)(own)));
+    rmSync(own, { recursive: true });
+  }
+  return comparisonTable(comparisons);
+}

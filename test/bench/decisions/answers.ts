@@ -1,0 +1,194 @@
+/** What the decisions about answers are worth: routes, pages in two steps, JSON built in SQLite, remembered counts. */
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import SQLite from 'better-sqlite3';
+import { Router as IttyRouter } from 'itty-router';
+import { customers } from '../../../src/accounts/customers/customers.ts';
+import { api } from '../../../src/app/api.ts';
+import { builtIn } from '../../../src/app/providers.ts';
+import { createServer, type Server } from '../../../src/app/server.ts';
+import type { App } from '../../../src/kernel/access/app.ts';
+import type { Caller } from '../../../src/kernel/access/caller.ts';
+import { Request } from '../../../src/kernel/access/request.ts';
+import { visibleCustomers } from '../../../src/kernel/access/visibility.ts';
+import type { Endpoint } from '../../../src/kernel/collection/endpoint.ts';
+import { viewerOf } from '../../../src/kernel/collection/listing.ts';
+import { renderObject } from '../../../src/kernel/collection/representation.ts';
+import { raw, type Sql, sql } from '../../../src/kernel/db/sql.ts';
+import { IncomingRequest } from '../../../src/kernel/http/incoming-request.ts';
+import { Router } from '../../../src/kernel/http/router.ts';
+import { numberMark } from '../ask.ts';
+import { customersOf } from '../peer/customers.ts';
+import { startLoad } from '../processes.ts';
+import { seed, tokenOf } from '../seed.ts';
+import { type Comparison, inTurns, type Measure, microsecondsEach, used } from './comparison.ts';
+
+const base = 'http://tenantry.example';
+const size = { name: '1,000', customers: 1000, users: 2000 };
+const rounds = 7;
+
+export const answers: Measure = async (folder) => {
+  const routed = await routes();
+  await seed(join(folder, 'tenantry.db'), size);
+  const server = await createServer({ data: folder, port: 0, log_level: 'silent' });
+  try {
+    return [
+      ...routed,
+      ...(await jsonInSqlite(server.app, folder)),
+      ...(await twoSteps(server.app)),
+      ...(await counts(server.app)),
+      ...(await documents(server)),
+    ];
+  } finally {
+    await server.close();
+  }
+};
+
+/** Finds every route of the API once, with a key where it has one. */
+async function routes(): Promise<Comparison[]> {
+  const own = new Router<Endpoint>();
+  const theirs = IttyRouter();
+  for (const endpoint of api(builtIn)) {
+    own.add(endpoint);
+    theirs.all(endpoint.path, () => endpoint);
+  }
+  const uuid = '0a1b2c3d4e5f60718293a4b5c6d7e8f9';
+  const paths = api(builtIn).map(({ key, path }) => path.replaceAll(/:\w+/g, key === 'pk' ? '7' : uuid));
+  const requests = paths.map((path) => ({ method: 'GET', url: base + path }));
+  const found = (endpoint: Endpoint | undefined): void => {
+    if (!endpoint) throw new Error('A path of the API was not found');
+  };
+  const each = async (find: (i: number) => unknown): Promise<number> => {
+    const started = used();
+    for (let time = 0; time < 20; time++) for (let i = 0; i < paths.length; i++) await find(i);
+    return (used() - started) / 20 / paths.length;
+  };
+  const figures = await inTurns(
+    rounds,
+    () => microsecondsEach(20 * paths.length, (i) => found(own.find(paths[i % paths.length] as string)?.endpoint)),
+    () => each(async (i) => found((await theirs.fetch(requests[i] as (typeof requests)[number])) as Endpoint)),
+  );
+  const patterns = theirs.routes.map(([, pattern]) => pattern);
+  const inOneList = await inTurns(
+    rounds,
+    () => microsecondsEach(20 * paths.length, (i) => found(own.find(paths[i % paths.length] as string)?.endpoint)),
+    () =>
+      microsecondsEach(20 * paths.length, (i) => {
+        const path = paths[i % paths.length] as string;
+        return patterns.find((pattern) => pattern.exec(path));
+      }),
+  );
+  const what = `Finding one of ${api(builtIn).length} routes`;
+  return [
+    { page: 'router', what: `${what}, against the loop of itty-router`, unit: 'µs', ...figures },
+    { page: 'router', what: `${what}, against its patterns in one list`, unit: 'µs', ...inOneList },
+  ];
+}
+
+function callerNamed({ db }: App, username: string): Caller {
+  const row = db.get<{ id: number; uuid: string; is_staff: number; full_name: string; native_name: string }>(
+    sql`SELECT id, uuid, is_staff, full_name, native_name FROM user WHERE username = ${username}`,
+  );
+  if (!row) throw new Error(`There is no ${username}`);
+  const { full_name: fullName, id, is_staff: isStaff, native_name: nativeName, uuid } = row;
+  return { id, uuid, username, fullName, nativeName, isStaff: isStaff === 1, isSupport: false, tokenId: 0, token: '' };
+}
+
+function requestOf(app: App, caller: Caller, target: string): Request {
+  const incoming = new IncomingRequest('bench', 'GET', target, {}, '127.0.0.1', base);
+  return new Request(app, incoming, {}, caller, app.clock.now());
+}
+
+/** Ten customers as JSON text, and by reading rows, one query for each relation, into objects: the peer of the benchmark. */
+async function jsonInSqlite(app: App, folder: string): Promise<Comparison[]> {
+  const handle = new SQLite(join(folder, 'tenantry.db'), { readonly: true });
+  handle.pragma('mmap_size = 1073741824');
+  const peer = customersOf(handle);
+  const staff = callerNamed(app, 'staff');
+  const request = requestOf(app, staff, '/api/customers/');
+  const ids = app.db.values<number>(raw('SELECT id FROM customer ORDER BY name COLLATE NOCASE, id LIMIT 10'));
+  const theirCaller = { id: staff.id, is_staff: 1, is_support: 0 } as unknown as Parameters<typeof peer.list>[1];
+  const kept = (): string => `[${customers.listing.represent(request, ids).join(',')}]`;
+  const without = (): string => JSON.stringify(peer.list(base, theirCaller, 1).items);
+  if (kept() !== without()) throw new Error('The two representations differ');
+  const figures = await inTurns(
+    rounds,
+    () => microsecondsEach(200, kept),
+    () => microsecondsEach(200, without),
+  );
+  handle.close();
+  return [{ page: 'json-in-sqlite', what: 'Ten customers as JSON', unit: 'µs', ...figures }];
+}
+
+/** A page by a query of ids and one of representations, and by one statement that does both. */
+async function twoSteps(app: App): Promise<Comparison[]> {
+  const { db } = app;
+  const { listing } = customers;
+  const members = Object.entries(listing.spec.fields).flatMap(([name, field]) =>
+    field.json ? [{ name, value: field.json(`c.${name}`), shown: field.shownIf }] : [],
+  );
+  const compare = async (person: string, order: string): Promise<Comparison> => {
+    const request = requestOf(app, callerNamed(app, person), '/api/customers/');
+    const visible = visibleCustomers(request.caller, 'c.id');
+    const where: Sql = visible.text === 'TRUE' ? raw('') : sql`WHERE ${visible}`;
+    const ids = sql`SELECT c.id FROM customer c ${where} ORDER BY ${raw(order)} LIMIT 10`;
+    // Visibility has one bound value at most: the caller, who is a parameter of the representation, too.
+    const atOnce = `SELECT ${renderObject(members)} FROM customer c ${where.text.replaceAll('?', '@caller')} ORDER BY ${order} LIMIT 10`;
+    const kept = (): string[] => listing.represent(request, db.values<number>(ids));
+    const without = (): string[] => db.named<string>(atOnce, viewerOf(request));
+    if (kept().join() !== without().join()) throw new Error('The two pages differ');
+    const figures = await inTurns(
+      rounds,
+      () => microsecondsEach(20, kept),
+      () => microsecondsEach(20, without),
+    );
+    return {
+      page: 'page-query-first',
+      what: `Ten customers as ${person} by ${order.split(',')[0]}`,
+      unit: 'µs',
+      ...figures,
+    };
+  };
+  return [await compare('owner', 'c.name COLLATE NOCASE, c.id'), await compare('staff', 'c.created, c.id')];
+}
+
+async function counts({ db }: App): Promise<Comparison[]> {
+  const query = sql`SELECT count(*) FROM project p WHERE p.name LIKE ${'%site%'}`;
+  const figures = await inTurns(
+    rounds,
+    () => microsecondsEach(50, () => db.count(query)),
+    () => microsecondsEach(50, () => db.value<number>(query)),
+  );
+  return [{ page: 'remembered-answers', what: 'The number of matches among 3,000 projects', unit: 'µs', ...figures }];
+}
+
+/** Requests by the load generator, a process of its own, for what was asked for before and for what never was: each has a new parameter. */
+async function documents({ app, url }: Server): Promise<Comparison[]> {
+  const uuids = app.db.values<string>(raw('SELECT uuid FROM customer LIMIT 100'));
+  const targets = {
+    'GET of a customer': uuids.map((uuid) => `/api/customers/${uuid}/?`),
+    'GET of ten customers': Array.from({ length: 20 }, (_, i) => `/api/customers/?page=${i + 1}&`),
+  };
+  const load = startLoad(fileURLToPath(new URL('../load.ts', import.meta.url)));
+  const each = async (asked: readonly string[], tail: string): Promise<number> => {
+    const requests = asked.map((target) => ({
+      method: 'GET' as const,
+      target: target + tail,
+      token: tokenOf('staff'),
+    }));
+    const started = used();
+    const { perSecond } = await load.run({ url, requests, connections: 16, milliseconds: 500 });
+    return (used() - started) / (perSecond / 2);
+  };
+  const comparisons: Comparison[] = [];
+  for (const [what, asked] of Object.entries(targets)) {
+    const figures = await inTurns(
+      rounds,
+      () => each(asked, 'fresh=0'),
+      () => each(asked, `fresh=${numberMark}`),
+    );
+    comparisons.push({ page: 'remembered-answers', what, unit: 'µs', ...figures });
+  }
+  await load.stop();
+  return comparisons;
+}

@@ -1,0 +1,219 @@
+/** What the decisions about the log of events are worth: query plans, the index of words, subjects remembered. */
+import { copyFileSync, mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import {
+  aboutObject,
+  byColumn,
+  count,
+  type Predicate,
+  pageIds,
+  select,
+} from '../../../src/activity/events/query-plan.ts';
+import { record } from '../../../src/activity/events/record.ts';
+import { visibleEvents } from '../../../src/activity/events/visibility.ts';
+import type { EventContext } from '../../../src/activity/scopes/scope.ts';
+import { createServer } from '../../../src/app/server.ts';
+import { type App, systemContext } from '../../../src/kernel/access/app.ts';
+import type { Actor, Caller } from '../../../src/kernel/access/caller.ts';
+import { Database } from '../../../src/kernel/db/database.ts';
+import { all, raw, sql } from '../../../src/kernel/db/sql.ts';
+import { logFile, seedLog } from '../events-seed.ts';
+import { median } from '../report.ts';
+import { type Comparison, inTurns, type Measure, microsecondsEach, used } from './comparison.ts';
+
+const events = 200_000;
+
+/** The log is made once, beside `folder`. */
+export const log: Measure = async (folder) => {
+  const seeded = logFile(dirname(folder), events);
+  await seedLog(seeded, events);
+  const data = join(folder, 'server');
+  mkdirSync(data);
+  copyFileSync(seeded, join(data, 'tenantry.db'));
+  const server = await createServer({ data, port: 0, log_level: 'silent' });
+  try {
+    return [
+      ...(await queryPlans(server.app)),
+      ...(await subjects(server.app)),
+      ...volumes(join(folder, 'words.db')),
+      ...(await entering(join(folder, 'entering.db'))),
+      ...removal(join(folder, 'removal.db')),
+    ];
+  } finally {
+    await server.close();
+  }
+};
+
+/** Pages of the log with its total, by the plan that the program chooses and by one statement that SQLite plans. */
+async function queryPlans({ db }: App): Promise<Comparison[]> {
+  const owner = db.get<{ id: number; uuid: string }>(sql`SELECT id, uuid FROM user WHERE username = 'owner'`);
+  if (!owner) throw new Error('There is no owner');
+  const caller = { ...owner, isStaff: false, isSupport: false } as Caller;
+  const user = db.value<string>(sql`SELECT uuid FROM user WHERE username = 'user.00100'`) as string;
+  const ofOwner = (): Predicate => visibleEvents(db, caller) as Predicate;
+  const aboutUser: Predicate = {
+    condition: sql`e.context ->> 'user_uuid' = ${user} OR e.context ->> 'affected_user_uuid' = ${user}`,
+    ways: [aboutObject('user', user)],
+  };
+  const ofType: Predicate = {
+    condition: sql`e.type = 'project_update_succeeded'`,
+    ways: [byColumn('event_type', 'e.type', ['project_update_succeeded'])],
+  };
+  const compare = async (what: string, criteria: () => Predicate[], number: number): Promise<Comparison> => {
+    const planned = (): number[] => {
+      const selection = select(db, criteria(), { from: undefined, to: undefined });
+      const total = count(db, selection);
+      return pageIds(db, selection, { number, size: 10, offset: (number - 1) * 10, last: number }, total, 'DESC');
+    };
+    const plain = (): number[] => {
+      const where = all(criteria().map(({ condition }) => condition));
+      db.value(sql`SELECT count(*) FROM event e WHERE ${where}`);
+      return db.values<number>(
+        sql`SELECT e.id FROM event e WHERE ${where} ORDER BY e.at DESC, e.id DESC LIMIT 10 OFFSET ${(number - 1) * 10}`,
+      );
+    };
+    if (planned().join() !== plain().join()) throw new Error('The two pages differ');
+    // As after a write, so that no count is remembered.
+    const fresh = (): number => microsecondsEach(3, () => [db.writes++, planned()]) / 1000;
+    const figures = await inTurns(3, fresh, () => microsecondsEach(1, plain) / 1000);
+    return { page: 'event-query-plans', what, unit: 'ms', ...figures };
+  };
+  const among = `${events.toLocaleString('en')} events`;
+  return [
+    await compare(`Count and first page of an owner, of ${among}`, () => [ofOwner()], 1),
+    await compare('… page 100', () => [ofOwner()], 100),
+    await compare('… of one type', () => [ofOwner(), ofType], 1),
+    await compare('Count and first page about one user, as staff', () => [aboutUser], 1),
+  ];
+}
+
+/** Recording an event about a project by its owner, with the ids of its subjects remembered and forgotten each time. */
+async function subjects(app: App): Promise<Comparison[]> {
+  const { db } = app;
+  const actors = db.all<Actor>(
+    sql`SELECT uuid, username, full_name AS fullName, native_name AS nativeName FROM user ORDER BY id LIMIT 10`,
+  );
+  const projects = db.all<EventContext>(
+    sql`SELECT p.uuid AS project_uuid, p.name AS project_name, c.uuid AS customer_uuid, c.name AS customer_name
+      FROM project p JOIN customer c ON c.id = p.customer_id ORDER BY p.id LIMIT 50`,
+  );
+  const recording = (isForgotten: boolean): number => {
+    const each = microsecondsEach(1000, (i) => {
+      if (isForgotten) db.rollbackCount++;
+      const context = { ...systemContext(app), actor: actors[i % actors.length] as Actor };
+      db.write(() => record(context, 'project_update_succeeded', projects[i % projects.length] as EventContext));
+    });
+    db.commit();
+    return each;
+  };
+  const figures = await inTurns(
+    15,
+    () => recording(false),
+    () => recording(true),
+  );
+  return [{ page: 'remembered-subjects', what: 'Recording an event', unit: 'µs', ...figures }];
+}
+
+/** An index of words as migration 0015 makes it, in a file of its own. */
+function openIndex(file: string, options = ''): Database {
+  const db = Database.open(file);
+  db.pragma('synchronous = OFF');
+  db.script(
+    `CREATE VIRTUAL TABLE entry USING fts5 (words, content = ''${options}, tokenize = "ascii tokenchars '_|'");
+     INSERT INTO entry (entry, rank) VALUES ('automerge', 0)`,
+  );
+  return db;
+}
+
+const told = ['customer', 'has', 'been', 'updated', 'normal', 'c', 'nordic', 'analytics'];
+const textOf = (event: number, volume?: number): string =>
+  [...told, `n${event % 1000}`].map((word) => (volume === undefined ? word : `${word}|${volume}`)).join(' ');
+
+/** The longest of many steps that each enter 128 events and merge in proportion, with the volume behind each word and without. */
+function volumes(file: string): Comparison[] {
+  const longest = (name: string, hasVolumes: boolean): number => {
+    const db = openIndex(file + name);
+    const taken: number[] = [];
+    for (let event = 1; event < events; ) {
+      const started = used();
+      db.write(() => {
+        for (let i = 0; i < 128; i++, event++)
+          db.run(
+            sql`INSERT INTO entry (rowid, words) VALUES (${event}, ${textOf(event, hasVolumes ? event >> 13 : undefined)})`,
+          );
+        for (let i = 0; i < 4; i++) db.run(raw("INSERT INTO entry (entry, rank) VALUES ('merge', 16)"));
+      });
+      db.commit();
+      taken.push((used() - started) / 1000);
+    }
+    db.close();
+    return Math.max(...taken.slice(10));
+  };
+  const [kept, without] = [longest('volumes', true), longest('words', false)];
+  const what = `The longest step of entering words, of ${events.toLocaleString('en')} events`;
+  return [{ page: 'index-of-words', what, unit: 'ms', kept, without }];
+}
+
+/** Entering the words of events together, later, and each in the write that records it. */
+async function entering(file: string): Promise<Comparison[]> {
+  const db = openIndex(file);
+  let event = 0;
+  const enter = (size: number): number =>
+    microsecondsEach(1024 / size, () => {
+      db.write(() => {
+        for (let i = 0; i < size; i++)
+          db.run(sql`INSERT INTO entry (rowid, words) VALUES (${++event}, ${textOf(event, event >> 13)})`);
+        if (size > 1 || event % 32 === 0) db.run(raw("INSERT INTO entry (entry, rank) VALUES ('merge', 16)"));
+      });
+      db.commit();
+    }) / size;
+  const figures = await inTurns(
+    5,
+    () => enter(128),
+    () => enter(1),
+  );
+  db.close();
+  return [{ page: 'index-of-words', what: 'Entering the words of an event, syncs aside', unit: 'µs', ...figures }];
+}
+
+/** The longest of many steps that each remove 40 events, by their words and by their ids alone. */
+function removal(file: string): Comparison[] {
+  const present = 100_000;
+  const longest = (name: string, options: string, remove: (db: Database, event: number) => void): number => {
+    const db = openIndex(file + name, options);
+    for (let event = 1; event <= present; )
+      db.write(() => {
+        for (let i = 0; i < 1000; i++, event++)
+          db.run(sql`INSERT INTO entry (rowid, words) VALUES (${event}, ${textOf(event, event >> 13)})`);
+      });
+    db.commit();
+    const taken: number[] = [];
+    for (let event = 1; event <= present - 1000; ) {
+      const started = used();
+      db.write(() => {
+        for (let i = 0; i < 40; i++, event++) remove(db, event);
+        db.run(raw("INSERT INTO entry (entry, rank) VALUES ('merge', 16)"));
+      });
+      db.commit();
+      taken.push((used() - started) / 1000);
+    }
+    db.close();
+    return Math.max(...taken.slice(10));
+  };
+  const kept: number[] = [];
+  const without: number[] = [];
+  for (let round = 0; round < 2; round++) {
+    kept.push(
+      longest(`words${round}`, '', (db, event) =>
+        db.run(sql`INSERT INTO entry (entry, rowid, words) VALUES ('delete', ${event}, ${textOf(event, event >> 13)})`),
+      ),
+    );
+    without.push(
+      longest(`ids${round}`, ', contentless_delete = 1', (db, event) =>
+        db.run(sql`DELETE FROM entry WHERE rowid = ${event}`),
+      ),
+    );
+  }
+  const what = `The longest step of removing words, of ${present.toLocaleString('en')} events`;
+  return [{ page: 'index-of-words', what, unit: 'ms', kept: median(kept), without: median(without) }];
+}

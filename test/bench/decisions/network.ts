@@ -1,0 +1,183 @@
+/** What the decisions about waiting are worth: names whose servers are silent, and the queue of password hashes. */
+import { stat } from 'node:fs/promises';
+import { verify } from '@node-rs/argon2';
+import { createServer } from '../../../src/app/server.ts';
+import { PasswordHasher } from '../../../src/kernel/access/passwords.ts';
+import { fairResolver, type Resolver } from '../../../src/kernel/net/resolver.ts';
+import {
+  type ConcurrencyLimit,
+  concurrencyLimit,
+  DeliveryWorker,
+  type Outbox,
+} from '../../../src/kernel/outbox/delivery-worker.ts';
+import type { Outcome } from '../../../src/kernel/outbox/outcome.ts';
+import { median } from '../report.ts';
+import { inTurns, type Measure, turn, used } from './comparison.ts';
+
+const rounds = 5;
+/** How long the machine waits for name servers that are silent, in milliseconds; real ones take some hundred times as long. */
+const silence = 50;
+const silentNames = 10;
+const logins = 60;
+/** Hooks with a delivery due at once, and microseconds of processor that one takes to begin. */
+const dueQueues = 300;
+const beginning = 100;
+
+export const network: Measure = async () => [
+  {
+    page: 'silent-name-servers',
+    what: `A name behind ${silentNames} silent ones, of ${silence} ms each`,
+    unit: 'ms',
+    ...(await inTurns(
+      rounds,
+      () => {
+        const machine = machineResolver();
+        return answered(fairResolver(machine, (hostname, callback) => setTimeout(callback, 1, !isSilent(hostname))));
+      },
+      () => answered(machineResolver()),
+    )),
+  },
+  {
+    page: 'password-queue',
+    what: `Asking for a file while ${logins} passwords are checked`,
+    unit: 'ms',
+    ...(await inTurns(
+      rounds,
+      async () => {
+        const hasher = new PasswordHasher();
+        const stored = await hasher.hash('correct horse');
+        return fileAsked(() => hasher.matches('correct horse', stored));
+      },
+      async () => {
+        const stored = await new PasswordHasher().hash('correct horse');
+        return fileAsked(() => verify(stored, 'correct horse'));
+      },
+    )),
+  },
+  {
+    page: 'password-queue',
+    what: 'What the time of a refusal tells about a user who is not there',
+    unit: 'ms',
+    ...(await inTurns(
+      rounds,
+      () => difference(true),
+      () => difference(false),
+    )),
+  },
+  {
+    page: 'deliveries-per-turn',
+    what: `The longest turn while ${dueQueues} deliveries are begun, ${beginning} µs each`,
+    unit: 'ms',
+    ...(await inTurns(rounds, longestTurn, allAtOnce)),
+  },
+];
+
+/** Milliseconds of processor between the refusals of a wrong password and of an unknown user, the latter with the same work or none. */
+async function difference(isSameWork: boolean): Promise<number> {
+  const hasher = new PasswordHasher();
+  const stored = await hasher.hash('correct horse');
+  const spent = async (check: () => Promise<boolean>): Promise<number> => {
+    const started = used();
+    await check();
+    return (used() - started) / 1000;
+  };
+  const [known, unknown]: [number[], number[]] = [[], []];
+  for (let i = 0; i < 11; i++) {
+    known.push(await spent(() => hasher.matches('wrong horse', stored)));
+    unknown.push(await spent(() => (isSameWork ? hasher.matches('wrong horse', null) : Promise.resolve(false))));
+  }
+  return Math.abs(median(known) - median(unknown));
+}
+
+/** An outbox of queues that each have one delivery due, which takes some processor to begin and ends at once. */
+class DueOutbox implements Outbox<{ readonly uuid: string }> {
+  readonly lanes = [concurrencyLimit(dueQueues)];
+  readonly #begun = new Set<number>();
+  due = () => ({ queues: Array.from({ length: dueQueues }, (_, i) => i), isMore: false });
+  lane = (): ConcurrencyLimit => this.lanes[0] as ConcurrencyLimit;
+  send = async (): Promise<Outcome> => ({ status: 'delivered' }) as Outcome;
+  settle = (): void => undefined;
+  close = (): void => undefined;
+
+  next(queue: number): { readonly uuid: string } | undefined {
+    if (this.#begun.has(queue)) return undefined;
+    this.#begun.add(queue);
+    const until = used() + beginning;
+    while (used() < until);
+    return { uuid: String(queue) };
+  }
+}
+
+/** Milliseconds of processor that the longest turn of the event loop takes while everything that is due is begun. */
+async function longestTurn(): Promise<number> {
+  const server = await createServer({ ephemeral: true, port: 0, log_level: 'silent' });
+  const deliverer = new DeliveryWorker(server.app, new DueOutbox());
+  let isDone = false;
+  let longest = 0;
+  deliverer.poll();
+  const done = deliverer.idle().then(() => (isDone = true));
+  while (!isDone) {
+    const started = used();
+    await turn();
+    longest = Math.max(longest, (used() - started) / 1000);
+  }
+  await done;
+  await server.close();
+  return longest;
+}
+
+/** The same when all of it is begun in one turn. */
+function allAtOnce(): number {
+  const outbox = new DueOutbox();
+  const started = used();
+  for (const queue of outbox.due().queues) outbox.next(queue);
+  return (used() - started) / 1000;
+}
+
+const isSilent = (hostname: string): boolean => hostname.startsWith('silent');
+
+/** Looks up two names at a time, as the machine does, and cannot be stopped. */
+function machineResolver(): Resolver {
+  const waiting: (() => void)[] = [];
+  let running = 0;
+  const next = (): void => {
+    while (running < 2 && waiting.length > 0) {
+      running++;
+      waiting.shift()?.();
+    }
+  };
+  return (hostname, callback) => {
+    waiting.push(() =>
+      setTimeout(
+        () => {
+          running--;
+          callback(null, [{ address: '192.0.2.1', family: 4 }]);
+          next();
+        },
+        isSilent(hostname) ? silence : 1,
+      ),
+    );
+    next();
+  };
+}
+
+/** Milliseconds until a name is found that was asked for after those that are silent. */
+async function answered(resolve: Resolver): Promise<number> {
+  const find = (hostname: string): Promise<void> => new Promise((done) => resolve(hostname, () => done()));
+  const silent = Array.from({ length: silentNames }, (_, i) => find(`silent-${i}.example`));
+  const started = performance.now();
+  await find('quick.example');
+  const milliseconds = performance.now() - started;
+  await Promise.all(silent);
+  return milliseconds;
+}
+
+/** Milliseconds that a look at a file takes, which waits for the same threads as the checks. */
+async function fileAsked(check: () => Promise<boolean>): Promise<number> {
+  const checks = Array.from({ length: logins }, check);
+  const started = performance.now();
+  await stat(import.meta.filename);
+  const milliseconds = performance.now() - started;
+  await Promise.all(checks);
+  return milliseconds;
+}

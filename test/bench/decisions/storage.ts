@@ -1,0 +1,269 @@
+/** What the decisions about writing are worth: commits, syncs, checkpoints, keys in order, sizes of steps. */
+import { randomBytes } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { createServer } from '../../../src/app/server.ts';
+import { type App, newOrderedUuids, newUuid, systemContext } from '../../../src/kernel/access/app.ts';
+import { BatchSizer } from '../../../src/kernel/db/batch-sizer.ts';
+import { Database } from '../../../src/kernel/db/database.ts';
+import { raw, sql } from '../../../src/kernel/db/sql.ts';
+import { median } from '../report.ts';
+import { type Comparison, inTurns, type Measure, turn, used } from './comparison.ts';
+
+/** Rows that are there before anything is measured, so that keys are spread over many pages. */
+const present = 200_000;
+/** Writes of one turn of the event loop. */
+const together = 16;
+
+const filled = `CREATE TABLE item (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, body TEXT NOT NULL);
+  INSERT INTO item (key, body) WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < ${present})
+    SELECT lower(hex(randomblob(16))), 'What is kept about a thing that somebody has, and some more of it.' FROM n;`;
+
+export const storage: Measure = async (folder) => {
+  // The checkpoint thread keeps no process alive, and now and then it is all that is waited for.
+  const awake = setInterval(() => undefined, 1000);
+  try {
+    return [
+      ...(await checkpoints(folder)),
+      ...(await groups(folder)),
+      ...(await relaxed(folder)),
+      ...(await withServer(join(folder, 'server'), async ({ app }) => [
+        ...(await orderedUuids(app)),
+        ...(await batchSizes(app)),
+      ])),
+    ];
+  } finally {
+    clearInterval(awake);
+  }
+};
+
+function open(folder: string, name: string): Database {
+  mkdirSync(folder, { recursive: true });
+  const db = Database.open(join(folder, `${name}.db`));
+  db.script(filled);
+  return db;
+}
+
+async function withServer<T>(data: string, work: (server: { app: App }) => Promise<T>): Promise<T> {
+  mkdirSync(data, { recursive: true });
+  const server = await createServer({ data, port: 0, log_level: 'silent' });
+  try {
+    return await work(server);
+  } finally {
+    await server.close();
+  }
+}
+
+const insert = (db: Database): unknown =>
+  db.run(sql`INSERT INTO item (key, body) VALUES (${randomBytes(16).toString('hex')}, 'One more.')`);
+
+function failed(error: unknown): void {
+  throw error;
+}
+
+/** The 99th percentile of commits in milliseconds, and how many there are a second. */
+async function commits(db: Database, count: number): Promise<{ slow: number; rate: number }> {
+  const taken: number[] = [];
+  const started = performance.now();
+  for (let i = 0; i < count; i++) {
+    for (let j = 0; j < together; j++) db.write(() => insert(db));
+    const worked = performance.now();
+    db.commit();
+    taken.push(performance.now() - worked);
+    await turn();
+  }
+  const rate = (1000 * count) / (performance.now() - started);
+  return { slow: quantile(taken, 0.99), rate };
+}
+
+async function checkpoints(folder: string): Promise<Comparison[]> {
+  const [own, none] = [open(folder, 'thread'), open(folder, 'no-thread')];
+  own.checkpointInThread(undefined, failed);
+  const rounds: Record<'kept' | 'without', { slow: number; rate: number }[]> = { kept: [], without: [] };
+  for (let round = 0; round < 6; round++) {
+    rounds.kept.push(await commits(own, 200));
+    rounds.without.push(await commits(none, 200));
+  }
+  await own.stopCheckpoints();
+  own.close();
+  none.close();
+  const of = (key: 'slow' | 'rate') => ({
+    kept: median(rounds.kept.slice(1).map((round) => round[key])),
+    without: median(rounds.without.slice(1).map((round) => round[key])),
+  });
+  return [
+    { page: 'checkpoint-thread', what: `Commits of ${together} writes`, unit: '/s', isRate: true, ...of('rate') },
+    { page: 'checkpoint-thread', what: 'The slowest commit of a hundred', unit: 'ms', ...of('slow') },
+  ];
+}
+
+async function groups(folder: string): Promise<Comparison[]> {
+  const db = open(folder, 'groups');
+  db.checkpointInThread(undefined, failed);
+  const rate = async (size: number): Promise<number> => {
+    const started = performance.now();
+    for (let i = 1; i <= 640; i++) {
+      db.write(() => insert(db));
+      if (i % size === 0) {
+        db.commit();
+        await turn();
+      }
+    }
+    return 640_000 / (performance.now() - started);
+  };
+  const figures = await inTurns(
+    5,
+    () => rate(64),
+    () => rate(1),
+  );
+  await db.stopCheckpoints();
+  db.close();
+  return [{ page: 'group-commit', what: 'Writes, 64 in a turn', unit: '/s', isRate: true, ...figures }];
+}
+
+async function relaxed(folder: string): Promise<Comparison[]> {
+  const db = open(folder, 'relaxed');
+  db.checkpointInThread(undefined, failed);
+  const step = (): void => {
+    for (let i = 0; i < together; i++)
+      db.run(sql`DELETE FROM item WHERE id = ${1 + Math.floor(Math.random() * present)}`);
+  };
+  const milliseconds = async (work: () => void): Promise<number> => {
+    const taken: number[] = [];
+    for (let i = 0; i < 100; i++) {
+      const started = performance.now();
+      work();
+      taken.push(performance.now() - started);
+      await turn();
+      await db.checkpointed();
+    }
+    return quantile(taken, 0.5);
+  };
+  const figures = await inTurns(
+    5,
+    () => milliseconds(() => db.writeRelaxed(step)),
+    () =>
+      milliseconds(() => {
+        db.write(step);
+        db.commit();
+      }),
+  );
+  await db.stopCheckpoints();
+  db.close();
+  return [{ page: 'relaxed-writes', what: `A step that removes ${together} rows`, unit: 'ms', ...figures }];
+}
+
+/** The table of a key that has an index, filled with keys of the kind that is measured. */
+async function orderedUuids(app: App): Promise<Comparison[]> {
+  const { db } = app;
+  const kinds = {
+    ordered: (count: number) => newOrderedUuids(systemContext(app), count),
+    random: (count: number) => Array.from({ length: count }, () => newUuid(app)),
+  };
+  const add = (kind: keyof typeof kinds, count: number): void => {
+    for (const uuid of kinds[kind](count))
+      db.run(sql`INSERT INTO ${raw(`bench_${kind}`)} (uuid, body) VALUES (${uuid}, 'Some text.')`);
+  };
+  for (const kind of ['ordered', 'random'] as const) {
+    db.script(`CREATE TABLE bench_${kind} (id INTEGER PRIMARY KEY, uuid TEXT NOT NULL UNIQUE, body TEXT NOT NULL)`);
+    for (let i = 0; i < present; i += 5000) {
+      db.write(() => add(kind, 5000));
+      db.commit();
+      await turn();
+    }
+  }
+  const pages: Record<keyof typeof kinds, number[]> = { ordered: [], random: [] };
+  const work = async (kind: keyof typeof kinds): Promise<number> => {
+    await db.checkpointed();
+    const started = used();
+    for (let i = 0; i < 50; i++) {
+      const before = logged(db);
+      db.write(() => add(kind, together));
+      db.commit();
+      const written = logged(db) - before;
+      // Where the log begins anew it tells nothing.
+      if (written > 0) pages[kind].push(written);
+      await turn();
+    }
+    return (used() - started) / 50 / together;
+  };
+  const figures = await inTurns(
+    6,
+    () => work('ordered'),
+    () => work('random'),
+  );
+  const [kept, without] = [median(pages.ordered), median(pages.random)];
+  return [
+    { page: 'ordered-uuids', what: `Processor time of a row, ${together} to a commit`, unit: 'µs', ...figures },
+    { page: 'ordered-uuids', what: `Pages that a commit of ${together} rows writes`, unit: 'pages', kept, without },
+  ];
+}
+
+const logged = (db: Database): number => (db.get(raw('PRAGMA wal_checkpoint(NOOP)')) as unknown as { log: number }).log;
+
+/** Removes rows that stand in many indexes, in steps whose size follows the time they take, and in steps of one size. */
+async function batchSizes({ db }: App): Promise<Comparison[]> {
+  const random = 'lower(hex(randomblob(16)))';
+  const columns = ['a', 'b', 'c', 'd', 'e', 'f'];
+  db.script(`CREATE TABLE bench_pile (id INTEGER PRIMARY KEY, ${columns.join(', ')});
+    INSERT INTO bench_pile (${columns.join(', ')}) WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < ${present})
+      SELECT ${columns.map(() => random).join(', ')} FROM n;
+    ${columns.map((column) => `CREATE INDEX bench_${column} ON bench_pile (${column});`).join('\n')}`);
+  const remove = (atMost: number): number =>
+    db.run(sql`DELETE FROM bench_pile WHERE id IN (SELECT id FROM bench_pile ORDER BY id LIMIT ${atMost})`).changes;
+  const steps = async (pace: BatchSizer): Promise<{ longest: number; rate: number }> => {
+    const taken: number[] = [];
+    const before = db.value<number>(raw('SELECT min(id) FROM bench_pile')) as number;
+    for (let i = 0; i < 100; i++) {
+      const started = performance.now();
+      db.writeRelaxed(() => pace.step(db, remove));
+      taken.push(performance.now() - started);
+      await turn();
+      await db.checkpointed();
+    }
+    const removed = (db.value<number>(raw('SELECT min(id) FROM bench_pile')) as number) - before;
+    return { longest: quantile(taken, 0.95), rate: (1000 * removed) / taken.reduce((sum, time) => sum + time, 0) };
+  };
+  // By a clock that stands still every step is short, by one that leaps every step is long.
+  const [largest, smallest] = [new BatchSizer(() => 0), new BatchSizer(leapingClock())];
+  const measured = new BatchSizer();
+  const figures: Record<'measured' | 'largest' | 'smallest', Awaited<ReturnType<typeof steps>>[]> = {
+    measured: [],
+    largest: [],
+    smallest: [],
+  };
+  for (let round = 0; round < 5; round++) {
+    figures.measured.push(await steps(measured));
+    figures.largest.push(await steps(largest));
+    figures.smallest.push(await steps(smallest));
+  }
+  const of = (name: keyof typeof figures, key: 'longest' | 'rate'): number =>
+    median(figures[name].slice(1).map((round) => round[key]));
+  return [
+    {
+      page: 'batch-sizes',
+      what: 'A long step of a removal (p95), against steps of 40 rows',
+      unit: 'ms',
+      kept: of('measured', 'longest'),
+      without: of('largest', 'longest'),
+    },
+    {
+      page: 'batch-sizes',
+      what: 'Rows removed while the writer is kept, against steps of 5 rows',
+      unit: '/s',
+      isRate: true,
+      kept: of('measured', 'rate'),
+      without: of('smallest', 'rate'),
+    },
+  ];
+}
+
+function leapingClock(): () => number {
+  let now = 0;
+  return () => (now += 1000);
+}
+
+function quantile(values: readonly number[], part: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] as number;
+}

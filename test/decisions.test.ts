@@ -1,0 +1,46 @@
+/** Each trick has a page in src/decisions that says what it is worth; sources and pages name each other as they are. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { citingFiles, readText } from './support/citations.ts';
+
+const project = fileURLToPath(new URL('..', import.meta.url));
+const folder = 'src/decisions';
+const pages = readdirSync(join(project, folder)).filter((name) => name !== 'README.md');
+const textOf = (page: string): string => readFileSync(join(project, folder, page), 'utf8');
+
+const decisions = suite('decisions');
+
+decisions('every page says the same in the same order', () => {
+  const headings = ['# ', '## Problem', '## Figures', '## Alternatives', '## When to delete'];
+  for (const page of pages) {
+    const found = textOf(page).match(/^#+ .*$/gm) ?? [];
+    assert.equal([found[0]?.slice(0, 2), ...found.slice(1)], headings, page);
+  }
+});
+
+decisions('every page is in the table and is named by the source that it is about', () => {
+  const table = textOf('README.md');
+  const sources = citingFiles(project).filter((path) => !path.startsWith(folder) && /\.(ts|mjs)$/.test(path));
+  const texts = sources.map((path) => readText(project, path)).join('\n');
+  for (const page of pages) {
+    assert.ok(table.includes(`| [${page}](${page}) |`), `${page} is not in the table`);
+    assert.ok(texts.includes(`${folder}/${page}`), `No source names ${page}`);
+  }
+});
+
+decisions('every file that a page names is there, and every command', () => {
+  for (const page of [...pages, 'README.md']) {
+    const text = textOf(page);
+    const files = [...text.matchAll(/`((?:src|test|migrations)\/[^\s`]+|build\.mjs)`/g)].map(
+      ([, path]) => path as string,
+    );
+    for (const path of files) assert.ok(existsSync(join(project, path)), `${page}: ${path}`);
+    for (const [, name] of text.matchAll(/--only decisions:(\w+)/g))
+      assert.ok(existsSync(join(project, `test/bench/decisions/${name}.ts`)), `${page}: decisions:${name}`);
+  }
+});
+
+decisions.run();

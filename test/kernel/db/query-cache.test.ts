@@ -1,0 +1,107 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import * as assert from 'uvu/assert';
+import { Database } from '../../../src/kernel/db/database.ts';
+import { QueryCache } from '../../../src/kernel/db/query-cache.ts';
+import { sql } from '../../../src/kernel/db/sql.ts';
+import { suiteWithServer } from '../../support/suite.ts';
+
+const { test, fixture } = suiteWithServer('What is remembered until something is written');
+
+const folder = mkdtempSync(join(tmpdir(), 'tenantry-memo-'));
+
+test.after(() => {
+  rmSync(folder, { recursive: true });
+});
+
+test('a value is there until the next write, and not after it', () => {
+  const db = { writes: 0 };
+  const memo = new QueryCache<string>(db, 10);
+  assert.is(memo.get('a'), undefined);
+  assert.is(memo.set('a', 'made'), 'made');
+  assert.is(memo.get('a'), 'made');
+  db.writes++;
+  assert.is(memo.get('a'), undefined);
+});
+
+test('values that outgrow the bound are dropped, and one that is too heavy alone is not kept', () => {
+  const memo = new QueryCache<string>({ writes: 0 }, 10);
+  memo.set('a', 'first', 6);
+  memo.set('b', 'too heavy', 11);
+  assert.is(memo.get('a'), 'first');
+  assert.is(memo.get('b'), undefined);
+  memo.set('c', 'third', 6);
+  assert.is(memo.get('a'), undefined);
+  assert.is(memo.get('c'), 'third');
+});
+
+test('what another process commits is noticed in the next turn of the event loop', async () => {
+  const file = join(folder, 'shared.db');
+  const [ours, theirs] = [Database.open(file), Database.open(file)];
+  ours.script('CREATE TABLE thing (id INTEGER PRIMARY KEY)');
+  const count = () => ours.count(sql`SELECT count(*) FROM thing`);
+  ours.catchUp();
+  assert.is(count(), 0);
+  theirs.write(() => theirs.insert('thing', { id: 1 }));
+  theirs.commit();
+  await new Promise((resolve) => setImmediate(resolve));
+  ours.catchUp();
+  assert.is(count(), 1);
+  ours.close();
+  theirs.close();
+});
+
+test('a change that changes nothing leaves everything remembered', () => {
+  const db = Database.open(':memory:');
+  db.script('CREATE TABLE thing (id INTEGER PRIMARY KEY)');
+  const before = db.writes;
+  db.write(() => db.run(sql`DELETE FROM thing`));
+  assert.is(db.writes, before);
+  db.close();
+});
+
+test('a document told twice is the same, and told anew after a change, with another ETag', async () => {
+  const customer = await fixture.customer('Before');
+  const first = await fixture.staff.get(customer.url);
+  assert.equal((await fixture.staff.get(customer.url)).body, first.body);
+  await fixture.staff.patch(customer.url, { name: 'After' });
+  const after = await fixture.staff.get(customer.url);
+  assert.is(after.body.name, 'After');
+  assert.is.not(after.headers.get('etag'), first.headers.get('etag'));
+});
+
+test('one caller is never told what another one was', async () => {
+  const customer = await fixture.customer('Shared');
+  await fixture.project('Seen by the owner', customer);
+  const manager = await fixture.user('memo.manager');
+  const seen = await fixture.project('Seen by the manager', customer);
+  await fixture.grant(seen, manager, 'manager');
+  assert.is((await fixture.staff.get(customer.url)).body.projects.length, 2);
+  assert.equal(
+    (await fixture.as('memo.manager').get(customer.url)).body.projects.map(({ name }: { name: string }) => name),
+    ['Seen by the manager'],
+  );
+  await fixture.user('memo.stranger');
+  assert.is((await fixture.as('memo.stranger').get(customer.url)).status, 404);
+});
+
+test('a role that ends takes what its holder was told with it', async () => {
+  const customer = await fixture.customer('Lost');
+  const owner = await fixture.user('memo.owner');
+  await fixture.grant(customer, owner, 'owner', new Date(fixture.clock.now() / 1000 + 60_000).toISOString());
+  const client = fixture.as('memo.owner');
+  assert.is((await client.get(customer.url)).status, 200);
+  fixture.clock.advance(61);
+  assert.is((await client.get(customer.url)).status, 404);
+});
+
+test('a token that expires is refused though it was just known', async () => {
+  await fixture.user('memo.brief', { token_lifetime: 60 });
+  const client = fixture.as('memo.brief');
+  assert.is((await client.get('/api/customers/')).status, 200);
+  fixture.clock.advance(61);
+  assert.is((await client.get('/api/customers/')).status, 401);
+});
+
+test.run();

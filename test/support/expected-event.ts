@@ -1,0 +1,43 @@
+import type { Json, RecordedEvent } from './fixture.ts';
+
+type Context = Readonly<Record<string, string>>;
+
+/** What an event of a user's request knows by itself: the client's address and the actor. */
+export const by = (user: Json): Context => ({
+  ip_address: '127.0.0.1',
+  user_uuid: user.uuid,
+  user_username: user.username,
+  user_full_name: user.full_name,
+  user_native_name: user.native_name,
+});
+
+/** The user an operation changes. */
+export const affecting = (user: Json): Context => ({
+  affected_user_uuid: user.uuid,
+  affected_user_username: user.username,
+  affected_user_full_name: user.full_name,
+  affected_user_native_name: user.native_name,
+});
+
+/** The customer an event is about. */
+export const inCustomer = (customer: Json): Context => ({
+  customer_uuid: customer.uuid,
+  customer_name: customer.name,
+  customer_abbreviation: customer.abbreviation,
+  customer_contact_details: customer.contact_details,
+});
+
+/** The project an event is about, with its customer. */
+export const inProject = (project: Json, customer: Json): Context => ({
+  project_uuid: project.uuid,
+  project_name: project.name,
+  ...inCustomer(customer),
+});
+
+/** An event of level info; later contexts override earlier ones. */
+export const expectedEvent = (type: string, message: string, ...contexts: readonly Context[]): RecordedEvent => ({
+  type,
+  level: 'info',
+  message,
+  context: Object.assign({}, ...contexts) as Context,
+});

@@ -1,0 +1,59 @@
+import type { Client, Fixture, Json } from './fixture.ts';
+
+/** Everybody who may stand in a relation to a customer and its project, by the name of that relation. */
+export const parts = ['staff', 'support', 'owner', 'helper', 'manager', 'admin', 'observer', 'stranger'] as const;
+
+export type Part = (typeof parts)[number];
+
+/** A customer with one project, and one user for each relation to them; the user's name is that of the relation. */
+export interface Personas {
+  readonly customer: Json;
+  readonly project: Json;
+  readonly users: Readonly<Record<Exclude<Part, 'staff'>, Json>>;
+  readonly clients: Readonly<Record<Part, Client>>;
+}
+
+/**
+ * Creates the cast: `support` is global support, `owner` and `helper` are owner and support of the customer, `manager`,
+ * `admin` and `observer` are manager, administrator and support of the project, `stranger` has no role at all.
+ */
+export async function personas(fixture: Fixture): Promise<Personas> {
+  const customer = await fixture.customer('Alice', { abbreviation: 'ALC', contact_details: 'Baker Street' });
+  const project = await fixture.project('Rocket', customer);
+  const users = {
+    support: await fixture.user('support', { is_support: true }),
+    owner: await fixture.user('owner'),
+    helper: await fixture.user('helper'),
+    manager: await fixture.user('manager'),
+    admin: await fixture.user('admin.of.project'),
+    observer: await fixture.user('observer'),
+    stranger: await fixture.user('stranger'),
+  };
+  await fixture.grant(customer, users.owner, 'owner');
+  await fixture.grant(customer, users.helper, 'support');
+  await fixture.grant(project, users.manager, 'manager');
+  await fixture.grant(project, users.admin, 'admin');
+  await fixture.grant(project, users.observer, 'support');
+  const clients = {
+    staff: fixture.staff,
+    support: fixture.as('support'),
+    owner: fixture.as('owner'),
+    helper: fixture.as('helper'),
+    manager: fixture.as('manager'),
+    admin: fixture.as('admin.of.project'),
+    observer: fixture.as('observer'),
+    stranger: fixture.as('stranger'),
+  };
+  fixture.events();
+  return { customer, project, users, clients };
+}
+
+/** What `ask` answers to each part of the cast. */
+export async function everybody<T>(
+  { clients }: Personas,
+  ask: (client: Client, part: Part) => Promise<T>,
+): Promise<Record<Part, T>> {
+  const answers = {} as Record<Part, T>;
+  for (const part of parts) answers[part] = await ask(clients[part], part);
+  return answers;
+}
