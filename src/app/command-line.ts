@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { type Config, loadConfig, optionName, settingNames, settings } from '../kernel/config/config.ts';
+import { codeOf, errorOf, present } from '../kernel/present.ts';
 
 /** A command: the words and flags behind its name, and what it does. Every command takes every setting besides. */
 export interface Command {
@@ -26,12 +27,12 @@ export class UsageError extends Error {}
 export function readArguments(commands: Commands, args: readonly string[]): { command: Command; given: Arguments } {
   const { positionals, values } = parse(commands, args);
   const name = values.help ? 'help' : values.version ? 'version' : commandName(commands, positionals);
-  const command = commands[name] as Command;
+  const command = present(commands[name]);
   const settingValues = new Map(settingNames.map((setting) => [optionName(setting).slice(2), setting]));
   const options: Record<string, string> = {};
   for (const [option, value] of Object.entries(values)) {
     const setting = settingValues.get(option);
-    if (setting !== undefined) options[setting] = value as string;
+    if (setting !== undefined) options[setting] = String(value);
     else if (!Object.hasOwn(command.flags ?? {}, option) && option !== name)
       throw new UsageError(`${name} takes no --${option}; see tenantry help`);
   }
@@ -75,15 +76,21 @@ function parse(
   for (const { flags = {} } of Object.values(commands))
     for (const [name, { type }] of Object.entries(flags)) options[name] = { type };
   try {
-    return parseArgs({ args: normalized(args), options, allowPositionals: true, strict: true }) as ReturnType<
-      typeof parse
-    >;
+    const { positionals, values } = parseArgs({
+      args: normalized(args),
+      options,
+      allowPositionals: true,
+      strict: true,
+    });
+    // No option of ours may stand twice, so that none has a list of values.
+    const single = Object.entries(values).flatMap(([name, value]) => (Array.isArray(value) ? [] : [[name, value]]));
+    return { positionals, values: Object.fromEntries(single) };
   } catch (error) {
-    const { code, message } = error as Error & { code?: string };
-    const unknown = code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION' && /'(-[^']*)'/.exec(message)?.[1];
+    const { message } = errorOf(error);
+    const unknown = codeOf(error) === 'ERR_PARSE_ARGS_UNKNOWN_OPTION' && /'(-[^']*)'/.exec(message)?.[1];
     // The further lines of such a message are advice for programmers.
     throw new UsageError(
-      unknown ? `there is no option ${unknown}; see tenantry help` : (message.split('\n', 1)[0] as string),
+      unknown ? `there is no option ${unknown}; see tenantry help` : message.replace(/\n[\s\S]*$/, ''),
     );
   }
 }

@@ -1,7 +1,7 @@
 import type { App } from '../kernel/access/app.ts';
 import { Request } from '../kernel/access/request.ts';
 import { authenticate } from '../kernel/access/tokens.ts';
-import { allowed, type Endpoint, type Method, metadata, type Operation } from '../kernel/collection/endpoint.ts';
+import { allowed, type Endpoint, isMethod, metadata, type Operation } from '../kernel/collection/endpoint.ts';
 import type { Database } from '../kernel/db/database.ts';
 import { QueryCache } from '../kernel/db/query-cache.ts';
 import { HttpError, notFound } from '../kernel/http/error.ts';
@@ -9,6 +9,7 @@ import type { Answer } from '../kernel/http/http-server.ts';
 import type { IncomingRequest } from '../kernel/http/incoming-request.ts';
 import { encoded, json, type Reply } from '../kernel/http/reply.ts';
 import type { Router } from '../kernel/http/router.ts';
+import { present } from '../kernel/present.ts';
 import { dueExpiries } from './schedule/expiries.ts';
 
 /** How many bytes of documents that callers were told are kept in memory. */
@@ -26,7 +27,7 @@ export function dispatcher(
 
   return (incoming) => {
     const match = router.find(incoming.path);
-    const route = { allow: match ? (allow.get(match.endpoint) as string) : '', route: match?.endpoint.path ?? '' };
+    const route = { allow: match ? present(allow.get(match.endpoint)) : '', route: match?.endpoint.path ?? '' };
     let caller: string | undefined;
     const answer = (reply: Reply): Answer => ({ ...route, reply, caller });
     const refuse = (error: unknown): Answer => {
@@ -46,10 +47,10 @@ export function dispatcher(
     };
     try {
       const request = presentRequest();
-      const { endpoint } = match as NonNullable<typeof match>;
+      const { endpoint } = present(match);
       if (incoming.method === 'OPTIONS') return answer(metadata(endpoint, request));
       const method = incoming.method === 'HEAD' ? 'GET' : incoming.method;
-      const operation = endpoint.operations[method as Method];
+      const operation = isMethod(method) ? endpoint.operations[method] : undefined;
       if (!operation) throw new HttpError(405, { detail: `Method "${incoming.method}" not allowed.` });
       if (!operation.prepare && !incoming.isMultipart) return answer(perform(operation, request, undefined));
       // What had to wait is looked at anew: meanwhile its token may have been revoked, or a role may have ended.
@@ -77,11 +78,11 @@ function performer(db: Database): (operation: Operation, request: Request, prepa
   return (operation, request, prepared) => {
     const { actor, incoming } = request;
     if (incoming.method !== 'GET' && incoming.method !== 'HEAD')
-      return db.write(() => operation.handle(request, prepared as never));
+      return db.write(() => operation.handle(request, prepared));
     const key = `${actor?.token} ${incoming.base}${incoming.path}?${incoming.query.text}`;
     const known = documents.get(key);
     if (known && (known.until === undefined || request.now < known.until)) return known;
-    const reply = operation.handle(request, prepared as never);
+    const reply = operation.handle(request, prepared);
     // What varies with a header of the request is another document each time.
     if (!reply.conditional || reply.headers.Vary !== undefined) return reply;
     const kept = encoded(reply);

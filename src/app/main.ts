@@ -16,6 +16,7 @@ import {
 } from '../kernel/config/config.ts';
 import { embeddedLicenses } from '../kernel/native/embedded.ts';
 import { isProgram } from '../kernel/native/native.ts';
+import { errorOf, present } from '../kernel/present.ts';
 import { version } from '../kernel/version.ts';
 import { api } from './api.ts';
 import { backUp } from './backup/backup.ts';
@@ -136,7 +137,7 @@ async function addUserNamed({ config, flags, words }: Arguments): Promise<void> 
 
 async function printToken({ config, words }: Arguments): Promise<void> {
   requireDatabase(resolve(config.data));
-  await withDeployment(config, ({ issueToken }) => void process.stdout.write(`${issueToken(words[0] as string)}\n`));
+  await withDeployment(config, ({ issueToken }) => void process.stdout.write(`${issueToken(present(words[0]))}\n`));
 }
 
 async function fill({ config, flags }: Arguments): Promise<void> {
@@ -255,7 +256,7 @@ async function main(args: readonly string[]): Promise<void> {
     const { command, given } = readArguments(commands, args);
     await command.run(given);
   } catch (error) {
-    process.stderr.write(`tenantry: ${(error as Error).message}\n`);
+    process.stderr.write(`tenantry: ${errorOf(error).message}\n`);
     process.exitCode = error instanceof UsageError || error instanceof ConfigError ? 2 : 1;
   }
 }

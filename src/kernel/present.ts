@@ -4,5 +4,9 @@ export function present<T>(value: T | null | undefined): T {
   return value;
 }
 
+/** The code of an error of Node.js or SQLite, such as `ENOENT`; undefined of what has none. */
+export const codeOf = (thrown: unknown): unknown =>
+  thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
+
 /** What was thrown, as an error. */
 export const errorOf = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(String(thrown)));

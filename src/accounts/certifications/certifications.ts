@@ -15,7 +15,11 @@ const fields = {
     max: 150,
     required: true,
     example: 'ISO 27001',
-    unique: { column: 'name', message: () => 'Service Certification with this name already exists.' },
+    unique: {
+      column: 'name',
+      of: (value) => value,
+      message: () => 'Service Certification with this name already exists.',
+    },
   }),
   description: text({ max: 500 }),
   link: url({ max: 255 }),

@@ -85,7 +85,11 @@ const fields = {
       min: 0,
       max: 2_147_483_647,
       update: false,
-      unique: { column: 'agreement_number', message: () => 'organization with this agreement number already exists.' },
+      unique: {
+        column: 'agreement_number',
+        of: (value) => value,
+        message: () => 'organization with this agreement number already exists.',
+      },
     }),
   ),
   email: email(),

@@ -6,9 +6,7 @@ import { sql } from '../../kernel/db/sql.ts';
 
 /** What contexts of events tell of a customer. */
 export const customerNames = (db: Database, id: number): CustomerNames =>
-  db.get<CustomerNames>(
-    sql`SELECT uuid, name, abbreviation, contact_details FROM customer WHERE id = ${id}`,
-  ) as CustomerNames;
+  db.one<CustomerNames>(sql`SELECT uuid, name, abbreviation, contact_details FROM customer WHERE id = ${id}`);
 
 /** Customers as scopes of quotas, alerts and events. */
 export const customerScope: Scope = {

@@ -11,8 +11,8 @@ interface KeyNames extends Named {
 }
 
 const keyNames = (db: Database, id: number): KeyNames =>
-  db.get<KeyNames>(sql`SELECT k.uuid, k.name, u.uuid AS owner, u.username, u.full_name, u.native_name
-    FROM ssh_key k JOIN user u ON u.id = k.user_id WHERE k.id = ${id}`) as KeyNames;
+  db.one<KeyNames>(sql`SELECT k.uuid, k.name, u.uuid AS owner, u.username, u.full_name, u.native_name
+    FROM ssh_key k JOIN user u ON u.id = k.user_id WHERE k.id = ${id}`);
 
 /** SSH keys as scopes of alerts and events. */
 export const keyScope: Scope = {

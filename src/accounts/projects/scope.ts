@@ -8,7 +8,7 @@ import { customerNames } from '../customers/scope.ts';
 type ProjectNames = Named & { readonly customer_id: number };
 
 const projectNames = (db: Database, id: number): ProjectNames =>
-  db.get<ProjectNames>(sql`SELECT uuid, name, customer_id FROM project WHERE id = ${id}`) as ProjectNames;
+  db.one<ProjectNames>(sql`SELECT uuid, name, customer_id FROM project WHERE id = ${id}`);
 
 /** Projects as scopes of quotas, alerts and events. */
 export const projectScope: Scope = {

@@ -4,7 +4,7 @@ import type { Database } from '../../kernel/db/database.ts';
 import { sql } from '../../kernel/db/sql.ts';
 
 const userNames = (db: Database, id: number): UserNames =>
-  db.get<UserNames>(sql`SELECT uuid, username, full_name, native_name FROM user WHERE id = ${id}`) as UserNames;
+  db.one<UserNames>(sql`SELECT uuid, username, full_name, native_name FROM user WHERE id = ${id}`);
 
 /** Users as scopes of alerts and events. */
 export const userScope: Scope = {

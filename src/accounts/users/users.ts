@@ -92,7 +92,11 @@ export const userFields = {
     max: 50,
     update: false,
     shownIf: toSelfAndAll,
-    unique: { column: 'civil_number', message: () => 'user with this civil number already exists.' },
+    unique: {
+      column: 'civil_number',
+      of: (value) => value,
+      message: () => 'user with this civil number already exists.',
+    },
   }),
   description: text({ max: 500, update: isStaff, shownIf: toAll }),
   is_staff: boolean({

@@ -1,5 +1,6 @@
 import { type Context, newOrderedUuids } from '../../kernel/access/app.ts';
 import { caseFold, sql } from '../../kernel/db/sql.ts';
+import { present } from '../../kernel/present.ts';
 import type { EventContext } from '../scopes/scope.ts';
 import { catalogue, type EventTypeName, type Level, messageOf } from './catalogue.ts';
 import { enterSubjects } from './subjects.ts';
@@ -46,8 +47,7 @@ export function record(
   // What the message alone needs does not stay in the context.
   delete kept.structure_name;
   const level = particulars.level ?? catalogue[type].level;
-  // As many as were asked for.
-  const [uuid] = newOrderedUuids(context, 1) as [string];
+  const uuid = present(newOrderedUuids(context, 1)[0]);
   const actor = kept.user_username === undefined ? null : caseFold(kept.user_username);
   const { id } = db.run(sql`
     INSERT INTO event (uuid, at, type, level, message, context, actor, resource_type)

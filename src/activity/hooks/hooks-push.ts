@@ -8,7 +8,7 @@ const identifier = (column: string, words: string) =>
     text({
       max: 255,
       required: true,
-      unique: { column, message: () => `push hook with this ${words} already exists.` },
+      unique: { column, of: (value) => value, message: () => `push hook with this ${words} already exists.` },
     }),
   );
 

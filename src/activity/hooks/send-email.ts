@@ -2,6 +2,7 @@ import type { App, Context } from '../../kernel/access/app.ts';
 import { escaped } from '../../kernel/mail/html.ts';
 import { Mailer } from '../../kernel/mail/mail.ts';
 import type { Outcome } from '../../kernel/outbox/outcome.ts';
+import { present } from '../../kernel/present.ts';
 import type { DueDelivery } from './due.ts';
 import type { Sender } from './sender.ts';
 
@@ -16,8 +17,7 @@ export class EmailSender implements Sender {
   async send(delivery: DueDelivery, { now }: Context): Promise<Outcome> {
     const title = `Notifications from ${this.app.config.product_name}`;
     const outcome = await this.#mailer.send({
-      // An email hook has an address.
-      to: delivery.email as string,
+      to: present(delivery.email),
       subject: title,
       text: delivery.message,
       html: `<h1>${escaped(title)}</h1>\n<ul>\n<li>${escaped(delivery.message)} <time>${shortTime(delivery.at)}</time></li>\n</ul>\n`,

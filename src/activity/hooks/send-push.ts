@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { App, Context } from '../../kernel/access/app.ts';
 import { hour, minute, second } from '../../kernel/clock.ts';
 import type { Outcome } from '../../kernel/outbox/outcome.ts';
+import { errorOf } from '../../kernel/present.ts';
 import type { DueDelivery } from './due.ts';
 import { retryAfterOf } from './outcome.ts';
 import { type EventPayload, payloadOf } from './payload.ts';
@@ -198,7 +199,7 @@ function readKeyFile(file: string): Readonly<Record<string, string | undefined>>
   try {
     return JSON.parse(readFileSync(file, 'utf8'));
   } catch (error) {
-    throw new Error(`push_service_account: ${file} can not be read: ${(error as Error).message}`);
+    throw new Error(`push_service_account: ${file} can not be read: ${errorOf(error).message}`);
   }
 }
 

@@ -1,6 +1,7 @@
 import type { App, Context } from '../../kernel/access/app.ts';
 import { addressRule } from '../../kernel/net/destination.ts';
 import type { Outcome } from '../../kernel/outbox/outcome.ts';
+import { present } from '../../kernel/present.ts';
 import { version } from '../../kernel/version.ts';
 import type { DueDelivery } from './due.ts';
 import { formOf, payloadOf } from './payload.ts';
@@ -28,8 +29,7 @@ export class WebSender implements Sender {
       'User-Agent': this.#userAgent,
       ...signatureHeaders(this.#secrets(delivery, now), delivery.uuid, now, body),
     };
-    // A web hook has a destination.
-    const url = delivery.destination_url as string;
+    const url = present(delivery.destination_url);
     try {
       return outcomeOf(await this.#poster.post({ url, headers, body }), this.app.clock.now());
     } catch (error) {
@@ -47,7 +47,6 @@ export class WebSender implements Sender {
       delivery.old_secret_ends !== null && now < delivery.old_secret_ends
         ? [delivery.secret, delivery.old_secret]
         : [delivery.secret];
-    // A web hook has a secret, and an old one where that has an end.
-    return kept.map((sealed) => this.app.secrets.open(sealed as Uint8Array, delivery.hook_uuid));
+    return kept.map((sealed) => this.app.secrets.open(present(sealed), delivery.hook_uuid));
   }
 }

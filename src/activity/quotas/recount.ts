@@ -1,6 +1,7 @@
 import type { App } from '../../kernel/access/app.ts';
 import { type Context, systemContext } from '../../kernel/access/app.ts';
 import { raw, type Sql, sql } from '../../kernel/db/sql.ts';
+import { namesOf } from '../../kernel/names.ts';
 import { quotaNames } from './names.ts';
 import { changeQuota, createQuotas, type QuotaRow } from './usage.ts';
 
@@ -60,7 +61,7 @@ export function findMissing({ db }: Pick<App, 'db'>): Missing[] {
     project: raw('SELECT id FROM project'),
     global: raw('SELECT 0 AS id'),
   };
-  return (Object.keys(quotaNames) as Missing['scope'][]).flatMap((scope) =>
+  return namesOf(quotaNames).flatMap((scope) =>
     db
       .all<{
         id: number;

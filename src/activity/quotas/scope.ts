@@ -14,9 +14,7 @@ interface QuotaRow {
 }
 
 const quotaOf = (db: Database, id: number): QuotaRow =>
-  db.get<QuotaRow>(
-    sql`SELECT uuid, name, "limit", usage, scope_kind, scope_id FROM quota WHERE id = ${id}`,
-  ) as QuotaRow;
+  db.one<QuotaRow>(sql`SELECT uuid, name, "limit", usage, scope_kind, scope_id FROM quota WHERE id = ${id}`);
 
 /** QUOTA keys of a quota, without those of its scope. */
 export const quotaContext = (quota: Pick<QuotaRow, 'uuid' | 'name' | 'limit' | 'usage'>): EventContext => ({

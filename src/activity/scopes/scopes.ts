@@ -1,6 +1,7 @@
 import { type Caller, callerId, seesAll } from '../../kernel/access/caller.ts';
 import { computedValue, type Json, linkValue, render } from '../../kernel/collection/representation.ts';
 import { any, raw, type Sql, sql } from '../../kernel/db/sql.ts';
+import { namesOf } from '../../kernel/names.ts';
 import type { Scope, ScopeKind, TypedScope } from './scope.ts';
 
 // The kinds of scope belong to the deployment, of which the kernel must not know that there are events: the floor adds its
@@ -22,7 +23,7 @@ export class Scopes {
   readonly entries: readonly Entry[];
 
   constructor(private readonly kinds: Readonly<Record<ScopeKind, Scope>>) {
-    this.entries = Object.entries(kinds) as unknown as readonly Entry[];
+    this.entries = namesOf(kinds).map((kind) => [kind, kinds[kind]]);
   }
 
   of(kind: ScopeKind): Scope {

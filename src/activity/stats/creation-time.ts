@@ -8,6 +8,7 @@ import { raw, sql } from '../../kernel/db/sql.ts';
 import { gather, invalid, invalidRequest } from '../../kernel/http/error.ts';
 import type { Query } from '../../kernel/http/query.ts';
 import { json } from '../../kernel/http/reply.ts';
+import { present } from '../../kernel/present.ts';
 
 /** What can be counted: the table, and who sees its rows. */
 const counted = {
@@ -51,7 +52,7 @@ export const creationTime: Endpoint = {
         const values = new Array<number>(datapoints).fill(0);
         for (const created of creations(request, type, from, to)) {
           const part = partOf(borders, created);
-          values[part] = (values[part] as number) + 1;
+          values[part] = (values[part] ?? 0) + 1;
         }
         return json(values.map((value, i) => ({ to: borders[i + 1], from: borders[i], value })));
       },
@@ -71,7 +72,7 @@ function partOf(borders: readonly number[], created: number): number {
   let [low, high] = [0, borders.length - 2];
   while (low < high) {
     const middle = (low + high + 1) >> 1;
-    if ((borders[middle] as number) <= created) low = middle;
+    if (present(borders[middle]) <= created) low = middle;
     else high = middle - 1;
   }
   return low;

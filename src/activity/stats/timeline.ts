@@ -6,6 +6,7 @@ import { type Filters, oneOf, timestamp } from '../../kernel/collection/filter.t
 import { among, raw, type Sql, sql } from '../../kernel/db/sql.ts';
 import { gather, invalid } from '../../kernel/http/error.ts';
 import { json } from '../../kernel/http/reply.ts';
+import { present } from '../../kernel/present.ts';
 import { type Bucket, bucketsOf, intervals } from './buckets.ts';
 import { chosenLinks, chosenLinksParameters } from './quota.ts';
 
@@ -142,7 +143,7 @@ function averageFrom(versions: readonly Version[], index: number, bucket: Bucket
   const [usage, limit] = [new Mean(), new Mean()];
   let last: number | undefined;
   for (let i = index; i < versions.length; i++) {
-    const version = versions[i] as Version;
+    const version = present(versions[i]);
     if (version.at >= end) break;
     const length = Math.min(versions[i + 1]?.at ?? end, end) - Math.max(version.at, bucket.from);
     if (length <= 0) continue;

@@ -184,7 +184,7 @@ export class TimeMachine {
     const now = this.#clock.now();
     try {
       const actor = match.endpoint.open ? null : authenticate(this.app, incoming, now);
-      const reply = operation.handle(new Request(this.app, incoming, match.params, actor, now), call.prepared as never);
+      const reply = operation.handle(new Request(this.app, incoming, match.params, actor, now), call.prepared);
       return JSON.parse(reply.body.toString() || '{}');
     } catch (error) {
       if (!(error instanceof HttpError)) throw error;

@@ -15,8 +15,11 @@ export async function pingSettings(
   type: ProviderType,
   values: SettingsValues,
 ): Promise<string | undefined> {
-  const given = values as Readonly<Record<string, unknown>>;
-  const text = (name: string): string | null => (typeof given[name] === 'string' ? (given[name] as string) : null);
+  const given: Readonly<Record<string, unknown>> = values;
+  const text = (name: string): string | null => {
+    const value = given[name];
+    return typeof value === 'string' ? value : null;
+  };
   const settings: DriverSettings = {
     id: 0,
     uuid: '0'.repeat(32),

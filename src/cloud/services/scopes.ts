@@ -13,9 +13,7 @@ import { readableLinks, readableServices, readableSettings } from './readable.ts
 type SettingsNames = Named & { readonly type: string; readonly customer_id: number | null };
 
 const settingsNames = (db: Database, id: number): SettingsNames =>
-  db.get<SettingsNames>(
-    sql`SELECT uuid, name, type, customer_id FROM service_settings WHERE id = ${id}`,
-  ) as SettingsNames;
+  db.one<SettingsNames>(sql`SELECT uuid, name, type, customer_id FROM service_settings WHERE id = ${id}`);
 
 export const settingsScope: Scope = {
   name: 'structure.servicesettings',
@@ -40,8 +38,8 @@ type ServiceNames = Named & { readonly type: string; readonly settings_id: numbe
 
 /** A service is called what its settings are called. */
 const serviceNames = (db: Database, id: number): ServiceNames =>
-  db.get<ServiceNames>(sql`SELECT v.uuid, st.name, st.type, v.settings_id, v.customer_id
-    FROM service v JOIN service_settings st ON st.id = v.settings_id WHERE v.id = ${id}`) as ServiceNames;
+  db.one<ServiceNames>(sql`SELECT v.uuid, st.name, st.type, v.settings_id, v.customer_id
+    FROM service v JOIN service_settings st ON st.id = v.settings_id WHERE v.id = ${id}`);
 
 /** SVC keys of a service, with SET of its settings and CUST of its customer. */
 export function serviceContext(db: Database, id: number): EventContext {
@@ -71,9 +69,9 @@ export const serviceScope = ({ types }: Catalogue): Scope => ({
 });
 
 const linkOf = (db: Database, id: number): { service_id: number; project_id: number } =>
-  db.get<{ service_id: number; project_id: number }>(
+  db.one<{ service_id: number; project_id: number }>(
     sql`SELECT service_id, project_id FROM service_project_link WHERE id = ${id}`,
-  ) as { service_id: number; project_id: number };
+  );
 
 export const linkScope = ({ types }: Catalogue): Scope => ({
   short: undefined,

@@ -53,20 +53,16 @@ const serviceName = shownAs(
   () => textValue(ofSettings('name')),
 );
 
-/** Members that creation takes and answers never show. */
-const unseen = <F extends Readonly<Record<string, WritableField>>>(members: F): F =>
-  // The same names with the same kinds of fields.
-  Object.fromEntries(
-    Object.entries(members).map(([name, field]) => [
-      name,
-      writeOnly({ ...field, input: { ...field.input, update: false } }),
-    ]),
-  ) as F;
+/** A member that creation takes and answers never show. */
+const unseen = <T, Q extends boolean>(field: WritableField<T, Q>): WritableField<T, Q> =>
+  writeOnly({ ...field, input: { ...field.input, update: false } });
 
 /** All members of services, in order (services.md 4.1), with the options of all types. */
 export const serviceFields = memoised((catalogue: Catalogue) => {
   // What members these are is not known to the types: the catalogue says it.
-  const options: object = unseen(optionFields(catalogue));
+  const options: object = Object.fromEntries(
+    Object.entries(optionFields(catalogue)).map(([name, field]) => [name, unseen(field)]),
+  );
   return {
     url: readOnly('field', { type: 'string', format: 'uri' }, serviceLink, { label: 'URL' }),
     uuid: uuidField(),
@@ -102,7 +98,13 @@ export const serviceFields = memoised((catalogue: Catalogue) => {
     geolocations: readOnlyList(fromSettings(geolocations)),
     quotas: readOnlyList(embeddedQuotas('service', 'v.id')),
     project: writeOnly(link({ update: false, to: () => projects, key: "''" })),
-    ...unseen({ scope: hostField, ...credentialFields }),
+    scope: unseen(hostField),
+    backend_url: unseen(credentialFields.backend_url),
+    username: unseen(credentialFields.username),
+    password: unseen(credentialFields.password),
+    token: unseen(credentialFields.token),
+    certificate: unseen(credentialFields.certificate),
+    domain: unseen(credentialFields.domain),
     ...options,
   };
 });

@@ -155,4 +155,4 @@ function linkDemands(db: Database, project: number, delta: number): QuotaDelta[]
 }
 
 const typeOfSettings = ({ app: { catalogue, db } }: Context, settings: number): ProviderType =>
-  catalogue.type(db.value<string>(sql`SELECT type FROM service_settings WHERE id = ${settings}`) as string);
+  catalogue.type(db.scalar<string>(sql`SELECT type FROM service_settings WHERE id = ${settings}`));

@@ -106,7 +106,7 @@ function candidates(request: Request, type: ProviderType, service: ServiceRow): 
   );
   const items = rows.map(({ backend_id, kind, name, values }) => {
     const typed = catalogue.kind(kind).kind;
-    const object = { kind: typed.name, backend_id, name, values: JSON.parse(values) as Record<string, unknown> };
+    const object: BackendObject = { kind: typed.name, backend_id, name, values: JSON.parse(values) };
     const known = { ...object.values, ...typed.importItem?.(request, object, service.settings_id) };
     const extra = Object.fromEntries((typed.importFields ?? []).map((field) => [field, known[field] ?? null]));
     return { backend_id, name, resource_type: kind, created: known.created ?? null, ...extra };
@@ -168,7 +168,7 @@ function importObject(
 
 function store(request: Request, typed: TypedKind, object: BackendObject, linkId: number): ResourceRow {
   const place = placeOf(request, linkId);
-  const { created: _, ...values } = object.values as Record<string, unknown>;
+  const { created: _, ...values } = object.values;
   const acceptance = typed.kind.acceptImport?.(request, object, place) ?? { row: {} };
   const row = { ...values, ...acceptance.row, name: object.name, backend_id: object.backend_id };
   const draft = {
@@ -186,6 +186,7 @@ function store(request: Request, typed: TypedKind, object: BackendObject, linkId
     project_id: place.project,
     customer_id: place.customer,
   };
+  // Not stored yet, but whole as far as quotas count it.
   requireQuotas(request, quotaDeltasOfKnown(request.app.catalogue, draft as unknown as ResourceRow));
   const imported = insertResource(request, { kind: typed.name, ...place, state: 'OK', values: row });
   acceptance.afterInsert?.(imported.id);

@@ -11,6 +11,7 @@ import { queueSync } from '../jobs/jobs.ts';
 import { missingAtBackend } from '../jobs/operation.ts';
 import { importParts } from '../resources/discovery.ts';
 import { failureOfState } from '../resources/operations.ts';
+import { detailsOf } from '../resources/resource.ts';
 import { changeResource, referredColumns } from '../resources/resource-store.ts';
 import { connectCustomers } from '../services/service-lifecycle.ts';
 
@@ -205,11 +206,8 @@ function pullResources(
     if (revisions.get(row.id) !== row.revision) continue;
     const object = found.get(`${row.kind} ${row.backend_id}`);
     if (object) {
-      const { created: _, ...values } = {
-        name: object.name,
-        ...object.values,
-        ...referredColumns(context.app, row, object.values),
-      } as Record<string, unknown>;
+      const { created: _, ...own } = object.values;
+      const values: PlainValues = { name: object.name, ...own, ...referredColumns(context.app, row, object.values) };
       const failure = failureOfState(context.app.catalogue.kind(row.kind), values.runtime_state);
       const state =
         failure === undefined ? { state: 'OK', error_message: '' } : { state: 'Erred', error_message: failure };
@@ -226,7 +224,7 @@ function pullResources(
 
 /** Values that are not what the row holds already, so that a pull of nothing new writes nothing. */
 function differing(row: ResourceRow, values: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const present: Record<string, unknown> = { ...row, ...(JSON.parse(row.details) as Record<string, unknown>) };
+  const present: Record<string, unknown> = { ...row, ...detailsOf(row) };
   const text = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
   return Object.fromEntries(
     Object.entries(values).filter(

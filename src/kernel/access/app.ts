@@ -70,12 +70,17 @@ export interface RequestContext extends Context {
 /** The context of work that no request asked for. */
 export const systemContext = (app: App): Context => ({ app, actor: null, address: null, now: app.clock.now() });
 
+/** Writes the version (four bits, at `0x40`, `0x70`) or the variant (two bits, at `0x80`) of a uuid into a random byte. */
+function mark(bytes: Buffer, at: number, mark: number): Buffer {
+  bytes.writeUInt8((bytes.readUInt8(at) & (mark === 0x80 ? 0x3f : 0x0f)) | mark, at);
+  return bytes;
+}
+
 /** A new object's uuid: 32 lower-case hex digits, version 4. */
 export function newUuid(app: App): string {
   const bytes = app.random(16);
-  bytes[6] = ((bytes[6] as number) & 0x0f) | 0x40;
-  bytes[8] = ((bytes[8] as number) & 0x3f) | 0x80;
-  return bytes.toString('hex');
+  mark(bytes, 6, 0x40);
+  return mark(bytes, 8, 0x80).toString('hex');
 }
 
 /**
@@ -88,8 +93,8 @@ export function newOrderedUuids({ app, now }: Context, count: number): string[] 
     .toString(16)
     .padStart(12, '0');
   for (let i = 0; i < random.length; i += 10) {
-    random[i] = ((random[i] as number) & 0x0f) | 0x70;
-    random[i + 2] = ((random[i + 2] as number) & 0x3f) | 0x80;
+    mark(random, i, 0x70);
+    mark(random, i + 2, 0x80);
   }
   return Array.from({ length: count }, (_, i) => time + random.toString('hex', 10 * i, 10 * i + 10));
 }

@@ -14,10 +14,10 @@ export function isLocked(db: Database, username: string, address: string, now: n
   const pair = db.value<number>(sql`SELECT failures FROM login_failure
     WHERE username_folded = ${username} AND address = ${address} AND expires > ${now}`);
   if (pair !== undefined && pair >= lockedAtFailures) return true;
-  const recent = db.value<number>(
+  const recent = db.scalar<number>(
     sql`SELECT count(*) FROM address_failure WHERE address = ${address} AND at > ${now - lockedFor}`,
   );
-  return (recent as number) >= addressLimit;
+  return recent >= addressLimit;
 }
 
 /** Counts a failed login; every failure gives the pair's counter a fresh life. */

@@ -1,3 +1,5 @@
+import { present } from '../present.ts';
+
 /** Keys kept at most; beyond, those are forgotten first that came first. */
 const keptKeys = 10_000;
 
@@ -25,7 +27,7 @@ export class RateLimit {
   /** Spans stand in the order in which they began: the first ones end first. */
   #begin(key: string, now: number): void {
     this.#spans.delete(key);
-    if (this.#spans.size >= keptKeys) this.#spans.delete(this.#spans.keys().next().value as string);
+    if (this.#spans.size >= keptKeys) this.#spans.delete(present(this.#spans.keys().next().value));
     this.#spans.set(key, { since: now, count: 1 });
   }
 }

@@ -1,6 +1,7 @@
 import { createCipheriv, createDecipheriv, randomUUID } from 'node:crypto';
 import { existsSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { codeOf, present } from '../present.ts';
 
 /** The file of the data folder that holds the keys which the first start and `rotate-key` make. */
 export const keyFile = (folder: string): string => join(folder, 'secret.key');
@@ -35,7 +36,7 @@ export class Secrets {
 
   /** Encrypts a text for the object with this uuid. */
   seal(secret: string, uuid: string): Buffer {
-    const key = this.keys[0] as EncryptionKey;
+    const key = present(this.keys[0]);
     const nonce = this.random(nonceBytes);
     const sealing = createCipheriv(cipher, key.bytes, nonce).setAAD(Buffer.from(uuid));
     const sealed = Buffer.concat([sealing.update(secret, 'utf8'), sealing.final()]);
@@ -46,7 +47,7 @@ export class Secrets {
   /** The text sealed for the object with this uuid. Throws when its key is unknown or it was sealed for another object. */
   open(sealed: Uint8Array, uuid: string): string {
     const bytes = Buffer.from(sealed);
-    const start = 1 + (bytes[0] as number);
+    const start = 1 + bytes.readUInt8(0);
     const id = bytes.toString('utf8', 1, start);
     const key = this.#keys.get(id);
     if (!key) throw new Error(`A secret is encrypted with the key "${id}", which encryption_keys does not list`);
@@ -100,7 +101,7 @@ function createKeyFile(file: string, line: string): void {
   try {
     linkSync(draft, file);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    if (codeOf(error) !== 'EEXIST') throw error;
   } finally {
     rmSync(draft);
   }

@@ -1,6 +1,7 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { type Config, ConfigError, environmentName } from '../config/config.ts';
+import { errorOf } from '../present.ts';
 
 /** The key pair that identity providers know the service by. */
 export interface ServiceKeys {
@@ -24,7 +25,7 @@ export function openServiceKeys({ saml_cert_file: certFile, saml_key_file: keyFi
     );
   return {
     certificate: certificate.raw.toString('base64'),
-    privateKey: key.export({ type: 'pkcs8', format: 'pem' }) as string,
+    privateKey: String(key.export({ type: 'pkcs8', format: 'pem' })),
   };
 }
 
@@ -45,7 +46,7 @@ export function readPem<T>(
   try {
     return parse(readFileSync(file, 'utf8'));
   } catch (error) {
-    throw new ConfigError(`${environmentName(setting)}: ${file} cannot be used: ${(error as Error).message}`, {
+    throw new ConfigError(`${environmentName(setting)}: ${file} cannot be used: ${errorOf(error).message}`, {
       cause: error,
     });
   }

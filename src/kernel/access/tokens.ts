@@ -49,7 +49,7 @@ function presentedToken(header: string | undefined): string {
   if (words[0]?.toLowerCase() !== 'token') throw refusal('Authentication credentials were not provided.');
   if (words.length === 1) throw refusal('Invalid token. No credentials provided.');
   if (words.length > 2) throw refusal('Invalid token. Token string should not contain spaces.');
-  const token = words[1] as string;
+  const [, token = ''] = words;
   if (!/^[\x20-\x7e]*$/.test(token)) {
     throw refusal('Invalid token header. Token string should not contain invalid characters.');
   }

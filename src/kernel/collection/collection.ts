@@ -149,6 +149,7 @@ export class Collection<F extends Fields, R extends Row, A = NewValues<F>> imple
   accepted(request: Request, row?: R): F {
     const { accepts, fields } = this.spec;
     if (!accepts) return fields;
+    // Fields that are left out are as absent from a body as optional ones, which the types allow for.
     return Object.fromEntries(Object.entries(fields).filter(([name]) => accepts(request, name, row))) as F;
   }
 

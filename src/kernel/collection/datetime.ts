@@ -47,23 +47,23 @@ export function parseDatetime(text: string): number | undefined {
   const match = datetimePattern.exec(text);
   if (!match) return undefined;
   const [, year, month, date, hour, minute, second = '0', fraction = '', zone = 'Z'] = match;
-  const parts = [year, month, date, hour, minute, second].map(Number) as [
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-  ];
+  const parts = {
+    year: Number(year),
+    month: Number(month),
+    date: Number(date),
+    hour: Number(hour),
+    minute: Number(minute),
+    second: Number(second),
+  };
   const moment = new Date(0);
-  moment.setUTCFullYear(parts[0], parts[1] - 1, parts[2]);
-  moment.setUTCHours(parts[3], parts[4], parts[5]);
+  moment.setUTCFullYear(parts.year, parts.month - 1, parts.date);
+  moment.setUTCHours(parts.hour, parts.minute, parts.second);
   const exists =
-    moment.getUTCMonth() === parts[1] - 1 &&
-    moment.getUTCDate() === parts[2] &&
-    parts[3] < 24 &&
-    parts[4] < 60 &&
-    parts[5] < 60;
+    moment.getUTCMonth() === parts.month - 1 &&
+    moment.getUTCDate() === parts.date &&
+    parts.hour < 24 &&
+    parts.minute < 60 &&
+    parts.second < 60;
   const offset = zoneMinutes(zone);
   if (!exists || offset === undefined) return undefined;
   const instant = moment.getTime() - offset * 60_000;

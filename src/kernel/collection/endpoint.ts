@@ -1,7 +1,7 @@
 import type { Request } from '../access/request.ts';
 import { json, type Reply } from '../http/reply.ts';
 import type { KeyKind } from '../http/router.ts';
-import type { Field, Fields, Input } from './field.ts';
+import type { Field, Fields } from './field.ts';
 import type { Filters } from './filter.ts';
 import type { JsonSchema } from './json-schema.ts';
 import { isWritable, type Purpose } from './validate.ts';
@@ -38,7 +38,7 @@ export interface Operation {
   /** One sentence for the documentation. */
   readonly summary: string;
   /** Answers the request. Anything but GET runs in one transaction, which commits only if this returns. */
-  readonly handle: (request: Request, prepared: never) => Reply;
+  handle(request: Request, prepared: unknown): Reply;
   /** Slow work that must not happen inside a transaction; its result is given to `handle`. Writes nothing. */
   readonly prepare?: (request: Request) => Promise<unknown>;
   /** Fields of the body, for the documentation. */
@@ -80,6 +80,9 @@ export interface Endpoint {
 
 const methodOrder: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
+/** Whether an endpoint may serve a method. */
+export const isMethod = (method: string): method is Method => methodOrder.some((known) => known === method);
+
 /** The Allow header of an endpoint (core.md 1.7); open ones are not read with HEAD only if they serve no GET. */
 export function allowed(endpoint: Endpoint): string {
   const served = methodOrder.filter((method) => endpoint.operations[method]);
@@ -110,7 +113,7 @@ function describeField(name: string, field: Field, request: Request, purpose: Pu
   const writable = isWritable(field, request, purpose);
   return {
     type: field.type,
-    required: writable && (field.input as Input<unknown>).required,
+    required: writable && (field.input?.required ?? false),
     read_only: !writable,
     label: field.label ?? labelOf(name),
     ...(field.help === undefined ? {} : { help_text: field.help }),

@@ -28,6 +28,7 @@ const texts: Readonly<Record<string, string>> = {
  * References are not followed.
  */
 export function exampleOf(shape: JsonSchema, name = ''): unknown {
+  // A JSON Schema may have any member; those that are read here have these types by its specification.
   const {
     additionalProperties,
     anyOf,

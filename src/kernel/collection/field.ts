@@ -44,7 +44,7 @@ export interface Input<T, Required extends boolean = boolean> {
   readonly create: boolean;
   readonly update: boolean | ((caller: Caller) => boolean);
   /** No other row has the same value in this column; `of` gives what the column holds of it. */
-  readonly unique?: { readonly column: string; of?(value: T): Value; message(value: T): string } | undefined;
+  readonly unique?: { readonly column: string; of(value: T): Value; message(value: T): string } | undefined;
 }
 
 /** One member of a representation and, unless it is read-only, of a body. The one description of a field. */
@@ -160,24 +160,25 @@ export interface Acceptance<S extends v.GenericSchema, T> {
 export function inputOf<T, S extends v.GenericSchema, const W extends Writing<never> = Writing<never>>(
   writing: W & Pick<Writing<T>, 'unique'>,
   acceptance: Acceptance<S, T>,
-): Input<T, IsRequired<W>> {
+): Input<T, IsRequired<W>>;
+export function inputOf(writing: Writing<never>, acceptance: Acceptance<v.GenericSchema, unknown>): Input<unknown> {
   const { coerce, isTerse = false, nullable = false, resolve, schema, shape } = acceptance;
   return {
     schema,
     shape,
     nullable,
-    required: (writing.required ?? false) as IsRequired<W>,
+    required: writing.required ?? false,
     create: writing.create ?? true,
     update: writing.update ?? true,
     unique: writing.unique,
     parse: (value, request, form) => {
       const given = coerce ? coerce(value, form) : value;
       if (given === null) {
-        if (nullable) return null as T;
+        if (nullable) return null;
         throw new FieldError([messages.null]);
       }
       const accepted = check(schema, given, { abortPipeEarly: isTerse });
-      return resolve ? resolve(accepted, request) : (accepted as T);
+      return resolve ? resolve(accepted, request) : accepted;
     },
   };
 }

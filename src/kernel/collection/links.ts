@@ -33,7 +33,8 @@ interface LinkOptions extends Writing<never> {
 type LinkValue<O> = O extends { readonly nullable: true } ? number | null : number;
 
 /** A link to an object of another collection; its value is the object's id. */
-export function link<const O extends LinkOptions>(options: O): WritableField<LinkValue<O>, IsRequired<O>> {
+export function link<const O extends LinkOptions>(options: O): WritableField<LinkValue<O>, IsRequired<O>>;
+export function link(options: LinkOptions): WritableField<number | null> {
   const { key, nullable = false, to } = options;
   return {
     select: () => ({ path: to().path }),
@@ -44,11 +45,11 @@ export function link<const O extends LinkOptions>(options: O): WritableField<Lin
     json: () => (nullable ? optionalLink : linkValue)(to().path, key),
     shownIf: options.shownIf,
     shape: { type: nullable ? ['string', 'null'] : 'string', format: 'uri', ...exampleShape(options) },
-    input: inputOf<LinkValue<O>, v.GenericSchema<unknown, string>, O>(options, {
+    input: inputOf<number | null, v.GenericSchema<unknown, string>>(options, {
       schema: linkText,
       nullable,
       coerce: emptyAsNull,
-      resolve: (text, request) => resolveLink(text, to(), request) as LinkValue<O>,
+      resolve: (text, request) => resolveLink(text, to(), request),
     }),
   };
 }
@@ -73,7 +74,8 @@ export function resolveLink(link: string, target: LinkTarget, request: Request):
 export function linkKey(value: string, path: string, request: Request): string {
   const location = linkPath(value.trim(), request);
   const match = location === undefined ? null : /^\/api\/([a-z0-9-]+)\/([0-9a-fA-F]{32})\/$/.exec(location);
-  if (match?.[1] === path) return (match[2] as string).toLowerCase();
+  const [, collection, key] = match ?? [];
+  if (collection === path && key !== undefined) return key.toLowerCase();
   const known = location !== undefined && request.app.isPath(location);
   throw new FieldError([known ? 'Invalid hyperlink - Incorrect URL match.' : 'Invalid hyperlink - No URL match.']);
 }

@@ -122,7 +122,7 @@ function describeForm(
 const labelOf = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1).replaceAll('_', ' ');
 
 function describeInput(request: Request, name: string, field: Field, narrowing: Narrowing): Record<string, unknown> {
-  const { choices, max_length, max_value, min_length, min_value } = field.constraints as Record<string, unknown>;
+  const { choices, max_length, max_value, min_length, min_value } = field.constraints;
   const known = Object.fromEntries(
     Object.entries({ min_length, max_length, min_value, max_value, choices }).filter(
       ([, value]) => value !== undefined,

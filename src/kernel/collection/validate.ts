@@ -1,5 +1,4 @@
 import type { Request } from '../access/request.ts';
-import type { Value } from '../db/sql.ts';
 import { raw, sql } from '../db/sql.ts';
 import { invalid } from '../http/error.ts';
 import { type Field, FieldError, type Fields, type Input, messages, type NewValues, type Values } from './field.ts';
@@ -70,7 +69,7 @@ function formValue(field: Field, value: unknown, form: boolean): unknown {
 /** Throws FieldError when the value of a unique field is another object's. */
 export function rejectTaken<T>({ unique }: Pick<Input<T>, 'unique'>, value: T, request: Request, object: Unique): void {
   if (!unique || value === null || value === '') return;
-  const stored = unique.of ? unique.of(value) : (value as Value);
+  const stored = unique.of(value);
   const taken = request.db.value(sql`SELECT 1 FROM ${raw(object.table)}
     WHERE ${raw(unique.column)} = ${stored} AND id IS NOT ${object.current ?? null}`);
   if (taken !== undefined) throw new FieldError([unique.message(value)]);

@@ -7,7 +7,6 @@ import {
   type Field,
   FieldError,
   type FieldType,
-  type Input,
   type IsRequired,
   inputOf,
   messages,
@@ -66,8 +65,10 @@ function textSchema({ blank, max, normalize, pattern }: TextRules): v.GenericSch
         ]),
     ...(pattern ? [v.check((text: string) => text === '' || pattern[0].test(text), pattern[1])] : []),
   ];
-  // The types of a pipe name each of its items, which cannot be said of a list of them.
-  return v.pipe(v.string(messages.string), ...(steps as [TextCheck]));
+  return steps.reduce<v.GenericSchema<unknown, string>>(
+    (schema, step) => v.pipe(schema, step),
+    v.string(messages.string),
+  );
 }
 
 /** Numbers are accepted as text and become it (core.md 1.5). */
@@ -118,12 +119,16 @@ export function nullableText(options: TextOptions): WritableField<string | null,
 /** The same field where null is a value, too: nothing is known. An empty text counts as null, but in a field of text. */
 export function orNull<T>(field: WritableField<T>): WritableField<T | null, false> {
   const { input } = field;
-  const known = field.shape.enum as readonly unknown[] | undefined;
+  const known = field.shape.enum;
   const isNothing = (value: unknown): boolean =>
     value === null || (field.type !== 'string' && typeof value === 'string' && value.trim() === '');
   return {
     ...field,
-    shape: { ...field.shape, type: [field.shape.type, 'null'], ...(known && { enum: [...known, null] }) },
+    shape: {
+      ...field.shape,
+      type: [field.shape.type, 'null'],
+      ...(Array.isArray(known) && { enum: [...known, null] }),
+    },
     input: {
       ...input,
       schema: v.nullable(input.schema),
@@ -248,11 +253,12 @@ type Chosen<O extends ChoiceOptions> = O extends { readonly chosenBy: unknown }
   : ReturnType<O['choices']>[number][0] | (O extends { readonly blank: true } ? '' : never);
 
 /** One of a few texts. */
-export function choice<const O extends ChoiceOptions>(options: O): WritableField<Chosen<O>, IsRequired<O>> {
+export function choice<const O extends ChoiceOptions>(options: O): WritableField<Chosen<O>, IsRequired<O>>;
+export function choice(options: ChoiceOptions): WritableField<string> {
   const { blank = false, choices, chosenBy } = options;
   const messageOf = (value: unknown): string => options.message ?? messages.choice(value);
   const known = (): readonly string[] => [...(blank ? [''] : []), ...choices().map(([value]) => value)];
-  const input = inputOf<string, v.GenericSchema<unknown, string>, O>(options, {
+  const input = inputOf<string, v.GenericSchema<unknown, string>>(options, {
     schema: v.string(({ input }) => messageOf(input)),
     coerce: (value) => (typeof value === 'string' || typeof value === 'number' ? String(value).trim() : value),
   });
@@ -270,7 +276,6 @@ export function choice<const O extends ChoiceOptions>(options: O): WritableField
     get shape() {
       return { type: 'string', ...(chosenBy ? {} : { enum: known() }), ...exampleShape(options) };
     },
-    // The compiler does not see that a known text is one of those that the declaration names.
     input: wrapInput(input, (parse) => (value, request, form) => {
       const word = parse(value, request, form);
       const isKnown = chosenBy
@@ -278,7 +283,7 @@ export function choice<const O extends ChoiceOptions>(options: O): WritableField
         : known().includes(word);
       if (!isKnown) throw new FieldError([messageOf(value)]);
       return word;
-    }) as Input<Chosen<O>, IsRequired<O>>,
+    }),
   };
 }
 

@@ -1,4 +1,6 @@
 import { day, minute, second } from '../clock.ts';
+import { namesOf } from '../names.ts';
+import { errorOf } from '../present.ts';
 import { attributeMapping, checkSaml, metadataUrls, redirectAddress } from './saml.ts';
 import {
   duration,
@@ -118,7 +120,7 @@ export const settings = {
   job_delay: duration<number>(second, 'Time between a request and the provider operation it caused.'),
   log_level: {
     kind: 'choice',
-    fallback: 'info' as string,
+    fallback: 'info',
     help: 'How much is logged: debug, info, warn, error or silent.',
     read: (value: string) => {
       if (!/^(debug|info|warn|error|silent)$/.test(value))
@@ -157,13 +159,15 @@ export function loadConfig(
   }
   if (config.smtp_url && !config.email_from)
     throw new ConfigError(`${environmentName('email_from')} must be set with ${environmentName('smtp_url')}`);
-  checkSaml(config as Config, (name, rule) => {
+  // Every setting has been read by its own reader.
+  const loaded = config as Config;
+  checkSaml(loaded, (name, rule) => {
     throw new ConfigError(`${environmentName(name)} ${rule}`);
   });
-  return config as Config;
+  return loaded;
 }
 
-export const settingNames = Object.keys(settings) as readonly SettingName[];
+export const settingNames: readonly SettingName[] = namesOf(settings);
 
 export const environmentName = (name: SettingName): string => `TENANTRY_${name.toUpperCase()}`;
 export const optionName = (name: SettingName): string => `--${name.replaceAll('_', '-')}`;
@@ -172,7 +176,7 @@ function readSetting(setting: Setting<unknown>, value: string, shownAs: string):
   try {
     return setting.read(value.trim());
   } catch (error) {
-    throw new ConfigError(`${shownAs} ${(error as Error).message}`);
+    throw new ConfigError(`${shownAs} ${errorOf(error).message}`);
   }
 }
 

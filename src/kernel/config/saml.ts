@@ -1,3 +1,4 @@
+import { errorOf, present } from '../present.ts';
 import { urlOf } from '../url.ts';
 import type { Setting } from './setting.ts';
 
@@ -56,9 +57,10 @@ export const attributeMapping = (help: string): Setting<AttributeMapping | null>
   read: (text) => {
     if (text === '') return null;
     try {
-      return JSON.parse(text) as AttributeMapping;
+      const mapping: AttributeMapping = JSON.parse(text);
+      return mapping;
     } catch (error) {
-      throw new Error(`must be JSON: ${(error as Error).message}`);
+      throw new Error(`must be JSON: ${errorOf(error).message}`);
     }
   },
 });
@@ -126,7 +128,7 @@ export function checkSaml(config: SamlSettings, refuse: (name: keyof SamlSetting
   if (!config.authentication_methods.includes('SAML2')) return;
   const missing = required.find((name) => !config[name]);
   if (missing) refuse(missing, 'must be set with SAML2');
-  const address = problemOfAddress(config.login_completed_url as string, ['token', 'method']);
+  const address = problemOfAddress(present(config.login_completed_url), ['token', 'method']);
   if (address) refuse('login_completed_url', address);
   if (config.saml_idp_metadata_files.length + config.saml_idp_metadata_urls.length === 0) {
     refuse('saml_idp_metadata_files', 'or TENANTRY_SAML_IDP_METADATA_URLS must name an identity provider with SAML2');

@@ -3,16 +3,17 @@
  * See src/decisions/checkpoint-thread.md.
  */
 import { statSync } from 'node:fs';
-import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { parentPort, workerData } from 'node:worker_threads';
 import type { Addon } from '../native/native.ts';
+import { present } from '../present.ts';
 import type { CheckpointOrder, LogState } from './checkpoints.ts';
 import { openHandle } from './handle.ts';
 
 /** Milliseconds without work after which the thread ends. */
 const patience = 10_000;
 
-const port = parentPort as MessagePort;
-const { addon, file } = workerData as CheckpointOrder;
+const port = present(parentPort);
+const { addon, file }: CheckpointOrder = workerData;
 const handle = openHandle(file, addon && load(addon), { fileMustExist: true });
 // The log is on disk before its pages go into the file, and these are before the log begins anew.
 handle.pragma('synchronous = FULL');
@@ -26,7 +27,7 @@ port.on('message', (message: 'checkpoint' | 'end') => {
 
 function checkpoint(): LogState {
   try {
-    return (handle.pragma('wal_checkpoint(PASSIVE)') as [LogState])[0];
+    return present(handle.prepare<[], LogState>('PRAGMA wal_checkpoint(PASSIVE)').get());
   } catch {
     // A full or failing disk: the log stays as it is, grows, and is tried again; who writes hears of it.
     return { log: 0, checkpointed: 0 };

@@ -3,6 +3,7 @@ import { Worker } from 'node:worker_threads';
 import type SQLite from 'better-sqlite3';
 import { embeddedCheckpointThread } from '../native/embedded.ts';
 import type { Addon } from '../native/native.ts';
+import { present } from '../present.ts';
 import { checkpointPages } from './handle.ts';
 
 /** What the thread is given. */
@@ -62,7 +63,7 @@ export class Checkpoints {
   committed(isDone: boolean): void {
     if (this.#isOver || this.#isBusy) return;
     try {
-      const { checkpointed, log } = this.#look.get() as LogState;
+      const { checkpointed, log } = present(this.#look.get());
       if (!isDone || log - checkpointed >= longLag || log >= longLog) this.#moveLog(log, log - checkpointed);
     } catch {
       // The disk cannot do it now. What was committed is, and the next commit tries again.

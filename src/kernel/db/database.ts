@@ -1,5 +1,6 @@
 import type SQLite from 'better-sqlite3';
 import type { Addon } from '../native/native.ts';
+import { present } from '../present.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { openOwnHandle } from './handle.ts';
 import { Reader } from './reader.ts';
@@ -72,7 +73,7 @@ export class Database extends Reader {
   }
 
   #version(): number {
-    return this.statements.values('PRAGMA data_version').get() as number;
+    return present(this.statements.values<number>('PRAGMA data_version').get());
   }
 
   /** Makes a change; only inside `write`. Answers the new row's id and the number of changed rows. */
@@ -89,7 +90,7 @@ export class Database extends Reader {
     const columns = Object.keys(row).filter((column) => row[column] !== undefined);
     const names = columns.map((column) => `"${column}"`).join(', ');
     const text = `INSERT INTO ${table} (${names}) VALUES (${columns.map(() => '?').join(', ')})`;
-    return this.run({ text, values: columns.map((column) => row[column] as Value) }).id;
+    return this.run({ text, values: columns.map((column) => row[column] ?? null) }).id;
   }
 
   /** Updates the named columns of the row with this id; does nothing for an empty change. */
@@ -97,7 +98,7 @@ export class Database extends Reader {
     const columns = Object.keys(change).filter((column) => change[column] !== undefined);
     if (columns.length === 0) return;
     const text = `UPDATE ${table} SET ${columns.map((column) => `"${column}" = ?`).join(', ')} WHERE id = ?`;
-    this.run({ text, values: [...columns.map((column) => change[column] as Value), id] });
+    this.run({ text, values: [...columns.map((column) => change[column] ?? null), id] });
   }
 
   /** Runs a piece of work in a savepoint of the batch: all of its changes happen, or, when it throws, none. */
@@ -203,8 +204,8 @@ export class Database extends Reader {
   }
 
   /** Reads or sets a pragma that answers one value. */
-  pragma(text: string): Value {
-    return this.#raw.pragma(text, { simple: true }) as Value;
+  pragma(text: string): unknown {
+    return this.#raw.pragma(text, { simple: true });
   }
 
   /** The whole database as bytes; commits what is pending first. */

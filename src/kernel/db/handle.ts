@@ -15,6 +15,7 @@ export function openHandle(
   addon: Pick<Addon, 'exports'> | undefined,
   options: SQLite.Options = {},
 ): SQLite.Database {
+  // better-sqlite3 takes the loaded addon as well as its path, of which alone its types tell.
   return new SQLite(file, { ...options, ...(addon && { nativeBinding: addon.exports as unknown as string }) });
 }
 
@@ -29,7 +30,7 @@ export function openOwnHandle(file: string, addon?: Addon): SQLite.Database {
   // What other users of the machine may read is decided here: the log beside the file gets the mode that the file has.
   if (file !== ':memory:') closeSync(openSync(file, 'a', 0o600));
   const handle = openHandle(file, addon);
-  rejectOldSqlite(handle.prepare('SELECT sqlite_version()').pluck().get() as string);
+  rejectOldSqlite(String(handle.prepare('SELECT sqlite_version()').pluck().get()));
   rejectForeignFile(handle);
   for (const pragma of [
     'journal_mode = WAL',
@@ -60,8 +61,8 @@ function rejectForeignFile(handle: SQLite.Database): void {
 
 function rejectOldSqlite(version: string): void {
   const parts = version.split('.').map(Number);
-  for (let i = 0; i < oldestSqlite.length; i++) {
-    const difference = (parts[i] ?? 0) - (oldestSqlite[i] as number);
+  for (const [i, oldest] of oldestSqlite.entries()) {
+    const difference = (parts[i] ?? 0) - oldest;
     if (difference > 0) return;
     if (difference < 0) throw new Error(`SQLite ${version} is too old: ${oldestSqlite.join('.')} or newer is needed`);
   }

@@ -1,4 +1,5 @@
 import type { Addon } from '../native/native.ts';
+import { codeOf } from '../present.ts';
 import { openHandle } from './handle.ts';
 
 /**
@@ -11,7 +12,7 @@ export function takeLock(file: string, held: string, addon?: Addon): () => void 
     handle.exec('BEGIN EXCLUSIVE');
   } catch (error) {
     handle.close();
-    throw (error as { code?: string }).code === 'SQLITE_BUSY' ? new Error(held) : error;
+    throw codeOf(error) === 'SQLITE_BUSY' ? new Error(held) : error;
   }
   return () => handle.close();
 }

@@ -1,4 +1,5 @@
 import { embeddedMigrations, type Migration } from '../native/embedded.ts';
+import { errorOf } from '../present.ts';
 import type { Database } from './database.ts';
 import { applicationId } from './handle.ts';
 
@@ -36,7 +37,7 @@ function applyNext(db: Database, migrations: readonly Migration[], applied: stri
     db.script('COMMIT');
   } catch (error) {
     db.script('ROLLBACK');
-    throw new Error(`Migration ${migration?.name} failed: ${(error as Error).message}`);
+    throw new Error(`Migration ${migration?.name} failed: ${errorOf(error).message}`);
   }
   if (migration) applied.push(migration.name);
 }

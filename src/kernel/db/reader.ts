@@ -29,12 +29,12 @@ export class Reader {
 
   /** All rows of a query. */
   all<Row = Record<string, Value>>(query: Sql): Row[] {
-    return this.statements.rows(query.text).all(query.values) as Row[];
+    return this.statements.rows<Row>(query.text).all(query.values);
   }
 
   /** The first row of a query, or undefined. */
   get<Row = Record<string, Value>>(query: Sql): Row | undefined {
-    return this.statements.rows(query.text).get(query.values) as Row | undefined;
+    return this.statements.rows<Row>(query.text).get(query.values);
   }
 
   /** The row that a query must find. Throws when there is none. */
@@ -53,17 +53,17 @@ export class Reader {
 
   /** The first column of the first row, or undefined. */
   value<T = Value>(query: Sql): T | undefined {
-    return this.statements.values(query.text).get(query.values) as T | undefined;
+    return this.statements.values<T>(query.text).get(query.values);
   }
 
   /** The first column of every row. */
   values<T = Value>(query: Sql): T[] {
-    return this.statements.values(query.text).all(query.values) as T[];
+    return this.statements.values<T>(query.text).all(query.values);
   }
 
   /** The first column of every row of a fixed text with `@name` parameters; for texts built once and kept. */
   named<T = Value>(text: string, values: Named): T[] {
-    return this.statements.values(text).all(values) as T[];
+    return this.statements.values<T>(text).all(values);
   }
 
   /**
@@ -72,6 +72,6 @@ export class Reader {
    */
   count(query: Sql): number {
     const key = `${query.text} ${JSON.stringify(query.values)}`;
-    return this.#counts.get(key) ?? this.#counts.set(key, this.value<number>(query) as number);
+    return this.#counts.get(key) ?? this.#counts.set(key, this.scalar<number>(query));
   }
 }

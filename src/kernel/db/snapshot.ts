@@ -7,6 +7,7 @@
  */
 import type SQLite from 'better-sqlite3';
 import type { Addon } from '../native/native.ts';
+import { codeOf, errorOf, present } from '../present.ts';
 import { applicationId, openHandle } from './handle.ts';
 import { rejectNewer } from './migrate.ts';
 
@@ -46,9 +47,9 @@ export function packBackup(copy: string, { keys, made }: Carried, addon: Addon |
 export function unpackBackup(copy: string, addon: Addon | undefined): Carried {
   return using(copy, addon, (handle) => {
     if (idOf(handle) !== backupId) throw new Error('The file is no backup');
-    rejectNewer(handle.pragma('user_version', { simple: true }) as number);
+    rejectNewer(Number(handle.pragma('user_version', { simple: true })));
     rejectDamaged(handle, 'The backup');
-    const carried = handle.prepare('SELECT made, keys FROM tenantry_backup').get() as Carried;
+    const carried = present(handle.prepare<[], Carried>('SELECT made, keys FROM tenantry_backup').get());
     // The keys shall not stay behind in the free pages of the database that they guard.
     handle.pragma('secure_delete = ON');
     handle.exec('DROP TABLE tenantry_backup');
@@ -70,7 +71,7 @@ function idOf(handle: SQLite.Database): unknown {
   try {
     return handle.pragma('application_id', { simple: true });
   } catch (error) {
-    if ((error as { code?: string }).code === 'SQLITE_NOTADB') return undefined;
+    if (codeOf(error) === 'SQLITE_NOTADB') return undefined;
     throw error;
   }
 }
@@ -83,10 +84,10 @@ function rejectDamaged(handle: SQLite.Database, what: string): void {
 /** The first thing that SQLite finds wrong, in a line; undefined when all is well. */
 function damage(handle: SQLite.Database): string | undefined {
   try {
-    const told = handle.pragma('integrity_check(1)', { simple: true }) as string;
+    const told = String(handle.pragma('integrity_check(1)', { simple: true }));
     // The tree it speaks of is on a line of its own, above.
     return told === 'ok' ? undefined : told.split('\n').at(-1);
   } catch (error) {
-    return (error as Error).message;
+    return errorOf(error).message;
   }
 }

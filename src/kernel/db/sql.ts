@@ -12,20 +12,22 @@ export class Sql {
 /** Texts of templates that interpolate values alone: the same string each time is found among the statements without hashing it. */
 const texts = new WeakMap<TemplateStringsArray, string>();
 
+const areValues = (parts: readonly (Sql | Value)[]): parts is readonly Value[] =>
+  !parts.some((part) => part instanceof Sql);
+
 /** Composes SQL: an interpolated `Sql` is spliced in, anything else becomes a bound parameter. */
 export function sql(strings: TemplateStringsArray, ...parts: readonly (Sql | Value)[]): Sql {
-  if (!parts.some((part) => part instanceof Sql)) {
+  if (areValues(parts)) {
     let text = texts.get(strings);
     if (text === undefined) {
       text = strings.join('?');
       texts.set(strings, text);
     }
-    return new Sql(text, parts as readonly Value[]);
+    return new Sql(text, parts);
   }
-  let text = strings[0] as string;
+  let text = strings[0] ?? '';
   const values: Value[] = [];
-  for (let i = 0; i < parts.length; i++) {
-    const part = parts[i] as Sql | Value;
+  for (const [i, part] of parts.entries()) {
     if (part instanceof Sql) {
       text += part.text + strings[i + 1];
       for (const value of part.values) values.push(value);

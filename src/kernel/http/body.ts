@@ -1,3 +1,4 @@
+import { errorOf } from '../present.ts';
 import { HttpError, invalidRequest } from './error.ts';
 
 /** A file of a multipart body. */
@@ -21,16 +22,17 @@ const nothing: Body = { form: false, values: {} };
 /** Reads a complete body. Throws (or rejects) 415, 400 as core.md 1.3 says. Only multipart is asynchronous. */
 export function parseBody(content: Buffer, contentType: string | undefined): Body | Promise<Body> {
   if (content.length === 0) return nothing;
-  const type = (contentType ?? '').split(';', 1)[0]?.trim().toLowerCase();
+  const named = contentType ?? '';
+  const type = named.split(';', 1)[0]?.trim().toLowerCase();
   switch (type) {
     case 'application/json':
       return { form: false, values: parseJson(content) };
     case 'application/x-www-form-urlencoded':
       return { form: true, values: gather(new URLSearchParams(decode(content))) };
     case 'multipart/form-data':
-      return parseMultipart(content, contentType as string);
+      return parseMultipart(content, named);
     default:
-      throw new HttpError(415, { detail: `Unsupported media type "${contentType ?? ''}" in request.` });
+      throw new HttpError(415, { detail: `Unsupported media type "${named}" in request.` });
   }
 }
 
@@ -40,7 +42,7 @@ function parseJson(content: Buffer): Record<string, unknown> {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw parseError((error as Error).message);
+    throw parseError(errorOf(error).message);
   }
   rejectDepth(value);
   if (value === null) throw invalidRequest('No data provided');
@@ -102,7 +104,7 @@ async function parseMultipart(content: Buffer, contentType: string): Promise<Bod
   const { Busboy } = await import('@fastify/busboy');
   return new Promise((resolve, reject) => {
     const malformed = (error: unknown): void =>
-      reject(new HttpError(400, { detail: `Multipart form parse error - ${(error as Error).message}` }));
+      reject(new HttpError(400, { detail: `Multipart form parse error - ${errorOf(error).message}` }));
     const pairs: [string, unknown][] = [];
     try {
       const limits = {

@@ -26,7 +26,8 @@ type Results<Parts extends readonly (() => unknown)[]> = { [Index in keyof Parts
  * What all of these answer, in their order. Whatever any of them finds invalid is told together; about the request as a
  * whole only when nothing else is wrong. Throws 400.
  */
-export function gather<const Parts extends readonly (() => unknown)[]>(...parts: Parts): Results<Parts> {
+export function gather<const Parts extends readonly (() => unknown)[]>(...parts: Parts): Results<Parts>;
+export function gather(...parts: readonly (() => unknown)[]): readonly unknown[] {
   const found: Record<string, unknown> = {};
   const results = parts.map((part) => {
     try {
@@ -39,7 +40,7 @@ export function gather<const Parts extends readonly (() => unknown)[]>(...parts:
   const { non_field_errors: general, ...messages } = found;
   if (Object.keys(messages).length > 0) throw invalid(messages);
   if (general !== undefined) throw invalid({ non_field_errors: general });
-  return results as Results<Parts>;
+  return results;
 }
 
 /** 401: no valid token, or a failed login. */

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import { Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import type { Log } from '../log.ts';
 import { corsHeaders, isPreflight, preflightHeaders } from './cors.ts';
@@ -82,7 +82,9 @@ export class HttpServer {
     this.#server.on('request', receive);
     // RFC 9110 10.1.1 lets a server ignore an expectation it does not know.
     this.#server.on('checkExpectation', receive);
-    this.#server.on('clientError', (error, socket) => this.#refuse(error, socket as Socket));
+    this.#server.on('clientError', (error, socket) => {
+      if (socket instanceof Socket) this.#refuse(error, socket);
+    });
   }
 
   /** Starts listening; answers the port taken. Rejects with a sentence when that is impossible. */
@@ -97,7 +99,10 @@ export class HttpServer {
       this.#server.once('error', fail);
       this.#server.listen(port, host, () => {
         this.#server.off('error', fail);
-        resolve((this.#server.address() as AddressInfo).port);
+        const address = this.#server.address();
+        // Not of a server that listens on a port.
+        if (address === null || typeof address === 'string') throw new Error('the server has no port');
+        resolve(address.port);
       });
     });
   }
@@ -154,7 +159,7 @@ export class HttpServer {
       }
     });
     message.on('end', () =>
-      finish(length > limit ? null : chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)),
+      finish(length > limit ? null : chunks[0] && chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)),
     );
     // A client that goes away while it sends is not a fault: there is nobody left to answer.
     message.on('error', () => undefined);
@@ -203,9 +208,9 @@ export class HttpServer {
     let { status } = reply;
     const headers: string[] = ['X-Request-Id', exchange.id, 'X-Content-Type-Options', 'nosniff'];
     if (answer.allow !== '') headers.push('Allow', answer.allow);
-    for (const name in reply.headers) headers.push(name, reply.headers[name] as string);
+    for (const [name, value] of Object.entries(reply.headers)) headers.push(name, value);
     const vary = extra?.Vary ? [extra.Vary] : [];
-    for (const name in extra) if (name !== 'Vary') headers.push(name, extra[name] as string);
+    for (const [name, value] of Object.entries(extra ?? {})) if (name !== 'Vary') headers.push(name, value);
     const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
     const compressible = isCompressible(reply.type, length);
     if (compressible) vary.push('Accept-Encoding');

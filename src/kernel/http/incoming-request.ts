@@ -5,7 +5,7 @@ import { Query } from './query.ts';
 
 /** The path of a target, with its trailing slash: without it the same is served (core.md 1.1). */
 export function pathOf(target: string): string {
-  const path = target.split('?', 1)[0] as string;
+  const [path = ''] = target.split('?', 1);
   return path.endsWith('/') ? path : `${path}/`;
 }
 
@@ -40,9 +40,11 @@ export class IncomingRequest {
 
   /** The body's members. Throws 413, 415, 400. */
   body(): Body {
-    this.#body ??= this.#read() as Body | HttpError;
-    if (this.#body instanceof HttpError) throw this.#body;
-    return this.#body;
+    const body = this.#body ?? this.#read();
+    if (body instanceof Promise) throw new Error('A body that needs waiting was asked for before it was prepared');
+    this.#body = body;
+    if (body instanceof HttpError) throw body;
+    return body;
   }
 
   /** Whether reading the body has to wait for something, so that `prepareBody` is needed. */

@@ -8,7 +8,7 @@ export const parseNetworks = (texts: readonly string[]): readonly Network[] =>
   texts.map((text) => {
     if (text.includes('/')) return ipaddr.parseCIDR(text);
     const address = ipaddr.process(text);
-    return [address, address.kind() === 'ipv4' ? 32 : 128] as Network;
+    return ipaddr.parseCIDR(`${address}/${address.kind() === 'ipv4' ? 32 : 128}`);
   });
 
 /** Whether an address lies in one of the networks; an IPv4 address mapped into IPv6 counts as itself. */
@@ -46,7 +46,10 @@ export function targetOf({ url = '/', headers, httpVersion, socket }: IncomingMe
   host: string;
 } {
   const absolute = url.startsWith('/') ? null : /^https?:\/\/([^/?]*)(.*)$/i.exec(url);
-  if (absolute) return { target: (absolute[2] as string).replace(/^(?!\/)/, '/'), host: absolute[1] as string };
+  if (absolute) {
+    const [, named = '', path = ''] = absolute;
+    return { target: path.replace(/^(?!\/)/, '/'), host: named };
+  }
   // HTTP/1.0 knows no Host header: there, links start with the address that was connected to.
   const host = headers.host ?? (httpVersion === '1.0' ? authority(socket.localAddress ?? '', socket.localPort) : '');
   return { target: url, host };

@@ -2,7 +2,8 @@
  * The routing table. itty-router compiles the paths to regular expressions, and nothing else of it is used: finding the
  * expression that matches is a loop of our own. See src/decisions/router.md.
  */
-import { Router as IttyRouter, type RouteEntry } from 'itty-router';
+import { Router as IttyRouter } from 'itty-router';
+import { present } from '../present.ts';
 
 /** A path found in the routing table, with the values of its `:name` segments. */
 export interface Match<Endpoint> {
@@ -53,7 +54,7 @@ export class Router<Endpoint extends { readonly path: string; readonly key?: Key
 /** The regular expression that itty-router makes of a path, with a group for each `:name`; anchored to one slash at its end. */
 function patternOf(path: string): RegExp {
   const { routes } = IttyRouter().all(path, () => undefined);
-  const [, pattern] = routes[0] as RouteEntry;
+  const [, pattern] = present(routes[0]);
   // itty-router ends its patterns with any number of slashes; a path here ends with one.
   return new RegExp(pattern.source.replace(/\\\/\*\$$/, '/$'));
 }

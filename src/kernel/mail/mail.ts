@@ -1,5 +1,6 @@
 import type { Transporter } from 'nodemailer';
 import type { Log } from '../log.ts';
+import { errorOf } from '../present.ts';
 
 /** One mail to one person; sender and transport are the deployment's. */
 export interface Mail {
@@ -76,7 +77,7 @@ export class Mailer {
       });
       return { status: 'sent' };
     } catch (error) {
-      const outcome = failure((breaker.signal.aborted ? breaker.signal.reason : error) as SmtpError);
+      const outcome = failure(errorOf(breaker.signal.aborted ? breaker.signal.reason : error));
       this.#log.warn({ mail: mail.id, code: outcome.code, reason: outcome.error }, 'mail could not be sent');
       return outcome;
     } finally {
@@ -112,12 +113,10 @@ async function openTransport(address: string, authority: string | undefined): Pr
   });
 }
 
-interface SmtpError extends Error {
-  /** The status the mail server answered, if it did. */
-  readonly responseCode?: number;
-}
-
 /** 5xx is the mail server's last word; 4xx and a lost connection are not. */
-function failure({ message, responseCode: code }: SmtpError): Extract<MailOutcome, { status: 'failed' }> {
+function failure(error: Error): Extract<MailOutcome, { status: 'failed' }> {
+  const { message } = error;
+  // The status the mail server answered, if it did.
+  const code = 'responseCode' in error && typeof error.responseCode === 'number' ? error.responseCode : undefined;
   return { status: 'failed', error: message, code, final: code !== undefined && code >= 500 };
 }

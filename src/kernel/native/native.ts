@@ -23,6 +23,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isMainThread } from 'node:worker_threads';
+import { codeOf } from '../present.ts';
 import { type AddonName, builtFor, type EmbeddedAddon, embeddedAddon, type Platform } from './embedded.ts';
 
 /** Native code cannot run here. The message is one line for the operator; a stack would not help him. */
@@ -57,6 +58,7 @@ export function sqliteAddon(cacheFolder?: string): Addon | undefined {
 
 /** The argon2 addon, for the module that stands in for `@node-rs/argon2` in the bundle. Throws NativeAddonError. */
 export function argon2Addon(): Argon2 {
+  // What this addon exports is known by its name alone.
   return load('argon2').exports as Argon2;
 }
 
@@ -148,7 +150,7 @@ function sha256OfFile(file: string): string | undefined {
   try {
     return createHash('sha256').update(readFileSync(file)).digest('hex');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    if (codeOf(error) === 'ENOENT') return undefined;
     throw error;
   }
 }

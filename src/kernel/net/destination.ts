@@ -1,5 +1,6 @@
 import ipaddr from 'ipaddr.js';
 import { inNetworks, parseNetworks } from '../http/origin.ts';
+import { present } from '../present.ts';
 
 /** The message about a destination that the rule refuses, at creation and in the delivery log. */
 export const refusedDestination = 'Destination address is not allowed.';
@@ -75,14 +76,11 @@ const embeddings: readonly {
 function embeddedAddress(address: string): string | undefined {
   if (ipaddr.IPv4.isValid(address) || /^::1?$/.test(ipaddr.IPv6.parse(address).toString())) return undefined;
   const { parts } = ipaddr.IPv6.parse(address);
-  const isIsatap = ((parts[4] as number) & ~0x0200) === 0 && parts[5] === 0x5efe;
+  const isIsatap = (present(parts[4]) & ~0x0200) === 0 && parts[5] === 0x5efe;
   const found =
     embeddings.find(({ prefix }) => prefix.every((group, i) => parts[i] === group)) ??
     (isIsatap ? { groups: [6, 7] as const, inverted: false } : undefined);
   if (!found) return undefined;
-  const [high, low] = found.groups.map((group) => (parts[group] as number) ^ (found.inverted ? 0xffff : 0)) as [
-    number,
-    number,
-  ];
+  const [high = 0, low = 0] = found.groups.map((group) => present(parts[group]) ^ (found.inverted ? 0xffff : 0));
   return `${high >> 8}.${high & 255}.${low >> 8}.${low & 255}`;
 }

@@ -8,6 +8,7 @@ import {
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { rootCertificates } from 'node:tls';
+import { errorOf } from '../present.ts';
 import { type AddressRule, isDestinationAllowed, refusedDestination } from './destination.ts';
 import type { Resolver } from './resolver.ts';
 
@@ -116,7 +117,7 @@ export class HttpClient {
         attempt();
       } catch (error) {
         // Node refuses at once what can not be sent, such as a line break in a header.
-        fail(error as Error);
+        fail(errorOf(error));
       }
     });
   }

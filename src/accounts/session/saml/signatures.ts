@@ -1,7 +1,7 @@
 import { constants, verify } from 'node:crypto';
 import { SignedXml } from 'xml-crypto';
 import { present } from '../../../kernel/present.ts';
-import { attributeOf, childOf, childrenOf, everyElement, isNamed, XmlError } from './xml.ts';
+import { attributeOf, childOf, childrenOf, everyElement, isElement, isNamed, XmlError } from './xml.ts';
 
 /** A signature that is missing, weak, of an unknown key, or of something else than the whole message. */
 export class SignatureError extends Error {}
@@ -43,8 +43,7 @@ export function rejectWeakSignatures(root: Element): void {
 
 /** The digest that pads an encrypted key signs nothing. */
 const isInEncryption = ({ parentNode }: Element): boolean =>
-  // The parent of an element that is not the root is an element; a document has no name.
-  parentNode !== null && isNamed(parentNode as Element, 'encryption', 'EncryptionMethod');
+  parentNode !== null && isElement(parentNode) && isNamed(parentNode, 'encryption', 'EncryptionMethod');
 
 /**
  * What the signature of a whole document covers, as text: the only thing to be read of it afterwards. `text` is the

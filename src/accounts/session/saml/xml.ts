@@ -100,11 +100,12 @@ function rejectTree(root: Element, { elements }: XmlLimits): void {
 
 function elementsOf(parent: Element): Element[] {
   const found: Element[] = [];
-  // Of the nodes inside of an element, elements alone have the type 1.
-  for (let node = parent.firstChild; node; node = node.nextSibling)
-    if (node.nodeType === 1) found.push(node as Element);
+  for (let node = parent.firstChild; node; node = node.nextSibling) if (isElement(node)) found.push(node);
   return found;
 }
+
+/** Whether a node is an element: of all kinds of nodes these alone have the type 1. */
+export const isElement = (node: Node): node is Element => node.nodeType === 1;
 
 /** Whether an element has this name. */
 export const isNamed = (element: Element, namespace: Namespace, name: string): boolean =>

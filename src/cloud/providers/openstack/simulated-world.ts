@@ -2,8 +2,8 @@ import * as v from 'valibot';
 import type { PlainValues } from '../../catalogue/driver.ts';
 import type { Generator, OtherObject } from '../../catalogue/simulation.ts';
 
-/** A list among values or parameters, empty when absent. Cast: the simulation itself has put it there, of such items. */
-export const asList = <T>(value: unknown): readonly T[] => (value ?? []) as readonly T[];
+/** A list among values or parameters, empty when absent; the simulation itself has put it there, of such items. */
+export const asList = <T>(value: unknown): readonly T[] => (Array.isArray(value) ? value : []);
 
 const valuesSchema = v.optional(v.record(v.string(), v.unknown()));
 

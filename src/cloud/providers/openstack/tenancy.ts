@@ -9,7 +9,7 @@ import { present } from '../../../kernel/present.ts';
 import type { ResourceRow } from '../../catalogue/resource-row.ts';
 import type { ResourceKind } from '../../catalogue/type.ts';
 import { detail, resourceTarget } from '../../resources/details.ts';
-import { detailsOf, knownResource } from '../../resources/resource.ts';
+import { knownResource } from '../../resources/resource.ts';
 
 /*
  * What every kind below a tenant has in common (providers.md 4.2): its tenant, and relations to other objects of the same
@@ -71,8 +71,10 @@ export const tenantOf = ({ db }: Pick<Request, 'db'>, resource: Pick<ResourceRow
   knownResource(db, present(resource.parent_id));
 
 /** A detail of a resource; of the type that the kind stores it with, which the row's JSON does not tell. */
-export const detailOf = <T>(resource: Pick<ResourceRow, 'details'>, name: string): T | undefined =>
-  detailsOf(resource)[name] as T | undefined;
+export function detailOf<T>(resource: Pick<ResourceRow, 'details'>, name: string): T | undefined {
+  const details: Readonly<Record<string, T | undefined>> = JSON.parse(resource.details);
+  return details[name];
+}
 
 /** A column of the object of a kind that a detail names by the provider's id: SQL. */
 export const related = (kind: string, name: string, column: string): string =>
