@@ -27,7 +27,7 @@ export interface Server {
   /** Where it listens, without a trailing slash. */
   readonly url: string;
   readonly app: App;
-  /** Path of the file with the first user's password, when this start created him. */
+  /** Path of the file with the first user's password, when this start created that user. */
   readonly initialPassword: string | undefined;
   /** A fresh token of a user. Throws when there is no such active user. */
   issueToken(username?: string): string;

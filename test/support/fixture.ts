@@ -132,7 +132,7 @@ export class Fixture {
     return new Client(this, this.server.issueToken(username));
   }
 
-  /** Creates a user (never expiring tokens unless told otherwise) and answers his representation. */
+  /** Creates a user (never expiring tokens unless told otherwise) and answers their representation. */
   async user(username: string, fields: Readonly<Record<string, unknown>> = {}): Promise<Json> {
     return this.#made(await this.staff.post('/api/users/', { username, token_lifetime: null, ...fields }));
   }

@@ -90,7 +90,7 @@ export class SamlFixture {
     return new SamlBrowser(this.fixture);
   }
 
-  /** Logs a user in in a browser of his own; answers where that ends. */
+  /** Logs a user in in a browser of their own; answers where that ends. */
   async logIn(
     attributes: Readonly<Record<string, string | readonly string[]>>,
     browser = this.browser,

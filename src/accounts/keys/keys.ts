@@ -20,7 +20,7 @@ interface KeyRow extends Row {
   readonly fingerprint: string;
 }
 
-/** The user a key belongs to, as far as keys need to know him. */
+/** The user a key belongs to, as far as keys need to know them. */
 interface Owner extends UserNames {
   readonly id: number;
 }
@@ -72,7 +72,7 @@ function rejectWrongKey(line: string, { caller, db }: Request): void {
 export const keys = collection<KeyRow>()({
   path: 'keys',
   kind: 'SSH Key',
-  description: 'SSH public keys, to be put into virtual machines. Everybody has his own; they never change.',
+  description: 'SSH public keys, to be put into virtual machines. Everybody has their own; keys never change.',
   table: 'ssh_key',
   alias: 'k',
   fields,

@@ -121,7 +121,7 @@ export const projectsWith = (services: Json) =>
     examples: { create: example, replace: example, change: { description: 'The public website.' } },
     filters: {
       can_manage: presence(
-        'Projects the caller manages, or whose customer he owns.',
+        'Projects the caller manages, or whose customer they own.',
         ({ caller }) => sql`
         p.id IN (SELECT project_id FROM active_project_role WHERE user_id = ${caller.id} AND role = 'manager')
         OR p.customer_id IN (SELECT customer_id FROM active_customer_role WHERE user_id = ${caller.id} AND role = 'owner')`,

@@ -24,7 +24,7 @@ export const roleNames: Readonly<Record<RoleScope, Readonly<Record<string, strin
 
 declare module '../../kernel/access/reactions.ts' {
   interface Reactions {
-    /** A user has lost a role, wherever he held it. */
+    /** A user has lost a role, wherever they held it. */
     readonly roleEnded: (context: Context, user: number) => void;
   }
 }

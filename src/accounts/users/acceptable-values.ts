@@ -5,7 +5,7 @@ import { type UserValues, userFields } from './users.ts';
 
 /**
  * What the rules of POST /api/users/ accept of these texts, fields by name; the rest is left out. `current` is the user whom
- * they are about, who may keep what is unique to him.
+ * they are about, who may keep what is unique to them.
  */
 export function acceptableValues(
   request: Request,

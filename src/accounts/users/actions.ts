@@ -133,7 +133,7 @@ const reject = action({
 const remove = action({
   ...onUser,
   name: 'remove_organization',
-  summary: 'Removes a user from his organization. Deprecated.',
+  summary: 'Removes a user from their organization. Deprecated.',
   right: anyOf(staff, members, claimants),
   run: (request, row) => {
     setOrganization(request, row, '', false, 'user_organization_removed', row.organization);

@@ -4,7 +4,7 @@ import type { Request } from '../../kernel/access/request.ts';
 import { caseFold, sql } from '../../kernel/db/sql.ts';
 import type { UserRow } from './users.ts';
 
-/** Gives a user another email address, which must not be somebody else's; does nothing when it is his already. */
+/** Gives a user another email address, which must not be somebody else's; does nothing when it is theirs already. */
 export function replaceEmail(request: Request, user: UserRow, address: string): void {
   if (user.email === address) return;
   request.db.update('user', user.id, { email: address, email_folded: caseFold(address) });

@@ -21,9 +21,9 @@ export function visibleEvents(db: Database, caller: Caller): Predicate | undefin
   if (seesAll(caller)) return undefined;
   const user = callerId(caller);
   const customers = customersWithRole(user);
-  // A project that never moved brings events of its customer only: they are found under the customer, where he has a role in
-  // it, and under no customer of his otherwise. Those of a moved project may be about its former customers, too.
-  // CROSS JOIN makes SQLite go from his few objects to their subjects.
+  // A project that never moved brings events of its customer only: they are found under the customer, where the caller has a role in
+  // it, and under no other customer otherwise. Those of a moved project may be about its former customers, too.
+  // CROSS JOIN makes SQLite go from the caller's few objects to their subjects.
   const lasting = db.values<number>(sql`
     SELECT s.id FROM customer c CROSS JOIN event_subject s ON s.kind = 'customer' AND s.uuid = c.uuid
     WHERE c.id IN (${customers})

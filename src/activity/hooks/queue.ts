@@ -12,7 +12,7 @@ interface Receiver {
 const pendingAtMost = 10_000;
 
 /**
- * Queues a delivery for every hook that gets the event: active, of an active author who sees the event by the roles he has
+ * Queues a delivery for every hook that gets the event: active, of an active author who sees the event by the roles they have
  * now or had before the change, and with the type among its types (events.md 5.4).
  */
 export function queueDeliveries(context: Context, event: RecordedEvent): void {

@@ -9,7 +9,7 @@ interface AccountFacts {
   /** What its paths begin with. */
   readonly prefix: string;
   readonly name: string;
-  /** Index of the customer that has it for himself; absent: it is shared with all. */
+  /** Index of the customer that has it alone; absent: it is shared with all. */
   readonly owner?: number;
   /** Days ago, of shared ones. */
   readonly age?: number;

@@ -19,7 +19,7 @@ import type { Seed } from './seed.ts';
 /** Somebody who uses the API of the past. */
 export interface Visitor {
   readonly username: string;
-  /** The address he calls from. */
+  /** The address they call from. */
   readonly address: string;
 }
 

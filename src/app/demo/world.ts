@@ -7,9 +7,9 @@ import type { Visitor } from './time-machine.ts';
 /** Somebody with an account. */
 export interface Person extends Visitor {
   readonly fields: Readonly<Record<'username' | 'full_name' | 'native_name' | 'email' | 'job_title', string>>;
-  /** What he adds to his profile himself. */
+  /** What they add to their profile themselves. */
   readonly profile: Readonly<Record<'phone_number' | 'preferred_language', string>>;
-  /** When the account was created, and when he leaves; instants that the history sets. */
+  /** When the account was created, and when they leave; instants that the history sets. */
   joined: number;
   leaves: number;
   /** His link in the API. */

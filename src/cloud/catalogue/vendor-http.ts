@@ -111,7 +111,7 @@ export class VendorHttp {
     return { ...answer, body };
   }
 
-  /** What a refusal of the vendor means, with his text, if he gave one. */
+  /** What a refusal of the vendor means, with its text, if it gave one. */
   failure({ headers, status }: Pick<VendorAnswer, 'status' | 'headers'>, text?: unknown): ProviderError {
     const type = classOf(status);
     if (type === 'unavailable') return unavailable();
@@ -171,7 +171,7 @@ function classOf(status: number): ErrorClass {
 
 /** Milliseconds that a limited caller shall wait: Retry-After in seconds or as a date, else until the limit is lifted. */
 function retryAfter(headers: IncomingHttpHeaders): number | undefined {
-  // Both are the vendor's instants: his clock, not ours, says how far away they are.
+  // Both are the vendor's instants: its clock, not ours, says how far away they are.
   const now = Date.parse(headers.date ?? '');
   const { 'ratelimit-reset': reset, 'retry-after': after = '' } = headers;
   if (/^\d+$/.test(after)) return Number(after) * 1000;

@@ -25,12 +25,12 @@ interface UncertainState {
   readonly failure?: string;
 }
 
-/** Milliseconds that a provider gets to finish what he may have been asked for, before it is looked for. */
+/** Milliseconds that a provider gets to finish what it may have been asked for, before it is looked for. */
 const settling = 5000;
 const mostCalls = 4;
 
 /**
- * Asks a provider for something once (providers.md 2 "Unknown outcome"). After a call that may or may not have reached him,
+ * Asks a provider for something once (providers.md 2 "Unknown outcome"). After a call that may or may not have reached it,
  * because it got no answer or the process ended, what it may have brought about is looked for, and only when there is
  * nothing it is asked for again. The memo then holds what was accepted; the caller goes on by it.
  */

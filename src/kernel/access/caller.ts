@@ -9,7 +9,7 @@ export interface Actor {
   readonly nativeName: string;
 }
 
-/** An authenticated user, as far as rights and events need to know him. */
+/** An authenticated user, as far as rights and events need to know them. */
 export interface Caller extends Actor {
   readonly id: number;
   readonly isStaff: boolean;

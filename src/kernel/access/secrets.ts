@@ -21,7 +21,7 @@ const keyBytes = 32;
 /**
  * Encrypts what the database holds of secrets: signing secrets of hooks, credentials of providers. A sealed secret is the
  * length and the text of the key's id, a random nonce, the tag and the ciphertext. It opens only for the object it was
- * sealed for: whoever can write to the database still cannot move a secret to an object of his own.
+ * sealed for: whoever can write to the database still cannot move a secret to another object.
  */
 export class Secrets {
   readonly #keys: ReadonlyMap<string, EncryptionKey>;

@@ -34,7 +34,7 @@ export interface CollectionSpec<F extends Fields, R extends Row, A = NewValues<F
   readonly visible: Visibility;
   /** Condition for objects that writes may address, where it differs from `visible`. */
   readonly writable?: (caller: Caller) => Sql;
-  /** Whether OPTIONS describes the fields to the caller; default: when he may write. */
+  /** Whether OPTIONS describes the fields to the caller; default: when they may write. */
   readonly described?: (request: Request, row: R | undefined) => boolean;
   /** Whether a field of a body is looked at, for the object being changed; default: every writable one. */
   readonly accepts?: (request: Request, name: string, row: R | undefined) => boolean;

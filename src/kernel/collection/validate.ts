@@ -6,7 +6,7 @@ import { type Field, FieldError, type Fields, type Input, messages, type NewValu
 /** What a body is read for: creation, a whole update (PUT), or a partial one (PATCH). */
 export type Purpose = 'create' | 'replace' | 'change';
 
-/** Whether a caller may write a field for this purpose; what he may not write is ignored in his body. */
+/** Whether a caller may write a field for this purpose; what the caller may not write is ignored. */
 export function isWritable(field: Field, request: Request, purpose: Purpose): boolean {
   const { input } = field;
   if (!input) return false;

@@ -30,7 +30,7 @@ const longestLog = 16_000;
  * likes; a checkpoint keeps no writer out, but the thread that makes it. The thread starts when it is first needed, and ends
  * after some seconds without writes.
  *
- * Whoever reads for long, such as a backup, keeps what is written meanwhile in the log. When he goes it is the thread that
+ * Whoever reads for long, such as a backup, keeps what is written meanwhile in the log. When it ends it is the thread that
  * moves all of it, however long the log is.
  */
 export class Checkpoints {

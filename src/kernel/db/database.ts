@@ -216,7 +216,7 @@ export class Database extends Reader {
 
   /**
    * Commits what is pending and closes. Whoever is the last to close moves the log into the file and removes it, if the disk
-   * lets him; others may be writing to it.
+   * lets it; others may be writing to it.
    */
   close(): void {
     if (!this.#raw.open) return;
@@ -250,7 +250,7 @@ export class Database extends Reader {
       this.#exec('RELEASE work');
       return;
     }
-    // A full disk or an I/O error ends the whole transaction: nobody in this batch may hear that he succeeded.
+    // A full disk or an I/O error ends the whole transaction: nobody in this batch may be told of success.
     batch.failure ??= error ?? new Error('The transaction was lost');
   }
 

@@ -18,7 +18,7 @@ export interface Answer {
   readonly allow: string;
   /** The pattern of the path, such as /api/keys/:uuid/. */
   readonly route: string;
-  /** Uuid of the caller, if he is known. */
+  /** Uuid of the caller, if they are known. */
   readonly caller: string | undefined;
 }
 

@@ -26,7 +26,7 @@ import { isMainThread } from 'node:worker_threads';
 import { codeOf } from '../present.ts';
 import { type AddonName, builtFor, type EmbeddedAddon, embeddedAddon, type Platform } from './embedded.ts';
 
-/** Native code cannot run here. The message is one line for the operator; a stack would not help him. */
+/** Native code cannot run here. The message is one line for the operator; a stack would not help. */
 export class NativeAddonError extends Error {
   override readonly name = 'NativeAddonError';
 }

@@ -93,7 +93,7 @@ test('one in use disappears from projects and settings when it is deleted', asyn
     assert.equal((await fixture.staff.get(url)).body.certifications, []);
 });
 
-test('OPTIONS tells staff what creation takes, and everybody what he may do with one', async () => {
+test('OPTIONS tells staff what creation takes, and everybody what they may do with one', async () => {
   const [{ url }] = (await fixture.staff.get(path)).body;
   const list = await fixture.staff.options(path);
   assert.equal(

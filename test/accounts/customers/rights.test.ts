@@ -140,7 +140,7 @@ test('global support who owns a customer also acts as its owner', async () => {
   );
 });
 
-test('each viewer sees in a customer only the projects that he sees', async () => {
+test('each viewer sees in a customer only the projects that they see', async () => {
   const other = await fixture.project('Aside', company.customer);
   const both = ['Aside', 'Rocket'];
   const seen = {

@@ -86,7 +86,7 @@ test('one mail with a text and an HTML part, from the default sender, with the l
   assert.equal(mails(), [{ status: 'delivered', attempts: 1, error_message: '', response_code: null }]);
 });
 
-test('roles and targets have their words; a sender without a full name is his username', async () => {
+test('roles and targets have their words; a sender without a full name is their username', async () => {
   await begin();
   const sentence = async (fields: Json): Promise<string | undefined> => {
     await invite(fields);

@@ -42,7 +42,7 @@ test('staff invite everywhere, global support nowhere', async () => {
   }
 });
 
-test('an owner invites to the projects of his customer, to the customer itself only with owners_can_manage_owners', async () => {
+test('an owner invites to the projects of their customer, to the customer itself only with owners_can_manage_owners', async () => {
   await begin();
   assert.equal(await statuses(people.clients.owner, toProject()), [201, 200, 200]);
   assert.equal(await statuses(people.clients.owner, toCustomer()), [403, 403, 403]);

@@ -11,7 +11,7 @@ const notFound = { detail: 'Not found.' };
 const forbidden = { detail: 'You do not have permission to perform this action.' };
 const add = (client: Client, body: unknown) => client.post('/api/keys/', body);
 
-/** A user of his own for each test, and his client. */
+/** A user of their own for each test, and their client. */
 async function newcomer(fields: Readonly<Record<string, unknown>> = {}): Promise<{ user: Json; client: Client }> {
   const username = `key.owner.${count++}`;
   const user = await fixture.user(username, fields);
@@ -19,7 +19,7 @@ async function newcomer(fields: Readonly<Record<string, unknown>> = {}): Promise
   return { user, client: fixture.as(username) };
 }
 
-test('everybody creates keys for himself; the answer is whole, its keys in order', async () => {
+test('everybody creates keys for themselves; the answer is whole, its keys in order', async () => {
   const { user, client } = await newcomer({ full_name: 'Walter White' });
   const { status, body, headers } = await add(client, { name: 'laptop', public_key: publicKeys.rsa });
   assert.is(status, 201);

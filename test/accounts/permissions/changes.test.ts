@@ -92,7 +92,7 @@ test('a time that is not later than now, or is no time, is refused', async () =>
   assert.is((await fixture.staff.get(role.url)).body.expiration_time, end);
 });
 
-test('nobody changes his own permission, not even staff, and whatever the body holds; deleting it is another matter', async () => {
+test('nobody changes their own permission, not even staff, and whatever the body holds; deleting it is another matter', async () => {
   const staff = await fixture.user('staff.member', { is_staff: true });
   for (const [scope, role, name] of [
     [people.customer, 'owner', 'staff.member'],

@@ -245,7 +245,7 @@ test('a user has one active role in a customer or project, the same or another',
   assert.equal(fixture.events(), []);
 });
 
-test('whoever has the right may grant a role to himself', async () => {
+test('whoever has the right may grant a role to themselves', async () => {
   const staff = await fixture.user('self.granting', { is_staff: true });
   const { status, body } = await toCustomer({ user: staff.url, role: 'owner' }, fixture.as('self.granting'));
   assert.is(status, 201);

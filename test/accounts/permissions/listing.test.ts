@@ -59,7 +59,7 @@ for (const path of everywhere) {
     assert.is(await found(path, ''), 'carol bob anna');
   });
 
-  test(`${path} are filtered by the user, his uuid, link and parts of his names`, async () => {
+  test(`${path} are filtered by the user, their uuid, link and parts of their names`, async () => {
     const { anna, bob } = users;
     for (const [query, names] of [
       [`user=${anna.uuid}`, 'anna'],

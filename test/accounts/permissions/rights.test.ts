@@ -149,7 +149,7 @@ customers('with the setting owners_can_manage_owners an owner grants, changes an
   });
 });
 
-customers('with that setting an owner still acts only until his own role ends', async () => {
+customers('with that setting an owner still acts only until their own role ends', async () => {
   const { customer } = open.people;
   const owner = await open.newcomer();
   await open.fixture.grant(customer, owner, 'owner', endOfRole);
@@ -159,7 +159,7 @@ customers('with that setting an owner still acts only until his own role ends', 
   assert.is(await open.grant(client, customer, null), 403);
 });
 
-customers('the last owner may be removed, by himself too', async () => {
+customers('the last owner may be removed, by themselves too', async () => {
   const customer = await open.fixture.customer('Lonely');
   const owner = await open.newcomer();
   const role = await open.fixture.grant(customer, owner, 'owner');
@@ -343,7 +343,7 @@ projects('a global support user who owns the customer also acts as its owner', a
   assert.is((await client.delete(foreign.url)).status, 403);
 });
 
-projects('an owner revokes his own role in a project', async () => {
+projects('an owner revokes their own role in a project', async () => {
   const { project, users, clients } = world.people;
   const role = await world.fixture.grant(project, users.owner, 'manager');
   assert.is((await clients.owner.delete(role.url)).status, 204);

@@ -26,7 +26,7 @@ test('the default order is by name, without case', async () => {
   assert.equal(await names(''), ['apple', 'Rocket', 'Übung']);
 });
 
-test('can_manage leaves the projects whose customer the caller owns or which he manages', async () => {
+test('can_manage leaves the projects whose customer the caller owns or which they manage', async () => {
   const { clients } = company;
   assert.equal(await names('can_manage', clients.owner), ['Rocket']);
   assert.equal(await names('can_manage=', clients.manager), ['Rocket']);

@@ -44,7 +44,7 @@ test('an item shows the role, its permission and its end', async () => {
     }),
   ]);
   await fixture.grant(project, company.users.owner, 'admin');
-  assert.equal(await found(project), ['owner', 'worker'], 'an owner with a role of his own is in it');
+  assert.equal(await found(project), ['owner', 'worker'], 'an owner with a role of their own is in it');
   fixture.clock.set('2018-06-01T00:00:00Z');
   assert.equal(await found(project), ['owner']);
   fixture.clock.set(start);

@@ -198,7 +198,7 @@ login('without LOCAL_SIGNIN in authentication_methods every attempt is 401, befo
   await closed.close();
 });
 
-login('a user who is deactivated while his password is compared gets no token that works', async () => {
+login('a user who is deactivated while their password is compared gets no token that works', async () => {
   const [attempted] = await Promise.all([attempt('Alice'), fixture.staff.patch(alice.url, { is_active: false })]);
   const { status } = attempted;
   await fixture.staff.patch(alice.url, { is_active: true });

@@ -39,7 +39,7 @@ test('deactivation ends every token at once; reactivation restores none', async 
   assert.is((await login()).status, 200);
 });
 
-test('an inactive user keeps his roles and is invisible to all but staff and global support', async () => {
+test('an inactive user keeps their roles and is invisible to all but staff and global support', async () => {
   const [owner, member] = [await fixture.user('active.owner'), await fixture.user('resting')];
   const customer = await fixture.customer('Resting Ltd');
   await fixture.grant(customer, owner, 'owner');
@@ -60,7 +60,7 @@ test('staff who deactivate themselves are answered, and never again', async () =
   assert.equal((await client.get('/api/')).body, { detail: 'User inactive or deleted.' });
 });
 
-test('a deleted user loses keys, then roles, then himself, with an event each; user counts follow', async () => {
+test('a deleted user loses keys, then roles, then themselves, with an event each; user counts follow', async () => {
   const user = await fixture.user('gone', { full_name: 'Gone Girl' });
   const customer = await fixture.customer('Left behind', { abbreviation: 'LB', contact_details: 'here' });
   const project = await fixture.project('Half done', customer);

@@ -163,7 +163,7 @@ test('read-only and unknown keys are ignored without being looked at', async () 
   assert.equal((await fixture.staff.put(user.url, nonsense)).body, user);
 });
 
-test('what a caller may not write of himself is ignored: nobody raises his own rights', async () => {
+test('what a caller may not write of themselves is ignored: nobody raises their own rights', async () => {
   const user = await fixture.user('climber', { description: 'As it was', civil_number: 'CL-1' });
   const me = fixture.as('climber');
   const before = (await fixture.staff.get(user.url)).body;
@@ -183,7 +183,7 @@ test('what a caller may not write of himself is ignored: nobody raises his own r
   }
 });
 
-test('a user updates his own names, contacts, organization, token life, language and competence', async () => {
+test('a user updates their own names, contacts, organization, token life, language and competence', async () => {
   const user = await fixture.user('self.made');
   const own = {
     full_name: 'Self Made',

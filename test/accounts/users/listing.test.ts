@@ -155,7 +155,7 @@ test('organization_claimed are the users with an organization', async () => {
   assert.equal(await found('organization_claimed'), ['anna', 'bob', 'carol', 'gus', 'helen']);
 });
 
-test("potential are users of the caller's customers, himself included, staff excluded", async () => {
+test("potential are users of the caller's customers, themselves included, staff excluded", async () => {
   assert.equal(await found('potential'), ['anna', 'bob', 'carol', 'dora', 'eve']);
   assert.equal(await found('potential', support), ['anna', 'bob', 'carol', 'dora', 'eve']);
   assert.equal(await found('potential', owner), ['anna', 'carol']);

@@ -56,7 +56,7 @@ test('an organization is required, not blank, at most 80 characters', async () =
   assert.is((await act(fixture.staff, user, 'claim', { organization: 'ж'.repeat(80) })).status, 200);
 });
 
-test('who is approved must leave before he claims anew', async () => {
+test('who is approved must leave before they claim anew', async () => {
   const user = await fixture.user('settled', { organization: 'Alpha' });
   await act(fixture.staff, user, 'approve');
   fixture.events();
@@ -175,7 +175,7 @@ test('a membership that has ended decides nothing any more', async () => {
   assert.is((await act(fixture.as('brief.owner'), user, 'reject')).status, 403);
 });
 
-test('a user leaves by himself while he is not approved, and neither approves nor rejects himself', async () => {
+test('a user leaves by themselves while they are not approved, and neither approves nor rejects themselves', async () => {
   const user = await fixture.user('leaver', { organization: 'Anywhere' });
   const me = fixture.as('leaver');
   assert.is((await act(me, user, 'approve')).status, 403);
@@ -189,7 +189,7 @@ test('a user leaves by himself while he is not approved, and neither approves no
   assert.equal(await state(user), ['Anywhere', true]);
 });
 
-test('a member approves himself in his own customer', async () => {
+test('a member approves themselves in their own customer', async () => {
   const customer = await fixture.customer('Selfish', { abbreviation: 'SLF' });
   const user = await fixture.user('selfish', { organization: 'SLF' });
   await fixture.grant(customer, user, 'owner');

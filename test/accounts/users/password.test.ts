@@ -90,7 +90,7 @@ test('a change by staff ends all tokens of the user and none of staff', async ()
   assert.is((await fixture.staff.get('/api/')).status, 200);
 });
 
-test('an inactive user gets a password, but cannot log in before he is active', async () => {
+test('an inactive user gets a password, but cannot log in before they are active', async () => {
   const user = await fixture.user('later', { is_active: false });
   assert.is((await fixture.staff.post(`${user.url}password/`, { password: 'secret123' })).status, 200);
   assert.is((await logIn('later', 'secret123')).status, 401);
@@ -110,7 +110,7 @@ test('of two simultaneous changes with two tokens the second finds its token rev
   assert.is((await logIn('hasty', `secret${2 - winner}`)).status, 401);
 });
 
-test('who is deactivated while his password is being hashed changes nothing', async () => {
+test('who is deactivated while their password is being hashed changes nothing', async () => {
   const user = await fixture.user('too.late');
   const client = fixture.as('too.late');
   const [changing] = await Promise.all([

@@ -95,7 +95,7 @@ test('only staff create users', async () => {
   );
 });
 
-test('another user is changed by staff only; who sees him is refused before the body is read', async () => {
+test('another user is changed by staff only; who sees them is refused before the body is read', async () => {
   const broken = '{"full_name": ';
   for (const method of ['PUT', 'PATCH']) {
     assert.equal(
@@ -115,7 +115,7 @@ test('another user is changed by staff only; who sees him is refused before the 
   }
 });
 
-test('an invisible user is not found, whatever is done to him', async () => {
+test('an invisible user is not found, whatever is done to them', async () => {
   for (const user of [inactive, staff]) {
     for (const [method, path] of [
       ['PUT', ''],
@@ -136,7 +136,7 @@ test('an invisible user is not found, whatever is done to him', async () => {
   }
 });
 
-test('everybody changes his own account and password, global support too', async () => {
+test('everybody changes their own account and password, global support too', async () => {
   for (const [name, user] of Object.entries(people.users)) {
     const me = people.clients[name as Part];
     assert.is((await me.put(user.url, { agree_with_policy: true, job_title: 'Own' })).status, 200);
@@ -146,7 +146,7 @@ test('everybody changes his own account and password, global support too', async
   }
 });
 
-test('the password of another user and his claim are set by staff only', async () => {
+test('the password of another user and their claim are set by staff only', async () => {
   assert.equal(await ask((client) => client.post(`${plain.url}password/`, password)), statuses(403, { staff: 200 }));
   assert.equal(
     await ask((client) => client.post(`${plain.url}claim_organization/`, { organization: 'ALC' })),

@@ -96,7 +96,7 @@ test('names with different letters are different users, however alike they look'
   for (const name of ['cola', 'соla', 'çola', 'co1a']) assert.is((await create(name)).status, 201, name);
 });
 
-test('a user logs in with any casing and form of his username', async () => {
+test('a user logs in with any casing and form of their username', async () => {
   const user = await fixture.user('Ζοë.Σ');
   await fixture.staff.post(`${user.url}password/`, { password: 'secret123' });
   for (const name of ['Ζοë.Σ', 'ζοë.σ', 'ζοe\u0308.ς', ' Ζοë.Σ ']) {

@@ -444,7 +444,7 @@ test('POST and close are for staff; acknowledge and cancel_acknowledgment for ev
   }
 });
 
-test('an alert is visible to whoever can read its scope: of a user himself, of a key its owner, of a quota its readers; ST and GS all', async () => {
+test('an alert is visible to whoever can read its scope: of a user themselves, of a key its owner, of a quota its readers; ST and GS all', async () => {
   const { clients, customer, project, users } = people;
   const key = (await clients.manager.post('/api/keys/', { public_key: publicKeys.ed25519 })).body;
   const shared = settings(fixture, 'Shared');
@@ -506,7 +506,7 @@ test('an alert goes with its scope object, and alerts about its quotas with them
       .sort();
   assert.equal(await left(), ['customers', 'keys', 'projects', 'quotas', 'quotas', 'users']);
   await fixture.staff.delete(users.manager.url);
-  assert.equal(await left(), ['customers', 'projects', 'quotas', 'quotas'], 'the key of a deleted user goes with him');
+  assert.equal(await left(), ['customers', 'projects', 'quotas', 'quotas'], 'the key of a deleted user goes with them');
   await fixture.staff.delete(project.url);
   assert.equal(await left(), ['customers', 'quotas']);
   await fixture.staff.delete(customer.url);

@@ -245,7 +245,7 @@ test('aggregate and uuid: alerts about a customer or project and what belongs to
   assert.equal(await listed(`uuid=${dashed}`), newestFirst('other', 'elsewhere'));
 });
 
-test('aggregate of the caller: his readable customers and projects, and within them what he sees', async () => {
+test('aggregate of the caller: their readable customers and projects, and within them what they see', async () => {
   const { observer, owner, stranger } = people.clients;
   assert.equal(await listed('aggregate=customer', owner), newestFirst('customer', 'project', 'sibling'));
   assert.equal(await listed('aggregate=customer', observer), newestFirst('customer', 'project'));

@@ -288,7 +288,7 @@ test('unknown parameters and empty values are as not given; of a repeated single
   );
 });
 
-test('scope_type=core.user finds also what nobody did to a user: the expiry of his role', async () => {
+test('scope_type=core.user finds also what nobody did to a user: the expiry of their role', async () => {
   await fixture.grant(world.project, world.users.stranger, 'support', '2018-04-01T00:00:00Z');
   fixture.clock.set('2018-04-01T00:00:00Z');
   for (const client of [fixture.staff, world.clients.stranger]) {

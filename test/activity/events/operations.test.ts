@@ -326,7 +326,7 @@ test('DELETE of a project or customer records role_revoked for each active role,
   );
 });
 
-test('DELETE of a user records his keys, his active roles and then himself', async () => {
+test('DELETE of a user records their keys, their active roles and then themselves', async () => {
   const last = await fixture.customer('Last');
   const sshKey = (await fixture.as('alice').post('/api/keys/', { name: 'laptop', public_key: publicKeys.rsa })).body;
   await fixture.grant(last, alice, 'owner');

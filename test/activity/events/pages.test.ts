@@ -26,7 +26,7 @@ interface Logged {
 let log: readonly Logged[];
 const clients = new Map<Name | 'staff', Client>();
 const uuids = new Map<string, string>();
-/** Uuids of customers a user has a role in, and of projects he reads. */
+/** Uuids of customers a user has a role in, and of projects they read. */
 const held = new Map<Name, { customers: Set<string>; projects: Set<string> }>();
 
 let state = 20180105;

@@ -94,7 +94,7 @@ test('scope: a link of another type than the object is of cannot be restored, no
   assert.equal(
     await found(`scope=${cloud.service.url}`, people.clients.admin),
     [...made('web'), 'Quota news'],
-    'of a service he reads those of his project',
+    'of a service they read those of their project',
   );
 });
 

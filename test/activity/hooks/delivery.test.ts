@@ -525,7 +525,7 @@ test('what is canceled and queued again while it is under way is sent again, wha
   }
 });
 
-test('when the author is deactivated his pending deliveries are canceled; reactivated, his hooks work again', async () => {
+test('when the author is deactivated their pending deliveries are canceled; reactivated, their hooks work again', async () => {
   const user = await fixture.user('alice', { is_staff: true });
   const created = await hook('/', {}, fixture.as('alice'));
   receiver.behaviour = 500;

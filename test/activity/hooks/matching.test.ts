@@ -45,7 +45,7 @@ test('an event about a project reaches whoever can read the project', async () =
   });
 });
 
-test('an event about a user reaches him, as actor and as affected', async () => {
+test('an event about a user reaches them, as actor and as affected', async () => {
   await fixture.staff.patch(people.users.stranger.url, { job_title: 'Changed' });
   assert.equal(await told(), { user_update_succeeded: ['staff', 'support', 'stranger'] });
   const key = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJz0QgHrxJgCX6v+1HqhKpJ4y2nq7L+oU6d1rDSt2fTg';
@@ -53,7 +53,7 @@ test('an event about a user reaches him, as actor and as affected', async () => 
   assert.equal(await told(), { ssh_key_creation_succeeded: ['staff', 'support', 'stranger'] });
 });
 
-test('a removed user gets the role_revoked that takes his sight', async () => {
+test('a removed user gets the role_revoked that takes their sight', async () => {
   const permission = await fixture.grant(people.project, people.users.stranger, 'support');
   const readers = ['staff', 'support', 'owner', 'helper', 'manager', 'admin', 'observer', 'stranger'];
   assert.equal(await told(), { role_granted: readers });

@@ -91,7 +91,7 @@ test('alerts are the open ones about the object and what belongs to it, without 
   ];
   assert.equal(await counts(), [3, 1]);
   assert.equal(await counts('', company.clients.helper), [3, 1]);
-  assert.equal(await counts('', company.clients.manager), [2, 1], 'an alert about a project he does not see');
+  assert.equal(await counts('', company.clients.manager), [2, 1], 'an alert about a project they do not see');
   assert.equal(await counts('?exclude_features=services'), [2, 1]);
   assert.equal(await counts('?exclude_features=services&exclude_features=quota&exclude_features=unknown'), [1, 1]);
   assert.is((await fixture.staff.post(`${alerts[1].url}close/`)).status, 204);
@@ -149,7 +149,7 @@ test('services, apps, vms, private clouds and storages count what the project an
   fixture.clock.set(start);
 });
 
-test("of the caller: his own keys and hooks, not anybody else's", async () => {
+test("of the caller: their own keys and hooks, not anybody else's", async () => {
   const { owner, staff } = company.clients;
   assert.equal((await owner.get('/api/user-counters/')).body, { keys: 0, hooks: 0 });
   for (const public_key of keys) assert.is((await owner.post('/api/keys/', { public_key })).status, 201);

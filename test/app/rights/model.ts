@@ -12,7 +12,7 @@ export interface User {
   support: boolean;
   active: boolean;
   agreed: boolean;
-  /** What his client presents: nothing yet, a token that works, or one that was revoked. */
+  /** What their client presents: nothing yet, a token that works, or one that was revoked. */
   token: 'none' | 'valid' | 'revoked';
 }
 
@@ -137,7 +137,7 @@ export const toOwner = (caller: User, owner: string): Standing[] => [
   ...(caller.id === owner ? (['self'] as const) : []),
 ];
 
-/** The rights: who may do what to an object he sees. Nobody else may. */
+/** The rights: who may do what to an object they see. Nobody else may. */
 export const rights: Readonly<Record<string, readonly (Standing | `CO with ${keyof Settings}`)[]>> = {
   'POST users': ['ST'],
   'PUT users': ['ST', 'self'],
@@ -147,7 +147,7 @@ export const rights: Readonly<Record<string, readonly (Standing | `CO with ${key
   'POST users/claim_organization': ['ST', 'self'],
   'POST users/approve_organization': ['ST'], // and members
   'POST users/reject_organization': ['ST'], // and members
-  'POST users/remove_organization': ['ST'], // and members, and himself while not approved
+  'POST users/remove_organization': ['ST'], // and members, and themselves while not approved
 
   'POST keys': ['ST', 'GS', 'self'],
   'DELETE keys': ['ST', 'self'],

@@ -260,7 +260,7 @@ function newEntity(place: Situation, collection: string): string {
   });
 }
 
-/** A valid body of what creates an entity in the own project, for a user who sees what it belongs to if he sees the project. */
+/** A valid body of what creates an entity in the own project, for a user who sees what it belongs to if they see the project. */
 export function entityBody(place: Situation, path: string, user: string | undefined): unknown {
   const collection = collectionOf(path);
   const { db } = place.fixture.server.app;
@@ -317,7 +317,7 @@ export async function providedBody(place: Situation, method: string, path: strin
 
 const seconds = new WeakMap<Situation, Map<string, string>>();
 
-/** A second project where everybody has the role he has in the first: there he sees services that the first has no link to. */
+/** A second project where everybody has the role they have in the first: there they see services that the first has no link to. */
 async function secondProject(place: Situation, object: string): Promise<string> {
   const known = seconds.get(place) ?? new Map<string, string>();
   seconds.set(place, known);

@@ -454,7 +454,7 @@ for (const path of new Set(rows.map((row) => row.path))) {
   });
 }
 
-test('a missing object, and what is no key at all, is to everybody what an invisible one is to him', async () => {
+test('a missing object, and what is no key at all, is to everybody what an invisible one is to them', async () => {
   if (isSpoiled) await renew();
   const seen = new Set<string>();
   for (const row of rows.filter(({ path }) => path.includes(':key'))) {

@@ -213,7 +213,7 @@ tokens('deactivation revokes all, and reactivation restores none', async () => {
   assert.is(await use(fixture.as('sleeper')), 200);
 });
 
-tokens('deletion of the user ends his tokens at once', async () => {
+tokens('deletion of the user ends their tokens at once', async () => {
   const user = await fixture.user('leaver');
   const client = fixture.as('leaver');
   await fixture.staff.delete(user.url);

@@ -86,7 +86,7 @@ function read(): () => void {
 }
 
 checkpoints(
-  'what a long reader has kept in the log the thread moves when he goes, not the writer, and the room is given back',
+  'what a long reader has kept in the log the thread moves when it ends, not the writer, and the room is given back',
   async () => {
     db.checkpointInThread(undefined, fail);
     const end = read();

@@ -120,7 +120,7 @@ database('closing commits what is pending and leaves nothing in the log', () => 
   db.close();
 });
 
-database('when the disk is full nobody of the turn hears that he succeeded, and what was committed stays', async () => {
+database('when the disk is full nobody of the turn is told of success, and what was committed stays', async () => {
   db.write(() => add('kept'));
   await settled();
   db.pragma('max_page_count = 4');

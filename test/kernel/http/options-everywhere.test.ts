@@ -12,7 +12,7 @@ import type { Answer, Json } from '../../support/fixture.ts';
 
 const test = suite('OPTIONS everywhere');
 
-/** What is described to everyone who may OPTIONS it, whether he may write or not. */
+/** What is described to everyone who may OPTIONS it, whether they may write or not. */
 const describedToAll = /^\/api\/(customers|projects|keys|customer-permissions|project-permissions)\/(:key\/)?$/;
 /** What is asked by POST and writes nothing counts as read-only. */
 const readOnly = ['/api/events/count/history/', '/api/user-invitations/:key/check/'];

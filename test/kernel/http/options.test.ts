@@ -59,7 +59,7 @@ options('authentication and visibility are those of GET', async () => {
 const actions = async (client: Client, path: string): Promise<string[]> =>
   Object.keys((await client.options(path)).body.actions ?? {});
 
-options('actions are shown on users to staff, on a user to staff and himself', async () => {
+options('actions are shown on users to staff, on a user to staff and themselves', async () => {
   const expected = { staff: [['POST'], ['PUT']], owner: [[], []], support: [[], []], alice: [[], ['PUT']] };
   for (const [name, [list, detail]] of Object.entries(expected)) {
     const client = clients[name as keyof typeof clients];

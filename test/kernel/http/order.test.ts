@@ -84,7 +84,7 @@ order('all field errors are collected, and cross-field checks run only when ever
 });
 
 order(
-  'a link to an invisible object is 400, as one to a missing object; a link to a visible one he may not use is 403',
+  'a link to an invisible object is 400, as one to a missing object; a link to a visible one they may not use is 403',
   async () => {
     const project = (url: string) => ({ name: 'Bridge', customer: url });
     const invalid = { customer: ['Invalid hyperlink - Object does not exist.'] };

@@ -115,7 +115,7 @@ export class MetadataRefresher {
       certificateFile,
       (pem) => new X509Certificate(pem),
     );
-    // The address is the operator's own choice: it may be one of his network.
+    // The address is the operator's own choice: it may be in the operator's own network.
     const { resolve } = this.app;
     const http = new HttpClient({ resolve, allows: () => true, ...metadataLimits });
     const read = async (): Promise<Buffer> => {

@@ -53,7 +53,7 @@ function acceptableName(request: Request, username: string): string | undefined 
   return acceptableValues(request, { username }, holder).username;
 }
 
-/** Whoever logs in does what his login causes (events.md 4.1). */
+/** Whoever logs in does what their login causes (events.md 4.1). */
 const actedBy = ({ address, app, now }: Request, user: UserRow): Context => ({
   app,
   address,

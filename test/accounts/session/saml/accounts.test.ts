@@ -97,7 +97,7 @@ accounts(
 );
 
 accounts(
-  'a password of an account that SAML created can be set by staff, and its user can be deleted with his sessions',
+  'a password of an account that SAML created can be set by staff, and its user can be deleted with their sessions',
   withFixture({}, async (saml) => {
     const browser = saml.browser;
     tokenIn(await saml.logIn({ uid: 'alice' }, browser));

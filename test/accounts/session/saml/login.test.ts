@@ -37,7 +37,7 @@ const named = async (username: string): Promise<Json[]> =>
 const types = (): string[] => saml.fixture.events().map(({ type }) => type);
 
 login(
-  'a first login creates the user with what the identity provider tells, and ends with a token of his',
+  'a first login creates the user with what the identity provider tells, and ends with a token of that user',
   async () => {
     const location = await saml.logIn({
       uid: 'alice',
@@ -148,7 +148,7 @@ login('the user has no password, and one of the service that staff set works bes
   );
 });
 
-login('a later login finds the user whatever the case of his name, and gives another token', async () => {
+login('a later login finds the user whatever the case of their name, and gives another token', async () => {
   const first = tokenIn(await saml.logIn({ uid: 'alice', cn: 'Alice Lee' }));
   assert.equal(types(), ['token_created']);
   const second = tokenIn(await saml.logIn({ uid: 'ALICE', cn: 'Alice Lee' }));
@@ -306,7 +306,7 @@ login('a missing or unknown identity provider is told', async () => {
   ]);
 });
 
-login('who is logged in already starts no other login, until his token ends', async () => {
+login('who is logged in already starts no other login, until their token ends', async () => {
   const browser = saml.browser;
   const token = tokenIn(await saml.logIn({ uid: 'dora' }, browser));
   assert.is(await browser.start(saml.idp.entityId), failedLogin('This endpoint is for anonymous users only.'));

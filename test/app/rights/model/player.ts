@@ -182,7 +182,7 @@ class Player {
     this.#labels.set(unique, label);
   }
 
-  /** Remembers a new object, and its quotas, by label; a user gets his token. */
+  /** Remembers a new object, and its quotas, by label; a user gets their token. */
   #welcome(label: string, { on }: Call, body: Json): void {
     if (body.pk !== undefined) {
       this.#name(label, String(body.pk), `${on.split('-')[0]}/${body.pk}`);

@@ -62,7 +62,7 @@ export function randomCall(random: Random, world: World, at: number, started: nu
   if (signedOut.length > 1 && random.chance(0.03))
     return { at, wait: 0, by: random.of(signedOut), method: 'sign in', on: 'users' };
   const step = { at, wait: waiting(random, world, started) };
-  // The first user stays signed in: he looks at what others do.
+  // The first user stays signed in: they look at what others do.
   const others = [...world.users.keys()].slice(1);
   if (random.chance(0.01)) return { ...step, by: random.of(['anonymous', ...others]), method: 'POST', on: 'logout' };
   if (random.chance(0.01)) return { ...step, by: callerOf(random, world), method: 'GET', on: 'user-counters' };

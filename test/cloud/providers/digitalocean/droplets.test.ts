@@ -158,7 +158,7 @@ test('a token that may only read is unauthorized to create, with the text of the
   assert.equal([(await account.alice.get(url)).status, lines()], [404, []]);
 });
 
-test('a creation that the vendor refuses fails with his text', async () => {
+test('a creation that the vendor refuses fails with its text', async () => {
   account.vendor.images = account.vendor.images.filter(({ distribution }) => distribution !== 'Debian');
   const { url } = await account.order('web-1');
   await account.pass(4);
@@ -257,7 +257,7 @@ test('a deletion of a droplet that is gone already is done', async () => {
   assert.is((await account.alice.get(droplet.url)).status, 404);
 });
 
-test('a deletion that the vendor refuses fails with his text; a second one removes the row whatever he says', async () => {
+test('a deletion that the vendor refuses fails with its text; a second one removes the row whatever the vendor says', async () => {
   const droplet = await account.running('web-1');
   account.vendor.mishap(
     'DELETE /droplets/:id',

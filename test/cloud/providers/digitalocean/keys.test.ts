@@ -44,7 +44,7 @@ test('the key of a user who loses the last role that reaches the settings is rem
   await revoke('project', account.user);
   await account.pass(2);
   assert.is(account.vendor.keys.size, 0);
-  // The key itself stays his.
+  // The key itself stays theirs.
   assert.is((await account.alice.get(key.url)).status, 200);
 });
 
@@ -75,24 +75,24 @@ test('the keys of a deleted user are removed at the vendor', async () => {
   assert.is(account.vendor.keys.size, 0);
 });
 
-test('a key that another user has given too stays until he deletes it as well', async () => {
+test('a key that another user has given too stays until they delete it as well', async () => {
   const bob = await account.fixture.user('bob');
   await account.fixture.grant(account.project, bob, 'manager');
-  const his = (
+  const bobs = (
     await account.fixture.as('bob').post('/api/keys/', { name: 'shared laptop', public_key: publicKeys.ed25519 })
   ).body;
   const order = {
     name: 'web-2',
     service_project_link: account.link.url,
     ...(await account.choice()),
-    ssh_public_key: his.url,
+    ssh_public_key: bobs.url,
   };
   assert.is((await account.fixture.as('bob').post('/api/digitalocean-droplets/', order)).status, 201);
   await account.pass(20);
   await account.alice.delete(key.url);
   await account.pass(2);
   assert.is(account.vendor.keys.size, 1);
-  await account.fixture.as('bob').delete(his.url);
+  await account.fixture.as('bob').delete(bobs.url);
   await account.pass(2);
   assert.is(account.vendor.keys.size, 0);
 });
