@@ -44,7 +44,7 @@ export const accept = action({
     const user = userOf(request, request.caller.id);
     rejectUnfit(request, row, user, replaces === true);
     grantRole(request, { ...targetOf(row), user: user.id, expires: null, author: row.created_by });
-    if (replaces) replaceEmail(request, user, row.email);
+    if (replaces) replaceEmail(request, user, row.email, false);
     endInvitation(request, row.id, 'accepted');
     return json({ detail: 'Invitation has been successfully accepted.' });
   },

@@ -4,12 +4,33 @@ import type { Request } from '../../kernel/access/request.ts';
 import { caseFold, sql } from '../../kernel/db/sql.ts';
 import type { UserRow } from './users.ts';
 
-/** Gives a user another email address, which must not be somebody else's; does nothing when it is theirs already. */
-export function replaceEmail(request: Request, user: UserRow, address: string): void {
-  if (user.email === address) return;
-  request.db.update('user', user.id, { email: address, email_folded: caseFold(address) });
+/**
+ * Gives a user another email address, which must not be somebody else's; does nothing when it is theirs already. `isVerified`
+ * tells whether he is known to read it (core.md 4.1 "email").
+ */
+export function replaceEmail(request: Request, user: UserRow, address: string, isVerified: boolean): void {
+  if (user.email === address) {
+    if (isVerified) verifyEmail(request, user.id);
+    return;
+  }
+  request.db.update('user', user.id, {
+    email: address,
+    email_folded: caseFold(address),
+    email_verified: Number(isVerified),
+  });
   record(request, 'user_update_succeeded', affectedUser(user));
 }
+
+/** Marks the email address that a user has now as verified. It is no change of the user: no event tells it. */
+export const verifyEmail = ({ db }: Pick<Request, 'db'>, user: number): void => {
+  db.run(sql`UPDATE user SET email_verified = 1 WHERE id = ${user} AND NOT email_verified`);
+};
+
+/** The email address of a user where it is verified (core.md 4.1 "email"); undefined where it is not, or there is none. */
+export const verifiedEmail = ({
+  email,
+  email_verified: isVerified,
+}: Pick<UserRow, 'email' | 'email_verified'>): string | undefined => (email !== '' && isVerified ? email : undefined);
 
 /** Whether an email address is that of a user other than this one. */
 export const isEmailTaken = ({ db }: Pick<Request, 'db'>, user: UserRow, address: string): boolean =>

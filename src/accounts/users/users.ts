@@ -35,6 +35,7 @@ export interface UserRow extends Row {
   readonly native_name: string;
   readonly job_title: string;
   readonly email: string;
+  readonly email_verified: number;
   readonly phone_number: string;
   readonly organization: string;
   readonly organization_approved: number;
@@ -215,7 +216,7 @@ export const users = collection<UserRow>()({
         throw invalid({ agree_with_policy: ['User must agree with the policy.'] });
       }
     },
-    run: updateUser,
+    run: (request, row, values) => updateUser(request, row, values, request.caller.isStaff),
   },
   delete: {
     right: staff,
@@ -236,7 +237,7 @@ function showsToken(request: Request): boolean {
 /** Values of a user's fields, as their rules accept them. */
 export type UserValues = Values<typeof userFields>;
 
-/** Adds a user without a password; the event is the caller's. */
+/** Adds a user without a password, whose email is taken as verified; the event is the caller's. */
 export function insertUser({ app, now }: Context, values: UserValues, registration = 'default'): UserRow {
   const { agree_with_policy: _, ...columns } = columnsOf(values);
   const { db } = app;
@@ -246,12 +247,16 @@ export function insertUser({ app, now }: Context, values: UserValues, registrati
   );
 }
 
-/** Stores the values that differ, with the events of the change. */
-export function updateUser(context: Context, row: UserRow, values: UserValues): void {
+/**
+ * Stores the values that differ, with the events of the change. `vouches` tells whether the values come from somebody whose
+ * word verifies an email (core.md 4.1 "email").
+ */
+export function updateUser(context: Context, row: UserRow, values: UserValues, vouches: boolean): void {
   const { db } = context.app;
   const { agree_with_policy: agrees, ...columns } = columnsOf(values);
   const changes = changesOf(row, columns);
   if (changes.organization !== undefined && row.organization_approved) changes.organization_approved = 0;
+  if (changes.email !== undefined) changes.email_verified = Number(vouches);
   if (agrees && row.agreement_date === null) changes.agreement_date = context.now;
   if (Object.keys(changes).length === 0) return;
   db.update('user', row.id, changes);

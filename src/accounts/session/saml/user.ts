@@ -6,6 +6,7 @@ import type { Request } from '../../../kernel/access/request.ts';
 import { type AttributeMapping, type MappedField, mappedFields } from '../../../kernel/config/saml.ts';
 import { caseFold, sql } from '../../../kernel/db/sql.ts';
 import { acceptableValues } from '../../users/acceptable-values.ts';
+import { verifyEmail } from '../../users/email.ts';
 import { insertUser, type UserRow, updateUser, userOf } from '../../users/users.ts';
 
 const method = 'saml2';
@@ -29,7 +30,9 @@ export function userOfAttributes(request: Request, attributes: ReadonlyMap<strin
 function refreshed(request: Request, user: UserRow, texts: Texts): UserRow | undefined {
   const isOwn = user.registration_method === method || request.config.saml_link_existing_users;
   if (!isOwn || !user.is_active) return undefined;
-  updateUser(actedBy(request, user), user, acceptableValues(request, texts, user.id));
+  const values = acceptableValues(request, texts, user.id);
+  updateUser(actedBy(request, user), user, values, true);
+  if (values.email === user.email) verifyEmail(request, user.id);
   return userOf(request, user.id);
 }
 
