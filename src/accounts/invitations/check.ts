@@ -2,6 +2,7 @@ import type { Endpoint } from '../../kernel/collection/endpoint.ts';
 import { raw } from '../../kernel/db/sql.ts';
 import { notFound, tooMany } from '../../kernel/http/error.ts';
 import { json } from '../../kernel/http/reply.ts';
+import { prefixOf } from '../../kernel/net/prefix.ts';
 import { invitations } from './invitations.ts';
 
 /** POST /api/user-invitations/<uuid>/check/: what a newcomer without an account has to know. */
@@ -26,7 +27,7 @@ export const check: Endpoint = {
       },
       refusals: { 429: true },
       handle: (request) => {
-        const wait = request.app.invitationChecks.refusal(request.address, request.now);
+        const wait = request.app.invitationChecks.refusal(prefixOf(request.address), request.now);
         if (wait !== undefined) throw tooMany('Too many requests. Try again later.', wait);
         const { civil_number: civilNumber, email, state } = invitations.find(request, raw('TRUE'));
         if (state !== 'pending') throw notFound();

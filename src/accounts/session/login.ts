@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { affectedUser, userContext } from '../../activity/events/context.ts';
 import { record } from '../../activity/events/record.ts';
-import { countFailure, forgetFailures, isLocked } from '../../kernel/access/lockout.ts';
+import { countFailure, forgetFailures, lockOf } from '../../kernel/access/lockout.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { everybody } from '../../kernel/access/right.ts';
 import { issueToken, revokeToken } from '../../kernel/access/tokens.ts';
@@ -13,8 +13,9 @@ import { caseFold, sql } from '../../kernel/db/sql.ts';
 import { HttpError, unauthenticated } from '../../kernel/http/error.ts';
 import { empty, json, type Reply } from '../../kernel/http/reply.ts';
 import type { UserRow } from '../users/users.ts';
+import { recordFailedLogin } from './failed-logins.ts';
 
-const longestUsername = 150;
+const lockedText = 'Username is locked out. Try in 10 minutes.';
 
 /** Text that is taken as it is, for a password. */
 const secret: WritableField<string, true> = {
@@ -62,14 +63,19 @@ function readCredentials(request: Request): { username: string; password: string
   }
 }
 
-const locked = (): Error => unauthenticated({ detail: 'Username is locked out. Try in 10 minutes.' });
+/** Throws 401 while logins of the username from the request's address are locked. */
+function rejectLocked({ address, db, now }: Request, username: string): void {
+  const wait = lockOf(db, caseFold(username), address, now);
+  if (wait !== undefined) throw unauthenticated({ detail: lockedText }, wait);
+}
 
 /** Compares the password, at the same cost whoever the user is. */
 async function attempt(request: Request): Promise<Attempt> {
   const { username, password } = readCredentials(request);
-  if (isLocked(request.db, caseFold(username), request.address, request.now)) throw locked();
+  rejectLocked(request, username);
   const user = request.db.get<UserRow>(sql`SELECT * FROM user WHERE username_folded = ${caseFold(username)}`);
-  const matches = await request.app.passwords.matches(password, user?.is_active ? user.password_hash : null);
+  const stored = user?.is_active ? user.password_hash : null;
+  const matches = await request.app.passwords.matches(password, stored, request.address);
   return { username, user: matches ? user?.id : undefined };
 }
 
@@ -77,11 +83,11 @@ function logIn(request: Request, { username, user: id }: Attempt): Reply {
   const { db } = request;
   const folded = caseFold(username);
   // Looked at again: other attempts may have failed while this one was being compared.
-  if (isLocked(db, folded, request.address, request.now)) throw locked();
+  rejectLocked(request, username);
   const user = id === undefined ? undefined : db.get<UserRow>(sql`SELECT * FROM user WHERE id = ${id} AND is_active`);
   if (!user) {
     countFailure(db, folded, request.address, request.now);
-    record(request, 'auth_login_failed_with_username', { username: [...username].slice(0, longestUsername).join('') });
+    recordFailedLogin(request, username);
     return { ...json({ detail: 'Invalid username/password.' }, 401), headers: { 'WWW-Authenticate': 'Token' } };
   }
   forgetFailures(db, folded, request.address);

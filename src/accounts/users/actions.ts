@@ -84,7 +84,8 @@ const setPassword = action({
   summary: 'Sets a password.',
   right: selfOrStaff,
   fields: { password: passwordField },
-  prepare: ({ app }, _, { password }) => app.passwords.hash(password),
+  refusals: { 503: true },
+  prepare: ({ address, app }, _, { password }) => app.passwords.hash(password, address),
   run: (request, row, _, hash) => {
     request.db.update('user', row.id, { password_hash: hash });
     revokeTokensOf(request, row.id, request.caller.tokenId);

@@ -6,7 +6,7 @@ import type { UserRow } from './users.ts';
 
 /**
  * Gives a user another email address, which must not be somebody else's; does nothing when it is theirs already. `isVerified`
- * tells whether he is known to read it (core.md 4.1 "email").
+ * tells whether the user is known to read it (core.md 4.1 "email").
  */
 export function replaceEmail(request: Request, user: UserRow, address: string, isVerified: boolean): void {
   if (user.email === address) {

@@ -1,6 +1,7 @@
 import type { Context } from '../../kernel/access/app.ts';
 import { BatchSizer } from '../../kernel/db/batch-sizer.ts';
-import { sql } from '../../kernel/db/sql.ts';
+import type { Database } from '../../kernel/db/database.ts';
+import { type Sql, sql } from '../../kernel/db/sql.ts';
 import type { Level } from './catalogue.ts';
 import { removeWords } from './search.ts';
 import { removeSubjects } from './subjects.ts';
@@ -18,11 +19,20 @@ interface OldEvent {
 /** Removes the oldest events beyond the setting events_retention, a bounded number at a time. Answers whether it was that many. */
 export function removeOldEvents({ app: { config, db }, now }: Context): boolean {
   const { events_retention: retention } = config;
-  if (retention === null) return false;
+  return retention !== null && removeEvents(db, sql`at < ${now - retention}`);
+}
+
+/** The same of failed logins, beyond the setting failed_login_events_retention. */
+export function removeOldFailedLogins({ app: { config, db }, now }: Context): boolean {
+  const { failed_login_events_retention: retention } = config;
+  return removeEvents(db, sql`type = 'auth_login_failed_with_username' AND at < ${now - retention}`);
+}
+
+function removeEvents(db: Database, condition: Sql): boolean {
   return pace.step(db, (atMost) => {
     const old = db.all<OldEvent>(sql`
       SELECT id, at, message, level, context FROM event
-      WHERE at < ${now - retention}
+      WHERE ${condition}
       ORDER BY at, id
       LIMIT ${atMost}`);
     removeWords(db, old);

@@ -68,7 +68,16 @@ const refusals: Readonly<Record<Refusal, Described>> = {
   },
 };
 
-const withWait: Json = { 'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 1 } } };
+const wait = (description: string): Json => ({
+  'Retry-After': { description, schema: { type: 'integer', minimum: 1 } },
+});
+
+/** Headers by the name of the component. */
+const headers: Readonly<Record<string, Json>> = {
+  Unauthenticated: wait('Seconds until a locked username may log in again.'),
+  TooMany: wait('Seconds to wait.'),
+  Busy: wait('Seconds to wait.'),
+};
 
 const failure: Described = {
   name: 'Failed',
@@ -83,7 +92,7 @@ export const refusalComponents: Json = Object.fromEntries(
     name,
     {
       description,
-      ...((name === 'TooMany' || name === 'Busy') && { headers: withWait }),
+      ...(headers[name] && { headers: headers[name] }),
       content: {
         'application/json': {
           schema: { $ref: `#/components/schemas/${schema}` },

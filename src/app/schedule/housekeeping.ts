@@ -1,9 +1,10 @@
 import { expireInvitations } from '../../accounts/invitations/expiry.ts';
 import { removeLeftMails } from '../../accounts/invitations/mails.ts';
 import { expireRoles } from '../../accounts/roles/roles.ts';
+import { tellLeftOutFailures } from '../../accounts/session/failed-logins.ts';
 import { removeOldMessages } from '../../accounts/session/saml/requests.ts';
 import { removeClosedAlerts } from '../../activity/alerts/alert-store.ts';
-import { removeOldEvents } from '../../activity/events/retention.ts';
+import { removeOldEvents, removeOldFailedLogins } from '../../activity/events/retention.ts';
 import { indexSome } from '../../activity/events/search.ts';
 import { removeLeftDeliveries, removeOldDeliveries } from '../../activity/hooks/retention.ts';
 import { foldOldVersions } from '../../activity/quotas/usage.ts';
@@ -44,6 +45,7 @@ export const housekeeping = ({ types }: Catalogue): readonly Task[] => [
     },
   },
   repeatable('remove old login failures', minute, removeOldFailures),
+  { name: 'tell left out failed logins', every: minute, run: tellLeftOutFailures },
   repeatable('remove old SAML messages', minute, removeOldMessages),
   repeatable('remove ended tokens', hour, removeEndedTokens),
   repeatable('remove closed alerts', hour, removeClosedAlerts),
@@ -51,6 +53,7 @@ export const housekeeping = ({ types }: Catalogue): readonly Task[] => [
   task('schedule synchronisations', second, scheduleSyncs),
   repeatable('index events', second, ({ app: { db } }) => indexSome(db)),
   repeatable('remove old events', second, removeOldEvents),
+  repeatable('remove old failed logins', second, removeOldFailedLogins),
   repeatable('remove old deliveries', second, removeOldDeliveries),
   repeatable('remove deliveries of deleted hooks', second, removeLeftDeliveries),
   ...types.flatMap(({ tasks = [] }) => tasks),

@@ -2,34 +2,60 @@ import { minute } from '../clock.ts';
 import { BatchSizer } from '../db/batch-sizer.ts';
 import type { Database } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
+import { prefixOf, siteOf } from '../net/prefix.ts';
 import type { Context } from './app.ts';
 
 const lockedAtFailures = 4;
 const lockedFor = 10 * minute;
 const addressLimit = 50;
+/** How many times the limits a whole /48 of IPv6 addresses has. */
+const siteAllowance = 10;
 const pace = new BatchSizer();
 
-/** Whether logins of a username from an address are locked (core.md 2.1 "Lock", "Address"). */
-export function isLocked(db: Database, username: string, address: string, now: number): boolean {
-  const pair = db.value<number>(sql`SELECT failures FROM login_failure
-    WHERE username_folded = ${username} AND address = ${address} AND expires > ${now}`);
-  if (pair !== undefined && pair >= lockedAtFailures) return true;
-  const recent = db.scalar<number>(
-    sql`SELECT count(*) FROM address_failure WHERE address = ${address} AND at > ${now - lockedFor}`,
-  );
-  return recent >= addressLimit;
+/** What the failures of an address are counted under, and by how much the limits are larger there. */
+interface Counter {
+  readonly network: string;
+  readonly allowance: number;
+}
+
+const countersOf = (address: string): Counter[] => {
+  const site = siteOf(address);
+  return [
+    { network: prefixOf(address), allowance: 1 },
+    ...(site === undefined ? [] : [{ network: site, allowance: siteAllowance }]),
+  ];
+};
+
+/**
+ * How long, in microseconds, logins of a username from an address stay locked (core.md 2.1 "Lock", "Address"); undefined where
+ * they are not.
+ */
+export function lockOf(db: Database, username: string, address: string, now: number): number | undefined {
+  const ends = countersOf(address).flatMap(({ allowance, network }) => [
+    db.value<number>(sql`SELECT expires FROM login_failure
+      WHERE username_folded = ${username} AND address = ${network}
+        AND failures >= ${lockedAtFailures * allowance} AND expires > ${now}`) ?? 0,
+    // The failure whose end leaves fewer than the limit.
+    (db.value<number>(sql`SELECT at FROM address_failure WHERE address = ${network} AND at > ${now - lockedFor}
+      ORDER BY at DESC LIMIT 1 OFFSET ${addressLimit * allowance - 1}`) ?? -lockedFor) + lockedFor,
+  ]);
+  const end = Math.max(...ends);
+  return end > now ? end - now : undefined;
 }
 
 /** Counts a failed login; every failure gives the pair's counter a fresh life. */
 export function countFailure(db: Database, username: string, address: string, now: number): void {
-  db.run(sql`INSERT INTO login_failure (username_folded, address, failures, expires) VALUES (${username}, ${address}, 1, ${now + lockedFor})
-    ON CONFLICT DO UPDATE SET failures = iif(expires > ${now}, failures, 0) + 1, expires = excluded.expires`);
-  db.run(sql`INSERT INTO address_failure (address, at) VALUES (${address}, ${now})`);
+  for (const { network } of countersOf(address)) {
+    db.run(sql`INSERT INTO login_failure (username_folded, address, failures, expires) VALUES (${username}, ${network}, 1, ${now + lockedFor})
+      ON CONFLICT DO UPDATE SET failures = iif(expires > ${now}, failures, 0) + 1, expires = excluded.expires`);
+    db.run(sql`INSERT INTO address_failure (address, at) VALUES (${network}, ${now})`);
+  }
 }
 
 /** Forgets the failures of a pair that has logged in. */
 export function forgetFailures(db: Database, username: string, address: string): void {
-  db.run(sql`DELETE FROM login_failure WHERE username_folded = ${username} AND address = ${address}`);
+  for (const { network } of countersOf(address))
+    db.run(sql`DELETE FROM login_failure WHERE username_folded = ${username} AND address = ${network}`);
 }
 
 /** Removes counters that have run out, a bounded number at a time. Answers whether it was that many. */

@@ -1,6 +1,8 @@
 /** Hashes of passwords. See src/decisions/password-queue.md. */
 import { hash, verify } from '@node-rs/argon2';
 import { HttpError } from '../http/error.ts';
+import { prefixOf } from '../net/prefix.ts';
+import { Turns } from './turns.ts';
 
 const runningAtOnce = 4;
 const waitingAtMost = 64;
@@ -9,37 +11,40 @@ const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 /** The hash of a password that nobody knows, at the same cost: what users without a password are compared with. */
 const decoy = '$argon2id$v=19$m=19456,t=2,p=1$ZK6VZK5i9Q4Lc2Dxi8eXng$6iIxRK5pP38K/Kj6fjI3yq6X2kQuYNMjtSMZtz1kCws';
 
-/** Hashes and checks passwords, a few at a time; beyond the queue's length 503 (core.md 2.1 "Work"). */
+/**
+ * Hashes and checks passwords, a few at a time; those that wait take turns between the prefixes of the clients they are for,
+ * and beyond the queue's length there is 503 (core.md 2.1 "Work"). `address` is the client's, empty for the operator's own.
+ */
 export class PasswordHasher {
   #running = 0;
-  readonly #waiting: (() => void)[] = [];
+  readonly #waiting = new Turns(waitingAtMost);
 
   /** The salted slow hash of a password, in PHC form. Rejects 503 when too many are waiting. */
-  hash(password: string): Promise<string> {
-    return this.#queued(() => hash(password, cost));
+  hash(password: string, address = ''): Promise<string> {
+    return this.#queued(address, () => hash(password, cost));
   }
 
   /** Whether the password belongs to the hash. Without a hash the same work is done and the answer is no. */
-  async matches(password: string, stored: string | null): Promise<boolean> {
-    const answer = await this.#queued(() => verify(stored ?? decoy, password));
+  async matches(password: string, stored: string | null, address = ''): Promise<boolean> {
+    const answer = await this.#queued(address, () => verify(stored ?? decoy, password));
     return answer && stored !== null;
   }
 
-  async #queued<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#running >= runningAtOnce) {
-      if (this.#waiting.length >= waitingAtMost) {
-        throw new HttpError(503, { detail: 'Too many logins at once. Try again.' }, { 'Retry-After': '1' });
-      }
-      await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    } else {
-      this.#running++;
-    }
+  async #queued<T>(address: string, work: () => Promise<T>): Promise<T> {
+    if (this.#running < runningAtOnce) this.#running++;
+    else
+      await new Promise<void>((begin, reject) =>
+        this.#waiting.add(prefixOf(address), { begin, giveWay: () => reject(tooManyAtOnce()) }),
+      );
     try {
       return await work();
     } finally {
-      const next = this.#waiting.shift();
-      if (next) next();
+      const next = this.#waiting.next();
+      if (next) next.begin();
       else this.#running--;
     }
   }
 }
+
+const tooManyAtOnce = (): Error =>
+  new HttpError(503, { detail: 'Too many logins at once. Try again.' }, { 'Retry-After': '1' });

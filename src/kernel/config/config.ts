@@ -83,6 +83,7 @@ export const settings = {
   advisory_alerts: flag(false, 'Raises alerts about customers without projects, services or resources.'),
   closed_alerts_lifetime: duration<number>(7 * day, 'How long closed alerts are kept.'),
   events_retention: duration<null>(null, 'How long events are kept; default: for ever.'),
+  failed_login_events_retention: duration<number>(90 * day, 'How long events of failed logins are kept.'),
   quota_history_retention: duration<null>(null, 'How long the history of quotas is kept; default: for ever.'),
   hook_delivery_retention: duration<number>(30 * day, 'How long finished deliveries of hooks are kept.'),
   hooks_allowed_networks: networks('Private and local networks that hooks may send to all the same.'),

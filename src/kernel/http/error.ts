@@ -43,8 +43,9 @@ export function gather(...parts: readonly (() => unknown)[]): readonly unknown[]
   return results;
 }
 
-/** 401: no valid token, or a failed login. */
-export const unauthenticated = (body: unknown): HttpError => new HttpError(401, body, { 'WWW-Authenticate': 'Token' });
+/** 401: no valid token, or a failed login; `wait`, in microseconds, until it may be tried again. */
+export const unauthenticated = (body: unknown, wait?: number): HttpError =>
+  new HttpError(401, body, { 'WWW-Authenticate': 'Token', ...(wait !== undefined && retryAfter(wait)) });
 
 /** 403: the caller sees the object but may not do this. */
 export const forbidden = (detail = 'You do not have permission to perform this action.'): HttpError =>
@@ -54,8 +55,11 @@ export const forbidden = (detail = 'You do not have permission to perform this a
 export const notFound = (detail = 'Not found.'): HttpError => new HttpError(404, { detail });
 
 /** 429: asked too often; `wait`, in microseconds, until it may be asked again. */
-export const tooMany = (detail: string, wait: number): HttpError =>
-  new HttpError(429, { detail }, { 'Retry-After': String(Math.max(1, Math.ceil(wait / second))) });
+export const tooMany = (detail: string, wait: number): HttpError => new HttpError(429, { detail }, retryAfter(wait));
+
+const retryAfter = (wait: number): Readonly<Record<string, string>> => ({
+  'Retry-After': String(Math.max(1, Math.ceil(wait / second))),
+});
 
 /** 409: the state of the object, or a quota, does not allow it. */
 export const conflict = (detail: string): HttpError => new HttpError(409, { detail });

@@ -4,6 +4,7 @@ import { validate } from '../../../kernel/collection/validate.ts';
 import { text } from '../../../kernel/collection/values.ts';
 import { invalid, tooMany } from '../../../kernel/http/error.ts';
 import { type Reply, redirect } from '../../../kernel/http/reply.ts';
+import { prefixOf } from '../../../kernel/net/prefix.ts';
 import { requireMethod } from '../login.ts';
 import { samlActions } from './actions.ts';
 import { samlPath } from './addresses.ts';
@@ -28,7 +29,7 @@ type Start = { readonly problem: string } | { readonly id: string; readonly enti
 
 async function prepare(request: Request): Promise<Start> {
   requireMethod(request, 'SAML2');
-  const wait = request.app.samlLogins.refusal(request.address, request.now);
+  const wait = request.app.samlLogins.refusal(prefixOf(request.address), request.now);
   if (wait !== undefined) throw tooMany('Too many logins. Try again later.', wait);
   const { idp } = validate(fields, request, 'create');
   const provider = findIdentityProvider(request.db, idp);

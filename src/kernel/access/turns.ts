@@ -1,0 +1,44 @@
+/** Something that waits for its turn, and what it is told. */
+export interface Waiting {
+  readonly begin: () => void;
+  readonly giveWay: () => void;
+}
+
+/**
+ * What waits, in turns between those it waits for: whoever holds one place comes to his turn before the second one of whoever
+ * holds many.
+ */
+export class Turns {
+  /** By holder, those whose turn comes first in front; nobody stands here with nothing waiting. */
+  readonly #queues = new Map<string, Waiting[]>();
+  #size = 0;
+
+  constructor(private readonly atMost: number) {}
+
+  /** Adds one; where the places are full, the newest of the holder of most gives way, which may be the one that is added. */
+  add(holder: string, waiting: Waiting): void {
+    const queue = this.#queues.get(holder);
+    if (queue) queue.push(waiting);
+    else this.#queues.set(holder, [waiting]);
+    if (++this.#size <= this.atMost) return;
+    // Among equals the newest of all gives way: the one that has just been added.
+    let [most, longest] = [holder, this.#queues.get(holder) as Waiting[]];
+    for (const [name, other] of this.#queues) if (other.length > longest.length) [most, longest] = [name, other];
+    const last = longest.pop() as Waiting;
+    if (longest.length === 0) this.#queues.delete(most);
+    this.#size--;
+    last.giveWay();
+  }
+
+  /** Takes out the one whose turn it is; its holder's next turn comes after those of all others. */
+  next(): Waiting | undefined {
+    const first = this.#queues.entries().next();
+    if (first.done) return undefined;
+    const [holder, queue] = first.value;
+    const waiting = queue.shift() as Waiting;
+    this.#queues.delete(holder);
+    if (queue.length > 0) this.#queues.set(holder, queue);
+    this.#size--;
+    return waiting;
+  }
+}
