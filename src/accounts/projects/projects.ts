@@ -6,7 +6,8 @@ import { countQuotas, createQuotas, type QuotaDelta, requireQuotas, usages } fro
 import type { EventContext } from '../../activity/scopes/scope.ts';
 import { type Context, newUuid } from '../../kernel/access/app.ts';
 import type { Request } from '../../kernel/access/request.ts';
-import { anyOf, ownersOf, rightVia, staff, visibleTo } from '../../kernel/access/right.ts';
+import { anyOf, ownersOf, right, staff, visibleTo } from '../../kernel/access/right.ts';
+import { ownsCustomerUntil } from '../../kernel/access/rights.ts';
 import { visibleProjects } from '../../kernel/access/visibility.ts';
 import { action } from '../../kernel/collection/action.ts';
 import { changesOf } from '../../kernel/collection/changes.ts';
@@ -103,6 +104,19 @@ interface Move {
 const managers = anyOf(staff, ownersOf('customer_id'));
 
 /**
+ * Who may make a change that names another customer (core.md 7.3): whoever owns a customer for a while only does not take
+ * its projects with him.
+ */
+const movers = anyOf(
+  staff,
+  right('owners of the customer, for a move owners of both customers without an end', (request, move: Move) => {
+    const { row, values } = move;
+    const both = [row.customer_id, values.customer ?? row.customer_id];
+    return both[0] === both[1] || both.every((id) => ownsCustomerUntil(request.db, request.caller, id, null));
+  }),
+);
+
+/**
  * The collection as it is served. A floor above knows which services a project is linked to, and hands in how they are told.
  */
 export const projectsWith = (services: Json) =>
@@ -148,14 +162,7 @@ export const projectsWith = (services: Json) =>
     },
     order: 'p.name COLLATE NOCASE',
     create: { rightWith: anyOf(staff, ownersOf('customer')), run: create },
-    update: {
-      right: managers,
-      rightWith: rightVia(
-        ({ row, values }: Move) => ({ customer_id: values.customer ?? row.customer_id }),
-        managers.as('staff; owners of the customer, for a move owners of both customers'),
-      ),
-      run: update,
-    },
+    update: { right: managers, rightWith: movers, run: update },
     delete: {
       right: managers,
       run: (request, row) => {

@@ -120,6 +120,26 @@ test('an owner moves a project only as owner of both customers', async () => {
   assert.is((await move(company.clients.owner)).status, 200);
 });
 
+test('an owner whose role ends, in either customer, moves no project out of it or into it', async () => {
+  const { manager, owner, stranger } = company.users;
+  const end = '2018-01-05T05:00:00Z';
+  await fixture.grant(company.customer, stranger, 'owner', end);
+  await fixture.grant(target, stranger, 'owner');
+  await fixture.grant(target, owner, 'owner', end);
+  await fixture.grant(company.customer, manager, 'owner', end);
+  await fixture.grant(target, manager, 'owner', end);
+  fixture.events();
+  const { body: before } = await fixture.staff.get(company.project.url);
+  for (const name of ['stranger', 'owner', 'manager'] as const) {
+    const { status, body } = await move(company.clients[name]);
+    assert.equal([status, body], [403, { detail: 'You do not have permission to perform this action.' }]);
+  }
+  assert.equal((await fixture.staff.get(company.project.url)).body, before);
+  assert.equal(fixture.events(), []);
+  const put = { name: 'Rocket', customer: company.customer.url, description: 'new' };
+  assert.is((await company.clients.stranger.put(company.project.url, put)).status, 200);
+});
+
 test('owning only the target is not enough', async () => {
   await fixture.grant(target, company.users.manager, 'owner');
   assert.is((await move(company.clients.manager)).status, 403);
