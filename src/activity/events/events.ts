@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { seesAll } from '../../kernel/access/caller.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { everybody, everybodyOver } from '../../kernel/access/right.ts';
 import { describeFields, type Endpoint, type Operation } from '../../kernel/collection/endpoint.ts';
@@ -14,6 +15,7 @@ import {
   renderPieces,
   textValue,
 } from '../../kernel/collection/representation.ts';
+import { raw } from '../../kernel/db/sql.ts';
 import type { Body } from '../../kernel/http/body.ts';
 import { invalid } from '../../kernel/http/error.ts';
 import { pageHeaders, pageOf } from '../../kernel/http/page.ts';
@@ -25,6 +27,7 @@ import { eventParameters, selected } from './filters.ts';
 import { countHistory } from './history.ts';
 import { notificationFields, notifiers, postNotification } from './notifications.ts';
 import { count, pageIds } from './query-plan.ts';
+import { contextFor } from './visibility.ts';
 
 const byLevel = (value: (importance: Importance) => string | number): string =>
   `CASE e.level ${Object.entries(importances)
@@ -48,8 +51,14 @@ const fixed = {
 };
 
 /** As in every list the ids of the page stand on the outer side of a join that SQLite never reorders. */
-const representation = `SELECT ${renderPieces([...objectValue(fixed).pieces.slice(0, -1), ...computedValue("iif(e.context = '{}', '}', ',' || substr(e.context, 2))").pieces])}
+const representationWith = (context: string): string => {
+  const members = computedValue(`iif(e.context = '{}', '}', ',' || substr(${context}, 2))`);
+  return `SELECT ${renderPieces([...objectValue(fixed).pieces.slice(0, -1), ...members.pieces])}
   FROM json_each(@ids) AS page CROSS JOIN event e ON e.id = page.value`;
+};
+
+const wholly = representationWith('e.context');
+const partly = representationWith(contextFor({ id: raw('@caller'), uuid: raw('@uuid') }).text);
 
 const shape: JsonSchema = {
   title: 'Event',
@@ -78,9 +87,14 @@ function list(request: Request): Reply {
   const total = count(db, selection);
   const page = pageOf(query, total);
   const ids = pageIds(db, selection, page, total, direction);
-  const rows = ids.length === 0 ? [] : db.named<string>(representation, { ids: JSON.stringify(ids) });
+  const rows = ids.length === 0 ? [] : represent(request, JSON.stringify(ids));
   return document(`[${rows.join(',')}]`, pageHeaders(page, total, url, query));
 }
+
+const represent = ({ caller, db }: Request, ids: string): string[] =>
+  seesAll(caller)
+    ? db.named<string>(wholly, { ids })
+    : db.named<string>(partly, { ids, caller: caller.id, uuid: caller.uuid });
 
 /** The direction that the first term of `o` asks for; there is but one column to order by. Throws 400. */
 function directionOf(query: Query): 'ASC' | 'DESC' {

@@ -16,6 +16,24 @@ export const ofHeldCustomer = (caller: Caller): Sql =>
 export const ofReadProject = (caller: Caller): Sql =>
   sql`e.context ->> 'project_uuid' IN (SELECT uuid FROM project WHERE id IN (${connectedProjects(callerId(caller))}))`;
 
+/** Somebody who reads an event, in expressions of SQL. */
+interface Reader {
+  readonly id: Sql;
+  readonly uuid: Sql;
+}
+
+/**
+ * The context of `event e` as somebody other than staff and support reads it (events.md 4.4): with the client's address only
+ * for the actor and for owners and supporters of the event's customer. Where there is an address it is the first member.
+ */
+export const contextFor = ({ id, uuid }: Reader): Sql => sql`
+  CASE
+    WHEN substr(e.context, 1, 14) <> '{"ip_address":' OR e.context ->> 'user_uuid' = ${uuid}
+      OR e.context ->> 'customer_uuid' IN (SELECT uuid FROM customer WHERE id IN (${customersWithRole(id)}))
+    THEN e.context
+    ELSE json_remove(e.context, '$.ip_address')
+  END`;
+
 /** The events that a caller sees (events.md 4.5); undefined for those who see them all. */
 export function visibleEvents(db: Database, caller: Caller): Predicate | undefined {
   if (seesAll(caller)) return undefined;

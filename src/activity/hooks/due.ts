@@ -1,5 +1,6 @@
 import type { Database } from '../../kernel/db/database.ts';
-import { among, sql } from '../../kernel/db/sql.ts';
+import { among, raw, sql } from '../../kernel/db/sql.ts';
+import { contextFor } from '../events/visibility.ts';
 import type { SentEvent } from './payload.ts';
 
 export type HookKind = 'web' | 'push' | 'email';
@@ -29,6 +30,9 @@ export interface DueDelivery extends SentEvent {
   readonly email: string | null;
 }
 
+/** The context of an event as the hook's author reads it at the moment of sending (events.md 4.4). */
+const contextShown = sql`iif(u.is_staff OR u.is_support, e.context, ${contextFor({ id: raw('u.id'), uuid: raw('u.uuid') })})`;
+
 /** The first delivery of a hook that is due, in the order of the events. */
 export const nextDelivery = (db: Database, hook: number): DueDelivery | undefined =>
   db.get<DueDelivery>(sql`
@@ -37,8 +41,8 @@ export const nextDelivery = (db: Database, hook: number): DueDelivery | undefine
       d.event_id IS NOT e.id AS is_lost, d.next_attempt, ifnull(e.at, d.created) AS at,
       ifnull(e.level, ifnull(d.payload ->> 'level', 'info')) AS level,
       ifnull(e.message, ifnull(d.payload ->> 'message', '')) AS message,
-      ifnull(e.context, ifnull(d.payload -> 'context', '{}')) AS context
-    FROM delivery d JOIN hook h ON h.id = d.hook_id LEFT JOIN event e ON e.id = d.event_id
+      ifnull(${contextShown}, ifnull(d.payload -> 'context', '{}')) AS context
+    FROM delivery d JOIN hook h ON h.id = d.hook_id JOIN user u ON u.id = h.user_id LEFT JOIN event e ON e.id = d.event_id
     WHERE d.hook_id = ${hook} AND d.status = 'pending' AND d.ready = 1
     ORDER BY d.id
     LIMIT 1`);

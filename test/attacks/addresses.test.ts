@@ -1,0 +1,98 @@
+/** Who learns from which address somebody works (events.md 4.4). */
+import * as assert from 'uvu/assert';
+import type { Json } from '../support/fixture.ts';
+import { everybody, type Personas, personas } from '../support/personas.ts';
+import { Receiver } from '../support/receiver.ts';
+import { suiteWithServer } from '../support/suite.ts';
+
+const { test, fixture } = suiteWithServer('client addresses in events', { hooks_allowed_networks: ['127.0.0.1'] });
+let world: Personas;
+let receiver: Receiver;
+
+test.before(async () => {
+  world = await personas(fixture);
+  receiver = await Receiver.start();
+});
+test.after(() => receiver.close());
+
+/** Who reads the latest event of a type, and with which address; all else in it is the same for all. */
+async function addresses(type: string): Promise<Record<string, string | undefined>> {
+  const read = await everybody(world, async (client) => {
+    const { body } = await client.get(`/api/events/?event_type=${type}&page_size=1`);
+    return body[0] as Json;
+  });
+  const whole = read.staff;
+  const seen: Record<string, string | undefined> = {};
+  for (const [part, event] of Object.entries(read)) {
+    if (event?.uuid !== whole.uuid) continue;
+    const { ip_address: address, ...others } = event;
+    const { ip_address: _, ...expected } = whole;
+    assert.equal(others, expected, part);
+    seen[part] = address;
+  }
+  return seen;
+}
+
+test('people of a project do not read from where others changed it, owners and supporters of its customer do', async () => {
+  await fixture.staff.patch(world.project.url, { description: 'by staff' });
+  assert.equal(await addresses('project_update_succeeded'), {
+    staff: '127.0.0.1',
+    support: '127.0.0.1',
+    owner: '127.0.0.1',
+    helper: '127.0.0.1',
+    manager: undefined,
+    admin: undefined,
+    observer: undefined,
+  });
+});
+
+test('whoever acts reads his own address, whom it affects does not', async () => {
+  const { observer, stranger } = world.users;
+  await world.clients.stranger.patch(stranger.url, { agree_with_policy: true, job_title: 'Loner' });
+  assert.equal(await addresses('user_update_succeeded'), {
+    staff: '127.0.0.1',
+    support: '127.0.0.1',
+    stranger: '127.0.0.1',
+  });
+  await fixture.staff.patch(observer.url, { job_title: 'Watcher' });
+  assert.equal(await addresses('user_update_succeeded'), {
+    staff: '127.0.0.1',
+    support: '127.0.0.1',
+    observer: undefined,
+  });
+});
+
+test('an event without an address is the same for all', async () => {
+  await fixture.staff.delete(
+    (await fixture.staff.get(`/api/project-permissions/?user=${world.users.observer.uuid}`)).body[0].url,
+  );
+  await fixture.grant(world.project, world.users.observer, 'support', '2018-01-05T04:48:04Z');
+  await fixture.later(61);
+  assert.equal(Object.values(await addresses('role_revoked')).filter(Boolean), []);
+});
+
+test('a hook gets the address where its author reads it', async () => {
+  for (const part of ['staff', 'owner', 'manager', 'stranger'] as const) {
+    const { status } = await world.clients[part].post('/api/hooks-web/', {
+      destination_url: `${receiver.url}/${part}`,
+      event_types: ['project_update_succeeded'],
+    });
+    assert.is(status, 201);
+  }
+  await fixture.staff.patch(world.project.url, { description: 'told to hooks' });
+  await fixture.server.settled();
+  const told = receiver.take().map(({ body, path }) => [path, JSON.parse(body)] as const);
+  const whole = told.find(([path]) => path === '/staff')?.[1];
+  const { ip_address: address, ...others } = whole.context;
+  assert.is(address, '127.0.0.1');
+  assert.equal(
+    told.sort(([a], [b]) => a.localeCompare(b)),
+    [
+      ['/manager', { ...whole, context: others }],
+      ['/owner', whole],
+      ['/staff', whole],
+    ],
+  );
+});
+
+test.run();
