@@ -22,7 +22,7 @@ import type { EntityKind } from '../../catalogue/entity-kind.ts';
 import { createEntity, deleteEntity } from '../../entities/entities.ts';
 import { issueAdders, issueOf } from './comments.ts';
 import { issues } from './issues.ts';
-import { deletionByMakers, isDescribed, type MadeRow, visibleToMakers } from './rights.ts';
+import { deletionByMakers, isDescribed, type MadeRow, projectOfIssue, visibleToMakers } from './rights.ts';
 
 interface AttachmentRow extends MadeRow {
   readonly issue_id: number;
@@ -77,7 +77,7 @@ const attachments = collection<AttachmentRow>()({
     state: readOnlyText(),
     error_message: readOnlyText(),
   },
-  visible: visibleToMakers('a.user_id'),
+  visible: visibleToMakers('', projectOfIssue('a.issue_id'), (user) => sql`a.user_id = ${user}`),
   described: isDescribed,
   filters: { issue: linked('a.issue_id', 'jira_issue', () => issues), issue_uuid: uuidOf('a.issue_id', 'jira_issue') },
   orderings: {},

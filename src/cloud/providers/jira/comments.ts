@@ -1,6 +1,5 @@
 import { newUuid } from '../../../kernel/access/app.ts';
-import { seesAll } from '../../../kernel/access/caller.ts';
-import { rightVia, visibleTo } from '../../../kernel/access/right.ts';
+import { rightVia } from '../../../kernel/access/right.ts';
 import { changesOf } from '../../../kernel/collection/changes.ts';
 import { collection } from '../../../kernel/collection/collection.ts';
 import type { Endpoint } from '../../../kernel/collection/endpoint.ts';
@@ -10,12 +9,20 @@ import { link, selfLink } from '../../../kernel/collection/links.ts';
 import { optionalLink } from '../../../kernel/collection/representation.ts';
 import { text } from '../../../kernel/collection/values.ts';
 import type { Database } from '../../../kernel/db/database.ts';
-import { raw, sql } from '../../../kernel/db/sql.ts';
+import { sql } from '../../../kernel/db/sql.ts';
 import type { EntityKind } from '../../catalogue/entity-kind.ts';
 import { createEntity, deleteEntity, updateEntity } from '../../entities/entities.ts';
 import type { IssueRow } from './issue.ts';
 import { issues } from './issues.ts';
-import { adders, deletionByMakers, isDescribed, type MadeRow, makers } from './rights.ts';
+import {
+  adders,
+  deletionByMakers,
+  isDescribed,
+  type MadeRow,
+  makers,
+  projectOfIssue,
+  visibleToMakers,
+} from './rights.ts';
 
 interface CommentRow extends MadeRow {
   readonly issue_id: number;
@@ -61,14 +68,12 @@ const comments = collection<CommentRow>()({
   alias: 'c',
   fields,
   // Answers that somebody gave at JIRA are seen by whoever made the issue.
-  visible: visibleTo(
-    'staff and global support; others what they made, and answers from JIRA to their issues',
-    (caller) =>
-      seesAll(caller)
-        ? raw('TRUE')
-        : sql`
-          c.user_id = ${caller.id}
-          OR (c.user_id IS NULL AND c.issue_id IN (SELECT id FROM jira_issue WHERE user_id = ${caller.id}))`,
+  visible: visibleToMakers(
+    ', and answers from JIRA to their issues',
+    projectOfIssue('c.issue_id'),
+    (user) => sql`
+      c.user_id = ${user}
+      OR (c.user_id IS NULL AND c.issue_id IN (SELECT id FROM jira_issue WHERE user_id = ${user}))`,
   ),
   described: isDescribed,
   filters: { issue: linked('c.issue_id', 'jira_issue', () => issues), issue_uuid: uuidOf('c.issue_id', 'jira_issue') },

@@ -167,7 +167,7 @@ export const issues = collection<IssueRow>()({
   table: 'jira_issue',
   alias: 'i',
   fields,
-  visible: visibleToMakers('i.user_id'),
+  visible: visibleToMakers('', 'i.jira_project_id', (user) => sql`i.user_id = ${user}`),
   described: isDescribed,
   examples: { change: { summary: 'The shop does not open on phones' } },
   filters: {

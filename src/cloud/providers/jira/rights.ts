@@ -1,8 +1,10 @@
 import { seesAll } from '../../../kernel/access/caller.ts';
 import type { Request } from '../../../kernel/access/request.ts';
-import { anyOf, rightVia, staff, userIn, type Visibility, visibleTo } from '../../../kernel/access/right.ts';
+import { anyOf, type Right, right, rightVia, staff, type Visibility, visibleTo } from '../../../kernel/access/right.ts';
+import { visibleProjects } from '../../../kernel/access/visibility.ts';
 import { messageShape } from '../../../kernel/collection/field.ts';
-import { raw, sql } from '../../../kernel/db/sql.ts';
+import type { Database } from '../../../kernel/db/database.ts';
+import { raw, type Sql, sql } from '../../../kernel/db/sql.ts';
 import type { EntityRow } from '../../entities/entities.ts';
 import { mayChangeSomeResources, type ResourcePlace, resourceWriters } from '../../resources/rights.ts';
 
@@ -13,25 +15,52 @@ export interface MadeRow extends EntityRow {
   readonly user_id: number | null;
 }
 
-/** Who sees objects whose author stands in this column. */
-export const visibleToMakers = (column: string): Visibility =>
-  visibleTo('staff and global support; others what they made', (caller) =>
-    seesAll(caller) ? raw('TRUE') : sql`${raw(column)} = ${caller.id}`,
+/** An issue, or what belongs to one. */
+export type PlacedRow = MadeRow & ({ readonly jira_project_id: number } | { readonly issue_id: number });
+
+/** The JIRA project of the issue whose id this SQL gives. */
+export const projectOfIssue = (issue: string): string => `(SELECT jira_project_id FROM jira_issue WHERE id = ${issue})`;
+
+/**
+ * Who sees objects: their makers, as long as they see the JIRA project. `isMade` is the condition for what a user has made,
+ * `jiraProject` SQL of the project's id.
+ */
+export const visibleToMakers = (words: string, jiraProject: string, isMade: (user: number) => Sql): Visibility =>
+  visibleTo(`staff and global support; others what they made${words}, while they see the JIRA project`, (caller) =>
+    seesAll(caller)
+      ? raw('TRUE')
+      : sql`(${isMade(caller.id)})
+          AND ${visibleProjects(caller, `(SELECT project_id FROM resource WHERE id = ${jiraProject})`)}`,
   );
 
+const placeOf = (db: Database, jiraProject: number): ResourcePlace =>
+  db.one<ResourcePlace>(sql`SELECT project_id, customer_id FROM resource WHERE id = ${jiraProject}`);
+
+const jiraProjectOf = (db: Database, row: PlacedRow): number =>
+  'jira_project_id' in row
+    ? row.jira_project_id
+    : db.scalar<number>(sql`SELECT jira_project_id FROM jira_issue WHERE id = ${row.issue_id}`);
+
 /** Who changes and deletes an object. */
-export const makers = anyOf(staff, userIn('user_id', 'others what they made'));
+export const makers: Right<PlacedRow> = anyOf<PlacedRow>(
+  staff,
+  right<PlacedRow>(
+    'others what they made, while they may change the JIRA project',
+    (request, row) =>
+      row.user_id === request.caller.id &&
+      resourceWriters.may(request, placeOf(request.db, jiraProjectOf(request.db, row))),
+  ),
+);
 
 /** What deletions declare alike: they are scheduled, as those of resources. */
 export const deletionByMakers = { right: makers, output: { status: 202, shape: messageShape } } as const;
 
 /** Whether OPTIONS describes the fields: of what is there to who may change it, and of creation to who may add somewhere. */
-export const isDescribed = (request: Request, row: MadeRow | undefined): boolean =>
+export const isDescribed = (request: Request, row: PlacedRow | undefined): boolean =>
   row ? makers.may(request, row) : mayChangeSomeResources(request);
 
 /** Who adds to a JIRA project, which is a resource: those who change it. */
 export const adders = rightVia(
-  ({ jira_project_id: id }: { readonly jira_project_id: number }, { db }) =>
-    db.one<ResourcePlace>(sql`SELECT project_id, customer_id FROM resource WHERE id = ${id}`),
+  ({ jira_project_id: id }: { readonly jira_project_id: number }, { db }) => placeOf(db, id),
   resourceWriters.as("staff; owners of the customer; managers and administrators of the JIRA project's project"),
 );
