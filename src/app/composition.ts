@@ -36,6 +36,9 @@ const checksPerMinute = 60;
 /** How often a minute an address may start to log in by single sign-on; a whole organisation may share one. */
 const samlLoginsPerMinute = 120;
 
+/** After how many wrong secrets a minute the receiver of webhooks looks at no further ones from a prefix. */
+const wrongWebhookSecretsPerMinute = 20;
+
 /** What an embedding program may replace. */
 export interface Replacements {
   readonly clock?: Clock;
@@ -98,6 +101,7 @@ export function openDeployment(config: Config, opening: Opening): Opened {
     reactions,
     guards,
     invitationChecks: new RateLimit(checksPerMinute, minute),
+    webhookFailures: new RateLimit(wrongWebhookSecretsPerMinute, minute),
     samlKeys,
     samlLogins: new RateLimit(samlLoginsPerMinute, minute),
     passwordChanged: (username) =>

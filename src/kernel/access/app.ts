@@ -42,6 +42,8 @@ export interface App {
   readonly wakeOutbox: (outbox: OutboxName, queues: readonly number[]) => void;
   /** How often the open check of invitations is called from an address. */
   readonly invitationChecks: RateLimit;
+  /** Wrong secrets that came with webhooks of providers, by the prefix of the sender's address. */
+  readonly webhookFailures: RateLimit;
   /** What the service signs and decrypts with in single sign-on; undefined where that is not set up. */
   readonly samlKeys: ServiceKeys | undefined;
   /** How often logins by single sign-on are started from an address. */

@@ -13,6 +13,13 @@ export class RateLimit {
     private readonly span: number,
   ) {}
 
+  /** How long, in microseconds, until another call is let through; undefined when it is now. Counts nothing. */
+  wait(key: string, now: number): number | undefined {
+    const known = this.#spans.get(key);
+    if (!known || known.count < this.limit || now < known.since || now >= known.since + this.span) return undefined;
+    return known.since + this.span - now;
+  }
+
   /** Counts a call. Answers undefined when it is let through, otherwise how long, in microseconds, until the next one is. */
   refusal(key: string, now: number): number | undefined {
     const known = this.#spans.get(key);

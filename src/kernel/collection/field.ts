@@ -120,6 +120,7 @@ export const messages = {
     'Datetime has wrong format. Use one of these formats instead: YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z].',
   list: (kind: string) => `Expected a list of items but got type "${kind}".`,
   tooLong: (max: number) => `Ensure this field has no more than ${max} characters.`,
+  tooShort: (min: number) => `Ensure this field has at least ${min} characters.`,
   atLeast: (min: number) => `Ensure this value is greater than or equal to ${min}.`,
   atMost: (max: number) => `Ensure this value is less than or equal to ${max}.`,
   boolean: (value: unknown) => `"${printed(value)}" is not a valid boolean.`,

@@ -155,7 +155,7 @@ const before: Readonly<Record<string, (request: Request, links: ReadonlyMap<stri
   },
   'POST /api/jira-webhook-receiver/': async () => {
     const [settings] = (await fixture.staff.get('/api/service-settings/?type=jira')).body;
-    await fixture.staff.patch(settings.url, { webhook_secret: 'secret' });
+    await fixture.staff.patch(settings.url, { webhook_secret: 'secret-of-the-webhook' });
   },
   'POST /api/hooks-web/{key}/test/': (_, links) =>
     fixture.staff.patch(links.get('hooks-web') as string, { is_active: true }),
@@ -170,7 +170,7 @@ const before: Readonly<Record<string, (request: Request, links: ReadonlyMap<stri
   ),
 };
 
-const queries: Readonly<Record<string, string>> = { 'POST /api/jira-webhook-receiver/': '?secret=secret' };
+const queries: Readonly<Record<string, string>> = { 'POST /api/jira-webhook-receiver/': '?secret=secret-of-the-webhook' };
 
 async function prepare(request: Request, links: ReadonlyMap<string, string>): Promise<void> {
   const [, , collection, , action] = request.path.split('/');

@@ -110,7 +110,7 @@ test('settings without a customer show null for it; OpenStack has a domain and q
 });
 
 test('options of other types are ignored, and those of no option are not there', async () => {
-  const made = await make({ webhook_secret: 'hush', latitude: 1, longitude: 2 });
+  const made = await make({ webhook_secret: 'hush, it is a long secret', latitude: 1, longitude: 2 });
   assert.equal(
     ['webhook_secret', 'latitude', 'simulator_seed', 'domain'].filter((name) => name in made),
     [],
@@ -246,14 +246,16 @@ test('stars and the empty text leave a secret as it is, null clears it, anything
 });
 
 test('a secret option is written and read like every secret', async () => {
-  const made = await make({ type: 'JIRA', webhook_secret: 'hush' });
+  const made = await make({ type: 'JIRA', webhook_secret: 'hush, it is a long secret' });
   assert.is(made.webhook_secret, '********');
   assert.is((await fixture.staff.patch(made.url, { webhook_secret: '' })).body.webhook_secret, '********');
   assert.is((await fixture.staff.patch(made.url, { webhook_secret: '********' })).body.webhook_secret, '********');
   const { db, secrets } = fixture.server.app;
   const row = db.get<Json>(sql`SELECT options, secret_options FROM service_settings WHERE uuid = ${made.uuid}`);
   assert.not.match(row.options, /hush/);
-  assert.equal(JSON.parse(secrets.open(row.secret_options, made.uuid)), { webhook_secret: 'hush' });
+  assert.equal(JSON.parse(secrets.open(row.secret_options, made.uuid)), {
+    webhook_secret: 'hush, it is a long secret',
+  });
   assert.not.ok('webhook_secret' in (await fixture.staff.patch(made.url, { webhook_secret: null })).body);
   await fixture.staff.delete(made.url);
 });

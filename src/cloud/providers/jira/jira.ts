@@ -1,5 +1,7 @@
+import { FieldError, messages, refine } from '../../../kernel/collection/field.ts';
 import { text } from '../../../kernel/collection/values.ts';
 import type { ProviderType } from '../../catalogue/type.ts';
+import { masked } from '../../services/secrets.ts';
 import { attachment, attachmentEndpoints } from './attachments.ts';
 import { comment, commentEndpoints } from './comments.ts';
 import { issue } from './issue.ts';
@@ -9,6 +11,20 @@ import { issueType, priority, projectTemplate } from './properties.ts';
 import { simulation } from './simulation.ts';
 import { webhookReceiver } from './webhook.ts';
 
+const shortestSecret = 20;
+
+/** What the receiver of webhooks asks for: everybody may call that, so the secret must not be one that can be guessed. */
+const webhookSecret = {
+  ...refine(
+    text({ max: 255, help: `Secret that JIRA sends with its webhooks, of at least ${shortestSecret} characters.` }),
+    (given) => {
+      if (given !== masked && [...given].length < shortestSecret)
+        throw new FieldError([messages.tooShort(shortestSecret)]);
+    },
+  ),
+  constraints: { min_length: shortestSecret, max_length: 255 },
+};
+
 const required = ['This field is required.'];
 
 /** JIRA (providers.md 7) */
@@ -17,7 +33,7 @@ export const jira: ProviderType = {
   prefix: 'jira',
   hasGlobalProperties: false,
   isPublic: false,
-  options: { webhook_secret: text({ max: 255, help: 'Secret that JIRA sends with its webhooks.' }) },
+  options: { webhook_secret: webhookSecret },
   secretOptions: ['webhook_secret'],
   missingCredentials: ({ password, username }) => ({
     ...(!username && { username: required }),

@@ -15,8 +15,9 @@ import { constant } from '../../../kernel/collection/representation.ts';
 import { validate } from '../../../kernel/collection/validate.ts';
 import { choice, numberAsText } from '../../../kernel/collection/values.ts';
 import { among, sql } from '../../../kernel/db/sql.ts';
-import { forbidden, invalid } from '../../../kernel/http/error.ts';
+import { forbidden, invalid, tooMany } from '../../../kernel/http/error.ts';
 import { json, type Reply } from '../../../kernel/http/reply.ts';
+import { prefixOf } from '../../../kernel/net/prefix.ts';
 import { present } from '../../../kernel/present.ts';
 import { queueNotice } from '../../entities/entities.ts';
 
@@ -65,9 +66,15 @@ const fields = {
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
+/** The secret that a request brings: in the header, or in the query, which is all that JIRA can be told. */
+function givenSecret({ incoming: { headers }, query }: Request): string {
+  const inHeader = headers['x-hook-secret'];
+  return typeof inHeader === 'string' ? inHeader : (query.one('secret') ?? '');
+}
+
 /** Ids of the JIRA settings with this secret. Every secret is compared, and in constant time: an answer tells nothing of them. */
-function settingsWith({ db, app, query }: Request): number[] {
-  const given = digest(query.one('secret') ?? '');
+function settingsWith({ db, app }: Request, secretGiven: string): number[] {
+  const given = digest(secretGiven);
   const rows = db.all<{ id: number; uuid: string; secret_options: Uint8Array }>(
     sql`SELECT id, uuid, secret_options FROM service_settings WHERE type = 'JIRA' AND secret_options IS NOT NULL`,
   );
@@ -93,9 +100,20 @@ const knownBy = ({ db }: Request, settings: readonly number[], key: string): Kno
     WHERE r.kind = 'JIRA.Project' AND r.backend_id = ${/^(.+)-\d+$/.exec(key)?.[1] ?? null}
       AND ${among('r.settings_id', settings)}`);
 
+/** Ids of the settings that a request is from. Throws 403, and 429 to whoever guesses: right or wrong is not told then. */
+function senders(request: Request): readonly number[] {
+  const { app, now } = request;
+  const prefix = prefixOf(request.address);
+  const wait = app.webhookFailures.wait(prefix, now);
+  if (wait !== undefined) throw tooMany('Too many requests. Try again later.', wait);
+  const settings = settingsWith(request, givenSecret(request));
+  if (settings.length > 0) return settings;
+  app.webhookFailures.refusal(prefix, now);
+  throw forbidden();
+}
+
 function receive(request: Request): Reply {
-  const settings = settingsWith(request);
-  if (settings.length === 0) throw forbidden();
+  const settings = senders(request);
   const { comment, issue: key, webhookEvent: event } = validate(fields, request, 'create');
   const isComment = event.startsWith('comment_');
   if (isComment && comment === undefined) throw invalid({ comment: [messages.required] });
@@ -120,11 +138,14 @@ export const webhookReceiver: Endpoint = {
   operations: {
     POST: {
       summary: 'Receives a webhook of JIRA.',
-      allowedFor: 'Whoever knows the webhook_secret of JIRA settings, given as ?secret=.',
-      filters: { secret: parameter('string', 'The webhook_secret of the settings.') },
+      allowedFor:
+        'Whoever knows the webhook_secret of JIRA settings, given in the header X-Hook-Secret or as ?secret=.',
+      filters: {
+        secret: parameter('string', 'The webhook_secret of the settings; not needed with the header X-Hook-Secret.'),
+      },
       input: { fields, purpose: 'create', example: { webhookEvent: 'jira:issue_updated', issue: { key: 'WEB-1' } } },
       output: { status: 201, shape: messageShape },
-      refusals: { 403: true },
+      refusals: { 403: true, 429: true },
       handle: receive,
     },
   },

@@ -11,7 +11,7 @@ const { test: projects, fixture } = suiteWithServer('JIRA projects');
 let jira: Jira;
 
 projects.before(async () => {
-  jira = await startJira(fixture, { webhook_secret: 'hush' });
+  jira = await startJira(fixture, { webhook_secret: 'hush, it is a long secret' });
 });
 
 const required = ['This field is required.'];

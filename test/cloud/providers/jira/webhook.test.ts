@@ -12,13 +12,18 @@ const { test: webhooks, fixture } = suiteWithServer('JIRA webhooks');
 let jira: Jira;
 
 webhooks.before(async () => {
-  jira = await startJira(fixture, { webhook_secret: 'hush hush' });
+  jira = await startJira(fixture, { webhook_secret: 'hush hush, little baby' });
 });
 
 const path = '/api/jira-webhook-receiver/';
 
 /** What JIRA would send, by default with the right secret. */
-const receive = (event: string, key: string, comment?: string, secret = 'hush hush'): Promise<Answer<Json>> =>
+const receive = (
+  event: string,
+  key: string,
+  comment?: string,
+  secret = 'hush hush, little baby',
+): Promise<Answer<Json>> =>
   jira.fixture.anonymous.post(`${path}?secret=${encodeURIComponent(secret)}`, {
     webhookEvent: event,
     issue: { key, fields: { summary: 'forged' } },
@@ -61,7 +66,7 @@ webhooks('it takes POST alone, needs no token and ignores one', async () => {
   const { key } = await jira.issue();
   const answer = await jira.fixture.anonymous.send(
     'POST',
-    `${path}?secret=hush%20hush`,
+    `${path}?secret=hush%20hush,%20little%20baby`,
     { webhookEvent: 'jira:issue_updated', issue: { key } },
     { Authorization: 'Token stale' },
   );
@@ -71,7 +76,7 @@ webhooks('it takes POST alone, needs no token and ignores one', async () => {
 webhooks('a secret that is missing or of no settings is 403, before the body is looked at', async () => {
   const { anonymous } = jira.fixture;
   const forbidden = { detail: 'You do not have permission to perform this action.' };
-  for (const query of ['', '?secret=', '?secret=hush', '?secret=********', '?secret=hush%20hush%20']) {
+  for (const query of ['', '?secret=', '?secret=hush', '?secret=********', '?secret=hush%20hush,%20little%20baby%20']) {
     const { body, status } = await anonymous.post(`${path}${query}`, {});
     assert.equal([status, body], [403, forbidden], query);
   }
@@ -79,19 +84,23 @@ webhooks('a secret that is missing or of no settings is 403, before the body is 
 
 webhooks('the secret of settings of another type opens nothing, nor does one that was taken away', async () => {
   const { clients, fixture } = jira;
-  const other = await simulatedService(fixture, 'jira', jira, { name: 'Second', webhook_secret: 'short lived' });
+  const other = await simulatedService(fixture, 'jira', jira, {
+    name: 'Second',
+    webhook_secret: 'short lived but long enough',
+  });
   assert.is(
-    (await receive('jira:issue_updated', 'WEB-1', undefined, 'short lived')).status,
+    (await receive('jira:issue_updated', 'WEB-1', undefined, 'short lived but long enough')).status,
     400,
     'WEB is no project of these settings',
   );
   await clients.staff.patch(other.settings.url, { webhook_secret: null });
-  assert.is((await receive('jira:issue_updated', 'WEB-1', undefined, 'short lived')).status, 403);
+  assert.is((await receive('jira:issue_updated', 'WEB-1', undefined, 'short lived but long enough')).status, 403);
 });
 
 webhooks('the event, the issue key and, of comments, the comment id are required', async () => {
   const { anonymous } = jira.fixture;
-  const post = async (body: object): Promise<Json> => (await anonymous.post(`${path}?secret=hush%20hush`, body)).body;
+  const post = async (body: object): Promise<Json> =>
+    (await anonymous.post(`${path}?secret=hush%20hush,%20little%20baby`, body)).body;
   const required = ['This field is required.'];
   assert.equal(await post({}), { webhookEvent: required, issue: required });
   assert.equal(await post({ webhookEvent: 'jira:worklog_updated', issue: {} }), {

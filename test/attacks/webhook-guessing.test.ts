@@ -1,0 +1,70 @@
+/** The receiver of JIRA's webhooks is open to everybody: its secret is long, and guesses are counted (providers.md 7.4). */
+import * as assert from 'uvu/assert';
+import { startJira } from '../cloud/providers/jira/support.ts';
+import type { Answer, Json } from '../support/fixture.ts';
+import { suiteWithServerPerTest } from '../support/suite.ts';
+
+const { test: guessing, fixture } = suiteWithServerPerTest('guessing the secret of webhooks', {
+  trusted_proxies: ['127.0.0.0/8'],
+});
+
+const secret = 'a secret of some length';
+const path = '/api/jira-webhook-receiver/';
+const forbidden = { detail: 'You do not have permission to perform this action.' };
+const tooMany = { detail: 'Too many requests. Try again later.' };
+
+guessing.before.each(async () => {
+  await startJira(fixture, { webhook_secret: secret });
+});
+
+/** A webhook with a secret, from an address. */
+const send = (given: string, address = '203.0.113.7', headers = {}): Promise<Answer<Json>> =>
+  fixture.anonymous.send(
+    'POST',
+    `${path}?secret=${encodeURIComponent(given)}`,
+    { webhookEvent: 'jira:issue_created', issue: { key: 'WEB-1' } },
+    { 'X-Forwarded-For': address, ...headers },
+  );
+
+guessing('a secret that could be guessed is refused when it is written', async () => {
+  const [settings] = (await fixture.staff.get('/api/service-settings/?type=jira')).body;
+  for (const short of ['1', 'nineteen characters']) {
+    const { body, status } = await fixture.staff.patch(settings.url, { webhook_secret: short });
+    assert.equal([status, body], [400, { webhook_secret: ['Ensure this field has at least 20 characters.'] }], short);
+  }
+  for (const kept of ['', '********']) {
+    assert.is((await fixture.staff.patch(settings.url, { webhook_secret: kept })).status, 200, kept);
+    assert.is((await send(secret)).status, 201, kept);
+  }
+});
+
+guessing('the secret is taken from the header X-Hook-Secret, too', async () => {
+  const { body, status } = await fixture.anonymous.send(
+    'POST',
+    path,
+    { webhookEvent: 'jira:issue_created', issue: { key: 'WEB-1' } },
+    { 'X-Hook-Secret': secret },
+  );
+  assert.equal([status, body], [201, { detail: 'Webhook was accepted.' }]);
+  assert.is((await send(secret, '203.0.113.7', { 'X-Hook-Secret': 'another secret altogether' })).status, 403);
+});
+
+guessing('after twenty wrong secrets a minute nothing from that prefix is looked at, right ones included', async () => {
+  for (let i = 0; i < 20; i++) {
+    const { body, status } = await send(`guess ${i}`, `2001:db8:1:2::${i + 1}`);
+    assert.equal([status, body], [403, forbidden], String(i));
+  }
+  for (const guess of ['guess 20', secret]) {
+    const { body, headers, status } = await send(guess, '2001:db8:1:2:ffff::1');
+    assert.equal([status, body, headers.get('retry-after')], [429, tooMany, '60'], guess);
+  }
+  assert.is((await send(secret, '2001:db8:1:3::1')).status, 201, 'another network');
+  fixture.clock.advance(60);
+  assert.is((await send(secret, '2001:db8:1:2::1')).status, 201, 'a minute later');
+});
+
+guessing('right secrets are not counted', async () => {
+  for (let i = 0; i < 30; i++) assert.is((await send(secret)).status, 201, String(i));
+});
+
+guessing.run();
