@@ -161,6 +161,8 @@ export interface ResourceKind<F extends Fields = Fields> {
   readonly actions: readonly ResourceAction[];
   /** Extra conditions of deletion: the text of the 409, or undefined. Erred resources are asked too. */
   readonly deletionRefusalReason?: (request: Request, resource: ResourceRow) => string | undefined;
+  /** Why it can neither be deleted nor unlinked now, whatever its state: the text of the 409, or undefined. */
+  readonly removalRefusalReason?: (request: Request, resource: ResourceRow) => string | undefined;
   /** Who may delete, where it is not everybody who may change; the text of the 403, or undefined. */
   readonly deletionDenialReason?: (request: Request, resource: ResourceRow) => string | undefined;
   /** Flags of a deletion, read from the query. */

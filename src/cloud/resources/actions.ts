@@ -13,12 +13,12 @@ import type { TypedKind } from '../catalogue/catalogue.ts';
 import type { ResourceRow } from '../catalogue/resource-row.ts';
 import type { ActionPlan, ResourceAction } from '../catalogue/type.ts';
 import { queueJob } from '../jobs/jobs.ts';
-import { hostReason } from './changes.ts';
+import { unlinkingReason } from './changes.ts';
 import { placedDeltas } from './counting.ts';
 import { placeOf, quotaDeltasOfAttached, storeAttached } from './creation.ts';
 import { resourceContext } from './resource.ts';
 import { changeResource, changeTogether, removeResource } from './resource-store.ts';
-import { resourceWriters } from './rights.ts';
+import { resourceWriters, unlinkers } from './rights.ts';
 
 const scheduled: Readonly<Record<string, EventTypeName>> = {
   start: 'resource_start_scheduled',
@@ -128,12 +128,12 @@ const makingAction = (on: Parent<ResourceRow>, own: MakingAction, made: MadeObje
   });
 
 /** POST …/unlink/: the row goes here only, whatever it is doing. */
-const unlink = (on: Parent<ResourceRow>): Action<ResourceRow> =>
+const unlink = (typed: TypedKind, on: Parent<ResourceRow>): Action<ResourceRow> =>
   action({
     ...common(on, 'unlink'),
     isDestructive: true,
-    right: resourceWriters,
-    refusalReason: hostReason,
+    right: typed.kind.deletionDenialReason ? rightUnlessDenied(unlinkers, typed.kind.deletionDenialReason) : unlinkers,
+    refusalReason: (request, row) => unlinkingReason(request, typed, row),
     output: { status: 204 },
     run: (request, row) => {
       removeResource(request, row);
@@ -143,12 +143,12 @@ const unlink = (on: Parent<ResourceRow>): Action<ResourceRow> =>
 
 /** The actions of a kind, with those every kind has. `made` leads to the resources of a kind that an action makes. */
 export const kindActions = (
-  { kind }: TypedKind,
+  typed: TypedKind,
   on: Parent<ResourceRow>,
   made: (kind: string) => MadeObjects,
 ): readonly Action<ResourceRow>[] => [
-  ...[...kind.actions, pull].map((own) =>
+  ...[...typed.kind.actions, pull].map((own) =>
     isMaking(own) ? makingAction(on, own, made(own.makes)) : scheduledAction(on, own),
   ),
-  unlink(on),
+  unlink(typed, on),
 ];

@@ -1,7 +1,7 @@
 import { type Caller, seesAll } from '../../kernel/access/caller.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { anyOf, ownersOf, type Right, right, staff, visibleTo } from '../../kernel/access/right.ts';
-import { ownsSomeCustomer } from '../../kernel/access/rights.ts';
+import { ownsCustomer, ownsSomeCustomer } from '../../kernel/access/rights.ts';
 import { visibleProjects } from '../../kernel/access/visibility.ts';
 import { raw, type Sql, sql } from '../../kernel/db/sql.ts';
 import type { ResourceRow } from '../catalogue/resource-row.ts';
@@ -29,6 +29,19 @@ export const resourceWriters: Right<ResourcePlace> = anyOf<ResourcePlace>(
   staff,
   ownersOf('customer_id'),
   projectManagers,
+);
+
+/** Who unlinks resources: what they stop to count goes on to cost whoever runs the account (services.md 8.7). */
+export const unlinkers: Right<ResourcePlace & Pick<ResourceRow, 'settings_id'>> = anyOf<
+  ResourcePlace & Pick<ResourceRow, 'settings_id'>
+>(
+  staff,
+  right(
+    'owners of the customer on private settings',
+    ({ caller, db }, { customer_id: customer, settings_id: settings }) =>
+      ownsCustomer(db, caller, customer) &&
+      db.value(sql`SELECT 1 FROM service_settings WHERE id = ${settings} AND NOT shared`) !== undefined,
+  ),
 );
 
 /** Whether there is a project where the caller creates, changes and deletes resources. */

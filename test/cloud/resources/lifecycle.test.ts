@@ -338,7 +338,7 @@ test('unlink removes the row here only, in any state, with its job', async () =>
   ]) {
     const droplet = await prepare();
     fixture.events();
-    const answer = await people.clients.admin.post(`${droplet.url}unlink/`);
+    const answer = await people.clients.owner.post(`${droplet.url}unlink/`);
     assert.equal([answer.status, answer.body], [204, undefined]);
     assert.equal(fixture.events(), [
       told('resource_deletion_succeeded', 'DigitalOcean Droplet web has been deleted.', droplet, byAdmin()),

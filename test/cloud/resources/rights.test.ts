@@ -136,7 +136,8 @@ test('the same delete and unlink', async () => {
         await work(fixture);
         return answer;
       }),
-      changing(status),
+      // Unlinking is left to owners: what is no longer counted here goes on to run there.
+      tail === '' ? changing(status) : { ...changing(status), manager: 403, admin: 403 },
       method,
     );
   }

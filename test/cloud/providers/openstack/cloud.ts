@@ -56,6 +56,12 @@ export async function instanceBody(
   };
 }
 
+/** Unlinks a resource, as the owner. */
+export const unlink = async ({ people }: Pick<Cloud, 'people'>, { url }: Json): Promise<[number, Json]> => {
+  const answer = await people.clients.owner.post(`${url}unlink/`);
+  return [answer.status, answer.body];
+};
+
 /** Posts to a path as the project's administrator; answers status and body. */
 export async function post({ people }: Pick<Cloud, 'people'>, path: string, body?: unknown): Promise<[number, Json]> {
   const answer = await people.clients.admin.post(path, body);

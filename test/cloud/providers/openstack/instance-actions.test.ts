@@ -15,6 +15,7 @@ import {
   post,
   present,
   startCloud,
+  unlink,
 } from './cloud.ts';
 
 const { test, fixture } = suiteWithServer('OpenStack: actions of instances (providers.md 4.5)');
@@ -243,7 +244,7 @@ test('unlink while an instance is created takes along what was coming with it', 
     floating_ips: [{ subnet: cloud.subnet.url }],
   });
   await step(cloud.fixture);
-  assert.is((await post(cloud, `${fresh.url}unlink/`))[0], 204);
+  assert.is((await unlink(cloud, fresh))[0], 204);
   await work(cloud.fixture);
   assert.equal(await names(cloud, 'openstack-volumes/?name=brief'), []);
   assert.equal(await names(cloud, 'openstack-floating-ips/'), ['198.18.0.1']);

@@ -16,6 +16,7 @@ import {
   post,
   present,
   startCloud,
+  unlink,
 } from './cloud.ts';
 
 const { test, fixture } = suiteWithServer('OpenStack: tenants (providers.md 4.3)');
@@ -351,14 +352,17 @@ test('a deleted tenant takes its parts along, of which no event tells', async ()
   assert.equal(await usages(cloud.fixture, cloud.people.project), { nc_service_project_link_count: 2 });
 });
 
-test('an unlinked tenant takes along what was in it, though the provider keeps it', async () => {
+test('a tenant is unlinked when nothing is in it but its parts, which go with it, though the provider keeps them', async () => {
   const tenant = await made(cloud, '/api/openstack-tenants/', { service_project_link: cloud.link.url, name: 'Gone' });
-  await instance({ ...cloud, tenant });
+  const web = await instance({ ...cloud, tenant });
+  assert.equal(await unlink(cloud, tenant), [409, { detail: 'Cannot delete tenant with existing instances' }]);
+  await unlink(cloud, web);
   cloud.fixture.events();
-  assert.is((await post(cloud, `${tenant.url}unlink/`))[0], 204);
+  assert.is((await unlink(cloud, tenant))[0], 409, 'its volume is still there');
+  for (const { url } of (await cloud.fixture.staff.get('/api/openstack-volumes/')).body) await unlink(cloud, { url });
+  assert.is((await unlink(cloud, tenant))[0], 204);
   assert.equal(messages(cloud), [
     'OpenStack Volume web-system has been deleted.',
-    'OpenStack Instance web has been deleted.',
     'OpenStack Tenant Gone has been deleted.',
   ]);
   assert.equal(await usages(cloud.fixture, cloud.people.project), { nc_service_project_link_count: 2 });

@@ -14,6 +14,7 @@ import {
   post,
   present,
   startCloud,
+  unlink,
   volume,
 } from './cloud.ts';
 
@@ -166,8 +167,10 @@ test('a volume is attached to an instance of its tenant that is OK and active or
     400,
     { instance: ['Volume and instance should belong to the same service and project.'] },
   ]);
-  await post(cloud, `${foreign.url}unlink/`);
-  await post(cloud, `${elsewhere.url}unlink/`);
+  await unlink(cloud, foreign);
+  const { body: its } = await cloud.fixture.staff.get(`/api/openstack-volumes/?tenant_uuid=${elsewhere.uuid}`);
+  for (const one of its) await unlink(cloud, one);
+  assert.is((await unlink(cloud, elsewhere))[0], 204);
   await post(cloud, `${web.url}restart/`);
   assert.equal(await attach({ instance: web.url }), [
     409,
@@ -223,7 +226,7 @@ test('an instance whose volume is unlinked while it grows is free again', async 
   const other = await volume(cloud, { name: 'other' });
   await act(cloud, other, 'attach', { instance: web.url });
   await post(cloud, `${other.url}extend/`, { disk_size: 4096 });
-  await post(cloud, `${other.url}unlink/`);
+  await unlink(cloud, other);
   await work(cloud.fixture);
   assert.is((await present(cloud, web)).state, 'OK');
   assert.equal(await usages(cloud.fixture, cloud.link), { ram: 2048, storage: 15360, vcpu: 1 });

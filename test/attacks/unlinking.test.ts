@@ -1,0 +1,94 @@
+/** Unlinking frees quotas while the provider goes on: who may, and of what (services.md 8.2, 8.5, 8.7). */
+import * as assert from 'uvu/assert';
+import { type Cloud, startCloud, volume } from '../cloud/providers/openstack/cloud.ts';
+import type { Json } from '../support/fixture.ts';
+import { everybody, type Personas, parts, personas } from '../support/personas.ts';
+import { usages, work } from '../support/simulated.ts';
+import { suiteWithServerPerTest } from '../support/suite.ts';
+
+const { test: unlinking, fixture } = suiteWithServerPerTest('unlinking resources');
+const forbidden = { detail: 'You do not have permission to perform this action.' };
+
+/** Shared DigitalOcean settings that every project is linked to; answers a way to order droplets there. */
+async function sharedDroplets(): Promise<(by: string, name: string) => Promise<{ status: number; body: Json }>> {
+  await fixture.staff.post('/api/service-settings/', {
+    name: 'Public',
+    type: 'DigitalOcean',
+    shared: true,
+    simulator_latency: '0',
+  });
+  await work(fixture);
+  const [link] = (await fixture.staff.get('/api/digitalocean-service-project-link/')).body;
+  const first = async (path: string): Promise<string> => (await fixture.staff.get(`/api/${path}`)).body[0].url;
+  const region = await first('digitalocean-regions/?name=Amsterdam');
+  const image = await first('digitalocean-images/?name=Ubuntu');
+  const size = await first('digitalocean-sizes/');
+  return (by, name) =>
+    fixture.as(by).post('/api/digitalocean-droplets/', { service_project_link: link.url, name, region, image, size });
+}
+
+unlinking('on shared settings a manager frees no quota by unlinking, nor does an owner; staff does', async () => {
+  const people: Personas = await personas(fixture);
+  const order = await sharedDroplets();
+  const quotas = (await fixture.staff.get(people.project.url)).body.quotas;
+  const { url } = quotas.find(({ name }: Json) => name === 'nc_vm_count');
+  assert.is((await fixture.staff.patch(url, { limit: 1 })).status, 200);
+  const made = await order('manager', 'one');
+  assert.is(made.status, 201, JSON.stringify(made.body));
+  await work(fixture);
+  const answers = await everybody(people, async (client, part) => {
+    if (part === 'staff') return [204, undefined];
+    const { body, status } = await client.post(`${made.body.url}unlink/`);
+    return [status, body];
+  });
+  for (const part of parts) {
+    const expected = { staff: [204, undefined], stranger: [404, { detail: 'Not found.' }] }[part as 'staff'];
+    assert.equal(answers[part], expected ?? [403, forbidden], part);
+  }
+  assert.is((await order('manager', 'two')).status, 409, 'the quota is still used');
+  const { actions } = (await people.clients.manager.options(made.body.url)).body;
+  assert.equal([actions.unlink.enabled, actions.unlink.reason], [false, forbidden.detail]);
+  assert.is((await fixture.staff.post(`${made.body.url}unlink/`)).status, 204);
+  assert.is((await usages(fixture, people.project)).nc_vm_count, undefined);
+});
+
+unlinking('on private settings staff and owners unlink, managers and administrators do not', async () => {
+  const cloud: Cloud = await startCloud(fixture);
+  const answers = await everybody(cloud.people, async (client) => {
+    const { url } = await volume(cloud);
+    return (await client.post(`${url}unlink/`)).status;
+  });
+  assert.equal(answers, {
+    staff: 204,
+    support: 403,
+    owner: 204,
+    helper: 403,
+    manager: 403,
+    admin: 403,
+    observer: 403,
+    stranger: 404,
+  });
+});
+
+unlinking(
+  'a tenant that may not be deleted because of what is in it is not unlinked either, in any state',
+  async () => {
+    const cloud: Cloud = await startCloud(fixture);
+    const { owner } = cloud.people.clients;
+    const disk = await volume(cloud);
+    const refusal = { detail: 'Cannot delete tenant with existing volumes' };
+    for (const client of [owner, fixture.staff]) {
+      const { body, status } = await client.post(`${cloud.tenant.url}unlink/`);
+      assert.equal([status, body], [409, refusal]);
+    }
+    await owner.post(`${cloud.tenant.url}pull/`);
+    assert.equal((await owner.post(`${cloud.tenant.url}unlink/`)).body, refusal, 'while it is being pulled');
+    await work(fixture);
+    assert.is((await owner.post(`${disk.url}unlink/`)).status, 204);
+    await owner.post(`${cloud.tenant.url}pull/`);
+    assert.is((await owner.post(`${cloud.tenant.url}unlink/`)).status, 204, 'the state does not matter');
+    assert.is((await owner.get(cloud.tenant.url)).status, 404);
+  },
+);
+
+unlinking.run();
