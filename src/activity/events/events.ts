@@ -76,7 +76,8 @@ const shape: JsonSchema = {
     type: { type: 'string', enum: eventTypes },
   },
   required: Object.keys(fixed),
-  additionalProperties: { type: 'string' },
+  // What holds for every member holds for those above, too.
+  additionalProperties: { type: ['string', 'integer'] },
 };
 
 /** A page of the events the caller sees, the latest first unless `o` says otherwise. */
@@ -221,7 +222,8 @@ export const eventEndpoints: readonly Endpoint[] = [
     output: { status: 200, shape: { type: 'object', properties: { count: { type: 'integer' } }, required: ['count'] } },
     handle: (request) => json({ count: count(request.db, selected(request)) }),
   }),
-  read('count_history', 'Event Count History', history),
+  // An older path of the next one.
+  { ...read('count_history', 'Event Count History', history), calledInIds: 'Event History' },
   { ...read('count/history', 'Event Count History', history), operations: { GET: history, POST: historyByBody } },
   read('event_groups', 'Event Groups', {
     summary: 'Lists the groups of event types.',

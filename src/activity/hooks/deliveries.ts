@@ -5,14 +5,18 @@ import { readOnly, readOnlyText, readOnlyTime, uuidField } from '../../kernel/co
 import { oneOf } from '../../kernel/collection/filter.ts';
 import { selfLink } from '../../kernel/collection/links.ts';
 import { Listing } from '../../kernel/collection/listing.ts';
-import { linkValue, numberValue, textValue, timeValue } from '../../kernel/collection/representation.ts';
+import { linkValue, numberValue, textValue, timeValue, wordValue } from '../../kernel/collection/representation.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { conflict, notFound } from '../../kernel/http/error.ts';
 import { document, type Reply } from '../../kernel/http/reply.ts';
+import { eventTypes } from '../events/catalogue.ts';
 import { userContext } from '../events/context.ts';
 import { type HookRow, hookManagers, visibleHooks } from './hook.ts';
 import { webHooks } from './hooks-web.ts';
 import { queueAgain, queueTest } from './queue.ts';
+
+/** What becomes of a delivery (events.md 5). */
+const statuses = ['pending', 'delivered', 'failed', 'canceled', 'skipped'];
 
 const log = new Listing({
   title: 'WebHookDelivery',
@@ -27,8 +31,8 @@ const log = new Listing({
       linkValue('hooks-web', '(SELECT uuid FROM hook WHERE id = d.hook_id)'),
     ),
     event_uuid: readOnlyText(textValue('(SELECT uuid FROM event WHERE id = d.event_id)')),
-    event_type: readOnlyText(),
-    status: readOnlyText(),
+    event_type: readOnlyText((column) => wordValue(column, eventTypes)),
+    status: readOnlyText((column) => wordValue(column, statuses)),
     attempts: readOnly('integer', { type: 'integer' }, numberValue),
     response_code: readOnly('integer', { type: ['integer', 'null'] }, numberValue),
     error_message: readOnlyText(),

@@ -159,7 +159,7 @@ const commonFields = (path: string, type: string) => ({
   ),
   created: readOnlyTime(),
   modified: readOnlyTime(),
-  hook_type: readOnly('string', { type: 'string' }, constant(JSON.stringify(type))),
+  hook_type: readOnly('string', { type: 'string', enum: [type] }, constant(JSON.stringify(type))),
 });
 
 type CommonFields = ReturnType<typeof commonFields>;

@@ -6,6 +6,7 @@ import type { Config } from '../../kernel/config/config.ts';
 import { namesOf } from '../../kernel/names.ts';
 import { present } from '../../kernel/present.ts';
 import { version } from '../../kernel/version.ts';
+import { operationIds } from './operation-ids.ts';
 import { refusalComponents, refusalSchemas, refusalsOf } from './refusals.ts';
 import { bodyExample, bodyShape, Schemas } from './schemas.ts';
 
@@ -24,11 +25,12 @@ export function openApi(endpoints: readonly Endpoint[], server = '/'): Json {
   for (const shape of Object.values(refusalSchemas)) schemas.refer(shape);
   // A path that takes no method, such as the import of a type that imports nothing, is nothing to call.
   const served = endpoints.filter(({ operations }) => Object.keys(operations).length > 0);
+  const idOf = operationIds(served);
   const paths = served.map((endpoint): [string, Json] => {
     const keys = [...endpoint.path.matchAll(/:(\w+)/g)].map(([, name = '']) => keyParameter(endpoint, name));
     const operations = namesOf(endpoint.operations).map((method) => [
       method.toLowerCase(),
-      describe(endpoint, method, present(endpoint.operations[method]), schemas),
+      describe(endpoint, method, present(endpoint.operations[method]), schemas, idOf(endpoint, method)),
     ]);
     return [
       documentedPath(endpoint),
@@ -100,7 +102,13 @@ const keyParameter = ({ key }: Endpoint, name: string): Json => ({
       : { type: 'string', pattern: '^[0-9A-Fa-f]{32}$', examples: [exampleUuid(name)] },
 });
 
-function describe(endpoint: Endpoint, method: Method, operation: Operation, schemas: Schemas): Json {
+function describe(
+  endpoint: Endpoint,
+  method: Method,
+  operation: Operation,
+  schemas: Schemas,
+  operationId: string,
+): Json {
   const { filters = {}, input, orderings = [], output, paginated, selectable, summary, allowedFor } = operation;
   const parameters = [
     ...Object.entries(filters).map(([name, filter]) => filterParameter(name, filter)),
@@ -109,7 +117,7 @@ function describe(endpoint: Endpoint, method: Method, operation: Operation, sche
     ...(paginated ? pageParameters.map(referred) : []),
   ];
   return {
-    operationId: operationId(endpoint, method),
+    operationId,
     summary,
     ...(allowedFor !== undefined && { description: `Who may call it: ${allowedFor}` }),
     tags: [tagOf(endpoint)],
@@ -124,16 +132,6 @@ function describe(endpoint: Endpoint, method: Method, operation: Operation, sche
     },
   };
 }
-
-/** `get_customers__one__users`: two underscores stand for a slash, one for a dash, so that no two are alike. */
-const operationId = (endpoint: Endpoint, method: Method): string => {
-  const segments = endpoint.path
-    .replace(/^\/api\//, '')
-    .replace(/:\w+/g, 'one')
-    .split('/')
-    .filter((segment) => segment !== '');
-  return `${method.toLowerCase()}_${segments.map((segment) => segment.replace(/\W+/g, '_')).join('__') || 'root'}`;
-};
 
 /** The content types of bodies. */
 const bodyTypes = ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data'];

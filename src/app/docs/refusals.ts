@@ -115,8 +115,8 @@ export const refusalSchemas: Readonly<Record<string, JsonSchema>> = {
     title: 'Errors',
     type: 'object',
     description: 'Messages by field or parameter, non_field_errors for the request as a whole; or one detail.',
-    properties: { detail: { type: 'string' } },
-    additionalProperties: { type: 'array' },
+    // A member named here would have to be one of them, too: generators make no sense of anything else.
+    additionalProperties: { anyOf: [{ type: 'array', items: {} }, { type: 'string' }] },
   },
 };
 

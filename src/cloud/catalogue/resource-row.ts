@@ -1,4 +1,5 @@
 import type { Row } from '../../kernel/collection/collection.ts';
+import { type Json, wordValue } from '../../kernel/collection/representation.ts';
 
 /** A row of any kind of resource. */
 export interface ResourceRow extends Row {
@@ -30,12 +31,18 @@ export interface ResourceRow extends Row {
 }
 
 /** States of a resource (services.md 8.1). */
-export type State =
-  | 'Creation Scheduled'
-  | 'Creating'
-  | 'Update Scheduled'
-  | 'Updating'
-  | 'Deletion Scheduled'
-  | 'Deleting'
-  | 'OK'
-  | 'Erred';
+export const resourceStates = [
+  'Creation Scheduled',
+  'Creating',
+  'Update Scheduled',
+  'Updating',
+  'Deletion Scheduled',
+  'Deleting',
+  'OK',
+  'Erred',
+] as const;
+
+export type State = (typeof resourceStates)[number];
+
+/** The state of a resource, or of an object with the states of one, in a column. */
+export const stateValue = (column: string): Json => wordValue(column, resourceStates);

@@ -8,6 +8,7 @@ import type { Parent } from '../../kernel/collection/collection.ts';
 import { objectShape } from '../../kernel/collection/field.ts';
 import type { JsonSchema } from '../../kernel/collection/json-schema.ts';
 import { titleOf } from '../../kernel/collection/object-options.ts';
+import { nounOf, withArticle } from '../../kernel/collection/wording.ts';
 import { empty, json, type Reply } from '../../kernel/http/reply.ts';
 import type { TypedKind } from '../catalogue/catalogue.ts';
 import type { ResourceRow } from '../catalogue/resource-row.ts';
@@ -64,7 +65,7 @@ const answerShape = (answer: ResourceAction['answer']): JsonSchema =>
 const common = (on: Parent<ResourceRow>, name: string) => ({
   on,
   name,
-  summary: `${titleOf(name)} of a ${on.spec.kind}.`,
+  summary: `${titleOf(name)} of ${withArticle(nounOf(on.spec.kind))}.`,
 });
 
 const fieldsOf = ({ example, fields }: ResourceAction) => ({ example, ...(fields && { fields }) });

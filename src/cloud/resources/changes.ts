@@ -80,7 +80,6 @@ export function hostReason({ db, app }: Pick<Request, 'db' | 'app'>, row: Resour
 export function deletionOf(typed: TypedKind): NonNullable<KindSpec['delete']> {
   const { deletionFlags = {}, deletionDenialReason } = typed.kind;
   return {
-    summary: `Deletes a ${typed.name}.`,
     right: deletionDenialReason ? rightUnlessDenied(resourceWriters, deletionDenialReason) : resourceWriters,
     refusalReason: (request, row) => deletionReason(request, typed, row),
     flags: deletionFlags,

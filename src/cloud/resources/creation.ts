@@ -65,7 +65,7 @@ const placeAsRow = ({ place }: NewOfKind): ResourcePlace => ({
 
 /** Creation: the rules of the kind, then the right, the state of the settings, and the quotas. */
 export function creationOf(typed: TypedKind): NonNullable<KindSpec['create']> {
-  const { kind, name, type } = typed;
+  const { kind, type } = typed;
   const { create: body, name: named } = kind.examples ?? {};
   const example = body && {
     name: named,
@@ -73,7 +73,6 @@ export function creationOf(typed: TypedKind): NonNullable<KindSpec['create']> {
     ...body,
   };
   return {
-    summary: `Creates a ${name}.`,
     input: { fields: fieldsOfKind(typed), purpose: 'create', ...(example && { example }) },
     accept: (request, values) => {
       const place = placeOf(request, values.service_project_link);

@@ -13,6 +13,7 @@ import {
   plainValue,
 } from '../../kernel/collection/representation.ts';
 import { sql } from '../../kernel/db/sql.ts';
+import { stateValue } from '../catalogue/resource-row.ts';
 import { visibleResources } from './rights.ts';
 
 /** A value among the details of a kind: SQL. */
@@ -52,7 +53,7 @@ export const relatedItem = (path: string): Json =>
     uuid: plainValue('x.uuid'),
     name: notNullText('x.name'),
     resource_type: plainValue('x.kind'),
-    state: plainValue('x.state'),
+    state: stateValue('x.state'),
   });
 
 /** Related resources of one kind that satisfy a condition on alias `x`. */
@@ -72,7 +73,7 @@ export const relatedOfKinds = (paths: Readonly<Record<string, string>>, conditio
       uuid: plainValue('x.uuid'),
       name: notNullText('x.name'),
       resource_type: plainValue('x.kind'),
-      state: plainValue('x.state'),
+      state: stateValue('x.state'),
     }),
     `resource x WHERE x.kind IN (${Object.keys(paths)
       .map((kind) => `'${kind}'`)

@@ -14,7 +14,9 @@ import {
 import { properName } from '../../kernel/collection/rules.ts';
 import { text } from '../../kernel/collection/values.ts';
 import type { TypedKind } from '../catalogue/catalogue.ts';
+import { stateValue } from '../catalogue/resource-row.ts';
 import { keyToInject } from '../keys/injected-key.ts';
+import { settingsStateValue } from '../services/states.ts';
 import { linkTarget } from '../services/targets.ts';
 import { relatedItem } from './details.ts';
 import { tagsField } from './tags.ts';
@@ -64,7 +66,7 @@ function baseFields({ kind, name, type }: TypedKind) {
     service_uuid: readOnlyText(plainValue(of('service', 'uuid'))),
     service_settings: readOnly('field', uri, linkValue('service-settings', of('service_settings', 'uuid'))),
     service_settings_uuid: readOnlyText(plainValue(of('service_settings', 'uuid'))),
-    service_settings_state: readOnlyText(notNullText(of('service_settings', 'state'))),
+    service_settings_state: readOnlyText(settingsStateValue(of('service_settings', 'state'))),
     service_settings_error_message: readOnlyText(notNullText(of('service_settings', 'error_message'))),
     project: readOnly('field', uri, linkValue('projects', of('project', 'uuid'))),
     project_name: readOnlyText(notNullText(of('project', 'name'))),
@@ -81,7 +83,7 @@ function baseFields({ kind, name, type }: TypedKind) {
       key: '(SELECT uuid FROM service_project_link WHERE id = r.link_id)',
     }),
     resource_type: readOnly('string', { type: 'string', enum: [name] }, constant(JSON.stringify(name))),
-    state: readOnlyText(),
+    state: readOnlyText(stateValue),
     ...(kind.hasRuntimeState && { runtime_state: readOnlyText() }),
     error_message: readOnlyText(),
     backend_id: readOnlyText(),

@@ -26,6 +26,7 @@ import {
 } from '../../kernel/collection/representation.ts';
 import { validate } from '../../kernel/collection/validate.ts';
 import { number, orNull, text } from '../../kernel/collection/values.ts';
+import { nounOf, withArticle } from '../../kernel/collection/wording.ts';
 import { raw, type Sql, sql } from '../../kernel/db/sql.ts';
 import { invalid, notFound } from '../../kernel/http/error.ts';
 import { pageHeaders, pageOf } from '../../kernel/http/page.ts';
@@ -214,14 +215,14 @@ function endpoint(measurement: Measurement): Endpoint {
         handle: (request) => list(request, measurement),
       },
       PUT: {
-        summary: `Stores a ${kind.toLowerCase()}.`,
+        summary: `Stores ${withArticle(nounOf(kind))}.`,
         allowedFor: writers.allowedFor,
         input: { fields, purpose: 'create', example },
         output: { status: 200, others: [201], shape },
         handle: (request) => put(request, measurement),
       },
       DELETE: {
-        summary: `Removes a ${kind.toLowerCase()}.`,
+        summary: `Removes ${withArticle(nounOf(kind))}.`,
         allowedFor: writers.allowedFor,
         filters,
         output: { status: 204 },

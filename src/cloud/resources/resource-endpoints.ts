@@ -1,5 +1,6 @@
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
 import { titleOf } from '../../kernel/collection/object-options.ts';
+import { withArticle } from '../../kernel/collection/wording.ts';
 import type { Catalogue, TypedKind } from '../catalogue/catalogue.ts';
 import type { ResourceList } from '../catalogue/type.ts';
 import { actionsOf, collectionOf } from './kind-collection.ts';
@@ -16,7 +17,7 @@ const kindEndpoints = (catalogue: Catalogue, typed: TypedKind): Endpoint[] => [
 function listEndpoint(typed: TypedKind, listed: TypedKind, { condition, name }: ResourceList): Endpoint {
   const objects = collectionOf(typed);
   const items = collectionOf(listed);
-  const summary = `Lists ${name.replaceAll('_', ' ')} of a ${typed.name}.`;
+  const summary = `Lists ${name.replaceAll('_', ' ')} of ${withArticle(objects.noun)}.`;
   return {
     path: `/api/${typed.kind.path}/:key/${name}/`,
     name: `${typed.name} ${titleOf(name)}`,

@@ -60,6 +60,7 @@ export const links = memoised(
     new Collection<LinkFields, LinkRow>({
       path: linkPath(type),
       kind: `${type.name} Service Project Link`,
+      noun: `${type.name} service project link`,
       description: `Use of ${type.name} services by projects.`,
       table: 'service_project_link',
       alias: 'l',

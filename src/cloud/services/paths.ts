@@ -10,6 +10,7 @@ import {
   plainValue,
 } from '../../kernel/collection/representation.ts';
 import type { ProviderType } from '../catalogue/type.ts';
+import { settingsStateValue } from './states.ts';
 
 /** Segment of a type's links. */
 export const linkPath = (type: Pick<ProviderType, 'prefix'>): string => `${type.prefix}-service-project-link`;
@@ -30,7 +31,7 @@ export const projectServices: Json = listValue(
     service_project_link_url: typedLink('st.type', '-service-project-link', 'l.uuid'),
     name: notNullText('st.name'),
     type: plainValue('st.type'),
-    state: plainValue('st.state'),
+    state: settingsStateValue('st.state'),
     shared: booleanValue('st.shared'),
     settings_uuid: plainValue('st.uuid'),
     settings: linkValue('service-settings', 'st.uuid'),

@@ -34,6 +34,7 @@ import type { Catalogue } from '../catalogue/catalogue.ts';
 import { typedLink } from './paths.ts';
 import { ofSettings } from './service-filters.ts';
 import { credentialFields, geolocations, hostField, optionFields, settingsCertifications } from './settings-fields.ts';
+import { settingsStateValue } from './states.ts';
 import { settingsTarget } from './targets.ts';
 
 const fromSettings = (json: Json): Json =>
@@ -68,7 +69,7 @@ export const serviceFields = memoised((catalogue: Catalogue) => {
     uuid: uuidField(),
     name: serviceName,
     service_type: readOnlyText(textValue(ofSettings('type'))),
-    state: readOnlyText(textValue(ofSettings('state'))),
+    state: readOnlyText(settingsStateValue(ofSettings('state'))),
     error_message: readOnlyText(textValue(ofSettings('error_message'))),
     shared: readOnly('boolean', { type: 'boolean' }, booleanValue(ofSettings('shared'))),
     projects: readOnlyList(

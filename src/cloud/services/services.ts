@@ -52,6 +52,7 @@ function typedServices(catalogue: Catalogue, type: ProviderType): Services {
   return new Collection<ServiceFields, ServiceRow>({
     path: type.prefix,
     kind: `${type.name} Service`,
+    noun: `${type.name} service`,
     description: `Use of ${type.name} settings by customers.`,
     table: 'service',
     alias: 'v',

@@ -38,6 +38,7 @@ import { simulatorOptions } from '../catalogue/options.ts';
 import { resourceLink } from '../catalogue/paths.ts';
 import type { OptionFields } from '../catalogue/type.ts';
 import { masked } from './secrets.ts';
+import { settingsStateValue } from './states.ts';
 
 const largestCertificate = 65_536;
 const certificateTypes = ['application/x-pem-file', 'application/x-x509-ca-cert', 'text/plain'];
@@ -200,7 +201,7 @@ export const settingsFields = memoised((catalogue: Catalogue) => {
       choices: () => catalogue.types.map(({ name }) => [name, name] as const),
       message: 'Invalid service type.',
     }),
-    state: readOnlyText(),
+    state: readOnlyText(settingsStateValue),
     error_message: readOnlyText(),
     shared: boolean({ update: false }),
     customer: link({

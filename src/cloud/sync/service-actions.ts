@@ -14,7 +14,7 @@ import { pageHeaders, pageOf } from '../../kernel/http/page.ts';
 import { document, empty, json, type Reply } from '../../kernel/http/reply.ts';
 import type { Catalogue, TypedKind } from '../catalogue/catalogue.ts';
 import type { BackendObject } from '../catalogue/driver.ts';
-import type { ResourceRow } from '../catalogue/resource-row.ts';
+import { type ResourceRow, resourceStates } from '../catalogue/resource-row.ts';
 import type { ProviderType } from '../catalogue/type.ts';
 import { hostReason } from '../resources/changes.ts';
 import { quotaDeltasOfKnown } from '../resources/counting.ts';
@@ -120,7 +120,7 @@ const importedShape = {
     url: { type: 'string', format: 'uri' },
     uuid: uuidShape,
     name: text,
-    state: text,
+    state: { type: 'string', enum: resourceStates },
     created: { type: 'string', format: 'date-time' },
   }),
 };

@@ -24,6 +24,8 @@ export interface CollectionSpec<F extends Fields, R extends Row, A = NewValues<F
   readonly path: string;
   /** Singular name, as OPTIONS shows it: `Customer`. */
   readonly kind: string;
+  /** What a sentence calls one of its objects; default: the kind without the capitals of its words. */
+  readonly noun?: string;
   /** Name of the schema of its objects; default: that of the kind. */
   readonly title?: string;
   readonly description: string;

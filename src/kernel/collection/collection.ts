@@ -13,6 +13,7 @@ import type { LinkTarget } from './links.ts';
 import { Listing, type Parameters } from './listing.ts';
 import { describeList, describeObject, type ObjectAction } from './object-options.ts';
 import { type Purpose, validate } from './validate.ts';
+import { nounOf, pluralOf, withArticle } from './wording.ts';
 
 export type { CollectionSpec, Created, Parent, Row } from './collection-spec.ts';
 
@@ -140,6 +141,11 @@ export class Collection<F extends Fields, R extends Row, A = NewValues<F>> imple
     return [list, detail];
   }
 
+  /** What a sentence calls one of its objects. */
+  get noun(): string {
+    return this.spec.noun ?? nounOf(this.spec.kind);
+  }
+
   /** JSON Schema of the representation. */
   get shape(): JsonSchema {
     return this.listing.shape;
@@ -158,10 +164,10 @@ export class Collection<F extends Fields, R extends Row, A = NewValues<F>> imple
   }
 
   #listOperations(): Endpoint['operations'] {
-    const { create, kind, page, visible } = this.spec;
+    const { create, page, visible } = this.spec;
     const { filters, orderings, selectable } = this.listing.parameters;
     const list: Operation = {
-      summary: `Lists every ${kind.toLowerCase()} the caller sees.`,
+      summary: `Lists the ${pluralOf(this.noun)} that the caller sees.`,
       handle: (request) => this.list(request),
       filters: { ...page?.filters, ...filters },
       orderings: page?.orderings ?? orderings,
@@ -173,7 +179,7 @@ export class Collection<F extends Fields, R extends Row, A = NewValues<F>> imple
     if (!create) return { GET: list };
     const { prepare } = create;
     const post: Operation = {
-      summary: create.summary ?? `Creates a ${kind.toLowerCase()}.`,
+      summary: create.summary ?? `Creates ${withArticle(this.noun)}.`,
       ...(prepare && { prepare: async (request: Request) => prepare(request, this.acceptNew(request)) }),
       handle: (request) => this.create(request),
       input: create.input ?? this.#body('create'),
@@ -186,9 +192,8 @@ export class Collection<F extends Fields, R extends Row, A = NewValues<F>> imple
 
   #detailOperations(): Endpoint['operations'] {
     const { delete: deletion, detail, selectable, update, visible } = this.spec;
-    const kind = this.spec.kind.toLowerCase();
     const get: Operation = {
-      summary: `Answers one ${kind}.`,
+      summary: `Answers ${withArticle(this.noun)}.`,
       handle: (request) => this.retrieve(request),
       ...(detail && { filters: detail.filters }),
       selectable,
@@ -205,12 +210,12 @@ export class Collection<F extends Fields, R extends Row, A = NewValues<F>> imple
     return {
       GET: get,
       ...(update && {
-        PUT: writing('replace', `Updates a ${kind}.`),
-        PATCH: writing('change', `Updates some fields of a ${kind}.`),
+        PUT: writing('replace', `Updates ${withArticle(this.noun)}.`),
+        PATCH: writing('change', `Updates some fields of ${withArticle(this.noun)}.`),
       }),
       ...(deletion && {
         DELETE: {
-          summary: deletion.summary ?? `Deletes a ${kind}.`,
+          summary: deletion.summary ?? `Deletes ${withArticle(this.noun)}.`,
           handle: (request: Request) => this.delete(request),
           ...(deletion.flags && { filters: flagParameters(deletion.flags) }),
           output: deletion.output ?? { status: 204 },

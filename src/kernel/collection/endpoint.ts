@@ -64,6 +64,8 @@ export interface Endpoint {
   readonly key?: KeyKind;
   /** The name OPTIONS gives, such as `Customer List`. */
   readonly name: string;
+  /** What operation ids are made from where the name has a namesake; default: the name. */
+  readonly calledInIds?: string;
   readonly description: string;
   /** Open endpoints need no token and ignore one. */
   readonly open?: boolean;

@@ -48,6 +48,10 @@ export const notNullText = (column: string): Json => textValue(column, { type: '
 export const plainValue = (column: string): Json =>
   value({ type: 'string' }, literal('"'), expression(column), literal('"'));
 
+/** A text column that holds one of these words, which need no escaping. */
+export const wordValue = (column: string, words: readonly string[]): Json =>
+  value({ type: 'string', enum: words }, literal('"'), expression(column), literal('"'));
+
 /** A number column, or null where it may be. */
 export const numberValue = (column: string, shape: JsonSchema = { type: ['number', 'null'] }): Json =>
   value(shape, expression(`ifnull(${column}, 'null')`));

@@ -54,7 +54,7 @@ lint('the document has neither errors nor warnings', () => {
 
 lint('a mistake would be found', () => {
   const document = structuredClone(openApi(endpoints)) as { paths: Record<string, { get: { operationId: string } }> };
-  (document.paths['/api/users/'] as { get: { operationId: string } }).get.operationId = 'get_customers';
+  (document.paths['/api/users/'] as { get: { operationId: string } }).get.operationId = 'listCustomers';
   assert.equal(problemsOf(document).length > 0, true);
 });
 

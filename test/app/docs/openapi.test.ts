@@ -81,6 +81,89 @@ docs('every operation has an id of its own, a summary and its success', () => {
   assert.is(new Set(ids).size, ids.length);
 });
 
+docs('operations are called as people name them, and no two are told apart by case or marks alone', () => {
+  const ids = operations().map(([, , { operationId }]) => operationId as string);
+  for (const id of ids) assert.match(id, /^[a-z]+([A-Z][A-Za-z0-9]*)*$/);
+  assert.is(new Set(ids.map((id) => id.toLowerCase())).size, ids.length);
+  const of = (method: string, path: string): string => document.paths[path][method].operationId;
+  assert.equal(
+    [
+      of('get', '/api/customers/'),
+      of('post', '/api/customers/'),
+      of('get', '/api/customers/{key}/'),
+      of('put', '/api/customers/{key}/'),
+      of('patch', '/api/customers/{key}/'),
+      of('delete', '/api/customers/{key}/'),
+      of('get', '/api/customers/{key}/users/'),
+      of('post', '/api/users/{key}/password/'),
+      of('get', '/api/service-settings/'),
+      of('post', '/api/service-settings/'),
+      of('post', '/api/openstack-instances/{key}/change_flavor/'),
+      of('get', '/api/hooks-web/{key}/deliveries/'),
+      of('get', '/api/events/count_history/'),
+      of('get', '/api/events/count/history/'),
+      of('post', '/api/events/count/history/'),
+      of('post', '/api-auth/password/'),
+    ],
+    [
+      'listCustomers',
+      'createCustomer',
+      'getCustomer',
+      'updateCustomer',
+      'patchCustomer',
+      'deleteCustomer',
+      'listCustomerUsers',
+      'setUserPassword',
+      'listServiceSettings',
+      'createServiceSettings',
+      'changeOpenStackInstanceFlavor',
+      'listWebHookDeliveries',
+      'getEventHistory',
+      'getEventCountHistory',
+      'postEventCountHistory',
+      'passwordLogin',
+    ],
+  );
+});
+
+docs('summaries are sentences with the right articles', () => {
+  for (const [path, method, { summary }] of operations()) {
+    assert.match(summary, /^[A-Z].*\.$/, `${method} ${path}`);
+    assert.not.match(
+      summary,
+      /\b[Aa] ([AEIOaeio]|SSH|SLA)|\b[Aa]n ([b-df-hj-np-tv-z]|user)|\b[Aa]n? [\w ]*settings\b/,
+      `${method} ${path}`,
+    );
+  }
+  const summaryOf = (method: string, path: string): string => document.paths[path][method].summary;
+  assert.equal(
+    [
+      summaryOf('post', '/api/openstack-tenants/'),
+      summaryOf('post', '/api/keys/'),
+      summaryOf('get', '/api/users/'),
+      summaryOf('put', '/api/service-settings/{key}/'),
+      summaryOf('delete', '/api/aws/{key}/'),
+    ],
+    [
+      'Creates an OpenStack tenant.',
+      'Creates an SSH key.',
+      'Lists the users that the caller sees.',
+      'Updates service settings.',
+      'Deletes an Amazon service.',
+    ],
+  );
+});
+
+docs('states are vocabularies, and what a map says of every member holds for those it names', () => {
+  const schemas = Object.entries<Json>(document.components.schemas);
+  for (const [name, { additionalProperties: others, properties = {} }] of schemas) {
+    for (const member of ['state', 'service_settings_state', 'hook_type'])
+      if (properties[member]) assert.ok(properties[member].enum?.length > 0, `${name}.${member}`);
+    if (typeof others !== 'object') continue;
+    for (const { type } of Object.values<Json>(properties)) assert.ok([others.type].flat().includes(type), name);
+  }
+});
+
 docs('every key of a path is declared, as uuid or as integer', () => {
   for (const [path, { parameters = [] }] of Object.entries<Json>(document.paths)) {
     const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);

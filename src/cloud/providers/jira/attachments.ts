@@ -19,6 +19,7 @@ import { UploadedFile } from '../../../kernel/http/body.ts';
 import { HttpError, notFound } from '../../../kernel/http/error.ts';
 import type { Reply } from '../../../kernel/http/reply.ts';
 import type { EntityKind } from '../../catalogue/entity-kind.ts';
+import { stateValue } from '../../catalogue/resource-row.ts';
 import { createEntity, deleteEntity } from '../../entities/entities.ts';
 import { issueAdders, issueOf } from './comments.ts';
 import { issues } from './issues.ts';
@@ -74,7 +75,7 @@ const attachments = collection<AttachmentRow>()({
       optionalLink('users', '(SELECT uuid FROM user WHERE id = a.user_id)'),
     ),
     created: readOnlyTime(),
-    state: readOnlyText(),
+    state: readOnlyText(stateValue),
     error_message: readOnlyText(),
   },
   visible: visibleToMakers('', projectOfIssue('a.issue_id'), (user) => sql`a.user_id = ${user}`),

@@ -11,6 +11,7 @@ import { text } from '../../../kernel/collection/values.ts';
 import type { Database } from '../../../kernel/db/database.ts';
 import { sql } from '../../../kernel/db/sql.ts';
 import type { EntityKind } from '../../catalogue/entity-kind.ts';
+import { stateValue } from '../../catalogue/resource-row.ts';
 import { createEntity, deleteEntity, updateEntity } from '../../entities/entities.ts';
 import type { IssueRow } from './issue.ts';
 import { issues } from './issues.ts';
@@ -46,7 +47,7 @@ const fields = {
   ),
   author_username: readOnlyText(),
   created: readOnlyTime(),
-  state: readOnlyText(),
+  state: readOnlyText(stateValue),
   error_message: readOnlyText(),
 };
 

@@ -26,6 +26,7 @@ import { shownAs, text } from '../../../kernel/collection/values.ts';
 import type { Database } from '../../../kernel/db/database.ts';
 import { sql, type Value } from '../../../kernel/db/sql.ts';
 import { invalid } from '../../../kernel/http/error.ts';
+import { stateValue } from '../../catalogue/resource-row.ts';
 import { createEntity, deleteEntity, updateEntity } from '../../entities/entities.ts';
 import { propertyInSet, propertyLink } from '../../properties/property.ts';
 import { resourceTarget } from '../../resources/details.ts';
@@ -92,7 +93,7 @@ const fields = {
   ),
   created: readOnlyTime(),
   updated: readOnlyTime(),
-  state: readOnlyText(),
+  state: readOnlyText(stateValue),
   error_message: readOnlyText(),
 };
 

@@ -17,7 +17,7 @@ import {
 import { type Sql, sql } from '../../../kernel/db/sql.ts';
 import { invalid } from '../../../kernel/http/error.ts';
 import type { PlainValues } from '../../catalogue/driver.ts';
-import type { ResourceRow } from '../../catalogue/resource-row.ts';
+import { type ResourceRow, stateValue } from '../../catalogue/resource-row.ts';
 import type { AttachedResource } from '../../catalogue/type.ts';
 import { detail, resourceTarget } from '../../resources/details.ts';
 import { knownResource } from '../../resources/resource.ts';
@@ -74,7 +74,7 @@ export const securityGroupsField = itemList({
       name: notNullText('n.name'),
       rules: computedValue(`ifnull(n.details -> '$.rules', '[]')`, rulesShape),
       description: notNullText('n.description'),
-      state: plainValue('n.state'),
+      state: stateValue('n.state'),
     }),
     `json_each(r.details, '$.security_groups') g
         JOIN resource n ON n.settings_id = r.settings_id AND n.kind = 'OpenStack.SecurityGroup'

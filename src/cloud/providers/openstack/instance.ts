@@ -17,7 +17,7 @@ import { integer, orNull } from '../../../kernel/collection/values.ts';
 import { raw, sql } from '../../../kernel/db/sql.ts';
 import { invalid, invalidRequest } from '../../../kernel/http/error.ts';
 import type { PlainValues } from '../../catalogue/driver.ts';
-import type { ResourceRow } from '../../catalogue/resource-row.ts';
+import { type ResourceRow, stateValue } from '../../catalogue/resource-row.ts';
 import {
   type AttachedResource,
   type CreationPlan,
@@ -76,7 +76,7 @@ const fields = {
         uuid: plainValue('x.uuid'),
         name: notNullText('x.name'),
         image_name: textValue('x.image_name'),
-        state: plainValue('x.state'),
+        state: stateValue('x.state'),
         bootable: computedValue(`ifnull(x.details -> '$.bootable', 'false')`, { type: 'boolean' }),
         size: numberValue('x.size'),
         device: computedValue(`ifnull(x.details -> '$.device', '""')`, { type: 'string' }),
