@@ -25,7 +25,7 @@ import { boolean } from '../../kernel/collection/values.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { raw, sql, type Value } from '../../kernel/db/sql.ts';
 import { kindName } from '../../kernel/http/body.ts';
-import { invalidRequest } from '../../kernel/http/error.ts';
+import { conflict, invalidRequest } from '../../kernel/http/error.ts';
 import { eventGroups, eventTypes, typesOfGroups } from '../events/catalogue.ts';
 import type { HookKind } from './due.ts';
 import { cancelDeliveries } from './queue.ts';
@@ -102,6 +102,7 @@ export function hookCollection(own: HookKindSpec): Collection<CommonFields, Hook
     ...(parameters && { parameters: () => parameters }),
     create: {
       right: everybody.as('everybody, for themselves'),
+      refusals: { 409: true },
       check: (_, { event_groups: groups = [], event_types: types = [] }) => {
         if (groups.length + types.length === 0)
           throw invalidRequest('Please specify list of event_types or event_groups.');
@@ -177,6 +178,7 @@ function columnsOf(values: Values<CommonFields>): Record<string, Value> {
 
 function create(request: Request, own: HookKindSpec, values: Values<CommonFields>): Created {
   const { db, app } = request;
+  rejectTooMany(request);
   const uuid = newUuid(app);
   const { columns, parameters } = own.made?.(request, uuid) ?? nothing;
   const id = db.insert('hook', {
@@ -192,6 +194,13 @@ function create(request: Request, own: HookKindSpec, values: Values<CommonFields
   });
   subscribe(db, id);
   return { id, parameters };
+}
+
+/** Throws 409 where the caller has as many hooks as the setting hooks_per_user lets everybody but staff have. */
+function rejectTooMany({ caller, config: { hooks_per_user: limit }, db }: Request): void {
+  if (caller.isStaff) return;
+  const present = db.count(sql`SELECT count(*) FROM hook WHERE user_id = ${caller.id}`);
+  if (present >= limit) throw conflict(`A user may have at most ${limit} hooks.`);
 }
 
 function update(request: Request, row: HookRow, values: Values<CommonFields>): void {

@@ -86,6 +86,7 @@ export const settings = {
   failed_login_events_retention: duration<number>(90 * day, 'How long events of failed logins are kept.'),
   quota_history_retention: duration<null>(null, 'How long the history of quotas is kept; default: for ever.'),
   hook_delivery_retention: duration<number>(30 * day, 'How long finished deliveries of hooks are kept.'),
+  hooks_per_user: integer(50, 'Hooks of every kind that a user other than staff may have.'),
   hooks_allowed_networks: networks('Private and local networks that hooks may send to all the same.'),
   smtp_url: remoteAddress(
     'Mail server: smtp:// (encrypted where it offers STARTTLS) or smtps://, [user:password@]host[:port]; default: mails are only logged.',
