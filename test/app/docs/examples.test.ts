@@ -170,7 +170,9 @@ const before: Readonly<Record<string, (request: Request, links: ReadonlyMap<stri
   ),
 };
 
-const queries: Readonly<Record<string, string>> = { 'POST /api/jira-webhook-receiver/': '?secret=secret-of-the-webhook' };
+const queries: Readonly<Record<string, string>> = {
+  'POST /api/jira-webhook-receiver/': '?secret=secret-of-the-webhook',
+};
 
 async function prepare(request: Request, links: ReadonlyMap<string, string>): Promise<void> {
   const [, , collection, , action] = request.path.split('/');
