@@ -21,7 +21,7 @@ async function sharedDroplets(): Promise<(by: string, name: string) => Promise<{
   const [link] = (await fixture.staff.get('/api/digitalocean-service-project-link/')).body;
   const first = async (path: string): Promise<string> => (await fixture.staff.get(`/api/${path}`)).body[0].url;
   const region = await first('digitalocean-regions/?name=Amsterdam');
-  const image = await first('digitalocean-images/?name=Ubuntu');
+  const image = await first('digitalocean-images/?distribution=Debian');
   const size = await first('digitalocean-sizes/');
   return (by, name) =>
     fixture.as(by).post('/api/digitalocean-droplets/', { service_project_link: link.url, name, region, image, size });
