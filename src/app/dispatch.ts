@@ -5,62 +5,119 @@ import { allowed, type Endpoint, isMethod, metadata, type Operation } from '../k
 import type { Database } from '../kernel/db/database.ts';
 import { QueryCache } from '../kernel/db/query-cache.ts';
 import { HttpError, notFound } from '../kernel/http/error.ts';
-import type { Answer } from '../kernel/http/http-server.ts';
+import type { Admission, Answer } from '../kernel/http/http-server.ts';
 import type { IncomingRequest } from '../kernel/http/incoming-request.ts';
 import { encoded, json, type Reply } from '../kernel/http/reply.ts';
-import type { Router } from '../kernel/http/router.ts';
+import type { Match, Router } from '../kernel/http/router.ts';
+import { prefixOf } from '../kernel/net/prefix.ts';
 import { present } from '../kernel/present.ts';
 import { dueExpiries } from './schedule/expiries.ts';
 
 /** How many bytes of documents that callers were told are kept in memory. */
 const documentBytes = 32 * 1024 * 1024;
 
+/** Largest body of an open endpoint, whose callers nobody knows. */
+const openBodyBytes = 64 * 1024;
+
+/** Both looks at a request: at its headers, where it brings a body, and at all of it. */
+export interface Dispatcher {
+  admit(incoming: IncomingRequest): Admission | Answer;
+  answer(incoming: IncomingRequest): Answer | Promise<Answer>;
+}
+
 /** The way of a request: due changes, route, caller, handler; errors become replies (core.md 1.2). */
-export function dispatcher(
-  app: App,
-  router: Router<Endpoint>,
-): (incoming: IncomingRequest) => Answer | Promise<Answer> {
-  const { clock, db, log } = app;
+export function dispatcher(app: App, router: Router<Endpoint>): Dispatcher {
+  const most = app.config.max_body_bytes;
   const allow = new Map(router.endpoints.map((endpoint) => [endpoint, allowed(endpoint)]));
   const expireDue = dueExpiries(app);
-  const perform = performer(db);
-
-  return (incoming) => {
+  const perform = performer(app.db);
+  const begin = (incoming: IncomingRequest): Course => {
     const match = router.find(incoming.path);
-    const route = { allow: match ? present(allow.get(match.endpoint)) : '', route: match?.endpoint.path ?? '' };
-    let caller: string | undefined;
-    const answer = (reply: Reply): Answer => ({ ...route, reply, caller });
-    const refuse = (error: unknown): Answer => {
-      if (error instanceof HttpError) return answer(json(error.body, error.status, error.headers));
-      log.error({ request: incoming.id, route: route.route, err: error }, 'internal error');
-      return answer(json({ detail: 'Internal server error.', request_id: incoming.id }, 500));
-    };
-    const isProtected = match ? !match.endpoint.open : /^\/(api|api-auth|docs)\//.test(incoming.path);
-    const presentRequest = (): Request => {
-      const now = clock.now();
-      db.catchUp();
-      expireDue(now);
-      const actor = isProtected ? authenticate(app, incoming, now) : null;
-      caller = actor?.uuid;
-      if (!match) throw notFound();
-      return new Request(app, incoming, match.params, actor, now);
-    };
-    try {
-      const request = presentRequest();
-      const { endpoint } = present(match);
-      if (incoming.method === 'OPTIONS') return answer(metadata(endpoint, request));
-      const method = incoming.method === 'HEAD' ? 'GET' : incoming.method;
-      const operation = isMethod(method) ? endpoint.operations[method] : undefined;
-      if (!operation) throw new HttpError(405, { detail: `Method "${incoming.method}" not allowed.` });
-      if (!operation.prepare && !incoming.isMultipart) return answer(perform(operation, request, undefined));
-      // What had to wait is looked at anew: meanwhile its token may have been revoked, or a role may have ended.
-      return prepare(operation, request)
-        .then((prepared) => answer(perform(operation, presentRequest(), prepared)))
-        .catch(refuse);
-    } catch (error) {
-      return refuse(error);
-    }
+    return new Course(app, incoming, match, match ? present(allow.get(match.endpoint)) : '', expireDue);
   };
+  return {
+    admit: (incoming) => {
+      const course = begin(incoming);
+      try {
+        const { endpoint, request } = course.enter();
+        course.operation();
+        endpoint.admit?.(request);
+        const limit = endpoint.open && !endpoint.admit ? Math.min(openBodyBytes, most) : most;
+        return {
+          bodyLimit: endpoint.bodyLimit ?? limit,
+          holder: request.actor?.uuid ?? prefixOf(incoming.address),
+          route: course,
+        };
+      } catch (error) {
+        return course.refuse(error);
+      }
+    },
+    answer: (incoming) => {
+      const course = begin(incoming);
+      try {
+        const { endpoint, request } = course.enter();
+        if (incoming.method === 'OPTIONS') return course.answer(metadata(endpoint, request));
+        const operation = course.operation();
+        if (!operation.prepare && !incoming.isMultipart) return course.answer(perform(operation, request, undefined));
+        // What had to wait is looked at anew: meanwhile its token may have been revoked, or a role may have ended.
+        return prepare(operation, request)
+          .then((prepared) => course.answer(perform(operation, course.enter().request, prepared)))
+          .catch((error: unknown) => course.refuse(error));
+      } catch (error) {
+        return course.refuse(error);
+      }
+    },
+  };
+}
+
+/** A request on its way to its operation, with what the log and every answer say of it. */
+class Course {
+  readonly route: string;
+  caller: string | undefined;
+
+  constructor(
+    private readonly app: App,
+    private readonly incoming: IncomingRequest,
+    private readonly match: Match<Endpoint> | undefined,
+    readonly allow: string,
+    private readonly expireDue: (now: number) => void,
+  ) {
+    this.route = match?.endpoint.path ?? '';
+  }
+
+  /** The request as of now, with its caller, and the endpoint it asks. Throws 401, 404. */
+  enter(): { endpoint: Endpoint; request: Request } {
+    const { app, incoming, match } = this;
+    const now = app.clock.now();
+    app.db.catchUp();
+    this.expireDue(now);
+    const isProtected = match ? !match.endpoint.open : /^\/(api|api-auth|docs)\//.test(incoming.path);
+    const actor = isProtected ? authenticate(app, incoming, now) : null;
+    this.caller = actor?.uuid;
+    if (!match) throw notFound();
+    return { endpoint: match.endpoint, request: new Request(app, incoming, match.params, actor, now) };
+  }
+
+  /** The operation of a path that is there. Throws 405. */
+  operation(): Operation {
+    const { method } = this.incoming;
+    const served = method === 'HEAD' ? 'GET' : method;
+    const operation = isMethod(served) ? this.match?.endpoint.operations[served] : undefined;
+    if (!operation) throw new HttpError(405, { detail: `Method "${method}" not allowed.` });
+    return operation;
+  }
+
+  answer(reply: Reply): Answer {
+    return { reply, allow: this.allow, route: this.route, caller: this.caller };
+  }
+
+  /** What an error comes to. */
+  refuse(error: unknown): Answer {
+    if (error instanceof HttpError) return this.answer(json(error.body, error.status, error.headers));
+    const { id } = this.incoming;
+    this.app.log.error({ request: id, route: this.route, err: error }, 'internal error');
+    return this.answer(json({ detail: 'Internal server error.', request_id: id }, 500));
+  }
 }
 
 /** What must happen before the transaction: reading a multipart body, hashing a password. */

@@ -9,7 +9,6 @@ import type { App, OutboxName } from '../kernel/access/app.ts';
 import { hour } from '../kernel/clock.ts';
 import { type Config, loadConfig } from '../kernel/config/config.ts';
 import { HttpServer } from '../kernel/http/http-server.ts';
-import { pathOf } from '../kernel/http/incoming-request.ts';
 import { Timer } from '../kernel/jobs/timer.ts';
 import { DeliveryWorker } from '../kernel/outbox/delivery-worker.ts';
 import { openDeployment, type Replacements } from './composition.ts';
@@ -80,9 +79,10 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
     { name: 'refresh identity providers', every: hour, run: () => refresher.poll() },
   ]);
   const listener = new HttpServer({
-    answer: dispatcher(app, router),
+    ...dispatcher(app, router),
     afterCommit: (callback) => db.afterCommit(callback),
-    bodyLimit: (target) => router.find(pathOf(target))?.endpoint.bodyLimit ?? config.max_body_bytes,
+    bodyBudget: config.body_budget_bytes,
+    connections: { all: config.max_connections, each: config.max_connections_per_address },
     baseUrl: config.base_url,
     trustedProxies: config.trusted_proxies,
     allowedOrigins: config.allowed_origins,

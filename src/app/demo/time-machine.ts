@@ -172,13 +172,7 @@ export class TimeMachine {
       'content-type': 'application/json',
       ...(call.token !== undefined && { authorization: `Token ${call.token}` }),
     };
-    const incoming = new IncomingRequest(
-      '',
-      method,
-      path,
-      headers,
-      call.address,
-      base,
+    const incoming = new IncomingRequest('', method, path, headers, call.address, base).receive(
       Buffer.from(JSON.stringify(call.body)),
     );
     const now = this.#clock.now();

@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import * as v from 'valibot';
-import { inNetworks, parseNetworks } from '../../kernel/http/origin.ts';
 import type { Log } from '../../kernel/log.ts';
 import { type AddressRule, addressRule } from '../../kernel/net/destination.ts';
 import { HttpClient, NoAnswerError } from '../../kernel/net/http-client.ts';
+import { inNetworks, parseNetworks } from '../../kernel/net/networks.ts';
 import type { Resolver } from '../../kernel/net/resolver.ts';
 import { errorOf } from '../../kernel/present.ts';
 import { type ErrorClass, ProviderError } from './provider-error.ts';

@@ -69,8 +69,10 @@ export interface Endpoint {
   readonly description: string;
   /** Open endpoints need no token and ignore one. */
   readonly open?: boolean;
-  /** Largest body in bytes, where it is not the setting's. */
+  /** Largest body in bytes, where it is not the setting's, for open endpoints at most 64 KiB of it. */
   readonly bodyLimit?: number;
+  /** What an open endpoint asks of a request before it takes a body of the size that callers with a token may send. Throws. */
+  readonly admit?: (request: Request) => void;
   readonly operations: Readonly<Partial<Record<Method, Operation>>>;
   /** Whether the path leads the caller to an object; absent where it is not the path of one. */
   readonly shows?: (request: Request) => boolean;

@@ -31,6 +31,17 @@ export const settings = {
   data: requiredText('data', 'Folder of the database, keys and uploads.'),
   base_url: webAddress(null, 'Start of every link in answers; default: scheme and host of the request.'),
   max_body_bytes: integer(1_048_576, 'Largest request body in bytes; larger ones are answered 413.', 1024),
+  body_budget_bytes: integer(
+    67_108_864,
+    'Memory for bodies that are still arriving, in bytes; one user, or network without token, has at most half.',
+    1_048_576,
+  ),
+  max_connections: integer(10_000, 'Connections at a time; further ones are closed at once.', 1),
+  max_connections_per_address: integer(
+    512,
+    'Connections at a time of one address, or /64 of IPv6; the machine itself and trusted proxies may have more.',
+    1,
+  ),
   allowed_origins: list([], 'Origins whose web pages may call the API (CORS).', origin),
   trusted_proxies: networks('Proxies whose X-Forwarded-* headers are believed.'),
   owners_can_manage_customers: flag(false, 'Owners may change and delete their own customers.'),

@@ -17,10 +17,9 @@ export function corsHeaders(
 export const isPreflight = ({ headers, method }: IncomingMessage): boolean =>
   method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
 
-/** The answer to such a question, on top of the headers of every answer. */
-export const preflightHeaders = (cors: Record<string, string>): Record<string, string> => ({
-  ...cors,
+/** The answer to such a question, on top of the headers that every answer to an allowed origin has. */
+export const preflightHeaders: Readonly<Record<string, string>> = {
   'Access-Control-Allow-Methods': 'GET, POST, PUT, PATCH, DELETE, HEAD, OPTIONS',
   'Access-Control-Allow-Headers': 'authorization, content-type, if-none-match',
   'Access-Control-Max-Age': '600',
-});
+};

@@ -3,13 +3,16 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import type { Log } from '../log.ts';
+import { parseNetworks } from '../net/networks.ts';
+import { type ConnectionLimits, Connections } from './connections.ts';
 import { corsHeaders, isPreflight, preflightHeaders } from './cors.ts';
 import { chosenEncoding, compress, isCompressible } from './encoding.ts';
 import { etagOf, matches } from './etag.ts';
 import { IncomingRequest } from './incoming-request.ts';
-import { addressOf, clientAddress, parseNetworks, requestBase, targetOf } from './origin.ts';
+import { clientAddress, peerOf, requestBase, targetOf } from './origin.ts';
 import { refusalOf, writeRefusal } from './refusal.ts';
 import { json, type Reply } from './reply.ts';
+import { type Arrival, Upload, UploadBudget } from './uploads.ts';
 
 /** What the application makes of a request: the reply, and what the log line says about it. */
 export interface Answer {
@@ -22,12 +25,25 @@ export interface Answer {
   readonly caller: string | undefined;
 }
 
+/** What a body may be that a request brings. */
+export interface Admission {
+  /** Its largest size in bytes. */
+  readonly bodyLimit: number;
+  /** In whose name its bytes are kept: a user, or without token the prefix of an address. */
+  readonly holder: string;
+  /** What an answer says that is given in the place of the application's. */
+  readonly route: Omit<Answer, 'reply'>;
+}
+
 export interface ListenerOptions {
+  /** Looks at the headers of a request that brings a body: an answer refuses it before the body is read. */
+  readonly admit: (incoming: IncomingRequest) => Admission | Answer;
   readonly answer: (incoming: IncomingRequest) => Answer | Promise<Answer>;
   /** Calls back when everything written so far is safe, with an error when it is not. */
   readonly afterCommit: (callback: (error?: unknown) => void) => void;
-  /** Largest body in bytes for a target, which is a path with or without a query. */
-  readonly bodyLimit: (target: string) => number;
+  /** Bytes of unfinished bodies that are kept in memory at a time. */
+  readonly bodyBudget: number;
+  readonly connections: ConnectionLimits;
   readonly baseUrl: string | null;
   readonly trustedProxies: readonly string[];
   readonly allowedOrigins: readonly string[];
@@ -37,8 +53,6 @@ export interface ListenerOptions {
 const headerBytes = 16 * 1024;
 const headersTimeout = 10_000;
 const requestTimeout = 30_000;
-/** Bytes of a refused body that are read on, so that its sender gets to read the answer. */
-const drainedBytes = 64 * 1024 * 1024;
 const shutdownPatience = 8_000;
 /** Why a port cannot be had, in words for the operator. */
 const listenProblems: Readonly<Record<string, string>> = {
@@ -56,14 +70,16 @@ export class HttpServer {
   readonly #idPrefix = randomBytes(6).toString('hex');
   /** The latest exchange of every connection. */
   readonly #latest = new WeakMap<Socket, Exchange>();
-  /** Connections that have asked nothing yet. */
-  readonly #silent = new Set<Socket>();
+  readonly #connections: Connections;
+  readonly #uploads: UploadBudget;
   #requests = 0;
   #stopping = false;
 
   constructor(options: ListenerOptions) {
     this.#options = options;
     this.#proxies = parseNetworks(options.trustedProxies);
+    this.#connections = new Connections(options.connections, this.#proxies);
+    this.#uploads = new UploadBudget(options.bodyBudget);
     this.#server = createServer({
       maxHeaderSize: headerBytes,
       headersTimeout,
@@ -74,12 +90,11 @@ export class HttpServer {
       // A request without a Host header is refused below, with a body and a request id.
       requireHostHeader: false,
     });
-    const receive = (message: IncomingMessage, outgoing: ServerResponse): void => this.#receive(message, outgoing);
-    this.#server.on('connection', (socket: Socket) => {
-      this.#silent.add(socket);
-      socket.once('close', () => this.#silent.delete(socket));
-    });
+    this.#connections.watch(this.#server);
+    const receive = (message: IncomingMessage, outgoing: ServerResponse): void =>
+      this.#receive(message, outgoing, false);
     this.#server.on('request', receive);
+    this.#server.on('checkContinue', (message, outgoing) => this.#receive(message, outgoing, true));
     // RFC 9110 10.1.1 lets a server ignore an expectation it does not know.
     this.#server.on('checkExpectation', receive);
     this.#server.on('clientError', (error, socket) => {
@@ -117,83 +132,106 @@ export class HttpServer {
         clearTimeout(patience);
         resolve();
       });
-      // To node:http a connection that has asked nothing is not idle.
       this.#server.closeIdleConnections();
-      for (const socket of this.#silent) socket.destroy();
+      this.#connections.closeSilent();
     });
   }
 
-  #receive(message: IncomingMessage, outgoing: ServerResponse): void {
-    const exchange: Exchange = { id: this.#nextId(), started: performance.now(), message, outgoing };
+  /** `waits`: the client sends its body only when it is told to go on (RFC 9110 10.1.1). */
+  #receive(message: IncomingMessage, outgoing: ServerResponse, waits: boolean): void {
+    const cors = corsHeaders(message.headers, this.#options.allowedOrigins);
+    const exchange: Exchange = { id: this.#nextId(), started: performance.now(), message, outgoing, cors };
     this.#latest.set(message.socket, exchange);
-    this.#silent.delete(message.socket);
-    const hasBody =
-      message.headers['content-length'] !== undefined || message.headers['transfer-encoding'] !== undefined;
-    // The bodies of requests that only read are not looked at.
-    if (!hasBody || message.method === 'GET' || message.method === 'HEAD' || message.method === 'OPTIONS') {
-      if (hasBody) message.resume();
-      this.#answer(exchange, noContent);
+    this.#connections.asked(message.socket);
+    const peer = peerOf(message.socket);
+    const { target, host } = targetOf(message);
+    const named = requestBase(peer, host, message.headers, this.#proxies);
+    const refuse = (answer: Answer): void => {
+      // A body that has not been asked for may never come; of any other, what still comes is read and kept nowhere.
+      if (waits) outgoing.shouldKeepAlive = false;
+      else message.resume();
+      this.#send(exchange, answer);
+    };
+    if (named === null || !target.startsWith('/')) {
+      refuse(named === null ? invalidHost : invalidTarget);
       return;
     }
-    this.#collect(exchange, (content) => this.#answer(exchange, content));
+    if (cors && isPreflight(message)) {
+      refuse(preflight);
+      return;
+    }
+    const address = clientAddress(peer, message.headers, this.#proxies);
+    const base = this.#options.baseUrl ?? named;
+    const { headers, method = 'GET' } = message;
+    const incoming = new IncomingRequest(exchange.id, method, target, headers, address, base);
+    const hasBody = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
+    // The bodies of requests that only read are not looked at.
+    if (!hasBody || method === 'GET' || method === 'HEAD' || method === 'OPTIONS') {
+      if (hasBody) message.resume();
+      this.#answer(exchange, incoming);
+      return;
+    }
+    this.#guard(exchange, () => {
+      const admission = this.#options.admit(incoming);
+      if ('reply' in admission) {
+        this.#options.afterCommit((error) => refuse(this.#told(exchange, admission, error)));
+        return;
+      }
+      if (waits) outgoing.writeContinue();
+      this.#collect(exchange, admission, (content) =>
+        content === undefined
+          ? this.#send(exchange, { ...admission.route, reply: noRoom })
+          : this.#answer(exchange, incoming.receive(content)),
+      );
+    });
   }
 
-  #collect({ message, outgoing }: Exchange, use: (content: Buffer | null) => void): void {
-    const limit = this.#options.bodyLimit(targetOf(message).target);
-    const chunks: Buffer[] = [];
-    let length = 0;
-    let used = false;
-    const finish = (content: Buffer | null): void => {
-      if (used) return;
-      used = true;
-      use(content);
-    };
+  /** Reads a body; null where it is too large, undefined where there is no room for it. Of those the rest is read, and not kept. */
+  #collect(
+    { message, outgoing }: Exchange,
+    admission: Admission,
+    use: (content: Buffer | null | undefined) => void,
+  ): void {
+    const upload = new Upload(this.#uploads, admission.holder, admission.bodyLimit);
+    let state: Arrival = 'kept';
     message.on('data', (chunk: Buffer) => {
-      length += chunk.length;
-      if (length <= limit) chunks.push(chunk);
-      else chunks.length = 0;
-      if (length > drainedBytes) {
-        outgoing.shouldKeepAlive = false;
-        message.pause();
-        finish(null);
-      }
+      if (state !== 'kept') return;
+      state = upload.add(chunk);
+      if (state === 'no room') use(undefined);
     });
-    message.on('end', () =>
-      finish(length > limit ? null : chunks[0] && chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)),
-    );
+    message.on('end', () => {
+      const { content } = upload;
+      upload.release();
+      if (state !== 'no room') use(state === 'kept' ? content : null);
+    });
+    outgoing.on('close', () => upload.release());
     // A client that goes away while it sends is not a fault: there is nobody left to answer.
     message.on('error', () => undefined);
   }
 
-  #answer(exchange: Exchange, content: Buffer | null): void {
-    const { id, message } = exchange;
-    const cors = corsHeaders(message.headers, this.#options.allowedOrigins);
-    if (cors && isPreflight(message)) {
-      this.#send(exchange, preflight, preflightHeaders(cors));
-      return;
-    }
-    const peer = addressOf(message);
-    const { target, host } = targetOf(message);
-    const address = clientAddress(peer, message.headers, this.#proxies);
-    const base = this.#options.baseUrl ?? requestBase(peer, host, message.headers, this.#proxies);
-    if (base === null || !target.startsWith('/')) {
-      const detail = base === null ? 'Invalid Host header.' : 'Invalid request target.';
-      this.#send(exchange, { ...unrouted, reply: json({ detail }, 400) }, cors);
-      return;
-    }
-    const incoming = new IncomingRequest(id, message.method ?? 'GET', target, message.headers, address, base, content);
+  #answer(exchange: Exchange, incoming: IncomingRequest): void {
     const finish = (answer: Answer): void =>
-      this.#options.afterCommit((error) =>
-        this.#send(exchange, error === undefined ? answer : this.#failed(exchange, answer, error), cors),
-      );
-    const fail = (error: unknown): void => finish(this.#failed(exchange, unrouted, error));
-    try {
+      this.#options.afterCommit((error) => this.#send(exchange, this.#told(exchange, answer, error)));
+    this.#guard(exchange, () => {
       const answer = this.#options.answer(incoming);
-      if (answer instanceof Promise) answer.then(finish, fail);
+      if (answer instanceof Promise) answer.then(finish, (error) => finish(this.#failed(exchange, unrouted, error)));
       else finish(answer);
+    });
+  }
+
+  /** Answers 500 where this throws. */
+  #guard(exchange: Exchange, work: () => void): void {
+    try {
+      work();
     } catch (error) {
-      fail(error);
+      const answer = this.#failed(exchange, unrouted, error);
+      this.#options.afterCommit(() => this.#send(exchange, answer));
     }
+  }
+
+  /** An answer, or what is said in its place when what it tells could not be saved. */
+  #told(exchange: Exchange, answer: Answer, error: unknown): Answer {
+    return error === undefined ? answer : this.#failed(exchange, answer, error);
   }
 
   #failed(exchange: Exchange, answer: Omit<Answer, 'reply'>, error: unknown): Answer {
@@ -201,8 +239,8 @@ export class HttpServer {
     return { ...answer, reply: internalError(exchange.id) };
   }
 
-  #send(exchange: Exchange, answer: Answer, extra: Readonly<Record<string, string>> | undefined): void {
-    const { message, outgoing } = exchange;
+  #send(exchange: Exchange, answer: Answer): void {
+    const { cors: extra, message, outgoing } = exchange;
     const { reply } = answer;
     const { body } = reply;
     let { status } = reply;
@@ -259,6 +297,11 @@ export class HttpServer {
   /** Answers what is no request, once the connection has got the answers to what it asked before. */
   #refuse(error: NodeJS.ErrnoException, socket: Socket): void {
     const before = this.#latest.get(socket);
+    // Answered before it was complete, and its time is over: there is nothing more to say.
+    if (before && !before.message.complete && before.outgoing.headersSent) {
+      socket.destroy();
+      return;
+    }
     if (before?.message.complete && !before.outgoing.writableFinished && !socket.destroyed) {
       before.outgoing.once('close', () => this.#refuse(error, socket));
       return;
@@ -283,10 +326,16 @@ interface Exchange {
   readonly started: number;
   readonly message: IncomingMessage;
   readonly outgoing: ServerResponse;
+  readonly cors: Readonly<Record<string, string>> | undefined;
 }
 
-const noContent = Buffer.alloc(0);
 const unrouted = { allow: '', route: '', caller: undefined };
-const preflight: Answer = { ...unrouted, reply: { status: 204, body: '', type: '', headers: {}, conditional: false } };
+const preflight: Answer = {
+  ...unrouted,
+  reply: { status: 204, body: '', type: '', headers: preflightHeaders, conditional: false },
+};
+const invalidHost: Answer = { ...unrouted, reply: json({ detail: 'Invalid Host header.' }, 400) };
+const invalidTarget: Answer = { ...unrouted, reply: json({ detail: 'Invalid request target.' }, 400) };
+const noRoom = json({ detail: 'Too many uploads at once. Try again.' }, 503, { 'Retry-After': '1' });
 
 const internalError = (id: string): Reply => json({ detail: 'Internal server error.', request_id: id }, 500);

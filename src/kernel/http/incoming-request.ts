@@ -9,10 +9,14 @@ export function pathOf(target: string): string {
   return path.endsWith('/') ? path : `${path}/`;
 }
 
-/** A request as it came from the network, complete with its body. */
+const noContent = Buffer.alloc(0);
+
+/** A request as it came from the network; its body comes last. */
 export class IncomingRequest {
   readonly path: string;
   readonly query: Query;
+  /** The raw body; null when it was larger than the limit. */
+  #content: Buffer | null = noContent;
   #body: Body | HttpError | undefined;
 
   constructor(
@@ -25,12 +29,16 @@ export class IncomingRequest {
     readonly address: string,
     /** Scheme and host that links start with, without a trailing slash. */
     readonly base: string,
-    /** The raw body; null when it was larger than the limit. */
-    private readonly content: Buffer | null = null,
   ) {
     const mark = target.indexOf('?');
     this.path = pathOf(target);
     this.query = new Query(mark < 0 ? '' : target.slice(mark + 1));
+  }
+
+  /** Takes the raw body, null when it was larger than the limit. */
+  receive(content: Buffer | null): this {
+    this.#content = content;
+    return this;
   }
 
   /** Reads the body as far as that needs waiting; what is wrong with it is only told when `body` is asked for. */
@@ -53,9 +61,9 @@ export class IncomingRequest {
   }
 
   #read(): Body | HttpError | Promise<Body | HttpError> {
-    if (this.content === null) return new HttpError(413, { detail: 'Request body is too large.' });
+    if (this.#content === null) return new HttpError(413, { detail: 'Request body is too large.' });
     try {
-      const body = parseBody(this.content, this.headers['content-type']);
+      const body = parseBody(this.#content, this.headers['content-type']);
       return body instanceof Promise ? body.catch((error: HttpError) => error) : body;
     } catch (error) {
       if (error instanceof HttpError) return error;

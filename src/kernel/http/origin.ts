@@ -1,25 +1,11 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { inNetworks, type Network } from '../net/networks.ts';
+import { urlOf } from '../url.ts';
 
-type Network = ReturnType<typeof ipaddr.parseCIDR>;
-
-/** Reads addresses and CIDR networks as they stand in settings. */
-export const parseNetworks = (texts: readonly string[]): readonly Network[] =>
-  texts.map((text) => {
-    if (text.includes('/')) return ipaddr.parseCIDR(text);
-    const address = ipaddr.process(text);
-    return ipaddr.parseCIDR(`${address}/${address.kind() === 'ipv4' ? 32 : 128}`);
-  });
-
-/** Whether an address lies in one of the networks; an IPv4 address mapped into IPv6 counts as itself. */
-export function inNetworks(address: string, networks: readonly Network[]): boolean {
-  if (networks.length === 0 || !ipaddr.isValid(address)) return false;
-  const parsed = ipaddr.process(address);
-  return networks.some((network) => parsed.kind() === network[0].kind() && parsed.match(network));
-}
-
-/** The address a request came from; an IPv4 address mapped into IPv6 as itself. */
-export function addressOf({ socket }: IncomingMessage): string {
+/** The address of the other end of a connection; an IPv4 address mapped into IPv6 as itself. */
+export function peerOf(socket: Socket): string {
   const peer = socket.remoteAddress ?? '';
   return peer.startsWith('::ffff:') ? peer.slice(7) : peer;
 }
@@ -40,11 +26,13 @@ export function clientAddress(peer: string, headers: IncomingHttpHeaders, proxie
 const withoutPort = (entry: string): string =>
   /^\[([^\]]*)\](?::\d+)?$/.exec(entry)?.[1] ?? /^([^:]*):\d+$/.exec(entry)?.[1] ?? entry;
 
-/** The target and host of a request; a target in absolute form names the host itself (RFC 9112 3.2.2). */
-export function targetOf({ url = '/', headers, httpVersion, socket }: IncomingMessage): {
-  target: string;
-  host: string;
-} {
+/**
+ * The target and host of a request; a target in absolute form names the host itself (RFC 9112 3.2.2). Without a host, or
+ * with several headers that name one, the host is empty.
+ */
+export function targetOf(message: IncomingMessage): { target: string; host: string } {
+  const { url = '/', headers, httpVersion, rawHeaders, socket } = message;
+  if (namesSeveralHosts(rawHeaders)) return { target: url, host: '' };
   const absolute = url.startsWith('/') ? null : /^https?:\/\/([^/?]*)(.*)$/i.exec(url);
   if (absolute) {
     const [, named = '', path = ''] = absolute;
@@ -55,26 +43,56 @@ export function targetOf({ url = '/', headers, httpVersion, socket }: IncomingMe
   return { target: url, host };
 }
 
+/** Whether there is more than one Host header, of which node:http shows the first only. */
+function namesSeveralHosts(rawHeaders: readonly string[]): boolean {
+  let count = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] as string;
+    if (name.length === 4 && name.toLowerCase() === 'host') count++;
+  }
+  return count > 1;
+}
+
 const authority = (address: string, port: number | undefined): string =>
   `${address.includes(':') ? `[${address}]` : address}:${port}`;
 
+/** Longer than any name of a host with its port. */
+const longestHost = 300;
 const hostPattern = /^[A-Za-z0-9._-]+(:\d{1,5})?$|^\[[0-9A-Fa-f:.]+\](:\d{1,5})?$/;
 
-/** Scheme and host of the request as its client sees it; null when the host is not one (core.md 1.6). */
+/** Scheme and host of the request as its client sees it; null when the host is none (core.md 1.6). */
 export function requestBase(
   peer: string,
   named: string,
   headers: IncomingHttpHeaders,
   proxies: readonly Network[],
 ): string | null {
-  let scheme = 'http';
-  let host = named;
-  if (inNetworks(peer, proxies)) {
-    const forwarded = entriesOf(headers['x-forwarded-proto']).at(-1)?.toLowerCase();
-    if (forwarded === 'https' || forwarded === 'http') scheme = forwarded;
-    host = entriesOf(headers['x-forwarded-host']).at(-1) || host;
+  const own = baseOf('http', named);
+  if (own === null || proxies.length === 0 || !inNetworks(peer, proxies)) return own;
+  const [protocol, host, port] = (['proto', 'host', 'port'] as const).map((name) =>
+    entriesOf(headers[`x-forwarded-${name}`]).at(-1),
+  );
+  const scheme = protocol?.toLowerCase() === 'https' ? 'https' : 'http';
+  const shown = host || named;
+  return baseOf(scheme, port && !/:\d+$/.test(shown) ? `${shown}:${port}` : shown);
+}
+
+/** Hosts are few: each is parsed once. */
+const bases = new Map<string, string | null>();
+const keptBases = 1000;
+const defaultPorts = { http: /:0*80$/, https: /:0*443$/ } as const;
+
+/** Where links start with this host; null when it is not the host of a URL. The scheme's own port goes without saying. */
+function baseOf(scheme: 'http' | 'https', host: string): string | null {
+  if (host.length > longestHost) return null;
+  const text = `${scheme}://${host}`;
+  let base = bases.get(text);
+  if (base === undefined) {
+    base = hostPattern.test(host) && urlOf(text) ? text.replace(defaultPorts[scheme], '') : null;
+    if (bases.size >= keptBases) bases.clear();
+    bases.set(text, base);
   }
-  return hostPattern.test(host) ? `${scheme}://${host}` : null;
+  return base;
 }
 
 const entriesOf = (header: string | string[] | undefined): string[] =>

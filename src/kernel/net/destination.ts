@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js';
-import { inNetworks, parseNetworks } from '../http/origin.ts';
+import { inNetworks, parseNetworks } from './networks.ts';
 import { present } from '../present.ts';
 
 /** The message about a destination that the rule refuses, at creation and in the delivery log. */

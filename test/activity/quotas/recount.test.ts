@@ -58,8 +58,7 @@ function directly({ server: { app } }: Fixture): Ask {
       { 'content-type': 'application/json' },
       '127.0.0.1',
       'http://localhost',
-      Buffer.from(body === undefined ? '' : JSON.stringify(body)),
-    );
+    ).receive(Buffer.from(body === undefined ? '' : JSON.stringify(body)));
     const match = router.find(incoming.path);
     const operation = match?.endpoint.operations[method];
     if (!match || !operation) return 405;

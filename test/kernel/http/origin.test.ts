@@ -87,7 +87,7 @@ origins('the setting base_url comes before everything the request says', async (
     trusted_proxies: ['127.0.0.1'],
   });
   assert.is(await base(fixture, ['Host: other', 'X-Forwarded-Host: third']), 'https://cloud.example.com/tenantry');
-  assert.is(await base(fixture, ['Host: "strange"']), 'https://cloud.example.com/tenantry');
+  assert.equal(await base(fixture, ['Host: "strange"']), invalidHost);
   const customer = await fixture.customer('Ministry');
   assert.is(customer.url, `https://cloud.example.com/tenantry/api/customers/${customer.uuid}/`);
   const made = await fixture.staff.post('/api/projects/', { name: 'Bridge', customer: customer.url });
@@ -103,6 +103,21 @@ origins('X-Forwarded-Proto and -Host count only from trusted proxies', async () 
   assert.is(await base(proxied, ['Host: inner', 'X-Forwarded-Proto: gopher']), 'http://inner');
   assert.equal(await base(proxied, ['Host: inner', 'X-Forwarded-Host: "evil"']), invalidHost);
 });
+
+origins(
+  'the port that a trusted proxy forwards counts where the host names none; the own port of a scheme is left out',
+  async () => {
+    const forwarded = ['Host: inner:8080', 'X-Forwarded-Host: outer.example.com'];
+    assert.is(await base(direct, ['Host: inner:80', 'X-Forwarded-Port: 81']), 'http://inner');
+    assert.is(await base(proxied, [...forwarded, 'X-Forwarded-Port: 8443']), 'http://outer.example.com:8443');
+    assert.is(
+      await base(proxied, [...forwarded, 'X-Forwarded-Proto: https', 'X-Forwarded-Port: 443']),
+      'https://outer.example.com',
+    );
+    assert.is(await base(proxied, ['Host: inner:8080', 'X-Forwarded-Port: 8443']), 'http://inner:8080');
+    assert.equal(await base(proxied, ['Host: inner', 'X-Forwarded-Port: 99999']), invalidHost);
+  },
+);
 
 origins('the client address is the peer, whatever it forwards, unless the peer is a trusted proxy', async () => {
   assert.is(await address(direct), '127.0.0.1');

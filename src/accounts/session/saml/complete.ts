@@ -12,7 +12,7 @@ import { samlActions } from './actions.ts';
 import { samlPath } from './addresses.ts';
 import type { Assertion } from './assertion.ts';
 import { browserOf } from './browser.ts';
-import { messageField } from './message-field.ts';
+import { messageBytes, messageField } from './message-field.ts';
 import { fail, logRefused, problems, RefusedMessage } from './outcome.ts';
 import { findRequest, type PendingRequest, takeRequest, useOnce } from './requests.ts';
 import { openSession } from './sessions.ts';
@@ -70,6 +70,7 @@ export const samlLoginComplete: Endpoint = {
   name: 'SAML Login Complete',
   description: 'Takes the response of an identity provider to a login.',
   open: true,
+  bodyLimit: messageBytes,
   actions: samlActions(fields),
   operations: {
     POST: {

@@ -13,7 +13,7 @@ import { samlPath } from './addresses.ts';
 import { browserOf } from './browser.ts';
 import { samlOf } from './library.ts';
 import type { LogoutMessage, RawMessage } from './logout-message.ts';
-import { messageField } from './message-field.ts';
+import { messageBytes, messageField } from './message-field.ts';
 import { fail, logRefused, problems, RefusedMessage } from './outcome.ts';
 import { findRequest, takeRequest, useOnce } from './requests.ts';
 import { endSession, sessionsOf } from './sessions.ts';
@@ -146,6 +146,7 @@ export const samlLogoutComplete: Endpoint = {
   name: 'SAML Logout Complete',
   description: 'Takes messages of identity providers about logouts.',
   open: true,
+  bodyLimit: messageBytes,
   actions: samlActions(fields),
   operations: {
     GET: {

@@ -4,6 +4,9 @@ import { text } from '../../../kernel/collection/values.ts';
 const notBase64 = 'This field should be a valid Base64 encoded string.';
 const longest = 256 * 1024;
 
+/** Largest body with such a message, whose base64 a form may write percent-encoded. */
+export const messageBytes = 512 * 1024;
+
 /** A message of SAML in base64, as text; the lines it may be broken into are joined. */
 export const messageField = <const W extends { readonly required: boolean }>(
   writing: W,

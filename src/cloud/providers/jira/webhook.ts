@@ -135,6 +135,7 @@ export const webhookReceiver: Endpoint = {
   name: 'JIRA Webhook Receiver',
   description: 'Where JIRA says that issues and comments have changed.',
   open: true,
+  admit: senders,
   operations: {
     POST: {
       summary: 'Receives a webhook of JIRA.',

@@ -1,0 +1,67 @@
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+import { inNetworks, type Network } from '../net/networks.ts';
+import { prefixOf } from '../net/prefix.ts';
+import { peerOf } from './origin.ts';
+
+/** Connections at a time (core.md 1.1 "Connections"). */
+export interface ConnectionLimits {
+  /** Of everybody together. */
+  readonly all: number;
+  /** Of one prefix; trusted proxies and the machine itself may have more. */
+  readonly each: number;
+}
+
+/** Counts the connections of a server: those beyond the limits are closed at once. */
+export class Connections {
+  readonly #counts = new Map<string, number>();
+  /** Connections that have asked nothing yet. */
+  readonly #silent = new Set<Socket>();
+
+  constructor(
+    private readonly limits: ConnectionLimits,
+    private readonly proxies: readonly Network[],
+  ) {}
+
+  /** Watches the connections of a server. */
+  watch(server: Server): void {
+    server.maxConnections = this.limits.all;
+    server.on('connection', (socket: Socket) => this.#admit(socket));
+  }
+
+  /** A connection has asked something. */
+  asked(socket: Socket): void {
+    this.#silent.delete(socket);
+  }
+
+  /** Closes those that have asked nothing: to node:http they are not idle. */
+  closeSilent(): void {
+    for (const socket of this.#silent) socket.destroy();
+  }
+
+  #admit(socket: Socket): void {
+    const peer = peerOf(socket);
+    const prefix = isLocal(peer) || inNetworks(peer, this.proxies) ? undefined : prefixOf(peer);
+    if (prefix !== undefined) {
+      const count = (this.#counts.get(prefix) ?? 0) + 1;
+      if (count > this.limits.each) {
+        socket.destroy();
+        return;
+      }
+      this.#counts.set(prefix, count);
+    }
+    this.#silent.add(socket);
+    socket.once('close', () => {
+      this.#silent.delete(socket);
+      if (prefix !== undefined) this.#leave(prefix);
+    });
+  }
+
+  #leave(prefix: string): void {
+    const count = (this.#counts.get(prefix) ?? 0) - 1;
+    if (count > 0) this.#counts.set(prefix, count);
+    else this.#counts.delete(prefix);
+  }
+}
+
+const isLocal = (address: string): boolean => address.startsWith('127.') || address === '::1';

@@ -1,0 +1,94 @@
+/*
+ * Bodies while they arrive: how many bytes of them are kept in memory, and for whom (core.md 1.1 "Memory").
+ */
+
+/** Bytes of a body that count for nothing: those of ordinary requests never wait for a place. */
+const freeBytes = 8 * 1024;
+
+/** The memory that unfinished bodies share; one holder, a user or the prefix of a network, has at most half of it. */
+export class UploadBudget {
+  readonly #held = new Map<string, number>();
+  #total = 0;
+
+  /** `bytes` is the most that all holders have together. */
+  constructor(private readonly bytes: number) {}
+
+  /** Takes bytes for a holder; answers whether there was room for them. */
+  take(holder: string, bytes: number): boolean {
+    const held = (this.#held.get(holder) ?? 0) + bytes;
+    if (this.#total + bytes > this.bytes || held > this.bytes / 2) return false;
+    this.#held.set(holder, held);
+    this.#total += bytes;
+    return true;
+  }
+
+  /** Gives bytes back that were taken. */
+  give(holder: string, bytes: number): void {
+    const held = (this.#held.get(holder) ?? 0) - bytes;
+    if (held > 0) this.#held.set(holder, held);
+    else this.#held.delete(holder);
+    this.#total -= bytes;
+  }
+}
+
+/** What became of bytes that arrived. */
+export type Arrival = 'kept' | 'too large' | 'no room';
+
+const nothing = Buffer.alloc(0);
+
+/** A body that arrives. Its bytes are in one buffer: thousands of small chunks would each cost far more than they hold. */
+export class Upload {
+  #content: Buffer = nothing;
+  #length = 0;
+  #taken = 0;
+
+  /** At most `limit` bytes, in the name of `holder`. */
+  constructor(
+    private readonly budget: UploadBudget,
+    private readonly holder: string,
+    private readonly limit: number,
+  ) {}
+
+  /** Keeps a chunk. What is too large or finds no room is dropped, with all that came before it. */
+  add(chunk: Buffer): Arrival {
+    const length = this.#length + chunk.length;
+    if (length > this.limit) return this.#refuse('too large');
+    const counted = Math.max(0, length - freeBytes) - this.#taken;
+    if (counted > 0) {
+      if (!this.budget.take(this.holder, counted)) return this.#refuse('no room');
+      this.#taken += counted;
+    }
+    if (this.#length === 0) this.#content = chunk;
+    else {
+      this.#reserve(length);
+      chunk.copy(this.#content, this.#length);
+    }
+    this.#length = length;
+    return 'kept';
+  }
+
+  /** All that arrived. */
+  get content(): Buffer {
+    return this.#content.subarray(0, this.#length);
+  }
+
+  /** Gives back what the body took; nothing of it is kept here any more. */
+  release(): void {
+    if (this.#taken > 0) this.budget.give(this.holder, this.#taken);
+    this.#taken = 0;
+    this.#length = 0;
+    this.#content = nothing;
+  }
+
+  #refuse(reason: Arrival): Arrival {
+    this.release();
+    return reason;
+  }
+
+  #reserve(length: number): void {
+    if (length <= this.#content.length) return;
+    const larger = Buffer.allocUnsafeSlow(Math.min(this.limit, Math.max(2 * length, 1024)));
+    this.#content.copy(larger, 0, 0, this.#length);
+    this.#content = larger;
+  }
+}

@@ -1,0 +1,146 @@
+/** Bodies whose end never comes: what they cost, and whom (core.md 1.1 "Memory", 1.2). */
+import * as assert from 'uvu/assert';
+import { Fixture } from '../support/fixture.ts';
+import { suiteWithServer } from '../support/suite.ts';
+import { Wire } from '../support/wire.ts';
+
+const { test: bodies, fixture } = suiteWithServer('unfinished bodies');
+
+const head = (target: string, length: number, ...lines: readonly string[]) => [
+  `POST ${target} HTTP/1.1`,
+  'Host: localhost',
+  'Content-Type: application/json',
+  `Content-Length: ${length}`,
+  ...lines,
+  '',
+];
+const tokenOf = ({ staff }: Fixture) => `Authorization: Token ${staff.token}`;
+const notProvided = { detail: 'Authentication credentials were not provided.' };
+const tooMany = { detail: 'Too many uploads at once. Try again.' };
+const mebibyte = 1_048_576;
+
+bodies('who has no token is told so when the headers have arrived, and the path, and the method', async () => {
+  for (const [target, lines, expected] of [
+    ['/api/jira-attachments/', [], [401, notProvided]],
+    ['/api/nothing/', [], [401, notProvided]],
+    ['/api/nothing/', [tokenOf(fixture)], [404, { detail: 'Not found.' }]],
+    ['/nothing/', [], [404, { detail: 'Not found.' }]],
+    ['/api/version/', [], [405, { detail: 'Method "POST" not allowed.' }]],
+    [
+      '/api/jira-webhook-receiver/?secret=x',
+      [],
+      [403, { detail: 'You do not have permission to perform this action.' }],
+    ],
+  ] as const) {
+    const wire = await Wire.to(fixture.url);
+    const answer = await wire.lines(...head(target, 10 * mebibyte, ...lines)).answer();
+    assert.equal([answer.status, JSON.parse(answer.body)], expected, target);
+    wire.close();
+  }
+});
+
+bodies('a hundred refused uploads without a token are not kept in memory', async () => {
+  const before = process.memoryUsage().arrayBuffers;
+  const chunk = Buffer.alloc(mebibyte);
+  const wires = await Promise.all(
+    Array.from({ length: 100 }, async () => {
+      const wire = await Wire.to(fixture.url);
+      wire.lines(...head('/api/jira-attachments/', 5 * mebibyte)).bytes(chunk);
+      assert.is((await wire.answer()).status, 401);
+      return wire;
+    }),
+  );
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  assert.ok(process.memoryUsage().arrayBuffers - before < 60 * mebibyte);
+  for (const wire of wires) wire.close();
+});
+
+bodies('what still comes of a refused body is read, and the connection answers the next request', async () => {
+  const wire = await Wire.to(fixture.url);
+  assert.is((await wire.lines(...head('/api/customers/', 100_000)).answer()).status, 401);
+  wire.bytes('x'.repeat(100_000)).lines('GET /api/version/ HTTP/1.1', 'Host: localhost', '');
+  assert.is((await wire.answer()).status, 200);
+  wire.close();
+});
+
+bodies('a client that asks before it sends is told to go on only where its body is taken', async () => {
+  const asking = 'Expect: 100-continue';
+  const refused = await Wire.to(fixture.url);
+  const refusal = await refused.lines(...head('/api/customers/', 20, asking)).answer();
+  assert.equal([refusal.status, refusal.headers.connection], [401, 'close']);
+  assert.is(await refused.closed(), '');
+  const taken = await Wire.to(fixture.url);
+  taken.lines(...head('/api/customers/', 20, asking, tokenOf(fixture)));
+  assert.is((await taken.answer()).status, 100);
+  assert.is((await taken.bytes('{"name":"Expected"}\n').answer()).status, 201);
+  taken.close();
+});
+
+bodies('open endpoints take 64 KiB, those of SAML 512 KiB', async () => {
+  const sized = (path: string, bytes: number) =>
+    fixture.anonymous.send('POST', path, `{"username":"${'x'.repeat(bytes - 15)}"}`, {
+      'Content-Type': 'application/json',
+    });
+  const tooLarge = [413, { detail: 'Request body is too large.' }];
+  const told = async (path: string, bytes: number) => {
+    const { status, body } = await sized(path, bytes);
+    return [status, body];
+  };
+  assert.is((await sized('/api-auth/password/', 65_536)).status, 401);
+  assert.equal(await told('/api-auth/password/', 65_537), tooLarge);
+  assert.is((await sized('/api-auth/saml2/login/complete/', 524_288)).status, 401);
+});
+
+bodies('unfinished bodies share a budget, of which one user has half, and small ones do not count', async () => {
+  const small = await Fixture.start({ body_budget_bytes: mebibyte });
+  const client = await small.user('second').then(() => small.as('second'));
+  const begin = async (token: string, bytes: number) => {
+    const wire = await Wire.to(small.url);
+    wire
+      .lines(...head('/api/customers/', mebibyte, `Authorization: Token ${token}`))
+      .bytes(`{"name":"${'x'.repeat(bytes)}`);
+    return wire;
+  };
+  const staff = small.staff.token as string;
+  const first = await begin(staff, 500_000);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  const beyond = await begin(staff, 50_000);
+  const answer = await beyond.answer();
+  assert.equal(
+    [answer.status, JSON.parse(answer.body), answer.headers['retry-after'], answer.headers.allow],
+    [503, tooMany, '1', 'GET, POST, HEAD, OPTIONS'],
+  );
+  // Another user has the other half.
+  const other = await begin(client.token as string, 400_000);
+  assert.is((await small.staff.post('/api/customers/', { name: 'Small' })).status, 201);
+  first.close();
+  other.close();
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  // What has gone away gives back what it took.
+  assert.is((await small.staff.post('/api/customers/', { name: 'x'.repeat(500_000) })).status, 400);
+  beyond.close();
+  await small.close();
+});
+
+bodies('a body of a byte a chunk costs little more than its bytes', async () => {
+  const before = process.memoryUsage();
+  const wire = await Wire.to(fixture.url);
+  wire.lines(
+    'POST /api/customers/ HTTP/1.1',
+    'Host: localhost',
+    'Content-Type: application/json',
+    'Transfer-Encoding: chunked',
+    tokenOf(fixture),
+    '',
+  );
+  wire.bytes('1\r\nx\r\n'.repeat(200_000));
+  await new Promise((resolve) => setTimeout(resolve, 1500));
+  const after = process.memoryUsage();
+  global.gc?.();
+  assert.ok(after.arrayBuffers - before.arrayBuffers < 30 * mebibyte);
+  wire.bytes('0\r\n\r\n');
+  assert.is((await wire.answer()).status, 400);
+  wire.close();
+});
+
+bodies.run();
