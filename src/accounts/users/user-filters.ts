@@ -23,10 +23,7 @@ export const usersOfCustomers = (customers: Sql): Sql => sql`
 /** The filter `potential` (core.md 4.5): people connected with the caller's customers, to work with. */
 export function potential({ caller, query }: Request): Sql {
   const customer = query.uuid('potential_customer');
-  const organizations = (query.one('potential_organization') ?? '')
-    .split(',')
-    .map((name) => name.trim())
-    .filter((name) => name !== '');
+  const organizations = query.list('potential_organization').filter((name) => name !== '');
   const mine = seesAll(caller) ? sql`SELECT id FROM customer` : connectedCustomers(callerId(caller));
   const customers =
     customer === undefined ? mine : sql`SELECT id FROM customer WHERE uuid = ${customer} AND id IN (${mine})`;

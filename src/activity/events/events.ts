@@ -99,7 +99,8 @@ const represent = ({ caller, db }: Request, ids: string): string[] =>
 
 /** The direction that the first term of `o` asks for; there is but one column to order by. Throws 400. */
 function directionOf(query: Query): 'ASC' | 'DESC' {
-  const terms = (query.one('o') ?? '-@timestamp').split(',').map((term) => term.trim());
+  const terms = query.list('o');
+  if (terms.length === 0) return 'DESC';
   const unknown = terms.find((term) => !/^-?@timestamp$/.test(term));
   if (unknown !== undefined) throw invalid({ o: [`"${unknown.replace(/^-/, '')}" is not a valid choice.`] });
   return terms[0]?.startsWith('-') ? 'DESC' : 'ASC';
@@ -146,14 +147,11 @@ const memberOf = ({ help, repeatable }: Filter): Field => ({
   ),
 });
 
-/** The members of a body; a form writes a list as JSON text, or repeats its field. */
+/** The members of a body that are parameters; a form writes a list as JSON text, or repeats its field. */
 function membersOf({ form, values }: Body): Readonly<Record<string, unknown>> {
-  if (!form) return values;
+  const known = Object.entries(historyFilters).filter(([name]) => values[name] !== undefined);
   return Object.fromEntries(
-    Object.entries(values).map(([name, value]) => [
-      name,
-      historyFilters[name]?.repeatable ? itemsOfForm(value) : value,
-    ]),
+    known.map(([name, { repeatable }]) => [name, form && repeatable ? itemsOfForm(values[name]) : values[name]]),
   );
 }
 

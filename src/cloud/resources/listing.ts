@@ -145,16 +145,21 @@ interface Order {
   readonly joins: Sql;
 }
 
+/** Orderings that bring a table of their own; SQLite joins 64 at most. */
+const mostJoined = 40;
+
 /** Orders a list of these kinds as `o` asks; default: newest first. */
 function orderOf(request: Request, kinds: readonly TypedKind[]): Order {
   const terms: Sql[] = [];
   const joins: Sql[] = [];
-  for (const asked of (request.query.one('o') ?? '').split(',').map((term) => term.trim())) {
+  for (const asked of new Set(request.query.list('o'))) {
     const name = asked.replace(/^-/, '');
     const direction = raw(asked.startsWith('-') ? 'DESC' : 'ASC');
     const joined = `ordered${joins.length}`;
     const values = valuesNamed(request, name);
     if (values) {
+      if (joins.length === mostJoined)
+        throw invalid({ o: [`Ensure this list has no more than ${mostJoined} values of SLA, monitoring and tags.`] });
       joins.push(sql` JOIN ${values} ${raw(joined)} ON ${raw(joined)}.resource_id = r.id`);
       terms.push(sql`${raw(joined)}.value ${direction}`);
     } else {

@@ -7,7 +7,7 @@ import { anyOf, right, staff, visibleTo } from '../../kernel/access/right.ts';
 import { ownsCustomer, ownsSomeCustomer } from '../../kernel/access/rights.ts';
 import { collection, type Row } from '../../kernel/collection/collection.ts';
 import { exampleLink } from '../../kernel/collection/example.ts';
-import { messages, type Values } from '../../kernel/collection/field.ts';
+import { messages, printed, type Values } from '../../kernel/collection/field.ts';
 import { exact, oneOf, partial, truth, uuidOf } from '../../kernel/collection/filter.ts';
 import { raw, sql, type Value } from '../../kernel/db/sql.ts';
 import { UploadedFile } from '../../kernel/http/body.ts';
@@ -98,7 +98,7 @@ export const settings = memoised((catalogue: Catalogue) =>
           (isStaff(request.caller) || ownsSomeCustomer(request.db, request.caller)),
     accepts: (request, name, row) =>
       !(name in optionFields(catalogue)) ||
-      optionNames(catalogue, row?.type ?? String(request.body().values.type)).includes(name),
+      optionNames(catalogue, row?.type ?? printed(request.body().values.type)).includes(name),
     create: {
       right: serviceManagers,
       check: (request, values) => {

@@ -4,6 +4,7 @@ import type { Request } from '../access/request.ts';
 import type { Config } from '../config/config.ts';
 import type { Value } from '../db/sql.ts';
 import { UploadedFile } from '../http/body.ts';
+import { ofBodies } from '../http/query.ts';
 import type { JsonSchema } from './json-schema.ts';
 import { type Json, notNullText, notNullTime, plainValue } from './representation.ts';
 
@@ -143,6 +144,11 @@ export function check<T>(
   return result.output;
 }
 
+/** Throws FieldError for a list of more items than any may have, before they are looked at (core.md 1.1 "Lists"). */
+export function demandFew(value: unknown): void {
+  if (Array.isArray(value) && value.length > ofBodies.most) throw new FieldError([ofBodies.message]);
+}
+
 /** What `inputOf` makes an input of. */
 export interface Acceptance<S extends v.GenericSchema, T> {
   /** What is accepted; its output is the value, unless `resolve` makes one of it. */
@@ -174,6 +180,7 @@ export function inputOf(writing: Writing<never>, acceptance: Acceptance<v.Generi
     unique: writing.unique,
     parse: (value, request, form) => {
       const given = coerce ? coerce(value, form) : value;
+      demandFew(given);
       if (given === null) {
         if (nullable) return null;
         throw new FieldError([messages.null]);

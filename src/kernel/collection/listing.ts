@@ -79,8 +79,8 @@ export class Listing {
 
   /** The JSON texts of the objects with these ids, in their order; `field=` of the request is heeded where it applies. */
   represent(request: Request, ids: readonly number[], parameters: Parameters = none): string[] {
-    if (ids.length === 0) return [];
     const text = this.#text(request);
+    if (ids.length === 0) return [];
     return request.db.named<string>(text, {
       ...viewerOf(request),
       ...this.spec.parameters?.(request),
@@ -153,8 +153,8 @@ export class Listing {
 
   #order(request: Request): Sql {
     const { alias, orderings, order } = this.spec;
-    const asked = Object.keys(orderings).length > 0 ? request.query.one('o') : undefined;
-    const terms = asked === undefined ? [order] : asked.split(',').map((term) => this.#ordering(request, term.trim()));
+    const asked = Object.keys(orderings).length > 0 ? request.query.list('o') : [];
+    const terms = asked.length === 0 ? [order] : asked.map((term) => this.#ordering(request, term));
     const directions = new Map<string, string>();
     for (const term of terms) {
       const column = term.replace(/^-/, '');

@@ -1,7 +1,16 @@
 import type { Request } from '../access/request.ts';
 import { raw, sql } from '../db/sql.ts';
 import { invalid } from '../http/error.ts';
-import { type Field, FieldError, type Fields, type Input, messages, type NewValues, type Values } from './field.ts';
+import {
+  demandFew,
+  type Field,
+  FieldError,
+  type Fields,
+  type Input,
+  messages,
+  type NewValues,
+  type Values,
+} from './field.ts';
 
 /** What a body is read for: creation, a whole update (PUT), or a partial one (PATCH). */
 export type Purpose = 'create' | 'replace' | 'change';
@@ -43,8 +52,9 @@ export function validate(
   for (const [name, field] of Object.entries(fields)) {
     const { input } = field;
     if (!input || !isWritable(field, request, purpose)) continue;
-    const given = formValue(field, values[name], form);
     try {
+      demandFew(values[name]);
+      const given = formValue(field, values[name], form);
       if (given === undefined) {
         if (input.required && purpose !== 'change') throw new FieldError([messages.required]);
         continue;

@@ -1,5 +1,6 @@
 import { errorOf } from '../present.ts';
-import { HttpError, invalidRequest } from './error.ts';
+import { HttpError, invalid, invalidRequest } from './error.ts';
+import { ofBodies } from './query.ts';
 
 /** A file of a multipart body. */
 export class UploadedFile {
@@ -17,6 +18,10 @@ export interface Body {
 }
 
 const deepest = 64;
+/** Values of a JSON body, and fields of a form: reading more would hold up everybody (core.md 1.1 "Lists"). */
+const mostValues = 200_000;
+const mostFields = 10_000;
+const mostFiles = 10;
 const nothing: Body = { form: false, values: {} };
 
 /** Reads a complete body. Throws (or rejects) 415, 400 as core.md 1.3 says. Only multipart is asynchronous. */
@@ -28,7 +33,7 @@ export function parseBody(content: Buffer, contentType: string | undefined): Bod
     case 'application/json':
       return { form: false, values: parseJson(content) };
     case 'application/x-www-form-urlencoded':
-      return { form: true, values: gather(new URLSearchParams(decode(content))) };
+      return { form: true, values: parseForm(decode(content)) };
     case 'multipart/form-data':
       return parseMultipart(content, named);
     default:
@@ -38,19 +43,22 @@ export function parseBody(content: Buffer, contentType: string | undefined): Bod
 
 function parseJson(content: Buffer): Record<string, unknown> {
   const text = decode(content);
+  const { depth, values } = measured(content);
+  const tooDeep = depth > deepest ? parseError(`nested deeper than ${deepest} levels`) : undefined;
+  if (values > mostValues) throw tooDeep ?? parseError(`more than ${mostValues} values`);
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (error) {
     throw parseError(errorOf(error).message);
   }
-  rejectDepth(value);
+  if (tooDeep) throw tooDeep;
   if (value === null) throw invalidRequest('No data provided');
   if (typeof value !== 'object' || Array.isArray(value)) {
     throw invalidRequest(`Invalid data. Expected a dictionary, but got ${kindName(value)}.`);
   }
   // A null prototype: a key such as "__proto__" or "constructor" is data here, never a way into the program.
-  return Object.assign(Object.create(null), value);
+  return Object.setPrototypeOf(value, null);
 }
 
 /** The name existing clients know for the kind of a JSON value. */
@@ -72,20 +80,57 @@ function decode(content: Buffer): string {
 
 const parseError = (text: string): HttpError => new HttpError(400, { detail: `JSON parse error - ${text}` });
 
-/** Throws 400 for JSON nested deeper than anything the API knows; walks without recursion. */
-function rejectDepth(value: unknown): void {
-  let level: unknown[] = [value];
-  for (let depth = 0; level.length > 0; depth++) {
-    if (depth > deepest) throw parseError(`nested deeper than ${deepest} levels`);
-    const next: unknown[] = [];
-    for (const item of level) {
-      if (typeof item !== 'object' || item === null) continue;
-      for (const member of Array.isArray(item) ? item : Object.values(item)) {
-        if (typeof member === 'object' && member !== null) next.push(member);
-      }
-    }
-    level = next;
+const [quote, backslash, comma, bracket, brace, bracketEnd, braceEnd] = [...'"\\,[{]}'].map((sign) =>
+  sign.charCodeAt(0),
+);
+
+/** How deep the lists and objects of a JSON text lie in each other, and about how many values there are. It is not parsed. */
+function measured(json: Buffer): { depth: number; values: number } {
+  let depth = 0;
+  let deepest = 0;
+  let values = 0;
+  let inText = false;
+  for (let i = 0; i < json.length; i++) {
+    const sign = json[i];
+    if (inText) {
+      if (sign === backslash) i++;
+      else if (sign === quote) inText = false;
+    } else if (sign === quote) inText = true;
+    else if (sign === comma) values++;
+    else if (sign === bracket || sign === brace) {
+      values++;
+      if (++depth > deepest) deepest = depth;
+    } else if (sign === bracketEnd || sign === braceEnd) depth--;
   }
+  // What lies in the outermost value is on the first level.
+  return { depth: deepest - 1, values };
+}
+
+/** The fields of a form. They are counted before they are decoded. Throws 400. */
+function parseForm(text: string): Record<string, unknown> {
+  const counts = new Map<string, number>();
+  let fields = 0;
+  for (let start = 0; start < text.length; ) {
+    const next = text.indexOf('&', start);
+    const end = next < 0 ? text.length : next;
+    const pair = text.slice(start, end);
+    const equals = pair.indexOf('=');
+    countField(counts, decodedName(equals < 0 ? pair : pair.slice(0, equals)));
+    if (++fields > mostFields)
+      throw new HttpError(400, { detail: `Form parse error - more than ${mostFields} fields` });
+    start = end + 1;
+  }
+  return gather(new URLSearchParams(text));
+}
+
+const decodedName = (name: string): string =>
+  /[%+]/.test(name) ? ([...new URLSearchParams(`${name}=`).keys()][0] ?? '') : name;
+
+/** Counts a field, of which a list has an item each. Throws 400. */
+function countField(counts: Map<string, number>, name: string): void {
+  const count = (counts.get(name) ?? 0) + 1;
+  if (count > ofBodies.most) throw invalid({ [name]: [ofBodies.message] });
+  counts.set(name, count);
 }
 
 function gather(pairs: Iterable<readonly [string, unknown]>): Record<string, unknown> {
@@ -106,18 +151,30 @@ async function parseMultipart(content: Buffer, contentType: string): Promise<Bod
     const malformed = (error: unknown): void =>
       reject(new HttpError(400, { detail: `Multipart form parse error - ${errorOf(error).message}` }));
     const pairs: [string, unknown][] = [];
+    const counts = new Map<string, number>();
     try {
       const limits = {
-        fields: 200,
-        files: 10,
-        parts: 210,
+        fields: mostFields,
+        files: mostFiles,
+        parts: mostFields + mostFiles,
         headerPairs: 50,
         fieldNameSize: 200,
         fieldSize: content.length,
         fileSize: content.length,
       };
       const reader = new Busboy({ headers: { 'content-type': contentType }, limits });
-      reader.on('field', (name, value) => pairs.push([name, value]));
+      const refuse = (): void => malformed(new Error(`more than ${mostFields} fields or ${mostFiles} files`));
+      reader.on('fieldsLimit', refuse);
+      reader.on('filesLimit', refuse);
+      reader.on('partsLimit', refuse);
+      reader.on('field', (name, value) => {
+        try {
+          countField(counts, name);
+          pairs.push([name, value]);
+        } catch (error) {
+          reject(error);
+        }
+      });
       reader.on('file', (name, stream, filename, _encoding, type) => {
         const chunks: Buffer[] = [];
         stream.on('data', (chunk: Buffer) => chunks.push(chunk));

@@ -24,10 +24,10 @@ export function historyPoints(values: ParameterSource): number[] {
 }
 
 function listed(points: readonly string[]): number[] {
-  const wrong = points.filter((point) => !isTimestamp(point));
-  if (wrong.length > 0) throw invalid({ point: wrong.map(notTimestamp) });
   if (points.length > mostPoints)
     throw invalid({ point: [`Ensure this field has no more than ${mostPoints} elements.`] });
+  const wrong = points.filter((point) => !isTimestamp(point));
+  if (wrong.length > 0) throw invalid({ point: wrong.map(notTimestamp) });
   return points.map(Number);
 }
 

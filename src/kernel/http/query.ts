@@ -10,11 +10,24 @@ const latestTimestamp = 253_402_300_799;
 export const booleanWord = (word: string): boolean | undefined =>
   trueWords.test(word) ? true : falseWords.test(word) ? false : undefined;
 
+/** How many values one parameter may have, and what is told of more (core.md 1.1 "Lists"). */
+interface ListRule {
+  readonly most: number;
+  readonly message: string;
+}
+
+const ofParameters: ListRule = { most: 100, message: 'Ensure this list has no more than 100 values.' };
+/** Those of lists in bodies, and of the points of a history. */
+export const ofBodies: ListRule = { most: 1000, message: 'Ensure this field has no more than 1000 elements.' };
+
 /** The parameters behind the `?`. An empty value counts as not given, flags excepted (core.md 1.9). */
 export class Query {
   readonly #values = new Map<string, string[]>();
 
-  constructor(readonly text: string) {
+  constructor(
+    readonly text: string,
+    private readonly listRule: ListRule = ofParameters,
+  ) {
     if (text === '') return;
     for (const [name, value] of new URLSearchParams(text)) {
       const values = this.#values.get(name);
@@ -23,29 +36,38 @@ export class Query {
     }
   }
 
-  /** The members of a body as parameters: lists are repeated ones, null is empty. */
+  /** The members of a body as parameters: lists are repeated ones, null is empty. Throws 400 for too long ones. */
   static of(members: Readonly<Record<string, unknown>>): Query {
     const text = (value: unknown): string =>
       value === null ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value);
+    for (const [name, value] of Object.entries(members))
+      if (Array.isArray(value) && value.length > ofBodies.most) throw invalid({ [name]: [ofBodies.message] });
     const pairs = Object.entries(members).flatMap(([name, value]) =>
       (Array.isArray(value) ? value : [value]).map((item): [string, string] => [name, text(item)]),
     );
-    return new Query(new URLSearchParams(pairs).toString());
+    return new Query(new URLSearchParams(pairs).toString(), ofBodies);
   }
 
-  /** The last value of a parameter, unless it is empty. */
+  /** The last value of a parameter, unless it is empty. Throws 400 for too many, as whatever reads values does. */
   one(name: string): string | undefined {
-    return this.#values.get(name)?.at(-1) || undefined;
+    return this.#given(name)?.at(-1) || undefined;
+  }
+
+  /** The values between the commas of a parameter, trimmed; empty when it is not given. Throws 400 for too many. */
+  list(name: string): string[] {
+    const values = this.one(name)?.split(',') ?? [];
+    this.#demandFew(name, values);
+    return values.map((value) => value.trim());
   }
 
   /** Every non-empty value of a parameter, in order. */
   all(name: string): string[] {
-    return this.#values.get(name)?.filter((value) => value !== '') ?? [];
+    return this.#given(name)?.filter((value) => value !== '') ?? [];
   }
 
   /** A presence flag: set by any value, also an empty one, except an explicit false. */
   flag(name: string): boolean {
-    const value = this.#values.get(name)?.at(-1);
+    const value = this.#given(name)?.at(-1);
     return value !== undefined && booleanWord(value) !== false;
   }
 
@@ -104,6 +126,18 @@ export class Query {
     );
     if (from !== undefined && to !== undefined && from >= to) throw invalidRequest('End must occur after start.');
     return { from, to };
+  }
+
+  /** The values of a parameter. Throws 400 for too many. */
+  #given(name: string): readonly string[] | undefined {
+    const values = this.#values.get(name);
+    if (values !== undefined && values.length > 1) this.#demandFew(name, values);
+    return values;
+  }
+
+  #demandFew(name: string, values: readonly string[]): void {
+    const { most, message } = name === 'point' ? ofBodies : this.listRule;
+    if (values.length > most) throw invalid({ [name]: [message] });
   }
 
   /** Names of all parameters given, each once. */

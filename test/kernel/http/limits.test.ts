@@ -134,12 +134,12 @@ async function connectionOf(request: () => Promise<unknown>): Promise<{ server: 
   return found;
 }
 
-limits('an order that names a column a thousand times is an order by that column', async () => {
+limits('an order that names a column a hundred times is an order by that column', async () => {
   await fixture.customer('a');
   await fixture.customer('b');
   const names = async (o: string) =>
     (await overWire(fixture.url, `GET /api/customers/?o=${o}&field=name HTTP/1.1`, ...head, '')).body;
-  assert.equal(await names(Array(2500).fill('-name').join()), await names('-name'));
+  assert.equal(await names(Array(100).fill('-name').join()), await names('-name'));
   assert.equal(await names('name,-name'), await names('name'));
 });
 

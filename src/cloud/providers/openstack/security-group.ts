@@ -1,5 +1,5 @@
 import type { Request } from '../../../kernel/access/request.ts';
-import { type NewValues, objectShape } from '../../../kernel/collection/field.ts';
+import { messages, type NewValues, objectShape } from '../../../kernel/collection/field.ts';
 import type { JsonSchema } from '../../../kernel/collection/json-schema.ts';
 import { computedValue } from '../../../kernel/collection/representation.ts';
 import { invalid } from '../../../kernel/http/error.ts';
@@ -53,7 +53,7 @@ function isNetwork(cidr: string): boolean {
 function parseRule(item: Item): NewRule {
   const given = item.protocol ?? '';
   const protocol = protocols.find((known) => known === given);
-  if (protocol === undefined) throw itemError('protocol', `"${String(given)}" is not a valid choice.`);
+  if (protocol === undefined) throw itemError('protocol', messages.choice(given));
   const needsPorts = protocol === 'tcp' || protocol === 'udp';
   const from = port(item.from_port, 'from_port', needsPorts ? undefined : -1);
   const to = port(item.to_port, 'to_port', needsPorts ? undefined : -1);

@@ -1,0 +1,137 @@
+/** Lists that are too long, in queries and bodies, and whole bodies that take long to read (core.md 1.1 "Lists"). */
+import * as assert from 'uvu/assert';
+import { suiteWithServer } from '../support/suite.ts';
+import { overWire } from '../support/wire.ts';
+
+const { test: lists, fixture } = suiteWithServer('long lists');
+
+const repeated = (name: string, count: number, value = 'x') => Array(count).fill(`${name}=${value}`).join('&');
+const values = 'Ensure this list has no more than 100 values.';
+const elements = 'Ensure this field has no more than 1000 elements.';
+const link = '/api/certifications/00000000000000000000000000000000/';
+
+const ask = async (target: string) => {
+  const { status, body } = await overWire(
+    fixture.url,
+    `GET ${target} HTTP/1.1`,
+    'Host: localhost',
+    `Authorization: Token ${fixture.staff.token}`,
+    '',
+  );
+  return [status, JSON.parse(body)];
+};
+
+lists('a parameter with more than a hundred values is 400, on every path that reads it', async () => {
+  for (const [path, name] of [
+    ['/api/alerts/', 'severity'],
+    ['/api/alerts/', 'alert_type'],
+    ['/api/events/', 'event_type'],
+    ['/api/resources/', 'tag'],
+    ['/api/resources/', 'rtag'],
+    ['/api/resources/', 'resource_type'],
+    ['/api/openstack-instances/', 'rtag'],
+    ['/api/customers/', 'field'],
+    ['/api/customers/', 'name'],
+    ['/api/stats/quota/', 'quota_name'],
+  ] as const) {
+    assert.equal([path, ...(await ask(`${path}?${repeated(name, 1000)}`))], [path, 400, { [name]: [values] }]);
+    const [status] = await ask(`${path}?${repeated(name, 100)}`);
+    assert.ok(status === 200 || status === 400, path);
+    if (!['event_type', 'severity', 'field', 'quota_name'].includes(name)) assert.is(status, 200, path);
+  }
+});
+
+lists('so is one with more than a hundred values between commas', async () => {
+  for (const path of ['/api/customers/', '/api/events/', '/api/resources/', '/api/openstack-instances/'])
+    assert.equal(await ask(`${path}?o=${Array(101).fill('name').join()}`), [400, { o: [values] }]);
+  assert.equal(await ask(`/api/users/?potential&potential_organization=${Array(101).fill('x').join()}`), [
+    400,
+    { potential_organization: [values] },
+  ]);
+});
+
+lists('more orderings by tags than SQLite joins tables are 400', async () => {
+  const tags = (count: number) => Array.from({ length: count }, (_, i) => `tag__${i}`).join();
+  assert.is((await ask(`/api/resources/?o=${tags(40)}`))[0], 200);
+  assert.equal(await ask(`/api/resources/?o=${tags(80)}`), [
+    400,
+    { o: ['Ensure this list has no more than 40 values of SLA, monitoring and tags.'] },
+  ]);
+});
+
+lists('a history has a thousand points', async () => {
+  assert.is((await ask(`/api/events/count/history/?${repeated('point', 1000, '1')}`))[0], 200);
+  assert.equal(await ask(`/api/events/count/history/?${repeated('point', 1001, '1')}`), [400, { point: [elements] }]);
+});
+
+lists('a list in a body has a thousand items at most, whatever they are and however it is written', async () => {
+  const { staff } = fixture;
+  const customer = await fixture.customer('Ministry');
+  const project = await fixture.project('Bridge', customer);
+  const links = Array(13_000).fill({ url: link });
+  const refused = [400, { certifications: [elements] }];
+  const told = async (method: string, path: string, body: unknown, type?: string) => {
+    const answer = await staff.send(method, path, body, type ? { 'Content-Type': type } : {});
+    return [answer.status, answer.body];
+  };
+  assert.equal(await told('POST', `${project.url}update_certifications/`, { certifications: links }), refused);
+  assert.equal(
+    await told(
+      'POST',
+      `${project.url}update_certifications/`,
+      new URLSearchParams({ certifications: JSON.stringify(links.slice(0, 1001)) }),
+    ),
+    refused,
+  );
+  const hook = (event_types: unknown) => ({ destination_url: 'http://203.0.113.9/', event_types });
+  const names = Array(90_000).fill('x');
+  assert.equal(await told('POST', '/api/hooks-web/', hook(names)), [400, { event_types: [elements] }]);
+  assert.equal(
+    await told('POST', '/api/hooks-web/', repeated('event_types', 70_000), 'application/x-www-form-urlencoded'),
+    [400, { event_types: [elements] }],
+  );
+  const form = new FormData();
+  for (let i = 0; i < 1001; i++) form.append('event_types', 'x');
+  assert.equal(await told('POST', '/api/hooks-web/', form), [400, { event_types: [elements] }]);
+  assert.equal(await told('POST', '/api/events/count/history/', { event_type: names }), [
+    400,
+    { event_type: [elements] },
+  ]);
+});
+
+lists('bodies of more values than can be read at once are 400', async () => {
+  const told = async (body: string, type: string) => {
+    const answer = await fixture.staff.send('POST', '/api/customers/', body, { 'Content-Type': type });
+    return [answer.status, answer.body];
+  };
+  assert.equal(await told(`{"name":[${Array(300_000).fill('[]').join()}]}`, 'application/json'), [
+    400,
+    { detail: 'JSON parse error - more than 200000 values' },
+  ]);
+  const fields = Array.from({ length: 10_001 }, (_, i) => `a${i}=`).join('&');
+  assert.equal(await told(fields, 'application/x-www-form-urlencoded'), [
+    400,
+    { detail: 'Form parse error - more than 10000 fields' },
+  ]);
+});
+
+lists('an object where a text is expected is an invalid value', async () => {
+  const odd = { toString: 1, valueOf: 1 };
+  const { staff } = fixture;
+  for (const [path, body] of [
+    ['/api/service-settings/', { name: 'x', type: odd }],
+    ['/api/customers/', { name: odd, country: odd }],
+    ['/api/hooks-web/', { destination_url: odd, event_types: [odd], content_type: odd }],
+    ['/api/users/', { username: odd, email: odd, is_staff: odd, token_lifetime: odd }],
+    ['/api-auth/password/', { username: odd, password: odd }],
+    ['/api/alerts/', { scope: odd, alert_type: odd, severity: odd, message: odd }],
+  ] as const) {
+    const answer = await staff.post(path, body);
+    assert.ok(
+      answer.status === 400 || answer.status === 401,
+      `${path} ${answer.status} ${JSON.stringify(answer.body)}`,
+    );
+  }
+});
+
+lists.run();
