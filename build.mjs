@@ -5,7 +5,7 @@
  *   node build.mjs start …      … build when stale, then `tenantry serve …` in this process
  *   node build.mjs test …       … check types and style, build when stale, then run the tests, all or those whose path has …
  *   node build.mjs bench …      … build when stale, then run the benchmarks
- *   node build.mjs chaos …      … build when stale, then kill the server over and over
+ *   node build.mjs chaos …      … build when stale, then kill the server over and over, and cut its power
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -71,7 +71,7 @@ const commands = {
   async chaos() {
     await install();
     if (isStale()) await build();
-    process.exitCode = await run(process.execPath, ['--import', 'tsx', 'test/chaos/kill.ts', ...options]);
+    process.exitCode = await run(process.execPath, ['--import', 'tsx', 'test/chaos/run.ts', ...options]);
   },
 };
 

@@ -45,7 +45,16 @@ export function openData(
   const unlock = serves && folder !== undefined ? lockFolder(folder, addon) : undefined;
   const file = folder === undefined ? ':memory:' : join(folder, databaseFile);
   try {
-    const db = Database.open(file, addon);
+    const db = Database.open(file, addon, {
+      mended: (message) => log.warn(message),
+      lost: (error) => {
+        log.fatal({ err: error }, 'nothing can be stored safely');
+        // Nobody catches it: the process ends.
+        setImmediate(() => {
+          throw error;
+        });
+      },
+    });
     db.define('country_name', countryName);
     migrate(db);
     if (serves && folder !== undefined)

@@ -2,9 +2,6 @@
  * Kills the server without warning, again and again, while clients write and a receiver of web hooks fails at random, and
  * checks that nothing was lost.
  *
- *   npm run chaos                   100 rounds, about three minutes
- *   npm run chaos -- --rounds 10
- *
  * After every start each write that was acknowledged is there. In the end each has its event, each hook got each event at
  * least once under one webhook-id, and the first attempts of a hook came in the order of the events. Prints the figures;
  * ends with a sentence and exit code 1 when something is not as it must be.
@@ -16,7 +13,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import { createServer, type Server } from '../../src/app/server.ts';
 import { settableClock } from '../../src/kernel/clock.ts';
 import { sql } from '../../src/kernel/db/sql.ts';
@@ -278,16 +274,4 @@ function compare(
       throw new Error(`The first attempts of the hook ${index} are out of order at ${astray}`);
   }
   return { events: told.size, deliveries: told.size * hooks };
-}
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const { values } = parseArgs({ options: { rounds: { type: 'string', default: '100' } } });
-  const figures = await chaos(
-    Number(values.rounds),
-    [join(project, 'dist/tenantry.mjs')],
-    (text) => void process.stderr.write(`${text}\n`),
-  );
-  process.stdout.write(
-    `${['| What | Count |', '|---|---|', ...Object.entries(figures).map(([name, count]) => `| ${name} | ${count} |`)].join('\n')}\n`,
-  );
 }

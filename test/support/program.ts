@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
-const file = fileURLToPath(new URL('../../dist/tenantry.mjs', import.meta.url));
+export const builtProgram = fileURLToPath(new URL('../../dist/tenantry.mjs', import.meta.url));
 
 export interface Ended {
   readonly code: number | null;
@@ -79,7 +79,7 @@ export class Program {
   /** Starts the program, behind a line of shell if one is given. */
   start(words: readonly string[], { env, shell }: Given = {}): ChildProcess {
     const behind = shell === undefined ? [] : ['sh', '-c', `${shell}; exec "$@"`, 'sh'];
-    const [command = '', ...rest] = [...behind, process.execPath, file, ...words];
+    const [command = '', ...rest] = [...behind, process.execPath, builtProgram, ...words];
     const child = spawn(command, rest, {
       cwd: this.folder,
       env: { PATH: process.env.PATH, TENANTRY_NATIVE_CACHE: this.native, ...env },

@@ -5,7 +5,7 @@
 import { statSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Addon } from '../native/native.ts';
-import { present } from '../present.ts';
+import { codeOf, present } from '../present.ts';
 import type { CheckpointOrder, LogState } from './checkpoints.ts';
 import { openHandle } from './handle.ts';
 
@@ -25,12 +25,12 @@ port.on('message', (message: 'checkpoint' | 'end') => {
   ending.refresh();
 });
 
-function checkpoint(): LogState {
+function checkpoint(): LogState & { readonly code?: string } {
   try {
     return present(handle.prepare<[], LogState>('PRAGMA wal_checkpoint(PASSIVE)').get());
-  } catch {
+  } catch (error) {
     // A full or failing disk: the log stays as it is, grows, and is tried again; who writes hears of it.
-    return { log: 0, checkpointed: 0 };
+    return { log: 0, checkpointed: 0, code: String(codeOf(error)) };
   }
 }
 

@@ -52,6 +52,8 @@ export class Checkpoints {
     private readonly handle: SQLite.Database,
     addon: Addon | undefined,
     private readonly failed: (error: unknown) => void,
+    /** Told of a checkpoint that the disk did not let happen. */
+    private readonly diskFailed: (error: unknown) => void,
   ) {
     this.#order = { file: handle.name, addon: addon && { file: addon.file, inode: addon.inode } };
     this.#look = handle.prepare('PRAGMA wal_checkpoint(NOOP)');
@@ -65,8 +67,9 @@ export class Checkpoints {
     try {
       const { checkpointed, log } = present(this.#look.get());
       if (!isDone || log - checkpointed >= longLag || log >= longLog) this.#moveLog(log, log - checkpointed);
-    } catch {
-      // The disk cannot do it now. What was committed is, and the next commit tries again.
+    } catch (error) {
+      // What was committed is, and the next commit tries again.
+      this.diskFailed(error);
     }
   }
 
@@ -100,7 +103,8 @@ export class Checkpoints {
   #start(): Worker | undefined {
     try {
       const thread = new Worker(embeddedCheckpointThread(), { eval: true, execArgv: [], workerData: this.#order });
-      thread.on('message', ({ checkpointed, log }: LogState) => {
+      thread.on('message', ({ checkpointed, code, log }: LogState & { readonly code?: string }) => {
+        if (code !== undefined) this.diskFailed(Object.assign(new Error('A checkpoint failed'), { code }));
         // A checkpoint that failed does not tell how long the log is.
         this.#isHeld = log >= this.#asked.log && checkpointed < this.#asked.log;
         this.#rest();

@@ -3,8 +3,10 @@ import type { Addon } from '../native/native.ts';
 import { present } from '../present.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { openOwnHandle } from './handle.ts';
+import { LogRepair, type LogReport } from './log-repair.ts';
 import { Reader } from './reader.ts';
 import { caseFold, type Sql, type Value } from './sql.ts';
+import { storageError } from './storage-error.ts';
 
 /**
  * The database: what it answers, and the one way to change anything.
@@ -22,16 +24,21 @@ export class Database extends Reader {
   #depth = 0;
   #batch: Batch | undefined;
   #checkpoints: Checkpoints | undefined;
+  readonly #log: LogRepair;
 
-  private constructor(handle: SQLite.Database) {
+  private constructor(handle: SQLite.Database, report: LogReport) {
     super(handle);
     this.#raw = handle;
+    this.#log = new LogRepair(handle, report);
     this.#versionSeen = this.#version();
   }
 
-  /** Opens (and creates) the file, or an in-memory database for `:memory:`. Throws when SQLite is too old or the file another program's. */
-  static open(file: string, addon?: Addon): Database {
-    const db = new Database(openOwnHandle(file, addon));
+  /**
+   * Opens (and creates) the file, or an in-memory database for `:memory:`. Throws when SQLite is too old or the file another
+   * program's. `report` is told when the disk fails; without it the process ends where nothing can be stored safely.
+   */
+  static open(file: string, addon?: Addon, report: LogReport = endProcess): Database {
+    const db = new Database(openOwnHandle(file, addon), report);
     db.define('fold', caseFold);
     return db;
   }
@@ -41,7 +48,7 @@ export class Database extends Reader {
    * `failed` is told when no thread can, and commits do it as before.
    */
   checkpointInThread(addon: Addon | undefined, failed: (error: unknown) => void): void {
-    this.#checkpoints = new Checkpoints(this.#raw, addon, failed);
+    this.#checkpoints = new Checkpoints(this.#raw, addon, failed, (error) => this.#log.failed(storageError(error)));
   }
 
   /** Resolves when the thread has moved what it was asked to: whoever writes much, without haste, waits so that the log does not grow. */
@@ -186,7 +193,8 @@ export class Database extends Reader {
       try {
         this.#exec('COMMIT');
       } catch (error) {
-        failure = error ?? new Error('COMMIT failed');
+        failure = storageError(error) ?? new Error('COMMIT failed');
+        this.#log.failed(failure);
         this.writes++;
         this.rollbackCount++;
         if (this.#raw.inTransaction) this.#exec('ROLLBACK');
@@ -226,6 +234,7 @@ export class Database extends Reader {
 
   #begin(): Batch {
     if (this.#batch) return this.#batch;
+    this.#log.require();
     this.#exec('BEGIN IMMEDIATE');
     // From here on nobody else writes.
     this.#noticeOthers();
@@ -251,13 +260,23 @@ export class Database extends Reader {
       return;
     }
     // A full disk or an I/O error ends the whole transaction: nobody in this batch may be told of success.
-    batch.failure ??= error ?? new Error('The transaction was lost');
+    batch.failure ??= storageError(error) ?? new Error('The transaction was lost');
+    this.#log.failed(batch.failure);
   }
 
   #exec(text: string): void {
     this.statements.rows(text).run();
   }
 }
+
+/** As an exception that nobody catches: who runs the process says how it ends. */
+const endProcess: LogReport = {
+  mended: () => undefined,
+  lost: (error) =>
+    void setImmediate(() => {
+      throw error;
+    }),
+};
 
 interface Batch {
   readonly waiting: ((error?: unknown) => void)[];

@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js';
-import { inNetworks, parseNetworks } from './networks.ts';
 import { present } from '../present.ts';
+import { inNetworks, parseNetworks } from './networks.ts';
 
 /** The message about a destination that the rule refuses, at creation and in the delivery log. */
 export const refusedDestination = 'Destination address is not allowed.';

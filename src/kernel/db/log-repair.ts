@@ -1,0 +1,116 @@
+/** The write-ahead log after a write or a sync of it has failed. See src/decisions/failed-syncs.md. */
+import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
+import type SQLite from 'better-sqlite3';
+import { StorageError } from './storage-error.ts';
+
+/** How long, in milliseconds, the log may stay as it is. */
+const patience = 10_000;
+/** Milliseconds between two attempts. */
+const pause = 100;
+const headerBytes = 32;
+const frameHeaderBytes = 24;
+
+/** Told of what happens to the log: that it is whole again, and, as an error, that it cannot be made so. */
+export interface LogReport {
+  readonly mended: (message: string) => void;
+  /** What was acknowledged is safe; nothing more can be. */
+  readonly lost: (error: Error) => void;
+}
+
+/**
+ * After a failed sync the kernel takes the pages for written. What housekeeping wrote without waiting for the disk may then
+ * be missing in the log, and all that is committed behind it, though synced, would be lost with the power. So nothing is
+ * committed before all of the log has been written again, is synced, and has been moved into the file.
+ */
+export class LogRepair {
+  #broken: { readonly error: unknown; readonly since: number; tried: number } | undefined;
+
+  constructor(
+    private readonly handle: SQLite.Database,
+    private readonly report: LogReport,
+  ) {}
+
+  /** To be told of every error that a commit, or a checkpoint in a thread, ended with. A full disk leaves what is there. */
+  failed(error: unknown): void {
+    if (error instanceof StorageError && error.reason === 'broken')
+      this.#broken ??= { error, since: performance.now(), tried: Number.NEGATIVE_INFINITY };
+  }
+
+  /** To be called before a transaction begins. Throws StorageError while the log cannot be made whole. */
+  require(): void {
+    const broken = this.#broken;
+    if (!broken) return;
+    const now = performance.now();
+    let problem: unknown = broken.error;
+    if (now - broken.tried > pause) {
+      broken.tried = now;
+      try {
+        this.#mend();
+        this.#broken = undefined;
+        this.report.mended('the disk failed; the write-ahead log has been written again, and nothing is lost');
+        return;
+      } catch (error) {
+        problem = error;
+      }
+    }
+    const sentence = `the disk fails, nothing can be stored safely: ${(problem as Error).message}`;
+    if (now - broken.since > patience) this.report.lost(new Error(sentence, { cause: problem }));
+    throw new StorageError('broken', sentence, problem);
+  }
+
+  #mend(): void {
+    const { handle } = this;
+    if (handle.memory) return;
+    // SQLite does not tell inside a transaction; where others begin the log anew in between, the next attempt finds out.
+    const [{ log }] = handle.pragma('wal_checkpoint(NOOP)') as [{ log: number }];
+    // Behind the lock: nobody else writes to the log meanwhile.
+    handle.exec('BEGIN IMMEDIATE');
+    try {
+      rewrite(`${handle.name}-wal`, log);
+    } finally {
+      handle.exec('ROLLBACK');
+    }
+    const [{ busy }] = handle.pragma('wal_checkpoint(TRUNCATE)') as [{ busy: number }];
+    if (busy !== 0) throw new Error('another process is reading the write-ahead log');
+  }
+}
+
+/** Writes a log, of which so many pages count, over itself and syncs it. Throws when what can be read of it is not whole. */
+function rewrite(file: string, pages: number): void {
+  const content = readFileSync(file);
+  if (pages > 0 && wholePages(content) < pages) throw new Error(`${file} cannot be read back`);
+  const descriptor = openSync(file, 'r+');
+  try {
+    for (let at = 0; at < content.length; ) at += writeSync(descriptor, content, at, content.length - at, at);
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Pages from the beginning of a log whose checksums are right (https://www.sqlite.org/fileformat2.html#walformat). */
+function wholePages(content: Buffer): number {
+  if (content.length < headerBytes) return 0;
+  const isBig = (content.readUInt32BE(0) & 1) === 1;
+  const read = (at: number): number => (isBig ? content.readUInt32BE(at) : content.readUInt32LE(at));
+  let [one, two] = [0, 0];
+  const add = (from: number, to: number): void => {
+    for (let at = from; at < to; at += 8) {
+      one = (one + read(at) + two) >>> 0;
+      two = (two + read(at + 4) + one) >>> 0;
+    }
+  };
+  const isWhole = (at: number): boolean => content.readUInt32BE(at) === one && content.readUInt32BE(at + 4) === two;
+  const pageBytes = content.readUInt32BE(8);
+  add(0, 24);
+  if (!isWhole(24)) return 0;
+  const salts = content.subarray(16, 24);
+  for (let count = 0; ; count++) {
+    const at = headerBytes + count * (frameHeaderBytes + pageBytes);
+    if (at + frameHeaderBytes + pageBytes > content.length || !content.subarray(at + 8, at + 16).equals(salts))
+      return count;
+    add(at, at + 8);
+    add(at + frameHeaderBytes, at + frameHeaderBytes + pageBytes);
+    if (!isWhole(at + 16)) return count;
+  }
+}

@@ -1,0 +1,32 @@
+/** Why nothing can be stored just now. */
+type Reason =
+  /** The disk is full. */
+  | 'full'
+  /** Another process has been writing for too long. */
+  | 'busy'
+  /** The disk fails. */
+  | 'broken';
+
+/** Nothing was changed, because nothing can be stored just now; `message` says why in a sentence. */
+export class StorageError extends Error {
+  constructor(
+    readonly reason: Reason,
+    message: string,
+    cause?: unknown,
+  ) {
+    super(message, { cause });
+  }
+}
+
+const reasons: readonly (readonly [RegExp, Reason, string])[] = [
+  [/^SQLITE_FULL/, 'full', 'the disk is full'],
+  [/^SQLITE_BUSY/, 'busy', 'another process is writing'],
+  [/^SQLITE_(IOERR|CORRUPT|READONLY|CANTOPEN)/, 'broken', 'the disk fails'],
+];
+
+/** The error itself, or what it says of the storage when SQLite threw it because of that. */
+export function storageError(error: unknown): unknown {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const [, reason, sentence] = reasons.find(([pattern]) => pattern.test(code)) ?? [];
+  return reason === undefined ? error : new StorageError(reason, `${sentence} (${code})`, error);
+}

@@ -1,0 +1,212 @@
+/*
+ * A disk that fails, for tests: preloaded into a process, it records what the process does to the files below FAULTS_FOLDER
+ * into FAULTS_TRACE, and lets syncs and writes fail as the numbers in the file FAULTS_CONTROL say.
+ *
+ * A record: operation (1 byte: W write, T truncate, S sync, U unlink, R rename), outcome (1: 0 done, 1 failed), length of the
+ * path (2), offset (8), length of the data (4), path, data; all little-endian. A failed sync is told once to every
+ * descriptor that was open then, as Linux does it, and leaves the pages clean: no later sync writes them.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define MOST_FILES 4096
+
+enum { FAIL_SYNC, NO_ROOM, FAIL_WRITE };
+
+static volatile int32_t *control;
+static int trace = -1;
+static char folder[4096];
+static size_t folder_length;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+/* Of a descriptor its path, and how many failed syncs of that path it has been told of. */
+static struct { char *path; int told; } files[MOST_FILES];
+/* Paths whose sync has failed, and how often. */
+static struct { char *path; int failures; } failed[64];
+
+#define REAL(name, ...) static typeof(name) *real; if (!real) real = dlsym(RTLD_NEXT, #name)
+
+static void prepare(void) {
+  const char *name = getenv("FAULTS_FOLDER"), *file = getenv("FAULTS_TRACE"), *numbers = getenv("FAULTS_CONTROL");
+  if (!name || !numbers) return;
+  folder_length = strlen(name);
+  memcpy(folder, name, folder_length + 1);
+  int (*real_open)(const char *, int, ...) = dlsym(RTLD_NEXT, "open");
+  if (file) trace = real_open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  int descriptor = real_open(numbers, O_RDWR | O_CLOEXEC);
+  control = mmap(NULL, 64, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+  if (control == MAP_FAILED) control = NULL;
+}
+
+static int wants(int number) { return control && control[number]; }
+
+static const char *path_of(int fd) {
+  pthread_once(&once, prepare);
+  return fd >= 0 && fd < MOST_FILES ? files[fd].path : NULL;
+}
+
+static int *failures_of(const char *path) {
+  for (int i = 0; i < 64; i++) {
+    if (!failed[i].path) failed[i].path = strdup(path);
+    if (strcmp(failed[i].path, path) == 0) return &failed[i].failures;
+  }
+  abort();
+}
+
+static void record(char operation, char outcome, const char *path, uint64_t offset, const void *data, uint32_t length) {
+  if (trace < 0) return;
+  unsigned char head[16];
+  uint16_t path_length = strlen(path);
+  head[0] = operation;
+  head[1] = outcome;
+  memcpy(head + 2, &path_length, 2);
+  memcpy(head + 4, &offset, 8);
+  memcpy(head + 12, &length, 4);
+  struct iovec parts[] = {{head, 16}, {(void *)path, path_length}, {(void *)data, length}};
+  if (writev(trace, parts, length ? 3 : 2) < 0) abort();
+}
+
+static int opened(int fd, const char *path) {
+  pthread_once(&once, prepare);
+  if (fd < 0 || fd >= MOST_FILES || !folder_length || strncmp(path, folder, folder_length) != 0) return fd;
+  size_t length = strlen(path);
+  /* What lies in memory only. */
+  if (length > 4 && strcmp(path + length - 4, "-shm") == 0) return fd;
+  pthread_mutex_lock(&lock);
+  files[fd].path = strdup(path);
+  files[fd].told = *failures_of(path);
+  pthread_mutex_unlock(&lock);
+  return fd;
+}
+
+#define OPEN(name)                                              \
+  int name(const char *path, int flags, ...) {                  \
+    REAL(name);                                                 \
+    va_list rest;                                               \
+    va_start(rest, flags);                                      \
+    mode_t mode = va_arg(rest, mode_t);                         \
+    va_end(rest);                                               \
+    int fd = real(path, flags, mode);                           \
+    if (fd >= 0 && (flags & O_TRUNC) && path_of(fd) == NULL) {  \
+      opened(fd, path);                                         \
+      if (path_of(fd)) record('T', 0, path, 0, NULL, 0);        \
+      return fd;                                                \
+    }                                                           \
+    return opened(fd, path);                                    \
+  }
+OPEN(open)
+OPEN(open64)
+
+int close(int fd) {
+  REAL(close);
+  if (path_of(fd)) {
+    pthread_mutex_lock(&lock);
+    free(files[fd].path);
+    files[fd].path = NULL;
+    pthread_mutex_unlock(&lock);
+  }
+  return real(fd);
+}
+
+static int refuses(int fd, off_t end) {
+  struct stat now;
+  if (wants(FAIL_WRITE)) return errno = EIO, 1;
+  if (wants(NO_ROOM) && fstat(fd, &now) == 0 && end > now.st_size) return errno = ENOSPC, 1;
+  return 0;
+}
+
+#define PWRITE(name, type)                                              \
+  ssize_t name(int fd, const void *data, size_t length, type offset) {  \
+    REAL(name);                                                         \
+    const char *path = path_of(fd);                                     \
+    if (!path) return real(fd, data, length, offset);                   \
+    if (refuses(fd, offset + length)) return -1;                        \
+    pthread_mutex_lock(&lock);                                          \
+    ssize_t written = real(fd, data, length, offset);                   \
+    if (written > 0) record('W', 0, path, offset, data, written);       \
+    pthread_mutex_unlock(&lock);                                        \
+    return written;                                                     \
+  }
+PWRITE(pwrite, off_t)
+PWRITE(pwrite64, off64_t)
+
+ssize_t write(int fd, const void *data, size_t length) {
+  REAL(write);
+  const char *path = path_of(fd);
+  if (!path) return real(fd, data, length);
+  off_t offset = lseek(fd, 0, SEEK_CUR);
+  if (refuses(fd, offset + length)) return -1;
+  pthread_mutex_lock(&lock);
+  ssize_t written = real(fd, data, length);
+  if (written > 0) record('W', 0, path, offset, data, written);
+  pthread_mutex_unlock(&lock);
+  return written;
+}
+
+static int synced(int fd, int (*real)(int)) {
+  const char *path = path_of(fd);
+  if (!path) return real(fd);
+  pthread_mutex_lock(&lock);
+  int *failures = failures_of(path), outcome = 0;
+  /* What is recorded here is on the disk by what the trace says; to wait for the disk of this machine adds nothing. */
+  if (wants(FAIL_SYNC)) {
+    ++*failures;
+    record('S', 1, path, 0, NULL, 0);
+  } else {
+    record('S', 0, path, 0, NULL, 0);
+  }
+  if (files[fd].told < *failures) {
+    files[fd].told = *failures;
+    errno = EIO;
+    outcome = -1;
+  }
+  pthread_mutex_unlock(&lock);
+  return outcome;
+}
+
+int fsync(int fd) { REAL(fsync); return synced(fd, real); }
+int fdatasync(int fd) { REAL(fdatasync); return synced(fd, real); }
+
+#define TRUNCATE(name, type)                                  \
+  int name(int fd, type length) {                             \
+    REAL(name);                                               \
+    const char *path = path_of(fd);                           \
+    if (path && refuses(fd, length)) return -1;               \
+    pthread_mutex_lock(&lock);                                \
+    int outcome = real(fd, length);                           \
+    if (path && outcome == 0) record('T', 0, path, length, NULL, 0); \
+    pthread_mutex_unlock(&lock);                              \
+    return outcome;                                           \
+  }
+TRUNCATE(ftruncate, off_t)
+TRUNCATE(ftruncate64, off64_t)
+
+int unlink(const char *path) {
+  REAL(unlink);
+  pthread_once(&once, prepare);
+  int outcome = real(path);
+  if (outcome == 0 && folder_length && strncmp(path, folder, folder_length) == 0) record('U', 0, path, 0, NULL, 0);
+  return outcome;
+}
+
+int rename(const char *from, const char *to) {
+  REAL(rename);
+  pthread_once(&once, prepare);
+  int outcome = real(from, to);
+  if (outcome == 0 && folder_length && strncmp(to, folder, folder_length) == 0)
+    record('R', 0, from, 0, to, strlen(to));
+  return outcome;
+}

@@ -1,0 +1,107 @@
+/** What a disk holds after the power failed, from the trace of what was done to it (faults.c). */
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+
+/** The disk writes a sector whole or not at all; of several it wrote any. */
+const sector = 512;
+const headBytes = 16;
+
+type Change = { readonly offset: number; readonly data: Buffer } | { readonly length: number };
+
+/** `length` bytes; behind them there is room. */
+interface Content {
+  bytes: Buffer;
+  length: number;
+}
+
+interface TracedFile {
+  /** What is on the disk for certain. */
+  durable: Content;
+  /** What has been done since the last sync, of which anything may be on the disk. */
+  pending: Change[];
+}
+
+/**
+ * Answers folders as the disk would have them after cuts of the power at these positions of a trace, one after the other.
+ * `chance` answers numbers from 0 to below 1. The folder is made anew for each cut.
+ */
+export function* lostPower(
+  trace: string,
+  cuts: readonly number[],
+  folder: string,
+  chance: () => number = Math.random,
+): Generator<number> {
+  const bytes = readFileSync(trace);
+  const files = new Map<string, TracedFile>();
+  let at = 0;
+  for (const cut of [...cuts].sort((a, b) => a - b)) {
+    for (let next = end(bytes, at); next <= cut; next = end(bytes, at)) {
+      replay(bytes, at, files, chance);
+      at = next;
+    }
+    rmSync(folder, { recursive: true, force: true });
+    mkdirSync(folder);
+    for (const [path, { durable, pending }] of files) {
+      const { bytes: left, length } = torn(durable, pending, chance);
+      writeFileSync(join(folder, basename(path)), left.subarray(0, length));
+    }
+    yield cut;
+  }
+}
+
+function end(bytes: Buffer, at: number): number {
+  if (at + headBytes > bytes.length) return Number.POSITIVE_INFINITY;
+  return at + headBytes + bytes.readUInt16LE(at + 2) + bytes.readUInt32LE(at + 12);
+}
+
+function replay(bytes: Buffer, at: number, files: Map<string, TracedFile>, chance: () => number): void {
+  const operation = String.fromCharCode(bytes[at] as number);
+  const hasFailed = bytes[at + 1] === 1;
+  const start = at + headBytes + bytes.readUInt16LE(at + 2);
+  const path = bytes.toString('utf8', at + headBytes, start);
+  const offset = Number(bytes.readBigUInt64LE(at + 4));
+  const data = bytes.subarray(start, start + bytes.readUInt32LE(at + 12));
+  const file = files.get(path) ?? { durable: { bytes: Buffer.alloc(0), length: 0 }, pending: [] };
+  files.set(path, file);
+  if (operation === 'W') file.pending.push({ offset, data });
+  else if (operation === 'T') file.pending.push({ length: offset });
+  else if (operation === 'S') {
+    // After a failed one the kernel takes all for written; some of it is, and nothing writes the rest any more.
+    file.durable = hasFailed ? torn(file.durable, file.pending, chance) : applied(file.durable, file.pending);
+    file.pending = [];
+  } else files.delete(path);
+  if (operation === 'R') files.set(data.toString(), file);
+}
+
+/** The content with all of the changes, which are made in it. */
+function applied(content: Content, changes: readonly Change[]): Content {
+  for (const change of changes) {
+    if ('length' in change) resize(content, change.length);
+    else {
+      resize(content, Math.max(content.length, change.offset + change.data.length));
+      change.data.copy(content.bytes, change.offset);
+    }
+  }
+  return content;
+}
+
+/** Some sectors of the changes, and those before some moment or all. */
+function torn(durable: Content, changes: readonly Change[], chance: () => number): Content {
+  const share = chance();
+  const some = changes.flatMap((change): Change[] => {
+    if ('length' in change) return chance() < share ? [change] : [];
+    const sectors: Change[] = [];
+    for (let i = 0; i < change.data.length; i += sector)
+      if (chance() < share) sectors.push({ offset: change.offset + i, data: change.data.subarray(i, i + sector) });
+    return sectors;
+  });
+  return applied({ bytes: Buffer.from(durable.bytes), length: durable.length }, some);
+}
+
+/** A file that was made longer holds zeros there. */
+function resize(content: Content, length: number): void {
+  if (length > content.bytes.length)
+    content.bytes = Buffer.concat([content.bytes, Buffer.alloc(2 * length - content.bytes.length)]);
+  if (length < content.length) content.bytes.fill(0, length, content.length);
+  content.length = length;
+}

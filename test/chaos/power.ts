@@ -1,0 +1,140 @@
+/**
+ * Cuts the power of a server whose disk now and then fails to sync, and checks that no acknowledged write is lost. The cuts
+ * are made afterwards, in the record of what was written and synced: at any moment, with any sectors of what was not synced.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import SQLite from 'better-sqlite3';
+import { FaultyDisk } from './faulty-disk.ts';
+import { lostPower } from './lost-power.ts';
+
+/** What the cuts came to. */
+export interface PowerFigures {
+  readonly cuts: number;
+  /** Writes that were acknowledged, and those that were answered 5xx. */
+  readonly writes: number;
+  readonly refused: number;
+  /** Times at which syncs failed for a while. */
+  readonly windows: number;
+  /** Cuts after which acknowledged writes are missing, and after which the database is damaged. */
+  readonly losses: number;
+  readonly damaged: number;
+}
+
+const writers = 4;
+/** Milliseconds for which syncs fail, and between two such times; both at most. */
+const failing = 60;
+const working = 400;
+
+const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+/** Lets a server work for so many milliseconds with the program that these words start, and cuts its power so often. */
+export async function losePower(
+  cuts: number,
+  milliseconds: number,
+  program: readonly string[],
+  fails = true,
+): Promise<PowerFigures> {
+  const disk = new FaultyDisk();
+  const options = ['--port', '0', '--data', disk.folder, '--native-cache', `${disk.folder}-native`];
+  const child = spawn(process.execPath, [...program, 'serve', ...options, '--log-level', 'silent'], {
+    env: { PATH: process.env.PATH, ...disk.environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let errors = '';
+  child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
+  try {
+    const [line] = (await Promise.race([once(createInterface(child.stdout), 'line'), once(child, 'close')])) as [
+      unknown,
+    ];
+    if (typeof line !== 'string') throw new Error(`The server does not start: ${errors}`);
+    const { url } = JSON.parse(line) as { url: string };
+    const token = await logIn(url, disk.folder);
+    const began = disk.position;
+    const written: { readonly uuid: string; readonly at: number }[] = [];
+    let refused = 0;
+    let isOver = false;
+    const write = async (): Promise<void> => {
+      while (!isOver) {
+        const answer = await post(url, token, '/api/customers/', { name: 'Customer' });
+        const at = disk.position;
+        if (answer.status === 201) written.push({ uuid: answer.body.uuid as string, at });
+        else if (answer.status >= 500) refused++;
+        else throw new Error(`A write was answered ${answer.status}: ${JSON.stringify(answer.body)}`);
+      }
+    };
+    const clients = Promise.all(Array.from({ length: writers }, write));
+    const windows = await failNowAndThen(disk, fails ? milliseconds : 0);
+    if (!fails) await pause(milliseconds);
+    isOver = true;
+    await clients;
+    child.kill('SIGKILL');
+    await once(child, 'close');
+    const over = disk.position;
+    const positions = Array.from({ length: cuts }, () => began + Math.floor((over - began) * Math.random()));
+    const after = join(disk.folder, '../after');
+    let [losses, damaged] = [0, 0];
+    for (const cut of lostPower(disk.trace, positions, after)) {
+      const present = survivors(join(after, 'tenantry.db'));
+      if (present === undefined) damaged++;
+      else if (written.some(({ at, uuid }) => at <= cut && !present.has(uuid))) losses++;
+    }
+    return { cuts, writes: written.length, refused, windows, losses, damaged };
+  } finally {
+    if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
+    disk.remove();
+  }
+}
+
+/** Answers how many times syncs failed. */
+async function failNowAndThen(disk: FaultyDisk, milliseconds: number): Promise<number> {
+  const end = performance.now() + milliseconds;
+  let windows = 0;
+  while (performance.now() < end) {
+    await pause(working * Math.random());
+    disk.set('sync', true);
+    await pause(failing * Math.random());
+    disk.set('sync', false);
+    windows++;
+  }
+  await pause(working);
+  return windows;
+}
+
+async function post(
+  url: string,
+  token: string,
+  path: string,
+  body: object,
+): Promise<{ status: number; body: Record<string, unknown> }> {
+  const response = await fetch(url + path, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', ...(token && { Authorization: `Token ${token}` }) },
+    body: JSON.stringify(body),
+  });
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+}
+
+async function logIn(url: string, folder: string): Promise<string> {
+  const password = readFileSync(join(folder, 'initial-password'), 'utf8').trim();
+  const { body } = await post(url, '', '/api-auth/password/', { username: 'admin', password });
+  return body.token as string;
+}
+
+/** The customers in a database after the power came back; undefined when it is damaged. */
+function survivors(file: string): ReadonlySet<string> | undefined {
+  let db: SQLite.Database | undefined;
+  try {
+    db = new SQLite(file, { fileMustExist: true });
+    db.pragma('synchronous = OFF');
+    if (db.pragma('integrity_check(1)', { simple: true }) !== 'ok') return undefined;
+    return new Set(db.prepare('SELECT uuid FROM customer').pluck().all() as string[]);
+  } catch {
+    return undefined;
+  } finally {
+    db?.close();
+  }
+}
