@@ -19,6 +19,7 @@ import { QueryCache } from '../kernel/db/query-cache.ts';
 import { caseFold, sql } from '../kernel/db/sql.ts';
 import { Router } from '../kernel/http/router.ts';
 import { openLog } from '../kernel/log.ts';
+import { KeptMails, mailFolder } from '../kernel/mail/kept-mails.ts';
 import { type Resolver, systemResolver } from '../kernel/net/resolver.ts';
 import { systemRandom } from '../kernel/random.ts';
 import { api } from './api.ts';
@@ -93,6 +94,7 @@ export function openDeployment(config: Config, opening: Opening): Opened {
     resolve: opening.resolve ?? systemResolver,
     passwords: new PasswordHasher(),
     secrets: openSecrets(config.encryption_keys, folder, random),
+    keptMails: new KeptMails(folder === undefined ? undefined : mailFolder(folder)),
     tokenUse: new TokenUse(),
     knownTokens: new QueryCache(db, knownTokens),
     isPath: (path) => router.find(path) !== undefined,

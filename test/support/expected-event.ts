@@ -11,6 +11,10 @@ export const by = (user: Json): Context => ({
   user_native_name: user.native_name,
 });
 
+/** A context without one of its keys. */
+export const without = (context: Context, key: string): Context =>
+  Object.fromEntries(Object.entries(context).filter(([name]) => name !== key));
+
 /** The user an operation changes. */
 export const affecting = (user: Json): Context => ({
   affected_user_uuid: user.uuid,

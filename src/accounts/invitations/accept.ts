@@ -2,14 +2,16 @@ import type { Request } from '../../kernel/access/request.ts';
 import { everybody } from '../../kernel/access/right.ts';
 import { action } from '../../kernel/collection/action.ts';
 import { boolean, orNull } from '../../kernel/collection/values.ts';
-import { caseFold, raw } from '../../kernel/db/sql.ts';
+import { caseFold } from '../../kernel/db/sql.ts';
 import { invalid } from '../../kernel/http/error.ts';
 import { json } from '../../kernel/http/reply.ts';
-import { grantRole, hasRole } from '../roles/roles.ts';
+import { hasRole } from '../roles/roles.ts';
 import { isEmailTaken, replaceEmail } from '../users/email.ts';
 import { type UserRow, userOf } from '../users/users.ts';
 import { answer } from './actions.ts';
-import { endInvitation, type InvitationRow, invitations, targetOf } from './invitations.ts';
+import { grantInvited, presentInviter } from './grant.ts';
+import { type InvitationRow, invitations, targetOf } from './invitations.ts';
+import { invitationOfSecret, knowing, presentedInvitation } from './presented.ts';
 
 const refusal = (detail: string): Error => invalid({ detail });
 
@@ -27,25 +29,21 @@ function rejectUnfit(request: Request, row: InvitationRow, user: UserRow, replac
 
 /** POST /api/user-invitations/<uuid>/accept/ */
 export const accept = action({
-  // Whoever knows the uuid may look at it.
-  on: {
-    path: invitations.path,
-    spec: invitations.spec,
-    find: (request): InvitationRow => invitations.find(request, raw('TRUE')),
-  },
+  on: { path: invitations.path, spec: invitations.spec, find: presentedInvitation },
   name: 'accept',
   summary: 'Accepts a pending invitation: the caller gets its role.',
   description: 'Accepts an invitation for the caller.',
-  right: everybody.as('everybody who knows the uuid'),
+  right: everybody.as(`everybody ${knowing}`),
   fields: { replace_email: orNull(boolean({ help: "Replaces the user's email by that of the invitation." })) },
   output: answer,
   refusalReason: (_, { state }) => (state === 'pending' ? undefined : 'Only pending invitation can be accepted.'),
   run: (request, row, { replace_email: replaces = false }) => {
+    const inviter = presentInviter(request, row);
     const user = userOf(request, request.caller.id);
     rejectUnfit(request, row, user, replaces === true);
-    grantRole(request, { ...targetOf(row), user: user.id, expires: null, author: row.created_by });
-    if (replaces) replaceEmail(request, user, row.email, false);
-    endInvitation(request, row.id, 'accepted');
+    grantInvited(request, row, inviter, user.id);
+    // Whoever has the secret reads what is mailed there.
+    if (replaces) replaceEmail(request, user, row.email, invitationOfSecret(request) !== undefined);
     return json({ detail: 'Invitation has been successfully accepted.' });
   },
 });

@@ -1,9 +1,8 @@
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
-import { raw } from '../../kernel/db/sql.ts';
 import { notFound, tooMany } from '../../kernel/http/error.ts';
 import { json } from '../../kernel/http/reply.ts';
 import { prefixOf } from '../../kernel/net/prefix.ts';
-import { invitations } from './invitations.ts';
+import { knowing, presentedInvitation } from './presented.ts';
 
 /** POST /api/user-invitations/<uuid>/check/: what a newcomer without an account has to know. */
 export const check: Endpoint = {
@@ -16,7 +15,7 @@ export const check: Endpoint = {
   operations: {
     POST: {
       summary: 'Answers the email of a pending invitation, and whether it asks for a civil number.',
-      allowedFor: 'Anybody who knows the uuid.',
+      allowedFor: `Anybody ${knowing}.`,
       output: {
         status: 200,
         shape: {
@@ -29,7 +28,7 @@ export const check: Endpoint = {
       handle: (request) => {
         const wait = request.app.invitationChecks.refusal(prefixOf(request.address), request.now);
         if (wait !== undefined) throw tooMany('Too many requests. Try again later.', wait);
-        const { civil_number: civilNumber, email, state } = invitations.find(request, raw('TRUE'));
+        const { civil_number: civilNumber, email, state } = presentedInvitation(request);
         if (state !== 'pending') throw notFound();
         return json({ email, ...(civilNumber !== '' && { civil_number_required: true }) });
       },

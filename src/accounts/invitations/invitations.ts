@@ -1,8 +1,8 @@
 import { newUuid } from '../../kernel/access/app.ts';
-import { isStaff, seesAll } from '../../kernel/access/caller.ts';
+import { isStaff } from '../../kernel/access/caller.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { type Right, right, rightVia, visibleTo } from '../../kernel/access/right.ts';
-import { ownsSomeCustomer } from '../../kernel/access/rights.ts';
+import { endlesslyOwnedCustomers, ownsSomeCustomer } from '../../kernel/access/rights.ts';
 import { collection, type Row } from '../../kernel/collection/collection.ts';
 import { exampleLink } from '../../kernel/collection/example.ts';
 import { type NewValues, readOnly, readOnlyText, readOnlyTime, uuidField } from '../../kernel/collection/field.ts';
@@ -10,12 +10,14 @@ import { exact, exactUuid, type Filter, linked, oneOf, uuidOf } from '../../kern
 import { link, selfLink } from '../../kernel/collection/links.ts';
 import { textValue } from '../../kernel/collection/representation.ts';
 import { choice, email, orNull, text } from '../../kernel/collection/values.ts';
+import type { Database } from '../../kernel/db/database.ts';
 import { raw, sql } from '../../kernel/db/sql.ts';
 import { invalid, invalidRequest } from '../../kernel/http/error.ts';
 import { customers } from '../customers/customers.ts';
-import { ownedCustomers, projectsOf, roleManagers } from '../permissions/permissions.ts';
+import { projectsOf, roleManagers } from '../permissions/permissions.ts';
 import { projects } from '../projects/projects.ts';
 import { type RoleScope, roleNames } from '../roles/roles.ts';
+import type { UserRow } from '../users/users.ts';
 import { linkTemplateProblem } from './link-template.ts';
 import { cancelMails, queueMail } from './mails.ts';
 
@@ -38,7 +40,8 @@ export type InvitationRow = Row &
     readonly email: string;
     readonly civil_number: string;
     readonly state: State;
-    readonly created_by: number | null;
+    /** Who created it, or sent it last. */
+    readonly inviter_id: number | null;
   };
 
 /** What the body of a new invitation says of where it leads. */
@@ -74,7 +77,7 @@ const fields = {
   link_template: text({
     max: 255,
     required: true,
-    help: 'Link in the mail; {uuid} in it stands for the uuid of the invitation.',
+    help: 'Link in the mail; {uuid} in it stands for a secret that only the mail tells, and accept and check take for the uuid.',
   }),
   email: email({
     required: true,
@@ -117,10 +120,12 @@ export const invitations = collection<InvitationRow>()({
   table: 'invitation',
   alias: 'i',
   fields,
-  visible: visibleTo('owners of the customer; staff and global support', (caller) => {
-    if (seesAll(caller)) return raw('TRUE');
-    const owned = ownedCustomers(caller);
-    return sql`i.customer_id IN (${owned}) OR i.project_id IN (${projectsOf(owned)})`;
+  // Who may invite there, as a condition.
+  visible: visibleTo(inviters.words, (caller, { owners_can_manage_owners: ownersInvite }) => {
+    if (caller.isStaff) return raw('TRUE');
+    const owned = endlesslyOwnedCustomers(caller);
+    const toProjects = sql`i.project_id IN (${projectsOf(owned)})`;
+    return ownersInvite ? sql`${toProjects} OR i.customer_id IN (${owned})` : toProjects;
   }),
   filters: {
     customer: toCustomers(exactUuid('c.uuid', 'Uuid of the customer; invitations to its projects count, too.')),
@@ -159,7 +164,7 @@ export const invitations = collection<InvitationRow>()({
         customer_id: customer ?? null,
         customer_role,
         created: now,
-        created_by: request.caller.id,
+        inviter_id: request.caller.id,
         expires: now + config.invitation_lifetime,
       });
       queueMail(request, id);
@@ -185,6 +190,10 @@ function placeOf({ customer, project }: Place): Pick<Target, 'structure' | 'scop
   if (customer) return { structure: 'customer', scope: customer };
   throw new Error('An invitation leads nowhere');
 }
+
+/** The active user who created an invitation, or sent it last. */
+export const inviterOf = (db: Database, row: InvitationRow): UserRow | undefined =>
+  db.get<UserRow>(sql`SELECT * FROM user WHERE id = ${row.inviter_id} AND is_active`);
 
 /** Ends a pending invitation; what has not been sent of it stays unsent. Must run inside a write. */
 export function endInvitation(

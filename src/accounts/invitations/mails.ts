@@ -1,4 +1,5 @@
 import { type Context, newOrderedUuids } from '../../kernel/access/app.ts';
+import { digestOfSecret, newMailedSecret } from '../../kernel/access/mailed-secrets.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { hour } from '../../kernel/clock.ts';
 import { BatchSizer } from '../../kernel/db/batch-sizer.ts';
@@ -8,16 +9,23 @@ import { tooMany } from '../../kernel/http/error.ts';
 /** The span of time of the setting invitation_mail_limit. */
 const limitSpan = hour;
 
-/** Queues the mail of an invitation, in place of one that is still to be sent. Throws 429 when the caller has caused too many. */
+/**
+ * Queues the mail of an invitation with a new secret, in place of one that is still to be sent and of its secret. The caller
+ * is the inviter from now on. Throws 429 when the caller has caused too many.
+ */
 export function queueMail(request: Request, invitation: number): void {
   const { caller, db, now } = request;
   if (!caller.isStaff) rejectTooMany(request);
   cancelMails(request, invitation);
-  const [uuid] = newOrderedUuids(request, 1);
+  // As many as were asked for.
+  const [uuid] = newOrderedUuids(request, 1) as [string];
+  const secret = newMailedSecret(request.app);
+  db.update('invitation', invitation, { secret_digest: digestOfSecret(secret), inviter_id: caller.id });
   const id = db.insert('invitation_mail', {
     uuid,
     invitation_id: invitation,
     user_id: caller.id,
+    secret: request.app.secrets.seal(secret, uuid),
     created: now,
     next_attempt: now,
   });
@@ -27,7 +35,7 @@ export function queueMail(request: Request, invitation: number): void {
 /** Gives up what is still to be sent of an invitation. */
 export function cancelMails({ app, now }: Pick<Context, 'app' | 'now'>, invitation: number): void {
   app.db.run(sql`
-    UPDATE invitation_mail SET status = 'canceled', next_attempt = NULL, finished = ${now}
+    UPDATE invitation_mail SET status = 'canceled', next_attempt = NULL, finished = ${now}, secret = NULL
     WHERE invitation_id = ${invitation} AND status = 'pending'`);
 }
 

@@ -15,7 +15,9 @@ interface DueMail {
   readonly invitation: InvitationRow & { readonly link_template: string };
   /** Name of the project or customer. */
   readonly name: string;
-  /** Name of whoever invites; null when that user is gone, and so is whoever sent the invitation again. */
+  /** The secret of its link, encrypted; null in mails from before there were secrets, whose link holds the uuid. */
+  readonly secret: Uint8Array | null;
+  /** Name of whoever invites; null when that user is gone. */
   readonly sender: string | null;
 }
 
@@ -29,7 +31,7 @@ export class InvitationOutbox implements Outbox<DueMail> {
   readonly #mailer: Mailer;
 
   constructor(private readonly app: App) {
-    this.#mailer = new Mailer({ ...app.config, log: app.log });
+    this.#mailer = new Mailer({ ...app.config, log: app.log, kept: app.keptMails });
   }
 
   due(now: number): { queues: readonly number[]; isMore: boolean } {
@@ -44,19 +46,12 @@ export class InvitationOutbox implements Outbox<DueMail> {
 
   next(id: number, now: number): DueMail | undefined {
     const { db } = this.app;
-    const mail = db.get<{
-      id: number;
-      uuid: string;
-      attempts: number;
-      invitation_id: number;
-      sender: string | null;
-    }>(sql`
-      SELECT m.id, m.uuid, m.attempts, m.invitation_id,
-        coalesce(nullif(inviter.full_name, ''), inviter.username, nullif(again.full_name, ''), again.username) AS sender
+    const mail = db.get<Omit<DueMail, 'invitation' | 'name'> & { invitation_id: number }>(sql`
+      SELECT m.id, m.uuid, m.attempts, m.secret, m.invitation_id,
+        coalesce(nullif(inviter.full_name, ''), inviter.username) AS sender
       FROM invitation_mail m
         JOIN invitation i ON i.id = m.invitation_id
-        LEFT JOIN user inviter ON inviter.id = i.created_by
-        LEFT JOIN user again ON again.id = m.user_id
+        LEFT JOIN user inviter ON inviter.id = i.inviter_id
       WHERE m.id = ${id} AND m.status = 'pending' AND m.next_attempt <= ${now}`);
     if (!mail) return undefined;
     const invitation = db.one<DueMail['invitation']>(sql`SELECT * FROM invitation WHERE id = ${mail.invitation_id}`);
@@ -72,9 +67,10 @@ export class InvitationOutbox implements Outbox<DueMail> {
     return this.#lane;
   }
 
-  async send({ invitation, name, sender, uuid }: DueMail, { now }: Context): Promise<Outcome> {
+  async send({ invitation, name, secret, sender, uuid }: DueMail, { now }: Context): Promise<Outcome> {
     const { role, structure } = targetOf(invitation);
-    const link = linkOf(invitation.link_template, invitation.uuid);
+    const key = secret === null ? invitation.uuid : this.app.secrets.open(secret, uuid);
+    const link = linkOf(invitation.link_template, key);
     const wording = wordingOf({ sender: sender ?? this.app.config.product_name, structure, name, role, link });
     const outcome = await this.#mailer.send({ ...wording, to: invitation.email, id: uuid, at: now });
     return outcome.status === 'sent' ? { status: 'delivered' } : outcome;
@@ -86,7 +82,7 @@ export class InvitationOutbox implements Outbox<DueMail> {
     // Canceled while it was under way: that stands.
     if (db.value(sql`SELECT 1 FROM invitation_mail WHERE id = ${mail.id} AND status = 'pending'`) === undefined) return;
     const result = afterAttempt(context, mail, outcome);
-    db.update('invitation_mail', mail.id, { ...result });
+    db.update('invitation_mail', mail.id, { ...result, ...(result.next_attempt === null && { secret: null }) });
     if (result.status === 'failed' || result.status === 'delivered')
       db.update('invitation', mail.invitation.id, { error_message: result.error_message });
   }

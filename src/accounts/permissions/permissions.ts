@@ -1,3 +1,4 @@
+import type { App } from '../../kernel/access/app.ts';
 import { type Caller, callerId, seesAll } from '../../kernel/access/caller.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import {
@@ -11,7 +12,7 @@ import {
   type Visibility,
   visibleTo,
 } from '../../kernel/access/right.ts';
-import { ownsCustomerUntil } from '../../kernel/access/rights.ts';
+import { ownsCustomerUntil, ownsUntil } from '../../kernel/access/rights.ts';
 import {
   connectedCustomers,
   customersWithRole,
@@ -21,6 +22,7 @@ import {
 import { collection, type Row } from '../../kernel/collection/collection.ts';
 import { all, raw, type Sql, sql } from '../../kernel/db/sql.ts';
 import { customerOfScope, grantRole, type RoleScope, revokeRole } from '../roles/roles.ts';
+import type { UserRow } from '../users/users.ts';
 import { customerFields, fieldsOf, filtersOf, orderings, projectFields } from './fields.ts';
 
 interface RoleRow extends Row {
@@ -91,6 +93,18 @@ export const roleManagers: Readonly<Record<RoleScope, Right<Tenure>>> = {
   customer: anyOf(staff, ownersUntil('customer').when('owners_can_manage_owners')),
   project: anyOf(staff, ownersUntil('project')),
 };
+
+/** The right of `roleManagers` of somebody who asks for nothing now: until when roles that they grant may last. Undefined: they may grant none. */
+export function rolesGrantedUntil(
+  { config, db }: Pick<App, 'config' | 'db'>,
+  user: Pick<UserRow, 'id' | 'is_staff'>,
+  structure: RoleScope,
+  scope: number,
+): number | null | undefined {
+  if (user.is_staff) return null;
+  if (structure === 'customer' && !config.owners_can_manage_owners) return undefined;
+  return ownsUntil(db, user, customerOfScope(db, structure, scope));
+}
 
 /** What a body says of the end of a role. */
 interface End {
@@ -181,7 +195,8 @@ const pastRoles = (structure: RoleScope) => ({
   key: 'pk' as const,
   visible: {
     ...sight[structure].past,
-    condition: (caller: Caller) => all([sql`r.ended IS NOT NULL`, sight[structure].past.condition(caller)]),
+    condition: (...asked: Parameters<Visibility['condition']>) =>
+      all([sql`r.ended IS NOT NULL`, sight[structure].past.condition(...asked)]),
   },
   filters: filtersOf(structure),
   orderings: orderings('r.ended'),

@@ -122,7 +122,7 @@ function stats(request: Request): Reply {
   const rows = request.db.all<{ severity: number; count: number }>(sql`
     SELECT a.severity, count(*) AS count
     FROM alert a
-    WHERE ${alerts(scopes).listing.condition(request, [visibleAlerts(scopes).condition(request.caller)])}
+    WHERE ${alerts(scopes).listing.condition(request, [visibleAlerts(scopes).condition(request.caller, request.config)])}
     GROUP BY a.severity`);
   const counts = new Map(rows.map(({ count, severity }) => [severity, count]));
   return json(Object.fromEntries(severityNames.map((name) => [name.toLowerCase(), counts.get(severities[name]) ?? 0])));

@@ -89,7 +89,7 @@ export function hookCollection(own: HookKindSpec): Collection<CommonFields, Hook
     fields,
     visible: {
       ...visibleHooks,
-      condition: (caller) => sql`h.kind = ${own.kind} AND ${visibleHooks.condition(caller)}`,
+      condition: (...asked) => sql`h.kind = ${own.kind} AND ${visibleHooks.condition(...asked)}`,
     },
     examples: { create: own.example, replace: own.example, change: { is_active: false } },
     filters: {

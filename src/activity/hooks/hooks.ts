@@ -20,7 +20,7 @@ function list(request: Request): Reply {
     ...kinds.map(
       ({ listing, spec }) =>
         () =>
-          listing.condition(request, [spec.visible.condition(request.caller)]),
+          listing.condition(request, [spec.visible.condition(request.caller, request.config)]),
     ),
   );
   const from = sql`FROM hook h WHERE ${any(conditions)}`;

@@ -11,7 +11,7 @@ export class EmailSender implements Sender {
   readonly #mailer: Mailer;
 
   constructor(private readonly app: App) {
-    this.#mailer = new Mailer({ ...app.config, log: app.log });
+    this.#mailer = new Mailer({ ...app.config, log: app.log, kept: app.keptMails });
   }
 
   async send(delivery: DueDelivery, { now }: Context): Promise<Outcome> {

@@ -36,7 +36,7 @@ function openAlerts(request: Request, about: Sql): number {
     request,
     sql`
       SELECT count(*) FROM alert a
-      WHERE a.closed IS NULL AND (${about}) AND (${visibleAlerts(request.app.scopes).condition(request.caller)})
+      WHERE a.closed IS NULL AND (${about}) AND (${visibleAlerts(request.app.scopes).condition(request.caller, request.config)})
       AND NOT (${among('a.alert_type', left)})`,
   );
 }

@@ -62,7 +62,7 @@ const pageOfKind = (
   orderings: orderingNames([typed]),
   run: (request, listing) =>
     resourcePage(request, {
-      conditions: [visible.condition(request.caller)],
+      conditions: [visible.condition(request.caller, request.config)],
       filters,
       kinds: [typed],
       represent: (ids) => listing.represent(request, ids),
@@ -75,7 +75,7 @@ export const collectionOf = memoised((typed: TypedKind): KindCollection => {
   const filters = { ...resourceFilters, ...kind.filters };
   const visible: KindSpec['visible'] = {
     ...resourceReaders,
-    condition: (caller) => sql`r.kind = ${name} AND ${resourceReaders.condition(caller)}`,
+    condition: (...asked) => sql`r.kind = ${name} AND ${resourceReaders.condition(...asked)}`,
   };
   return new Collection<KindFields, ResourceRow, NewOfKind>({
     path: kind.path,

@@ -160,7 +160,7 @@ function remove(request: Request, { key, table }: Measurement): Reply {
 function list(request: Request, measurement: Measurement): Reply {
   const { db, query } = request;
   const { key, order, table } = measurement;
-  const conditions: Sql[] = [readers.condition(request.caller)];
+  const conditions: Sql[] = [readers.condition(request.caller, request.config)];
   const scope = resourceParameter(request);
   if (scope) conditions.push(sql`m.resource_id = ${scope.id}`);
   rejectMalformedPeriod(request, key);

@@ -34,7 +34,10 @@ function listEndpoint(typed: TypedKind, listed: TypedKind, { condition, name }: 
         output: { status: 200, shape: { type: 'array', items: items.shape } },
         handle: (request) =>
           resourcePage(request, {
-            conditions: [items.spec.visible.condition(request.caller), condition(objects.find(request))],
+            conditions: [
+              items.spec.visible.condition(request.caller, request.config),
+              condition(objects.find(request)),
+            ],
             filters: {},
             kinds: [listed],
             represent: (ids) => items.listing.represent(request, ids, { detail: 0 }),

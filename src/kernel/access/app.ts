@@ -4,6 +4,7 @@ import type { Database } from '../db/database.ts';
 import type { QueryCache } from '../db/query-cache.ts';
 import type { IncomingRequest } from '../http/incoming-request.ts';
 import type { Log } from '../log.ts';
+import type { KeptMails } from '../mail/kept-mails.ts';
 import type { Resolver } from '../net/resolver.ts';
 import type { Actor, Caller } from './caller.ts';
 import type { PasswordHasher } from './passwords.ts';
@@ -38,6 +39,8 @@ export interface App {
   readonly isPath: (path: string) => boolean;
   /** Whether a path is that of an object, of whatever collection, that the caller of a request sees. */
   readonly isObject: (request: RequestContext, path: string) => boolean;
+  /** Mails that were not sent for want of a mail server. */
+  readonly keptMails: KeptMails;
   /** Told when something that these queues of an outbox are to send has been committed. */
   readonly wakeOutbox: (outbox: OutboxName, queues: readonly number[]) => void;
   /** How often the open check of invitations is called from an address. */

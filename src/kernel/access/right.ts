@@ -96,11 +96,11 @@ export const userIn = <K extends string>(column: K, words: string): Right<Readon
 /** Who sees an object: a condition on its row, and the words for it. */
 export interface Visibility {
   readonly allowedFor: string;
-  readonly condition: (caller: Caller) => Sql;
+  readonly condition: (caller: Caller, config: Config) => Sql;
 }
 
 /** Who sees the objects of a collection; the words are a sentence's, as those of a right. */
-export const visibleTo = (words: string, condition: (caller: Caller) => Sql): Visibility => ({
+export const visibleTo = (words: string, condition: Visibility['condition']): Visibility => ({
   allowedFor: right(words, () => true).allowedFor,
   condition,
 });

@@ -1,5 +1,5 @@
 import type { Database } from '../db/database.ts';
-import { sql } from '../db/sql.ts';
+import { type Sql, sql } from '../db/sql.ts';
 import type { Caller } from './caller.ts';
 
 /** Whether the caller is an active owner of the customer. */
@@ -16,12 +16,20 @@ export function ownsCustomerUntil(db: Database, caller: Caller, customer: number
   return own.expires === null || (until !== null && own.expires >= until);
 }
 
+/** Until when a user is an owner of the customer: null without end; undefined: not at all. */
+export const ownsUntil = (db: Database, user: Pick<Caller, 'id'>, customer: number): number | null | undefined =>
+  ownership(db, user, customer)?.expires;
+
+/** Customers that the caller owns by a role without an end, as a list of ids. */
+export const endlesslyOwnedCustomers = (caller: Caller): Sql =>
+  sql`SELECT customer_id FROM active_customer_role WHERE user_id = ${caller.id} AND role = 'owner' AND expires IS NULL`;
+
 /** Whether the caller is an active owner of some customer; `endless`: by a role without an end. */
 export const ownsSomeCustomer = (db: Database, caller: Caller, { endless = false } = {}): boolean =>
   db.value(sql`SELECT 1 FROM active_customer_role
     WHERE user_id = ${caller.id} AND role = 'owner' AND (expires IS NULL OR ${Number(!endless)})`) !== undefined;
 
-function ownership(db: Database, caller: Caller, customer: number): { expires: number | null } | undefined {
+function ownership(db: Database, caller: Pick<Caller, 'id'>, customer: number): { expires: number | null } | undefined {
   return db.get(sql`SELECT expires FROM active_customer_role
     WHERE customer_id = ${customer} AND user_id = ${caller.id} AND role = 'owner'`);
 }

@@ -11,6 +11,7 @@ const sealed: readonly { readonly table: string; readonly column: string; readon
     column,
     uuid: 'uuid',
   })),
+  { table: 'invitation_mail', column: 'secret', uuid: 'uuid' },
   { table: 'resource', column: 'secrets', uuid: 'uuid' },
   { table: 'job', column: 'secrets', uuid: "ifnull((SELECT uuid FROM resource WHERE id = resource_id), '')" },
 ];

@@ -31,10 +31,15 @@ export class Collection<F extends Fields, R extends Row, A = NewValues<F>> imple
   }
 
   /** The row a path names, if the caller sees it. The only way from a uuid in a URL to a row. Throws 404. */
-  find(request: Request, visible: Sql = this.spec.visible.condition(request.caller)): R {
+  find(request: Request, visible: Sql = this.visible(request)): R {
     const row = this.#seek(request, visible);
     if (!row) throw notFound();
     return row;
+  }
+
+  /** Condition: the caller of a request sees the row. */
+  visible({ caller, config }: Request): Sql {
+    return this.spec.visible.condition(caller, config);
   }
 
   #seek(request: Request, visible: Sql): R | undefined {
@@ -50,7 +55,7 @@ export class Collection<F extends Fields, R extends Row, A = NewValues<F>> imple
   visibleId(request: Request, uuid: string): number | undefined {
     const { alias, table } = this.spec;
     return request.db.value<number>(sql`SELECT ${raw(alias)}.id FROM ${raw(table)} ${raw(alias)}
-      WHERE ${raw(alias)}.uuid = ${uuid} AND (${this.spec.visible.condition(request.caller)})`);
+      WHERE ${raw(alias)}.uuid = ${uuid} AND (${this.visible(request)})`);
   }
 
   /** The JSON text of one object as the caller sees it. */
@@ -60,8 +65,8 @@ export class Collection<F extends Fields, R extends Row, A = NewValues<F>> imple
   }
 
   list(request: Request): Reply {
-    const { page, visible } = this.spec;
-    return page ? page.run(request, this.listing) : this.listing.page(request, [visible.condition(request.caller)]);
+    const { page } = this.spec;
+    return page ? page.run(request, this.listing) : this.listing.page(request, [this.visible(request)]);
   }
 
   retrieve(request: Request): Reply {
@@ -134,7 +139,7 @@ export class Collection<F extends Fields, R extends Row, A = NewValues<F>> imple
       name: `${kind} Instance`,
       description,
       operations: this.#detailOperations(),
-      shows: (request) => this.#seek(request, this.spec.visible.condition(request.caller)) !== undefined,
+      shows: (request) => this.#seek(request, this.visible(request)) !== undefined,
       actions: (request) => this.#detailActions(request),
       ...(this.spec.options && { metadata: (request: Request) => this.#describeObject(request) }),
     };

@@ -55,6 +55,10 @@ export const settings = {
   ),
   invitation_mail_limit: integer(100, 'Invitation mails that a user other than staff may cause in an hour.'),
   invitation_lifetime: duration<number>(7 * day, 'How long an invitation can be accepted.'),
+  invitation_accept_by_uuid: flag(
+    true,
+    'The uuid of an invitation, which those who may invite see, accepts it like the secret in its mail.',
+  ),
   validate_invitation_email: flag(false, 'An invitation is accepted only by a user with its email address.'),
   authentication_methods: list(['LOCAL_SIGNIN'], 'Ways to log in: LOCAL_SIGNIN, SAML2.', (item) => {
     if (item !== 'LOCAL_SIGNIN' && item !== 'SAML2')
@@ -100,7 +104,7 @@ export const settings = {
   hooks_per_user: integer(50, 'Hooks of every kind that a user other than staff may have.'),
   hooks_allowed_networks: networks('Private and local networks that hooks may send to all the same.'),
   smtp_url: remoteAddress(
-    'Mail server: smtp:// (encrypted where it offers STARTTLS) or smtps://, [user:password@]host[:port]; default: mails are only logged.',
+    'Mail server: smtp:// (encrypted where it offers STARTTLS) or smtps://, [user:password@]host[:port]; default: mails are written to files in the folder mail of the data folder.',
     ['smtp:', 'smtps:'],
   ),
   email_from: text(null, 'Sender of mails; required with smtp_url.'),

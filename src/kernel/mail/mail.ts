@@ -1,6 +1,7 @@
-import type { Transporter } from 'nodemailer';
+import type { SendMailOptions, Transporter } from 'nodemailer';
 import type { Log } from '../log.ts';
 import { errorOf } from '../present.ts';
+import type { KeptMails } from './kept-mails.ts';
 
 /** One mail to one person; sender and transport are the deployment's. */
 export interface Mail {
@@ -24,10 +25,12 @@ export type MailOutcome =
 const patience = 10_000;
 
 interface MailerOptions {
-  /** The setting; null: mails are only logged. */
+  /** The setting; null: mails are kept, not sent. */
   readonly smtp_url: string | null;
   readonly email_from: string | null;
   readonly log: Log;
+  /** Where mails go without a mail server. */
+  readonly kept: KeptMails;
   /** A certificate authority to trust besides the system's, in PEM. */
   readonly authority?: string;
 }
@@ -48,13 +51,10 @@ export class Mailer {
     this.#from = options.email_from ?? '';
   }
 
-  /** Never rejects: what went wrong is in the outcome. Without a mail server the mail is written to the log. */
+  /** Never rejects: what went wrong is in the outcome. Without a mail server the mail is kept, and its outcome is `skipped`. */
   async send(mail: Mail): Promise<MailOutcome> {
     const { smtp_url: address } = this.#options;
-    if (!address) {
-      this.#log.info({ to: mail.to, subject: mail.subject, text: mail.text }, 'mail is not sent: smtp_url is not set');
-      return { status: 'skipped', error: 'No mail server is set up.' };
-    }
+    if (!address) return this.#keep(mail);
     const breaker = new AbortController();
     this.#underWay.add(breaker);
     const deadline = setTimeout(
@@ -64,17 +64,7 @@ export class Mailer {
     try {
       this.#transport ??= openTransport(address, this.#options.authority);
       const transport = await this.#transport;
-      await transport.sendMail({
-        from: this.#from,
-        to: { name: '', address: mail.to },
-        subject: mail.subject,
-        text: mail.text,
-        html: mail.html,
-        messageId: `<${mail.id}@${this.#from.match(/@([\w.-]+)/)?.[1] ?? 'localhost'}>`,
-        date: new Date(mail.at / 1000),
-        headers: { 'Auto-Submitted': 'auto-generated' },
-        signal: breaker.signal,
-      });
+      await transport.sendMail({ ...this.#message(mail), signal: breaker.signal });
       return { status: 'sent' };
     } catch (error) {
       const outcome = failure(errorOf(breaker.signal.aborted ? breaker.signal.reason : error));
@@ -83,6 +73,35 @@ export class Mailer {
     } finally {
       clearTimeout(deadline);
       this.#underWay.delete(breaker);
+    }
+  }
+
+  #message(mail: Mail): SendMailOptions {
+    return {
+      from: this.#from,
+      to: { name: '', address: mail.to },
+      subject: mail.subject,
+      text: mail.text,
+      html: mail.html,
+      messageId: `<${mail.id}@${this.#from.match(/@([\w.-]+)/)?.[1] ?? 'localhost'}>`,
+      date: new Date(mail.at / 1000),
+      headers: { 'Auto-Submitted': 'auto-generated' },
+    };
+  }
+
+  /** The log names the file, not the text: the links of mails are secrets. */
+  async #keep(mail: Mail): Promise<MailOutcome> {
+    try {
+      const { createTransport } = await import('nodemailer');
+      const composer = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
+      const { message } = await composer.sendMail(this.#message(mail));
+      const file = this.#options.kept.keep(message as Buffer, mail.at);
+      this.#log.info({ mail: mail.id, ...(file !== undefined && { file }) }, 'mail is not sent: smtp_url is not set');
+      return { status: 'skipped', error: 'No mail server is set up.' };
+    } catch (error) {
+      const reason = errorOf(error).message;
+      this.#log.warn({ mail: mail.id, reason }, 'mail could not be kept');
+      return { status: 'failed', error: reason, code: undefined, final: false };
     }
   }
 

@@ -281,15 +281,15 @@ GET    /api/user-invitations/                                    -         200 2
 POST   /api/user-invitations/                                    own       201 403 201 403 403 403 403 400 401 401
 POST   /api/user-invitations/                                    customer  201 403 403 403 403 403 403 400 401 401
 POST   /api/user-invitations/                                    foreign   201 403 400 400 400 400 400 400 401 401
-GET    /api/user-invitations/:key/                               own       200 200 200 404 404 404 404 404 401 401
-GET    /api/user-invitations/:key/                               customer  200 200 200 404 404 404 404 404 401 401
-GET    /api/user-invitations/:key/                               foreign   200 200 404 404 404 404 404 404 401 401
-POST   /api/user-invitations/:key/cancel/                        own       200 403 200 404 404 404 404 404 401 401
-POST   /api/user-invitations/:key/cancel/                        customer  200 403 403 404 404 404 404 404 401 401
-POST   /api/user-invitations/:key/cancel/                        foreign   200 403 404 404 404 404 404 404 401 401
-POST   /api/user-invitations/:key/send/                          own       200 403 200 404 404 404 404 404 401 401
-POST   /api/user-invitations/:key/send/                          customer  200 403 403 404 404 404 404 404 401 401
-POST   /api/user-invitations/:key/send/                          foreign   200 403 404 404 404 404 404 404 401 401
+GET    /api/user-invitations/:key/                               own       200 404 200 404 404 404 404 404 401 401
+GET    /api/user-invitations/:key/                               customer  200 404 404 404 404 404 404 404 401 401
+GET    /api/user-invitations/:key/                               foreign   200 404 404 404 404 404 404 404 401 401
+POST   /api/user-invitations/:key/cancel/                        own       200 404 200 404 404 404 404 404 401 401
+POST   /api/user-invitations/:key/cancel/                        customer  200 404 404 404 404 404 404 404 401 401
+POST   /api/user-invitations/:key/cancel/                        foreign   200 404 404 404 404 404 404 404 401 401
+POST   /api/user-invitations/:key/send/                          own       200 404 200 404 404 404 404 404 401 401
+POST   /api/user-invitations/:key/send/                          customer  200 404 404 404 404 404 404 404 401 401
+POST   /api/user-invitations/:key/send/                          foreign   200 404 404 404 404 404 404 404 401 401
 POST   /api/user-invitations/:key/accept/                        own       200 200 200 200 400 400 400 200 401 401
 POST   /api/user-invitations/:key/accept/                        customer  200 200 400 400 200 200 200 200 401 401
 POST   /api/user-invitations/:key/accept/                        foreign   200 200 200 200 200 200 200 200 401 401
@@ -317,9 +317,9 @@ DELETE /api/customer-permissions/:key/                           foreign   204 4
 DELETE /api/customer-permissions/:key/                           self      .   .   204 403 .   .   .   .   .   .
 PATCH  /api/quotas/:key/                                         customer  200 403 403 403 403 403 403 404 401 401
 POST   /api/user-invitations/                                    customer  201 403 201 403 403 403 403 400 401 401
-POST   /api/user-invitations/:key/cancel/                        customer  200 403 200 404 404 404 404 404 401 401
-POST   /api/user-invitations/:key/send/                          customer  200 403 200 404 404 404 404 404 401 401
-POST   /api/user-invitations/:key/send/                          foreign   200 403 404 404 404 404 404 404 401 401
+POST   /api/user-invitations/:key/cancel/                        customer  200 404 200 404 404 404 404 404 401 401
+POST   /api/user-invitations/:key/send/                          customer  200 404 200 404 404 404 404 404 401 401
+POST   /api/user-invitations/:key/send/                          foreign   200 404 404 404 404 404 404 404 401 401
 `;
 
 interface Row {

@@ -3,6 +3,7 @@ import type { SMTPServerAuthentication, SMTPServerAuthenticationResponse, SMTPSe
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { openLog } from '../../../src/kernel/log.ts';
+import { KeptMails } from '../../../src/kernel/mail/kept-mails.ts';
 import { type Mail, Mailer, type MailOutcome } from '../../../src/kernel/mail/mail.ts';
 import { certificate } from '../../support/certificate.ts';
 import { withFastTimers } from '../../support/fast-timers.ts';
@@ -10,6 +11,7 @@ import { Mailbox } from '../../support/mailbox.ts';
 
 const test = suite('mail');
 const { log, close } = openLog('silent');
+const kept = new KeptMails(undefined);
 test.after(close);
 
 const mail: Mail = {
@@ -37,6 +39,7 @@ async function sent(options: SMTPServerOptions, address: (port: number) => strin
   const mailer = new Mailer({
     smtp_url: address(mailbox.port),
     email_from: 'noreply@example.com',
+    kept,
     log,
     ...(trusted !== undefined && { authority: trusted }),
   });
@@ -101,6 +104,7 @@ test('a server that is no mail server, or hangs up, is a failure that may pass',
   const mailer = new Mailer({
     smtp_url: `smtp://127.0.0.1:${(rude.address() as AddressInfo).port}`,
     email_from: 'a@example.com',
+    kept,
     log,
   });
   const outcome = (await mailer.send(mail)) as Extract<MailOutcome, { status: 'failed' }>;
@@ -114,6 +118,7 @@ test('a mail server that says nothing is given 10 seconds; then it is a failure 
   const mailer = new Mailer({
     smtp_url: `smtp://127.0.0.1:${(mute.address() as AddressInfo).port}`,
     email_from: 'a@example.com',
+    kept,
     log,
   });
   const waits = await withFastTimers(async () => {
@@ -146,6 +151,7 @@ async function endless(): Promise<{
   const mailer = new Mailer({
     smtp_url: `smtp://127.0.0.1:${(server.address() as AddressInfo).port}`,
     email_from: 'a@example.com',
+    kept,
     log,
   });
   return { mailer, connected: connection.then(() => undefined), closed, close: () => server.close() };
@@ -173,7 +179,7 @@ test('a mailer that is closed breaks off what it is sending', async () => {
 
 test('what stands in the mail can not add headers or recipients', async () => {
   const mailbox = await Mailbox.start();
-  const mailer = new Mailer({ smtp_url: `smtp://127.0.0.1:${mailbox.port}`, email_from: 'a@example.com', log });
+  const mailer = new Mailer({ smtp_url: `smtp://127.0.0.1:${mailbox.port}`, email_from: 'a@example.com', kept, log });
   await mailer.send({ ...mail, subject: 'Hello\r\nBcc: eve@example.com\r\n\r\nbody', to: 'alice@example.com' });
   const [received] = mailbox.take();
   assert.equal([received?.recipient, received?.bcc, received?.text?.trim()], ['alice@example.com', undefined, 'Text']);

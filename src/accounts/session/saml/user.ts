@@ -1,11 +1,11 @@
 import { affectedUser } from '../../../activity/events/context.ts';
 import { record } from '../../../activity/events/record.ts';
 import type { Context } from '../../../kernel/access/app.ts';
-import type { Actor } from '../../../kernel/access/caller.ts';
 import type { Request } from '../../../kernel/access/request.ts';
 import { type AttributeMapping, type MappedField, mappedFields } from '../../../kernel/config/saml.ts';
 import { caseFold, sql } from '../../../kernel/db/sql.ts';
 import { acceptableValues } from '../../users/acceptable-values.ts';
+import { actorOf } from '../../users/actor.ts';
 import { verifyEmail } from '../../users/email.ts';
 import { insertUser, type UserRow, updateUser, userOf } from '../../users/users.ts';
 
@@ -62,11 +62,4 @@ const actedBy = ({ address, app, now }: Request, user: UserRow): Context => ({
   address,
   now,
   actor: actorOf(user),
-});
-
-const actorOf = (user: UserRow): Actor => ({
-  uuid: user.uuid,
-  username: user.username,
-  fullName: user.full_name,
-  nativeName: user.native_name,
 });

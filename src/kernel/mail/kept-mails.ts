@@ -1,0 +1,59 @@
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** The folder in the data folder for mails that were not sent for want of a mail server. */
+export const mailFolder = (folder: string): string => join(folder, 'mail');
+
+const keptFiles = 1000;
+const keptInMemory = 100;
+const fileName = /^[\dTZ-]+-\d+\.eml$/;
+
+/**
+ * Mails of a deployment without a mail server: files of the data folder that only the operator reads, or, without a
+ * folder, memory. The newest are kept. They are no part of backups.
+ */
+export class KeptMails {
+  /** Names of the files, oldest first; read with the first mail. */
+  #files: string[] | undefined;
+  readonly #inMemory: Buffer[] = [];
+
+  /** `folder` is the one for mails; undefined keeps them in memory. */
+  constructor(private readonly folder: string | undefined) {}
+
+  /** The newest mails that are kept in memory, oldest first, as RFC 5322 has them. */
+  get inMemory(): readonly Buffer[] {
+    return this.#inMemory;
+  }
+
+  /** Keeps a mail of this instant (in microseconds); answers its file, undefined when there is no folder. Throws what the disk says. */
+  keep(message: Buffer, at: number): string | undefined {
+    if (this.folder === undefined) {
+      this.#inMemory.push(message);
+      if (this.#inMemory.length > keptInMemory) this.#inMemory.shift();
+      return undefined;
+    }
+    mkdirSync(this.folder, { recursive: true, mode: 0o700 });
+    this.#files ??= filesIn(this.folder);
+    const name = this.#write(this.folder, message, at, this.#files);
+    for (const old of this.#files.splice(0, this.#files.length - keptFiles))
+      rmSync(join(this.folder, old), { force: true });
+    return join(this.folder, name);
+  }
+
+  /** Numbers the mails of a second. */
+  #write(folder: string, message: Buffer, at: number, files: string[]): string {
+    const time = new Date(at / 1000).toISOString().replace(/\.\d+/, '').replaceAll(':', '-');
+    for (let number = 1; ; number++) {
+      const name = `${time}-${number}.eml`;
+      if (files.includes(name)) continue;
+      writeFileSync(join(folder, name), message, { mode: 0o600, flag: 'wx', flush: true });
+      files.push(name);
+      return name;
+    }
+  }
+}
+
+const filesIn = (folder: string): string[] =>
+  readdirSync(folder)
+    .filter((name) => fileName.test(name))
+    .sort((a, b) => a.localeCompare(b, 'en', { numeric: true }));

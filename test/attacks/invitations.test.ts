@@ -1,0 +1,251 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { ServerOptions } from '../../src/app/server.ts';
+import { raw } from '../../src/kernel/db/sql.ts';
+import { affecting, expectedEvent, inProject } from '../support/expected-event.ts';
+import { type Client, Fixture, type Json } from '../support/fixture.ts';
+import { newestSecret } from '../support/kept-mails.ts';
+import { type Personas, parts, personas } from '../support/personas.ts';
+
+const test = suite('invitations as an attacker sees them (services.md 10)');
+const fixture = new Fixture();
+let people: Personas;
+
+async function begin(options: ServerOptions = {}): Promise<void> {
+  await fixture.open(options);
+  people = await personas(fixture);
+  await fixture.user('newcomer', { email: 'newcomer@example.com' });
+  fixture.events();
+}
+test.after.each(() => fixture.close());
+
+const gone = [404, { detail: 'Not found.' }];
+const revoked = [409, { detail: 'The inviter may not invite any more.' }];
+const accepted = [200, { detail: 'Invitation has been successfully accepted.' }];
+
+async function invite(client: Client = fixture.staff, fields: Json = {}): Promise<Json> {
+  const { body, status } = await client.post('/api/user-invitations/', {
+    link_template: 'https://app.example.com/{uuid}/',
+    email: 'new@example.com',
+    project: people.project.url,
+    project_role: 'manager',
+    ...fields,
+  });
+  assert.is(status, 201, JSON.stringify(body));
+  return body;
+}
+const toCustomer = (): Json => ({
+  project: null,
+  project_role: null,
+  customer: people.customer.url,
+  customer_role: 'owner',
+});
+const act = async (client: Client, key: string, action: string, body?: unknown): Promise<[number, Json]> => {
+  const answer = await client.post(`/api/user-invitations/${key}/${action}/`, body);
+  return [answer.status, answer.body];
+};
+const newcomer = (): Client => fixture.as('newcomer');
+const rolesOf = async (username: string): Promise<Json[]> => {
+  const [user] = (await fixture.staff.get(`/api/users/?username=${username}`)).body;
+  return [
+    ...(await fixture.staff.get(`/api/customer-permissions/?user=${user.uuid}`)).body,
+    ...(await fixture.staff.get(`/api/project-permissions/?user=${user.uuid}`)).body,
+  ];
+};
+
+test('an invitation is listed and shown only to those who may send it: global support finds none to accept', async () => {
+  await begin();
+  const [project, customer] = [await invite(), await invite(fixture.staff, toCustomer())];
+  const listed = async (client: Client): Promise<string[]> =>
+    (await client.get('/api/user-invitations/?o=created')).body.map(({ uuid }: Json) => uuid).sort();
+  for (const part of parts) {
+    const client = people.clients[part];
+    const seen = part === 'staff' ? [project, customer] : part === 'owner' ? [project] : [];
+    assert.equal(await listed(client), seen.map(({ uuid }) => uuid).sort(), part);
+    for (const invitation of [project, customer]) {
+      const answer = await client.get(invitation.url);
+      const isSeen = seen.includes(invitation);
+      assert.equal([answer.status, answer.body], isSeen ? [200, invitation] : gone, part);
+      if (isSeen) continue;
+      for (const action of ['cancel', 'send']) assert.equal(await act(client, invitation.uuid, action), gone, part);
+    }
+  }
+});
+
+test('with owners_can_manage_owners an owner sees invitations to the customer, too; one whose role ends sees none at all', async () => {
+  await begin({ owners_can_manage_owners: true });
+  await invite();
+  await invite(fixture.staff, toCustomer());
+  assert.is((await people.clients.owner.get('/api/user-invitations/')).body.length, 2);
+  await fixture.grant(people.customer, await fixture.user('passing'), 'owner', '2018-01-05T04:47:29Z');
+  const passing = fixture.as('passing');
+  assert.equal((await passing.get('/api/user-invitations/')).body, []);
+  for (const { uuid } of (await fixture.staff.get('/api/user-invitations/')).body)
+    assert.equal(await act(passing, uuid, 'send'), gone);
+});
+
+test('the secret stands in the mail and nowhere else: not in answers, lists, events, nor in the database or the log', async () => {
+  const data = mkdtempSync(join(tmpdir(), 'tenantry-secrets-'));
+  await begin({ ephemeral: false, data });
+  const lines: unknown[] = [];
+  const { log } = fixture.server.app;
+  for (const level of ['info', 'warn', 'error'] as const)
+    log[level] = ((...line: unknown[]) => lines.push(line)) as typeof log.info;
+  const invitation = await invite();
+  await fixture.server.settled();
+  const mail = readFileSync(join(data, 'mail', '2018-01-05T04-47-04Z-1.eml'), 'utf8');
+  const secret = /app\.example\.com\/([0-9a-f]{32})\//.exec(mail)?.[1] as string;
+  assert.not(mail.includes(invitation.uuid));
+  assert.match(secret, /^[0-9a-f]{32}$/);
+  const answers = [
+    invitation,
+    (await fixture.staff.get(invitation.url)).body,
+    (await fixture.staff.get('/api/user-invitations/')).body,
+    (await fixture.staff.get('/api/events/')).body,
+    fixture.server.app.db.all(raw('SELECT hex(secret), hex(secret_digest) FROM invitation_mail, invitation')),
+    lines,
+  ];
+  assert.not(JSON.stringify(answers).toLowerCase().includes(secret));
+  for (const file of ['tenantry.db', 'tenantry.db-wal'])
+    if (existsSync(join(data, file))) assert.not(readFileSync(join(data, file), 'latin1').includes(secret), file);
+  await fixture.close();
+  rmSync(data, { recursive: true });
+});
+
+test('accept and check take the secret in the place of the uuid; every other call takes the uuid alone', async () => {
+  await begin();
+  await invite();
+  const secret = await newestSecret(fixture);
+  assert.equal(await act(fixture.anonymous, secret, 'check'), [200, { email: 'new@example.com' }]);
+  assert.equal(await act(fixture.anonymous, secret.toUpperCase(), 'check'), [200, { email: 'new@example.com' }]);
+  for (const action of ['cancel', 'send']) assert.equal(await act(fixture.staff, secret, action), gone);
+  assert.is((await fixture.staff.get(`/api/user-invitations/${secret}/`)).status, 404);
+  assert.equal(await act(newcomer(), secret, 'accept'), accepted);
+  assert.equal(await act(fixture.anonymous, secret, 'check'), gone);
+});
+
+test('without invitation_accept_by_uuid the uuid accepts and checks nothing', async () => {
+  await begin({ invitation_accept_by_uuid: false });
+  const { uuid } = await invite();
+  const secret = await newestSecret(fixture);
+  assert.equal(await act(newcomer(), uuid, 'accept'), gone);
+  assert.is((await newcomer().options(`/api/user-invitations/${uuid}/accept/`)).status, 404);
+  assert.equal(await act(fixture.anonymous, uuid, 'check'), gone);
+  assert.equal(await act(newcomer(), secret, 'accept'), accepted);
+});
+
+test('send makes another secret: the one before opens nothing any more', async () => {
+  await begin({ invitation_accept_by_uuid: false });
+  const { uuid } = await invite();
+  const first = await newestSecret(fixture);
+  assert.is((await act(fixture.staff, uuid, 'send'))[0], 200);
+  const second = await newestSecret(fixture);
+  assert.is.not(first, second);
+  assert.equal(await act(newcomer(), first, 'accept'), gone);
+  assert.equal(await act(newcomer(), second, 'accept'), accepted);
+});
+
+test('a secret is kept encrypted while its mail waits, and not at all when it is sent or given up', async () => {
+  await begin({ smtp_url: 'smtp://127.0.0.1:1', email_from: 'noreply@example.com' });
+  const stored = (): unknown[] =>
+    fixture.server.app.db.values(raw('SELECT secret IS NOT NULL FROM invitation_mail ORDER BY id'));
+  const { uuid } = await invite();
+  await fixture.server.settled();
+  assert.equal(stored(), [1], 'it is tried again');
+  await act(fixture.staff, uuid, 'send');
+  await fixture.server.settled();
+  assert.equal(stored(), [0, 1], 'another takes its place');
+  await act(fixture.staff, uuid, 'cancel');
+  assert.equal(stored(), [0, 0]);
+});
+
+test('an invitation from before there were secrets is accepted by its uuid, while that is taken, and gets a secret when it is sent', async () => {
+  await begin();
+  const { uuid } = await invite();
+  const { db } = fixture.server.app;
+  db.write(() => db.run(raw('UPDATE invitation SET secret_digest = NULL')));
+  assert.equal(await act(fixture.anonymous, uuid, 'check'), [200, { email: 'new@example.com' }]);
+  await act(fixture.staff, uuid, 'send');
+  assert.equal(await act(fixture.anonymous, await newestSecret(fixture), 'check'), [200, { email: 'new@example.com' }]);
+  assert.equal(await act(newcomer(), uuid, 'accept'), accepted);
+});
+
+test('an inviter who lost the role, was deactivated or deleted invites nobody any more; the invitation stays pending', async () => {
+  const losses: Readonly<Record<string, () => Promise<unknown>>> = {
+    'the role is revoked': async () =>
+      fixture.staff.delete((await rolesOf('owner')).find(({ role }) => role === 'owner').url),
+    'the role has ended': async () => {
+      await fixture.staff.patch((await rolesOf('owner'))[0].url, { expiration_time: '2018-01-05T04:48:00Z' });
+      fixture.clock.advance(60);
+      fixture.server.tick();
+    },
+    deactivated: () => fixture.staff.patch(people.users.owner.url, { is_active: false }),
+    deleted: () => fixture.staff.delete(people.users.owner.url),
+  };
+  for (const [loss, lose] of Object.entries(losses)) {
+    await begin();
+    const { url, uuid } = await invite(people.clients.owner);
+    const secret = await newestSecret(fixture);
+    await lose();
+    fixture.events();
+    for (const key of [secret, uuid]) assert.equal(await act(newcomer(), key, 'accept'), revoked, loss);
+    assert.equal([await rolesOf('newcomer'), fixture.events()], [[], []], loss);
+    assert.is((await fixture.staff.get(url)).body.state, 'pending', loss);
+    assert.equal(await act(fixture.staff, uuid, 'send'), [
+      200,
+      { detail: 'Invitation sending has been successfully scheduled.' },
+    ]);
+    assert.equal(await act(newcomer(), uuid, 'accept'), accepted, loss);
+    await fixture.close();
+  }
+});
+
+test('staff who are staff no more, and owners of a customer since owners may not invite there, invite nobody', async () => {
+  await begin();
+  const boss = await fixture.user('boss', { is_staff: true });
+  const { uuid } = await invite(fixture.as('boss'), toCustomer());
+  await fixture.staff.patch(boss.url, { is_staff: false });
+  assert.equal(await act(newcomer(), uuid, 'accept'), revoked);
+  await fixture.grant(people.customer, boss, 'owner');
+  assert.equal(await act(newcomer(), uuid, 'accept'), revoked, 'that is no right to invite owners');
+});
+
+test('the state is told before the inviter, and the inviter before what the caller lacks', async () => {
+  await begin();
+  const { uuid } = await invite(people.clients.owner, { civil_number: '1' });
+  await fixture.staff.patch(people.users.owner.url, { is_active: false });
+  assert.equal(await act(newcomer(), uuid, 'accept', { replace_email: 'x' }), [
+    400,
+    { replace_email: ['"x" is not a valid boolean.'] },
+  ]);
+  assert.equal(await act(newcomer(), uuid, 'accept'), revoked);
+  await act(fixture.staff, uuid, 'cancel');
+  assert.equal(await act(newcomer(), uuid, 'accept'), [409, { detail: 'Only pending invitation can be accepted.' }]);
+});
+
+test("a role that an owner gives ends with the owner's; the event tells the inviter, without an address", async () => {
+  await begin();
+  const { uuid } = await invite(people.clients.owner);
+  const end = '2018-02-01T00:00:00Z';
+  await fixture.staff.patch((await rolesOf('owner'))[0].url, { expiration_time: end });
+  fixture.events();
+  assert.equal(await act(newcomer(), uuid, 'accept'), accepted);
+  const [{ created_by, expiration_time, role }] = (await rolesOf('newcomer')) as [Json];
+  assert.equal([role, expiration_time, created_by], ['manager', end, people.users.owner.url]);
+  const { uuid: owner } = people.users.owner;
+  assert.equal(fixture.events(), [
+    expectedEvent(
+      'role_granted',
+      'User newcomer has gained role of Manager in project Rocket.',
+      { user_uuid: owner, user_username: 'owner', user_full_name: '', user_native_name: '' },
+      inProject(people.project, people.customer),
+      affecting((await fixture.staff.get('/api/users/?username=newcomer')).body[0]),
+      { structure_type: 'project', role_name: 'Manager' },
+    ),
+  ]);
+});
+
+test.run();

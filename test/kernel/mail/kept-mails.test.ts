@@ -1,0 +1,71 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { openLog } from '../../../src/kernel/log.ts';
+import { KeptMails } from '../../../src/kernel/mail/kept-mails.ts';
+import { Mailer } from '../../../src/kernel/mail/mail.ts';
+
+const test = suite('mails without a mail server (services.md 10.6)');
+const { log, close } = openLog('silent');
+test.after(close);
+
+const at = 1_515_127_624_000_000;
+let folder: string;
+test.before.each(() => {
+  folder = join(mkdtempSync(join(tmpdir(), 'tenantry-mails-')), 'mail');
+});
+test.after.each(() => rmSync(join(folder, '..'), { recursive: true }));
+
+test('each is a file with the time and a number, which only the operator reads; the log names it', async () => {
+  const lines: unknown[] = [];
+  log.info = ((...line: unknown[]) => lines.push(line)) as typeof log.info;
+  const mailer = new Mailer({ smtp_url: null, email_from: null, log, kept: new KeptMails(folder) });
+  const mail = { to: 'alice@example.com', subject: 'Subject', text: 'Text', html: '<p>Text</p>', id: 'id', at };
+  for (let i = 0; i < 2; i++)
+    assert.equal(await mailer.send(mail), { status: 'skipped', error: 'No mail server is set up.' });
+  const files = ['2018-01-05T04-47-04Z-1.eml', '2018-01-05T04-47-04Z-2.eml'];
+  assert.equal(readdirSync(folder).sort(), files);
+  assert.equal(
+    lines,
+    files.map((file) => [{ mail: 'id', file: join(folder, file) }, 'mail is not sent: smtp_url is not set']),
+  );
+  const file = join(folder, files[0] as string);
+  assert.equal([statSync(file).mode & 0o777, statSync(folder).mode & 0o777], [0o600, 0o700]);
+  const text = readFileSync(file, 'utf8');
+  for (const line of ['To: alice@example.com', 'Subject: Subject', 'Message-ID: <id@localhost>', 'Text'])
+    assert.ok(text.split('\r\n').includes(line), line);
+});
+
+test('the newest 1,000 files are kept, those of earlier starts among them; other files stay', () => {
+  mkdirSync(folder);
+  for (let second = 0; second < 999; second++) {
+    const time = new Date(at / 1000 + second * 1000).toISOString().slice(0, 19).replaceAll(':', '-');
+    writeFileSync(join(folder, `${time}Z-1.eml`), 'x');
+  }
+  writeFileSync(join(folder, 'notes.txt'), 'mine');
+  const second = new KeptMails(folder);
+  for (let i = 0; i < 11; i++) second.keep(Buffer.from('x'), at + 999 * 1_000_000);
+  const files = readdirSync(folder);
+  assert.is(files.length, 1001);
+  assert.ok(files.includes('notes.txt'));
+  assert.not(files.includes('2018-01-05T04-47-13Z-1.eml'), 'the tenth');
+  assert.ok(files.includes('2018-01-05T04-47-14Z-1.eml'), 'the eleventh');
+  assert.ok(files.includes('2018-01-05T05-03-43Z-11.eml'));
+});
+
+test('without a folder the newest 100 are kept in memory', () => {
+  const kept = new KeptMails(undefined);
+  for (let i = 0; i < 105; i++) assert.is(kept.keep(Buffer.from(String(i)), at), undefined);
+  assert.equal([kept.inMemory.length, String(kept.inMemory[0]), String(kept.inMemory.at(-1))], [100, '5', '104']);
+});
+
+test('a mail that can not be written is a failure that may pass', async () => {
+  writeFileSync(folder, 'in the way');
+  const mailer = new Mailer({ smtp_url: null, email_from: null, log, kept: new KeptMails(folder) });
+  const outcome = await mailer.send({ to: 'a@example.com', subject: 's', text: 't', html: 'h', id: 'id', at });
+  assert.equal([outcome.status, (outcome as { final: boolean }).final], ['failed', false]);
+});
+
+test.run();
