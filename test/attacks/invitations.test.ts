@@ -248,4 +248,30 @@ test("a role that an owner gives ends with the owner's; the event tells the invi
   ]);
 });
 
+test('validate_invitation_email is not met by an email that the user wrote himself', async () => {
+  await begin({ validate_invitation_email: true });
+  const mismatch = [400, { detail: 'Invitation and user emails mismatch.' }];
+  const { uuid } = await invite();
+  const secret = await newestSecret(fixture);
+  const [me] = (await newcomer().get('/api/users/?current')).body;
+  const own = await newcomer().patch(me.url, { email: 'new@example.com', agree_with_policy: true });
+  assert.is(own.status, 200, JSON.stringify(own.body));
+  for (const key of [uuid, secret]) assert.equal(await act(newcomer(), key, 'accept'), mismatch);
+  await fixture.staff.patch(me.url, { email: 'other@example.com' });
+  await fixture.staff.patch(me.url, { email: 'NEW@example.com' });
+  assert.equal(await act(newcomer(), uuid, 'accept'), accepted, 'written by staff');
+});
+
+test('an email that an invitation replaces is verified by the secret alone, not by the uuid', async () => {
+  await begin({ validate_invitation_email: false });
+  const verified = (): unknown =>
+    fixture.server.app.db.value(raw("SELECT email_verified FROM user WHERE username = 'newcomer'"));
+  const { uuid } = await invite();
+  assert.equal(await act(newcomer(), uuid, 'accept', { replace_email: true }), accepted);
+  assert.is(verified(), 0);
+  await invite(fixture.staff, toCustomer());
+  assert.equal(await act(newcomer(), await newestSecret(fixture), 'accept', { replace_email: true }), accepted);
+  assert.is(verified(), 1);
+});
+
 test.run();

@@ -6,7 +6,7 @@ import { caseFold } from '../../kernel/db/sql.ts';
 import { invalid } from '../../kernel/http/error.ts';
 import { json } from '../../kernel/http/reply.ts';
 import { hasRole } from '../roles/roles.ts';
-import { isEmailTaken, replaceEmail } from '../users/email.ts';
+import { isEmailTaken, replaceEmail, verifiedEmail } from '../users/email.ts';
 import { type UserRow, userOf } from '../users/users.ts';
 import { answer } from './actions.ts';
 import { grantInvited, presentInviter } from './grant.ts';
@@ -21,7 +21,7 @@ function rejectUnfit(request: Request, row: InvitationRow, user: UserRow, replac
   if (row.civil_number !== '' && row.civil_number !== user.civil_number)
     throw refusal('User has an invalid civil number.');
   if (hasRole(request.db, structure, scope, user.id)) throw refusal(`User already has role within this ${structure}.`);
-  if (request.config.validate_invitation_email && caseFold(row.email) !== caseFold(user.email))
+  if (request.config.validate_invitation_email && caseFold(row.email) !== caseFold(verifiedEmail(user) ?? ''))
     throw refusal('Invitation and user emails mismatch.');
   if (replaces && isEmailTaken(request, user, row.email))
     throw refusal(`User with email "${row.email}" already exists.`);

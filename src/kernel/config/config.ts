@@ -59,7 +59,7 @@ export const settings = {
     true,
     'The uuid of an invitation, which those who may invite see, accepts it like the secret in its mail.',
   ),
-  validate_invitation_email: flag(false, 'An invitation is accepted only by a user with its email address.'),
+  validate_invitation_email: flag(false, 'An invitation is accepted only by a user whose verified email is that of the invitation.'),
   authentication_methods: list(['LOCAL_SIGNIN'], 'Ways to log in: LOCAL_SIGNIN, SAML2.', (item) => {
     if (item !== 'LOCAL_SIGNIN' && item !== 'SAML2')
       throw new Error(`must list LOCAL_SIGNIN or SAML2, but has "${item}"`);
