@@ -7,7 +7,7 @@ import type { ServerOptions } from '../../src/app/server.ts';
 import { raw } from '../../src/kernel/db/sql.ts';
 import { affecting, expectedEvent, inProject } from '../support/expected-event.ts';
 import { type Client, Fixture, type Json } from '../support/fixture.ts';
-import { newestSecret } from '../support/kept-mails.ts';
+import { keptMails, newestSecret } from '../support/kept-mails.ts';
 import { type Personas, parts, personas } from '../support/personas.ts';
 
 const test = suite('invitations as an attacker sees them (services.md 10)');
@@ -171,6 +171,59 @@ test('an invitation from before there were secrets is accepted by its uuid, whil
   await act(fixture.staff, uuid, 'send');
   assert.equal(await act(fixture.anonymous, await newestSecret(fixture), 'check'), [200, { email: 'new@example.com' }]);
   assert.equal(await act(newcomer(), uuid, 'accept'), accepted);
+});
+
+test('a project named like a phishing mail becomes neither subject nor link: names are cut, and lead nowhere', async () => {
+  await begin();
+  await fixture.staff.patch(people.users.owner.url, { full_name: `${'Olga '.repeat(19)}end` });
+  const named = async (name: string): Promise<string | undefined> => {
+    assert.is((await fixture.staff.patch(people.project.url, { name })).status, 200);
+    await invite(people.clients.owner);
+    const [mail] = (await keptMails(fixture)).slice(-1);
+    assert.not(/evil/.test(`${mail?.subject}${mail?.text}${mail?.html}`), name);
+    return mail?.subject?.replace(/^Invitation to (.*) project$/, '$1');
+  };
+  assert.is(
+    await named(
+      'Your account is locked, unlock it at https://evil.example/login?a=1 within 24 hours or lose all of it',
+    ),
+    'Your account is locked, unlock it at [link] within 24 hours',
+  );
+  assert.is(await named('See HTTP://evil.example, www.evil.example'), 'See [link] [link]');
+  assert.is(await named('evil.example/login and sub.evil.example:8080/x'), '[link] and [link]');
+  assert.is(await named('mailto:eve@evil.example'), '[link]');
+  assert.is(await named('Node.js 2.0/3.0 and/or Booking.com'), 'Node.js 2.0/3.0 and/or Booking.com');
+  const [mail] = (await keptMails(fixture)).slice(-1);
+  assert.is(mail?.text?.split('\n')[1]?.indexOf(' has invited'), 59, 'the trailing blank of 60 characters is left out');
+});
+
+test('without link_template_hosts a template names a host that the settings of the deployment name', async () => {
+  const status = async (host: string): Promise<number> =>
+    (
+      await fixture.staff.post('/api/user-invitations/', {
+        link_template: `${host.includes('://') ? '' : 'https://'}${host}/{uuid}`,
+        email: 'new@example.com',
+        project: people.project.url,
+        project_role: 'admin',
+      })
+    ).status;
+  await begin({
+    base_url: 'https://api.example.com/cloud',
+    allowed_origins: ['https://app.example.com', 'http://localhost:3000'],
+  });
+  for (const host of ['api.example.com', 'app.example.com', 'app.example.com:8443', 'http://localhost:3000'])
+    assert.is(await status(host), 201, host);
+  for (const host of ['evil.example', 'http://localhost', 'http://localhost:3001', 'x.app.example.com', 'example.com'])
+    assert.is(await status(host), 400, host);
+  await begin({ allowed_origins: ['https://app.example.com'], link_template_hosts: ['mail.example.com'] });
+  assert.equal([await status('mail.example.com'), await status('app.example.com')], [201, 400], 'the setting wins');
+  await begin({ allowed_origins: ['https://*.example.com', 'http://localhost:*'] });
+  for (const host of ['a.example.com', 'http://localhost:1234', 'http://localhost'])
+    assert.is(await status(host), 201, host);
+  for (const host of ['example.com', 'a.b.example.com', '.example.com', 'evil.example'])
+    assert.is(await status(host), 400, host);
+  await begin({ allowed_origins: ['*'] });
+  assert.is(await status('anything.example'), 201);
 });
 
 test('an inviter who lost the role, was deactivated or deleted invites nobody any more; the invitation stays pending', async () => {

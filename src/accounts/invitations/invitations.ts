@@ -175,7 +175,7 @@ export const invitations = collection<InvitationRow>()({
 
 /** Rules across the fields of a new invitation, in the order of services.md 10.4. Throws 400. */
 function rejectWrong({ config }: Request, values: NewValues<typeof fields>): void {
-  const problem = linkTemplateProblem(values.link_template, config.link_template_hosts);
+  const problem = linkTemplateProblem(values.link_template, config);
   if (problem !== undefined) throw invalid({ link_template: [problem] });
   const { customer, customer_role: customerRole, project, project_role: projectRole } = values;
   if (customer && project) throw invalidRequest('Cannot create invitation to project and customer simultaneously.');

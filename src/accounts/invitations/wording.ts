@@ -1,4 +1,5 @@
 import { escaped } from '../../kernel/mail/html.ts';
+import { nameInMail } from '../../kernel/mail/names.ts';
 import type { RoleScope } from '../roles/roles.ts';
 
 /** What the mail of an invitation tells. */
@@ -20,19 +21,16 @@ const roleWords: Readonly<Record<RoleScope, Readonly<Record<string, string>>>> =
   project: { manager: 'project manager', admin: 'system administrator', support: 'system support' },
 };
 
-/** Names are people's own words: they stay on one line, where they cannot pass for another part of the mail. */
-const oneLine = (name: string): string => name.replace(/[\s\p{Cc}]+/gu, ' ').trim();
-
 /** Subject and both parts of the mail (services.md 10.6). */
 export function wordingOf({ link, name, role, sender, structure }: Told): {
   subject: string;
   text: string;
   html: string;
 } {
-  const target = `${oneLine(name)} ${types[structure]}`;
+  const target = `${nameInMail(name)} ${types[structure]}`;
   const sentences = [
     'Hello!',
-    `${oneLine(sender)} has invited you to join ${target} in ${roleWords[structure][role]} role.`,
+    `${nameInMail(sender)} has invited you to join ${target} in ${roleWords[structure][role]} role.`,
     'Please visit this page to sign up and accept your invitation:',
   ];
   const href = escaped(link);

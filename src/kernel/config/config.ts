@@ -50,7 +50,7 @@ export const settings = {
   native_name_enabled: flag(false, 'Tells web clients to show native names.'),
   link_template_hosts: list(
     [],
-    'Hosts that the links in invitations may name, with a port only that one; default: any.',
+    'Hosts that the links in invitations may name, with a port only that one; default: those of base_url, login_completed_url and allowed_origins, where any of these is set, else any.',
     hostName,
   ),
   invitation_mail_limit: integer(100, 'Invitation mails that a user other than staff may cause in an hour.'),

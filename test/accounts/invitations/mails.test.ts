@@ -119,7 +119,7 @@ test('names stay on their line: nobody writes the rest of the mail', async () =>
   });
   await invite();
   const [mail] = mailbox.take() as [ReceivedMail];
-  assert.is(mail.subject, 'Invitation to Rocket Please pay here: https://evil.example/ Bcc: eve@example.com project');
+  assert.is(mail.subject, 'Invitation to Rocket Please pay here: [link] Bcc: eve@example.com project');
   assert.equal(
     [mail.text?.trim().split('\n').length, mail.text?.trim().split('\n')[3], mail.bcc],
     [4, `https://app.example.com/?a=1&invitation=${secretIn(mail)}`, undefined],
