@@ -32,7 +32,7 @@ export interface ProviderType {
   readonly prefix: string;
   /** Work of this type that comes due by time. */
   readonly tasks?: readonly Task[];
-  /** Whether its properties are the same for all settings with one backend. */
+  /** Whether its properties are the same for all simulated settings. */
   readonly hasGlobalProperties: boolean;
   readonly isPublic: boolean;
   /** Option fields of the settings, besides the credentials every type has. */
@@ -64,7 +64,7 @@ export interface PropertyKind {
   /** `Image` */
   readonly name: string;
   readonly path: string;
-  /** Global although the other properties of its type are not: one set for all settings with one backend. */
+  /** Global although the other properties of its type are not: one set for all simulated settings. */
   readonly isGlobal?: boolean;
   /** Members after url, uuid and name; expressions use `d`, the property's table alias. */
   readonly fields: Fields;
@@ -143,8 +143,16 @@ export interface ResourceKind<F extends Fields = Fields> {
   readonly lists?: readonly ResourceList[];
   /** Puts in order what a failed operation had touched. */
   readonly onFailure?: (context: Context, resource: ResourceRow, failed: FailedOperation) => void;
-  /** Sees to what is attached to a resource before its row goes. `deletion`: its flags; absent when the row goes here only. */
-  readonly onRemoval?: (context: Context, resource: ResourceRow, deletion: PlainValues | undefined) => void;
+  /**
+   * Sees to what is attached to a resource before its row goes. `deletion`: its flags; absent when the row goes here only.
+   * `isGone`: the provider has deleted it, with what the flags say.
+   */
+  readonly onRemoval?: (
+    context: Context,
+    resource: ResourceRow,
+    deletion: PlainValues | undefined,
+    isGone: boolean,
+  ) => void;
   /** Who may create beyond the common rule; answers the text of the 403, or undefined. */
   readonly creationDenialReason?: (request: Request, values: CommonValues) => string | undefined;
   /**

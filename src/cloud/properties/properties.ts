@@ -49,7 +49,9 @@ export const properties = memoised(({ propertyKinds }: Catalogue): readonly Coll
           ...kind.fields,
         },
         visible: visibleTo(
-          type.hasGlobalProperties ? 'everybody' : 'everybody who sees the settings or a service on them',
+          type.hasGlobalProperties
+            ? 'the simulated ones everybody; those of an account everybody who sees its settings or a service on them'
+            : 'everybody who sees the settings or a service on them',
           (caller) => sql`d.kind = ${name} AND (${visibleProperties(caller)})`,
         ),
         filters: {

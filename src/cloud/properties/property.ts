@@ -49,16 +49,28 @@ export const settingsOfProperty = (): Field<never> =>
     optionalLink('service-settings', '(SELECT uuid FROM service_settings WHERE id = d.settings_id)'),
   );
 
-/** Condition: the set of properties that such settings (alias `st`) use holds the property in alias `d`. */
-export const inSetOf = (condition: Sql): Sql => sql`EXISTS (SELECT 1 FROM service_settings st WHERE ${condition}
-  AND d.kind LIKE concat(st.type, '.%') AND (d.settings_id = st.id OR d.backend = iif(st.backend_url LIKE 'http%', st.backend_url, '')))`;
+/** SQL: the property in this alias is of the same set as the one in alias `d`. */
+export const inSameSet = (alias: string): string =>
+  `(${alias}.settings_id = d.settings_id OR ${alias}.backend = d.backend)`;
 
-/** Global properties everybody reads; those of settings whoever sees these or a service on them (providers.md 1.3). */
+/** Condition: the set of properties that such settings (alias `st`) use holds the property in alias `d`. */
+export const inSetOf = (condition: Sql): Sql => sql`EXISTS (
+  SELECT 1 FROM service_settings st
+  WHERE ${condition} AND d.kind LIKE concat(st.type, '.%')
+    AND (d.settings_id = st.id OR (d.backend = '' AND ifnull(st.backend_url, '') NOT LIKE 'http%')))`;
+
+/**
+ * The simulator's properties everybody reads; those of settings whoever sees these or a service on them, but what is private
+ * to a shared account only with a service (providers.md 1.3).
+ */
 export function visibleProperties(caller: Caller): Sql {
   if (seesAll(caller)) return raw('TRUE');
   const user = callerId(caller);
-  return sql`d.settings_id IS NULL OR d.settings_id IN (${readableSettings(user)})
-    OR d.settings_id IN (SELECT settings_id FROM service WHERE id IN (${readableServices(user)}))`;
+  return sql`d.settings_id IS NULL
+    OR d.settings_id IN (SELECT settings_id FROM service WHERE id IN (${readableServices(user)}))
+    OR (d.settings_id IN (${readableSettings(user)}) AND (
+      d.details ->> '$.is_public' IS NOT FALSE
+      OR d.settings_id IN (SELECT id FROM service_settings WHERE NOT shared)))`;
 }
 
 /** A required field that names a property of a kind; its value is the property's id. */

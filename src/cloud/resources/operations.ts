@@ -130,7 +130,7 @@ function succeed(
   const { changes = '', demands, together = [] } = parameters;
   if (operation === 'delete') {
     applyChanges(context, resource, step.changes);
-    removeResource(context, resource, { deletion: parameters });
+    removeResource(context, resource, { deletion: parameters, isGone: true });
     return;
   }
   changeTogether(context, together, { state: 'OK' });
@@ -139,7 +139,7 @@ function succeed(
     context,
     resource,
     { ...step.values, state: 'OK', error_message: '', action: '', action_details: {} },
-    demands,
+    { counted: demands },
   );
   applyChanges(context, after, step.changes);
   if (operation === 'pull') {

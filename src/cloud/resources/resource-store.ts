@@ -1,21 +1,15 @@
 import { record } from '../../activity/events/record.ts';
-import {
-  changeQuota,
-  countQuotas,
-  createQuotas,
-  type QuotaDelta,
-  quotaOf,
-  setUsage,
-} from '../../activity/quotas/usage.ts';
+import { countQuotas, createQuotas, type QuotaDelta } from '../../activity/quotas/usage.ts';
 import { type App, type Context, newUuid } from '../../kernel/access/app.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { sql, type Value } from '../../kernel/db/sql.ts';
 import type { PlainValues, RowChange } from '../catalogue/driver.ts';
 import type { ResourceRow, State } from '../catalogue/resource-row.ts';
-import type { ResourceKind } from '../catalogue/type.ts';
+import { noteGone } from '../jobs/jobs.ts';
 import { removeSettings } from '../services/service-lifecycle.ts';
 import { quotaDeltasOf, quotaDeltasOfKnown, type Reserved, recount } from './counting.ts';
 import { detailsOf, knownResource, resourceContext, resourceOf } from './resource.ts';
+import { type Listing, takeUsages } from './told-usages.ts';
 
 /** Columns that drivers and descriptions may name; everything else is a detail of the kind. */
 const columns = new Set([
@@ -95,27 +89,6 @@ export function referredColumns(
   );
 }
 
-type ToldQuotas = Readonly<Record<string, { readonly limit: number; readonly usage: number }>>;
-
-/** Takes over the usages, and of backend-cached quotas the limits too, that a provider tells. */
-function takeUsages(
-  context: Context,
-  id: number,
-  { quotasAreBackend, usages = [] }: ResourceKind,
-  values: PlainValues,
-): void {
-  // The quotas that a driver tells have this form, which plain values cannot say.
-  const told = (quotasAreBackend ? values.quotas : undefined) as ToldQuotas | undefined;
-  for (const [name, { limit, usage }] of Object.entries(told ?? {})) {
-    const quota = quotaOf(context.app.db, 'resource', id, name);
-    if (quota) changeQuota(context, quota, { limit, usage });
-  }
-  for (const name of usages) {
-    const usage = values[name];
-    if (typeof usage === 'number') setUsage(context, 'resource', id, name, usage);
-  }
-}
-
 /** Inserts a resource with its quotas and counts it; answers its row. Limits are not asked here. */
 export function insertResource(context: Context, resource: NewResource): ResourceRow {
   const { catalogue, db, secrets } = context.app;
@@ -155,13 +128,13 @@ export function insertResource(context: Context, resource: NewResource): Resourc
 
 /**
  * Changes a resource by plain values: the row, its start time, its counts. Answers the row as it is then. `counted` is what
- * has been counted of the change already.
+ * has been counted of the change already; `listing` what the values come from, where the provider listed all it has.
  */
 export function changeResource(
   context: Context,
   resource: ResourceRow,
   values: PlainValues,
-  counted: readonly QuotaDelta[] = [],
+  { counted = [], listing }: { readonly counted?: readonly QuotaDelta[] | undefined; readonly listing?: Listing } = {},
 ): ResourceRow {
   const { catalogue, db } = context.app;
   const change = {
@@ -169,7 +142,7 @@ export function changeResource(
     ...referredColumns(context.app, resource, values),
     ...startTime(context, resource, values),
   };
-  takeUsages(context, resource.id, catalogue.kind(resource.kind).kind, values);
+  takeUsages(context, resource.id, catalogue.kind(resource.kind).kind, values, listing);
   if (Object.keys(change).length === 0) return resource;
   db.update('resource', resource.id, { ...change, revision: resource.revision + 1 });
   const after = knownResource(db, resource.id);
@@ -188,6 +161,8 @@ function startTime(context: Context, resource: ResourceRow, values: PlainValues)
 interface Removal {
   /** Flags of the deletion; absent when the row goes here only. */
   readonly deletion?: PlainValues;
+  /** Whether the provider has it no more, nor what goes along with it. */
+  readonly isGone?: boolean;
   /** Whether no event tells of it. */
   readonly isSilent?: boolean;
 }
@@ -196,17 +171,21 @@ interface Removal {
 export function removeResource(
   context: Context,
   resource: ResourceRow,
-  { deletion, isSilent = false }: Removal = {},
+  { deletion, isGone = false, isSilent = false }: Removal = {},
 ): void {
   const { catalogue, db } = context.app;
   const { kind } = catalogue.kind(resource.kind);
-  kind.onRemoval?.(context, resource, deletion);
+  kind.onRemoval?.(context, resource, deletion, isGone);
   const along = kind.takesAlong?.(resource);
   for (const id of along ? db.values<number>(sql`SELECT r.id FROM resource r WHERE ${along} ORDER BY r.id DESC`) : []) {
     const row = resourceOf(db, id);
     if (row)
-      removeResource(context, row, { isSilent: isSilent || (row.is_part === 1 && row.parent_id === resource.id) });
+      removeResource(context, row, {
+        isGone,
+        isSilent: isSilent || (row.is_part === 1 && row.parent_id === resource.id),
+      });
   }
+  if (isGone) forgetObject(db, resource);
   releaseWork(context, resource);
   releaseHosted(context, resource);
   const told = resourceContext(db, resource);
@@ -215,6 +194,13 @@ export function removeResource(
   db.run(sql`DELETE FROM resource WHERE id = ${resource.id}`);
   countQuotas(context, quotaDeltasOf(catalogue, resource, -1));
   if (!isSilent) record(context, 'resource_deletion_succeeded', told);
+}
+
+/** What is deleted cannot be imported any more, nor is it brought back by a listing that was made before (services.md 4.2). */
+function forgetObject(db: Database, { backend_id: id, kind, settings_id: settings }: ResourceRow): void {
+  if (id === '') return;
+  db.run(sql`DELETE FROM inventory WHERE settings_id = ${settings} AND kind = ${kind} AND backend_id = ${id}`);
+  noteGone(db, settings, `${kind} ${id}`);
 }
 
 /** Gives back what a job had reserved that ends with its resource: quotas, and the states of resources beside it. */
@@ -260,7 +246,7 @@ export function applyChanges(context: Context, resource: ResourceRow, changes: r
   for (const change of changes) {
     const present = findRow(db, resource, change);
     if (change.action === 'remove') {
-      if (present) removeResource(context, present, { isSilent: change.isSilent ?? false });
+      if (present) removeResource(context, present, { isGone: true, isSilent: change.isSilent ?? false });
     } else if (present) {
       const after = changeResource(context, present, change.values ?? {});
       const isBorn = (present.state === 'Creation Scheduled' || present.state === 'Creating') && after.state === 'OK';

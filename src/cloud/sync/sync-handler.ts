@@ -1,6 +1,6 @@
 import { sql } from '../../kernel/db/sql.ts';
 import type { JobHandler } from '../jobs/job-handler.ts';
-import { removeJob } from '../jobs/jobs.ts';
+import { goneSince, removeJob } from '../jobs/jobs.ts';
 import { failSync, finishSync, startSync } from './sync.ts';
 
 /** A synchronisation of settings with their provider. */
@@ -17,7 +17,7 @@ export const syncHandler: JobHandler = {
     await driver.ping();
     const inventory = await driver.sync();
     return (context) => {
-      finishSync(context, job.settings_id, inventory, revisions);
+      finishSync(context, job.settings_id, inventory, { revisions, gone: new Set(goneSince(context.app.db, job)) });
       removeJob(context.app.db, job.id);
     };
   },

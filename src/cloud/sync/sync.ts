@@ -7,6 +7,7 @@ import { memoised } from '../../kernel/memoised.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { BackendObject, Inventory, PlainValues } from '../catalogue/driver.ts';
 import type { ResourceRow } from '../catalogue/resource-row.ts';
+import { isSimulated } from '../drivers/drivers.ts';
 import { queueSync } from '../jobs/jobs.ts';
 import { missingAtBackend } from '../jobs/operation.ts';
 import { importParts } from '../resources/discovery.ts';
@@ -54,24 +55,30 @@ export function startSync(context: Context, id: number): void {
   if (isNew && settings.shared) connectCustomers(context, id);
 }
 
-/** Stores what a provider told of itself, in one transaction. `revisions` are those of its resources when the pull began. */
-export function finishSync(
-  context: Context,
-  id: number,
-  inventory: Inventory,
-  revisions: ReadonlyMap<number, number>,
-): void {
+/** What has happened here while a provider told of itself. */
+interface Meanwhile {
+  /** Revisions of its resources, by id, when it began to. */
+  readonly revisions: ReadonlyMap<number, number>;
+  /** What was deleted since, as `<Type>.<Kind> <id at the provider>`. */
+  readonly gone: ReadonlySet<string>;
+}
+
+/** Stores what a provider told of itself, in one transaction. */
+export function finishSync(context: Context, id: number, inventory: Inventory, { gone, revisions }: Meanwhile): void {
   const settings = settingsOf(context, id);
   if (!settings) return;
   const { db } = context.app;
+  const objects = inventory.objects.filter(
+    ({ backend_id: known, kind }) => !gone.has(`${settings.type}.${kind} ${known}`),
+  );
   replaceProperties(context, settings, inventory.properties);
   for (const [name, { limit, usage }] of Object.entries(inventory.quotas)) {
     const quota = quotaOf(db, 'settings', id, name);
     if (quota) changeQuota(context, quota, { limit, usage });
   }
-  replaceInventory(context, settings, inventory.objects);
+  replaceInventory(context, settings, objects);
   importParts(context, { settings: id });
-  pullResources(context, settings, inventory.objects, revisions);
+  pullResources(context, settings, objects, revisions);
   db.update('service_settings', id, { state: 'In Sync', error_message: '', synced: context.now });
   evaluateServices(context, settings, true);
 }
@@ -138,10 +145,9 @@ function replaceProperties(context: Context, settings: SettingsState, sets: Inve
   for (const [name, set] of Object.entries(sets)) {
     const kind = `${type.name}.${name}`;
     const property = type.properties.find((property) => property.name === name);
-    const isGlobal = type.hasGlobalProperties || property?.isGlobal;
-    const place = isGlobal
-      ? { settings_id: null, backend: /^https?:/i.test(settings.backend_url ?? '') ? settings.backend_url : '' }
-      : { settings_id: settings.id, backend: null };
+    // What an account at a provider shows is for those who see the account: it may be private to it.
+    const isGlobal = (type.hasGlobalProperties || property?.isGlobal) && isSimulated(settings.backend_url);
+    const place = isGlobal ? { settings_id: null, backend: '' } : { settings_id: settings.id, backend: null };
     const present = new Map(
       db
         .all<{
@@ -175,11 +181,11 @@ function replaceProperties(context: Context, settings: SettingsState, sets: Inve
   }
 }
 
-/** Options of the settings that use a set: these alone, or all with the same backend. */
+/** Options of the settings that use a set: these alone, or all of the simulator. */
 const optionsOfUsers = (db: Database, { id, type }: SettingsState, backend: string | null): PlainValues[] =>
   db
     .values<string>(sql`SELECT options FROM service_settings
-    WHERE type = ${type} AND iif(${backend} IS NULL, id = ${id}, iif(backend_url LIKE 'http%', backend_url, '') = ${backend})`)
+    WHERE type = ${type} AND iif(${backend} IS NULL, id = ${id}, ifnull(backend_url, '') NOT LIKE 'http%')`)
     .map((options) => JSON.parse(options));
 
 function replaceInventory({ app: { db } }: Context, settings: SettingsState, objects: readonly BackendObject[]): void {
@@ -211,7 +217,7 @@ function pullResources(
       const failure = failureOfState(context.app.catalogue.kind(row.kind), values.runtime_state);
       const state =
         failure === undefined ? { state: 'OK', error_message: '' } : { state: 'Erred', error_message: failure };
-      changeResource(context, row, differing(row, { ...values, ...state }));
+      changeResource(context, row, differing(row, { ...values, ...state }), { listing: { found, revisions } });
       if (row.state === 'Erred') closeAlert(context, 'resource', row.id, 'resource_disappeared_from_backend');
     } else {
       if (row.state === 'OK')

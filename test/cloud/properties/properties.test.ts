@@ -1,5 +1,6 @@
 import * as assert from 'uvu/assert';
 import { newUuid } from '../../../src/kernel/access/app.ts';
+import { sql } from '../../../src/kernel/db/sql.ts';
 import { catalogue } from '../../support/catalogue.ts';
 import { type Droplets, dropletService } from '../../support/droplets.ts';
 import type { Json } from '../../support/fixture.ts';
@@ -82,15 +83,6 @@ test('those of settings are readable by who sees the settings or a service on th
 test('a real backend has a set of its own; a property of another set does not exist', async () => {
   const { app } = fixture.server;
   const uuid = newUuid(app);
-  app.db.write(() =>
-    app.db.insert('property', {
-      uuid,
-      kind: 'DigitalOcean.Region',
-      backend: 'https://ocean.example.com/v2',
-      backend_id: 'moon1',
-      name: 'Moon 1',
-    }),
-  );
   const settings = (
     await fixture.staff.post('/api/service-settings/', {
       name: 'Real',
@@ -99,6 +91,15 @@ test('a real backend has a set of its own; a property of another set does not ex
       token: 'x',
     })
   ).body;
+  app.db.write(() =>
+    app.db.insert('property', {
+      uuid,
+      kind: 'DigitalOcean.Region',
+      settings_id: app.db.scalar<number>(sql`SELECT id FROM service_settings WHERE uuid = ${settings.uuid}`),
+      backend_id: 'moon1',
+      name: 'Moon 1',
+    }),
+  );
   const regions = '/api/digitalocean-regions/';
   assert.equal(await names(`${regions}?settings_uuid=${settings.uuid}`), ['Moon 1']);
   assert.not((await names(`${regions}?settings_uuid=${cloud.settings.uuid}`)).includes('Moon 1'));

@@ -13,7 +13,7 @@ import {
 import { raw, sql } from '../../../kernel/db/sql.ts';
 import { matches } from '../../catalogue/pattern.ts';
 import type { PropertyKind } from '../../catalogue/type.ts';
-import { propertyDetail, shownProperty } from '../../properties/property.ts';
+import { inSameSet, propertyDetail, shownProperty } from '../../properties/property.ts';
 
 /** A region in alias `x`. */
 const regionItem = objectValue({
@@ -24,7 +24,7 @@ const regionItem = objectValue({
 
 /** Regions, by a condition on alias `x`, of the set that the property in alias `d` belongs to. */
 const regionsWhere = (condition: string): string =>
-  `property x WHERE x.kind = 'Amazon.Region' AND x.backend IS d.backend AND ${condition}`;
+  `property x WHERE x.kind = 'Amazon.Region' AND ${inSameSet('x')} AND ${condition}`;
 
 const isInRegions = `x.backend_id IN (SELECT value FROM json_each(d.details -> '$.regions'))`;
 

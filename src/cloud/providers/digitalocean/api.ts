@@ -20,6 +20,7 @@ const image = v.object({
   distribution: text,
   type: text,
   slug: v.nullish(v.string(), null),
+  public: v.nullish(v.boolean(), false),
   regions: slugs,
   created_at: v.nullish(v.string(), null),
   /** GiB */

@@ -9,7 +9,7 @@ import {
   plainValue,
 } from '../../../kernel/collection/representation.ts';
 import type { PropertyKind } from '../../catalogue/type.ts';
-import { propertyDetail, shownProperty } from '../../properties/property.ts';
+import { inSameSet, propertyDetail, shownProperty } from '../../properties/property.ts';
 
 /** The regions, by slug, that an image or size is available in. */
 const regions = readOnlyList(
@@ -20,7 +20,7 @@ const regions = readOnlyList(
       name: notNullText('x.name'),
     }),
     `json_each(d.details -> '$.regions') slug
-      JOIN property x ON x.kind = 'DigitalOcean.Region' AND x.backend_id = slug.value AND x.backend IS d.backend`,
+      JOIN property x ON x.kind = 'DigitalOcean.Region' AND x.backend_id = slug.value AND ${inSameSet('x')}`,
     'x.name',
   ),
 );

@@ -67,6 +67,7 @@ export function propertySets(
         type: image.type,
         regions: image.regions,
         is_official: image.slug !== null,
+        is_public: image.public === true,
         created_at: image.created_at,
         min_disk_size: image.min_disk_size === null ? null : image.min_disk_size * mebibytes,
       },

@@ -187,10 +187,10 @@ function onFailure(context: Context, instance: ResourceRow, { operation, paramet
 }
 
 /** What becomes of volumes and floating IPs when the instance goes. Without a deletion they stay, unless they were only coming with it. */
-function onRemoval(context: Context, instance: ResourceRow, deletion: PlainValues | undefined): void {
+function onRemoval(context: Context, instance: ResourceRow, deletion: PlainValues | undefined, isGone: boolean): void {
   for (const volume of rowsOf(context, 'OpenStack.Volume', instance)) {
     const goes = deletion ? deletion.delete_volumes || JSON.parse(volume.details).bootable : isUnborn(volume);
-    if (goes) removeResource(context, volume, { ...(deletion && { deletion }) });
+    if (goes) removeResource(context, volume, { isGone, ...(deletion && { deletion }) });
     else if (deletion)
       changeResource(context, volume, {
         instance_id: null,
@@ -200,7 +200,7 @@ function onRemoval(context: Context, instance: ResourceRow, deletion: PlainValue
       });
   }
   for (const address of rowsOf(context, 'OpenStack.FloatingIP', instance)) {
-    if (isUnborn(address) || deletion?.release_floating_ips) removeResource(context, address);
+    if (isUnborn(address) || deletion?.release_floating_ips) removeResource(context, address, { isGone });
     else if (deletion)
       changeResource(context, address, {
         instance_id: null,

@@ -100,8 +100,10 @@ async function connect(): Promise<Json[]> {
   return ask('GET', '/api/digitalocean-service-project-link/?page_size=50');
 }
 
-const find = async (path: string, name: string): Promise<string> =>
-  (await ask('GET', `/api/digitalocean-${path}/?name_exact=${encodeURIComponent(name)}`))[0].url;
+/** The link of what an account offers, by its name. */
+const find = async (path: string, name: string, settings: string): Promise<string> =>
+  (await ask('GET', `/api/digitalocean-${path}/?settings_uuid=${settings}&name_exact=${encodeURIComponent(name)}`))[0]
+    .url;
 
 const posts = (): number =>
   posted.push(
@@ -114,13 +116,19 @@ const posted: string[] = [];
 
 test('in the middle of fifty running operations loses none and doubles none', async () => {
   const links = await connect();
-  const make = {
-    region: await find('regions', 'New York 3'),
-    image: await find('images', 'Debian 9.2 x64'),
-    size: await find('sizes', 's-1vcpu-1gb'),
-  };
+  const places = await Promise.all(
+    links.map(async ({ service, url }) => {
+      const { settings_uuid: settings } = await ask('GET', service);
+      return {
+        service_project_link: url,
+        region: await find('regions', 'New York 3', settings),
+        image: await find('images', 'Debian 9.2 x64', settings),
+        size: await find('sizes', 's-1vcpu-1gb', settings),
+      };
+    }),
+  );
   const order = (n: number): Promise<Json> =>
-    ask('POST', '/api/digitalocean-droplets/', { name: `web-${n}`, service_project_link: links[n % 13].url, ...make });
+    ask('POST', '/api/digitalocean-droplets/', { name: `web-${n}`, ...places[n % 13] });
 
   const running = [];
   for (let n = 0; n < 14; n++) running.push(await order(n));

@@ -1,0 +1,81 @@
+import { changeQuota, type QuotaDelta, quotaOf, setUsage } from '../../activity/quotas/usage.ts';
+import type { App, Context } from '../../kernel/access/app.ts';
+import { sql } from '../../kernel/db/sql.ts';
+import type { BackendObject, PlainValues } from '../catalogue/driver.ts';
+import type { ResourceRow } from '../catalogue/resource-row.ts';
+import type { ResourceKind } from '../catalogue/type.ts';
+import { quotaDeltasOf, type Reserved } from './counting.ts';
+
+/** What a provider listed, and how our rows were when it began to. */
+export interface Listing {
+  /** By `<Type>.<Kind> <id at the provider>`. */
+  readonly found: ReadonlyMap<string, BackendObject>;
+  /** Revisions of the resources by id. */
+  readonly revisions: ReadonlyMap<number, number>;
+}
+
+type ToldQuotas = Readonly<Record<string, { readonly limit: number; readonly usage: number }>>;
+
+/** Takes over the usages, and of backend-cached quotas the limits too, that a provider tells. */
+export function takeUsages(
+  context: Context,
+  id: number,
+  { quotasAreBackend, usages = [] }: ResourceKind,
+  values: PlainValues,
+  listing?: Listing,
+): void {
+  // The quotas that a driver tells have this form, which plain values cannot say.
+  const told = (quotasAreBackend ? values.quotas : undefined) as ToldQuotas | undefined;
+  const pending = told && pendingUsages(context.app, id, listing);
+  for (const [name, { limit, usage }] of Object.entries(told ?? {})) {
+    const quota = quotaOf(context.app.db, 'resource', id, name);
+    if (quota) changeQuota(context, quota, { limit, usage: Math.max(0, usage + (pending?.get(name) ?? 0)) });
+  }
+  for (const name of usages) {
+    const usage = values[name];
+    if (typeof usage === 'number') setUsage(context, 'resource', id, name, usage);
+  }
+}
+
+const sizes = ['cores', 'ram', 'disk', 'size'] as const;
+
+/**
+ * What counts for a resource such as a tenant and is not in the figures that its provider has told, by the name of the quota:
+ * accepted creations that it does not list and accepted changes of which it lists what was before (events.md 2.2). Without a
+ * listing whatever is under way is taken to be missing.
+ */
+function pendingUsages(
+  app: Pick<App, 'catalogue' | 'db'>,
+  parent: number,
+  listing: Listing | undefined,
+): ReadonlyMap<string, number> {
+  const { catalogue, db } = app;
+  const sums = new Map<string, number>();
+  const add = (deltas: readonly QuotaDelta[]): void => {
+    for (const { delta, id, name, scope } of deltas)
+      if (scope === 'resource' && id === parent) sums.set(name, (sums.get(name) ?? 0) + delta);
+  };
+  for (const row of db.all<ResourceRow>(sql`SELECT * FROM resource WHERE parent_id = ${parent}`)) {
+    const listed = row.backend_id === '' ? undefined : listing?.found.get(`${row.kind} ${row.backend_id}`);
+    const isNew = row.state === 'Creation Scheduled' || row.state === 'Creating';
+    if (isNew || (listing && !listing.revisions.has(row.id))) {
+      if (!listed) add(quotaDeltasOf(catalogue, row));
+      continue;
+    }
+    // What has ended since is in the row, and not yet in what was listed.
+    const hasEnded = listing && row.state === 'OK' && listing.revisions.get(row.id) !== row.revision;
+    if (hasEnded && listed)
+      add([...quotaDeltasOf(catalogue, asListed(row, listed), -1), ...quotaDeltasOf(catalogue, row)]);
+    const parameters = db.value<string>(sql`
+      SELECT parameters FROM job WHERE resource_id = ${row.id} AND parameters LIKE '%"demands"%'`);
+    const { demands = [] }: Reserved = parameters === undefined ? {} : JSON.parse(parameters);
+    if (!listed || sizes.every((name) => asListed(row, listed)[name] === row[name])) add(demands);
+  }
+  return sums;
+}
+
+/** A row with the sizes that its provider has listed. */
+function asListed(row: ResourceRow, { values }: BackendObject): ResourceRow {
+  const told = sizes.flatMap((name) => (typeof values[name] === 'number' ? [[name, values[name]]] : []));
+  return { ...row, ...Object.fromEntries(told) };
+}

@@ -1,0 +1,83 @@
+/** What was deleted is gone for imports, too (services.md 4.2). */
+import * as assert from 'uvu/assert';
+import { type Droplets, dropletService } from '../../support/droplets.ts';
+import type { Json } from '../../support/fixture.ts';
+import { setOptions, step, work } from '../../support/simulated.ts';
+import { suiteWithServerPerTest } from '../../support/suite.ts';
+
+const { test, fixture } = suiteWithServerPerTest('imports of deleted objects');
+let cloud: Droplets;
+let project: Json;
+let droplet: Json;
+
+test.before.each(async () => {
+  const customer = await fixture.customer('Alice');
+  project = await fixture.project('Rocket', customer);
+  cloud = await dropletService(fixture, { customer, project });
+  droplet = await cloud.make();
+  fixture.clock.advance(30 * 60);
+  await work(fixture);
+});
+
+const importable = async (): Promise<string[]> =>
+  (await fixture.staff.get(`${cloud.service.url}link/`)).body.map(({ backend_id }: Json) => backend_id);
+const importIt = async (): Promise<[number, Json]> => {
+  const { body, status } = await fixture.staff.post(`${cloud.service.url}link/`, {
+    backend_id: droplet.backend_id,
+    project: project.url,
+  });
+  return [status, body];
+};
+
+test('a deleted resource cannot be imported back', async () => {
+  assert.is((await fixture.staff.delete(droplet.url)).status, 202);
+  await work(fixture);
+  assert.is((await fixture.staff.get(droplet.url)).status, 404);
+  assert.equal(await importable(), []);
+  assert.equal(await importIt(), [400, { backend_id: [`Can't find droplet with ID ${droplet.backend_id}`] }]);
+});
+
+test('nor after a synchronisation that listed it before it was deleted', async () => {
+  await setOptions(fixture, cloud.settings, { simulator_latency: 'ping=300,*=0' });
+  const driver = fixture.server.app.catalogue.type('DigitalOcean');
+  assert.ok(driver);
+  fixture.clock.advance(30 * 60);
+  fixture.server.tick();
+  // The synchronisation is under way; the objects that it will tell of are changed back below.
+  const { db } = fixture.server.app;
+  const kept = db.get<Json>({
+    text: `SELECT * FROM simulated_object WHERE backend_id = '${droplet.backend_id}'`,
+    values: [],
+  });
+  assert.is((await fixture.staff.delete(droplet.url)).status, 202);
+  for (let i = 0; i < 3; i++) {
+    fixture.clock.advance(1);
+    fixture.server.tick();
+    await new Promise((resolve) => setTimeout(resolve, 30));
+  }
+  assert.is((await fixture.staff.get(droplet.url)).status, 404, 'it is deleted before the listing is stored');
+  db.write(() => db.insert('simulated_object', kept));
+  await fixture.server.settled();
+  assert.is((await fixture.staff.get(cloud.settings.url)).body.state, 'In Sync');
+  assert.equal(await importable(), []);
+});
+
+test('what is unlinked can be imported again', async () => {
+  assert.is((await fixture.staff.post(`${droplet.url}unlink/`)).status, 204);
+  assert.equal(await importable(), [droplet.backend_id]);
+  assert.is((await importIt())[0], 200);
+});
+
+test('what goes by force stays importable: the provider may still have it', async () => {
+  await setOptions(fixture, cloud.settings, { simulator_failures: 'delete' });
+  await fixture.staff.delete(droplet.url);
+  await work(fixture);
+  assert.is((await fixture.staff.get(droplet.url)).body.state, 'Erred');
+  await fixture.staff.delete(droplet.url);
+  await work(fixture);
+  await step(fixture);
+  assert.is((await fixture.staff.get(droplet.url)).status, 404);
+  assert.equal(await importable(), [droplet.backend_id]);
+});
+
+test.run();
