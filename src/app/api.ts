@@ -25,6 +25,7 @@ import { hooks } from '../activity/hooks/hooks.ts';
 import { emailHooks } from '../activity/hooks/hooks-email.ts';
 import { pushHooks } from '../activity/hooks/hooks-push.ts';
 import { rotateSecret, webHooks } from '../activity/hooks/hooks-web.ts';
+import { hookPages } from '../activity/hooks/pages.ts';
 import { quotaHistory } from '../activity/quotas/history.ts';
 import { quotas } from '../activity/quotas/quotas.ts';
 import { creationTime } from '../activity/stats/creation-time.ts';
@@ -97,6 +98,7 @@ export const api = memoised((catalogue: Catalogue): readonly Endpoint[] => [
   hooks,
   rotateSecret.endpoint,
   ...deliveryEndpoints,
+  ...hookPages,
   serviceMetadata,
   ...serviceEndpoints(catalogue),
   ...serviceActionEndpoints(catalogue),

@@ -6,3 +6,6 @@ export const catalogue = builtIn;
 
 /** Every path of the API of such servers. */
 export const endpoints = api(catalogue);
+
+/** Those that the documentation describes. */
+export const documented = endpoints.filter(({ isPage }) => !isPage);

@@ -5,6 +5,7 @@ import type { Request } from '../../kernel/access/request.ts';
 import { anyOf, everybody, staff, userIn, visibleTo } from '../../kernel/access/right.ts';
 import { changesOf, storedValues } from '../../kernel/collection/changes.ts';
 import { type Collection, type Created, collection, type Row } from '../../kernel/collection/collection.ts';
+import type { Operation } from '../../kernel/collection/endpoint.ts';
 import {
   type Fields,
   inputOf,
@@ -35,8 +36,12 @@ export interface HookRow extends Row {
   readonly user_id: number;
   readonly is_active: number;
   readonly pending: number;
+  /** Whether the receiver is known to want what is sent; a matter of email hooks alone. */
+  readonly is_confirmed: number;
   readonly event_types: string;
   readonly event_groups: string;
+  /** Where an email hook sends to; null for other kinds. */
+  readonly email: string | null;
   /** What a web hook signs with, sealed for its uuid; null for other kinds. */
   readonly secret: Uint8Array | null;
 }
@@ -63,8 +68,25 @@ interface HookKindSpec {
   readonly example: Readonly<Record<string, unknown>>;
   /** What a new hook has besides what the body brings. */
   readonly made?: (request: Request, uuid: string) => Made;
+  /** What the columns hold of the values of a body, for the hook with this uuid. */
+  readonly stored?: (request: Request, columns: Columns, hook: Owned) => Columns;
+  /** What follows once a body has been stored; also of one that changes nothing. */
+  readonly follow?: (request: Request, columns: Columns, hook: Owned & { readonly id: number }) => void;
+  /** Refusals besides those that hooks of every kind have, for the documentation. */
+  readonly refusals?: Operation['refusals'];
   /** SQL parameters of the representation in every answer but that to the creation. */
   readonly parameters?: Parameters;
+}
+
+export type Columns = Readonly<Record<string, Value>>;
+
+/** A hook as far as it is known before it is stored. */
+export interface Owned {
+  readonly uuid: string;
+  /** Its author. */
+  readonly user_id: number;
+  /** The hook before a change; absent at its creation. */
+  readonly row?: HookRow;
 }
 
 interface Made {
@@ -102,14 +124,18 @@ export function hookCollection(own: HookKindSpec): Collection<CommonFields, Hook
     ...(parameters && { parameters: () => parameters }),
     create: {
       right: everybody.as('everybody, for themselves'),
-      refusals: { 409: true },
+      refusals: { 409: true, ...own.refusals },
       check: (_, { event_groups: groups = [], event_types: types = [] }) => {
         if (groups.length + types.length === 0)
           throw invalidRequest('Please specify list of event_types or event_groups.');
       },
       run: (request, values) => create(request, own, values),
     },
-    update: { right: hookManagers, run: update },
+    update: {
+      right: hookManagers,
+      refusals: own.refusals,
+      run: (request, row, values) => update(request, own, row, values),
+    },
     delete: { right: hookManagers, run: ({ db }, row) => void db.run(sql`DELETE FROM hook WHERE id = ${row.id}`) },
   });
 }
@@ -181,18 +207,21 @@ function create(request: Request, own: HookKindSpec, values: Values<CommonFields
   rejectTooMany(request);
   const uuid = newUuid(app);
   const { columns, parameters } = own.made?.(request, uuid) ?? nothing;
+  const hook = { uuid, user_id: request.caller.id };
+  const brought = columnsOf(values);
   const id = db.insert('hook', {
     uuid,
     kind: own.kind,
-    user_id: request.caller.id,
+    user_id: hook.user_id,
     created: request.now,
     modified: request.now,
     event_types: '[]',
     event_groups: '[]',
     ...columns,
-    ...columnsOf(values),
+    ...(own.stored?.(request, brought, hook) ?? brought),
   });
   subscribe(db, id);
+  own.follow?.(request, brought, { ...hook, id });
   return { id, parameters };
 }
 
@@ -203,9 +232,16 @@ function rejectTooMany({ caller, config: { hooks_per_user: limit }, db }: Reques
   if (present >= limit) throw conflict(`A user may have at most ${limit} hooks.`);
 }
 
-function update(request: Request, row: HookRow, values: Values<CommonFields>): void {
+function update(request: Request, own: HookKindSpec, row: HookRow, values: Values<CommonFields>): void {
+  const hook = { uuid: row.uuid, user_id: row.user_id, row };
+  const brought = columnsOf(values);
+  store(request, row, own.stored?.(request, brought, hook) ?? brought);
+  own.follow?.(request, brought, { ...hook, id: row.id });
+}
+
+function store(request: Request, row: HookRow, columns: Columns): void {
   const { db } = request;
-  const changes = changesOf(row, columnsOf(values));
+  const changes = changesOf(row, columns);
   if (Object.keys(changes).length === 0) return;
   // Switched on again or pointed elsewhere, a hook starts without the failures of its past.
   db.update('hook', row.id, { ...changes, failing_since: null, modified: request.now });

@@ -3,6 +3,7 @@ import { day, second } from '../../kernel/clock.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { afterAttempt, type Outcome } from '../../kernel/outbox/outcome.ts';
+import { forgetSecret } from './confirmation.ts';
 import type { DueDelivery } from './due.ts';
 import { cancelDeliveries } from './queue.ts';
 
@@ -10,7 +11,16 @@ const deadAfter = 5 * day;
 
 type Settled = Pick<
   DueDelivery,
-  'id' | 'hook_id' | 'failing_since' | 'is_lost' | 'next_attempt' | 'destination_url' | 'platform' | 'token' | 'email'
+  | 'id'
+  | 'hook_id'
+  | 'failing_since'
+  | 'is_lost'
+  | 'next_attempt'
+  | 'destination_url'
+  | 'platform'
+  | 'token'
+  | 'email'
+  | 'confirmation'
 >;
 
 /** Writes down how an attempt ended: the delivery's new state, and what follows for its hook. Must run inside a write. */
@@ -26,10 +36,10 @@ export function settle(context: Context, delivery: Settled, outcome: Outcome): v
   // For an event that is lost nothing was attempted.
   const failure = outcome.status === 'failed' && !delivery.is_lost ? outcome : undefined;
   const isElsewhere = failure !== undefined && isPointedElsewhere(db, delivery);
-  db.update('delivery', delivery.id, {
-    ready: 0,
-    ...afterAttempt(context, before, isElsewhere ? { ...failure, final: false, gone: false } : outcome),
-  });
+  const attempted = afterAttempt(context, before, isElsewhere ? { ...failure, final: false, gone: false } : outcome);
+  db.update('delivery', delivery.id, { ready: 0, ...attempted });
+  if (delivery.confirmation !== null && attempted.status !== 'pending')
+    forgetSecret(context.app, delivery.confirmation);
   if (failure && !isElsewhere) evaluateHook(context, delivery, failure.gone ?? false);
 }
 

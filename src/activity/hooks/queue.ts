@@ -26,7 +26,7 @@ export function queueDeliveries(context: Context, event: RecordedEvent): void {
   const receivers = db.all<Receiver>(sql`
     SELECT h.id, h.pending
     FROM hook_event_type t JOIN hook h ON h.id = t.hook_id JOIN user u ON u.id = h.user_id
-    WHERE t.type = ${event.type} AND h.is_active AND u.is_active AND (
+    WHERE t.type = ${event.type} AND h.is_active AND h.is_confirmed AND u.is_active AND (
       u.is_staff OR u.is_support
       OR u.uuid = ${user} OR u.uuid = ${affected} OR ${among('u.id', event.extraRecipients)}
       OR EXISTS (
@@ -45,6 +45,15 @@ export function queueDeliveries(context: Context, event: RecordedEvent): void {
 /** Queues a synthetic event for one hook; `payload` is its level, message and context as JSON. Answers the delivery's id. */
 export function queueTest(context: Context, hook: Receiver, type: EventTypeName, payload: string): number {
   return enqueue(context, [hook], { id: null, type, payload });
+}
+
+/** What is queued for an email hook in the place of an event: the mail that asks its receiver, with the row's id as payload. */
+export const confirmationType = 'confirmation';
+
+/** Queues the mail that asks the receiver of an email hook. */
+export function queueConfirmation(context: Context, hook: number, confirmation: number): void {
+  const payload = JSON.stringify({ confirmation });
+  enqueue(context, [{ id: hook, pending: 0 }], { id: null, type: confirmationType, payload });
 }
 
 /** Makes a finished delivery pending again, on a schedule of its own. */
@@ -68,7 +77,7 @@ export function cancelDeliveries({ app, now }: Context, hooks: Sql, reason: stri
 
 interface Content {
   readonly id: number | null;
-  readonly type: EventTypeName;
+  readonly type: EventTypeName | typeof confirmationType;
   readonly payload: string | null;
 }
 

@@ -1,8 +1,9 @@
 import type { App, Context } from '../../kernel/access/app.ts';
 import { escaped } from '../../kernel/mail/html.ts';
-import { Mailer } from '../../kernel/mail/mail.ts';
+import { type Mail, Mailer } from '../../kernel/mail/mail.ts';
 import type { Outcome } from '../../kernel/outbox/outcome.ts';
 import { present } from '../../kernel/present.ts';
+import { confirmationOf, unsubscribeHeaders } from './confirmation.ts';
 import type { DueDelivery } from './due.ts';
 import type { Sender } from './sender.ts';
 
@@ -15,15 +16,10 @@ export class EmailSender implements Sender {
   }
 
   async send(delivery: DueDelivery, { now }: Context): Promise<Outcome> {
-    const title = `Notifications from ${this.app.config.product_name}`;
-    const outcome = await this.#mailer.send({
-      to: present(delivery.email),
-      subject: title,
-      text: delivery.message,
-      html: `<h1>${escaped(title)}</h1>\n<ul>\n<li>${escaped(delivery.message)} <time>${shortTime(delivery.at)}</time></li>\n</ul>\n`,
-      id: delivery.uuid,
-      at: now,
-    });
+    const content = this.#content(delivery);
+    if (!content) return { status: 'skipped', error: 'Nobody is asked any more.' };
+    const headers = unsubscribeHeaders(this.app, delivery.hook_uuid, content.to);
+    const outcome = await this.#mailer.send({ ...content, id: delivery.uuid, at: now, headers });
     if (outcome.status === 'sent') return { status: 'delivered' };
     return outcome;
   }
@@ -31,6 +27,32 @@ export class EmailSender implements Sender {
   close(): void {
     this.#mailer.close();
   }
+
+  /** Receiver, subject and text of the mail; undefined where it asks for a confirmation that nobody waits for. */
+  #content(delivery: DueDelivery): Pick<Mail, 'to' | 'subject' | 'text' | 'html'> | undefined {
+    const title = `Notifications from ${this.app.config.product_name}`;
+    if (delivery.confirmation !== null) {
+      const asked = confirmationOf(this.app, delivery.confirmation);
+      return asked && { to: asked.email, ...question(title, asked.link) };
+    }
+    return {
+      to: present(delivery.email),
+      subject: title,
+      text: delivery.message,
+      html: `<h1>${escaped(title)}</h1>\n<ul>\n<li>${escaped(delivery.message)} <time>${shortTime(delivery.at)}</time></li>\n</ul>\n`,
+    };
+  }
+}
+
+/** The mail that asks a receiver. It holds nothing that a user has written: whoever asks for it may mean harm. */
+function question(title: string, link: string): Pick<Mail, 'subject' | 'text' | 'html'> {
+  const asks = 'Somebody has asked that notifications be sent to this address. Confirm it here, within 7 days:';
+  const otherwise = 'If you do not know why, ignore this mail: then nothing is sent.';
+  return {
+    subject: `${title}: please confirm`,
+    text: `${asks}\n\n${link}\n\n${otherwise}\n`,
+    html: `<h1>${escaped(title)}</h1>\n<p>${asks}</p>\n<p><a href="${escaped(link)}">${escaped(link)}</a></p>\n<p>${otherwise}</p>\n`,
+  };
 }
 
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];

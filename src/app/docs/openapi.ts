@@ -24,7 +24,7 @@ export function openApi(endpoints: readonly Endpoint[], server = '/'): Json {
   const schemas = new Schemas();
   for (const shape of Object.values(refusalSchemas)) schemas.refer(shape);
   // A path that takes no method, such as the import of a type that imports nothing, is nothing to call.
-  const served = endpoints.filter(({ operations }) => Object.keys(operations).length > 0);
+  const served = endpoints.filter(({ isPage, operations }) => !isPage && Object.keys(operations).length > 0);
   const idOf = operationIds(served);
   const paths = served.map((endpoint): [string, Json] => {
     const keys = [...endpoint.path.matchAll(/:(\w+)/g)].map(([, name = '']) => keyParameter(endpoint, name));

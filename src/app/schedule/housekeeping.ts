@@ -6,6 +6,7 @@ import { removeOldMessages } from '../../accounts/session/saml/requests.ts';
 import { removeClosedAlerts } from '../../activity/alerts/alert-store.ts';
 import { removeOldEvents, removeOldFailedLogins } from '../../activity/events/retention.ts';
 import { indexSome } from '../../activity/events/search.ts';
+import { removeOldConfirmations } from '../../activity/hooks/confirmation.ts';
 import { removeLeftDeliveries, removeOldDeliveries } from '../../activity/hooks/retention.ts';
 import { foldOldVersions } from '../../activity/quotas/usage.ts';
 import type { Catalogue } from '../../cloud/catalogue/catalogue.ts';
@@ -56,5 +57,6 @@ export const housekeeping = ({ types }: Catalogue): readonly Task[] => [
   repeatable('remove old failed logins', second, removeOldFailedLogins),
   repeatable('remove old deliveries', second, removeOldDeliveries),
   repeatable('remove deliveries of deleted hooks', second, removeLeftDeliveries),
+  repeatable('remove old confirmations of hooks', hour, removeOldConfirmations),
   ...types.flatMap(({ tasks = [] }) => tasks),
 ];

@@ -96,6 +96,8 @@ export interface CollectionSpec<F extends Fields, R extends Row, A = NewValues<F
     /** The right that depends on what the body names. */
     readonly rightWith?: Right<{ readonly row: R; readonly values: Values<F> }>;
     readonly run: (request: Request, row: R, values: Values<F>) => void;
+    /** Refusals besides those that every update has, for the documentation. */
+    readonly refusals?: Operation['refusals'];
   };
   readonly delete?: {
     /** One sentence for the documentation; default: one with the kind. */

@@ -69,6 +69,8 @@ export interface Endpoint {
   readonly description: string;
   /** Open endpoints need no token and ignore one. */
   readonly open?: boolean;
+  /** A page for people, whom mails lead there: the OpenAPI document leaves it out. */
+  readonly isPage?: boolean;
   /** Largest body in bytes, where it is not the setting's, for open endpoints at most 64 KiB of it. */
   readonly bodyLimit?: number;
   /** What an open endpoint asks of a request before it takes a body of the size that callers with a token may send. Throws. */

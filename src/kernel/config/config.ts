@@ -59,7 +59,10 @@ export const settings = {
     true,
     'The uuid of an invitation, which those who may invite see, accepts it like the secret in its mail.',
   ),
-  validate_invitation_email: flag(false, 'An invitation is accepted only by a user whose verified email is that of the invitation.'),
+  validate_invitation_email: flag(
+    false,
+    'An invitation is accepted only by a user whose verified email is that of the invitation.',
+  ),
   authentication_methods: list(['LOCAL_SIGNIN'], 'Ways to log in: LOCAL_SIGNIN, SAML2.', (item) => {
     if (item !== 'LOCAL_SIGNIN' && item !== 'SAML2')
       throw new Error(`must list LOCAL_SIGNIN or SAML2, but has "${item}"`);
@@ -102,6 +105,10 @@ export const settings = {
   quota_history_retention: duration<null>(null, 'How long the history of quotas is kept; default: for ever.'),
   hook_delivery_retention: duration<number>(30 * day, 'How long finished deliveries of hooks are kept.'),
   hooks_per_user: integer(50, 'Hooks of every kind that a user other than staff may have.'),
+  email_hook_confirmation_url: redirectAddress(
+    'Page that asks whether an address wants the mails of a hook; holds {secret}. Default: one of this server, where base_url is set.',
+    ['secret'],
+  ),
   hooks_allowed_networks: networks('Private and local networks that hooks may send to all the same.'),
   smtp_url: remoteAddress(
     'Mail server: smtp:// (encrypted where it offers STARTTLS) or smtps://, [user:password@]host[:port]; default: mails are written to files in the folder mail of the data folder.',

@@ -13,6 +13,8 @@ export interface Mail {
   readonly id: string;
   /** Instant in its Date header, in microseconds. */
   readonly at: number;
+  /** Further headers. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** How sending a mail ended. Only `failed` may be tried again, unless it is final. */
@@ -85,7 +87,7 @@ export class Mailer {
       html: mail.html,
       messageId: `<${mail.id}@${this.#from.match(/@([\w.-]+)/)?.[1] ?? 'localhost'}>`,
       date: new Date(mail.at / 1000),
-      headers: { 'Auto-Submitted': 'auto-generated' },
+      headers: { 'Auto-Submitted': 'auto-generated', ...mail.headers },
     };
   }
 

@@ -9,7 +9,7 @@ let bob: Client;
 let aliceUuid: string;
 
 test.before(async () => {
-  aliceUuid = (await fixture.user('alice')).uuid;
+  aliceUuid = (await fixture.user('alice', { email: 'alice@example.com' })).uuid;
   await fixture.user('bob');
   await fixture.user('support', { is_support: true });
   alice = fixture.as('alice');
@@ -83,7 +83,7 @@ test('a push hook shows its device, with null for what is unknown', async () => 
 
 test('an email hook shows its address', async () => {
   const hook = await made(alice, 'email');
-  assert.equal(hook, { ...common(hook.url, 'email'), email: 'alice@example.com' });
+  assert.equal(hook, { ...common(hook.url, 'email'), email: 'alice@example.com', is_confirmed: true });
   await alice.delete(hook.url);
 });
 
@@ -154,7 +154,8 @@ test('PUT requires the destination, the platform or the address of its kind and 
     fixture.clock.advance(1);
     const changed = await alice.put(hook.url, { [name]: value });
     assert.is(changed.status, 200);
-    assert.equal(changed.body, { ...hook, [name]: value, modified: '2018-01-05T04:47:05Z' });
+    const judged = kind === 'email' ? { is_confirmed: false } : {};
+    assert.equal(changed.body, { ...hook, [name]: value, ...judged, modified: '2018-01-05T04:47:05Z' });
     assert.equal(
       (await alice.put(hook.url, changed.body)).body,
       changed.body,

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import * as assert from 'uvu/assert';
-import { endpoints } from '../../support/catalogue.ts';
+import { documented as endpoints } from '../../support/catalogue.ts';
 import { Fixture, type Json } from '../../support/fixture.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 

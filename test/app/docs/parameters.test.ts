@@ -4,7 +4,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { openApi } from '../../../src/app/docs/openapi.ts';
 import { Query } from '../../../src/kernel/http/query.ts';
-import { endpoints } from '../../support/catalogue.ts';
+import { documented as endpoints } from '../../support/catalogue.ts';
 import type { Json } from '../../support/fixture.ts';
 import { isProvided, newKeyOf, wordsOf } from '../rights/provided.ts';
 import { type Situation, situation } from '../rights/situation.ts';

@@ -1,0 +1,32 @@
+import { createHmac } from 'node:crypto';
+import { sql } from '../db/sql.ts';
+import type { App } from './app.ts';
+
+const keyBytes = 32;
+/** What the key of the digests is sealed for. */
+const sealedFor = 'digest_key';
+
+/**
+ * The HMAC-SHA256 of a text under the key of the deployment's digests: the same for the same text and purpose, and of use to
+ * nobody who has only the database. Makes the key when there is none yet: inside a write, or between two.
+ */
+export function digestOf(app: App, purpose: string, text: string): Buffer {
+  const key = storedKey(app) ?? makeKey(app);
+  return createHmac('sha256', Buffer.from(key, 'hex')).update(`${purpose}\n${text}`).digest();
+}
+
+/** The same digest; undefined where nothing has been digested yet, so that nothing can have it. */
+export const knownDigestOf = (app: App, purpose: string, text: string): Buffer | undefined =>
+  storedKey(app) === undefined ? undefined : digestOf(app, purpose, text);
+
+/** The key as hexadecimal digits. */
+function storedKey({ db, secrets }: App): string | undefined {
+  const sealed = db.value<Uint8Array>(sql`SELECT sealed FROM digest_key`);
+  return sealed && secrets.open(sealed, sealedFor);
+}
+
+function makeKey({ db, random, secrets }: App): string {
+  const key = random(keyBytes).toString('hex');
+  db.write(() => db.insert('digest_key', { id: 1, sealed: secrets.seal(key, sealedFor) }));
+  return key;
+}

@@ -1,0 +1,234 @@
+/** Mails of hooks go to nobody who has not asked for them. */
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { ServerOptions } from '../../src/app/server.ts';
+import { type Answer, type Client, Fixture, type Json } from '../support/fixture.ts';
+import { Mailbox, type ReceivedMail } from '../support/mailbox.ts';
+
+const test = suite('attacks by email hooks');
+const base = 'https://cloud.example.com';
+const stranger = 'stranger@example.org';
+const fixture = new Fixture();
+let mailbox: Mailbox;
+let mallory: Client;
+let malloryUrl: string;
+
+test.before(async () => {
+  mailbox = await Mailbox.start();
+});
+
+test.after.each(async () => {
+  await fixture.close();
+  mailbox.reset();
+});
+
+test.after(() => mailbox.close());
+
+async function begin(options: ServerOptions = { base_url: base }): Promise<void> {
+  await fixture.open({ ...mailbox.settings, ...options });
+  malloryUrl = (await fixture.user('mallory', { email: 'mallory@example.com' })).url;
+  await fixture.staff.patch(malloryUrl, { agree_with_policy: true });
+  mallory = fixture.as('mallory');
+  mailbox.reset();
+}
+
+const hook = (client: Client, email = stranger): Promise<Answer<Json>> =>
+  client.post('/api/hooks-email/', { email, event_types: ['user_update_succeeded'] });
+
+/** Causes an event that mallory sees; answers the mails that were sent since the last call. */
+async function mails(): Promise<ReceivedMail[]> {
+  await mallory.patch(malloryUrl, { job_title: `Job ${Math.random()}` });
+  await fixture.server.settled();
+  return mailbox.take();
+}
+
+const subjects = (received: readonly ReceivedMail[]): [string, string][] =>
+  received.map(({ recipient, subject = '' }): [string, string] => [recipient, subject]).sort();
+const question = 'Notifications from Tenantry: please confirm';
+const notification = 'Notifications from Tenantry';
+
+/** Path of the page that a mail leads to. */
+const linkIn = (mail: ReceivedMail | undefined): string =>
+  /https:\/\/cloud\.example\.com(\/hooks\/\S+)/.exec(mail?.text ?? '')?.[1] ?? 'none';
+const unsubscribeIn = (mail: ReceivedMail | undefined): string =>
+  /<https:\/\/cloud\.example\.com(\/\S+)>/.exec(
+    mail?.headers.find(({ key }) => key === 'list-unsubscribe')?.value ?? '',
+  )?.[1] ?? 'none';
+
+const asBrowser = { Accept: 'text/html,application/xhtml+xml' };
+
+test('a hook to an address that is not known to be its author’s sends nothing until its owner confirms', async () => {
+  await begin();
+  const made = await hook(mallory);
+  assert.is(made.status, 201);
+  assert.equal(Object.entries(made.body).slice(-2), [
+    ['email', stranger],
+    ['is_confirmed', false],
+  ]);
+  const [asking, ...others] = await mails();
+  assert.equal(others, [], 'one mail asks, and nothing else is sent');
+  assert.equal([asking?.recipient, asking?.subject], [stranger, question]);
+  assert.not.match(asking?.text ?? '', /mallory/i, 'the mail holds no words of users');
+  const link = linkIn(asking);
+  assert.match(link, /^\/hooks\/confirm\/[0-9a-f]{32}\/$/);
+  const page = await fixture.anonymous.get(link, asBrowser);
+  assert.equal([page.status, page.headers.get('content-type')], [200, 'text/html; charset=utf-8']);
+  assert.equal([page.body.match(/<form/g).length, page.body.match(/<button/g).length], [1, 1]);
+  assert.match(page.headers.get('content-security-policy') ?? '', /default-src 'none'/);
+  assert.is((await mallory.get(made.body.url)).body.is_confirmed, false, 'looking at the page confirms nothing');
+  const confirmed = await fixture.anonymous.send('POST', link, undefined, asBrowser);
+  assert.equal([confirmed.status, confirmed.headers.get('content-type')], [200, 'text/html; charset=utf-8']);
+  assert.is((await mallory.get(made.body.url)).body.is_confirmed, true);
+  assert.equal(subjects(await mails()), [[stranger, notification]]);
+  const again = await fixture.anonymous.post(link);
+  assert.equal([again.status, again.body], [404, { detail: 'Not found.' }], 'a link works once');
+});
+
+test('links that are unknown, older than 7 days, or of another address than the hook has are 404', async () => {
+  await begin();
+  for (const path of ['/hooks/confirm/', '/hooks/unsubscribe/'])
+    for (const secret of ['0'.repeat(32), 'x', '0'.repeat(64), '%00'])
+      for (const method of ['GET', 'POST']) {
+        const answer = await fixture.anonymous.send(method, `${path}${secret}/`);
+        assert.equal([answer.status, answer.body], [404, { detail: 'Not found.' }], `${method} ${path}${secret}`);
+        assert.is((await fixture.anonymous.send(method, `${path}${secret}/`, undefined, asBrowser)).status, 404);
+      }
+  const first = (await hook(mallory)).body;
+  const [asking] = await mails();
+  fixture.clock.advance(7 * 86_400);
+  assert.is((await fixture.anonymous.post(linkIn(asking))).status, 404);
+  await mallory.patch(first.url, { email: stranger });
+  const [askingAgain] = await mails();
+  assert.is((await fixture.anonymous.get(linkIn(askingAgain))).status, 200);
+  await mallory.patch(first.url, { email: 'other@example.org' });
+  assert.is((await fixture.anonymous.post(linkIn(askingAgain))).status, 404);
+});
+
+test('the author’s verified address, in any case, and every address of staff count as confirmed at once', async () => {
+  await begin();
+  const own = await hook(mallory, 'Mallory@Example.com');
+  assert.equal([own.status, own.body.is_confirmed], [201, true]);
+  assert.is((await hook(fixture.staff, 'ops@example.org')).body.is_confirmed, true);
+  assert.equal(subjects(await mails()), [
+    ['Mallory@example.com', notification],
+    ['ops@example.org', notification],
+  ]);
+  await mallory.patch(malloryUrl, { email: 'victim@example.org' });
+  assert.is((await hook(mallory, 'victim@example.org')).body.is_confirmed, false, 'one that he wrote himself is not');
+});
+
+test('a changed address is judged anew, and what was queued for the old one is not sent to the new one', async () => {
+  await begin();
+  const { url } = (await hook(mallory, 'mallory@example.com')).body;
+  mailbox.refusal = [451, 'Try later'];
+  assert.equal(await mails(), []);
+  const changed = await mallory.patch(url, { email: stranger });
+  assert.equal([changed.status, changed.body.is_confirmed], [200, false]);
+  await fixture.server.settled();
+  mailbox.refusal = undefined;
+  await fixture.later(60);
+  assert.equal(subjects(mailbox.take()), [[stranger, question]]);
+  assert.is((await mallory.patch(url, { is_active: true })).body.is_confirmed, false);
+  assert.is((await mallory.put(url, { email: 'mallory@example.com' })).body.is_confirmed, true);
+  assert.is((await mallory.put(url, { email: 'mallory@example.com' })).body.is_confirmed, true);
+});
+
+test('an address is asked once a day, whoever wants to write to it; after that a PATCH with the email asks again', async () => {
+  await begin();
+  await fixture.user('eve');
+  const { url } = (await hook(mallory)).body;
+  for (const client of [mallory, fixture.as('eve')])
+    assert.is((await hook(client, stranger.toUpperCase())).status, 201);
+  await mallory.patch(url, { email: stranger });
+  assert.equal(subjects(await mails()), [[stranger, question]]);
+  fixture.clock.advance(86_400);
+  assert.equal(await mails(), [], 'by itself nothing asks again');
+  await mallory.patch(url, { is_active: true });
+  assert.equal(await mails(), [], 'nor does a change of something else');
+  await mallory.patch(url, { email: stranger });
+  assert.equal(subjects(await mails()), [[stranger, question]]);
+});
+
+test('a user causes at most 10 such mails an hour; beyond that the hook is refused, and nothing is stored', async () => {
+  await begin();
+  for (let i = 0; i < 10; i++) assert.is((await hook(mallory, `${i}@example.org`)).status, 201);
+  const refused = await hook(mallory, 'eleventh@example.org');
+  assert.equal([refused.status, refused.body], [429, { detail: 'Too many mails. Try again later.' }]);
+  assert.is(refused.headers.get('Retry-After'), '3600');
+  assert.is((await hook(mallory, '1@example.org')).status, 201, 'an address that is not asked again costs nothing');
+  const present = (await mallory.get('/api/hooks-email/?page_size=50')).body as Json[];
+  assert.is(present.length, 11);
+  const change = await mallory.patch(present[0].url, { email: 'eleventh@example.org' });
+  assert.equal([change.status, change.body], [429, { detail: 'Too many mails. Try again later.' }]);
+  assert.is((await mallory.get(present[0].url)).body.email, '0@example.org');
+  assert.is((await mails()).length, 10);
+  fixture.clock.advance(3600);
+  assert.is((await hook(mallory, 'eleventh@example.org')).status, 201);
+});
+
+test('without base_url the setting email_hook_confirmation_url names the page; without either nobody is asked', async () => {
+  await begin({ email_hook_confirmation_url: 'https://app.example.com/confirm?key={secret}' });
+  await hook(mallory);
+  const [asking] = await mails();
+  const secret = /https:\/\/app\.example\.com\/confirm\?key=([0-9a-f]{32})\s/.exec(asking?.text ?? '')?.[1];
+  const confirmed = await fixture.anonymous.post(`/hooks/confirm/${secret}/`);
+  assert.equal(
+    [confirmed.status, confirmed.body],
+    [200, { detail: 'Notifications will be sent to your email address.' }],
+  );
+  const [mail] = await mails();
+  assert.equal([mail?.subject, unsubscribeIn(mail)], [notification, 'none']);
+  await fixture.close();
+  await begin({});
+  assert.is((await hook(mallory)).body.is_confirmed, false);
+  assert.equal(await mails(), []);
+});
+
+test('the secret of a link stands in its mail and nowhere else', async () => {
+  await begin();
+  const made = await hook(mallory);
+  const [asking] = await mails();
+  const secret = linkIn(asking).split('/').at(-2) as string;
+  assert.not.match(JSON.stringify([made.body, (await fixture.staff.get('/api/hooks/')).body]), new RegExp(secret));
+  assert.is(fixture.server.app.db.serialize().indexOf(secret), -1);
+});
+
+test('every mail of a hook names an address at which one click unsubscribes (RFC 8058)', async () => {
+  await begin();
+  const { url } = (await hook(mallory, 'mallory@example.com')).body;
+  await hook(mallory);
+  const received = await mails();
+  assert.equal(
+    received.map(({ headers }) => headers.find(({ key }) => key === 'list-unsubscribe-post')?.value),
+    ['List-Unsubscribe=One-Click', 'List-Unsubscribe=One-Click'],
+  );
+  const path = unsubscribeIn(received.find(({ recipient }) => recipient === 'mallory@example.com'));
+  const page = await fixture.anonymous.get(path, asBrowser);
+  assert.equal([page.status, page.body.match(/<form/g).length], [200, 1]);
+  assert.is((await mallory.get(url)).body.is_active, true, 'looking at the page ends nothing');
+  const form = { 'Content-Type': 'application/x-www-form-urlencoded' };
+  const answer = await fixture.anonymous.send('POST', path, 'List-Unsubscribe=One-Click', form);
+  assert.equal(
+    [answer.status, answer.body],
+    [200, { detail: 'These notifications will no longer be sent to your email address.' }],
+  );
+  const { is_active, is_confirmed } = (await mallory.get(url)).body;
+  assert.equal([is_active, is_confirmed], [false, false]);
+  await mallory.patch(url, { is_active: true });
+  assert.equal(await mails(), [], 'its author can not simply switch it on again');
+  const multipart = new FormData();
+  multipart.set('List-Unsubscribe', 'One-Click');
+  const response = await fetch(fixture.url + path, { method: 'POST', body: multipart });
+  assert.is(response.status, 200, 'as often as one likes, and in either form');
+});
+
+test('the pages are not in the documentation', async () => {
+  await begin();
+  const { paths } = (await fixture.anonymous.get('/docs/')).body;
+  assert.equal(
+    Object.keys(paths).filter((path) => path.startsWith('/hooks/')),
+    [],
+  );
+});
+
+test.run();
