@@ -37,6 +37,9 @@ const checksPerMinute = 60;
 /** How often a minute an address may start to log in by single sign-on; a whole organisation may share one. */
 const samlLoginsPerMinute = 120;
 
+/** After how many refused messages of single sign-on a minute no further ones are looked at from a prefix. */
+const refusedMessagesPerMinute = 60;
+
 /** After how many wrong secrets a minute the receiver of webhooks looks at no further ones from a prefix. */
 const wrongWebhookSecretsPerMinute = 20;
 
@@ -105,6 +108,7 @@ export function openDeployment(config: Config, opening: Opening): Opened {
     invitationChecks: new RateLimit(checksPerMinute, minute),
     webhookFailures: new RateLimit(wrongWebhookSecretsPerMinute, minute),
     samlKeys,
+    samlRefusals: new RateLimit(refusedMessagesPerMinute, minute),
     samlLogins: new RateLimit(samlLoginsPerMinute, minute),
     passwordChanged: (username) =>
       db.afterCommit((error) => error === undefined && forgetInitialPassword(folder, username)),

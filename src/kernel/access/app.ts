@@ -49,6 +49,8 @@ export interface App {
   readonly webhookFailures: RateLimit;
   /** What the service signs and decrypts with in single sign-on; undefined where that is not set up. */
   readonly samlKeys: ServiceKeys | undefined;
+  /** Refused messages of single sign-on, by the prefix of the sender's address. */
+  readonly samlRefusals: RateLimit;
   /** How often logins by single sign-on are started from an address. */
   readonly samlLogins: RateLimit;
   /** Told when a user's password has been changed. */

@@ -13,7 +13,7 @@ import { samlPath } from './addresses.ts';
 import type { Assertion } from './assertion.ts';
 import { browserOf } from './browser.ts';
 import { messageBytes, messageField } from './message-field.ts';
-import { fail, logRefused, problems, RefusedMessage } from './outcome.ts';
+import { fail, noteRefused, problems, RefusedMessage, rejectFlood } from './outcome.ts';
 import { findRequest, type PendingRequest, takeRequest, useOnce } from './requests.ts';
 import { openSession } from './sessions.ts';
 import { userOfAttributes } from './user.ts';
@@ -29,6 +29,7 @@ interface Checked {
 
 async function prepare(request: Request): Promise<Checked> {
   requireMethod(request, 'SAML2');
+  rejectFlood(request);
   const { SAMLResponse: message } = validate(fields, request, 'create');
   const { checkResponse, readResponse } = await import('./response.ts');
   let pending: PendingRequest | undefined;
@@ -60,7 +61,7 @@ function handle(request: Request, { assertion, pending, refusal }: Checked): Rep
 }
 
 function refuse(request: Request, refusal: Error, pending: PendingRequest | undefined): Reply {
-  logRefused(request, refusal, pending?.entityId);
+  noteRefused(request, refusal, pending?.entityId);
   return fail(request, 'login_failed_url', refusal instanceof RefusedMessage ? refusal.shown : problems.refused);
 }
 
@@ -78,7 +79,7 @@ export const samlLoginComplete: Endpoint = {
       allowedFor: 'The browser that started the login.',
       input: { fields, purpose: 'create' },
       output: { status: 302 },
-      refusals: { 401: true },
+      refusals: { 401: true, 429: true },
       prepare,
       handle,
     },

@@ -14,7 +14,7 @@ import { browserOf } from './browser.ts';
 import { samlOf } from './library.ts';
 import type { LogoutMessage, RawMessage } from './logout-message.ts';
 import { messageBytes, messageField } from './message-field.ts';
-import { fail, logRefused, problems, RefusedMessage } from './outcome.ts';
+import { fail, noteRefused, problems, RefusedMessage, rejectFlood } from './outcome.ts';
 import { findRequest, takeRequest, useOnce } from './requests.ts';
 import { endSession, sessionsOf } from './sessions.ts';
 
@@ -36,6 +36,7 @@ interface Checked {
 
 async function prepare(request: Request): Promise<Checked> {
   requireMethod(request, 'SAML2');
+  rejectFlood(request);
   const isQuery = request.incoming.method !== 'POST';
   const given: Parameters = isQuery ? readQuery(request) : validate(fields, request, 'create');
   const name = given.SAMLResponse ? 'SAMLResponse' : 'SAMLRequest';
@@ -127,7 +128,7 @@ function takeAnswer(
 }
 
 function refuse(request: Request, refusal: Error, entityId?: string): Reply {
-  logRefused(request, refusal, entityId);
+  noteRefused(request, refusal, entityId);
   return fail(request, 'logout_failed_url', refusal instanceof RefusedMessage ? refusal.shown : problems.refused);
 }
 
@@ -135,7 +136,7 @@ const operation = {
   summary: 'Ends the session that an identity provider has ended, or asks to end.',
   allowedFor: 'The browser that started the logout; identity providers by way of any.',
   output: { status: 302 },
-  refusals: { 401: true },
+  refusals: { 401: true, 429: true },
   prepare,
   handle,
 };

@@ -14,7 +14,7 @@ import {
   decodeXml,
   everyElement,
   isNamed,
-  messageLimits,
+  logoutLimits,
   parseXml,
   textOf,
   XmlError,
@@ -63,7 +63,7 @@ function authentic(request: Request, raw: RawMessage): { readonly root: Element;
     verifyQuery(raw.query, raw.parameter, provider.certificates);
     return { root, provider };
   }
-  const signed = parseXml(signedText(text, root, provider.certificates), messageLimits);
+  const signed = parseXml(signedText(text, root, provider.certificates), logoutLimits);
   if (!isMessage(signed, raw.parameter)) throw new RefusedMessage('something else is signed');
   return { root: signed, provider };
 }
@@ -72,7 +72,7 @@ function readable({ base64, parameter, query }: RawMessage): { readonly root: El
   try {
     const bytes = Buffer.from(base64, 'base64');
     const text = decodeXml(query === undefined ? bytes : inflated(bytes));
-    const root = parseXml(text, messageLimits);
+    const root = parseXml(text, logoutLimits);
     if (!isMessage(root, parameter)) throw new XmlError(`it is no ${parameter} about a logout`);
     return { root, text };
   } catch (error) {
@@ -85,7 +85,7 @@ const isMessage = (root: Element, parameter: RawMessage['parameter']): boolean =
 
 function inflated(bytes: Buffer): Buffer {
   try {
-    return inflateRawSync(bytes, { maxOutputLength: messageLimits.characters });
+    return inflateRawSync(bytes, { maxOutputLength: logoutLimits.characters });
   } catch {
     throw new XmlError('it cannot be inflated, or is too large');
   }

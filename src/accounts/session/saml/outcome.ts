@@ -1,5 +1,7 @@
 import type { Request } from '../../../kernel/access/request.ts';
+import { tooMany } from '../../../kernel/http/error.ts';
 import { type Reply, redirect } from '../../../kernel/http/reply.ts';
+import { prefixOf } from '../../../kernel/net/prefix.ts';
 import { present } from '../../../kernel/present.ts';
 
 /** What web clients are told at login_failed_url and logout_failed_url (services.md 11). */
@@ -30,9 +32,17 @@ export class RefusedMessage extends Error {
   }
 }
 
-/** Tells the operator why a message was not taken. */
-export const logRefused = (request: Request, refusal: Error, entityId?: string): void =>
+/** Throws 429 where so many messages from this network were refused that it costs too much to read more. */
+export function rejectFlood({ address, app, now }: Request): void {
+  const wait = app.samlRefusals.wait(prefixOf(address), now);
+  if (wait !== undefined) throw tooMany('Too many requests. Try again later.', wait);
+}
+
+/** Counts a message that was not taken, and tells the operator why. */
+export function noteRefused(request: Request, refusal: Error, entityId?: string): void {
+  request.app.samlRefusals.refusal(prefixOf(request.address), request.now);
   request.app.log.warn(
     { request: request.incoming.id, provider: entityId, reason: refusal.message.slice(0, 500) },
     'SAML message refused',
   );
+}

@@ -7,10 +7,11 @@ import { findIdentityProvider, type IdentityProvider } from './identity-provider
 import { samlOf } from './library.ts';
 import { problems, RefusedMessage } from './outcome.ts';
 import type { PendingRequest } from './requests.ts';
-import { rejectWeakSignatures } from './signatures.ts';
+import { rejectWeakSignatures, SignatureError, signerOf } from './signatures.ts';
 import {
   attributeOf,
   childOf,
+  childrenOf,
   decodeXml,
   everyElement,
   isNamed,
@@ -58,7 +59,8 @@ export async function checkResponse(
   const { root, text } = response;
   checkEnvelope(request, root, provider);
   rejectWeakSignatures(root);
-  await checkEncrypted(request, root);
+  const encrypted = await decryptedAssertion(request, root);
+  rejectUnknownSigners([root, ...childrenOf(root, 'assertion', 'Assertion').slice(0, 1), ...encrypted], provider);
   const saml = await samlOf(request, provider);
   const { profile } = await saml.validatePostResponseAsync({ SAMLResponse: Buffer.from(text).toString('base64') });
   if (!profile?.getAssertionXml) throw new RefusedMessage('it has no assertion');
@@ -85,26 +87,34 @@ function checkEnvelope(request: Request, root: Element, provider: IdentityProvid
     throw new RefusedMessage(`the identity provider answered with status ${codes.join(', ') || 'none'}`);
 }
 
-/** The signatures inside of an encrypted assertion are judged like others; old ways to encrypt, which leak the text, are refused. */
-async function checkEncrypted({ app }: Request, root: Element): Promise<void> {
+/** The assertion that is encrypted, if one is. Signatures inside are judged like others; old ways to encrypt, which leak the text, are refused. */
+async function decryptedAssertion({ app }: Request, root: Element): Promise<readonly Element[]> {
   const { privateKey: key } = present(app.samlKeys);
   // By their local name wherever they stand: so the library finds what it decrypts.
   const found = everyElement(root, 'EncryptedAssertion');
   if (found.length > 1) throw new RefusedMessage('it has more than one encrypted assertion');
-  for (const encrypted of found) {
-    const text = await new Promise<string>((resolve, reject) =>
-      decrypt(
-        encrypted.toString(),
-        { key, disallowDecryptionWithInsecureAlgorithm: true },
-        (error: Error | null, result?: string) =>
-          error || result === undefined
-            ? reject(new RefusedMessage('its assertion cannot be decrypted'))
-            : resolve(result),
-      ),
-    );
-    const assertion = parseXml(text, messageLimits);
-    if (assertion.namespaceURI !== namespaces.assertion)
-      throw new RefusedMessage('something else than an assertion is encrypted');
-    rejectWeakSignatures(assertion);
-  }
+  const [encrypted] = found;
+  if (!encrypted) return [];
+  const text = await new Promise<string>((resolve, reject) =>
+    decrypt(
+      encrypted.toString(),
+      { key, disallowDecryptionWithInsecureAlgorithm: true },
+      (error: Error | null, result?: string) =>
+        error || result === undefined
+          ? reject(new RefusedMessage('its assertion cannot be decrypted'))
+          : resolve(result),
+    ),
+  );
+  const assertion = parseXml(text, messageLimits);
+  if (assertion.namespaceURI !== namespaces.assertion)
+    throw new RefusedMessage('something else than an assertion is encrypted');
+  rejectWeakSignatures(assertion);
+  return [assertion];
+}
+
+/** Refuses what none of the provider's keys has signed, before the library computes what the signatures are about. */
+function rejectUnknownSigners(signed: readonly Element[], { certificates }: IdentityProvider): void {
+  const signatures = signed.flatMap((element) => childOf(element, 'signature', 'Signature') ?? []);
+  if (!signatures.some((signature) => signerOf(signature, certificates) !== undefined))
+    throw new SignatureError('Invalid signature');
 }

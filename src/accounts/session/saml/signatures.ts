@@ -1,7 +1,7 @@
 import { constants, verify } from 'node:crypto';
 import { SignedXml } from 'xml-crypto';
 import { present } from '../../../kernel/present.ts';
-import { attributeOf, childOf, childrenOf, everyElement, isElement, isNamed, XmlError } from './xml.ts';
+import { attributeOf, childOf, childrenOf, everyElement, isElement, isNamed, textOf, XmlError } from './xml.ts';
 
 /** A signature that is missing, weak, of an unknown key, or of something else than the whole message. */
 export class SignatureError extends Error {}
@@ -58,11 +58,41 @@ export function signedText(text: string, root: Element, certificates: readonly s
   const references = info ? childrenOf(info, 'signature', 'Reference') : [];
   if (references.length !== 1 || attributeOf(present(references[0]), 'URI') !== `#${id}`)
     throw new SignatureError('the signature is of something else');
-  for (const certificate of certificates) {
-    const signed = verified(text, signature, certificate);
-    if (signed !== undefined) return signed;
+  const certificate = signerOf(signature, certificates);
+  const signed = certificate === undefined ? undefined : verified(text, signature, certificate);
+  if (signed === undefined) throw new SignatureError('no known key made the signature');
+  return signed;
+}
+
+/**
+ * The one of the certificates whose key made a signature, as far as its SignedInfo goes; undefined when none did. What that
+ * refers to is not looked at: to canonicalise and digest it takes the longer, the larger whoever sent it has made it, and is
+ * left for what somebody known has signed.
+ */
+export function signerOf(signature: Element, certificates: readonly string[]): string | undefined {
+  const info = childOf(signature, 'signature', 'SignedInfo');
+  const method = info && childOf(info, 'signature', 'SignatureMethod');
+  const value = childOf(signature, 'signature', 'SignatureValue');
+  const algorithm = queryAlgorithms[(method && attributeOf(method, 'Algorithm')) ?? ''];
+  if (!value || !algorithm) return undefined;
+  const signed = canonicalInfo(signature);
+  const bytes = Buffer.from(textOf(value), 'base64');
+  return signed === undefined
+    ? undefined
+    : certificates.find((certificate) => isSignedBy(certificate, algorithm, signed, bytes));
+}
+
+/** The bytes of the SignedInfo of a signature that are signed; undefined when the library makes nothing of it. */
+function canonicalInfo(signature: Element): Buffer | undefined {
+  const check = new SignedXml();
+  // The library has types of its own for nodes of xmldom, and does this first in `checkSignature`, but for itself alone.
+  const library = check as unknown as { getCanonSignedInfoXml(document: unknown): string };
+  try {
+    check.loadSignature(signature as unknown as Node);
+    return Buffer.from(library.getCanonSignedInfoXml(signature.ownerDocument));
+  } catch {
+    return undefined;
   }
-  throw new SignatureError('no known key made the signature');
 }
 
 function verified(text: string, signature: Element, certificate: string): string | undefined {
@@ -79,7 +109,17 @@ function verified(text: string, signature: Element, certificate: string): string
   return signed.length === 1 ? signed[0] : undefined;
 }
 
-const queryAlgorithms: Readonly<Record<string, { readonly hash: string; readonly pss?: boolean }>> = {
+interface Algorithm {
+  readonly hash: string;
+  readonly pss?: boolean;
+}
+
+function isSignedBy(certificate: string, { hash, pss }: Algorithm, signed: Buffer, signature: Buffer): boolean {
+  const padding = pss ? { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST } : {};
+  return verify(hash, signed, { key: pemOf(certificate), ...padding }, signature);
+}
+
+const queryAlgorithms: Readonly<Record<string, Algorithm>> = {
   [sha256]: { hash: 'sha256' },
   [sha384]: { hash: 'sha384' },
   [sha512]: { hash: 'sha512' },
@@ -106,11 +146,6 @@ export function verifyQuery(
     throw new SignatureError('a parameter is repeated');
   const signed = Buffer.from(parts.slice(0, 3).flat().join('&'));
   const bytes = Buffer.from(signature, 'base64');
-  const padding = algorithm.pss
-    ? { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST }
-    : {};
-  const isSigned = certificates.some((certificate) =>
-    verify(algorithm.hash, signed, { key: pemOf(certificate), ...padding }, bytes),
-  );
-  if (!isSigned) throw new SignatureError('no known key made the signature');
+  if (!certificates.some((certificate) => isSignedBy(certificate, algorithm, signed, bytes)))
+    throw new SignatureError('no known key made the signature');
 }

@@ -17,6 +17,8 @@ export interface XmlLimits {
 
 /** Bounds of a message: several times what large organisations send, and at worst a tenth of a second to check. */
 export const messageLimits: XmlLimits = { characters: 192 * 1024, elements: 1500, namespaces: 1000 };
+/** Bounds of a message about a logout, which is a few lines: nothing of a session must be known to send one. */
+export const logoutLimits: XmlLimits = { ...messageLimits, elements: 300 };
 /** Bounds of metadata: a federation of a thousand identity providers. */
 export const metadataLimits: XmlLimits = { characters: 4 * 1024 * 1024, elements: 200_000, namespaces: 20_000 };
 
