@@ -53,10 +53,9 @@ export function openApi(endpoints: readonly Endpoint[], server = '/'): Json {
     components: {
       securitySchemes: {
         token: {
-          type: 'apiKey',
-          in: 'header',
-          name: 'Authorization',
-          description: 'The word Token, a blank, and a token from POST /api-auth/password/.',
+          type: 'http',
+          scheme: 'bearer',
+          description: 'A token from POST /api-auth/password/. In the header, the word Token means the same as Bearer.',
         },
       },
       parameters: Object.fromEntries(

@@ -270,7 +270,7 @@ docs('an Accept header that names text/html gets a page of the same content', as
     const { status, headers, body } = await fixture.anonymous.get('/docs/', { Accept });
     assert.equal([status, headers.get('content-type')], [200, 'text/html; charset=utf-8']);
     // The document is written into the page, where nothing may look like the end of a script.
-    assert.ok(body.includes(`loadSpec(${JSON.stringify(document).replaceAll('<', '\\u003c')})`));
+    assert.ok(body.includes(`const api = ${JSON.stringify(document).replaceAll('<', '\\u003c')};`));
   }
 });
 

@@ -36,12 +36,20 @@ tokens('the header is the word Token in any case, a blank and the token', async 
     assert.is(await presented(header), 200, header);
 });
 
+tokens('the word Bearer is taken as the word Token, and 401 asks for Token', async () => {
+  const token = fixture.staff.token as string;
+  for (const header of [`Bearer ${token}`, `bearer ${token}`]) assert.is(await presented(header), 200, header);
+  assert.equal(await presented('Bearer'), refused('Invalid token. No credentials provided.'));
+  const { headers } = await fixture.anonymous.get('/api/', { Authorization: 'Bearer x' });
+  assert.is(headers.get('www-authenticate'), 'Token');
+});
+
 tokens('no header, or another scheme', async () => {
   assert.equal(await presented(), notProvided);
   for (const header of [
     '',
     'Basic YTpi',
-    `Bearer ${fixture.staff.token}`,
+    `Bearers ${fixture.staff.token}`,
     fixture.staff.token as string,
     `Tokens ${fixture.staff.token}`,
     `Token:${fixture.staff.token}`,
