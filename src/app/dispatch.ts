@@ -4,8 +4,10 @@ import { authenticate } from '../kernel/access/tokens.ts';
 import { allowed, type Endpoint, isMethod, metadata, type Operation } from '../kernel/collection/endpoint.ts';
 import type { Database } from '../kernel/db/database.ts';
 import { QueryCache } from '../kernel/db/query-cache.ts';
+import { CompressedForms } from '../kernel/http/encoding.ts';
 import { HttpError, notFound } from '../kernel/http/error.ts';
-import type { Admission, Answer } from '../kernel/http/http-server.ts';
+import type { Answer } from '../kernel/http/exchange.ts';
+import type { Admission } from '../kernel/http/http-server.ts';
 import type { IncomingRequest } from '../kernel/http/incoming-request.ts';
 import { encoded, json, type Reply } from '../kernel/http/reply.ts';
 import type { Match, Router } from '../kernel/http/router.ts';
@@ -142,7 +144,8 @@ function performer(db: Database): (operation: Operation, request: Request, prepa
     const reply = operation.handle(request, prepared);
     // What varies with a header of the request is another document each time.
     if (!reply.conditional || reply.headers.Vary !== undefined) return reply;
-    const kept = encoded(reply);
+    const compressed = new CompressedForms('each', (bytes) => documents.grow(key, kept, bytes));
+    const kept: Reply = { ...encoded(reply), compressed };
     return documents.set(key, kept, key.length + kept.body.length);
   };
 }

@@ -144,7 +144,6 @@ export const customers = collection<CustomerRow>()({
     visibleCustomers(caller, 'c.id'),
   ),
   described: () => true,
-  selectable: true,
   filters: {
     name: partial('c.name'),
     native_name: partial('c.native_name'),

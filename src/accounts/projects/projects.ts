@@ -131,7 +131,6 @@ export const projectsWith = (services: Json) =>
       visibleProjects(caller, 'p.id'),
     ),
     described: () => true,
-    selectable: true,
     examples: { create: example, replace: example, change: { description: 'The public website.' } },
     filters: {
       can_manage: presence(

@@ -200,6 +200,7 @@ export const users = collection<UserRow>()({
   },
   privilegedOrderings: { description: 'u.description COLLATE NOCASE' },
   order: 'u.username COLLATE NOCASE',
+  isSecret: (request, id) => (id === undefined ? showsToken(request) : id === request.caller.id),
   parameters: (request) => ({ token: showsToken(request) ? request.caller.token : null }),
   create: {
     right: staff,

@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { seesAll } from '../../kernel/access/caller.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { everybody, everybodyOver } from '../../kernel/access/right.ts';
+import { textsWithChosen } from '../../kernel/collection/chosen.ts';
 import { describeFields, type Endpoint, type Operation } from '../../kernel/collection/endpoint.ts';
 import { type Field, inputOf } from '../../kernel/collection/field.ts';
 import { type Filter, historyParameters } from '../../kernel/collection/filter.ts';
@@ -89,7 +90,7 @@ function list(request: Request): Reply {
   const page = pageOf(query, total);
   const ids = pageIds(db, selection, page, total, direction);
   const rows = ids.length === 0 ? [] : represent(request, JSON.stringify(ids));
-  return document(`[${rows.join(',')}]`, pageHeaders(page, total, url, query));
+  return document(`[${textsWithChosen(request, rows).join(',')}]`, pageHeaders(page, total, url, query));
 }
 
 const represent = ({ caller, db }: Request, ids: string): string[] =>

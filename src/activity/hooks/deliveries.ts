@@ -128,6 +128,7 @@ export const deliveryEndpoints: readonly Endpoint[] = [
       GET: {
         summary: 'Answers one delivery.',
         allowedFor: visibleHooks.allowedFor,
+        selectable: true,
         output: { status: 200, shape: log.shape },
         handle: (request) => document(log.representOne(request, find(request, webHooks.find(request)).id)),
       },

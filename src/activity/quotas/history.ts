@@ -5,6 +5,7 @@ import { historyParameters } from '../../kernel/collection/filter.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { historyPoints } from '../../kernel/http/history.ts';
+import { Query } from '../../kernel/http/query.ts';
 import { json } from '../../kernel/http/reply.ts';
 import type { Scopes } from '../scopes/scopes.ts';
 import { quotas } from './quotas.ts';
@@ -38,7 +39,9 @@ export const quotaHistory = (scopes: Scopes): Endpoint => ({
       handle: (request) => {
         const quota = quotas(scopes).find(request);
         const points = historyPoints((name) => request.query.all(name));
-        const present: Readonly<Record<string, unknown>> = JSON.parse(quotas(scopes).represent(request, quota.id));
+        const present: Readonly<Record<string, unknown>> = JSON.parse(
+          quotas(scopes).represent(request.asking(new Query('')), quota.id),
+        );
         return json(
           points.map((point) => {
             const version = versionAt(request.db, quota, point);

@@ -1,4 +1,5 @@
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
+import { CompressedForms } from '../../kernel/http/encoding.ts';
 import { encoded, type Reply } from '../../kernel/http/reply.ts';
 import { openApi, serverPath } from './openapi.ts';
 import { page } from './page.ts';
@@ -47,7 +48,7 @@ export function docs(endpoints: () => readonly Endpoint[]): Endpoint {
 function once(make: (server: string) => Reply): (server: string) => Reply {
   const made = new Map<string, Reply>();
   return (server) => {
-    const reply = made.get(server) ?? encoded(make(server));
+    const reply = made.get(server) ?? { ...encoded(make(server)), compressed: new CompressedForms('once') };
     made.set(server, reply);
     return reply;
   };

@@ -112,7 +112,7 @@ function describe(
   const parameters = [
     ...Object.entries(filters).map(([name, filter]) => filterParameter(name, filter)),
     ...(orderings.length > 0 ? [orderParameter(orderings)] : []),
-    ...(selectable ? fieldParameters.map(referred) : []),
+    ...((selectable ?? paginated) ? fieldParameters.map(referred) : []),
     ...(paginated ? pageParameters.map(referred) : []),
   ];
   return {

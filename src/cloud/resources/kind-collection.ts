@@ -85,7 +85,6 @@ export const collectionOf = memoised((typed: TypedKind): KindCollection => {
     alias: 'r',
     fields: fieldsOfKind(typed),
     visible,
-    selectable: true,
     parameters: (request) => ({
       period: periodOf(request),
       detail: isDetail(request),

@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { type ResolvedScope, resolveScope, scopeParameter } from '../../activity/scopes/resolve.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { staff, visibleTo } from '../../kernel/access/right.ts';
+import { textsWithChosen } from '../../kernel/collection/chosen.ts';
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
 import { describeFields } from '../../kernel/collection/endpoint.ts';
 import { exampleLink } from '../../kernel/collection/example.ts';
@@ -182,7 +183,7 @@ function list(request: Request, measurement: Measurement): Reply {
       CROSS JOIN ${table} m ON m.resource_id = k.value ->> 'id' AND m.${key} = k.value ->> 'key'`,
     { base: request.base, keys: JSON.stringify(keys) },
   );
-  return document(`[${rows.join(',')}]`, pageHeaders(page, total, request.url, query));
+  return document(`[${textsWithChosen(request, rows).join(',')}]`, pageHeaders(page, total, request.url, query));
 }
 
 const representation = ({ key, values }: Measurement): Json =>

@@ -29,7 +29,6 @@ function listEndpoint(typed: TypedKind, listed: TypedKind, { condition, name }: 
         allowedFor: objects.spec.visible.allowedFor,
         filters: listParameters,
         orderings: orderingNames([listed]),
-        selectable: true,
         paginated: true,
         output: { status: 200, shape: { type: 'array', items: items.shape } },
         handle: (request) =>

@@ -83,7 +83,6 @@ export function resourceEndpoints(catalogue: Catalogue): readonly Endpoint[] {
           allowedFor: everybodyOver('resources').allowedFor,
           filters: { ...own, ...summaryFilters },
           orderings: orderingNames(kinds),
-          selectable: true,
           paginated: true,
           output: {
             status: 200,

@@ -61,7 +61,6 @@ function typedServices(catalogue: Catalogue, type: ProviderType): Services {
       'everybody with a role in the customer or a linked project; staff and global support',
       (caller) => sql`${raw(ofSettings('type'))} = ${type.name} AND (${visibleServices(caller)})`,
     ),
-    selectable: true,
     accepts: (_, name) => isFieldOf(catalogue, type, name),
     examples: {
       create: { name: `${type.name} of Alice`, customer: exampleLink('customers'), ...exampleCredentials(type) },
@@ -196,7 +195,6 @@ function summary(anyServices: Services): Endpoint {
         allowedFor: everybodyOver('services').allowedFor,
         filters: { service_type: oneOf(ofSettings('type'), 'Type of the service.'), ...filters },
         orderings: Object.keys(orderings),
-        selectable: true,
         paginated: true,
         output: { status: 200, shape: { type: 'array', items: anyServices.shape } },
         handle: (request): Reply => {

@@ -3,6 +3,7 @@ import { requireQuotas } from '../../activity/quotas/usage.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { everybody } from '../../kernel/access/right.ts';
 import { action } from '../../kernel/collection/action.ts';
+import { withChosen } from '../../kernel/collection/chosen.ts';
 import type { Endpoint, Operation } from '../../kernel/collection/endpoint.ts';
 import { exampleLink } from '../../kernel/collection/example.ts';
 import { type NewValues, objectShape, uuidShape } from '../../kernel/collection/field.ts';
@@ -65,9 +66,9 @@ function managed(request: Request, service: ServiceRow): Reply {
   const total = db.count(sql`SELECT count(*) ${from}`);
   const page = pageOf(query, total);
   const rows =
-    db.all(sql`SELECT r.uuid, r.name, r.kind AS resource_type, p.name AS project_name, p.uuid AS project_uuid, c.uuid AS customer_uuid, c.name AS customer_name
+    db.all<object>(sql`SELECT r.uuid, r.name, r.kind AS resource_type, p.name AS project_name, p.uuid AS project_uuid, c.uuid AS customer_uuid, c.name AS customer_name
     ${from} ORDER BY r.id LIMIT ${page.size} OFFSET ${page.offset}`);
-  return document(JSON.stringify(rows), pageHeaders(page, total, request.url, query));
+  return document(JSON.stringify(withChosen(request, rows)), pageHeaders(page, total, request.url, query));
 }
 
 interface InventoryRow {
@@ -111,7 +112,7 @@ function candidates(request: Request, type: ProviderType, service: ServiceRow): 
     const extra = Object.fromEntries((typed.importFields ?? []).map((field) => [field, known[field] ?? null]));
     return { backend_id, name, resource_type: kind, created: known.created ?? null, ...extra };
   });
-  return document(JSON.stringify(items), pageHeaders(page, total, request.url, query));
+  return document(JSON.stringify(withChosen(request, items)), pageHeaders(page, total, request.url, query));
 }
 
 const importedShape = {

@@ -2,7 +2,7 @@ import type { Request } from '../access/request.ts';
 import { everybody } from '../access/right.ts';
 import { raw, type Sql, sql } from '../db/sql.ts';
 import { conflict, notFound } from '../http/error.ts';
-import { changed, created, document, empty, type Reply } from '../http/reply.ts';
+import { changed, created, empty, type Reply } from '../http/reply.ts';
 import { present } from '../present.ts';
 import type { CollectionSpec, Row } from './collection-spec.ts';
 import { type BodySpec, describeFields, type Endpoint, type Operation } from './endpoint.ts';
@@ -12,13 +12,10 @@ import type { JsonSchema } from './json-schema.ts';
 import type { LinkTarget } from './links.ts';
 import { Listing, type Parameters } from './listing.ts';
 import { describeList, describeObject, type ObjectAction } from './object-options.ts';
-import { type Purpose, validate } from './validate.ts';
+import { type Purpose, titleEndings, validate } from './validate.ts';
 import { nounOf, pluralOf, withArticle } from './wording.ts';
 
 export type { CollectionSpec, Created, Parent, Row } from './collection-spec.ts';
-
-/** What the names of the schemas of bodies end with. */
-const titleEndings: Readonly<Record<Purpose, string>> = { create: 'Create', replace: 'Update', change: 'Patch' };
 
 /** A collection made from its declaration: list, retrieve, create, update, delete and OPTIONS. */
 export class Collection<F extends Fields, R extends Row, A = NewValues<F>> implements LinkTarget {
@@ -70,7 +67,8 @@ export class Collection<F extends Fields, R extends Row, A = NewValues<F>> imple
   }
 
   retrieve(request: Request): Reply {
-    return document(this.represent(request, this.find(request).id), {}, this.spec.detail?.until(request));
+    const { id } = this.find(request);
+    return this.listing.answer(request, this.represent(request, id), { id, until: this.spec.detail?.until(request) });
   }
 
   create(request: Request): Reply {
@@ -170,13 +168,13 @@ export class Collection<F extends Fields, R extends Row, A = NewValues<F>> imple
 
   #listOperations(): Endpoint['operations'] {
     const { create, page, visible } = this.spec;
-    const { filters, orderings, selectable } = this.listing.parameters;
+    const { filters, orderings } = this.listing.parameters;
     const list: Operation = {
       summary: `Lists the ${pluralOf(this.noun)} that the caller sees.`,
       handle: (request) => this.list(request),
       filters: { ...page?.filters, ...filters },
       orderings: page?.orderings ?? orderings,
-      selectable,
+      selectable: true,
       paginated: true,
       output: { status: 200, shape: { type: 'array', items: this.shape } },
       allowedFor: visible.allowedFor,
@@ -196,12 +194,12 @@ export class Collection<F extends Fields, R extends Row, A = NewValues<F>> imple
   }
 
   #detailOperations(): Endpoint['operations'] {
-    const { delete: deletion, detail, selectable, update, visible } = this.spec;
+    const { delete: deletion, detail, update, visible } = this.spec;
     const get: Operation = {
       summary: `Answers ${withArticle(this.noun)}.`,
       handle: (request) => this.retrieve(request),
       ...(detail && { filters: detail.filters }),
-      selectable,
+      selectable: true,
       output: { status: 200, shape: this.shape },
       allowedFor: visible.allowedFor,
     };
@@ -301,6 +299,6 @@ export const collection =
     new Collection(spec);
 
 /** Throws 409 with the reason, if there is one. */
-function refuse(reason: string | undefined): void {
+const refuse = (reason: string | undefined): void => {
   if (reason !== undefined) throw conflict(reason);
-}
+};

@@ -50,7 +50,7 @@ export interface Operation {
   readonly filters?: Filters | undefined;
   readonly orderings?: readonly string[] | undefined;
   readonly paginated?: boolean | undefined;
-  /** Whether `field=` chooses the keys of the answer. */
+  /** Whether `field=` chooses the keys of the answer; default: of lists. */
   readonly selectable?: boolean | undefined;
   /** Who may call it, in words. */
   readonly allowedFor?: string | undefined;

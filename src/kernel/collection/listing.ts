@@ -4,7 +4,8 @@ import type { Request } from '../access/request.ts';
 import { all, raw, type Sql, sql, type Value } from '../db/sql.ts';
 import { gather, invalid } from '../http/error.ts';
 import { pageHeaders, pageOf } from '../http/page.ts';
-import { document, type Reply } from '../http/reply.ts';
+import { document, type Reply, secret } from '../http/reply.ts';
+import { chosenNames } from './chosen.ts';
 import type { Fields } from './field.ts';
 import type { Filters } from './filter.ts';
 import type { JsonSchema } from './json-schema.ts';
@@ -29,8 +30,8 @@ export interface ListSpec {
   readonly privilegedOrderings?: Readonly<Record<string, string>>;
   /** Default order: `column` or `-column` of the table, as SQL. */
   readonly order: string;
-  /** Whether `field=` chooses the keys of the answer. */
-  readonly selectable?: boolean;
+  /** Whether an answer holds what no cache may keep: the list, or the object with this id. */
+  readonly isSecret?: (request: Request, id?: number) => boolean;
   /** Further parameters of the fields' expressions, besides those of the viewer. */
   readonly parameters?: (request: Request) => Parameters;
 }
@@ -39,7 +40,6 @@ export interface ListSpec {
 export interface ListParameters {
   readonly filters: Filters;
   readonly orderings: readonly string[];
-  readonly selectable: boolean;
 }
 
 /** Turns rows of a table into pages of JSON, in two steps: a query that finds the ids, then one that represents them. */
@@ -69,7 +69,20 @@ export class Listing {
       sql`SELECT ${raw(alias)}.id ${from} ORDER BY ${order} LIMIT ${page.size} OFFSET ${page.offset}`,
     );
     const rows = this.represent(request, ids, parameters);
-    return document(`[${rows.join(',')}]`, pageHeaders(page, total, request.url, query));
+    return this.answer(request, `[${rows.join(',')}]`, { headers: pageHeaders(page, total, request.url, query) });
+  }
+
+  /** 200 with a page, or with the object of this id. */
+  answer(
+    request: Request,
+    text: string,
+    {
+      headers = {},
+      id,
+      until,
+    }: { readonly headers?: Reply['headers']; readonly id?: number; readonly until?: number | undefined },
+  ): Reply {
+    return this.spec.isSecret?.(request, id) ? secret(text, headers) : document(text, headers, until);
   }
 
   /** The conditions together with the request's filters. Throws 400. */
@@ -114,12 +127,15 @@ export class Listing {
 
   /** The query parameters of the list, besides those of pages. */
   get parameters(): ListParameters {
-    const { filters, orderings, privilegedOrderings = {}, selectable = false } = this.spec;
-    return { filters, orderings: Object.keys({ ...orderings, ...privilegedOrderings }), selectable };
+    const { filters, orderings, privilegedOrderings = {} } = this.spec;
+    return { filters, orderings: Object.keys({ ...orderings, ...privilegedOrderings }) };
   }
 
   #text(request: Request): string {
-    const chosen = this.spec.selectable ? this.#chosen(request) : undefined;
+    const chosen = chosenNames(
+      request,
+      this.#members.map(({ name }) => name),
+    );
     const key = chosen?.join() ?? '';
     let text = this.#texts.get(key);
     if (text === undefined) {
@@ -130,14 +146,6 @@ export class Listing {
       if (this.#texts.size < 200) this.#texts.set(key, text);
     }
     return text;
-  }
-
-  #chosen(request: Request): string[] | undefined {
-    if (request.incoming.method !== 'GET' && request.incoming.method !== 'HEAD') return undefined;
-    const asked = [...request.query.all('field'), ...request.query.all('fields')];
-    if (asked.length === 0) return undefined;
-    const names = this.#members.map((member) => member.name).filter((name) => asked.includes(name));
-    return names.length > 0 ? names : undefined;
   }
 
   #filtered(request: Request): Sql[] {

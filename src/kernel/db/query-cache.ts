@@ -30,4 +30,11 @@ export class QueryCache<T> {
     this.#weight += weight;
     return value;
   }
+
+  /** Something that belongs to a kept value has grown by this weight. */
+  grow(key: string, value: T, weight: number): void {
+    if (this.get(key) !== value) return;
+    this.#weight += weight;
+    if (this.#weight > this.heaviest) this.#madeAfter = -1;
+  }
 }

@@ -20,13 +20,60 @@ export function chosenEncoding(header: string | string[] | undefined): Encoding 
   return accepted.includes('gzip') ? 'gzip' : undefined;
 }
 
+/** How much time a body may take: `once` is for what is compressed once and sent often. */
+export type Effort = 'each' | 'once';
+
+// Quality 4 costs about what gzip costs and is smaller; 11 takes seconds for the documentation.
+const brotliQuality: Readonly<Record<Effort, number>> = { each: 4, once: 9 };
+
 /** Compresses a body off the main thread. */
-export function compress(encoding: Encoding, body: string | Uint8Array, use: (compressed: Buffer) => void): void {
+export function compress(
+  encoding: Encoding,
+  body: string | Uint8Array,
+  use: (compressed: Uint8Array) => void,
+  effort: Effort = 'each',
+): void {
   const done = (error: Error | null, compressed: Buffer): void => {
     if (error) throw error;
     use(compressed);
   };
-  // Quality 4 costs about what gzip costs and is smaller; the default of 11 is for files compressed once.
-  if (encoding === 'br') brotliCompress(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }, done);
+  if (encoding === 'br')
+    brotliCompress(body, { params: { [constants.BROTLI_PARAM_QUALITY]: brotliQuality[effort] } }, done);
   else gzip(body, done);
+}
+
+/** The compressed forms of a body that is sent more than once: each is made when it is first asked for, and kept. */
+export class CompressedForms {
+  readonly #made = new Map<Encoding, Uint8Array>();
+  /** Who waits for a form that is being made. */
+  readonly #waiting = new Map<Encoding, ((compressed: Uint8Array) => void)[]>();
+
+  /** `kept` is told how many bytes a new form has. */
+  constructor(
+    private readonly effort: Effort,
+    private readonly kept: (bytes: number) => void = () => undefined,
+  ) {}
+
+  /** Hands over the form of this body in an encoding. */
+  get(encoding: Encoding, body: string | Uint8Array, use: (compressed: Uint8Array) => void): void {
+    const made = this.#made.get(encoding);
+    if (made) {
+      use(made);
+      return;
+    }
+    const waiting = this.#waiting.get(encoding);
+    if (waiting) {
+      waiting.push(use);
+      return;
+    }
+    const users = [use];
+    this.#waiting.set(encoding, users);
+    const finish = (compressed: Uint8Array): void => {
+      this.#made.set(encoding, compressed);
+      this.#waiting.delete(encoding);
+      this.kept(compressed.length);
+      for (const user of users) user(compressed);
+    };
+    compress(encoding, body, finish, this.effort);
+  }
 }

@@ -9,7 +9,7 @@ export function etagOf(reply: Reply): string {
   if (etag === undefined) {
     const { body, headers } = reply;
     const digest = createHash('sha1').update(body);
-    if (headers['X-Result-Count'] !== undefined) digest.update(` ${headers['X-Result-Count']} ${headers.Link}`);
+    if (headers['X-Result-Count'] !== undefined) digest.update(` ${headers['X-Result-Count']} ${headers.Link ?? ''}`);
     etag = `"${digest.digest('base64')}"`;
     known.set(reply, etag);
   }

@@ -6,24 +6,12 @@ import type { Log } from '../log.ts';
 import { parseNetworks } from '../net/networks.ts';
 import { type ConnectionLimits, Connections } from './connections.ts';
 import { corsHeaders, isPreflight, preflightHeaders } from './cors.ts';
-import { chosenEncoding, compress, isCompressible } from './encoding.ts';
-import { etagOf, matches } from './etag.ts';
+import { type Answer, type Exchange, send } from './exchange.ts';
 import { IncomingRequest } from './incoming-request.ts';
 import { clientAddress, peerOf, requestBase, targetOf } from './origin.ts';
 import { refusalOf, writeRefusal } from './refusal.ts';
 import { json, type Reply } from './reply.ts';
 import { type Arrival, Upload, UploadBudget } from './uploads.ts';
-
-/** What the application makes of a request: the reply, and what the log line says about it. */
-export interface Answer {
-  readonly reply: Reply;
-  /** The Allow header of an existing path; empty otherwise. */
-  readonly allow: string;
-  /** The pattern of the path, such as /api/keys/:uuid/. */
-  readonly route: string;
-  /** Uuid of the caller, if they are known. */
-  readonly caller: string | undefined;
-}
 
 /** What a body may be that a request brings. */
 export interface Admission {
@@ -240,58 +228,8 @@ export class HttpServer {
   }
 
   #send(exchange: Exchange, answer: Answer): void {
-    const { cors: extra, message, outgoing } = exchange;
-    const { reply } = answer;
-    const { body } = reply;
-    let { status } = reply;
-    const headers: string[] = ['X-Request-Id', exchange.id, 'X-Content-Type-Options', 'nosniff'];
-    if (answer.allow !== '') headers.push('Allow', answer.allow);
-    for (const [name, value] of Object.entries(reply.headers)) headers.push(name, value);
-    const vary = extra?.Vary ? [extra.Vary] : [];
-    for (const [name, value] of Object.entries(extra ?? {})) if (name !== 'Vary') headers.push(name, value);
-    const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
-    const compressible = isCompressible(reply.type, length);
-    if (compressible) vary.push('Accept-Encoding');
-    if (vary.length > 0) headers.push('Vary', vary.join(', '));
-    if (reply.conditional && status === 200 && (message.method === 'GET' || message.method === 'HEAD')) {
-      const etag = etagOf(reply);
-      headers.push('ETag', etag);
-      if (!reply.headers['Cache-Control']) headers.push('Cache-Control', 'private, no-cache');
-      if (matches(message.headers['if-none-match'], etag)) status = 304;
-    } else {
-      headers.push('Cache-Control', 'no-store');
-    }
-    if (this.#stopping) outgoing.shouldKeepAlive = false;
-    if (status === 204 || status === 304) {
-      this.#write(exchange, answer, status, headers, '');
-      return;
-    }
-    headers.push('Content-Type', reply.type);
-    const encoding = compressible ? chosenEncoding(message.headers['accept-encoding']) : undefined;
-    if (encoding) {
-      compress(encoding, body, (compressed) => {
-        headers.push('Content-Encoding', encoding, 'Content-Length', String(compressed.length));
-        this.#write(exchange, answer, status, headers, compressed);
-      });
-      return;
-    }
-    headers.push('Content-Length', String(length));
-    this.#write(exchange, answer, status, headers, body);
-  }
-
-  #write(exchange: Exchange, answer: Answer, status: number, headers: string[], body: string | Uint8Array): void {
-    exchange.outgoing.writeHead(status, headers);
-    if (exchange.message.method === 'HEAD') exchange.outgoing.end();
-    else exchange.outgoing.end(body);
-    this.#report(exchange, answer, status);
-  }
-
-  #report({ id, started, message }: Exchange, answer: Answer, status: number): void {
-    const ms = Math.round((performance.now() - started) * 1000) / 1000;
-    this.#options.log.info(
-      { request: id, method: message.method, route: answer.route, status, ms, caller: answer.caller },
-      'request',
-    );
+    if (this.#stopping) exchange.outgoing.shouldKeepAlive = false;
+    send(exchange, answer, this.#options.log);
   }
 
   /** Answers what is no request, once the connection has got the answers to what it asked before. */
@@ -319,14 +257,6 @@ export class HttpServer {
   #nextId(): string {
     return `${this.#idPrefix}-${(++this.#requests).toString(36)}`;
   }
-}
-
-interface Exchange {
-  readonly id: string;
-  readonly started: number;
-  readonly message: IncomingMessage;
-  readonly outgoing: ServerResponse;
-  readonly cors: Readonly<Record<string, string>> | undefined;
 }
 
 const unrouted = { allow: '', route: '', caller: undefined };

@@ -3,6 +3,8 @@ import type { Query } from './query.ts';
 
 const defaultSize = 10;
 const largestSize = 300;
+/** Clients bound the headers that they read, Node.js all of them together to 16 KiB. */
+const longestLink = 4096;
 
 /** A page of a list: how many objects to skip and to take. */
 export interface Page {
@@ -23,7 +25,7 @@ export function pageOf(query: Query, total: number): Page {
   return { number, size, offset: (number - 1) * size, last };
 }
 
-/** X-Result-Count and Link of a page; `url` is the list's address without its query. */
+/** X-Result-Count and Link of a page, without a Link that would be too long to read; `url` is the list's address without its query. */
 export function pageHeaders(page: Page, total: number, url: string, query: Query): Record<string, string> {
   const kept = query.text === '' ? [] : query.without('page').sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
   const linkTo = (number: number, rel: string): string => {
@@ -35,7 +37,8 @@ export function pageHeaders(page: Page, total: number, url: string, query: Query
   if (page.number > 1) links.push(linkTo(page.number - 1, 'prev'));
   if (page.number < page.last) links.push(linkTo(page.number + 1, 'next'));
   links.push(linkTo(page.last, 'last'));
-  return { 'X-Result-Count': String(total), Link: links.join(', ') };
+  const link = links.join(', ');
+  return { 'X-Result-Count': String(total), ...(link.length <= longestLink && { Link: link }) };
 }
 
 function sorted(pairs: [string, string][]): [string, string][] {

@@ -1,3 +1,5 @@
+import type { CompressedForms } from './encoding.ts';
+
 /** What a handler answers. The listener sends it when the transaction it belongs to has committed. */
 export interface Reply {
   readonly status: number;
@@ -12,6 +14,8 @@ export interface Reply {
   readonly conditional: boolean;
   /** The instant from which the same data make another document, where it depends on the time, too. */
   readonly until?: number | undefined;
+  /** Where it is sent more than once: its body as it was compressed. */
+  readonly compressed?: CompressedForms;
 }
 
 const jsonType = 'application/json';
@@ -25,6 +29,15 @@ export const document = (text: string, headers: Readonly<Record<string, string>>
   headers,
   conditional: true,
   until,
+});
+
+/** The same for what no cache may keep, such as a token. */
+export const secret = (text: string, headers: Readonly<Record<string, string>> = none): Reply => ({
+  status: 200,
+  body: text,
+  type: jsonType,
+  headers,
+  conditional: false,
 });
 
 /** Any status with a value as JSON, without an ETag. */

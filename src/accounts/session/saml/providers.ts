@@ -1,3 +1,4 @@
+import { withChosen } from '../../../kernel/collection/chosen.ts';
 import type { Endpoint } from '../../../kernel/collection/endpoint.ts';
 import { partial } from '../../../kernel/collection/filter.ts';
 import { all, sql } from '../../../kernel/db/sql.ts';
@@ -35,12 +36,12 @@ export const samlProviders: Endpoint = {
         const condition = all([filters.name.condition(request, 'name') ?? []].flat());
         const total = db.count(sql`SELECT count(*) FROM saml_idp WHERE ${condition}`);
         const page = pageOf(query, total);
-        const providers = db.all(sql`
+        const providers = db.all<object>(sql`
           SELECT name, entity_id AS url FROM saml_idp
           WHERE ${condition}
           ORDER BY name COLLATE NOCASE, id
           LIMIT ${page.size} OFFSET ${page.offset}`);
-        return document(JSON.stringify(providers), pageHeaders(page, total, request.url, query));
+        return document(JSON.stringify(withChosen(request, providers)), pageHeaders(page, total, request.url, query));
       },
     },
   },

@@ -1,0 +1,84 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { performance } from 'node:perf_hooks';
+import type { Log } from '../log.ts';
+import { chosenEncoding, compress, isCompressible } from './encoding.ts';
+import { etagOf, matches } from './etag.ts';
+import type { Reply } from './reply.ts';
+
+/** What the application makes of a request: the reply, and what the log line says about it. */
+export interface Answer {
+  readonly reply: Reply;
+  /** The Allow header of an existing path; empty otherwise. */
+  readonly allow: string;
+  /** The pattern of the path, such as /api/keys/:uuid/. */
+  readonly route: string;
+  /** Uuid of the caller, if they are known. */
+  readonly caller: string | undefined;
+}
+
+/** A request as node:http hands it over, and where its answer goes. */
+export interface Exchange {
+  readonly id: string;
+  readonly started: number;
+  readonly message: IncomingMessage;
+  readonly outgoing: ServerResponse;
+  /** Headers for pages of allowed origins. */
+  readonly cors: Readonly<Record<string, string>> | undefined;
+}
+
+/** Sends an answer, with the headers that every answer has, and writes its line into the log. */
+export function send(exchange: Exchange, answer: Answer, log: Log): void {
+  const { cors, message } = exchange;
+  const { reply } = answer;
+  const { body } = reply;
+  let { status } = reply;
+  const headers: string[] = ['X-Request-Id', exchange.id, 'X-Content-Type-Options', 'nosniff'];
+  if (answer.allow !== '') headers.push('Allow', answer.allow);
+  pushAll(headers, reply.headers);
+  const vary = cors?.Vary ? [cors.Vary] : [];
+  if (cors) pushAll(headers, cors, 'Vary');
+  const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
+  const compressible = isCompressible(reply.type, length);
+  if (compressible) vary.push('Accept-Encoding');
+  if (vary.length > 0) headers.push('Vary', vary.join(', '));
+  if (reply.conditional && status === 200 && (message.method === 'GET' || message.method === 'HEAD')) {
+    const etag = etagOf(reply);
+    headers.push('ETag', etag);
+    if (!reply.headers['Cache-Control']) headers.push('Cache-Control', 'private, no-cache');
+    if (matches(message.headers['if-none-match'], etag)) status = 304;
+  } else {
+    headers.push('Cache-Control', 'no-store');
+  }
+  const write = (content: string | Uint8Array): void => {
+    exchange.outgoing.writeHead(status, headers);
+    if (message.method === 'HEAD') exchange.outgoing.end();
+    else exchange.outgoing.end(content);
+    report(exchange, answer, status, log);
+  };
+  if (status === 204 || status === 304) {
+    write('');
+    return;
+  }
+  headers.push('Content-Type', reply.type);
+  const encoding = compressible ? chosenEncoding(message.headers['accept-encoding']) : undefined;
+  if (encoding === undefined) {
+    headers.push('Content-Length', String(length));
+    write(body);
+    return;
+  }
+  const writeCompressed = (compressed: Uint8Array): void => {
+    headers.push('Content-Encoding', encoding, 'Content-Length', String(compressed.length));
+    write(compressed);
+  };
+  if (reply.compressed) reply.compressed.get(encoding, body, writeCompressed);
+  else compress(encoding, body, writeCompressed);
+}
+
+function pushAll(list: string[], headers: Reply['headers'], except?: string): void {
+  for (const [name, value] of Object.entries(headers)) if (name !== except) list.push(name, value);
+}
+
+function report({ id, started, message }: Exchange, answer: Answer, status: number, log: Log): void {
+  const ms = Math.round((performance.now() - started) * 1000) / 1000;
+  log.info({ request: id, method: message.method, route: answer.route, status, ms, caller: answer.caller }, 'request');
+}
