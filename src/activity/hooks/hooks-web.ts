@@ -6,7 +6,8 @@ import { exact } from '../../kernel/collection/filter.ts';
 import { textValue } from '../../kernel/collection/representation.ts';
 import { choice, url } from '../../kernel/collection/values.ts';
 import { json } from '../../kernel/http/reply.ts';
-import { addressRule, isDestinationAllowed, refusedDestination } from '../../kernel/net/destination.ts';
+import { isDestinationAllowed, refusedDestination } from '../../kernel/net/destination.ts';
+import { destinationsOf } from './destinations.ts';
 import { hookCollection, hookManagers } from './hook.ts';
 import { newSecret } from './signature.ts';
 
@@ -23,8 +24,8 @@ const destination = refine(
     const address = new URL(text);
     if (address.username !== '' || address.password !== '' || /^[^/]*\/\/[^/?#]*@/.test(text))
       throw new FieldError([messages.url]);
-    if (!isDestinationAllowed(address, addressRule(config.hooks_allowed_networks)))
-      throw new FieldError([refusedDestination]);
+    const { allows, allowsPort } = destinationsOf(config);
+    if (!isDestinationAllowed(address, allows, allowsPort)) throw new FieldError([refusedDestination]);
   },
 );
 

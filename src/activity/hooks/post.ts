@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { AddressRule } from '../../kernel/net/destination.ts';
 import { HttpClient, NoAnswerError } from '../../kernel/net/http-client.ts';
 import { type Resolver, systemResolver } from '../../kernel/net/resolver.ts';
+import type { Destinations } from './destinations.ts';
 
 /** What was answered to a POST. */
 export interface PostAnswer {
@@ -19,12 +19,24 @@ export interface Post {
   readonly readsAnswer?: boolean;
 }
 
+interface HookClientOptions {
+  readonly resolve?: Resolver | undefined;
+  /** Absent: the destination is the operator's choice, and may be any. */
+  readonly destinations?: Destinations;
+  /** For the whole exchange, in milliseconds. */
+  readonly patience?: number;
+}
+
+/**
+ * What is told of a destination that is refused and of one whose name nobody knows alike: a delivery log must not tell which
+ * names there are in the operator's networks (events.md 5.8).
+ */
+const unreachable = 'Destination is not allowed.';
+
 /** Why no answer came; `message` is a sentence for the delivery log. */
 export class PostError extends Error {
   constructor(
     message: string,
-    /** Whether trying again is of no use. */
-    readonly final = false,
     /** The header of an answer, where it was one that went before the request. */
     readonly retryAfter?: string,
   ) {
@@ -38,15 +50,16 @@ const answerBytes = 64 * 1024;
 
 /**
  * Posts deliveries on connections that stay open: a delivery may arrive twice, which receivers tell by its id. With a rule,
- * only allowed addresses are connected to.
+ * only allowed destinations are connected to.
  */
 export class HookClient {
   readonly #client: HttpClient;
 
-  constructor(options: { resolve?: Resolver | undefined; allows?: AddressRule; patience?: number } = {}) {
+  constructor(private readonly options: HookClientOptions = {}) {
     this.#client = new HttpClient({
       resolve: options.resolve ?? systemResolver,
-      allows: options.allows ?? (() => true),
+      allows: options.destinations?.allows ?? (() => true),
+      allowsPort: options.destinations?.allowsPort,
       timeout: options.patience ?? patience,
       maxBytes: answerBytes,
       keepAlive: true,
@@ -62,7 +75,9 @@ export class HookClient {
       const answer = await this.#client.send({ method: 'POST', url: new URL(url), headers, body });
       return { ...answer, body: readsAnswer ? answer.body.toString('utf8') : '' };
     } catch (error) {
-      throw error instanceof NoAnswerError ? new PostError(error.message, error.isRefusedAddress) : error;
+      if (!(error instanceof NoAnswerError)) throw error;
+      const isHidden = this.options.destinations && (error.isRefusedAddress || error.isUnresolved);
+      throw new PostError(isHidden ? unreachable : error.message);
     }
   }
 

@@ -173,7 +173,6 @@ class ServiceAccount {
     if (typeof text !== 'string')
       throw new PostError(
         `The token endpoint of the push gateway answered ${answer.status}.`,
-        false,
         answer.headers['retry-after'],
       );
     this.#token = { text, expires: now + (typeof seconds === 'number' ? seconds * second : hour) };

@@ -1,8 +1,8 @@
 import type { App, Context } from '../../kernel/access/app.ts';
-import { addressRule } from '../../kernel/net/destination.ts';
 import type { Outcome } from '../../kernel/outbox/outcome.ts';
 import { present } from '../../kernel/present.ts';
 import { version } from '../../kernel/version.ts';
+import { destinationsOf } from './destinations.ts';
 import type { DueDelivery } from './due.ts';
 import { formOf, payloadOf } from './payload.ts';
 import { HookClient } from './post.ts';
@@ -16,7 +16,7 @@ export class WebSender implements Sender {
 
   constructor(private readonly app: App) {
     const { config } = app;
-    this.#poster = new HookClient({ resolve: app.resolve, allows: addressRule(config.hooks_allowed_networks) });
+    this.#poster = new HookClient({ resolve: app.resolve, destinations: destinationsOf(config) });
     this.#userAgent = `${config.product_name.replace(/[^\w!#$%&'*+.^`|~-]+/g, '-')}/${version}`;
   }
 

@@ -29,10 +29,5 @@ export function outcomeOf({ headers, status }: PostAnswer, now: number): Outcome
 /** A failed attempt that got no answer of the receiver's. Throws what is not about the network. */
 export function failureOf(error: unknown, now: number): Outcome {
   if (!(error instanceof PostError)) throw error;
-  return {
-    status: 'failed',
-    error: error.message,
-    final: error.final,
-    retryAfter: retryAfterOf(error.retryAfter, now),
-  };
+  return { status: 'failed', error: error.message, retryAfter: retryAfterOf(error.retryAfter, now) };
 }

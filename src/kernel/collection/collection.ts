@@ -208,8 +208,7 @@ export class Collection<F extends Fields, R extends Row, A = NewValues<F>> imple
       handle: (request) => this.update(request, purpose),
       input: this.#body(purpose),
       output: { status: 200, shape: this.shape },
-      refusals: update?.refusals,
-      allowedFor: update && (update.rightWith ?? update.right).allowedFor,
+      ...(update && { refusals: update.refusals, allowedFor: (update.rightWith ?? update.right).allowedFor }),
     });
     return {
       GET: get,

@@ -12,6 +12,7 @@ import {
   list,
   networks,
   origin,
+  ports,
   remoteAddress,
   requiredText,
   type Setting,
@@ -110,6 +111,7 @@ export const settings = {
     ['secret'],
   ),
   hooks_allowed_networks: networks('Private and local networks that hooks may send to all the same.'),
+  hooks_allowed_ports: ports('Ports below 1024, besides 80 and 443, that hooks may send to.'),
   smtp_url: remoteAddress(
     'Mail server: smtp:// (encrypted where it offers STARTTLS) or smtps://, [user:password@]host[:port]; default: mails are written to files in the folder mail of the data folder.',
     ['smtp:', 'smtps:'],

@@ -92,6 +92,22 @@ export const networks = (help: string): Setting<readonly string[]> => ({
   kind: 'networks',
 });
 
+/** Numbers of ports between commas. */
+export const ports = (help: string): Setting<readonly number[]> => ({
+  kind: 'ports',
+  fallback: [],
+  help,
+  read: (value) =>
+    list([], help)
+      .read(value)
+      .map((item) => {
+        const port = Number(item);
+        if (!/^\d+$/.test(item) || port < 1 || port > 65535)
+          throw new Error(`must list ports from 1 to 65535, but has "${item}"`);
+        return port;
+      }),
+});
+
 /** Microseconds of each unit that a duration may be written in. */
 export const durationUnits: Record<string, number> = { s: second, m: minute, h: hour, d: day };
 

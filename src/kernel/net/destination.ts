@@ -16,6 +16,7 @@ const refused = parseNetworks([
   'fc00::/7',
   '169.254.0.0/16',
   'fe80::/10',
+  'fec0::/10',
   '0.0.0.0/8',
   '::/128',
   '224.0.0.0/4',
@@ -23,6 +24,9 @@ const refused = parseNetworks([
   '192.0.0.0/24',
   '198.18.0.0/15',
   '240.0.0.0/4',
+  '64:ff9b:1::/48',
+  // The platform address of a cloud, which tells virtual machines their credentials.
+  '168.63.129.16/32',
 ]);
 
 /** Whether an address may be connected to. */
@@ -39,16 +43,30 @@ export function addressRule(allowedNetworks: readonly string[]): AddressRule {
   };
 }
 
+/** Whether a port may be connected to. */
+export type PortRule = (port: number) => boolean;
+
+/** The ports of web servers and those that anybody may open, with the operator's exceptions: below lie other services. */
+export const portRule =
+  (allowedPorts: readonly number[]): PortRule =>
+  (port) =>
+    port === 80 || port === 443 || port >= 1024 || allowedPorts.includes(port);
+
+const anyPort: PortRule = () => true;
+
 /**
  * Whether a URL may be a destination as far as its text tells: a literal address must be allowed, `localhost` counts as
  * the loopback address, any other name is judged when it is resolved. The URL parser has already turned every notation of
  * an IPv4 address (hexadecimal, octal, one number, full-width digits) into four decimals.
  */
-export function isDestinationAllowed(url: URL, allows: AddressRule): boolean {
+export function isDestinationAllowed(url: URL, allows: AddressRule, allowsPort: PortRule = anyPort): boolean {
+  if (!allowsPort(portOf(url))) return false;
   const host = hostOf(url);
   if (/^(.+\.)?localhost$/.test(host)) return allows('127.0.0.1');
   return !ipaddr.isValid(host) || allows(host);
 }
+
+const portOf = ({ port, protocol }: URL): number => (port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port));
 
 /** Host of a URL in lower case, without the brackets of an IPv6 address or the dot that ends a full name. */
 export const hostOf = (url: URL): string =>
@@ -66,7 +84,6 @@ const embeddings: readonly {
   { prefix: [0, 0, 0, 0, 0, 0xffff], groups: [6, 7] }, // mapped (RFC 4291)
   { prefix: [0, 0, 0, 0, 0xffff, 0], groups: [6, 7] }, // translated (RFC 2765)
   { prefix: [0x64, 0xff9b, 0, 0, 0, 0], groups: [6, 7] }, // NAT64 (RFC 6052)
-  { prefix: [0x64, 0xff9b, 1], groups: [6, 7] }, // local NAT64 (RFC 8215)
   { prefix: [0x2002], groups: [1, 2] }, // 6to4 (RFC 3056)
   { prefix: [0x2001, 0], groups: [6, 7], inverted: true }, // Teredo (RFC 4380)
   { prefix: [0, 0, 0, 0, 0, 0], groups: [6, 7] }, // compatible (RFC 4291); also :: and ::1, which are judged before

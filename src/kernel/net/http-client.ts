@@ -9,7 +9,7 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { rootCertificates } from 'node:tls';
 import { errorOf } from '../present.ts';
-import { type AddressRule, isDestinationAllowed, refusedDestination } from './destination.ts';
+import { type AddressRule, isDestinationAllowed, type PortRule, refusedDestination } from './destination.ts';
 import type { Resolver } from './resolver.ts';
 
 export interface HttpRequest {
@@ -36,6 +36,8 @@ export class NoAnswerError extends Error {
     /** Whether the address is one that must not be connected to, so that trying again is of no use. */
     readonly isRefusedAddress = false,
     options?: ErrorOptions,
+    /** Whether no address was found for the name. */
+    readonly isUnresolved = false,
   ) {
     super(message, options);
   }
@@ -45,6 +47,8 @@ export interface HttpClientOptions {
   readonly resolve: Resolver;
   /** Which addresses may be connected to. */
   readonly allows: AddressRule;
+  /** Which ports; default: any. */
+  readonly allowsPort?: PortRule | undefined;
   /** Milliseconds for the whole exchange: resolving, connecting, sending, and reading the answer. */
   readonly timeout: number;
   /** Milliseconds until it is connected, where that is less. */
@@ -77,8 +81,9 @@ export class HttpClient {
 
   /** Rejects with a NoAnswerError when no answer came, with another error when Node cannot send such a request. */
   send(request: HttpRequest): Promise<HttpAnswer> {
-    const { allows, maxBytes, timeout } = this.options;
-    if (!isDestinationAllowed(request.url, allows)) return Promise.reject(new NoAnswerError(refusedDestination, true));
+    const { allows, allowsPort, maxBytes, timeout } = this.options;
+    if (!isDestinationAllowed(request.url, allows, allowsPort))
+      return Promise.reject(new NoAnswerError(refusedDestination, true));
     return new Promise((resolve, reject) => {
       let current: ClientRequest;
       let answered = false;
@@ -157,10 +162,10 @@ export class HttpClient {
   readonly #lookup: LookupFunction = (hostname, options, callback) =>
     this.options.resolve(hostname, (error, addresses) => {
       const [first] = addresses ?? [];
-      if (error) return callback(error, '');
+      if (error) return callback(explained(error, true), '');
       if (!addresses.every(({ address }) => this.options.allows(address)))
         return callback(new NoAnswerError(refusedDestination, true), '');
-      if (!first) return callback(new NoAnswerError('The host name has no address.'), '');
+      if (!first) return callback(new NoAnswerError('The host name has no address.', false, {}, true), '');
       if (options.all) callback(null, [...addresses]);
       else callback(null, first.address, first.family);
     });
@@ -201,10 +206,10 @@ const explanations: Readonly<Record<string, string>> = {
 };
 
 /** The sentence for an error of Node's network modules. */
-function explained(error: NodeJS.ErrnoException): NoAnswerError {
+function explained(error: NodeJS.ErrnoException, isUnresolved = false): NoAnswerError {
   if (error instanceof NoAnswerError) return error;
   const { code = '', message } = error;
   const isTls = /^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|EPROTO)/.test(code);
   const text = explanations[code] ?? `${isTls ? 'TLS' : 'The connection'} failed: ${message}.`;
-  return new NoAnswerError(text, false, { cause: error });
+  return new NoAnswerError(text, false, { cause: error }, isUnresolved);
 }

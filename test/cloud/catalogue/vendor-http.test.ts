@@ -197,6 +197,9 @@ test('addresses of the machine and its network are refused, by number and by nam
     'http://169.254.169.254/',
     'http://10.0.0.1/',
     'http://224.0.0.1/',
+    'http://[fec0::1]/',
+    'http://168.63.129.16/',
+    'http://[64:ff9b:1::93.184.216.34]/',
   ]) {
     assert.equal(await failure(get(url, client({ allows: rule }))), refused, url);
   }

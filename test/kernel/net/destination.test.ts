@@ -1,5 +1,6 @@
 import type { LookupAddress } from 'node:dns';
 import * as assert from 'uvu/assert';
+import { loadConfig } from '../../../src/kernel/config/config.ts';
 import { sql } from '../../../src/kernel/db/sql.ts';
 import { Fixture, type Json } from '../../support/fixture.ts';
 import { Receiver } from '../../support/receiver.ts';
@@ -45,6 +46,11 @@ const refusedHosts = [
   '169.254.169.254',
   '[fe80::1]',
   '[febf::1]',
+  '[fec0::1]',
+  '[feff::1]',
+  '168.63.129.16',
+  '[64:ff9b:1::1]',
+  '[64:ff9b:1::93.184.216.34]',
   '0.0.0.0',
   '0.1.2.3',
   '[::]',
@@ -72,6 +78,7 @@ const otherNotations = [
   '%31%32%37.0.0.1',
   '127。0。0。1',
   '[::ffff:127.0.0.1]',
+  '[::ffff:168.63.129.16]',
   '[::ffff:7f00:1]',
   '[::127.0.0.1]',
   '[::ffff:0:10.0.0.1]',
@@ -161,26 +168,81 @@ async function delivered(host: string, on = fixture): Promise<Json> {
   return delivery;
 }
 
-test('at delivery the name is resolved, and with one forbidden address among its own the delivery failed at once', async () => {
+test('ports other than 80, 443 and those from 1024 on are refused, unless hooks_allowed_ports names them', async () => {
+  const refused = { destination_url: ['Destination address is not allowed.'] };
+  for (const port of [1, 21, 22, 25, 79, 81, 442, 444, 465, 1023]) {
+    const answer = await create(`example.com:${port}`);
+    assert.equal([answer.status, answer.body], [400, refused], String(port));
+  }
+  const made = await create('example.com');
+  assert.equal(
+    (await fixture.staff.patch(made.body.url, { destination_url: 'https://example.com:22/' })).body,
+    refused,
+  );
+  for (const port of [80, 443, 1024, 6379, 8080, 65535]) assert.is((await create(`example.com:${port}`)).status, 201);
+  const open = await Fixture.start({ hooks_allowed_ports: [25, 81] });
+  assert.equal(
+    [
+      (await create('example.com:81', open)).status,
+      (await create('example.com:25', open)).status,
+      (await create('example.com:22', open)).body,
+    ],
+    [201, 201, refused],
+  );
+  await open.close();
+});
+
+test('a setting that lists no ports stops the start with a sentence', () => {
+  assert.equal(loadConfig({ env: { TENANTRY_HOOKS_ALLOWED_PORTS: '81, 25' } }).hooks_allowed_ports, [81, 25]);
+  for (const text of ['http', '0', '65536', '80-90', '-1', '8e1'])
+    assert.throws(
+      () => loadConfig({ env: { TENANTRY_HOOKS_ALLOWED_PORTS: `81,${text}` } }),
+      `TENANTRY_HOOKS_ALLOWED_PORTS must list ports from 1 to 65535, but has "${text}"`,
+    );
+});
+
+test('at delivery the name is resolved, and a forbidden address among its own and no address at all are told alike: an attempt that is repeated', async () => {
   names.set('rebound.example.com', ['93.184.216.34', '127.0.0.1']);
   names.set('metadata.example.com', ['169.254.169.254']);
   names.set('mapped.example.com', ['::ffff:10.0.0.1']);
-  for (const name of ['rebound.example.com', 'metadata.example.com', 'mapped.example.com']) {
+  names.set('empty.example.com', []);
+  for (const name of [
+    'rebound.example.com',
+    'metadata.example.com',
+    'mapped.example.com',
+    'empty.example.com',
+    'missing.example.com',
+  ]) {
     const { attempts, error_message, next_attempt, response_code, status } = await delivered(
       `${name}:${receiver.port}`,
     );
     assert.equal(
-      [status, attempts, response_code, error_message, next_attempt],
-      ['failed', 1, null, 'Destination address is not allowed.', null],
+      [status, attempts, response_code, error_message, next_attempt !== null],
+      ['pending', 1, null, 'Destination is not allowed.', true],
       name,
     );
   }
   assert.equal(receiver.take(), []);
 });
 
-test('a name that does not exist is tried again', async () => {
-  const { error_message, status } = await delivered('missing.example.com');
-  assert.equal([status, error_message], ['pending', 'The host name does not exist.']);
+test('every attempt at a refused destination is told like one at a name that does not exist, to the last', async () => {
+  const attempts: Json[] = [];
+  for (const name of ['metadata.example.com', 'missing.example.com']) {
+    const { body: hook } = await create(name);
+    await fixture.staff.post(`${hook.url}test/`);
+    const seen: Json[] = [];
+    for (const delay of [0, 5, 30, 120, 600, 3600, 6 * 3600, 24 * 3600]) {
+      await fixture.later(1.25 * delay);
+      const [{ created, hook: _, last_attempt, next_attempt, url, uuid, ...delivery }] = (
+        await fixture.staff.get(`${hook.url}deliveries/`)
+      ).body;
+      seen.push(delivery);
+    }
+    attempts.push(seen);
+    assert.equal([seen.at(-1).status, seen.at(-1).attempts], ['failed', 8]);
+    await fixture.staff.delete(hook.url);
+  }
+  assert.equal(attempts[0], attempts[1]);
 });
 
 test('the connection goes to the very address that was checked: a name is resolved once', async () => {
@@ -215,10 +277,7 @@ test('a literal address that was allowed when the hook was made is judged again 
   db.write(() => db.run(sql`UPDATE hook SET destination_url = ${receiver.url} WHERE uuid = ${hook.uuid}`));
   await fixture.staff.post(`${hook.url}test/`);
   await fixture.server.settled();
-  assert.is(
-    (await fixture.staff.get(`${hook.url}deliveries/`)).body[0].error_message,
-    'Destination address is not allowed.',
-  );
+  assert.is((await fixture.staff.get(`${hook.url}deliveries/`)).body[0].error_message, 'Destination is not allowed.');
   assert.equal(receiver.take(), []);
 });
 
