@@ -5,16 +5,18 @@ import { definePaths } from '../cloud/catalogue/paths.ts';
 import type { ProviderType } from '../cloud/catalogue/type.ts';
 import { unknownTypes } from '../cloud/services/types-in-use.ts';
 import { type App, type RequestContext, systemContext } from '../kernel/access/app.ts';
+import { isUnsealed, requireKeys } from '../kernel/access/key-check.ts';
 import { PasswordHasher } from '../kernel/access/passwords.ts';
 import { RateLimit } from '../kernel/access/rate-limit.ts';
 import { Request } from '../kernel/access/request.ts';
-import { openSecrets } from '../kernel/access/secrets.ts';
+import { keyFile, openSecrets, type Secrets } from '../kernel/access/secrets.ts';
 import { openServiceKeys } from '../kernel/access/service-keys.ts';
 import { TokenUse } from '../kernel/access/token-use.ts';
 import { issueToken } from '../kernel/access/tokens.ts';
 import { type Clock, minute, systemClock } from '../kernel/clock.ts';
 import type { Endpoint } from '../kernel/collection/endpoint.ts';
 import type { Config } from '../kernel/config/config.ts';
+import type { Database } from '../kernel/db/database.ts';
 import { QueryCache } from '../kernel/db/query-cache.ts';
 import { caseFold, sql } from '../kernel/db/sql.ts';
 import { Router } from '../kernel/http/router.ts';
@@ -23,7 +25,7 @@ import { KeptMails, mailFolder } from '../kernel/mail/kept-mails.ts';
 import { type Resolver, systemResolver } from '../kernel/net/resolver.ts';
 import { systemRandom } from '../kernel/random.ts';
 import { api } from './api.ts';
-import { openData } from './data-folder.ts';
+import { openData, type Purpose } from './data-folder.ts';
 import { builtIn } from './providers.ts';
 import { guards, reactions } from './reactions.ts';
 import { scopesOf } from './scopes.ts';
@@ -57,8 +59,8 @@ export interface Replacements {
 interface Opening extends Replacements {
   /** The data folder; undefined keeps everything in memory. */
   readonly folder: string | undefined;
-  /** Whether this process serves the folder; one at a time does, while commands of the operator may come and go. */
-  readonly serves?: boolean;
+  /** What for; one process at a time serves a folder, while commands of the operator may come and go. Default: a command. */
+  readonly purpose?: Purpose;
   readonly wakeOutbox?: App['wakeOutbox'];
 }
 
@@ -72,16 +74,25 @@ export interface Opened {
 
 /** Opens the database and everything that works on it. Throws with a sentence when the data is unusable. */
 export function openDeployment(config: Config, opening: Opening): Opened {
-  const { clock = systemClock, folder, random = systemRandom(), wakeOutbox = () => undefined } = opening;
+  const {
+    clock = systemClock,
+    folder,
+    purpose = 'command',
+    random = systemRandom(),
+    wakeOutbox = () => undefined,
+  } = opening;
   const catalogue = opening.providers ? new Catalogue(opening.providers) : builtIn;
   const samlKeys = openServiceKeys(config);
   const { log, close } = openLog(config.log_level);
-  const { db, release } = openData(config, folder, opening.serves ?? false, log);
-  const [unknown] = unknownTypes(db, catalogue);
-  if (unknown !== undefined) {
+  const { db, release } = openData(config, folder, purpose, log);
+  let secrets: Secrets;
+  try {
+    rejectUnknownTypes(db, catalogue);
+    secrets = openKeys(config, opening, random, db);
+  } catch (error) {
     release();
     close();
-    throw new Error(`The data has service settings of type "${unknown}", which is not among the served provider types`);
+    throw error;
   }
   const router = new Router<Endpoint>();
   for (const endpoint of api(catalogue)) router.add(endpoint);
@@ -96,7 +107,7 @@ export function openDeployment(config: Config, opening: Opening): Opened {
     log,
     resolve: opening.resolve ?? systemResolver,
     passwords: new PasswordHasher(),
-    secrets: openSecrets(config.encryption_keys, folder, random),
+    secrets,
     keptMails: new KeptMails(folder === undefined ? undefined : mailFolder(folder)),
     tokenUse: new TokenUse(),
     knownTokens: new QueryCache(db, knownTokens),
@@ -113,20 +124,40 @@ export function openDeployment(config: Config, opening: Opening): Opened {
     passwordChanged: (username) =>
       db.afterCommit((error) => error === undefined && forgetInitialPassword(folder, username)),
   };
-  ensureGlobalQuotas(app);
+  if (purpose !== 'examine') ensureGlobalQuotas(app);
   return {
     app,
     router,
     issueToken: (username) => issueTokenTo(app, username),
     close: () => {
       try {
-        db.write(() => app.tokenUse.save(db));
+        if (purpose !== 'examine') db.write(() => app.tokenUse.save(db));
       } finally {
         release();
         close();
       }
     },
   };
+}
+
+function rejectUnknownTypes(db: Database, catalogue: Catalogue): void {
+  const [unknown] = unknownTypes(db, catalogue);
+  if (unknown !== undefined)
+    throw new Error(`The data has service settings of type "${unknown}", which is not among the served provider types`);
+}
+
+/** The keys, which are those that the database was sealed with. Throws with a sentence. */
+function openKeys(
+  { encryption_keys }: Config,
+  { folder, purpose }: Opening,
+  random: (bytes: number) => Buffer,
+  db: Database,
+): Secrets {
+  const secrets = openSecrets(encryption_keys, folder, random, () => purpose !== 'examine' && isUnsealed(db));
+  // Who examines the data tells more than the first line of it.
+  if (folder !== undefined && purpose !== 'examine')
+    requireKeys(db, secrets, encryption_keys.length > 0 ? 'The setting encryption_keys' : keyFile(folder));
+  return secrets;
 }
 
 /** Whether a path leads the caller of a request to an object of a collection. */

@@ -1,10 +1,12 @@
-import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { countryName } from '../accounts/customers/countries.ts';
+import { initialPasswordFile } from '../accounts/session/initial-password.ts';
+import { keyFile } from '../kernel/access/secrets.ts';
 import type { Config } from '../kernel/config/config.ts';
 import { Database } from '../kernel/db/database.ts';
 import { takeLock } from '../kernel/db/lock.ts';
-import { migrate } from '../kernel/db/migrate.ts';
+import { migrate, requireCurrent } from '../kernel/db/migrate.ts';
 import type { Log } from '../kernel/log.ts';
 import { type Addon, sqliteAddon } from '../kernel/native/native.ts';
 import { errorOf } from '../kernel/present.ts';
@@ -16,6 +18,23 @@ export const databaseFile = 'tenantry.db';
 export function requireDatabase(folder: string): void {
   if (!existsSync(join(folder, databaseFile))) throw new Error(`there is no database in ${folder}`);
 }
+
+/**
+ * Throws with a sentence when the database has gone and something of it is left: what a server would make then is not a new
+ * installation.
+ */
+function rejectRemains(folder: string): void {
+  const file = join(folder, databaseFile);
+  // What is left is looked for first: another command that begins here makes the database before these.
+  const remains = [`${file}-wal`, keyFile(folder), initialPasswordFile(folder)].find((path) => sizeOf(path) > 0);
+  if (remains === undefined || sizeOf(file) > 0) return;
+  const state = existsSync(file) ? 'is empty' : 'is missing';
+  throw new Error(
+    `The database ${state}, but ${remains} is there: put the database back, or move the rest away to begin anew`,
+  );
+}
+
+const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 
 /** Creates the data folder where it is missing; answers the SQLite addon of the one-file build. Throws with a sentence. */
 export function prepareFolder(config: Config, folder: string | undefined): Addon | undefined {
@@ -34,17 +53,25 @@ export function lockFolder(folder: string, addon: Addon | undefined): () => void
   return takeLock(join(folder, 'serve.lock'), `another server uses the data folder ${folder}`, addon);
 }
 
-/** Opens the database, for a server behind the lock of its folder; `release` closes both. Throws with a sentence. */
+/** What the data is opened for: to serve it, for a command beside or before that, or to examine it as it is. */
+export type Purpose = 'serve' | 'command' | 'examine';
+
+/**
+ * Opens the database, for a server behind the lock of its folder; `release` closes both. To be examined it must be there,
+ * and nothing of it is brought up to date. Throws with a sentence.
+ */
 export function openData(
   config: Config,
   folder: string | undefined,
-  serves: boolean,
+  purpose: Purpose,
   log: Log,
 ): { db: Database; release: () => void } {
   const addon = prepareFolder(config, folder);
+  const serves = purpose === 'serve';
   const unlock = serves && folder !== undefined ? lockFolder(folder, addon) : undefined;
   const file = folder === undefined ? ':memory:' : join(folder, databaseFile);
   try {
+    if (folder !== undefined) rejectRemains(folder);
     const db = Database.open(file, addon, {
       mended: (message) => log.warn(message),
       lost: (error) => {
@@ -56,7 +83,8 @@ export function openData(
       },
     });
     db.define('country_name', countryName);
-    migrate(db);
+    if (purpose === 'examine') requireCurrent(db);
+    else migrate(db);
     if (serves && folder !== undefined)
       db.checkpointInThread(addon, (error) =>
         log.warn({ err: error }, 'no thread moves the write-ahead log: commits do it'),

@@ -23,7 +23,7 @@ import { backUp } from './backup/backup.ts';
 import { restore } from './backup/restore.ts';
 import { type Arguments, type Commands, helpOf, readArguments, UsageError } from './command-line.ts';
 import { type Opened, openDeployment } from './composition.ts';
-import { prepareFolder, requireDatabase } from './data-folder.ts';
+import { type Purpose, prepareFolder, requireDatabase } from './data-folder.ts';
 import { demo } from './demo/demo.ts';
 import { openApi, serverPath } from './docs/openapi.ts';
 import { examine } from './doctor/doctor.ts';
@@ -148,20 +148,24 @@ async function fill({ config, flags }: Arguments): Promise<void> {
 
 async function doctor({ config, flags }: Arguments): Promise<void> {
   requireDatabase(resolve(config.data));
-  await withDeployment(config, ({ app }) => {
-    const { isHealthy, problems } = examine(app, flags.repair === true);
-    process.stdout.write(`${problems.length === 0 ? 'no problems' : problems.join('\n')}\n`);
-    if (!isHealthy) process.exitCode = 1;
-  });
+  await withDeployment(
+    config,
+    ({ app }) => {
+      const { isHealthy, problems } = examine(app, flags.repair === true);
+      process.stdout.write(`${problems.length === 0 ? 'no problems' : problems.join('\n')}\n`);
+      if (!isHealthy) process.exitCode = 1;
+    },
+    'examine',
+  );
 }
 
-/** Opens the data for a command; `serves` says that no server may use it meanwhile. */
+/** Opens the data for a command; to `serve` says that no server may use it meanwhile. */
 async function withDeployment(
   config: Config,
   use: (opened: Opened) => void | Promise<void>,
-  { serves = false } = {},
+  purpose: Purpose = 'command',
 ): Promise<void> {
-  const opened = openDeployment(config, { folder: resolve(config.data), serves });
+  const opened = openDeployment(config, { folder: resolve(config.data), purpose });
   try {
     await use(opened);
   } finally {
@@ -179,7 +183,7 @@ async function rotateKey({ config }: Arguments): Promise<void> {
       const secrets = config.encryption_keys.length > 0 ? app.secrets : addKey(folder, app.random);
       process.stdout.write(`${sealAnew(app, secrets)} secrets encrypted anew.\n`);
     },
-    { serves: true },
+    'serve',
   );
 }
 

@@ -45,7 +45,7 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
   const { app, router, issueToken, close } = openDeployment(config, {
     ...options,
     folder,
-    serves: true,
+    purpose: 'serve',
     wakeOutbox: (outbox, queues) => outboxes[outbox].wake(queues),
   });
   const { db, log } = app;

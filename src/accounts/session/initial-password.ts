@@ -1,8 +1,9 @@
 import { chmodSync, existsSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { App } from '../../kernel/access/app.ts';
 import { newUuid } from '../../kernel/access/app.ts';
 import { caseFold, sql } from '../../kernel/db/sql.ts';
+import { syncFolder } from '../../kernel/place.ts';
 
 export const firstUser = 'admin';
 
@@ -21,8 +22,9 @@ export async function createFirstUser(app: App, folder: string | undefined): Pro
   const hash = folder === undefined ? null : await passwords.hash(password);
   const file = folder === undefined ? undefined : initialPasswordFile(folder);
   if (file) {
-    writeFileSync(file, `${password}\n`, { mode: 0o600 });
+    writeFileSync(file, `${password}\n`, { mode: 0o600, flush: true });
     chmodSync(file, 0o600);
+    syncFolder(dirname(file));
   }
   db.write(() =>
     db.insert('user', {

@@ -8,9 +8,10 @@ import { keyFile } from '../../kernel/access/secrets.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { packBackup, takeSnapshot } from '../../kernel/db/snapshot.ts';
 import type { Addon } from '../../kernel/native/native.ts';
+import { place } from '../../kernel/place.ts';
 import { errorOf } from '../../kernel/present.ts';
 import { databaseFile } from '../data-folder.ts';
-import { place, withScratch } from './scratch.ts';
+import { withScratch } from './scratch.ts';
 
 /**
  * Writes a backup of a data folder into a new file, or to a stream; a server may be running. The file gets its name when it

@@ -9,9 +9,10 @@ import { keyFile } from '../../kernel/access/secrets.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import { type Carried, unpackBackup } from '../../kernel/db/snapshot.ts';
 import type { Addon } from '../../kernel/native/native.ts';
+import { place } from '../../kernel/place.ts';
 import { errorOf } from '../../kernel/present.ts';
 import { databaseFile, lockFolder, prepareFolder } from '../data-folder.ts';
-import { place, withScratch } from './scratch.ts';
+import { withScratch } from './scratch.ts';
 
 /**
  * Fills a data folder from a backup, a file or a stream; answers what the backup carried. Rejects with a sentence when a

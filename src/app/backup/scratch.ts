@@ -1,5 +1,4 @@
-import { closeSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { rmSync } from 'node:fs';
 
 /** Works in a folder that is made for it and removed afterwards, also when a signal ends the command. */
 export async function withScratch<T>(make: () => string, work: (folder: string) => Promise<T>): Promise<T> {
@@ -21,21 +20,5 @@ export async function withScratch<T>(make: () => string, work: (folder: string) 
     // In this order: between the two a signal would end the command and leave the folder.
     discard();
     for (const signal of signals) process.off(signal, stop);
-  }
-}
-
-/** Gives a finished file its name. Its content is on disk before the name is, and the name is when this returns. */
-export function place(draft: string, file: string): void {
-  sync(draft, 'r+');
-  renameSync(draft, file);
-  sync(dirname(file), 'r');
-}
-
-function sync(path: string, flags: string): void {
-  const descriptor = openSync(path, flags);
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
   }
 }

@@ -2,6 +2,7 @@ import { failedSources } from '../../accounts/session/saml/identity-providers.ts
 import { createMissing, type Drift, findDrift, findMissing, repairDrift } from '../../activity/quotas/recount.ts';
 import { findResourceDrift } from '../../cloud/resources/recount.ts';
 import type { App } from '../../kernel/access/app.ts';
+import { unopened } from '../../kernel/access/key-check.ts';
 import { raw, type Sql, sql } from '../../kernel/db/sql.ts';
 
 /** What an examination found. */
@@ -17,8 +18,8 @@ const mostLines = 20;
 /**
  * Examines the database file, its references, quotas and alerts of objects that are gone, and the counted quotas. With
  * `repair` removes what is left of lost objects, creates missing quotas and sets drifted ones right; a damaged file and
- * dangling references are only told, as is metadata of identity providers that could not be read; a damaged file is not
- * touched.
+ * dangling references are only told, as is metadata of identity providers that could not be read and what the encryption keys
+ * do not open; a damaged file is not touched.
  */
 export function examine(app: App, repair: boolean): Diagnosis {
   const { db } = app;
@@ -28,6 +29,7 @@ export function examine(app: App, repair: boolean): Diagnosis {
   const missing = findMissing(app);
   const drifts = drift(app);
   const unread = failedSources(db);
+  const sealed = unopened(db, app.secrets, mostLines);
   const isRepaired = repair && damage.length === 0;
   if (isRepaired) {
     db.write(() => {
@@ -57,9 +59,13 @@ export function examine(app: App, repair: boolean): Diagnosis {
       ({ counted, quota }) =>
         `quota ${quota.name} of ${quota.scope_kind} ${quota.scope_id}: usage ${quota.usage}, counted ${counted}${mended}`,
     ),
+    ...shortened(sealed),
     ...unread.map(({ error, name }) => `metadata of identity providers ${name} could not be read: ${error}`),
   ];
-  return { problems, isHealthy: problems.length === 0 || (isRepaired && dangling.length + unread.length === 0) };
+  return {
+    problems,
+    isHealthy: problems.length === 0 || (isRepaired && dangling.length + unread.length + sealed.length === 0),
+  };
 }
 
 /** Every quota whose usage has drifted. */

@@ -3,7 +3,7 @@ import type { App } from './app.ts';
 import type { Secrets } from './secrets.ts';
 
 /** Every column that holds a sealed secret, with the SQL of the uuid it is sealed for. */
-const sealed: readonly { readonly table: string; readonly column: string; readonly uuid: string }[] = [
+export const sealedColumns: readonly { readonly table: string; readonly column: string; readonly uuid: string }[] = [
   { table: 'hook', column: 'secret', uuid: 'uuid' },
   { table: 'hook', column: 'old_secret', uuid: 'uuid' },
   { table: 'hook_confirmation', column: 'secret', uuid: 'uuid' },
@@ -15,6 +15,7 @@ const sealed: readonly { readonly table: string; readonly column: string; readon
   })),
   { table: 'invitation_mail', column: 'secret', uuid: 'uuid' },
   { table: 'resource', column: 'secrets', uuid: 'uuid' },
+  { table: 'deployment', column: 'key_check', uuid: "'deployment'" },
   { table: 'job', column: 'secrets', uuid: "ifnull((SELECT uuid FROM resource WHERE id = resource_id), '')" },
 ];
 
@@ -22,7 +23,7 @@ const sealed: readonly { readonly table: string; readonly column: string; readon
 export function sealAnew({ db }: Pick<App, 'db'>, secrets: Secrets): number {
   let count = 0;
   db.write(() => {
-    for (const { column, table, uuid } of sealed) {
+    for (const { column, table, uuid } of sealedColumns) {
       const rows = db.all<{ id: number; uuid: string; value: Uint8Array }>(
         sql`SELECT id, ${raw(uuid)} AS uuid, ${raw(column)} AS value FROM ${raw(table)} WHERE ${raw(column)} IS NOT NULL`,
       );

@@ -1,6 +1,7 @@
 import { createCipheriv, createDecipheriv, randomUUID } from 'node:crypto';
-import { existsSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { place, syncFolder } from '../place.ts';
 import { codeOf, present } from '../present.ts';
 
 /** The file of the data folder that holds the keys which the first start and `rotate-key` make. */
@@ -71,28 +72,48 @@ export function parseKeys(lines: readonly string[]): EncryptionKey[] {
   });
 }
 
+/** A fresh key as a line of the key file. Its id is random: another key never has the same. */
+const freshLine = (random: (bytes: number) => Buffer): string =>
+  `${random(4).toString('hex')}:${random(keyBytes).toString('base64')}`;
+
 /**
- * The keys of a deployment: those of the setting, else of `secret.key` in the data folder, which the first start makes.
- * Without a folder a random one that nothing outlives.
+ * The keys of a deployment: those of the setting, else of `secret.key` in the data folder, which is made where `mayMake`
+ * says so. Without a folder a random one that nothing outlives. Throws with a sentence.
  */
 export function openSecrets(
   setting: readonly string[],
   folder: string | undefined,
   random: (bytes: number) => Buffer,
+  mayMake: () => boolean = () => true,
 ): Secrets {
   if (setting.length > 0) return new Secrets(parseKeys(setting), random);
-  const fresh = (): string => `1:${random(keyBytes).toString('base64')}`;
-  if (folder === undefined) return new Secrets(parseKeys([fresh()]), random);
+  if (folder === undefined) return new Secrets([{ id: '1', bytes: random(keyBytes) }], random);
   const file = keyFile(folder);
-  if (!existsSync(file)) createKeyFile(file, fresh());
-  const keys = parseKeys(
-    readFileSync(file, 'utf8')
-      .split('\n')
-      .filter((line) => line.trim() !== ''),
-  );
+  if (!existsSync(file)) {
+    if (!mayMake())
+      throw new Error(
+        `${file} is missing, and the database holds secrets that it opens: put it back, or restore a backup`,
+      );
+    createKeyFile(file, freshLine(random));
+  }
+  const keys = readKeyFile(file);
   if (keys.length === 0) throw new Error(`${file} holds no key`);
   return new Secrets(keys, random);
 }
+
+/** The keys of a file. Throws with a sentence that names the file. */
+function readKeyFile(file: string): EncryptionKey[] {
+  try {
+    return parseKeys(linesOf(file));
+  } catch (error) {
+    throw new Error(`${file}: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+const linesOf = (file: string): string[] =>
+  readFileSync(file, 'utf8')
+    .split('\n')
+    .filter((line) => line.trim() !== '');
 
 /** Commands that meet in a new folder agree on one key: the file gets its name when it is whole, and only once. */
 function createKeyFile(file: string, line: string): void {
@@ -100,6 +121,7 @@ function createKeyFile(file: string, line: string): void {
   writeFileSync(draft, `${line}\n`, { mode: 0o600, flag: 'wx', flush: true });
   try {
     linkSync(draft, file);
+    syncFolder(dirname(file));
   } catch (error) {
     if (codeOf(error) !== 'EEXIST') throw error;
   } finally {
@@ -110,21 +132,10 @@ function createKeyFile(file: string, line: string): void {
 /** Puts a fresh key before those of the key file; answers what opens and seals with them. */
 export function addKey(folder: string, random: (bytes: number) => Buffer): Secrets {
   const file = keyFile(folder);
-  const present = existsSync(file)
-    ? readFileSync(file, 'utf8')
-        .split('\n')
-        .filter((line) => line.trim() !== '')
-    : [];
-  const newest = Math.max(
-    0,
-    ...parseKeys(present)
-      .map(({ id }) => Number(id))
-      .filter(Number.isSafeInteger),
-  );
-  const lines = [`${newest + 1}:${random(keyBytes).toString('base64')}`, ...present];
+  const lines = [freshLine(random), ...(existsSync(file) ? linesOf(file) : [])];
   // The whole file at once: a crash leaves the old keys or all of them.
   const draft = `${file}.new`;
   writeFileSync(draft, `${lines.join('\n')}\n`, { mode: 0o600, flush: true });
-  renameSync(draft, file);
+  place(draft, file);
   return new Secrets(parseKeys(lines), random);
 }

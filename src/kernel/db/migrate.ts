@@ -1,7 +1,9 @@
+import { createHash } from 'node:crypto';
 import { embeddedMigrations, type Migration } from '../native/embedded.ts';
 import { errorOf } from '../present.ts';
 import type { Database } from './database.ts';
 import { applicationId } from './handle.ts';
+import { sql } from './sql.ts';
 
 /**
  * Brings the schema up to date: each migration newer than `user_version` runs in a transaction of its own. Refuses a
@@ -14,16 +16,54 @@ export function migrate(db: Database): readonly string[] {
   if (owner !== applicationId && (owner !== 0 || version !== 0))
     throw new Error('The database belongs to another program');
   rejectNewer(version);
+  rejectChanged(db, migrations);
   const applied: string[] = [];
   while (Number(db.pragma('user_version')) < migrations.length) applyNext(db, migrations, applied);
   return applied;
 }
 
-/** Throws with a sentence when a newer program wrote a database with this `user_version`. */
+/** Throws with a sentence when the schema is not that of this version. */
+export function requireCurrent(db: Database): void {
+  const newest = embeddedMigrations().length;
+  const version = Number(db.pragma('user_version'));
+  if (Number(db.pragma('application_id')) !== applicationId) throw new Error('The database belongs to another program');
+  rejectNewer(version);
+  rejectChanged(db, embeddedMigrations());
+  if (version < newest)
+    throw new Error(
+      `The database has schema ${version}, older than this version's ${newest}: the next start of the server brings it up to date`,
+    );
+}
+
+/** Throws with a sentence when a newer program wrote a database with this `user_version`, or none did. */
 export function rejectNewer(version: number): void {
+  if (version < 0) throw new Error(`The database has schema ${version}, which no version has: it is damaged`);
   const newest = embeddedMigrations().length;
   if (version > newest)
     throw new Error(`The database has schema ${version}, newer than this version's ${newest}: use a newer Tenantry`);
+}
+
+/** Throws with a sentence when a migration was applied that is not this version's: later ones would fail, or worse. */
+function rejectChanged(db: Database, migrations: readonly Migration[]): void {
+  if (db.value(sql`SELECT 1 FROM sqlite_schema WHERE name = 'migration'`) === undefined) return;
+  for (const { name, number, sha256 } of db.all<{ number: number; name: string; sha256: string }>(
+    sql`SELECT number, name, sha256 FROM migration ORDER BY number`,
+  )) {
+    const migration = migrations[number - 1];
+    if (migration && hashOf(migration) !== sha256)
+      throw new Error(`The database was made by an unreleased version: its migration ${name} is not this version's`);
+  }
+}
+
+/** Of the text of a migration, SHA-256 in hexadecimal digits. */
+export const hashOf = ({ sql: text }: Migration): string => createHash('sha256').update(text).digest('hex');
+
+/** What was applied, and in which form; older than the first migration that is noted in it. */
+const noteTable =
+  'CREATE TABLE IF NOT EXISTS migration (number INTEGER PRIMARY KEY, name TEXT NOT NULL, sha256 TEXT NOT NULL) STRICT;';
+
+function note(migration: Migration, number: number): string {
+  return `${noteTable} INSERT INTO migration VALUES (${number}, '${migration.name}', '${hashOf(migration)}');`;
 }
 
 function applyNext(db: Database, migrations: readonly Migration[], applied: string[]): void {
@@ -33,7 +73,9 @@ function applyNext(db: Database, migrations: readonly Migration[], applied: stri
   const migration = migrations[version];
   try {
     if (migration)
-      db.script(`${migration.sql}\n; PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${version + 1};`);
+      db.script(
+        `${migration.sql}\n; ${note(migration, version + 1)} PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${version + 1};`,
+      );
     db.script('COMMIT');
   } catch (error) {
     db.script('ROLLBACK');

@@ -48,12 +48,12 @@ test('the first start makes secret.key, which only its owner reads and later sta
   const sealed = openSecrets([], folder, randomBytes).seal('secret', 'uuid');
   const file = join(folder, 'secret.key');
   assert.is(statSync(file).mode & 0o777, 0o600);
-  assert.match(readFileSync(file, 'utf8'), /^1:[A-Za-z0-9+/]{43}=\n$/);
+  assert.match(readFileSync(file, 'utf8'), /^[0-9a-f]{8}:[A-Za-z0-9+/]{43}=\n$/);
   assert.is(openSecrets([], folder, randomBytes).open(sealed, 'uuid'), 'secret');
   writeFileSync(file, 'nonsense\n');
   assert.throws(
     () => openSecrets([], folder, randomBytes),
-    'An encryption key must be an id, a colon and the base64 of 32 bytes',
+    (error: Error) => error.message === `${file}: An encryption key must be an id, a colon and the base64 of 32 bytes`,
   );
   writeFileSync(file, '');
   assert.throws(() => openSecrets([], folder, randomBytes), /secret.key holds no key$/);

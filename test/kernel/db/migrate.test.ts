@@ -3,8 +3,9 @@ import { readdirSync } from 'node:fs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Database } from '../../../src/kernel/db/database.ts';
-import { migrate } from '../../../src/kernel/db/migrate.ts';
+import { hashOf, migrate } from '../../../src/kernel/db/migrate.ts';
 import { sql } from '../../../src/kernel/db/sql.ts';
+import { embeddedMigrations } from '../../../src/kernel/native/embedded.ts';
 
 const migrations = suite('migrations');
 let db: Database;
@@ -32,6 +33,58 @@ migrations('they are numbered without a gap, so that their number is the version
   assert.equal(
     files.map((name) => Number(name.slice(0, 4))),
     files.map((_, i) => i + 1),
+  );
+});
+
+/** Of the text of every migration; a line is added with its file, and never changed. */
+const hashes: Readonly<Record<string, string>> = {
+  '0001_accounts': 'a0c7855fcb9dc7e9a474fd4690f7ebfa6d71f4a2a6b7b9c158321c6d0ca0b9f6',
+  '0002_organisations': 'a1627c62a683efc5b56d04fd22472d0f6f94db17ce5b5b3c663a068868bd8f28',
+  '0003_quotas': 'e27548e5062df968f1b8147389f23d33c00379a0a28f5fc68072c0caf700ebde',
+  '0004_events': '2f6ca76ed7ddea3748f56a08a082017ddc63dcdb9c2f7a0ef8469cd04f791733',
+  '0005_services': '84ded592b057b0c3979107124759998b6e93953d919d8995d57393dbb676905b',
+  '0006_alerts': '5869b61d9fc473ef17eaa6ee1c4fe8031a65962da8d54a30b534c5b7e92d7a58',
+  '0007_hooks': 'ba47ee4c49f666c91afb9e6b621f7d3de6f0c3e9af24cebc065d847bf82e5156',
+  '0008_resources': '8fb7ca3e39190c8b68023f8c01093304792328117fa8f8de917941d937a4e0b2',
+  '0009_properties': '9853bb42c599e09a100c4ada8093752ab1418380eb886b6f3fe1998535c398db',
+  '0010_jobs': '50b48ec3d7a1a51c421ec6910ddf57cebfa83fb6698e9228829e7bc1daf0e401',
+  '0011_jira': '058932bd4f919ad3b32920de48edf00df44e385878e887ad86f62239a8692ddc',
+  '0012_invitations': '2096876f29216b8efd02c6b80dc0c3ca0c67b26091a1434d4b573b9524dea691',
+  '0013_saml': '61da20d42fbf7a6807ab73e8f0a3bbade0b3ce5814e1e284e7bb9ecdc4fd6a86',
+  '0014_event_search': 'fa83b03be63c52add13b8ec44b9162362132302a65d0650c99ec3d49b2d75c7f',
+  '0015_event_words_removal': 'c9c61921ad0e7225bba62b866a9eacb004375bce2127749e89905f7049399de2',
+  '0016_active_roles': 'b21155ab3eedc0dda2abf8a7b02d6633338097defe4b112e270e82c42f6d0a6c',
+  '0017_deployment': '2a1025f7281f1d4b49f9fdc891a379f2600fa63e25a8c1d86f36f5fc46aaec90',
+};
+
+migrations('those that have landed are never edited, since there are databases that they made', () => {
+  assert.equal(
+    Object.fromEntries(embeddedMigrations().map((migration) => [migration.name, hashOf(migration)])),
+    hashes,
+  );
+});
+
+migrations('a database tells in which form each was applied, and one that had another form is refused', () => {
+  migrate(db);
+  assert.equal(
+    db.all(sql`SELECT number, name, sha256 FROM migration ORDER BY number`),
+    Object.entries(hashes).map(([name, sha256], i) => ({ number: i + 1, name, sha256 })),
+  );
+  db.script("UPDATE migration SET sha256 = 'other' WHERE number = 14");
+  const message =
+    "The database was made by an unreleased version: its migration 0014_event_search is not this version's";
+  assert.throws(
+    () => migrate(db),
+    (error: Error) => error.message === message,
+  );
+});
+
+migrations('a database with a schema below zero is refused, which is no version', () => {
+  migrate(db);
+  db.script('PRAGMA user_version = -1');
+  assert.throws(
+    () => migrate(db),
+    (error: Error) => error.message === 'The database has schema -1, which no version has: it is damaged',
   );
 });
 

@@ -1,0 +1,114 @@
+/** A data folder in which something is missing: what is left of it is no new installation. `npm test` built the program before. */
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import SQLite from 'better-sqlite3';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { failed, Program } from '../support/program.ts';
+
+const native = mkdtempSync(join(tmpdir(), 'tenantry-native-'));
+let program: Program;
+const test = suite('an incomplete data folder');
+test.before.each(async () => {
+  program = new Program(native);
+  const { code, stderr } = await program.run(['user', 'add', 'bob']);
+  assert.equal([code, stderr], [0, '']);
+});
+test.after.each(() => program.end());
+test.after(() => rmSync(native, { recursive: true }));
+
+const path = (name = ''): string => join(program.folder, 'data', name);
+const servers = [
+  ['serve', '--port', '0'],
+  ['user', 'add', 'alice'],
+];
+
+/** Changes the file behind the program's back. */
+function spoil(script: string): void {
+  const db = new SQLite(path('tenantry.db'));
+  db.exec(script);
+  db.close();
+}
+
+test('a database that has gone, or is empty, beside its key is refused, and nothing is made in its place', async () => {
+  renameSync(path('tenantry.db'), path('elsewhere'));
+  const line = (state: string): string =>
+    `${path('tenantry.db')}: The database ${state}, but ${path('secret.key')} is there: put the database back, or move the rest away to begin anew`;
+  const before = readdirSync(path()).filter((name) => name !== 'serve.lock');
+  for (const words of servers) assert.equal(await program.run(words), failed(line('is missing')));
+  assert.equal(await program.run(['doctor']), failed(`there is no database in ${path()}`));
+  assert.equal(
+    readdirSync(path()).filter((name) => name !== 'serve.lock'),
+    before,
+  );
+  writeFileSync(path('tenantry.db'), '');
+  for (const words of [...servers, ['doctor']]) assert.equal(await program.run(words), failed(line('is empty')));
+  assert.is(readFileSync(path('tenantry.db')).length, 0);
+});
+
+test('an empty database beside a log is refused', async () => {
+  mkdirSync(path('other'));
+  writeFileSync(path('other/tenantry.db'), '');
+  writeFileSync(path('other/tenantry.db-wal'), 'pages');
+  const { code, stderr } = await program.run(['serve', '--port', '0', '--data', path('other')]);
+  assert.is(code, 1);
+  assert.match(stderr, /The database is empty, but .*tenantry\.db-wal is there/);
+});
+
+test('a key that has gone is not replaced by another one', async () => {
+  renameSync(path('secret.key'), path('elsewhere'));
+  for (const words of [...servers, ['doctor']])
+    assert.equal(
+      await program.run(words),
+      failed(
+        `${path('secret.key')} is missing, and the database holds secrets that it opens: put it back, or restore a backup`,
+      ),
+    );
+  assert.equal(readdirSync(path()).includes('secret.key'), false);
+  renameSync(path('elsewhere'), path('secret.key'));
+  assert.equal(await program.run(['doctor']), { code: 0, stdout: 'no problems\n', stderr: '' });
+});
+
+test('a wrong key is refused at the start, also one of the same name, and doctor tells what it does not open', async () => {
+  const [id] = readFileSync(path('secret.key'), 'utf8').split(':');
+  spoil(
+    `INSERT INTO service_settings (uuid, name, type, state, token, created) VALUES ('${'a'.repeat(32)}', 'S', 'DigitalOcean', 'OK', x'0161', 0)`,
+  );
+  const key = `${id}:${Buffer.alloc(32, 7).toString('base64')}`;
+  writeFileSync(path('secret.key'), `${key}\n`);
+  const says = 'does not open what the database holds sealed: it has not the keys of this database';
+  for (const words of servers) assert.equal(await program.run(words), failed(`${path('secret.key')} ${says}`));
+  assert.equal(
+    await program.run(servers[0] as string[], { env: { TENANTRY_ENCRYPTION_KEYS: key } }),
+    failed(`The setting encryption_keys ${says}`),
+  );
+  assert.equal(await program.run(['doctor']), {
+    code: 1,
+    stdout:
+      'the encryption keys are not those of this database\ntoken of service_settings 1 cannot be opened with the encryption keys\n',
+    stderr: '',
+  });
+});
+
+test('doctor brings nothing up to date', async () => {
+  const db = new SQLite(path('tenantry.db'));
+  const newest = Number(db.pragma('user_version', { simple: true }));
+  db.pragma(`user_version = ${newest - 1}`);
+  db.close();
+  assert.equal(
+    await program.run(['doctor']),
+    failed(
+      `${path('tenantry.db')}: The database has schema ${newest - 1}, older than this version's ${newest}: the next start of the server brings it up to date`,
+    ),
+  );
+  for (const words of [...servers, ['doctor']]) {
+    spoil('PRAGMA user_version = -1');
+    assert.equal(
+      await program.run(words),
+      failed(`${path('tenantry.db')}: The database has schema -1, which no version has: it is damaged`),
+    );
+  }
+});
+
+test.run();
