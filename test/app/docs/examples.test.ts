@@ -168,6 +168,12 @@ const before: Readonly<Record<string, (request: Request, links: ReadonlyMap<stri
       () => change(sql`UPDATE invitation SET state = 'pending'`),
     ]),
   ),
+  // A tenant is unlinked without what other examples have made in it.
+  'POST /api/openstack-tenants/{key}/unlink/': async () => {
+    for (const path of ['openstack-instances', 'openstack-snapshots', 'openstack-volumes'])
+      for (const { url } of (await fixture.staff.get(`/api/${path}/?page_size=100`)).body)
+        await fixture.staff.post(`${url}unlink/`);
+  },
 };
 
 const queries: Readonly<Record<string, string>> = {

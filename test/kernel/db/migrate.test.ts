@@ -54,7 +54,12 @@ const hashes: Readonly<Record<string, string>> = {
   '0014_event_search': 'fa83b03be63c52add13b8ec44b9162362132302a65d0650c99ec3d49b2d75c7f',
   '0015_event_words_removal': 'c9c61921ad0e7225bba62b866a9eacb004375bce2127749e89905f7049399de2',
   '0016_active_roles': 'b21155ab3eedc0dda2abf8a7b02d6633338097defe4b112e270e82c42f6d0a6c',
-  '0017_deployment': '2a1025f7281f1d4b49f9fdc891a379f2600fa63e25a8c1d86f36f5fc46aaec90',
+  '0017_email_verified': '2d8c9b3956af2224e2643fcd2596e6a3b8a00176ace4ad4738363b196ee81c3d',
+  '0018_invitation_secrets': 'b377e3093a0d1429d4cb19b38ec46ebb05e01f21266c5339f87b8a22b3e437d4',
+  '0019_property_sets': '5a3d36efa1468008160f28e1f7b9572216b5c71fd224150377427ff38c72ed6a',
+  '0020_digest_key': '315a0fcaf2289fd3cb1d79be7cb21798d44e9bb9edd4fb12f6ddcfbf990304d1',
+  '0021_hook_confirmation': '0de4492f050994d67c4f7ed9d149f9c2acb52afd8840372e857e9a720023f237',
+  '0022_deployment': '2a1025f7281f1d4b49f9fdc891a379f2600fa63e25a8c1d86f36f5fc46aaec90',
 };
 
 migrations('those that have landed are never edited, since there are databases that they made', () => {
