@@ -1,7 +1,7 @@
 import { certifications } from '../accounts/certifications/certifications.ts';
 import { customers } from '../accounts/customers/customers.ts';
 import { customerImage } from '../accounts/customers/image.ts';
-import { accept } from '../accounts/invitations/accept.ts';
+import { acceptEndpoint } from '../accounts/invitations/accept.ts';
 import { cancel, send } from '../accounts/invitations/actions.ts';
 import { check } from '../accounts/invitations/check.ts';
 import { invitations } from '../accounts/invitations/invitations.ts';
@@ -108,7 +108,7 @@ export const api = memoised((catalogue: Catalogue): readonly Endpoint[] => [
   ...catalogue.types.flatMap(({ endpoints: own = [] }) => own),
   slaEndpoint,
   monitoringEndpoint,
-  accept.endpoint,
+  acceptEndpoint,
   cancel.endpoint,
   check,
   send.endpoint,

@@ -44,7 +44,8 @@ export function dispatcher(app: App, router: Router<Endpoint>): Dispatcher {
         const { endpoint, request } = course.enter();
         course.operation();
         endpoint.admit?.(request);
-        const limit = endpoint.open && !endpoint.admit ? Math.min(openBodyBytes, most) : most;
+        const isOpen = request.actor === null && !endpoint.admit;
+        const limit = isOpen ? Math.min(openBodyBytes, most) : most;
         return {
           bodyLimit: endpoint.bodyLimit ?? limit,
           holder: request.actor?.uuid ?? prefixOf(incoming.address),
@@ -94,10 +95,16 @@ class Course {
     app.db.catchUp();
     this.expireDue(now);
     const isProtected = match ? !match.endpoint.open : /^\/(api|api-auth|docs)\//.test(incoming.path);
-    const actor = isProtected ? authenticate(app, incoming, now) : null;
+    const actor = isProtected && !this.#isServedWithoutToken(now) ? authenticate(app, incoming, now) : null;
     this.caller = actor?.uuid;
     if (!match) throw notFound();
     return { endpoint: match.endpoint, request: new Request(app, incoming, match.params, actor, now) };
+  }
+
+  #isServedWithoutToken(now: number): boolean {
+    const { app, incoming, match } = this;
+    if (!match?.endpoint.servesWithoutToken || incoming.headers.authorization !== undefined) return false;
+    return match.endpoint.servesWithoutToken(new Request(app, incoming, match.params, null, now));
   }
 
   /** The operation of a path that is there. Throws 405. */

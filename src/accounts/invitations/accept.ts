@@ -1,17 +1,20 @@
 import type { Request } from '../../kernel/access/request.ts';
 import { everybody } from '../../kernel/access/right.ts';
 import { action } from '../../kernel/collection/action.ts';
+import type { Endpoint, Operation } from '../../kernel/collection/endpoint.ts';
 import { boolean, orNull } from '../../kernel/collection/values.ts';
 import { caseFold } from '../../kernel/db/sql.ts';
 import { invalid } from '../../kernel/http/error.ts';
 import { json } from '../../kernel/http/reply.ts';
 import { hasRole } from '../roles/roles.ts';
 import { isEmailTaken, replaceEmail, verifiedEmail } from '../users/email.ts';
+import { tokenShape } from '../users/token-shape.ts';
 import { type UserRow, userOf } from '../users/users.ts';
 import { answer } from './actions.ts';
 import { grantInvited, presentInviter } from './grant.ts';
 import { type InvitationRow, invitations, targetOf } from './invitations.ts';
 import { invitationOfSecret, knowing, presentedInvitation } from './presented.ts';
+import { documentedFields, hashNewPassword, signsUp, signUp } from './sign-up.ts';
 
 const refusal = (detail: string): Error => invalid({ detail });
 
@@ -27,14 +30,18 @@ function rejectUnfit(request: Request, row: InvitationRow, user: UserRow, replac
     throw refusal(`User with email "${row.email}" already exists.`);
 }
 
-/** POST /api/user-invitations/<uuid>/accept/ */
-export const accept = action({
+const acceptFields = {
+  replace_email: orNull(boolean({ help: "Replaces the user's email by that of the invitation." })),
+};
+
+/** Accepting by somebody who has an account. */
+const accept = action({
   on: { path: invitations.path, spec: invitations.spec, find: presentedInvitation },
   name: 'accept',
   summary: 'Accepts a pending invitation: the caller gets its role.',
   description: 'Accepts an invitation for the caller.',
   right: everybody.as(`everybody ${knowing}`),
-  fields: { replace_email: orNull(boolean({ help: "Replaces the user's email by that of the invitation." })) },
+  fields: acceptFields,
   output: answer,
   refusalReason: (_, { state }) => (state === 'pending' ? undefined : 'Only pending invitation can be accepted.'),
   run: (request, row, { replace_email: replaces = false }) => {
@@ -47,3 +54,23 @@ export const accept = action({
     return json({ detail: 'Invitation has been successfully accepted.' });
   },
 });
+
+const { POST: byMember } = accept.endpoint.operations as { readonly POST: Operation };
+
+/** POST /api/user-invitations/<uuid>/accept/: with a token, or without one by the secret, which makes an account. */
+export const acceptEndpoint: Endpoint = {
+  ...accept.endpoint,
+  servesWithoutToken: signsUp,
+  operations: {
+    POST: {
+      ...byMember,
+      input: { fields: { ...acceptFields, ...documentedFields }, purpose: 'create', example: { replace_email: true } },
+      allowedFor: `${byMember.allowedFor} Without a token whoever knows the secret, who gets an account, with the setting invitation_signup.`,
+      also: [{ status: 201, shape: tokenShape }],
+      refusals: { 503: true },
+      prepare: async (request) => (request.actor ? undefined : hashNewPassword(request)),
+      handle: (request, prepared) =>
+        typeof prepared === 'string' ? signUp(request, prepared) : byMember.handle(request, prepared),
+    },
+  },
+};

@@ -6,7 +6,7 @@ import { actorOf } from '../users/actor.ts';
 import { endInvitation, type InvitationRow, inviterOf, targetOf } from './invitations.ts';
 
 /** Somebody who invites, as of now. */
-interface Inviter {
+export interface Inviter {
   /** The inviter's right ends then, and so does what it gives; null: never. */
   readonly until: number | null;
   readonly user: NonNullable<ReturnType<typeof inviterOf>>;

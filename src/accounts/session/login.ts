@@ -12,6 +12,7 @@ import { numberAsText, text } from '../../kernel/collection/values.ts';
 import { caseFold, sql } from '../../kernel/db/sql.ts';
 import { HttpError, unauthenticated } from '../../kernel/http/error.ts';
 import { empty, json, type Reply } from '../../kernel/http/reply.ts';
+import { tokenShape } from '../users/token-shape.ts';
 import type { UserRow } from '../users/users.ts';
 import { recordFailedLogin } from './failed-logins.ts';
 
@@ -109,14 +110,7 @@ export const login: Endpoint = {
       summary: 'Exchanges a username and password for a token.',
       allowedFor: 'Anybody.',
       input: { fields: credentials, purpose: 'create' },
-      output: {
-        status: 200,
-        shape: {
-          type: 'object',
-          properties: { token: { type: 'string', pattern: '^[0-9a-f]{40}$' } },
-          required: ['token'],
-        },
-      },
+      output: { status: 200, shape: tokenShape },
       refusals: { 401: true, 503: true },
       prepare: attempt,
       handle: logIn,

@@ -1,3 +1,4 @@
+import type { Context } from '../../kernel/access/app.ts';
 import type { Actor } from '../../kernel/access/caller.ts';
 import type { UserRow } from './users.ts';
 
@@ -7,4 +8,12 @@ export const actorOf = (user: UserRow): Actor => ({
   username: user.username,
   fullName: user.full_name,
   nativeName: user.native_name,
+});
+
+/** What somebody does who has no token yet, such as whoever logs in (events.md 4.1). */
+export const actedBy = ({ address, app, now }: Context, user: UserRow): Context => ({
+  app,
+  address,
+  now,
+  actor: actorOf(user),
 });

@@ -1,4 +1,4 @@
-import type { BodySpec, Endpoint, Method, Operation } from '../../kernel/collection/endpoint.ts';
+import type { BodySpec, Endpoint, Method, Operation, Output } from '../../kernel/collection/endpoint.ts';
 import { exampleUuid } from '../../kernel/collection/example.ts';
 import type { Filter } from '../../kernel/collection/filter.ts';
 import type { JsonSchema } from '../../kernel/collection/json-schema.ts';
@@ -108,7 +108,17 @@ function describe(
   schemas: Schemas,
   operationId: string,
 ): Json {
-  const { filters = {}, input, orderings = [], output, paginated, selectable, summary, allowedFor } = operation;
+  const {
+    also = [],
+    filters = {},
+    input,
+    orderings = [],
+    output,
+    paginated,
+    selectable,
+    summary,
+    allowedFor,
+  } = operation;
   const parameters = [
     ...Object.entries(filters).map(([name, filter]) => filterParameter(name, filter)),
     ...(orderings.length > 0 ? [orderParameter(orderings)] : []),
@@ -121,11 +131,14 @@ function describe(
     ...(allowedFor !== undefined && { description: `Who may call it: ${allowedFor}` }),
     tags: [tagOf(endpoint)],
     ...(endpoint.open && { security: [] }),
+    ...(endpoint.servesWithoutToken && { security: [{ token: [] }, {}] }),
     ...(parameters.length > 0 && { parameters }),
     ...(input && { requestBody: requestBody(input, schemas) }),
     responses: {
       ...Object.fromEntries(
-        [output.status, ...(output.others ?? [])].map((status) => [status, success(operation, status, schemas)]),
+        [output, ...also].flatMap((one) =>
+          [one.status, ...(one.others ?? [])].map((status) => [status, success(operation, one, status, schemas)]),
+        ),
       ),
       ...refusalsOf(endpoint, method, operation),
     },
@@ -151,15 +164,15 @@ function requestBody(input: BodySpec, schemas: Schemas): Json {
   };
 }
 
-function success({ output, paginated, input }: Operation, status: number, schemas: Schemas): Json {
-  const { shape, types } = output;
+function success({ output, paginated, input }: Operation, one: Output, status: number, schemas: Schemas): Json {
+  const { shape, types } = one;
   const content = (shape || types) && {
     ...(shape && { 'application/json': { schema: schemas.refer(shape) } }),
     ...Object.fromEntries((types ?? []).map((type) => [type, { schema: { type: 'string', contentMediaType: type } }])),
   };
   const headers = {
     ...(status === 302 && { Location: { $ref: '#/components/headers/Location' } }),
-    ...(status === 201 && input && { Location: { $ref: '#/components/headers/Location' } }),
+    ...(status === 201 && input && one === output && { Location: { $ref: '#/components/headers/Location' } }),
     ...(paginated && {
       Link: { $ref: '#/components/headers/Link' },
       'X-Result-Count': { $ref: '#/components/headers/X-Result-Count' },

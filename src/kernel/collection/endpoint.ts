@@ -45,6 +45,8 @@ export interface Operation {
   readonly input?: BodySpec | undefined;
   /** What a success answers. */
   readonly output: Output;
+  /** What further successes answer, each with a body of its own. */
+  readonly also?: readonly Output[];
   /** Statuses of refusals that its kind of operation does not suggest by itself; a status that never comes is `false`. */
   readonly refusals?: Readonly<Partial<Record<Refusal, boolean>>> | undefined;
   readonly filters?: Filters | undefined;
@@ -71,6 +73,8 @@ export interface Endpoint {
   readonly open?: boolean;
   /** A page for people, whom mails lead there: the OpenAPI document leaves it out. */
   readonly isPage?: boolean;
+  /** Whether it serves a request without Authorization all the same, which has no caller then; default: it serves none. */
+  readonly servesWithoutToken?: (request: Request) => boolean;
   /** Largest body in bytes, where it is not the setting's, for open endpoints at most 64 KiB of it. */
   readonly bodyLimit?: number;
   /** What an open endpoint asks of a request before it takes a body of the size that callers with a token may send. Throws. */

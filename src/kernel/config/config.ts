@@ -60,6 +60,10 @@ export const settings = {
     true,
     'The uuid of an invitation, which those who may invite see, accepts it like the secret in its mail.',
   ),
+  invitation_signup: flag(
+    true,
+    'Whoever has the mail of an invitation and no account makes one by accepting it; needs LOCAL_SIGNIN.',
+  ),
   validate_invitation_email: flag(
     false,
     'An invitation is accepted only by a user whose verified email is that of the invitation.',

@@ -1,11 +1,10 @@
 import { affectedUser } from '../../../activity/events/context.ts';
 import { record } from '../../../activity/events/record.ts';
-import type { Context } from '../../../kernel/access/app.ts';
 import type { Request } from '../../../kernel/access/request.ts';
 import { type AttributeMapping, type MappedField, mappedFields } from '../../../kernel/config/saml.ts';
 import { caseFold, sql } from '../../../kernel/db/sql.ts';
 import { acceptableValues } from '../../users/acceptable-values.ts';
-import { actorOf } from '../../users/actor.ts';
+import { actedBy } from '../../users/actor.ts';
 import { verifyEmail } from '../../users/email.ts';
 import { insertUser, type UserRow, updateUser, userOf } from '../../users/users.ts';
 
@@ -55,11 +54,3 @@ function acceptableName(request: Request, username: string): string | undefined 
   );
   return acceptableValues(request, { username }, holder).username;
 }
-
-/** Whoever logs in does what their login causes (events.md 4.1). */
-const actedBy = ({ address, app, now }: Request, user: UserRow): Context => ({
-  app,
-  address,
-  now,
-  actor: actorOf(user),
-});

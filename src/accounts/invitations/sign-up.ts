@@ -1,0 +1,83 @@
+import { affectedUser, userContext } from '../../activity/events/context.ts';
+import { record } from '../../activity/events/record.ts';
+import { requireQuotas } from '../../activity/quotas/usage.ts';
+import type { Request } from '../../kernel/access/request.ts';
+import { issueToken } from '../../kernel/access/tokens.ts';
+import { type Fields, type NewValues, optional } from '../../kernel/collection/field.ts';
+import { validate } from '../../kernel/collection/validate.ts';
+import { caseFold, sql } from '../../kernel/db/sql.ts';
+import { conflict, gather, invalid } from '../../kernel/http/error.ts';
+import { json, type Reply } from '../../kernel/http/reply.ts';
+import { customerOfScope } from '../roles/roles.ts';
+import { passwordField } from '../users/actions.ts';
+import { actedBy } from '../users/actor.ts';
+import { insertUser, users } from '../users/users.ts';
+import { grantInvited, type Inviter, presentInviter } from './grant.ts';
+import { type InvitationRow, targetOf } from './invitations.ts';
+import { invitationOfSecret } from './presented.ts';
+
+const { agree_with_policy, full_name, username } = users.spec.fields;
+
+/** What a newcomer tells to get an account; whether he agrees is judged by itself. */
+const signUpFields = { username, password: passwordField, full_name, agree_with_policy };
+
+/** The same fields for the documentation, where a member's body has none of them. */
+export const documentedFields: Fields = {
+  username: optional({ ...username, help: 'To sign up without a token: required, by the rules of users.' }),
+  password: optional({ ...passwordField, help: 'To sign up without a token: required.' }),
+  full_name,
+  agree_with_policy: { ...agree_with_policy, help: 'To sign up without a token: must be true.' },
+};
+
+/** Who signs up by what invitation, as far as it is certain without a hash. */
+interface SignUp {
+  readonly row: InvitationRow;
+  readonly inviter: Inviter;
+  readonly values: NewValues<typeof signUpFields>;
+}
+
+/** Whether a request without Authorization signs somebody up: by the secret of an invitation, where the deployment lets it. */
+export const signsUp = (request: Request): boolean =>
+  request.incoming.method === 'POST' &&
+  request.config.invitation_signup &&
+  request.config.authentication_methods.includes('LOCAL_SIGNIN') &&
+  invitationOfSecret(request) !== undefined;
+
+/** Everything that may keep a newcomer from signing up, in the order of services.md 10.4. Throws 409, 400. */
+function acceptSignUp(request: Request): SignUp {
+  const row = invitationOfSecret(request);
+  if (row?.state !== 'pending') throw conflict('Only pending invitation can be accepted.');
+  const inviter = presentInviter(request, row);
+  if (row.civil_number !== '') throw invalid({ detail: 'User has an invalid civil number.' });
+  const [values] = gather(
+    () => validate(signUpFields, request, 'create', { table: 'user' }),
+    () => {
+      const { agree_with_policy: agrees } = validate({ agree_with_policy }, request, 'create');
+      if (agrees !== true) throw invalid({ agree_with_policy: ['User must agree with the policy.'] });
+    },
+  );
+  if (request.db.value(sql`SELECT 1 FROM user WHERE email_folded = ${caseFold(row.email)}`) !== undefined)
+    throw invalid({ detail: `User with email "${row.email}" already exists.` });
+  const { scope, structure } = targetOf(row);
+  const customer = customerOfScope(request.db, structure, scope);
+  requireQuotas(request, [{ scope: 'customer', id: customer, name: 'nc_user_count', delta: 1 }]);
+  return { row, inviter, values };
+}
+
+/** The hash of the newcomer's password, once nothing else is in the way. */
+export const hashNewPassword = async (request: Request): Promise<string> =>
+  request.app.passwords.hash(acceptSignUp(request).values.password, request.address);
+
+/** Creates the newcomer with the role of the invitation, and a first token. Everything is looked at again: the hash took its time. */
+export function signUp(request: Request, passwordHash: string): Reply {
+  const { inviter, row, values } = acceptSignUp(request);
+  const { full_name: fullName = '', username: name } = values;
+  const user = insertUser(request, { username: name, full_name: fullName, email: row.email }, 'invitation');
+  request.db.update('user', user.id, { password_hash: passwordHash, agreement_date: request.now });
+  const own = actedBy(request, user);
+  record(own, 'user_creation_succeeded', affectedUser(user));
+  grantInvited(request, row, inviter, user.id);
+  const token = issueToken(request, user.id);
+  record(own, 'token_created', { ...userContext(user), ...affectedUser(user) });
+  return json({ token }, 201);
+}
