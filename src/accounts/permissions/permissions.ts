@@ -50,10 +50,7 @@ export const projectsOf = (customerIds: Sql): Sql => sql`SELECT id FROM project 
 const seenBy = (words: string, condition: (caller: Caller) => Sql): Visibility =>
   visibleTo(`${words}; staff and global support`, (caller) => (seesAll(caller) ? raw('TRUE') : condition(caller)));
 
-const inOwnedCustomers = seenBy(
-  'owners of the customer',
-  (caller) => sql`r.project_id IN (${projectsOf(ownedCustomers(caller))})`,
-);
+const inProjectsOwned = (caller: Caller): Sql => sql`r.project_id IN (${projectsOf(ownedCustomers(caller))})`;
 
 /** Who sees active and past roles, and which roles writes may address (core.md 8.2). */
 const sight = {
@@ -69,9 +66,12 @@ const sight = {
     ),
   },
   project: {
-    active: inOwnedCustomers,
+    active: seenBy(
+      'owners of the customer; the user themselves',
+      (caller) => sql`r.user_id = ${caller.id} OR ${inProjectsOwned(caller)}`,
+    ),
     addressable: (caller: Caller) => visibleProjects(caller, 'r.project_id'),
-    past: inOwnedCustomers,
+    past: seenBy('owners of the customer', inProjectsOwned),
   },
 };
 

@@ -190,7 +190,7 @@ projects.before(async () => {
 projects.after(() => world.fixture.close());
 
 projects(
-  'staff, global support and owners of the customer list and retrieve; nobody else, members of the project included',
+  'staff, global support and owners of the customer list and retrieve all, members of the project their own roles',
   async () => {
     const lists = await everybody(world.people, async (client) =>
       (await client.get('/api/project-permissions/')).body.map((role: Json) => role.project_name),
@@ -201,17 +201,19 @@ projects(
       support: ['Foreign project', ...own],
       owner: own,
       helper: [],
-      manager: [],
-      admin: [],
-      observer: [],
+      manager: ['Rocket'],
+      admin: ['Rocket'],
+      observer: ['Rocket'],
       stranger: [],
     });
-    const {
-      body: [foreign, own1],
-    } = await world.fixture.staff.get('/api/project-permissions/');
+    const { body: all } = await world.fixture.staff.get('/api/project-permissions/');
+    const [foreign, own1] = all;
+    assert.is(own1.user_username, 'observer');
+    const { body: mine } = await world.people.clients.observer.get('/api/project-permissions/');
+    assert.equal(mine, [own1]);
     assert.equal(
       await world.ask((client) => client.get(own1.url)),
-      statuses(404, { staff: 200, support: 200, owner: 200 }),
+      statuses(404, { staff: 200, support: 200, owner: 200, observer: 200 }),
     );
     assert.equal(await world.ask((client) => client.get(foreign.url)), statuses(404, { staff: 200, support: 200 }));
   },
@@ -252,6 +254,29 @@ projects(
     });
   },
 );
+
+projects('members of a project see their own active roles, write none of them, and see no log', async () => {
+  const { clients } = world.people;
+  const {
+    body: [role],
+  } = await clients.manager.get('/api/project-permissions/');
+  assert.equal([role.role, role.user_username], ['manager', 'manager']);
+  assert.equal((await clients.manager.get(role.url)).body, role);
+  for (const { body, status } of [
+    await clients.manager.patch(role.url, { expiration_time: endOfRole }),
+    await clients.manager.put(role.url, {}),
+    await clients.manager.delete(role.url),
+  ])
+    assert.equal([status, body], [403, { detail: 'You do not have permission to perform this action.' }]);
+  const leaver = await world.newcomer();
+  const left = await world.fixture.grant(world.people.project, leaver, 'admin');
+  const client = world.fixture.as(leaver.username);
+  assert.equal((await client.get('/api/project-permissions/')).body, [left]);
+  await world.fixture.staff.delete(left.url);
+  assert.equal((await client.get('/api/project-permissions/')).body, []);
+  assert.is((await client.get(left.url)).status, 404);
+  assert.equal((await client.get('/api/project-permissions-log/')).body, []);
+});
 
 projects('an owner of another customer neither sees nor grants', async () => {
   const owner = await world.newcomer();

@@ -232,7 +232,11 @@ const sight: { readonly [K in Kind]: (world: World, caller: User, id: string) =>
   'customer-permissions': (world, caller, id) =>
     has(world.roles, id, (role) => inCustomer(world, caller, role.scope).length > 0),
   'project-permissions': (world, caller, id) =>
-    has(world.roles, id, (role) => hasAny(inProject(world, caller, role.scope), 'ST', 'GS', 'CO')),
+    has(
+      world.roles,
+      id,
+      (role) => role.user === caller.id || hasAny(inProject(world, caller, role.scope), 'ST', 'GS', 'CO'),
+    ),
   'customer-permissions-log': (world, caller, id) =>
     has(
       world.roles,

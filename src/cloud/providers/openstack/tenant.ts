@@ -14,6 +14,7 @@ import { type CreationPlan, type NewResource, type ResourceLocation, resourceKin
 import { placeOf } from '../../resources/creation.ts';
 import { relatedOfKinds, shownDetail } from '../../resources/details.ts';
 import { importParts } from '../../resources/discovery.ts';
+import { visibleResources } from '../../resources/rights.ts';
 import { firstLimits } from './limits.ts';
 import { cidrField, nameserversOf, subnetValues } from './network.ts';
 import { administrationProject, defaultDomain } from './options.ts';
@@ -82,39 +83,44 @@ const settingsOf = ({ db }: Pick<Request, 'db'>, id: number): Settings =>
 
 const taken = (name: string): string => `Name "${name}" is already registered. Please choose another one.`;
 
-/** Whether another tenant of the same provider and domain has this value; every simulated provider is one of its own. */
-function isTaken({ db }: Pick<Request, 'db'>, settings: Settings, value: Sql, own = 0): boolean {
+/**
+ * Whether another tenant of the same provider and domain has this value, and whether the caller sees one that has; every
+ * simulated provider is one of its own.
+ */
+function holder(request: Request, settings: Settings, value: Sql, own = 0): 'visible' | 'hidden' | undefined {
   const { backend_url: url, domain, id } = settings;
   const same = /^https?:/i.test(url ?? '')
     ? sql`st.backend_url = ${url} AND ifnull(nullif(st.domain, ''), ${defaultDomain}) = ${domain || defaultDomain}`
     : sql`st.id = ${id}`;
-  return (
-    db.value(sql`
-      SELECT 1 FROM resource r JOIN service_settings st ON st.id = r.settings_id
-      WHERE r.kind = 'OpenStack.Tenant' AND r.id <> ${own} AND ${same} AND ${value} LIMIT 1`) !== undefined
-  );
+  const isSeen = request.db.value<number>(sql`
+    SELECT ${visibleResources(request.caller)} AS is_seen
+    FROM resource r JOIN service_settings st ON st.id = r.settings_id
+    WHERE r.kind = 'OpenStack.Tenant' AND r.id <> ${own} AND ${same} AND ${value}
+    ORDER BY is_seen DESC LIMIT 1`);
+  if (isSeen === undefined) return undefined;
+  return isSeen ? 'visible' : 'hidden';
 }
 
-function rejectTakenName(request: Pick<Request, 'db'>, settings: Settings, name: string, own?: number): void {
-  if (
-    name === administrationProject(JSON.parse(settings.options)) ||
-    isTaken(request, settings, sql`r.name = ${name}`, own)
-  )
-    throw invalid({ name: [taken(name)] });
+/** Nobody learns which tenants there are where they see none: a hidden name is refused in the words of a reserved one. */
+function rejectTakenName(request: Request, settings: Settings, name: string, own?: number): void {
+  const held = holder(request, settings, sql`r.name = ${name}`, own);
+  if (held === 'visible') throw invalid({ name: [taken(name)] });
+  if (held === 'hidden' || name === administrationProject(JSON.parse(settings.options)))
+    throw invalid({ name: ['Name cannot be used.'] });
 }
 
 function userName(request: Request, settings: Settings, given: string | undefined, name: string): string {
-  const isUsed = (username: string): boolean =>
-    isTaken(request, settings, sql`r.details ->> '$.user_username' = ${username}`);
+  const held = (username: string) => holder(request, settings, sql`r.details ->> '$.user_username' = ${username}`);
   if (!given) {
     for (;;) {
       const made = `${slug(name).slice(0, 25)}-user-${randomText(request, 'abcdefghijklmnopqrstuvwxyz0123456789', 4)}`;
-      if (!isUsed(made)) return made;
+      if (held(made) === undefined) return made;
     }
   }
-  if (given === 'admin' || given === 'service')
+  const holding = held(given);
+  if (given === 'admin' || given === 'service' || holding === 'hidden')
     throw invalid({ user_username: [`Name "${given}" cannot be used as tenant user username.`] });
-  if (isUsed(given)) throw invalid({ user_username: [taken(given)] });
+  if (holding === 'visible') throw invalid({ user_username: [taken(given)] });
   return given;
 }
 

@@ -146,12 +146,11 @@ test('a tenant counts as a private cloud of the project and as a tenant of the s
 });
 
 test('two tenants of one provider never share a name, and none is called like the project of the administrator', async () => {
-  for (const name of ['Lab', 'operators']) {
-    assert.equal(await create({ name }), [
-      400,
-      { name: [`Name "${name}" is already registered. Please choose another one.`] },
-    ]);
-  }
+  assert.equal(await create({ name: 'Lab' }), [
+    400,
+    { name: ['Name "Lab" is already registered. Please choose another one.'] },
+  ]);
+  assert.equal(await create({ name: 'operators' }), [400, { name: ['Name cannot be used.'] }]);
   const other = await made(cloud, '/api/openstack-tenants/', { service_project_link: cloud.link.url, name: 'Fab' });
   const renamed = await cloud.people.clients.admin.patch(other.url, { name: 'Lab' });
   assert.equal(
@@ -159,6 +158,38 @@ test('two tenants of one provider never share a name, and none is called like th
     [400, { name: ['Name "Lab" is already registered. Please choose another one.'] }],
   );
   await destroy(cloud, other);
+});
+
+test('the name of a tenant that the caller does not see is told as a reserved one is', async () => {
+  const { fixture, people, service } = cloud;
+  const there = await fixture.project('Hidden', people.customer);
+  const link = await fixture.staff.post('/api/openstack-service-project-link/', {
+    service: service.url,
+    project: there.url,
+  });
+  const hidden = await fixture.staff.post('/api/openstack-tenants/', {
+    service_project_link: link.body.url,
+    name: 'Secret',
+    user_username: 'secret',
+  });
+  assert.is(hidden.status, 201, JSON.stringify(hidden.body));
+  await work(fixture);
+  fixture.events();
+  assert.equal(await create({ name: 'Secret' }), [400, { name: ['Name cannot be used.'] }]);
+  const reserved = await people.clients.admin.patch(cloud.tenant.url, { name: 'operators' });
+  const renamed = await people.clients.admin.patch(cloud.tenant.url, { name: 'Secret' });
+  assert.equal([renamed.status, renamed.body], [400, { name: ['Name cannot be used.'] }]);
+  assert.equal(renamed.body, reserved.body);
+  assert.equal(await create({ user_username: 'secret' }), [
+    400,
+    { user_username: ['Name "secret" cannot be used as tenant user username.'] },
+  ]);
+  const seen = await people.clients.owner.patch(cloud.tenant.url, { name: 'Secret' });
+  assert.equal(seen.body, { name: ['Name "Secret" is already registered. Please choose another one.'] });
+  assert.equal(fixture.events(), []);
+  await fixture.staff.delete(hidden.body.url);
+  await work(fixture);
+  fixture.events();
 });
 
 test('user names that are taken or reserved are refused', async () => {
