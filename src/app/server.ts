@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { InvitationOutbox } from '../accounts/invitations/outbox.ts';
 import { createFirstUser, firstUser } from '../accounts/session/initial-password.ts';
 import { MetadataRefresher } from '../accounts/session/saml/refresh.ts';
+import { loadCommonPasswords } from '../accounts/users/passwords.ts';
 import { indexAll, indexSome } from '../activity/events/search.ts';
 import { HookOutbox } from '../activity/hooks/outbox.ts';
 import { ProviderWorker } from '../cloud/worker/worker.ts';
@@ -42,6 +43,7 @@ export interface Server {
 export async function createServer(options: ServerOptions = {}): Promise<Server> {
   const config = loadConfig({ given: options });
   const folder = options.ephemeral ? undefined : resolve(config.data);
+  if (config.password_refuse_weak) await loadCommonPasswords();
   const { app, router, issueToken, close } = openDeployment(config, {
     ...options,
     folder,

@@ -4,6 +4,7 @@ import type { App } from '../../kernel/access/app.ts';
 import { newUuid } from '../../kernel/access/app.ts';
 import { caseFold, sql } from '../../kernel/db/sql.ts';
 import { syncFolder } from '../../kernel/place.ts';
+import { newTokenLifetime } from '../users/users.ts';
 
 export const firstUser = 'admin';
 
@@ -33,6 +34,7 @@ export async function createFirstUser(app: App, folder: string | undefined): Pro
       username_folded: caseFold(firstUser),
       is_staff: 1,
       date_joined: clock.now(),
+      token_lifetime: newTokenLifetime(app),
       password_hash: hash,
     }),
   );

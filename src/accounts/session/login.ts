@@ -1,4 +1,3 @@
-import * as v from 'valibot';
 import { affectedUser, userContext } from '../../activity/events/context.ts';
 import { record } from '../../activity/events/record.ts';
 import { countFailure, forgetFailures, lockOf } from '../../kernel/access/lockout.ts';
@@ -6,38 +5,17 @@ import type { Request } from '../../kernel/access/request.ts';
 import { everybody } from '../../kernel/access/right.ts';
 import { issueToken, revokeToken } from '../../kernel/access/tokens.ts';
 import { describeFields, type Endpoint } from '../../kernel/collection/endpoint.ts';
-import { inputOf, messages, type WritableField } from '../../kernel/collection/field.ts';
 import { validate } from '../../kernel/collection/validate.ts';
-import { numberAsText, text } from '../../kernel/collection/values.ts';
+import { text } from '../../kernel/collection/values.ts';
 import { caseFold, sql } from '../../kernel/db/sql.ts';
 import { HttpError, unauthenticated } from '../../kernel/http/error.ts';
 import { empty, json, type Reply } from '../../kernel/http/reply.ts';
+import { lockedText, presentedPassword } from '../users/passwords.ts';
 import { tokenShape } from '../users/token-shape.ts';
 import type { UserRow } from '../users/users.ts';
 import { recordFailedLogin } from './failed-logins.ts';
 
-const lockedText = 'Username is locked out. Try in 10 minutes.';
-
-/** Text that is taken as it is, for a password. */
-const secret: WritableField<string, true> = {
-  type: 'string',
-  constraints: {},
-  shape: { type: 'string', examples: ['correct-horse-1'] },
-  input: inputOf(
-    { required: true },
-    {
-      schema: v.pipe(
-        v.string(messages.string),
-        v.check((password) => password !== '', messages.blank),
-      ),
-      // Clients are told a bound that is not judged here: a password above it is as wrong or right as any other.
-      shape: { type: 'string', maxLength: 4096 },
-      coerce: numberAsText,
-    },
-  ),
-};
-
-const credentials = { username: text({ max: 4096, required: true, example: 'alice' }), password: secret };
+const credentials = { username: text({ max: 4096, required: true, example: 'alice' }), password: presentedPassword };
 
 interface Attempt {
   readonly username: string;

@@ -1,7 +1,7 @@
 import type { Request } from '../../kernel/access/request.ts';
 import { FieldError, type Fields } from '../../kernel/collection/field.ts';
 import { rejectTaken } from '../../kernel/collection/validate.ts';
-import { type UserValues, userFields } from './users.ts';
+import { type UserValues, userFields } from './user-fields.ts';
 
 /**
  * What the rules of POST /api/users/ accept of these texts, fields by name; the rest is left out. `current` is the user whom

@@ -1,4 +1,3 @@
-import * as v from 'valibot';
 import type { EventTypeName } from '../../activity/events/catalogue.ts';
 import { affectedUser } from '../../activity/events/context.ts';
 import { record } from '../../activity/events/record.ts';
@@ -7,40 +6,21 @@ import { anyOf, right, staff } from '../../kernel/access/right.ts';
 import { revokeTokensOf } from '../../kernel/access/tokens.ts';
 import { action } from '../../kernel/collection/action.ts';
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
-import { inputOf, messageShape, messages, type WritableField } from '../../kernel/collection/field.ts';
-import { describedAs, numberAsText, text } from '../../kernel/collection/values.ts';
+import { messageShape } from '../../kernel/collection/field.ts';
+import { text } from '../../kernel/collection/values.ts';
 import { sql } from '../../kernel/db/sql.ts';
+import { invalid } from '../../kernel/http/error.ts';
 import { json } from '../../kernel/http/reply.ts';
+import { present } from '../../kernel/present.ts';
+import {
+  currentPasswordField,
+  missingCurrent,
+  needsCurrentPassword,
+  passwordField,
+  verifyCurrent,
+  weakness,
+} from './passwords.ts';
 import { selfOrStaff, type UserRow, users } from './users.ts';
-
-/** A rule of passwords, which says nothing about an empty one. */
-const rule = (isKept: (password: string) => boolean, message: string) =>
-  v.check((password: string) => password === '' || isKept(password), message);
-
-/** A new password: not trimmed; all broken rules are told, in this order (core.md 4.4). */
-export const passwordField: WritableField<string, true> = {
-  type: 'string',
-  help: 'At least 7 characters, with a digit and a latin letter.',
-  constraints: { min_length: 7 },
-  shape: { type: 'string', examples: ['correct-horse-1'] },
-  input: inputOf(
-    { required: true },
-    {
-      schema: v.pipe(
-        v.string(messages.string),
-        v.check((password) => password !== '', messages.blank),
-        rule((password) => /\d/.test(password), 'Ensure this field has at least one digit.'),
-        rule((password) => /[a-z]/i.test(password), 'Ensure this field has at least one latin letter.'),
-        describedAs(
-          'min_length',
-          7,
-          rule((password) => [...password].length >= 7, 'Ensure this field has at least 7 characters.'),
-        ),
-      ),
-      coerce: numberAsText,
-    },
-  ),
-};
 
 /** Members of the one customer whose abbreviation is the user's organization (core.md 4.3 "member"). */
 const members = right('members of that customer', ({ caller, db }, { organization }: UserRow) => {
@@ -83,9 +63,21 @@ const setPassword = action({
   name: 'password',
   summary: 'Sets a password.',
   right: selfOrStaff,
-  fields: { password: passwordField },
+  fields: { password: passwordField, current_password: currentPasswordField },
   refusals: { 503: true },
-  prepare: ({ address, app }, _, { password }) => app.passwords.hash(password, address),
+  accept: (request, row, { current_password: current, password }) => {
+    const told = {
+      password: weakness(request.config, password, row),
+      current_password: missingCurrent(request, row, current),
+    };
+    const errors = Object.entries(told).filter(([, messages]) => messages.length > 0);
+    if (errors.length > 0) throw invalid(Object.fromEntries(errors));
+    return { current, password };
+  },
+  prepare: async (request, row, { current, password }) => {
+    if (needsCurrentPassword(request, row)) await verifyCurrent(request, row, present(current));
+    return request.app.passwords.hash(password, request.address);
+  },
   run: (request, row, _, hash) => {
     request.db.update('user', row.id, { password_hash: hash });
     revokeTokensOf(request, row.id, request.caller.tokenId);

@@ -3,8 +3,8 @@ import { record } from '../../activity/events/record.ts';
 import { type App, type Context, newUuid, systemContext } from '../../kernel/access/app.ts';
 import { check, FieldError, type Input } from '../../kernel/collection/field.ts';
 import { caseFold, sql } from '../../kernel/db/sql.ts';
-import { passwordField } from './actions.ts';
-import { type UserRow, userOf, users } from './users.ts';
+import { loadCommonPasswords, passwordMessages, weakness } from './passwords.ts';
+import { newTokenLifetime, type UserRow, userOf, users } from './users.ts';
 
 export interface NewUser {
   readonly username: string;
@@ -17,10 +17,22 @@ export interface NewUser {
 /** Creates a user for the operator, by the rules of POST /api/users/. Rejects with a sentence when one is broken. */
 export async function addUser(app: App, user: NewUser): Promise<void> {
   const { db, passwords } = app;
-  const password = user.password === undefined ? undefined : parsed('password', passwordField.input, user.password);
-  const hash = password === undefined ? null : await passwords.hash(password);
+  if (user.password !== undefined) await requirePassword(app, user, user.password);
+  const hash = user.password === undefined ? null : await passwords.hash(user.password);
   db.write(() => createUser(systemContext(app), user, hash));
   db.commit();
+}
+
+/** Rejects with a sentence when a password breaks a rule (core.md 4.4). */
+export async function requirePassword(
+  { config }: App,
+  { email = '', username }: Pick<NewUser, 'email' | 'username'>,
+  password: string,
+): Promise<void> {
+  if (config.password_refuse_weak) await loadCommonPasswords();
+  const broken = passwordMessages(config, password);
+  const told = broken.length > 0 ? broken : weakness(config, password, { email, username });
+  if (told.length > 0) throw new Error(`password: ${told.join(' ')}`);
 }
 
 /** The part of `addUser` inside a write, with the password hashed already. Throws with a sentence when a rule is broken. */
@@ -42,6 +54,7 @@ export function createUser(context: Context, user: Omit<NewUser, 'password'>, pa
     is_staff: Number(user.isStaff ?? false),
     is_support: Number(user.isSupport ?? false),
     date_joined: context.now,
+    token_lifetime: newTokenLifetime(context.app),
     password_hash: passwordHash,
   });
   const created = userOf({ db }, id);

@@ -1,133 +1,29 @@
 import { affectedUser } from '../../activity/events/context.ts';
 import { record } from '../../activity/events/record.ts';
 import { cancelDeliveries } from '../../activity/hooks/queue.ts';
-import { type Context, newUuid } from '../../kernel/access/app.ts';
-import { isStaff, seesAll } from '../../kernel/access/caller.ts';
+import { type App, type Context, newUuid } from '../../kernel/access/app.ts';
+import { seesAll } from '../../kernel/access/caller.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { anyOf, staff, userIn, visibleTo } from '../../kernel/access/right.ts';
 import { revokeTokensOf } from '../../kernel/access/tokens.ts';
 import { visibleCustomers, visibleProjects, visibleUsers } from '../../kernel/access/visibility.ts';
 import { changesOf, storedValues } from '../../kernel/collection/changes.ts';
-import { collection, type Row } from '../../kernel/collection/collection.ts';
-import {
-  readOnly,
-  readOnlyText,
-  readOnlyTime,
-  uuidField,
-  type Values,
-  wrap,
-  writeOnly,
-} from '../../kernel/collection/field.ts';
+import { collection } from '../../kernel/collection/collection.ts';
+import { messages } from '../../kernel/collection/field.ts';
 import { exact, only, partial, presence, truth, uuid } from '../../kernel/collection/filter.ts';
-import { selfLink } from '../../kernel/collection/links.ts';
-import { booleanValue, textValue, timeValue } from '../../kernel/collection/representation.ts';
-import { boolean, choice, email, integer, nullableText, orNull, text } from '../../kernel/collection/values.ts';
 import { caseFold, raw, sql, type Value } from '../../kernel/db/sql.ts';
 import { invalid } from '../../kernel/http/error.ts';
-import { booleanWord } from '../../kernel/http/query.ts';
+import { present } from '../../kernel/present.ts';
 import { deleteKeysOf } from '../keys/keys.ts';
 import { revokeRolesOf } from '../roles/roles.ts';
+import { missingCurrent, needsCurrentPassword, verifyCurrent } from './passwords.ts';
+import { type UserRow, type UserValues, userFields } from './user-fields.ts';
 import { partOfCivilNumber, potential, usersOfCustomers } from './user-filters.ts';
 
-export interface UserRow extends Row {
-  readonly username: string;
-  readonly full_name: string;
-  readonly native_name: string;
-  readonly job_title: string;
-  readonly email: string;
-  readonly email_verified: number;
-  readonly phone_number: string;
-  readonly organization: string;
-  readonly organization_approved: number;
-  readonly civil_number: string | null;
-  readonly description: string;
-  readonly is_staff: number;
-  readonly is_active: number;
-  readonly is_support: number;
-  readonly token_lifetime: number | null;
-  readonly registration_method: string;
-  readonly agreement_date: number | null;
-  readonly preferred_language: string;
-  readonly competence: string;
-  readonly password_hash: string | null;
-}
+export type { UserRow, UserValues } from './user-fields.ts';
 
-// Conditions of core.md 4.1 "Shown to".
-const toSelfAndAll = 'u.id = @caller OR @all';
-const toAll = '@all';
-const toSelfAndStaff = 'u.id = @caller OR @staff';
-
-// Only a clear yes agrees. Where nobody has to agree the key is ignored, so that no value of it is an error.
-const isYes = (value: unknown): boolean => typeof value !== 'object' && booleanWord(String(value).trim()) === true;
-const agreement = wrap(boolean({ help: 'User must agree with the policy.' }), () => isYes);
-
-/** All members of users, in order (core.md 4.1). */
-export const userFields = {
-  url: selfLink('users', 'u.uuid'),
-  uuid: uuidField(),
-  username: text({
-    max: 30,
-    required: true,
-    example: 'carol',
-    update: false,
-    type: 'regex',
-    normalize: (name) => name.normalize('NFKC'),
-    pattern: [/^[\p{L}\p{M}\p{N}@.+_-]+$/u, 'Enter a valid username.'],
-    help: 'Required. 30 characters or fewer. Letters, digits and @/./+/-/_ only.',
-    unique: { column: 'username_folded', of: caseFold, message: () => 'user with this username already exists.' },
-  }),
-  full_name: text({ max: 100, example: 'Carol Jones' }),
-  native_name: text({ max: 100 }),
-  job_title: text({ max: 40 }),
-  email: email({
-    unique: {
-      column: 'email_folded',
-      of: caseFold,
-      message: (address) => `User with email "${address}" already exists.`,
-    },
-  }),
-  phone_number: text({ max: 255 }),
-  organization: text({ max: 80 }),
-  organization_approved: readOnly('boolean', { type: 'boolean' }, booleanValue),
-  civil_number: nullableText({
-    max: 50,
-    update: false,
-    shownIf: toSelfAndAll,
-    unique: {
-      column: 'civil_number',
-      of: (value) => value,
-      message: () => 'user with this civil number already exists.',
-    },
-  }),
-  description: text({ max: 500, update: isStaff, shownIf: toAll }),
-  is_staff: boolean({
-    update: isStaff,
-    shownIf: toAll,
-    help: 'Whether the user is staff and sees and does everything.',
-  }),
-  is_active: boolean({
-    update: isStaff,
-    shownIf: toAll,
-    help: 'Inactive users cannot log in. Use this instead of deleting.',
-  }),
-  is_support: boolean({ update: isStaff, help: 'Whether the user is global support and sees everything.' }),
-  token: readOnlyText(textValue('@token'), { shownIf: '@token IS NOT NULL AND u.id = @caller' }),
-  token_lifetime: orNull(
-    integer({ min: 60, max: 2_147_483_647, shownIf: toSelfAndStaff, help: 'Token lifetime in seconds.' }),
-  ),
-  registration_method: readOnlyText(),
-  date_joined: readOnlyTime(),
-  agree_with_policy: writeOnly(agreement),
-  agreement_date: readOnlyTime(timeValue),
-  preferred_language: choice({
-    blank: true,
-    choices: () => [
-      ['en', 'English'],
-      ['et', 'Eesti'],
-    ],
-  }),
-  competence: choice({ blank: true, choices: () => [], chosenBy: (config) => config.user_competences }),
-};
+/** In seconds (core.md 2.3). */
+const defaultTokenLifetime = 3600;
 
 /** Who may change a user and act for one (core.md 4.3). */
 export const selfOrStaff = anyOf(staff, userIn('id', 'the user themselves'));
@@ -212,11 +108,12 @@ export const users = collection<UserRow>()({
   },
   update: {
     right: selfOrStaff,
-    check: (request, values, row) => {
-      if (row.id === request.caller.id && row.agreement_date === null && values.agree_with_policy !== true) {
-        throw invalid({ agree_with_policy: ['User must agree with the policy.'] });
-      }
+    check: rejectChange,
+    prepare: async (request, row, { current_password: current, email }) => {
+      const isNew = email !== undefined && email !== row.email;
+      if (isNew && needsCurrentPassword(request, row)) await verifyCurrent(request, row, present(current));
     },
+    refusals: { 503: true },
     run: (request, row, values) => updateUser(request, row, values, request.caller.isStaff),
   },
   delete: {
@@ -230,13 +127,25 @@ export const users = collection<UserRow>()({
   },
 });
 
+/** Throws 400 with what is wrong with a change as a whole (core.md 4.1, 4.2, 4.4). */
+function rejectChange(request: Request, values: UserValues, row: UserRow): void {
+  const { caller, config } = request;
+  const { agree_with_policy: agrees, current_password: current, email, token_lifetime: lifetime } = values;
+  const { token_lifetime_max: longest } = config;
+  const errors: Record<string, readonly string[]> = {};
+  if (lifetime !== undefined && lifetime !== row.token_lifetime && !caller.isStaff && longest !== null)
+    if (lifetime === null || lifetime > longest) errors.token_lifetime = [messages.atMost(longest)];
+  if (row.id === caller.id && row.agreement_date === null && agrees !== true)
+    errors.agree_with_policy = ['User must agree with the policy.'];
+  const missing = email === undefined || email === row.email ? [] : missingCurrent(request, row, current);
+  if (missing.length > 0) errors.current_password = missing;
+  if (Object.keys(errors).length > 0) throw invalid(errors);
+}
+
 /** The `token` key is in the caller's own object when it is read or changed, and in lists asked with `current` (core.md 4.1). */
 function showsToken(request: Request): boolean {
   return request.params.key !== undefined ? true : request.query.flag('current');
 }
-
-/** Values of a user's fields, as their rules accept them. */
-export type UserValues = Values<typeof userFields>;
 
 /** Adds a user without a password, whose email is taken as verified; the event is the caller's. */
 export function insertUser({ app, now }: Context, values: UserValues, registration = 'default'): UserRow {
@@ -244,9 +153,19 @@ export function insertUser({ app, now }: Context, values: UserValues, registrati
   const { db } = app;
   return userOf(
     { db },
-    db.insert('user', { uuid: newUuid(app), date_joined: now, registration_method: registration, ...columns }),
+    db.insert('user', {
+      uuid: newUuid(app),
+      date_joined: now,
+      registration_method: registration,
+      token_lifetime: newTokenLifetime(app),
+      ...columns,
+    }),
   );
 }
+
+/** How many seconds the tokens of a new user live, where nobody says otherwise. */
+export const newTokenLifetime = ({ config }: Pick<App, 'config'>): number =>
+  Math.min(defaultTokenLifetime, config.token_lifetime_max ?? defaultTokenLifetime);
 
 /**
  * Stores the values that differ, with the events of the change. `vouches` tells whether the values come from somebody whose
@@ -279,7 +198,7 @@ export function updateUser(context: Context, row: UserRow, values: UserValues, v
 }
 
 /** Values of a body as columns, with the folded forms that uniqueness is judged by. */
-function columnsOf(values: UserValues): Record<string, Value> {
+function columnsOf({ current_password: _, ...values }: UserValues): Record<string, Value> {
   const columns = storedValues(values);
   if (values.username !== undefined) columns.username_folded = caseFold(values.username);
   if (values.email !== undefined) columns.email_folded = caseFold(values.email);

@@ -4,9 +4,10 @@ import { raw, type Sql, sql } from '../db/sql.ts';
 import { conflict, notFound } from '../http/error.ts';
 import { changed, created, empty, type Reply } from '../http/reply.ts';
 import { present } from '../present.ts';
+import { bodyOf } from './collection-body.ts';
 import type { CollectionSpec, Row } from './collection-spec.ts';
-import { type BodySpec, describeFields, type Endpoint, type Operation } from './endpoint.ts';
-import type { Fields, NewValues } from './field.ts';
+import { describeFields, type Endpoint, type Operation } from './endpoint.ts';
+import type { Fields, NewValues, Values } from './field.ts';
 import { flagParameters } from './filter.ts';
 import type { JsonSchema } from './json-schema.ts';
 import type { LinkTarget } from './links.ts';
@@ -102,14 +103,21 @@ export class Collection<F extends Fields, R extends Row, A = NewValues<F>> imple
 
   update(request: Request, purpose: Purpose): Reply {
     const rule = present(this.spec.update);
+    const { row, values } = this.#acceptChange(request, purpose);
+    refuse(rule.refusalReason?.(request, row));
+    rule.run(request, row, values);
+    return changed(this.represent(request, row.id));
+  }
+
+  /** What a body changes, for a caller who may change it. Throws 404, 403, 400. */
+  #acceptChange(request: Request, purpose: Purpose): { readonly row: R; readonly values: Values<F> } {
+    const rule = present(this.spec.update);
     const row = this.#findToWrite(request);
     rule.right.demand(request, row);
     const values = validate(this.accepted(request, row), request, purpose, { table: this.spec.table, current: row.id });
     rule.check?.(request, values, row);
     rule.rightWith?.demand(request, { row, values });
-    refuse(rule.refusalReason?.(request, row));
-    rule.run(request, row, values);
-    return changed(this.represent(request, row.id));
+    return { row, values };
   }
 
   delete(request: Request): Reply {
@@ -185,7 +193,7 @@ export class Collection<F extends Fields, R extends Row, A = NewValues<F>> imple
       summary: create.summary ?? `Creates ${withArticle(this.noun)}.`,
       ...(prepare && { prepare: async (request: Request) => prepare(request, this.acceptNew(request)) }),
       handle: (request) => this.create(request),
-      input: create.input ?? this.#body('create'),
+      input: create.input ?? bodyOf(this.listing.spec.title, this.spec, 'create'),
       output: { status: 201, shape: this.shape },
       refusals: create.refusals,
       allowedFor: (create.rightWith ?? create.right ?? everybody).allowedFor,
@@ -203,10 +211,18 @@ export class Collection<F extends Fields, R extends Row, A = NewValues<F>> imple
       output: { status: 200, shape: this.shape },
       allowedFor: visible.allowedFor,
     };
+    const prepare = update?.prepare;
     const writing = (purpose: Purpose, summary: string): Operation => ({
       summary,
+      ...(prepare && {
+        prepare: async (request: Request) => {
+          const { row, values } = this.#acceptChange(request, purpose);
+          await prepare(request, row, values);
+        },
+      }),
+      refusals: update?.refusals,
       handle: (request) => this.update(request, purpose),
-      input: this.#body(purpose),
+      input: bodyOf(this.listing.spec.title, this.spec, purpose),
       output: { status: 200, shape: this.shape },
       ...(update && { refusals: update.refusals, allowedFor: (update.rightWith ?? update.right).allowedFor }),
     });
@@ -225,22 +241,6 @@ export class Collection<F extends Fields, R extends Row, A = NewValues<F>> imple
           allowedFor: deletion.right.allowedFor,
         },
       }),
-    };
-  }
-
-  #body(purpose: Purpose): BodySpec {
-    const { examples, fields } = this.spec;
-    const example = examples?.[purpose];
-    // What must be uploaded is no JSON.
-    const isUpload =
-      purpose === 'create' &&
-      Object.values(fields).some(({ input, type }) => type === 'file upload' && input?.required);
-    return {
-      fields,
-      purpose,
-      title: this.listing.spec.title + titleEndings[purpose],
-      ...(example && { example }),
-      ...(isUpload && { types: ['multipart/form-data'] }),
     };
   }
 

@@ -11,6 +11,7 @@ import {
   integer,
   list,
   networks,
+  optionalInteger,
   origin,
   ports,
   remoteAddress,
@@ -48,6 +49,13 @@ export const settings = {
   owners_can_manage_customers: flag(false, 'Owners may change and delete their own customers.'),
   owners_can_manage_owners: flag(false, 'Owners may grant and revoke roles in their own customers.'),
   user_competences: list([], "Choices of a user's competence."),
+  password_min_length: integer(7, 'Least number of characters of a new password.', 7, 1000),
+  password_refuse_weak: flag(false, 'Refuses new passwords that hold the username or are on a list of common ones.'),
+  password_requires_current: flag(false, 'A change of the own password or email needs the present password.'),
+  token_lifetime_max: optionalInteger(
+    'Longest token lifetime in seconds that users other than staff may choose; default: any.',
+    60,
+  ),
   native_name_enabled: flag(false, 'Tells web clients to show native names.'),
   link_template_hosts: list(
     [],

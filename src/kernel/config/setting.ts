@@ -49,6 +49,12 @@ export const integer = (fallback: number, help: string, minimum = 0, maximum = 2
   },
 });
 
+/** A whole number in a range, or null where none is given. */
+export const optionalInteger = (help: string, minimum: number, maximum = 2 ** 31 - 1): Setting<number | null> => ({
+  ...integer(minimum, help, minimum, maximum),
+  fallback: null,
+});
+
 /** A boolean, in the words that people use for it. */
 export const flag = (fallback: boolean, help: string): Setting<boolean> => ({
   kind: 'boolean',

@@ -1,0 +1,121 @@
+import { isStaff } from '../../kernel/access/caller.ts';
+import type { Row } from '../../kernel/collection/collection.ts';
+import {
+  readOnly,
+  readOnlyText,
+  readOnlyTime,
+  uuidField,
+  type Values,
+  wrap,
+  writeOnly,
+} from '../../kernel/collection/field.ts';
+import { selfLink } from '../../kernel/collection/links.ts';
+import { booleanValue, textValue, timeValue } from '../../kernel/collection/representation.ts';
+import { boolean, choice, email, integer, nullableText, orNull, text } from '../../kernel/collection/values.ts';
+import { caseFold } from '../../kernel/db/sql.ts';
+import { booleanWord } from '../../kernel/http/query.ts';
+import { currentPasswordField } from './passwords.ts';
+
+export interface UserRow extends Row {
+  readonly username: string;
+  readonly full_name: string;
+  readonly native_name: string;
+  readonly job_title: string;
+  readonly email: string;
+  readonly email_verified: number;
+  readonly phone_number: string;
+  readonly organization: string;
+  readonly organization_approved: number;
+  readonly civil_number: string | null;
+  readonly description: string;
+  readonly is_staff: number;
+  readonly is_active: number;
+  readonly is_support: number;
+  readonly token_lifetime: number | null;
+  readonly registration_method: string;
+  readonly agreement_date: number | null;
+  readonly preferred_language: string;
+  readonly competence: string;
+  readonly password_hash: string | null;
+}
+
+// Conditions of core.md 4.1 "Shown to".
+const toSelfAndAll = 'u.id = @caller OR @all';
+const toAll = '@all';
+const toSelfAndStaff = 'u.id = @caller OR @staff';
+
+// Only a clear yes agrees. Where nobody has to agree the key is ignored, so that no value of it is an error.
+const isYes = (value: unknown): boolean => typeof value !== 'object' && booleanWord(String(value).trim()) === true;
+const agreement = wrap(boolean({ help: 'User must agree with the policy.' }), () => isYes);
+
+/** All members of users, in order (core.md 4.1). */
+export const userFields = {
+  url: selfLink('users', 'u.uuid'),
+  uuid: uuidField(),
+  username: text({
+    max: 30,
+    required: true,
+    example: 'carol',
+    update: false,
+    type: 'regex',
+    normalize: (name) => name.normalize('NFKC'),
+    pattern: [/^[\p{L}\p{M}\p{N}@.+_-]+$/u, 'Enter a valid username.'],
+    help: 'Required. 30 characters or fewer. Letters, digits and @/./+/-/_ only.',
+    unique: { column: 'username_folded', of: caseFold, message: () => 'user with this username already exists.' },
+  }),
+  full_name: text({ max: 100, example: 'Carol Jones' }),
+  native_name: text({ max: 100 }),
+  job_title: text({ max: 40 }),
+  email: email({
+    unique: {
+      column: 'email_folded',
+      of: caseFold,
+      message: (address) => `User with email "${address}" already exists.`,
+    },
+  }),
+  phone_number: text({ max: 255 }),
+  organization: text({ max: 80 }),
+  organization_approved: readOnly('boolean', { type: 'boolean' }, booleanValue),
+  civil_number: nullableText({
+    max: 50,
+    update: false,
+    shownIf: toSelfAndAll,
+    unique: {
+      column: 'civil_number',
+      of: (value) => value,
+      message: () => 'user with this civil number already exists.',
+    },
+  }),
+  description: text({ max: 500, update: isStaff, shownIf: toAll }),
+  is_staff: boolean({
+    update: isStaff,
+    shownIf: toAll,
+    help: 'Whether the user is staff and sees and does everything.',
+  }),
+  is_active: boolean({
+    update: isStaff,
+    shownIf: toAll,
+    help: 'Inactive users cannot log in. Use this instead of deleting.',
+  }),
+  is_support: boolean({ update: isStaff, help: 'Whether the user is global support and sees everything.' }),
+  token: readOnlyText(textValue('@token'), { shownIf: '@token IS NOT NULL AND u.id = @caller' }),
+  token_lifetime: orNull(
+    integer({ min: 60, max: 2_147_483_647, shownIf: toSelfAndStaff, help: 'Token lifetime in seconds.' }),
+  ),
+  registration_method: readOnlyText(),
+  date_joined: readOnlyTime(),
+  agree_with_policy: writeOnly(agreement),
+  current_password: writeOnly({ ...currentPasswordField, input: { ...currentPasswordField.input, create: false } }),
+  agreement_date: readOnlyTime(timeValue),
+  preferred_language: choice({
+    blank: true,
+    choices: () => [
+      ['en', 'English'],
+      ['et', 'Eesti'],
+    ],
+  }),
+  competence: choice({ blank: true, choices: () => [], chosenBy: (config) => config.user_competences }),
+};
+
+/** Values of a user's fields, as their rules accept them. */
+export type UserValues = Values<typeof userFields>;
