@@ -96,13 +96,9 @@ export interface CollectionSpec<F extends Fields, R extends Row, A = NewValues<F
     /** The right that depends on what the body names. */
     readonly rightWith?: Right<{ readonly row: R; readonly values: Values<F> }>;
     readonly run: (request: Request, row: R, values: Values<F>) => void;
-<<<<<<< HEAD
-    /** Refusals besides those that every update has, for the documentation. */
-=======
     /** Slow work that may refuse a change before its transaction begins. Throws 400. */
     readonly prepare?: (request: Request, row: R, values: Values<F>) => Promise<void>;
     /** Refusals besides those that every change has, for the documentation. */
->>>>>>> 75b8cf8 (users: refuse weak passwords, and ask for the present one, where set)
     readonly refusals?: Operation['refusals'];
   };
   readonly delete?: {
