@@ -6,7 +6,14 @@ import { describedAs, numberAsText } from '../../kernel/collection/values.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import { caseFold } from '../../kernel/db/sql.ts';
 import { invalid } from '../../kernel/http/error.ts';
-import type { UserRow } from './user-fields.ts';
+
+/** What of a user matters to passwords. */
+interface Holder {
+  readonly id: number;
+  readonly username: string;
+  readonly email: string;
+  readonly password_hash: string | null;
+}
 
 /** The text about a username that is locked for an address (core.md 2.1). */
 export const lockedText = 'Username is locked out. Try in 10 minutes.';
@@ -94,7 +101,7 @@ const shortestKnown = 4;
 export function weakness(
   { password_refuse_weak: isJudged }: Config,
   password: string,
-  { email, username }: Pick<UserRow, 'email' | 'username'>,
+  { email, username }: Pick<Holder, 'email' | 'username'>,
 ): readonly string[] {
   if (!isJudged) return [];
   if (!common) throw new Error('The list of common passwords has not been loaded');
@@ -122,18 +129,18 @@ export const currentPasswordField: WritableField<string | undefined, false> = {
 };
 
 /** Whether a change of password or email needs the present password: one's own, of somebody who has one (core.md 4.4). */
-export const needsCurrentPassword = ({ caller, config }: Request, user: UserRow): boolean =>
+export const needsCurrentPassword = ({ caller, config }: Request, user: Holder): boolean =>
   config.password_requires_current && caller.id === user.id && user.password_hash !== null;
 
 /** Messages about a present password that is needed and not there. */
-export const missingCurrent = (request: Request, user: UserRow, given: string | undefined): readonly string[] =>
+export const missingCurrent = (request: Request, user: Holder, given: string | undefined): readonly string[] =>
   needsCurrentPassword(request, user) && given === undefined ? [messages.required] : [];
 
 /**
  * Compares the present password, at the cost of a login and with its locks: a wrong one counts as a failed login. Rejects 400,
  * 503.
  */
-export async function verifyCurrent({ address, app, db, now }: Request, user: UserRow, given: string): Promise<void> {
+export async function verifyCurrent({ address, app, db, now }: Request, user: Holder, given: string): Promise<void> {
   const username = caseFold(user.username);
   const rejectLocked = (): void => {
     if (lockOf(db, username, address, now) !== undefined) throw invalid({ current_password: [lockedText] });

@@ -1,9 +1,6 @@
 import type { BodySpec } from './endpoint.ts';
 import type { Fields } from './field.ts';
-import type { Purpose } from './validate.ts';
-
-/** What the names of the schemas of bodies end with. */
-const titleEndings: Readonly<Record<Purpose, string>> = { create: 'Create', replace: 'Update', change: 'Patch' };
+import { type Purpose, titleEndings } from './validate.ts';
 
 interface Described {
   readonly fields: Fields;

@@ -13,7 +13,7 @@ import type { JsonSchema } from './json-schema.ts';
 import type { LinkTarget } from './links.ts';
 import { Listing, type Parameters } from './listing.ts';
 import { describeList, describeObject, type ObjectAction } from './object-options.ts';
-import { type Purpose, titleEndings, validate } from './validate.ts';
+import { type Purpose, validate } from './validate.ts';
 import { nounOf, pluralOf, withArticle } from './wording.ts';
 
 export type { CollectionSpec, Created, Parent, Row } from './collection-spec.ts';
@@ -120,6 +120,11 @@ export class Collection<F extends Fields, R extends Row, A = NewValues<F>> imple
     return { row, values };
   }
 
+  async #prepareChange(request: Request, purpose: Purpose): Promise<void> {
+    const { row, values } = this.#acceptChange(request, purpose);
+    await this.spec.update?.prepare?.(request, row, values);
+  }
+
   delete(request: Request): Reply {
     const rule = present(this.spec.delete);
     const row = this.#findToWrite(request);
@@ -211,16 +216,9 @@ export class Collection<F extends Fields, R extends Row, A = NewValues<F>> imple
       output: { status: 200, shape: this.shape },
       allowedFor: visible.allowedFor,
     };
-    const prepare = update?.prepare;
     const writing = (purpose: Purpose, summary: string): Operation => ({
       summary,
-      ...(prepare && {
-        prepare: async (request: Request) => {
-          const { row, values } = this.#acceptChange(request, purpose);
-          await prepare(request, row, values);
-        },
-      }),
-      refusals: update?.refusals,
+      ...(update?.prepare && { prepare: (request: Request) => this.#prepareChange(request, purpose) }),
       handle: (request) => this.update(request, purpose),
       input: bodyOf(this.listing.spec.title, this.spec, purpose),
       output: { status: 200, shape: this.shape },
@@ -271,13 +269,8 @@ export class Collection<F extends Fields, R extends Row, A = NewValues<F>> imple
 
   #describeObject(request: Request): Reply {
     const row = this.find(request);
-    return describeObject(
-      request,
-      this.urlOf(request, row.id),
-      row,
-      this.#actions(),
-      this.spec.options?.narrowing?.(request, row),
-    );
+    const narrowing = this.spec.options?.narrowing?.(request, row);
+    return describeObject(request, this.urlOf(request, row.id), row, this.#actions(), narrowing);
   }
 
   /** What OPTIONS in the actions format tells of: what is declared beside the collection, updates and deletions. */
