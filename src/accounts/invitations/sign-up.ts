@@ -9,8 +9,8 @@ import { caseFold, sql } from '../../kernel/db/sql.ts';
 import { conflict, gather, invalid } from '../../kernel/http/error.ts';
 import { json, type Reply } from '../../kernel/http/reply.ts';
 import { customerOfScope } from '../roles/roles.ts';
-import { passwordField } from '../users/actions.ts';
 import { actedBy } from '../users/actor.ts';
+import { passwordField, weakness } from '../users/passwords.ts';
 import { insertUser, users } from '../users/users.ts';
 import { grantInvited, type Inviter, presentInviter } from './grant.ts';
 import { type InvitationRow, targetOf } from './invitations.ts';
@@ -18,7 +18,7 @@ import { invitationOfSecret } from './presented.ts';
 
 const { agree_with_policy, full_name, username } = users.spec.fields;
 
-/** What a newcomer tells to get an account; whether he agrees is judged by itself. */
+/** What a newcomer tells to get an account; whether they agree is judged by itself. */
 const signUpFields = { username, password: passwordField, full_name, agree_with_policy };
 
 /** The same fields for the documentation, where a member's body has none of them. */
@@ -56,6 +56,8 @@ function acceptSignUp(request: Request): SignUp {
       if (agrees !== true) throw invalid({ agree_with_policy: ['User must agree with the policy.'] });
     },
   );
+  const weak = weakness(request.config, values.password, { email: row.email, username: values.username });
+  if (weak.length > 0) throw invalid({ password: weak });
   if (request.db.value(sql`SELECT 1 FROM user WHERE email_folded = ${caseFold(row.email)}`) !== undefined)
     throw invalid({ detail: `User with email "${row.email}" already exists.` });
   const { scope, structure } = targetOf(row);
