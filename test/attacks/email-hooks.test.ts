@@ -222,6 +222,58 @@ test('every mail of a hook names an address at which one click unsubscribes (RFC
   assert.is(response.status, 200, 'as often as one likes, and in either form');
 });
 
+test('mails beyond hook_mail_limit an hour and author are one mail a hook at the end of the hour', async () => {
+  await begin({ base_url: base, hook_mail_limit: 3 });
+  const event_types = ['user_update_succeeded'];
+  for (let i = 0; i < 2; i++) await mallory.post('/api/hooks-email/', { email: 'mallory@example.com', event_types });
+  const sent: number[] = [];
+  for (let i = 0; i < 4; i++) {
+    fixture.clock.advance(60);
+    sent.push((await mails()).length);
+  }
+  assert.equal(sent, [2, 1, 0, 0], 'the third mail is that of the first hook');
+  await fixture.later(3600 - 181);
+  assert.equal(mailbox.take(), []);
+  mailbox.refusal = [451, 'Try later'];
+  await fixture.later(1);
+  mailbox.refusal = undefined;
+  await fixture.later(10);
+  const gathered = mailbox.take().sort((a, b) => (a.text ?? '').length - (b.text ?? '').length);
+  assert.equal(
+    gathered.map(({ recipient, subject, text }) => [
+      recipient,
+      subject,
+      text
+        ?.trim()
+        .split('\n')
+        .map((line) => line.slice(0, 12)),
+    ]),
+    [
+      ['mallory@example.com', notification, ['Jan 05 04:50', 'Jan 05 04:51']],
+      ['mallory@example.com', notification, ['Jan 05 04:49', 'Jan 05 04:50', 'Jan 05 04:51']],
+    ],
+  );
+  assert.match(gathered[1]?.text ?? '', /^Jan 05 04:49 User mallory .*updated\.$/m);
+  assert.is(gathered[1]?.html?.match(/<li>/g)?.length, 3);
+  await fixture.later(24 * 3600);
+  assert.equal(mailbox.take(), [], 'each event once');
+  assert.equal((await mails()).length, 2, 'the next hour counts anew');
+});
+
+test('a gathered mail names 100 events and counts the rest', async () => {
+  await begin({ base_url: base, hook_mail_limit: 0 });
+  await hook(mallory, 'mallory@example.com');
+  for (let i = 0; i < 112; i++) await mallory.patch(malloryUrl, { job_title: `Job ${i}` });
+  await fixture.server.settled();
+  assert.equal(mailbox.take(), []);
+  await fixture.later(3600);
+  const [mail, ...others] = mailbox.take();
+  assert.equal(others, []);
+  assert.is(mail?.html?.match(/<li>/g)?.length, 100);
+  assert.match(mail?.html ?? '', /<\/ul>\s*<p>and 12 more<\/p>/);
+  assert.match(mail?.text ?? '', /\n\nand 12 more\s*$/);
+});
+
 test('the pages are not in the documentation', async () => {
   await begin();
   const { paths } = (await fixture.anonymous.get('/docs/')).body;

@@ -1,6 +1,8 @@
 /** Hooks are sent to addresses that their authors choose: none of them becomes a weapon against others. */
 import * as assert from 'uvu/assert';
+import type { ServerOptions } from '../../src/app/server.ts';
 import type { Client, Json } from '../support/fixture.ts';
+import { Receiver } from '../support/receiver.ts';
 import { suiteWithServerPerTest } from '../support/suite.ts';
 
 const { test, fixture } = suiteWithServerPerTest('attacks by hooks');
@@ -35,6 +37,95 @@ test('by default a user has at most 50 hooks', async () => {
   for (let i = 0; i < 50; i++) assert.is((await web(mallory)).status, 201);
   const refused = await web(mallory);
   assert.equal([refused.status, refused.body], [409, { detail: 'A user may have at most 50 hooks.' }]);
+});
+
+/** Names that are being resolved, and what ends it: they have no address. */
+const asked: { readonly name: string; readonly end: () => void }[] = [];
+const resolve: NonNullable<ServerOptions['resolve']> = (name, callback) => {
+  const error = Object.assign(new Error('no such name'), { code: 'ENOTFOUND' });
+  asked.push({ name, end: () => callback(error, []) });
+};
+
+const turns = async (count: number): Promise<void> => {
+  for (let i = 0; i < count; i++) await new Promise(setImmediate);
+};
+
+test('at most 20 deliveries are under way to one host at a time, whoever the hooks are of; other hosts do not wait for it', async () => {
+  await fixture.open({ resolve });
+  asked.length = 0;
+  for (let i = 0; i < 30; i++)
+    await web(fixture.staff, `http${i % 2 ? 's' : ''}://${i % 3 ? 'victim' : 'VICTIM'}.example.org:${8000 + i}/`);
+  await web(fixture.staff, 'https://other.example.org/');
+  const me = (await fixture.staff.get('/api/users/?current')).body[0];
+  await fixture.staff.patch(me.url, { job_title: 'Boss' });
+  await turns(200);
+  const underWay = (name: string): number => asked.filter((each) => each.name === name).length;
+  assert.equal([underWay('victim.example.org'), underWay('other.example.org')], [20, 1]);
+  for (const { end } of asked.slice(0, 5)) end();
+  await turns(200);
+  assert.is(asked.length, 26);
+  while (asked.length < 31) {
+    for (const { end } of asked) end();
+    await turns(50);
+  }
+  for (const { end } of asked) end();
+  await fixture.server.settled();
+  assert.equal([underWay('victim.example.org'), underWay('other.example.org')], [30, 1]);
+});
+
+test('in any second at most 200 deliveries to one host begin', async () => {
+  const instants: number[] = [];
+  await fixture.open({
+    resolve: (_, callback) => {
+      instants.push(performance.now());
+      callback(Object.assign(new Error('no such name'), { code: 'ENOTFOUND' }), []);
+    },
+  });
+  for (let i = 0; i < 250; i++) await web(fixture.staff);
+  const me = (await fixture.staff.get('/api/users/?current')).body[0];
+  await fixture.staff.patch(me.url, { job_title: 'Boss' });
+  await fixture.server.settled();
+  assert.is(instants.length, 250);
+  // An attempt looks its host up a moment after it began.
+  for (const [i, at] of instants.slice(200).entries())
+    assert.ok(at - (instants[i] as number) > 950, `${at - (instants[i] as number)} ms for 201`);
+});
+
+test('networks of hooks_allowed_networks have no such limit, names in them once they have been resolved', async () => {
+  const receiver = await Receiver.start();
+  let waiting: (() => void)[] = [];
+  let most = 0;
+  receiver.behaviour = () =>
+    new Promise((done) => {
+      waiting.push(() => done(200));
+      most = Math.max(most, waiting.length);
+    });
+  await fixture.open({
+    hooks_allowed_networks: ['127.0.0.1'],
+    resolve: (_, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]),
+  });
+  const me = (await fixture.staff.get('/api/users/?current')).body[0];
+  /** So many attempts at once that the hooks come to. */
+  const atOnce = async (title: string, count: number): Promise<number> => {
+    most = 0;
+    await fixture.staff.patch(me.url, { job_title: title });
+    let received = 0;
+    while (received < 30) {
+      while (waiting.length < Math.min(count, 30 - received)) await turns(1);
+      received += waiting.length;
+      for (const end of waiting.splice(0)) end();
+    }
+    await fixture.server.settled();
+    return most;
+  };
+  for (let i = 0; i < 30; i++) await web(fixture.staff, receiver.url);
+  assert.is(await atOnce('By number', 30), 30);
+  for (const { url } of (await fixture.staff.get('/api/hooks-web/?page_size=50')).body)
+    await fixture.staff.patch(url, { destination_url: `http://own.example.com:${receiver.port}/` });
+  assert.is(await atOnce('By name, unknown', 20), 20);
+  assert.is(await atOnce('By name, known', 30), 30);
+  waiting = [];
+  await receiver.close();
 });
 
 test.run();

@@ -30,6 +30,8 @@ export interface DueDelivery extends SentEvent {
   readonly email: string | null;
   /** Id of the row in hook_confirmation where this is the mail that asks the receiver. */
   readonly confirmation: number | null;
+  /** Whether it waited for the end of an hour with others, which are sent and settled with it. */
+  readonly gathered: number;
 }
 
 /** The context of an event as the hook's author reads it at the moment of sending (events.md 4.4). */
@@ -40,7 +42,7 @@ export const nextDelivery = (db: Database, hook: number): DueDelivery | undefine
   db.get<DueDelivery>(sql`
     SELECT d.id, d.uuid, d.hook_id, h.uuid AS hook_uuid, h.kind, h.failing_since, h.destination_url, h.content_type,
       h.secret, h.old_secret, h.old_secret_ends, h.type AS platform, h.token, h.email, d.event_type AS type,
-      d.payload ->> 'confirmation' AS confirmation,
+      d.payload ->> 'confirmation' AS confirmation, d.gathered,
       d.event_id IS NOT e.id AS is_lost, d.next_attempt, ifnull(e.at, d.created) AS at,
       ifnull(e.level, ifnull(d.payload ->> 'level', 'info')) AS level,
       ifnull(e.message, ifnull(d.payload ->> 'message', '')) AS message,

@@ -2,6 +2,7 @@ import type { App, Context } from '../../kernel/access/app.ts';
 import { type ConcurrencyLimit, concurrencyLimit, type Outbox } from '../../kernel/outbox/delivery-worker.ts';
 import type { Outcome } from '../../kernel/outbox/outcome.ts';
 import { type DueDelivery, type HookKind, hooksWithDue, nextDelivery, readyDue } from './due.ts';
+import { HostLimits } from './host-limits.ts';
 import { settle } from './outcome.ts';
 import { EmailSender } from './send-email.ts';
 import { PushSender } from './send-push.ts';
@@ -21,10 +22,16 @@ export class HookOutbox implements Outbox<DueDelivery> {
     failing: concurrencyLimit(100),
   };
   readonly lanes = Object.values(this.#lanes);
+  readonly #hosts: HostLimits;
 
   /** Throws with a sentence when a setting is of no use. */
   constructor(private readonly app: App) {
-    this.#senders = { web: new WebSender(app), push: new PushSender(app), email: new EmailSender(app) };
+    this.#hosts = new HostLimits(app.config, app.resolve);
+    this.#senders = {
+      web: new WebSender(app, this.#hosts.resolve),
+      push: new PushSender(app),
+      email: new EmailSender(app),
+    };
   }
 
   due(now: number): { queues: readonly number[]; isMore: boolean } {
@@ -41,8 +48,14 @@ export class HookOutbox implements Outbox<DueDelivery> {
     return this.#lanes[failingSince !== null && kind !== 'email' ? 'failing' : kind];
   }
 
+  /** Web hooks share the limit of the host they name; the push gateway is the operator's choice. */
+  furtherLimit({ destination_url: url }: DueDelivery): ConcurrencyLimit | undefined {
+    return url === null ? undefined : this.#hosts.of(url);
+  }
+
   async send(delivery: DueDelivery, context: Context): Promise<Outcome> {
-    if (delivery.is_lost) return { status: 'failed', error: 'The event is no longer kept.', final: true };
+    if (delivery.is_lost && !delivery.gathered)
+      return { status: 'failed', error: 'The event is no longer kept.', final: true };
     return this.#senders[delivery.kind].send(delivery, context);
   }
 

@@ -5,6 +5,7 @@ import { sql } from '../../kernel/db/sql.ts';
 import { afterAttempt, type Outcome } from '../../kernel/outbox/outcome.ts';
 import { forgetSecret } from './confirmation.ts';
 import type { DueDelivery } from './due.ts';
+import { settleGathered } from './mail-hours.ts';
 import { cancelDeliveries } from './queue.ts';
 
 const deadAfter = 5 * day;
@@ -21,6 +22,7 @@ type Settled = Pick<
   | 'token'
   | 'email'
   | 'confirmation'
+  | 'gathered'
 >;
 
 /** Writes down how an attempt ended: the delivery's new state, and what follows for its hook. Must run inside a write. */
@@ -38,6 +40,7 @@ export function settle(context: Context, delivery: Settled, outcome: Outcome): v
   const isElsewhere = failure !== undefined && isPointedElsewhere(db, delivery);
   const attempted = afterAttempt(context, before, isElsewhere ? { ...failure, final: false, gone: false } : outcome);
   db.update('delivery', delivery.id, { ready: 0, ...attempted });
+  if (delivery.gathered) settleGathered(db, delivery);
   if (delivery.confirmation !== null && attempted.status !== 'pending')
     forgetSecret(context.app, delivery.confirmation);
   if (failure && !isElsewhere) evaluateHook(context, delivery, failure.gone ?? false);

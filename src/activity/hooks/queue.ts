@@ -2,11 +2,18 @@ import { type Context, newOrderedUuids } from '../../kernel/access/app.ts';
 import { among, type Sql, sql } from '../../kernel/db/sql.ts';
 import type { EventTypeName } from '../events/catalogue.ts';
 import type { RecordedEvent } from '../events/record.ts';
+import type { HookKind } from './due.ts';
+import { beyondMailLimit } from './mail-hours.ts';
 
 /** A hook with the number of its pending deliveries. */
 interface Receiver {
   readonly id: number;
   readonly pending: number;
+}
+
+interface Subscriber extends Receiver {
+  readonly kind: HookKind;
+  readonly user_id: number;
 }
 
 const pendingAtMost = 10_000;
@@ -23,8 +30,8 @@ export function queueDeliveries(context: Context, event: RecordedEvent): void {
     project_uuid: project = '',
     user_uuid: user = '',
   } = event.context;
-  const receivers = db.all<Receiver>(sql`
-    SELECT h.id, h.pending
+  const receivers = db.all<Subscriber>(sql`
+    SELECT h.id, h.pending, h.kind, h.user_id
     FROM hook_event_type t JOIN hook h ON h.id = t.hook_id JOIN user u ON u.id = h.user_id
     WHERE t.type = ${event.type} AND h.is_active AND h.is_confirmed AND u.is_active AND (
       u.is_staff OR u.is_support
@@ -39,7 +46,8 @@ export function queueDeliveries(context: Context, event: RecordedEvent): void {
         SELECT 1 FROM project p JOIN active_customer_role r ON r.customer_id = p.customer_id
         WHERE p.uuid = ${project} AND r.user_id = u.id))
     ORDER BY h.id`);
-  if (receivers.length > 0) enqueue(context, receivers, { id: event.id, type: event.type, payload: null });
+  if (receivers.length === 0) return;
+  enqueue(context, receivers, { id: event.id, type: event.type, payload: null }, beyondMailLimit(context, receivers));
 }
 
 /** Queues a synthetic event for one hook; `payload` is its level, message and context as JSON. Answers the delivery's id. */
@@ -81,13 +89,22 @@ interface Content {
   readonly payload: string | null;
 }
 
-/** Inserts all rows in one statement: this is the part of a write that every matching hook adds to. Answers the last id. */
-function enqueue(context: Context, receivers: readonly Receiver[], { id, type, payload }: Content): number {
+/**
+ * Inserts all rows in one statement: this is the part of a write that every matching hook adds to. Those of hooks in `later`
+ * are gathered until the instant there. Answers the last id.
+ */
+function enqueue(
+  context: Context,
+  receivers: readonly Receiver[],
+  { id, type, payload }: Content,
+  later: ReadonlyMap<number, number> = new Map(),
+): number {
   const uuids = newOrderedUuids(context, receivers.length);
-  const rows = JSON.stringify(receivers.map((receiver, i) => [uuids[i], receiver.id]));
+  const rows = JSON.stringify(receivers.map((receiver, i) => [uuids[i], receiver.id, later.get(receiver.id)]));
   const { id: last } = context.app.db.run(sql`
-    INSERT INTO delivery (uuid, hook_id, event_id, event_type, payload, created, next_attempt)
-    SELECT value ->> 0, value ->> 1, ${id}, ${type}, ${payload}, ${context.now}, ${context.now}
+    INSERT INTO delivery (uuid, hook_id, event_id, event_type, payload, created, next_attempt, ready, gathered)
+    SELECT value ->> 0, value ->> 1, ${id}, ${type}, ${payload}, ${context.now}, ifnull(value ->> 2, ${context.now}),
+      value ->> 2 IS NULL, value ->> 2 IS NOT NULL
     FROM json_each(${rows})`);
   for (const receiver of receivers) limitPending(context, receiver);
   wake(context, receivers);

@@ -5,6 +5,7 @@ import type { Outcome } from '../../kernel/outbox/outcome.ts';
 import { present } from '../../kernel/present.ts';
 import { confirmationOf, unsubscribeHeaders } from './confirmation.ts';
 import type { DueDelivery } from './due.ts';
+import { type Gathered, gatheredWith } from './mail-hours.ts';
 import type { Sender } from './sender.ts';
 
 /** Delivers to email hooks: one mail for each event. */
@@ -35,13 +36,30 @@ export class EmailSender implements Sender {
       const asked = confirmationOf(this.app, delivery.confirmation);
       return asked && { to: asked.email, ...question(title, asked.link) };
     }
+    if (delivery.gathered) {
+      const gathered = gatheredWith(this.app.db, delivery);
+      return { to: present(delivery.email), ...digest(title, gathered) };
+    }
     return {
       to: present(delivery.email),
       subject: title,
       text: delivery.message,
-      html: `<h1>${escaped(title)}</h1>\n<ul>\n<li>${escaped(delivery.message)} <time>${shortTime(delivery.at)}</time></li>\n</ul>\n`,
+      html: `<h1>${escaped(title)}</h1>\n${itemsOf([delivery])}`,
     };
   }
+}
+
+const itemsOf = (events: Gathered['named']): string =>
+  `<ul>\n${events.map(({ at, message }) => `<li>${escaped(message)} <time>${shortTime(at)}</time></li>\n`).join('')}</ul>\n`;
+
+/** The mail that tells the events beyond the limit of an hour. */
+function digest(title: string, { named, others }: Gathered): Pick<Mail, 'subject' | 'text' | 'html'> {
+  const rest = others === 0 ? '' : `and ${others} more`;
+  return {
+    subject: title,
+    text: [...named.map(({ at, message }) => `${shortTime(at)} ${message}`), ...(rest ? ['', rest] : [])].join('\n'),
+    html: `<h1>${escaped(title)}</h1>\n${itemsOf(named)}${rest && `<p>${rest}</p>\n`}`,
+  };
 }
 
 /** The mail that asks a receiver. It holds nothing that a user has written: whoever asks for it may mean harm. */

@@ -1,4 +1,5 @@
 import type { App, Context } from '../../kernel/access/app.ts';
+import type { Resolver } from '../../kernel/net/resolver.ts';
 import type { Outcome } from '../../kernel/outbox/outcome.ts';
 import { present } from '../../kernel/present.ts';
 import { version } from '../../kernel/version.ts';
@@ -14,9 +15,12 @@ export class WebSender implements Sender {
   readonly #poster: HookClient;
   readonly #userAgent: string;
 
-  constructor(private readonly app: App) {
+  constructor(
+    private readonly app: App,
+    resolve: Resolver,
+  ) {
     const { config } = app;
-    this.#poster = new HookClient({ resolve: app.resolve, destinations: destinationsOf(config) });
+    this.#poster = new HookClient({ resolve, destinations: destinationsOf(config) });
     this.#userAgent = `${config.product_name.replace(/[^\w!#$%&'*+.^`|~-]+/g, '-')}/${version}`;
   }
 

@@ -122,6 +122,10 @@ export const settings = {
     'Page that asks whether an address wants the mails of a hook; holds {secret}. Default: one of this server, where base_url is set.',
     ['secret'],
   ),
+  hook_mail_limit: integer(
+    200,
+    'Mails that the hooks of a user send in an hour; events beyond are told in one mail at its end.',
+  ),
   hooks_allowed_networks: networks('Private and local networks that hooks may send to all the same.'),
   hooks_allowed_ports: ports('Ports below 1024, besides 80 and 443, that hooks may send to.'),
   smtp_url: remoteAddress(

@@ -1,10 +1,13 @@
 /** Sends what is in an outbox, some at a time. See src/decisions/deliveries-per-turn.md. */
 import { type App, type Context, systemContext } from '../access/app.ts';
 import type { Outcome } from './outcome.ts';
+import type { Rate } from './rate.ts';
 
 /** A bound on attempts under way at once, and the queues that wait for it. */
 export interface ConcurrencyLimit {
   readonly limit: number;
+  /** How many may begin in a second, where that is bounded, too. */
+  readonly rate?: Rate;
   running: number;
   readonly waiting: Set<number>;
 }
@@ -18,6 +21,8 @@ export interface Outbox<Delivery extends { readonly uuid: string }> {
   /** What a queue sends now. */
   next(queue: number, now: number): Delivery | undefined;
   lane(delivery: Delivery): ConcurrencyLimit;
+  /** Another bound that the delivery is under besides its lane. */
+  furtherLimit?(delivery: Delivery): ConcurrencyLimit | undefined;
   /** The queues that wait for a lane are forgotten when the outbox is closed. */
   readonly lanes: readonly ConcurrencyLimit[];
   /** One attempt. Rejects only on a fault of the program. */
@@ -32,7 +37,7 @@ export interface Outbox<Delivery extends { readonly uuid: string }> {
 interface Finished<Delivery> {
   readonly queue: number;
   readonly delivery: Delivery;
-  readonly lane: ConcurrencyLimit;
+  readonly limits: readonly ConcurrencyLimit[];
   readonly outcome: Outcome | undefined;
 }
 
@@ -54,6 +59,8 @@ export class DeliveryWorker<Delivery extends { readonly uuid: string }> {
   #isClosing = false;
   #isClosed = false;
   #idle: (() => void)[] = [];
+  /** What wakes the queues that wait because too many have begun in the last second. */
+  readonly #pauses = new Map<ConcurrencyLimit, NodeJS.Timeout>();
 
   constructor(
     private readonly app: App,
@@ -86,6 +93,8 @@ export class DeliveryWorker<Delivery extends { readonly uuid: string }> {
     this.#isClosing = true;
     this.#ready.clear();
     for (const { waiting } of this.outbox.lanes) waiting.clear();
+    for (const pause of this.#pauses.values()) clearTimeout(pause);
+    this.#pauses.clear();
     let patience: NodeJS.Timeout | undefined;
     await Promise.race([this.idle(), new Promise((resolve) => (patience = setTimeout(resolve, shutdownPatience)))]);
     clearTimeout(patience);
@@ -127,18 +136,48 @@ export class DeliveryWorker<Delivery extends { readonly uuid: string }> {
 
   /** Lets the queues of attempts that have ended, and those that waited for their lanes, begin another. */
   #release(finished: readonly Finished<Delivery>[], isSaved: boolean): void {
-    for (const { lane, queue } of finished) {
+    for (const { limits, queue } of finished) {
       this.#busy.delete(queue);
-      lane.running--;
-      const [waiting] = lane.waiting;
-      if (waiting !== undefined) {
-        lane.waiting.delete(waiting);
-        this.#ready.add(waiting);
+      for (const limit of limits) {
+        limit.running--;
+        this.#wakeWaiting(limit, 1);
       }
       // An attempt whose result could not be saved is repeated, but not before the next poll.
       if (isSaved && !this.#isClosing) this.#ready.add(queue);
     }
     if (this.#finished.length > 0) this.#schedule();
+  }
+
+  /** Lets so many of the queues that wait for a limit try again. */
+  #wakeWaiting({ waiting }: ConcurrencyLimit, count: number): void {
+    for (const queue of [...waiting].slice(0, count)) {
+      waiting.delete(queue);
+      this.#ready.add(queue);
+    }
+  }
+
+  /** Whether none of these limits is in the way; else the queue waits for the first that is. */
+  #hasRoom(queue: number, limits: readonly ConcurrencyLimit[]): boolean {
+    const at = performance.now();
+    const full = limits.find(({ limit, rate, running }) => running >= limit || (rate?.wait(at) ?? 0) > 0);
+    if (!full) {
+      for (const { rate } of limits) rate?.note(at);
+      return true;
+    }
+    full.waiting.add(queue);
+    if (full.running < full.limit) this.#pause(full, full.rate?.wait(at) ?? 0);
+    return false;
+  }
+
+  /** Wakes what waits for a limit when another may begin. */
+  #pause(limit: ConcurrencyLimit, wait: number): void {
+    if (this.#pauses.has(limit) || this.#isClosing) return;
+    const wake = (): void => {
+      this.#pauses.delete(limit);
+      this.#wakeWaiting(limit, Math.max(1, limit.rate?.free(performance.now()) ?? 1));
+      this.#schedule();
+    };
+    this.#pauses.set(limit, setTimeout(wake, Math.ceil(wait)));
   }
 
   #begin(): void {
@@ -153,24 +192,23 @@ export class DeliveryWorker<Delivery extends { readonly uuid: string }> {
       if (this.#busy.has(queue) || this.#isClosing) continue;
       const delivery = this.outbox.next(queue, now);
       if (!delivery) continue;
-      const lane = this.outbox.lane(delivery);
-      if (lane.running >= lane.limit) lane.waiting.add(queue);
-      else {
-        begun++;
-        void this.#attempt(queue, delivery, lane);
-      }
+      const further = this.outbox.furtherLimit?.(delivery);
+      const limits = [this.outbox.lane(delivery), ...(further ? [further] : [])];
+      if (!this.#hasRoom(queue, limits)) continue;
+      begun++;
+      void this.#attempt(queue, delivery, limits);
     }
-    if (this.#busy.size > 0) return;
+    if (this.#busy.size > 0 || this.#pauses.size > 0) return;
     const idle = this.#idle;
     this.#idle = [];
     for (const resolve of idle) resolve();
   }
 
-  async #attempt(queue: number, delivery: Delivery, lane: ConcurrencyLimit): Promise<void> {
+  async #attempt(queue: number, delivery: Delivery, limits: readonly ConcurrencyLimit[]): Promise<void> {
     this.#busy.add(queue);
-    lane.running++;
+    for (const limit of limits) limit.running++;
     const outcome = await this.#send(delivery);
-    this.#finished.push({ queue, delivery, lane, outcome });
+    this.#finished.push({ queue, delivery, limits, outcome });
     this.#schedule();
   }
 

@@ -1,0 +1,74 @@
+/** How many mails the hooks of an author send in an hour, and what becomes of the events beyond (events.md 5.7). */
+import type { Context } from '../../kernel/access/app.ts';
+import { hour } from '../../kernel/clock.ts';
+import type { Database } from '../../kernel/db/database.ts';
+import { sql } from '../../kernel/db/sql.ts';
+import type { DueDelivery, HookKind } from './due.ts';
+
+interface Receiver {
+  readonly id: number;
+  readonly kind: HookKind;
+  readonly user_id: number;
+}
+
+const none: ReadonlyMap<number, number> = new Map();
+
+/** Counts the mails that an event causes. Answers the hooks whose authors have had enough, with the instant their hour ends at. */
+export function beyondMailLimit(context: Context, receivers: readonly Receiver[]): ReadonlyMap<number, number> {
+  const mails = receivers.filter(({ kind }) => kind === 'email');
+  if (mails.length === 0) return none;
+  const { db, config } = context.app;
+  const beyond = new Map<number, number>();
+  for (const author of new Set(mails.map(({ user_id }) => user_id))) {
+    const { mails: sent, since } = hourOf(context, author);
+    const own = mails.filter(({ user_id }) => user_id === author);
+    const sendable = own.slice(0, Math.max(0, config.hook_mail_limit - sent));
+    for (const { id } of own.slice(sendable.length)) beyond.set(id, since + hour);
+    db.run(sql`
+      INSERT INTO hook_mail_hour (user_id, since, mails) VALUES (${author}, ${since}, ${sent + sendable.length})
+      ON CONFLICT (user_id) DO UPDATE SET since = excluded.since, mails = excluded.mails`);
+  }
+  return beyond;
+}
+
+/** The hour that runs for an author: the last one, or, if it is over, a new one. */
+function hourOf({ app: { db }, now }: Context, author: number): { readonly since: number; readonly mails: number } {
+  const last = db.get<{ since: number; mails: number }>(
+    sql`SELECT since, mails FROM hook_mail_hour WHERE user_id = ${author}`,
+  );
+  return last && now >= last.since && now < last.since + hour ? last : { since: now, mails: 0 };
+}
+
+/** So many events a mail names; the others are counted. */
+const namedAtMost = 100;
+
+/** Events that one mail tells. */
+export interface Gathered {
+  readonly named: readonly { readonly at: number; readonly message: string }[];
+  /** How many others there are. */
+  readonly others: number;
+}
+
+/** Those of a hook that waited for the end of the same hour as this delivery. */
+const together = ({ hook_id: hook, next_attempt: until }: Pick<DueDelivery, 'hook_id' | 'next_attempt'>) =>
+  sql`d.hook_id = ${hook} AND d.status = 'pending' AND d.gathered = 1 AND d.next_attempt = ${until}`;
+
+/** What the mail of a delivery tells that waited for the end of an hour. */
+export function gatheredWith(db: Database, delivery: Pick<DueDelivery, 'hook_id' | 'next_attempt'>): Gathered {
+  const named = db.all<Gathered['named'][number]>(sql`
+    SELECT e.at, e.message FROM delivery d JOIN event e ON e.id = d.event_id
+    WHERE ${together(delivery)}
+    ORDER BY d.id
+    LIMIT ${namedAtMost}`);
+  const total = db.scalar<number>(sql`SELECT count(*) FROM delivery d WHERE ${together(delivery)}`);
+  return { named, others: total - named.length };
+}
+
+/** Has what became of a delivery become of all that were in its mail. */
+export const settleGathered = (db: Database, delivery: Pick<DueDelivery, 'id' | 'hook_id' | 'next_attempt'>): void =>
+  void db.run(sql`
+    UPDATE delivery AS d
+    SET (ready, status, attempts, error_message, response_code, last_attempt, next_attempt, finished) = (
+      SELECT ready, status, attempts, error_message, response_code, last_attempt, next_attempt, finished
+      FROM delivery WHERE id = ${delivery.id})
+    WHERE ${together(delivery)}`);
