@@ -49,7 +49,7 @@ import type { Fields } from '../kernel/collection/field.ts';
 import { memoised } from '../kernel/memoised.ts';
 import { counterEndpoints } from './counters/counters.ts';
 import { docs } from './docs/docs.ts';
-import { configuration, root, versionEndpoint } from './docs/root.ts';
+import { configuration, root, versionEndpoint, welcome } from './docs/root.ts';
 import { scopesOf } from './scopes.ts';
 
 const projects = projectsWith(projectServices);
@@ -80,6 +80,7 @@ export const api = memoised((catalogue: Catalogue): readonly Endpoint[] => [
   login,
   logout,
   ...samlEndpoints,
+  welcome,
   root(() => api(catalogue)),
   versionEndpoint,
   configuration,

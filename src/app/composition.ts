@@ -19,6 +19,9 @@ import type { Config } from '../kernel/config/config.ts';
 import type { Database } from '../kernel/db/database.ts';
 import { QueryCache } from '../kernel/db/query-cache.ts';
 import { caseFold, sql } from '../kernel/db/sql.ts';
+import { HttpError } from '../kernel/http/error.ts';
+import { etagOf } from '../kernel/http/etag.ts';
+import { IncomingRequest } from '../kernel/http/incoming-request.ts';
 import { Router } from '../kernel/http/router.ts';
 import { openLog } from '../kernel/log.ts';
 import { KeptMails, mailFolder } from '../kernel/mail/kept-mails.ts';
@@ -26,6 +29,7 @@ import { type Resolver, systemResolver } from '../kernel/net/resolver.ts';
 import { systemRandom } from '../kernel/random.ts';
 import { api } from './api.ts';
 import { openData, type Purpose } from './data-folder.ts';
+import { emptyCollections } from './empty-collections.ts';
 import { builtIn } from './providers.ts';
 import { guards, reactions } from './reactions.ts';
 import { scopesOf } from './scopes.ts';
@@ -82,6 +86,7 @@ export function openDeployment(config: Config, opening: Opening): Opened {
     wakeOutbox = () => undefined,
   } = opening;
   const catalogue = opening.providers ? new Catalogue(opening.providers) : builtIn;
+  const endpoints = [...api(catalogue), ...emptyCollections(config, api(catalogue))];
   const samlKeys = openServiceKeys(config);
   const { log, close } = openLog(config.log_level);
   const { db, release } = openData(config, folder, purpose, log);
@@ -95,7 +100,7 @@ export function openDeployment(config: Config, opening: Opening): Opened {
     throw error;
   }
   const router = new Router<Endpoint>();
-  for (const endpoint of api(catalogue)) router.add(endpoint);
+  for (const endpoint of endpoints) router.add(endpoint);
   definePaths(db, catalogue);
   const app: App = {
     db,
@@ -112,6 +117,7 @@ export function openDeployment(config: Config, opening: Opening): Opened {
     tokenUse: new TokenUse(),
     knownTokens: new QueryCache(db, knownTokens),
     isPath: (path) => router.find(path) !== undefined,
+    etagOf: (request, path) => etagNow(router, request, path),
     isObject: (request, path) => showsObject(router, request, path),
     wakeOutbox,
     reactions,
@@ -165,6 +171,32 @@ function showsObject(router: Router<Endpoint>, request: RequestContext, path: st
   const match = router.find(path);
   if (!match?.endpoint.shows) return false;
   return match.endpoint.shows(new Request(request.app, request.incoming, match.params, request.actor, request.now));
+}
+
+/** The ETag of what GET of a path answers to the caller of a request; undefined where that has none. */
+function etagNow(
+  router: Router<Endpoint>,
+  { app, actor, incoming, now }: RequestContext,
+  path: string,
+): string | undefined {
+  const match = router.find(path);
+  const read = match?.endpoint.operations.GET;
+  if (!read) return undefined;
+  const { address, base, headers, id } = incoming;
+  const asked = new Request(
+    app,
+    new IncomingRequest(id, 'GET', path, headers, address, base),
+    match.params,
+    actor,
+    now,
+  );
+  try {
+    const reply = read.handle(asked, undefined as never);
+    return reply.conditional && reply.status === 200 ? etagOf(reply) : undefined;
+  } catch (error) {
+    if (error instanceof HttpError) return undefined;
+    throw error;
+  }
 }
 
 function issueTokenTo(app: App, username: string): string {

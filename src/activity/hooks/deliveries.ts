@@ -152,6 +152,7 @@ export const deliveryEndpoints: readonly Endpoint[] = [
           const hook = webHooks.find(request);
           const delivery = find(request, hook);
           hookManagers.demand(request, hook);
+          request.demandMatch();
           const reason = delivery.status === 'pending' ? 'Delivery is already pending.' : inactiveReason(request, hook);
           if (reason !== undefined) throw conflict(reason);
           queueAgain(request, hook, delivery.id);

@@ -7,7 +7,7 @@ import { namesOf } from '../../kernel/names.ts';
 import { present } from '../../kernel/present.ts';
 import { version } from '../../kernel/version.ts';
 import { operationIds } from './operation-ids.ts';
-import { refusalComponents, refusalSchemas, refusalsOf } from './refusals.ts';
+import { isConditional, refusalComponents, refusalSchemas, refusalsOf } from './refusals.ts';
 import { bodyExample, bodyShape, Schemas } from './schemas.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -59,7 +59,7 @@ export function openApi(endpoints: readonly Endpoint[], server = '/'): Json {
         },
       },
       parameters: Object.fromEntries(
-        [...fieldParameters, ...pageParameters].map((parameter) => [parameter.name, parameter]),
+        [...fieldParameters, ...pageParameters, matchParameter].map((parameter) => [parameter.name, parameter]),
       ),
       headers: listHeaders,
       responses: refusalComponents,
@@ -79,7 +79,7 @@ export const documentedPath = ({ path }: Pick<Endpoint, 'path'>): string => path
 
 const tagOf = ({ path }: Endpoint): string => {
   const [first = '', second = ''] = path.split('/').filter((segment) => segment !== '');
-  return first === 'api' && second !== '' ? second : first;
+  return first === 'api' && second !== '' ? second : first || 'api';
 };
 
 /** A tag for every collection, told by its first endpoint. */
@@ -124,6 +124,7 @@ function describe(
     ...(orderings.length > 0 ? [orderParameter(orderings)] : []),
     ...((selectable ?? paginated) ? fieldParameters.map(referred) : []),
     ...(paginated ? pageParameters.map(referred) : []),
+    ...(isConditional(endpoint, method) ? [referred(matchParameter)] : []),
   ];
   return {
     operationId,
@@ -166,10 +167,13 @@ function requestBody(input: BodySpec, schemas: Schemas): Json {
 
 function success({ output, paginated, input }: Operation, one: Output, status: number, schemas: Schemas): Json {
   const { shape, types } = one;
-  const content = (shape || types) && {
-    ...(shape && { 'application/json': { schema: schemas.refer(shape) } }),
-    ...Object.fromEntries((types ?? []).map((type) => [type, { schema: { type: 'string', contentMediaType: type } }])),
-  };
+  const content = status !== 302 &&
+    (shape || types) && {
+      ...(shape && { 'application/json': { schema: schemas.refer(shape) } }),
+      ...Object.fromEntries(
+        (types ?? []).map((type) => [type, { schema: { type: 'string', contentMediaType: type } }]),
+      ),
+    };
   const headers = {
     ...(status === 302 && { Location: { $ref: '#/components/headers/Location' } }),
     ...(status === 201 && input && one === output && { Location: { $ref: '#/components/headers/Location' } }),
@@ -233,6 +237,13 @@ const pageParameters = [
     schema: { type: 'integer', minimum: 1, maximum: 300, default: 10 },
   },
 ] as const;
+
+const matchParameter = {
+  name: 'If-Match',
+  in: 'header',
+  description: 'The ETag of the object as it was read; the answer is 412 if it has been changed meanwhile.',
+  schema: { type: 'string' },
+} as const;
 
 const referred = ({ name }: { readonly name: string }): Json => ({ $ref: `#/components/parameters/${name}` });
 

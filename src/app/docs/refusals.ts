@@ -42,6 +42,12 @@ const refusals: Readonly<Record<Refusal, Described>> = {
     schema: 'Detail',
     example: { detail: 'One or more quotas were exceeded: nc_project_count quota limit: 5.0, requires 6.0 (Alice)' },
   },
+  412: {
+    name: 'Changed',
+    description: 'The object is not the one that If-Match names any more; nothing was done.',
+    schema: 'Detail',
+    example: { detail: 'The object has been changed since you read it.' },
+  },
   413: {
     name: 'TooLarge',
     description: 'The body is too large.',
@@ -120,6 +126,10 @@ export const refusalSchemas: Readonly<Record<string, JsonSchema>> = {
   },
 };
 
+/** Whether an operation looks at If-Match: writes of objects, and actions below them. */
+export const isConditional = ({ open, path }: Endpoint, method: Method): boolean =>
+  method !== 'GET' && !open && path.includes(':');
+
 /** The refusals that an operation can answer, by status. */
 export function refusalsOf(endpoint: Endpoint, method: Method, operation: Operation): Json {
   const possible: Readonly<Record<Refusal, boolean>> = {
@@ -129,6 +139,7 @@ export function refusalsOf(endpoint: Endpoint, method: Method, operation: Operat
     403: method !== 'GET' && !endpoint.open,
     404: endpoint.path.includes(':') || operation.paginated === true,
     409: method !== 'GET' && !endpoint.open,
+    412: isConditional(endpoint, method),
     413: operation.input !== undefined,
     415: operation.input !== undefined,
     429: false,

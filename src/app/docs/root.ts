@@ -1,7 +1,31 @@
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
 import { objectShape } from '../../kernel/collection/field.ts';
-import { json } from '../../kernel/http/reply.ts';
+import { json, redirect } from '../../kernel/http/reply.ts';
 import { version } from '../../kernel/version.ts';
+
+const text = { type: 'string' };
+const welcomeShape = objectShape({ name: text, version: text, api: text, docs: text });
+
+/** GET /: where people and programs find the rest (core.md 3). */
+export const welcome: Endpoint = {
+  path: '/',
+  name: 'Service',
+  description: 'What this is, and where to go on.',
+  open: true,
+  operations: {
+    GET: {
+      summary: 'Tells what this is, and where to go on.',
+      allowedFor: 'Anybody.',
+      output: { status: 200, others: [302], shape: welcomeShape },
+      handle: ({ base, config, incoming }) => {
+        const docs = `${base}/docs/`;
+        const vary = { Vary: 'Accept' };
+        if (/text\/html/i.test(incoming.headers.accept ?? '')) return redirect(docs, vary);
+        return json({ name: config.product_name, version, api: `${base}/api/`, docs }, 200, vary);
+      },
+    },
+  },
+};
 
 /** GET /api/: every list path by its prefix (core.md 3). */
 export const root = (endpoints: () => readonly Endpoint[]): Endpoint => ({

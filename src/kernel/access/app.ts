@@ -41,6 +41,8 @@ export interface App {
   readonly isObject: (request: RequestContext, path: string) => boolean;
   /** Mails that were not sent for want of a mail server. */
   readonly keptMails: KeptMails;
+  /** The ETag that GET of a path without query would have for the caller of a request now; undefined where it has none. */
+  readonly etagOf: (request: RequestContext, path: string) => string | undefined;
   /** Told when something that these queues of an outbox are to send has been committed. */
   readonly wakeOutbox: (outbox: OutboxName, queues: readonly number[]) => void;
   /** How often the open check of invitations is called from an address. */

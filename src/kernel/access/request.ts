@@ -1,6 +1,8 @@
 import type { Config } from '../config/config.ts';
 import type { Database } from '../db/database.ts';
 import type { Body } from '../http/body.ts';
+import { changedMeanwhile } from '../http/error.ts';
+import { matches } from '../http/etag.ts';
 import type { IncomingRequest } from '../http/incoming-request.ts';
 import type { Query } from '../http/query.ts';
 import type { App, RequestContext } from './app.ts';
@@ -53,8 +55,26 @@ export class Request implements RequestContext {
     return this.incoming.base + this.incoming.path;
   }
 
+  /**
+   * Looks at If-Match and If-None-Match of a write, when the caller may do it and his body is read (core.md 1.2). Actions are
+   * compared with the object that they are below. Throws 412.
+   */
+  demandMatch(): void {
+    const { headers, method, path } = this.incoming;
+    const { 'if-match': wanted, 'if-none-match': unwanted } = headers;
+    if (wanted === undefined && unwanted === undefined) return;
+    if (method === 'PUT' && unwanted?.trim() === '*') throw changedMeanwhile();
+    if (wanted === undefined || wanted.trim() === '*') return;
+    const object = method === 'POST' ? objectPath(path) : path;
+    const etag = this.app.etagOf(this, object);
+    if (etag === undefined || !matches(wanted, etag)) throw changedMeanwhile();
+  }
+
   /** The members of the body. Throws 413, 415, 400. */
   body(): Body {
     return this.incoming.body();
   }
 }
+
+/** `/api/customers/<key>/` of the path of an action below it. */
+const objectPath = (path: string): string => path.split('/').slice(0, 4).join('/').concat('/');

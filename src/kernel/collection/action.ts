@@ -1,6 +1,6 @@
 import type { Request } from '../access/request.ts';
 import type { Right } from '../access/right.ts';
-import { conflict } from '../http/error.ts';
+import { refuse } from '../http/error.ts';
 import type { Reply } from '../http/reply.ts';
 import type { Parent, Row } from './collection-spec.ts';
 import { describeFields, type Endpoint, type Operation, type Output } from './endpoint.ts';
@@ -65,8 +65,8 @@ export function action<R extends Row, F extends Fields = Record<never, never>, P
     ...(prepare && { prepare: async (request: Request) => prepare(request, ...accepted(request)) }),
     handle: (request: Request, prepared: P) => {
       const [row, values] = accepted(request);
-      const reason = refusalReason?.(request, row);
-      if (reason !== undefined) throw conflict(reason);
+      request.demandMatch();
+      refuse(refusalReason?.(request, row));
       return spec.run(request, row, values, prepared);
     },
   };

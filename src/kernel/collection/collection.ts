@@ -1,7 +1,7 @@
 import type { Request } from '../access/request.ts';
 import { everybody } from '../access/right.ts';
 import { raw, type Sql, sql } from '../db/sql.ts';
-import { conflict, notFound } from '../http/error.ts';
+import { notFound, refuse } from '../http/error.ts';
 import { changed, created, empty, type Reply } from '../http/reply.ts';
 import { present } from '../present.ts';
 import { bodyOf } from './collection-body.ts';
@@ -104,6 +104,7 @@ export class Collection<F extends Fields, R extends Row, A = NewValues<F>> imple
   update(request: Request, purpose: Purpose): Reply {
     const rule = present(this.spec.update);
     const { row, values } = this.#acceptChange(request, purpose);
+    request.demandMatch();
     refuse(rule.refusalReason?.(request, row));
     rule.run(request, row, values);
     return changed(this.represent(request, row.id));
@@ -129,6 +130,7 @@ export class Collection<F extends Fields, R extends Row, A = NewValues<F>> imple
     const rule = present(this.spec.delete);
     const row = this.#findToWrite(request);
     rule.right.demand(request, row);
+    request.demandMatch();
     refuse(rule.refusalReason?.(request, row));
     return rule.run(request, row) ?? empty();
   }
@@ -289,8 +291,3 @@ export const collection =
   <R extends Row>() =>
   <F extends Fields>(spec: CollectionSpec<F, R>): Collection<F, R> =>
     new Collection(spec);
-
-/** Throws 409 with the reason, if there is one. */
-const refuse = (reason: string | undefined): void => {
-  if (reason !== undefined) throw conflict(reason);
-};

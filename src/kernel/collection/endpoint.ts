@@ -31,7 +31,7 @@ export interface Output {
 }
 
 /** Statuses of refusals. */
-export type Refusal = 400 | 401 | 403 | 404 | 409 | 413 | 415 | 429 | 503;
+export type Refusal = 400 | 401 | 403 | 404 | 409 | 412 | 413 | 415 | 429 | 503;
 
 /** One method of a path. */
 export interface Operation {
@@ -54,6 +54,8 @@ export interface Operation {
   readonly paginated?: boolean | undefined;
   /** Whether `field=` chooses the keys of the answer; default: of lists. */
   readonly selectable?: boolean | undefined;
+  /** Whether no parameter is unknown to it. */
+  readonly takesAnything?: boolean;
   /** Who may call it, in words. */
   readonly allowedFor?: string | undefined;
 }

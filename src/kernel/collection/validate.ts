@@ -15,9 +15,6 @@ import {
 /** What a body is read for: creation, a whole update (PUT), or a partial one (PATCH). */
 export type Purpose = 'create' | 'replace' | 'change';
 
-/** What the names of the schemas of bodies end with. */
-export const titleEndings: Readonly<Record<Purpose, string>> = { create: 'Create', replace: 'Update', change: 'Patch' };
-
 /** Whether a caller may write a field for this purpose; what the caller may not write is ignored. */
 export function isWritable(field: Field, request: Request, purpose: Purpose): boolean {
   const { input } = field;

@@ -3,6 +3,7 @@ import { namesOf } from '../names.ts';
 import { errorOf } from '../present.ts';
 import { attributeMapping, checkSaml, metadataUrls, redirectAddress } from './saml.ts';
 import {
+  collectionName,
   duration,
   durationUnits,
   encryptionKey,
@@ -44,7 +45,28 @@ export const settings = {
     'Connections at a time of one address, or /64 of IPv6; the machine itself and trusted proxies may have more.',
     1,
   ),
-  allowed_origins: list([], 'Origins whose web pages may call the API (CORS).', origin),
+  allowed_origins: list(
+    [],
+    'Origins whose web pages may call the API (CORS); `*` is any, or any port or first label, as in http://localhost:*.',
+    origin,
+  ),
+  empty_collections: list(
+    [
+      'project-types',
+      'invoices',
+      'openstack-packages',
+      'price-estimates',
+      'merged-price-list-items',
+      'support-issues',
+      'support-users',
+      'support-offerings',
+      'expert-requests',
+      'ansible-playbooks',
+      'applications',
+    ],
+    'Collections that clients ask for and that are not there: they are shown as empty lists.',
+    collectionName,
+  ),
   trusted_proxies: networks('Proxies whose X-Forwarded-* headers are believed.'),
   owners_can_manage_customers: flag(false, 'Owners may change and delete their own customers.'),
   owners_can_manage_owners: flag(false, 'Owners may grant and revoke roles in their own customers.'),

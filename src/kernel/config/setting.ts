@@ -139,10 +139,19 @@ export const hostName = (item: string): void => {
   }
 };
 
-/** The rule of a web origin. Throws. */
+/** The rule of the name of a collection. Throws. */
+export const collectionName = (item: string): void => {
+  if (!/^[a-z0-9-]+$/.test(item)) throw new Error(`must list names of a-z, 0-9 and dashes, but has "${item}"`);
+};
+
+/** The rule of a web origin, or of a pattern of them: `*` for any, in the place of the port, or of the first label. Throws. */
 export const origin = (item: string): void => {
-  if (urlOf(item)?.origin !== item) {
-    throw new Error(`must list origins such as https://app.example.com, but has "${item}"`);
+  // What a star stands for does not matter here.
+  const example = item.replace(/:\*$/, ':4711').replace(/:\/\/\*\./, '://any.');
+  if (item !== '*' && urlOf(example)?.origin !== example) {
+    throw new Error(
+      `must list origins such as https://app.example.com, https://*.example.com or http://localhost:*, but has "${item}"`,
+    );
   }
 };
 

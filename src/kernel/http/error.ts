@@ -54,6 +54,10 @@ export const forbidden = (detail = 'You do not have permission to perform this a
 /** 404: missing and invisible alike. */
 export const notFound = (detail = 'Not found.'): HttpError => new HttpError(404, { detail });
 
+/** 412: the object is not the one that If-Match names. */
+export const changedMeanwhile = (): HttpError =>
+  new HttpError(412, { detail: 'The object has been changed since you read it.' });
+
 /** 429: asked too often; `wait`, in microseconds, until it may be asked again. */
 export const tooMany = (detail: string, wait: number): HttpError => new HttpError(429, { detail }, retryAfter(wait));
 
@@ -63,3 +67,8 @@ const retryAfter = (wait: number): Readonly<Record<string, string>> => ({
 
 /** 409: the state of the object, or a quota, does not allow it. */
 export const conflict = (detail: string): HttpError => new HttpError(409, { detail });
+
+/** Throws 409 with the reason, if there is one. */
+export function refuse(reason: string | undefined): void {
+  if (reason !== undefined) throw conflict(reason);
+}

@@ -16,7 +16,7 @@ export function etagOf(reply: Reply): string {
   return etag;
 }
 
-/** RFC 9110 13.1.2: whether If-None-Match names the tag, compared weakly, or is `*`. */
+/** RFC 9110 13.1: whether If-None-Match or If-Match names the tag, `W/` ignored, or is `*`. */
 export function matches(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false;
   if (header.trim() === '*') return true;

@@ -152,10 +152,15 @@ config('allowed_origins lists origins', () => {
     'https://a.example',
     'http://localhost:3000',
   ]);
-  for (const text of ['*', 'a.example', 'https://a.example/', 'https://a.example/path', 'null', 'https://A.example']) {
+  assert.equal(read('allowed_origins', '*, https://*.a.example, http://localhost:*'), [
+    '*',
+    'https://*.a.example',
+    'http://localhost:*',
+  ]);
+  for (const text of ['**', 'a.example', 'https://a.example/', 'https://a.example/path', 'null', 'https://A.example']) {
     assert.is(
       refusal('allowed_origins', text),
-      `--allowed-origins must list origins such as https://app.example.com, but has "${text}"`,
+      `--allowed-origins must list origins such as https://app.example.com, https://*.example.com or http://localhost:*, but has "${text}"`,
     );
   }
 });

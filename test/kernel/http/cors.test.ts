@@ -1,5 +1,6 @@
 /** core.md 1.11: CORS. */
 import * as assert from 'uvu/assert';
+import { loadConfig } from '../../../src/kernel/config/config.ts';
 import { type Answer, Fixture } from '../../support/fixture.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 
@@ -18,7 +19,7 @@ const ask = (to: Fixture, method: string, path: string, headers: Record<string, 
   to.anonymous.send(method, path, undefined, headers);
 const exposed = {
   'access-control-allow-origin': origin,
-  'access-control-expose-headers': 'X-Result-Count, Link, ETag, Location',
+  'access-control-expose-headers': 'X-Result-Count, Link, ETag, Location, X-Request-Id, X-Ignored, Retry-After',
   vary: 'Origin',
 };
 
@@ -41,7 +42,7 @@ cors('a listed origin may read answers and their headers, without credentials', 
 });
 
 cors(
-  'a preflight from a listed origin is 204 without authentication and allows all methods and three headers',
+  'a preflight from a listed origin is 204 without authentication and allows all methods and four headers',
   async () => {
     for (const path of ['/api/customers/', '/api/nothing/', '/api-auth/password/']) {
       const answer = await ask(fixture, 'OPTIONS', path, {
@@ -54,11 +55,39 @@ cors(
       assert.equal(rest, {
         ...exposed,
         'access-control-allow-methods': 'GET, POST, PUT, PATCH, DELETE, HEAD, OPTIONS',
-        'access-control-allow-headers': 'authorization, content-type, if-none-match',
+        'access-control-allow-headers': 'authorization, content-type, if-match, if-none-match',
       });
     }
   },
 );
+
+cors('a star stands for any origin, for a port, or for exactly one first label', async () => {
+  const open = await Fixture.start({
+    allowed_origins: ['http://localhost:*', 'https://*.example.com', 'http://[::1]:*'],
+  });
+  const allowed = async (from: Fixture, asked: string) =>
+    (await ask(from, 'GET', '/api/version/', { Origin: asked })).headers.get('access-control-allow-origin') === asked;
+  for (const good of ['http://localhost:3000', 'http://localhost', 'https://a.example.com', 'http://[::1]:80'])
+    assert.ok(await allowed(open, good), good);
+  for (const bad of [
+    'https://localhost:3000',
+    'http://localhost.evil.com:3000',
+    'https://example.com',
+    'https://a.b.example.com',
+    'https://a.example.com:444',
+    'https://.example.com',
+    'http://a.example.com',
+    'https://a.example.com.evil.com',
+    'null',
+  ])
+    assert.not.ok(await allowed(open, bad), bad);
+  await open.close();
+  const any = await Fixture.start({ allowed_origins: ['*'] });
+  for (const good of ['null', 'https://evil.example.com', 'app://x']) assert.ok(await allowed(any, good), good);
+  await any.close();
+  for (const bad of ['https://*', 'https://*.*.com', 'http://localhost:*/', 'http*://a'])
+    assert.throws(() => loadConfig({ options: { allowed_origins: bad } }), /must list origins/);
+});
 
 cors('OPTIONS from a listed origin without Access-Control-Request-Method is an ordinary OPTIONS', async () => {
   assert.is((await ask(fixture, 'OPTIONS', '/api/customers/', { Origin: origin })).status, 401);
