@@ -76,6 +76,7 @@ export function dispatcher(app: App, router: Router<Endpoint>): Dispatcher {
 /** A request on its way to its operation, with what the log and every answer say of it. */
 class Course {
   readonly route: string;
+  readonly hidesPath: boolean;
   caller: string | undefined;
 
   constructor(
@@ -86,6 +87,7 @@ class Course {
     private readonly expireDue: (now: number) => void,
   ) {
     this.route = match?.endpoint.path ?? '';
+    this.hidesPath = match?.endpoint.hidesPath ?? this.route.includes('/:secret/');
   }
 
   /** The request as of now, with its caller, and the endpoint it asks. Throws 401, 404. */
@@ -117,7 +119,7 @@ class Course {
   }
 
   answer(reply: Reply): Answer {
-    return { reply, allow: this.allow, route: this.route, caller: this.caller };
+    return { reply, allow: this.allow, route: this.route, hidesPath: this.hidesPath, caller: this.caller };
   }
 
   /** What an error comes to. */

@@ -27,6 +27,7 @@ import { type Purpose, prepareFolder, requireDatabase } from './data-folder.ts';
 import { demo } from './demo/demo.ts';
 import { openApi, serverPath } from './docs/openapi.ts';
 import { examine } from './doctor/doctor.ts';
+import { outsideTroubles } from './doctor/outside.ts';
 import { builtIn } from './providers.ts';
 import { createServer } from './server.ts';
 
@@ -109,13 +110,14 @@ async function serve({ config, flags }: Arguments): Promise<void> {
   }
   const passwordFile = initialPasswordFile(resolve(config.data));
   if (!ephemeral && existsSync(passwordFile)) {
-    process.stderr.write(
-      `The password of the staff user "${firstUser}" is in ${passwordFile}; change it, and the file goes away.\n`,
-    );
+    const told = `The password of the staff user "${firstUser}" is in ${passwordFile}; change it, and the file goes away.`;
+    // What is no terminal is read by programs, to which every line is JSON.
+    if (process.stderr.isTTY) process.stderr.write(`${told}\n`);
+    else server.app.log.warn({ file: passwordFile }, told);
   }
   process.on('uncaughtException', (error) => {
     server.app.log.fatal({ err: error }, 'uncaught exception');
-    process.stderr.write(`${error.stack}\n`);
+    if (process.stderr.isTTY) process.stderr.write(`${error.stack}\n`);
     process.exit(1);
   });
 }
@@ -152,7 +154,8 @@ async function doctor({ config, flags }: Arguments): Promise<void> {
     config,
     ({ app }) => {
       const { isHealthy, problems } = examine(app, flags.repair === true);
-      process.stdout.write(`${problems.length === 0 ? 'no problems' : problems.join('\n')}\n`);
+      const lines = [...problems, ...outsideTroubles(app)];
+      process.stdout.write(`${lines.length === 0 ? 'no problems' : lines.join('\n')}\n`);
       if (!isHealthy) process.exitCode = 1;
     },
     'examine',

@@ -236,9 +236,14 @@ cli('serve tells where the initial password is, at every start until it is chang
     const server = await serve();
     assert.equal(server.told, { event: 'listening', url: server.url });
     assert.is(await server.stop(), 0);
-    assert.is(
-      server.errors(),
-      `The password of the staff user "admin" is in ${file}; change it, and the file goes away.\n`,
+    const { time: _, ...told } = JSON.parse(server.errors());
+    assert.equal(
+      told,
+      {
+        level: 40,
+        file,
+        msg: `The password of the staff user "admin" is in ${file}; change it, and the file goes away.`,
+      },
       start,
     );
   }

@@ -60,6 +60,7 @@ const { POST: byMember } = accept.endpoint.operations as { readonly POST: Operat
 /** POST /api/user-invitations/<uuid>/accept/: with a token, or without one by the secret, which makes an account. */
 export const acceptEndpoint: Endpoint = {
   ...accept.endpoint,
+  hidesPath: true,
   servesWithoutToken: signsUp,
   operations: {
     POST: {

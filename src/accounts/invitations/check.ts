@@ -7,6 +7,7 @@ import { knowing, presentedInvitation } from './presented.ts';
 /** POST /api/user-invitations/<uuid>/check/: what a newcomer without an account has to know. */
 export const check: Endpoint = {
   path: '/api/user-invitations/:key/check/',
+  hidesPath: true,
   name: 'User Invitation Check',
   description: 'Tells whether an invitation is pending, and for which email.',
   open: true,

@@ -51,6 +51,7 @@ const asksForPage = ({ incoming }: Request): boolean => /text\/html/i.test(incom
 /** GET asks by a form with one button, which POST is: what only looks at links, as scanners of mails do, changes nothing. */
 const pageEndpoint = ({ act, button, done, knows, name, path, question }: Page): Endpoint => ({
   path: `${path}:key/`,
+  hidesPath: true,
   key: 'text',
   name,
   description: question,

@@ -77,6 +77,8 @@ export interface Endpoint {
   readonly isPage?: boolean;
   /** Whether it serves a request without Authorization all the same, which has no caller then; default: it serves none. */
   readonly servesWithoutToken?: (request: Request) => boolean;
+  /** Whether the log does not tell its path, which may hold a secret; default: where a part of it is called `:secret`. */
+  readonly hidesPath?: boolean;
   /** Largest body in bytes, where it is not the setting's, for open endpoints at most 64 KiB of it. */
   readonly bodyLimit?: number;
   /** What an open endpoint asks of a request before it takes a body of the size that callers with a token may send. Throws. */

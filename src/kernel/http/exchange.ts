@@ -1,6 +1,5 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { performance } from 'node:perf_hooks';
-import type { Log } from '../log.ts';
+import type { ServerResponse } from 'node:http';
+import type { AccessLog, Asked } from './access-log.ts';
 import { chosenEncoding, compress, isCompressible } from './encoding.ts';
 import { etagOf, matches } from './etag.ts';
 import type { Reply } from './reply.ts';
@@ -14,20 +13,19 @@ export interface Answer {
   readonly route: string;
   /** Uuid of the caller, if they are known. */
   readonly caller: string | undefined;
+  /** Whether the path may hold a secret, which no log tells. */
+  readonly hidesPath?: boolean;
 }
 
 /** A request as node:http hands it over, and where its answer goes. */
-export interface Exchange {
-  readonly id: string;
-  readonly started: number;
-  readonly message: IncomingMessage;
+export interface Exchange extends Asked {
   readonly outgoing: ServerResponse;
   /** Headers for pages of allowed origins. */
   readonly cors: Readonly<Record<string, string>> | undefined;
 }
 
 /** Sends an answer, with the headers that every answer has, and writes its line into the log. */
-export function send(exchange: Exchange, answer: Answer, log: Log): void {
+export function send(exchange: Exchange, answer: Answer, log: AccessLog): void {
   const { cors, message } = exchange;
   const { reply } = answer;
   const { body } = reply;
@@ -53,7 +51,7 @@ export function send(exchange: Exchange, answer: Answer, log: Log): void {
     exchange.outgoing.writeHead(status, headers);
     if (message.method === 'HEAD') exchange.outgoing.end();
     else exchange.outgoing.end(content);
-    report(exchange, answer, status, log);
+    log.answered(exchange, answer, status);
   };
   if (status === 204 || status === 304) {
     write('');
@@ -76,9 +74,4 @@ export function send(exchange: Exchange, answer: Answer, log: Log): void {
 
 function pushAll(list: string[], headers: Reply['headers'], except?: string): void {
   for (const [name, value] of Object.entries(headers)) if (name !== except) list.push(name, value);
-}
-
-function report({ id, started, message }: Exchange, answer: Answer, status: number, log: Log): void {
-  const ms = Math.round((performance.now() - started) * 1000) / 1000;
-  log.info({ request: id, method: message.method, route: answer.route, status, ms, caller: answer.caller }, 'request');
 }

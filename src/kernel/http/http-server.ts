@@ -4,11 +4,12 @@ import { Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import type { Log } from '../log.ts';
 import { parseNetworks } from '../net/networks.ts';
+import { AccessLog } from './access-log.ts';
 import { type ConnectionLimits, Connections } from './connections.ts';
 import { corsHeaders, isPreflight, preflightHeaders } from './cors.ts';
 import { type Answer, type Exchange, send } from './exchange.ts';
 import { IncomingRequest } from './incoming-request.ts';
-import { clientAddress, peerOf, requestBase, targetOf } from './origin.ts';
+import { peerOf, requestBase, targetOf } from './origin.ts';
 import { refusalOf, writeRefusal } from './refusal.ts';
 import { json, type Reply } from './reply.ts';
 import { type Arrival, Upload, UploadBudget } from './uploads.ts';
@@ -54,6 +55,7 @@ const listenProblems: Readonly<Record<string, string>> = {
 export class HttpServer {
   readonly #server: Server;
   readonly #options: ListenerOptions;
+  readonly #log: AccessLog;
   readonly #proxies: ReturnType<typeof parseNetworks>;
   readonly #idPrefix = randomBytes(6).toString('hex');
   /** The latest exchange of every connection. */
@@ -66,6 +68,7 @@ export class HttpServer {
   constructor(options: ListenerOptions) {
     this.#options = options;
     this.#proxies = parseNetworks(options.trustedProxies);
+    this.#log = new AccessLog(options.log, this.#proxies);
     this.#connections = new Connections(options.connections, this.#proxies);
     this.#uploads = new UploadBudget(options.bodyBudget);
     this.#server = createServer({
@@ -128,10 +131,11 @@ export class HttpServer {
   /** `waits`: the client sends its body only when it is told to go on (RFC 9110 10.1.1). */
   #receive(message: IncomingMessage, outgoing: ServerResponse, waits: boolean): void {
     const cors = corsHeaders(message.headers, this.#options.allowedOrigins);
-    const exchange: Exchange = { id: this.#nextId(), started: performance.now(), message, outgoing, cors };
+    const peer = peerOf(message.socket);
+    const address = this.#log.addressOf(message);
+    const exchange: Exchange = { id: this.#nextId(), started: performance.now(), message, outgoing, cors, address };
     this.#latest.set(message.socket, exchange);
     this.#connections.asked(message.socket);
-    const peer = peerOf(message.socket);
     const { target, host } = targetOf(message);
     const named = requestBase(peer, host, message.headers, this.#proxies);
     const refuse = (answer: Answer): void => {
@@ -148,7 +152,6 @@ export class HttpServer {
       refuse(preflight);
       return;
     }
-    const address = clientAddress(peer, message.headers, this.#proxies);
     const base = this.#options.baseUrl ?? named;
     const { headers, method = 'GET' } = message;
     const incoming = new IncomingRequest(exchange.id, method, target, headers, address, base);
@@ -229,7 +232,7 @@ export class HttpServer {
 
   #send(exchange: Exchange, answer: Answer): void {
     if (this.#stopping) exchange.outgoing.shouldKeepAlive = false;
-    send(exchange, answer, this.#options.log);
+    send(exchange, answer, this.#log);
   }
 
   /** Answers what is no request, once the connection has got the answers to what it asked before. */
@@ -251,7 +254,7 @@ export class HttpServer {
     const refusal = refusalOf(error);
     const id = this.#nextId();
     writeRefusal(socket, refusal, id);
-    this.#options.log.info({ request: id, route: '', status: refusal.status }, 'request');
+    this.#log.refused(id, socket, refusal.status);
   }
 
   #nextId(): string {

@@ -70,7 +70,7 @@ export class Mailer {
       return { status: 'sent' };
     } catch (error) {
       const outcome = failure(errorOf(breaker.signal.aborted ? breaker.signal.reason : error));
-      this.#log.warn({ mail: mail.id, code: outcome.code, reason: outcome.error }, 'mail could not be sent');
+      this.#log.warn({ mail: mail.id, to: mail.to, code: outcome.code, reason: outcome.error }, 'mail could not be sent');
       return outcome;
     } finally {
       clearTimeout(deadline);
@@ -102,7 +102,7 @@ export class Mailer {
       return { status: 'skipped', error: 'No mail server is set up.' };
     } catch (error) {
       const reason = errorOf(error).message;
-      this.#log.warn({ mail: mail.id, reason }, 'mail could not be kept');
+      this.#log.warn({ mail: mail.id, to: mail.to, reason }, 'mail could not be kept');
       return { status: 'failed', error: reason, code: undefined, final: false };
     }
   }

@@ -1,0 +1,73 @@
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { performance } from 'node:perf_hooks';
+import type { Log } from '../log.ts';
+import { inNetworks, type Network } from '../net/networks.ts';
+import { pathOf } from './incoming-request.ts';
+import { clientAddress, peerOf, targetOf } from './origin.ts';
+
+/** What is known of a request from its beginning. */
+export interface Asked {
+  readonly id: string;
+  /** By the monotonic clock, in milliseconds. */
+  readonly started: number;
+  readonly message: IncomingMessage;
+  /** Of the client. */
+  readonly address: string;
+}
+
+/** What the line says of the answer. */
+interface Told {
+  readonly route: string;
+  readonly caller: string | undefined;
+  readonly hidesPath?: boolean;
+}
+
+/** So many characters of a path that leads nowhere are told. */
+const mostOfPath = 200;
+
+/** One line a request, and what the operator has to know of who asks. */
+export class AccessLog {
+  #hasWarned = false;
+
+  constructor(
+    private readonly log: Log,
+    private readonly proxies: readonly Network[],
+  ) {}
+
+  /** The address of the client. The first that a proxy names whom nobody trusts is worth a warning. */
+  addressOf({ headers, socket }: IncomingMessage): string {
+    const peer = peerOf(socket);
+    if (!this.#hasWarned && headers['x-forwarded-for'] !== undefined && !inNetworks(peer, this.proxies)) {
+      this.#hasWarned = true;
+      this.log.warn(
+        { peer },
+        'X-Forwarded-For is ignored, as trusted_proxies does not name its sender: if that is your proxy, all its clients count as one address, also for the lock of failed logins',
+      );
+    }
+    return clientAddress(peer, headers, this.proxies);
+  }
+
+  /** The line of an answered request. */
+  answered({ address, id, message, started }: Asked, { caller, hidesPath, route }: Told, status: number): void {
+    const { method } = message;
+    const path = loggedPath(targetOf(message).target, route, hidesPath === true);
+    const ms = Math.round((performance.now() - started) * 1000) / 1000;
+    this.log.info({ request: id, method, path, route, status, ms, address, user: caller }, 'request');
+  }
+
+  /** The line of what was no request. */
+  refused(id: string, socket: Socket, status: number): void {
+    this.log.info({ request: id, route: '', status, address: peerOf(socket) }, 'request');
+  }
+}
+
+/**
+ * The path of a request as the log tells it: without the query, which may hold anything, and without secrets. Where the
+ * path holds one it is the pattern of the path; of a path that leads nowhere, whatever looks like one is left out.
+ */
+export function loggedPath(target: string, route: string, holdsSecret: boolean): string {
+  if (holdsSecret) return route;
+  const path = pathOf(target);
+  return route === '' ? path.slice(0, mostOfPath).replace(/[\w.~%+=-]{20,}/g, '…') : path;
+}

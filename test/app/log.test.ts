@@ -1,0 +1,174 @@
+/** What the built program writes to its log, line by line. `npm test` built it before. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { createServer } from '../../src/app/server.ts';
+import type { Json } from '../support/fixture.ts';
+import { Mailbox } from '../support/mailbox.ts';
+import { Program, type Serving } from '../support/program.ts';
+
+const test = suite('the log');
+const native = mkdtempSync(join(tmpdir(), 'tenantry-log-'));
+let program: Program;
+
+test.before.each(() => {
+  program = new Program(native);
+});
+test.after.each(() => program.end());
+test.after(() => rmSync(native, { recursive: true }));
+
+const linesOf = (serving: Serving): Json[] => {
+  const lines = serving.errors().split('\n').slice(0, -1);
+  return lines.map((line) => JSON.parse(line));
+};
+
+/** Serves, asks, stops; answers the lines of requests without what differs from run to run. */
+async function requests(
+  ask: (serving: Serving, token: string) => Promise<unknown>,
+  words: string[] = [],
+): Promise<Json[]> {
+  const serving = await program.serve(['--ephemeral', '--log-level', 'info', ...words]);
+  await ask(serving, serving.told.token as string);
+  assert.is(await serving.stop(), 0);
+  return linesOf(serving).flatMap(({ time, level, ms, msg, request, ...line }) => {
+    if (msg !== 'request') return [];
+    assert.equal([typeof time, level, typeof request], ['string', 30, 'string']);
+    assert.ok(ms === undefined || ms >= 0);
+    return [line];
+  });
+}
+
+test('one line a request tells method, path, route, status, duration, address, user and request id', async () => {
+  let uuid = '';
+  const lines = await requests(async ({ url }, token) => {
+    const headers = { Authorization: `Token ${token}` };
+    const [me] = (await (await fetch(`${url}/api/users/?current`, { headers })).json()) as [{ uuid: string }];
+    uuid = me.uuid;
+    await fetch(`${url}/api/users/${uuid}/?field=name`, { headers });
+    await fetch(`${url}/api/customers/`, { method: 'POST', body: '{}' });
+  });
+  const address = '127.0.0.1';
+  assert.equal(lines, [
+    { method: 'GET', path: '/api/users/', route: '/api/users/', status: 200, address, user: uuid },
+    { method: 'GET', path: `/api/users/${uuid}/`, route: '/api/users/:key/', status: 200, address, user: uuid },
+    { method: 'POST', path: '/api/customers/', route: '/api/customers/', status: 401, address },
+  ]);
+});
+
+test('the address is that of the client behind a trusted proxy', async () => {
+  const lines = await requests(
+    ({ url }) => fetch(`${url}/api/version/`, { headers: { 'X-Forwarded-For': '192.0.2.7' } }),
+    ['--trusted-proxies', '127.0.0.1'],
+  );
+  assert.is(lines[0]?.address, '192.0.2.7');
+});
+
+test('a path that may hold a secret is told by its pattern, and what looks like a secret in an unknown one is left out', async () => {
+  const secret = '0123456789abcdef0123456789abcdef';
+  const lines = await requests(async ({ url }, token) => {
+    for (const action of ['accept', 'check'])
+      await fetch(`${url}/api/user-invitations/${secret}/${action}/?secret=${secret}`, {
+        method: 'POST',
+        headers: { Authorization: `Token ${token}` },
+      });
+    await fetch(`${url}/api/user-invitations/${secret}/accept`, { method: 'POST' });
+    await fetch(`${url}/hooks/confirm/${secret}`);
+  });
+  assert.equal(
+    lines.map(({ path }) => path),
+    [
+      '/api/user-invitations/:key/accept/',
+      '/api/user-invitations/:key/check/',
+      '/api/user-invitations/:key/accept/',
+      '/hooks/confirm/…/',
+    ],
+  );
+});
+
+test('every line at start is JSON, that about the initial password too', async () => {
+  const serving = await program.serve(['--log-level', 'info']);
+  await serving.stop();
+  const lines = linesOf(serving);
+  assert.ok(lines.some(({ msg }) => msg.includes('initial-password')));
+});
+
+test('the first X-Forwarded-For of somebody whom nobody trusts is a warning, and the last one', async () => {
+  const ask = async (serving: Serving): Promise<void> => {
+    for (let i = 0; i < 3; i++)
+      await fetch(`${serving.url}/api/version/`, { headers: { 'X-Forwarded-For': `192.0.2.${i}` } });
+  };
+  for (const [words, expected] of [
+    [[], 1],
+    [['--trusted-proxies', '127.0.0.0/8'], 0],
+  ] as const) {
+    const serving = await program.serve(['--ephemeral', ...words]);
+    await fetch(`${serving.url}/api/version/`);
+    assert.equal(linesOf(serving), []);
+    await ask(serving);
+    await serving.stop();
+    const warnings = linesOf(serving);
+    assert.is(warnings.length, expected);
+    for (const { level, msg, peer } of warnings) {
+      assert.equal([level, peer], [40, '127.0.0.1']);
+      assert.match(msg, /^X-Forwarded-For is ignored, as trusted_proxies does not name its sender/);
+    }
+  }
+});
+
+test('a mail that fails names its recipient, and doctor lists it with accounts that are Erred', async () => {
+  const mailbox = await Mailbox.start();
+  mailbox.refusal = [450, 'Busy.'];
+  const data = join(program.folder, 'data');
+  let now = Date.now() * 1000 - 2 * 3600e6;
+  const server = await createServer({
+    data,
+    port: 0,
+    log_level: 'silent',
+    ...mailbox.settings,
+    clock: { now: () => now },
+  } as never);
+  const post = async (path: string, body: unknown): Promise<Json> => {
+    const headers = { Authorization: `Token ${server.issueToken()}`, 'Content-Type': 'application/json' };
+    return (await fetch(server.url + path, { method: 'POST', headers, body: JSON.stringify(body) })).json();
+  };
+  const customer = await post('/api/customers/', { name: 'Alice' });
+  await post('/api/user-invitations/', {
+    link_template: 'https://app.example.com/{uuid}',
+    email: 'new@example.com',
+    customer: customer.url,
+    customer_role: 'owner',
+  });
+  server.app.db.write(() =>
+    server.app.db.insert('service_settings', {
+      uuid: '0'.repeat(32),
+      name: 'Main cloud',
+      type: 'OpenStack',
+      state: 'Erred',
+      error_message: 'No route to host',
+      created: now,
+    }),
+  );
+  now += 1e6;
+  server.tick();
+  await server.settled();
+  await server.close();
+  const [stuck, erred, ...rest] = (await program.run(['doctor'])).stdout.split('\n');
+  assert.match(
+    stuck as string,
+    /^mail of an invitation to new@example\.com waits since \d{4}-\d\d-\d\dT[\d:.]+Z, 1 attempts: .*450 Busy\.$/,
+  );
+  assert.equal([erred, ...rest], ['OpenStack account Main cloud is Erred: No route to host', '']);
+  const serving = await program.serve(
+    Object.entries(mailbox.settings).flatMap(([name, value]) => [`--${name.replaceAll('_', '-')}`, String(value)]),
+  );
+  for (let i = 0; i < 100 && !serving.errors().includes('mail could not be sent'); i++)
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  await serving.stop();
+  await mailbox.close();
+  const failed = linesOf(serving).find(({ msg }) => msg === 'mail could not be sent');
+  assert.equal([failed?.to, failed?.code], ['new@example.com', 450]);
+});
+
+test.run();
