@@ -102,6 +102,7 @@ export function openDeployment(config: Config, opening: Opening): Opened {
   const router = new Router<Endpoint>();
   for (const endpoint of endpoints) router.add(endpoint);
   definePaths(db, catalogue);
+  db.defineOpening('unsealed', (sealed, uuid) => secrets.open(sealed, uuid));
   const app: App = {
     db,
     catalogue,

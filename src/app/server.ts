@@ -5,6 +5,7 @@ import { MetadataRefresher } from '../accounts/session/saml/refresh.ts';
 import { loadCommonPasswords } from '../accounts/users/passwords.ts';
 import { indexAll, indexSome } from '../activity/events/search.ts';
 import { HookOutbox } from '../activity/hooks/outbox.ts';
+import { sealPlainTokens } from '../activity/hooks/push-tokens.ts';
 import { ProviderWorker } from '../cloud/worker/worker.ts';
 import type { App, OutboxName } from '../kernel/access/app.ts';
 import { hour } from '../kernel/clock.ts';
@@ -62,6 +63,7 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
     log.info('entering the words of events into the index');
     indexAll(db);
   }
+  sealPlainTokens(app);
   const initialPassword = await createFirstUser(app, folder);
   const closeData = async (): Promise<void> => {
     await db.stopCheckpoints();

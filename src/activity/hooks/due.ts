@@ -26,7 +26,8 @@ export interface DueDelivery extends SentEvent {
   readonly old_secret_ends: number | null;
   /** Platform of a push hook. */
   readonly platform: string | null;
-  readonly token: string | null;
+  /** Token of a push hook, sealed for its uuid. */
+  readonly token: Uint8Array | null;
   readonly email: string | null;
   /** Id of the row in hook_confirmation where this is the mail that asks the receiver. */
   readonly confirmation: number | null;

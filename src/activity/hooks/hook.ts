@@ -42,6 +42,8 @@ export interface HookRow extends Row {
   readonly event_groups: string;
   /** Where an email hook sends to; null for other kinds. */
   readonly email: string | null;
+  /** By which the token of a push hook is known; null without one. */
+  readonly token_digest: Uint8Array | null;
   /** What a web hook signs with, sealed for its uuid; null for other kinds. */
   readonly secret: Uint8Array | null;
 }

@@ -1,16 +1,34 @@
-import { exact } from '../../kernel/collection/filter.ts';
+import type { Request } from '../../kernel/access/request.ts';
+import type { Writing } from '../../kernel/collection/field.ts';
+import { exact, type Filter } from '../../kernel/collection/filter.ts';
+import { textValue } from '../../kernel/collection/representation.ts';
 import { choice, orNull, text } from '../../kernel/collection/values.ts';
+import { type Sql, sql } from '../../kernel/db/sql.ts';
 import { hookCollection } from './hook.ts';
+import { knownToken, tokenColumns } from './push-tokens.ts';
 
-/** What names one device; no two hooks have the same. */
-const identifier = (column: string, words: string) =>
+/** Condition on the hooks of an author: of the hook with this id, or of the caller, who makes one. */
+const ofAuthor = ({ caller }: Request, current: number | undefined): Sql =>
+  current === undefined ? sql`user_id = ${caller.id}` : sql`user_id = (SELECT user_id FROM hook WHERE id = ${current})`;
+
+/** What names one device; no two hooks of a user have the same. */
+const identifier = (words: string, unique: Pick<NonNullable<Writing<string>['unique']>, 'column' | 'of'>) =>
   orNull(
     text({
       max: 255,
       required: true,
-      unique: { column, of: (value) => value, message: () => `push hook with this ${words} already exists.` },
+      unique: { ...unique, within: ofAuthor, message: () => `push hook with this ${words} already exists.` },
     }),
   );
+
+const withToken: Filter = {
+  type: 'string',
+  help: 'The exact value.',
+  condition: ({ app, query }, name) => {
+    const token = query.one(name);
+    return token === undefined ? undefined : sql`h.token_digest = ${knownToken(app, token)}`;
+  },
+};
 
 export const pushHooks = hookCollection({
   kind: 'push',
@@ -27,8 +45,11 @@ export const pushHooks = hookCollection({
       ],
       help: 'Platform of the device.',
     }),
-    device_id: identifier('device_id', 'device id'),
-    token: identifier('token', 'token'),
+    device_id: identifier('device id', { column: 'device_id', of: (value) => value }),
+    token: {
+      ...identifier('token', { column: 'token_digest', of: (value, { app }) => knownToken(app, value) }),
+      json: (column) => textValue(`unsealed(${column}, h.uuid)`),
+    },
     device_manufacturer: orNull(text({ max: 255 })),
     device_model: orNull(text({ max: 255 })),
   },
@@ -42,8 +63,12 @@ export const pushHooks = hookCollection({
   filters: {
     type: exact('h.type'),
     device_id: exact('h.device_id'),
-    token: exact('h.token'),
+    token: withToken,
     device_manufacturer: exact('h.device_manufacturer'),
     device_model: exact('h.device_model'),
+  },
+  stored: ({ app }, columns, { row, uuid }) => {
+    const { token, ...others } = columns;
+    return token === undefined ? columns : { ...others, ...tokenColumns(app, token, uuid, row?.token_digest) };
   },
 });

@@ -25,7 +25,7 @@ export class PushSender implements Sender {
   async send(delivery: DueDelivery, context: Context): Promise<Outcome> {
     if (delivery.token === null) return { status: 'skipped', error: 'The hook has no token.' };
     try {
-      const post = await this.#post(delivery, delivery.token, context);
+      const post = await this.#post(delivery, this.app.secrets.open(delivery.token, delivery.hook_uuid), context);
       if (!post) return { status: 'skipped', error: `Push to ${delivery.platform} is not set up.` };
       const answer = await this.#poster.post({ ...post, readsAnswer: true });
       if (answer.status === 401) this.#account?.forgetToken();

@@ -6,6 +6,7 @@ import type { Secrets } from './secrets.ts';
 export const sealedColumns: readonly { readonly table: string; readonly column: string; readonly uuid: string }[] = [
   { table: 'hook', column: 'secret', uuid: 'uuid' },
   { table: 'hook', column: 'old_secret', uuid: 'uuid' },
+  { table: 'hook', column: 'token', uuid: 'uuid' },
   { table: 'hook_confirmation', column: 'secret', uuid: 'uuid' },
   { table: 'digest_key', column: 'sealed', uuid: "'digest_key'" },
   ...['password', 'token', 'certificate', 'secret_options'].map((column) => ({

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import type { Caller } from '../access/caller.ts';
 import type { Request } from '../access/request.ts';
 import type { Config } from '../config/config.ts';
-import type { Value } from '../db/sql.ts';
+import type { Sql, Value } from '../db/sql.ts';
 import { UploadedFile } from '../http/body.ts';
 import { ofBodies } from '../http/query.ts';
 import type { JsonSchema } from './json-schema.ts';
@@ -44,8 +44,18 @@ export interface Input<T, Required extends boolean = boolean> {
   readonly required: Required;
   readonly create: boolean;
   readonly update: boolean | ((caller: Caller) => boolean);
-  /** No other row has the same value in this column; `of` gives what the column holds of it. */
-  readonly unique?: { readonly column: string; of(value: T): Value; message(value: T): string } | undefined;
+  /**
+   * No other row has the same value in this column; `of` gives what the column holds of it. With `within` no other row that
+   * this condition holds for, which is told the id of the object being changed.
+   */
+  readonly unique?:
+    | {
+        readonly column: string;
+        of(value: T, request: Request): Value;
+        message(value: T): string;
+        within?(request: Request, current: number | undefined): Sql;
+      }
+    | undefined;
 }
 
 /** One member of a representation and, unless it is read-only, of a body. The one description of a field. */

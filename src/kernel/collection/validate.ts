@@ -79,8 +79,9 @@ function formValue(field: Field, value: unknown, form: boolean): unknown {
 /** Throws FieldError when the value of a unique field is another object's. */
 export function rejectTaken<T>({ unique }: Pick<Input<T>, 'unique'>, value: T, request: Request, object: Unique): void {
   if (!unique || value === null || value === '') return;
-  const stored = unique.of(value);
+  const stored = unique.of(value, request);
+  const within = unique.within?.(request, object.current) ?? raw('TRUE');
   const taken = request.db.value(sql`SELECT 1 FROM ${raw(object.table)}
-    WHERE ${raw(unique.column)} = ${stored} AND id IS NOT ${object.current ?? null}`);
+    WHERE ${raw(unique.column)} = ${stored} AND id IS NOT ${object.current ?? null} AND ${within}`);
   if (taken !== undefined) throw new FieldError([unique.message(value)]);
 }

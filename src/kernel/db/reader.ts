@@ -27,6 +27,13 @@ export class Reader {
     );
   }
 
+  /** Makes what opens the sealed value of an object with a uuid available in SQL; null stays null. */
+  defineOpening(name: string, open: (sealed: Uint8Array, uuid: string) => string): void {
+    this.#handle.function(name, (sealed: unknown, uuid: unknown) =>
+      sealed instanceof Uint8Array ? open(sealed, String(uuid)) : null,
+    );
+  }
+
   /** All rows of a query. */
   all<Row = Record<string, Value>>(query: Sql): Row[] {
     return this.statements.rows<Row>(query.text).all(query.values);

@@ -207,33 +207,38 @@ test('content_type and type are choices; null is refused', async () => {
   });
 });
 
-test('device id and token are unique over all push hooks, never blank, at most 255 characters', async () => {
+test('device id and token are unique over the push hooks of a user, never blank, at most 255 characters', async () => {
   const first = await made(alice, 'push', { device_id: 'd', token: 't' });
-  const taken = await bob.post('/api/hooks-push/', { type: 'iOS', event_groups: ['ssh'], device_id: 'd', token: 't' });
+  const taken = await alice.post('/api/hooks-push/', {
+    type: 'iOS',
+    event_groups: ['ssh'],
+    device_id: 'd',
+    token: 't',
+  });
   assert.is(taken.status, 400);
   assert.equal(taken.body, {
     device_id: ['push hook with this device id already exists.'],
     token: ['push hook with this token already exists.'],
   });
-  const second = await made(bob, 'push');
-  assert.equal((await bob.patch(second.url, { token: 't' })).body, {
+  const second = await made(alice, 'push');
+  assert.equal((await alice.patch(second.url, { token: 't' })).body, {
     token: ['push hook with this token already exists.'],
   });
   assert.is((await alice.put(first.url, first)).status, 200, 'a hook may keep its own');
   const blank = { device_id: ['This field may not be blank.'], token: ['This field may not be blank.'] };
-  assert.equal((await bob.patch(second.url, { device_id: '', token: ' ' })).body, blank);
+  assert.equal((await alice.patch(second.url, { device_id: '', token: ' ' })).body, blank);
   const long = 'x'.repeat(256);
   assert.equal(
     Object.keys(
-      (await bob.patch(second.url, { device_id: long, token: long, device_manufacturer: long, device_model: long }))
+      (await alice.patch(second.url, { device_id: long, token: long, device_manufacturer: long, device_model: long }))
         .body,
     ),
     ['device_id', 'token', 'device_manufacturer', 'device_model'],
   );
   assert.is((await alice.patch(first.url, { device_id: null, token: null })).body.token, null);
-  assert.is((await bob.patch(second.url, { token: 't' })).status, 200, 'and is free once it is given up');
+  assert.is((await alice.patch(second.url, { token: 't' })).status, 200, 'and is free once it is given up');
   await alice.delete(first.url);
-  await bob.delete(second.url);
+  await alice.delete(second.url);
 });
 
 test('an email address is valid and has at most 254 characters', async () => {

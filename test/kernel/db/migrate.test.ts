@@ -61,6 +61,7 @@ const hashes: Readonly<Record<string, string>> = {
   '0021_hook_confirmation': '0de4492f050994d67c4f7ed9d149f9c2acb52afd8840372e857e9a720023f237',
   '0022_deployment': '2a1025f7281f1d4b49f9fdc891a379f2600fa63e25a8c1d86f36f5fc46aaec90',
   '0023_gathered_mails': '5ffff7a6d2748e4a4e6c98f7f7350398d294509e5c1d17506ed62ccf9d064322',
+  '0024_push_tokens': '0b3c1d3b2f566f29e04908d6d1c82a5336198a78a9977f87255451d690675c79',
 };
 
 migrations('those that have landed are never edited, since there are databases that they made', () => {

@@ -1,0 +1,51 @@
+/** Tokens of push hooks: encrypted in the database, and recognised by a digest (events.md 5.2 "device_id, token"). */
+import type { App } from '../../kernel/access/app.ts';
+import { digestOf, knownDigestOf } from '../../kernel/access/digests.ts';
+import type { Value } from '../../kernel/db/sql.ts';
+import { sql } from '../../kernel/db/sql.ts';
+
+const purpose = 'push token';
+
+/** The columns of a token for the hook with this uuid. */
+const columnsOf = (
+  app: App,
+  token: string,
+  uuid: string,
+): { readonly token: Buffer; readonly token_digest: Buffer } => ({
+  token: app.secrets.seal(token, uuid),
+  token_digest: digestOf(app, purpose, token),
+});
+
+/** What the columns hold of the token that a body brings; nothing where the hook has that token already. */
+export function tokenColumns(
+  app: App,
+  token: Value,
+  uuid: string,
+  stored: Uint8Array | null | undefined,
+): Readonly<Record<string, Value>> {
+  if (typeof token !== 'string') return { token: null, token_digest: null };
+  const columns = columnsOf(app, token, uuid);
+  return stored && columns.token_digest.equals(stored) ? {} : columns;
+}
+
+/** What a column of digests holds of a token, if any does; else null, which equals nothing. */
+export const knownToken = (app: App, token: string): Buffer | null => knownDigestOf(app, purpose, token) ?? null;
+
+/** Encrypts the tokens that an earlier version has stored as they are, and overwrites these in the file. */
+export function sealPlainTokens(app: App): void {
+  const { db } = app;
+  const plain = db.all<{ id: number; uuid: string; plain_token: string }>(
+    sql`SELECT id, uuid, plain_token FROM hook WHERE plain_token IS NOT NULL`,
+  );
+  if (plain.length === 0) return;
+  db.pragma('secure_delete = ON');
+  try {
+    db.write(() => {
+      for (const { id, plain_token: token, uuid } of plain)
+        db.update('hook', id, { plain_token: null, ...columnsOf(app, token, uuid) });
+    });
+    db.commit();
+  } finally {
+    db.pragma('secure_delete = OFF');
+  }
+}

@@ -1,0 +1,120 @@
+/** Push tokens let whoever reads them write to somebody's device: the database does not tell them, nor what others have. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { ServerOptions } from '../../src/app/server.ts';
+import { sealAnew } from '../../src/kernel/access/rotation.ts';
+import { addKey } from '../../src/kernel/access/secrets.ts';
+import { sql } from '../../src/kernel/db/sql.ts';
+import { Fixture, type Json } from '../support/fixture.ts';
+import { Receiver } from '../support/receiver.ts';
+
+const test = suite('attacks on push tokens');
+const fixture = new Fixture();
+const token = 'fcm-registration-token-of-alice';
+const body = { type: 'Android', event_types: ['user_update_succeeded'] };
+let folder: string;
+
+test.before.each(() => {
+  folder = mkdtempSync(join(tmpdir(), 'tenantry-push-tokens-'));
+});
+
+test.after.each(async () => {
+  await fixture.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const onDisk = (options: ServerOptions = {}): ServerOptions => ({ ephemeral: false, data: folder, ...options });
+
+test('nobody learns which tokens and device ids others have: they are unique for each user only', async () => {
+  await fixture.open();
+  await fixture.user('alice');
+  await fixture.user('mallory');
+  const [alice, mallory] = [fixture.as('alice'), fixture.as('mallory')];
+  const device = { device_id: 'device', token };
+  const hers = (await alice.post('/api/hooks-push/', { ...body, ...device })).body;
+  const his = await mallory.post('/api/hooks-push/', { ...body, ...device });
+  assert.equal([his.status, his.body.device_id, his.body.token], [201, 'device', token]);
+  const again = await alice.post('/api/hooks-push/', { ...body, ...device });
+  assert.equal(
+    [again.status, again.body],
+    [
+      400,
+      {
+        device_id: ['push hook with this device id already exists.'],
+        token: ['push hook with this token already exists.'],
+      },
+    ],
+  );
+  const second = (await alice.post('/api/hooks-push/', body)).body;
+  for (const client of [alice, fixture.staff])
+    assert.equal(
+      (await client.patch(second.url, { token })).body,
+      { token: ['push hook with this token already exists.'] },
+      'it is the author whose others count, whoever changes the hook',
+    );
+  const owner = (await fixture.staff.post('/api/hooks-push/', { ...body, token })).body;
+  assert.equal(
+    (await fixture.staff.get(`/api/hooks-push/?token=${token}`)).body.map(({ uuid }: Json) => uuid),
+    [hers.uuid, his.body.uuid, owner.uuid],
+  );
+  assert.equal((await mallory.get(`/api/hooks/?token=${token}`)).body, [his.body]);
+  assert.equal((await mallory.get('/api/hooks-push/?token=unknown')).body, []);
+});
+
+test('the database holds no token that can be read, and notifications still arrive', async () => {
+  const gateway = await Receiver.start();
+  await fixture.open(onDisk({ push_gateway_url: gateway.url, push_server_key_android: 'key' }));
+  assert.equal((await fixture.staff.get(`/api/hooks-push/?token=${token}`)).body, []);
+  const { url, modified } = (await fixture.staff.post('/api/hooks-push/', { ...body, token })).body;
+  fixture.clock.advance(60);
+  const same = await fixture.staff.patch(url, { token });
+  assert.equal([same.body.token, same.body.modified], [token, modified], 'the same token is no change');
+  const me = (await fixture.staff.get('/api/users/?current')).body[0];
+  await fixture.staff.patch(me.url, { job_title: 'Boss' });
+  await fixture.server.settled();
+  assert.equal(
+    gateway.takeJson().map(({ to }) => to),
+    [token],
+  );
+  assert.is(fixture.server.app.db.serialize().indexOf(token), -1);
+  assert.is((await fixture.staff.patch(url, { token: null })).body.token, null);
+  assert.equal(fixture.server.app.db.all(sql`SELECT token, token_digest FROM hook`), [
+    { token: null, token_digest: null },
+  ]);
+  await gateway.close();
+});
+
+test('after a rotation of the encryption keys tokens are shown, found and unique, without the old key', async () => {
+  await fixture.open(onDisk());
+  const { url } = (await fixture.staff.post('/api/hooks-push/', { ...body, token })).body;
+  const { app } = fixture.server;
+  assert.ok(sealAnew(app, addKey(folder, app.random)) >= 2);
+  await fixture.close();
+  const file = join(folder, 'secret.key');
+  writeFileSync(file, `${readFileSync(file, 'utf8').split('\n')[0]}\n`);
+  await fixture.open(onDisk());
+  assert.is((await fixture.staff.get(url)).body.token, token);
+  assert.is((await fixture.staff.get(`/api/hooks-push/?token=${token}`)).body.length, 1);
+  assert.equal((await fixture.staff.post('/api/hooks-push/', { ...body, token })).body, {
+    token: ['push hook with this token already exists.'],
+  });
+});
+
+test('tokens that an earlier version stored as they are become encrypted at the next start, and stay where they belong', async () => {
+  await fixture.open(onDisk());
+  const { url, uuid } = (await fixture.staff.post('/api/hooks-push/', body)).body;
+  const { db } = fixture.server.app;
+  db.write(() => db.run(sql`UPDATE hook SET plain_token = ${token} WHERE uuid = ${uuid}`));
+  await fixture.close();
+  assert.ok(readFileSync(join(folder, 'tenantry.db')).includes(token));
+  await fixture.open(onDisk());
+  assert.is((await fixture.staff.get(url)).body.token, token);
+  assert.is((await fixture.staff.get(`/api/hooks-push/?token=${token}`)).body.length, 1);
+  await fixture.close();
+  assert.not.ok(readFileSync(join(folder, 'tenantry.db')).includes(token));
+});
+
+test.run();
