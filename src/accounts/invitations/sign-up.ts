@@ -10,7 +10,7 @@ import { conflict, gather, invalid } from '../../kernel/http/error.ts';
 import { json, type Reply } from '../../kernel/http/reply.ts';
 import { customerOfScope } from '../roles/roles.ts';
 import { actedBy } from '../users/actor.ts';
-import { passwordField, weakness } from '../users/passwords.ts';
+import { passwordField, rejectWeak } from '../users/passwords.ts';
 import { insertUser, users } from '../users/users.ts';
 import { grantInvited, type Inviter, presentInviter } from './grant.ts';
 import { type InvitationRow, targetOf } from './invitations.ts';
@@ -56,8 +56,7 @@ function acceptSignUp(request: Request): SignUp {
       if (agrees !== true) throw invalid({ agree_with_policy: ['User must agree with the policy.'] });
     },
   );
-  const weak = weakness(request.config, values.password, { email: row.email, username: values.username });
-  if (weak.length > 0) throw invalid({ password: weak });
+  rejectWeak(request.config, values.password, { username: values.username, email: row.email });
   if (request.db.value(sql`SELECT 1 FROM user WHERE email_folded = ${caseFold(row.email)}`) !== undefined)
     throw invalid({ detail: `User with email "${row.email}" already exists.` });
   const { scope, structure } = targetOf(row);

@@ -114,6 +114,12 @@ export function weakness(
   ];
 }
 
+/** Throws 400 about a password that is too easily guessed of this user. */
+export function rejectWeak(config: Config, password: string, holder: Pick<Holder, 'email' | 'username'>): void {
+  const told = weakness(config, password, holder);
+  if (told.length > 0) throw invalid({ password: told });
+}
+
 /** `current_password`: read with the setting password_requires_current only, otherwise ignored whatever it holds. */
 export const currentPasswordField: WritableField<string | undefined, false> = {
   ...presentedPassword,

@@ -115,6 +115,21 @@ test('without invitation_signup, or without LOCAL_SIGNIN: 401', async () => {
   assert.equal(await signUp(await invite()), unauthenticated);
 });
 
+test('the settings of passwords and token lifetimes hold for newcomers', async () => {
+  await begin({ password_min_length: 12, password_refuse_weak: true, token_lifetime_max: 600 });
+  const secret = await invite({ email: 'doralice@example.com' });
+  for (const [password, message] of [
+    ['short-of-1', 'Ensure this field has at least 12 characters.'],
+    ['dora-is-here-1', 'The password is too similar to the username.'],
+    ['my DORALICE 1000', 'The password is too similar to the username.'],
+  ])
+    assert.equal(await signUp(secret, { ...account, password }), [400, { password: [message] }]);
+  assert.equal([accounts(), fixture.events()], [0, []]);
+  const [status, { token }] = await signUp(secret);
+  assert.is(status, 201);
+  assert.is((await new Client(fixture, token).get('/api/users/?current')).body[0].token_lifetime, 600);
+});
+
 test('the fields keep to the rules of users and passwords, and are told together', async () => {
   await begin();
   const secret = await invite();
