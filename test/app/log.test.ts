@@ -75,6 +75,7 @@ test('a path that may hold a secret is told by its pattern, and what looks like 
       });
     await fetch(`${url}/api/user-invitations/${secret}/accept`, { method: 'POST' });
     await fetch(`${url}/hooks/confirm/${secret}`);
+    await fetch(`${url}/hooks/unknown/${secret}`);
   });
   assert.equal(
     lines.map(({ path }) => path),
@@ -82,7 +83,8 @@ test('a path that may hold a secret is told by its pattern, and what looks like 
       '/api/user-invitations/:key/accept/',
       '/api/user-invitations/:key/check/',
       '/api/user-invitations/:key/accept/',
-      '/hooks/confirm/…/',
+      '/hooks/confirm/:key/',
+      '/hooks/unknown/…/',
     ],
   );
 });

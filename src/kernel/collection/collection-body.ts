@@ -1,6 +1,8 @@
 import type { BodySpec } from './endpoint.ts';
 import type { Fields } from './field.ts';
-import { type Purpose, titleEndings } from './validate.ts';
+import type { Purpose } from './validate.ts';
+
+const titleEndings: Readonly<Record<Purpose, string>> = { create: 'Create', replace: 'Update', change: 'Patch' };
 
 interface Described {
   readonly fields: Fields;

@@ -22,7 +22,7 @@ async function base(fixture: Fixture, lines: readonly string[], target = '/api/'
     '',
   );
   const body = JSON.parse(answer.body);
-  return answer.status === 200 ? body.users.replace('/api/users/', '') : [answer.status, body];
+  return answer.status === 200 ? (body.users ?? body.api).replace(/\/api\/(users\/)?$/, '') : [answer.status, body];
 }
 
 /** The client address that the event of a failed login records. */
@@ -76,7 +76,7 @@ origins('a target in absolute form names the host itself', async () => {
     await base(direct, ['Host: other'], 'http://shown.example.com/api/?unknown=1'),
     'http://shown.example.com',
   );
-  assert.equal(await base(direct, ['Host: other'], 'http://shown.example.com'), [404, { detail: 'Not found.' }]);
+  assert.is(await base(direct, ['Host: other'], 'http://shown.example.com'), 'http://shown.example.com');
   assert.equal(await base(direct, ['Host: other'], 'http://user@shown/api/'), invalidHost);
   assert.equal(await base(direct, ['Host: other'], 'ftp://shown/api/'), [400, { detail: 'Invalid request target.' }]);
 });
