@@ -21,7 +21,7 @@ const fields = {
       message: () => 'Service Certification with this name already exists.',
     },
   }),
-  description: text({ max: 500 }),
+  description: text({ max: 500, lines: 'many' }),
   link: url({ max: 255 }),
 };
 

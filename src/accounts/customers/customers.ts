@@ -79,7 +79,7 @@ const fields = {
   name: text({ max: 150, required: true, example: 'Alice and Partners' }),
   native_name: text({ max: 160 }),
   abbreviation: text({ max: 12 }),
-  contact_details: text({ max: 500 }),
+  contact_details: text({ max: 500, lines: 'many' }),
   agreement_number: orNull(
     integer({
       min: 0,

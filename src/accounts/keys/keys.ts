@@ -45,6 +45,7 @@ const fields = {
   name: text({ max: nameLength, update: false, help: "Default: the key's comment." }),
   public_key: refine(
     text({
+      lines: 'verbatim',
       max: 2000,
       required: true,
       update: false,

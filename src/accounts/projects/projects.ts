@@ -66,7 +66,7 @@ const fieldsWith = (services: Json) => ({
   customer_name: readOnlyText(notNullText(ofCustomer('name'))),
   customer_native_name: readOnlyText(notNullText(ofCustomer('native_name'))),
   customer_abbreviation: readOnlyText(textValue(ofCustomer('abbreviation'))),
-  description: text({ max: 500 }),
+  description: text({ max: 500, lines: 'many' }),
   quotas: readOnlyList(embeddedQuotas('project', 'p.id')),
   services: readOnlyList(services),
   created: readOnlyTime(),

@@ -15,7 +15,10 @@ import { tokenShape } from '../users/token-shape.ts';
 import type { UserRow } from '../users/users.ts';
 import { recordFailedLogin } from './failed-logins.ts';
 
-const credentials = { username: text({ max: 4096, required: true, example: 'alice' }), password: presentedPassword };
+const credentials = {
+  username: text({ max: 4096, lines: 'verbatim', required: true, example: 'alice' }),
+  password: presentedPassword,
+};
 
 interface Attempt {
   readonly username: string;

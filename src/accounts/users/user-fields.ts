@@ -86,7 +86,7 @@ export const userFields = {
       message: () => 'user with this civil number already exists.',
     },
   }),
-  description: text({ max: 500, update: isStaff, shownIf: toAll }),
+  description: text({ max: 500, lines: 'many', update: isStaff, shownIf: toAll }),
   is_staff: boolean({
     update: isStaff,
     shownIf: toAll,

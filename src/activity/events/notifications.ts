@@ -33,7 +33,7 @@ const levels = ['debug', 'error', 'info', 'warning'] as const satisfies readonly
 /** The body of a notification. */
 export const notificationFields = {
   level: choice({ required: true, choices: () => levels.map((level) => [level, level] as const) }),
-  message: text({ required: true }),
+  message: text({ lines: 'many', required: true }),
   scope,
 };
 

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import * as v from 'valibot';
+import { withoutControls } from '../../kernel/control-characters.ts';
 import type { Log } from '../../kernel/log.ts';
 import { type AddressRule, addressRule } from '../../kernel/net/destination.ts';
 import { HttpClient, NoAnswerError } from '../../kernel/net/http-client.ts';
@@ -145,7 +146,9 @@ export class VendorHttp {
 
 function parsed(body: Buffer): unknown {
   try {
-    return JSON.parse(body.toString('utf8'));
+    return JSON.parse(body.toString('utf8'), (_, value) =>
+      typeof value === 'string' ? withoutControls(value) : value,
+    );
   } catch {
     return undefined;
   }

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { FieldError, inputOf, messages, readOnlyList, type WritableField } from '../../kernel/collection/field.ts';
 import { computedValue } from '../../kernel/collection/representation.ts';
+import { controls } from '../../kernel/control-characters.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { kindName } from '../../kernel/http/body.ts';
@@ -31,6 +32,7 @@ function cleanTags(list: readonly string[]): readonly string[] {
   const tags = list.map((item) => item.trim());
   if (tags.some((tag) => tag === '')) throw new FieldError([messages.blank]);
   if (tags.some((tag) => [...tag].length > longestTag)) throw new FieldError([messages.tooLong(longestTag)]);
+  if (tags.some((tag) => controls.test(tag))) throw new FieldError([messages.control]);
   return [...new Set(tags)].sort();
 }
 

@@ -53,7 +53,7 @@ const secretValue = (column: string): ReturnType<typeof computedValue> =>
 
 /** A text that may be null and keeps what was written; the caller decides what an empty one means. */
 const secret = (max: number): WritableField<string | null, false> => {
-  const { input, ...field } = text({ max });
+  const { input, ...field } = text({ max, lines: 'verbatim' });
   return {
     ...field,
     json: secretValue,

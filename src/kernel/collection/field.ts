@@ -123,6 +123,7 @@ export const messages = {
   blank: 'This field may not be blank.',
   string: 'Not a valid string.',
   nul: 'Null characters are not allowed.',
+  control: 'Enter a valid text without control characters.',
   integer: 'A valid integer is required.',
   number: 'A valid number is required.',
   email: 'Enter a valid email address.',

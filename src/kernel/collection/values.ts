@@ -15,9 +15,9 @@ import {
   type Writing,
   wrapInput,
 } from './field.ts';
+import { type Lines, lineChecks, type TextCheck } from './lines.ts';
 import { booleanValue, numberValue, textValue } from './representation.ts';
 
-type TextCheck = v.PipeItem<string, string, v.BaseIssue<unknown>>;
 type TextValidation = v.BaseValidation<string, string, v.BaseIssue<unknown>>;
 
 /**
@@ -35,21 +35,26 @@ export const describedAs = (
   '~run': (dataset, config) => rule['~run'](dataset, config),
 });
 
-/** Whether a text has at most so many characters, which are never more than its UTF-16 units. */
-const isWithin = (text: string, max: number): boolean => text.length <= max || [...text].length <= max;
+/** Whether a text has at most so many characters, of which each has one or two UTF-16 units. */
+const isWithin = (text: string, max: number): boolean =>
+  text.length <= max || (text.length <= 2 * max && [...text].length <= max);
 
 interface TextRules {
   readonly max?: number | undefined;
   readonly blank: boolean;
   readonly normalize?: ((text: string) => string) | undefined;
   readonly pattern?: readonly [RegExp, string] | undefined;
+  readonly lines?: Lines | undefined;
 }
 
+const isTooLong = (text: string, max: number | undefined): boolean => max !== undefined && !isWithin(text, max);
+
 /** The schema of text: trimmed, normalized, at most `max` characters as it is then, further rules behind. */
-function textSchema({ blank, max, normalize, pattern }: TextRules): v.GenericSchema<unknown, string> {
+function textSchema({ blank, lines = 'one', max, normalize, pattern }: TextRules): v.GenericSchema<unknown, string> {
   const steps: readonly TextCheck[] = [
     ...(blank ? [] : [v.check((text: string) => text.trim() !== '', messages.blank)]),
     v.trim(),
+    ...lineChecks(lines),
     ...(normalize ? [v.transform(normalize)] : []),
     v.check((text: string) => !text.includes('\0'), messages.nul),
     // Half of a surrogate pair is no character: UTF-8, and so the database, cannot hold it.
@@ -63,7 +68,9 @@ function textSchema({ blank, max, normalize, pattern }: TextRules): v.GenericSch
             v.check((text: string) => isWithin(text, max), messages.tooLong(max)),
           ),
         ]),
-    ...(pattern ? [v.check((text: string) => text === '' || pattern[0].test(text), pattern[1])] : []),
+    ...(pattern
+      ? [v.check((text: string) => text === '' || isTooLong(text, max) || pattern[0].test(text), pattern[1])]
+      : []),
   ];
   return steps.reduce<v.GenericSchema<unknown, string>>(
     (schema, step) => v.pipe(schema, step),
@@ -80,12 +87,14 @@ interface TextOptions extends Writing<string> {
   /** Extra rule: what matches is accepted, else the message. Not applied to an empty value. */
   readonly pattern?: readonly [RegExp, string];
   readonly type?: FieldType;
+  /** Default: one. */
+  readonly lines?: Lines;
   readonly normalize?: (text: string) => string;
 }
 
 /** Text up to `max` characters; empty unless required. Never null. */
 export function text<const O extends TextOptions>(options: O): WritableField<string, IsRequired<O>> {
-  const { max, normalize, pattern } = options;
+  const { lines, max, normalize, pattern } = options;
   return {
     type: options.type ?? 'string',
     label: options.label,
@@ -95,7 +104,7 @@ export function text<const O extends TextOptions>(options: O): WritableField<str
     shownIf: options.shownIf,
     shape: { type: 'string', ...exampleShape(options) },
     input: inputOf<string, v.GenericSchema<unknown, string>, O>(options, {
-      schema: textSchema({ max, blank: !options.required, normalize, pattern }),
+      schema: textSchema({ max, blank: !options.required, lines, normalize, pattern }),
       coerce: numberAsText,
     }),
   };

@@ -45,7 +45,6 @@ test('anything else in a username is refused', async () => {
     'a%b',
     'a\tb',
     'a\u200bb',
-    'a\u202eb',
     '🚀',
     'a€',
     'a\u00a0b',

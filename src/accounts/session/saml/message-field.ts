@@ -11,8 +11,11 @@ export const messageBytes = 512 * 1024;
 export const messageField = <const W extends { readonly required: boolean }>(
   writing: W,
 ): WritableField<string, IsRequired<W>> =>
-  wrap(text({ max: longest, example: 'PHNhbWxwOlJlc3BvbnNlLz4=', ...writing }), (parse) => (value, request, form) => {
-    const joined = parse(value, request, form).replace(/\s+/g, '');
-    if (joined.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(joined)) throw new FieldError([notBase64]);
-    return joined;
-  });
+  wrap(
+    text({ max: longest, lines: 'verbatim', example: 'PHNhbWxwOlJlc3BvbnNlLz4=', ...writing }),
+    (parse) => (value, request, form) => {
+      const joined = parse(value, request, form).replace(/\s+/g, '');
+      if (joined.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(joined)) throw new FieldError([notBase64]);
+      return joined;
+    },
+  );

@@ -39,7 +39,7 @@ const fields = {
     to: () => issues,
     key: '(SELECT uuid FROM jira_issue WHERE id = c.issue_id)',
   }),
-  message: text({ required: true, example: 'Fixed by the last release.' }),
+  message: text({ lines: 'many', required: true, example: 'Fixed by the last release.' }),
   user: readOnly(
     'field',
     { type: ['string', 'null'], format: 'uri' },

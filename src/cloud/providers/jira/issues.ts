@@ -66,7 +66,7 @@ const fields = {
   type: named('JIRA.IssueType', 'jira-issue-types', 'i.type_name'),
   summary: text({ max: 255, required: true, example: 'The shop does not open' }),
   priority: named('JIRA.Priority', 'jira-priorities', 'i.priority_name'),
-  description: text({}),
+  description: text({ lines: 'many' }),
   parent: link({ nullable: true, to: () => ownKind, key: ofParent('uuid') }),
   key: readOnlyText(() => textValue('i.backend_id')),
   ...Object.fromEntries(toldByJira.map((name) => [name, fromJira(name)])),

@@ -16,7 +16,11 @@ const shortestSecret = 20;
 /** What the receiver of webhooks asks for: everybody may call that, so the secret must not be one that can be guessed. */
 const webhookSecret = {
   ...refine(
-    text({ max: 255, help: `Secret that JIRA sends with its webhooks, of at least ${shortestSecret} characters.` }),
+    text({
+      max: 255,
+      lines: 'verbatim',
+      help: `Secret that JIRA sends with its webhooks, of at least ${shortestSecret} characters.`,
+    }),
     (given) => {
       if (given !== masked && [...given].length < shortestSecret)
         throw new FieldError([messages.tooShort(shortestSecret)]);

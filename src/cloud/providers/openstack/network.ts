@@ -80,7 +80,11 @@ function instancesIn(request: Pick<Request, 'db'>, network: ResourceRow): Resour
   );
 }
 
-const createSubnetFields = { name: properName('backend-subnet'), description: text({ max: 500 }), cidr: cidrField };
+const createSubnetFields = {
+  name: properName('backend-subnet'),
+  description: text({ max: 500, lines: 'many' }),
+  cidr: cidrField,
+};
 
 function makeSubnet(request: Request, network: ResourceRow, given: NewValues<typeof createSubnetFields>): ResourceRow {
   const subnet = subnetValues(given.cidr, nameserversOf(request, network.settings_id));

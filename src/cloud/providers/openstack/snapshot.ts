@@ -35,7 +35,7 @@ const fields = {
   kept_until: readOnly('datetime', { type: ['string', 'null'], format: 'date-time' }, timeValue(detail('kept_until'))),
 };
 
-const restoreFields = { name: properName('database-restored'), description: text({ max: 500 }) };
+const restoreFields = { name: properName('database-restored'), description: text({ max: 500, lines: 'many' }) };
 
 function restore(
   request: Request,

@@ -24,7 +24,7 @@ const settable = [
 const quotaFields = Object.fromEntries(settable.map((name) => [name, integer({ min: 1, max: 2_147_483_647 })]));
 
 /** Name and description of what an action makes. */
-const namingFields = { name: properName('backend'), description: text({ max: 500 }) };
+const namingFields = { name: properName('backend'), description: text({ max: 500, lines: 'many' }) };
 
 const groupFields = { ...namingFields, rules: optional(rulesField) };
 
@@ -57,7 +57,13 @@ const makeFloatingIp = (request: Request, tenant: ResourceRow): ResourceRow =>
 
 const passwordFields = {
   user_password: writeOnly(
-    text({ max: 50, required: true, help: 'New password of the tenant user.', example: 'correct-horse-1' }),
+    text({
+      max: 50,
+      lines: 'verbatim',
+      required: true,
+      help: 'New password of the tenant user.',
+      example: 'correct-horse-1',
+    }),
   ),
 };
 

@@ -97,7 +97,7 @@ const future = refine(
 
 const snapshotFields = {
   name: properName('database-before-upgrade'),
-  description: text({ max: 500 }),
+  description: text({ max: 500, lines: 'many' }),
   kept_until: future,
 };
 

@@ -27,6 +27,7 @@ const fields = {
   ),
   password: writeOnly(
     text({
+      lines: 'verbatim',
       max: 255,
       required: true,
       update: false,

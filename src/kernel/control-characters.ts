@@ -1,0 +1,16 @@
+/*
+ * Characters that are no part of a text: controls, and overrides of the writing direction, which make names look like others
+ * (core.md 1.5 "Control characters"). NUL has a rule of its own.
+ */
+
+/** In a text of one line; a tab is a blank. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are meant
+export const controls = /[\x01-\x08\n-\x1f\x7f\u202a-\u202e\u2066-\u2069]/;
+
+/** In a text of many lines. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are meant
+export const controlsInLines = /[\x01-\x08\v-\x1f\x7f\u202a-\u202e\u2066-\u2069]/;
+
+/** The same text without them. */
+export const withoutControls = (text: string): string =>
+  controlsInLines.test(text) ? text.replace(new RegExp(controlsInLines, 'g'), '') : text;

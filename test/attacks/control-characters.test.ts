@@ -1,0 +1,49 @@
+/** Characters that make texts look like others, or break lines where there are none (core.md 1.5 "Control characters"). */
+import * as assert from 'uvu/assert';
+import { suiteWithServer } from '../support/suite.ts';
+
+const { test: controls, fixture } = suiteWithServer('control characters');
+const refused = 'Enter a valid text without control characters.';
+
+controls('names have none of them, and are trimmed first', async () => {
+  const { staff } = fixture;
+  for (const odd of ['\r', '\n', '\x1b', '\x01', '\x7f', '\u202e', '\u2066', '\r\n']) {
+    for (const [path, field, rest] of [
+      ['/api/customers/', 'name', {}],
+      ['/api/customers/', 'contact_details', { name: 'x' }],
+      ['/api/users/', 'full_name', { username: 'x' }],
+    ] as const) {
+      const multiple = field === 'contact_details' && /^[\r\n]+$/.test(odd);
+      const answer = await staff.post(path, { ...rest, [field]: `a${odd}b` });
+      if (multiple) assert.equal([answer.status, answer.body[field]], [201, 'a\nb']);
+      else
+        assert.equal(
+          [JSON.stringify(odd), answer.status, answer.body],
+          [JSON.stringify(odd), 400, { [field]: [refused] }],
+        );
+    }
+  }
+  const fine = await staff.post('/api/customers/', { name: ' \r\nTab\there \n', contact_details: 'a\r\nb\rc\nd\te' });
+  assert.equal([fine.body.name, fine.body.contact_details], ['Tab\there', 'a\nb\nc\nd\te']);
+  assert.equal((await staff.post('/api/customers/', { name: 'a\0b' })).body, {
+    name: ['Null characters are not allowed.'],
+  });
+});
+
+controls('passwords are what they are', async () => {
+  const { url } = await fixture.user('secretive');
+  assert.is((await fixture.staff.post(`${url}password/`, { password: 'a\u202e1\x01bcdefgh' })).status, 200);
+  const login = await fixture.anonymous.post('/api-auth/password/', {
+    username: 'secretive',
+    password: 'a\u202e1\x01bcdefgh',
+  });
+  assert.is(login.status, 200);
+});
+
+controls('a text that is too long is not looked at for its format', async () => {
+  const email = `${'x'.repeat(1_000_000)}@`;
+  const answer = await fixture.staff.post('/api/users/', { username: 'long', email });
+  assert.equal([answer.status, answer.body], [400, { email: ['Ensure this field has no more than 254 characters.'] }]);
+});
+
+controls.run();
