@@ -23,6 +23,7 @@ import { sql } from '../../kernel/db/sql.ts';
 import { customers } from '../customers/customers.ts';
 import { projects } from '../projects/projects.ts';
 import { type RoleScope, roleNames } from '../roles/roles.ts';
+import { namedUsers } from '../users/directory.ts';
 import { users } from '../users/users.ts';
 
 /** A value of a related object: `of('customer', 'name')` is the name of the customer of the role. */
@@ -71,7 +72,7 @@ export const fieldsOf = <F extends Fields>(structure: RoleScope, path: string, e
     optionalLink('users', of('user', 'uuid', 'r.created_by')),
   ),
   ...place,
-  user: link({ required: true, update: false, to: () => users, key: of('user', 'uuid') }),
+  user: link({ required: true, update: false, to: () => namedUsers, key: of('user', 'uuid') }),
   user_full_name: related(textValue(of('user', 'full_name'))),
   user_native_name: related(textValue(of('user', 'native_name'))),
   user_username: related(textValue(of('user', 'username'))),

@@ -14,6 +14,7 @@ import { booleanValue, textValue, timeValue } from '../../kernel/collection/repr
 import { boolean, choice, email, integer, nullableText, orNull, text } from '../../kernel/collection/values.ts';
 import { caseFold } from '../../kernel/db/sql.ts';
 import { booleanWord } from '../../kernel/http/query.ts';
+import { toConnected } from './directory.ts';
 import { currentPasswordField } from './passwords.ts';
 
 export interface UserRow extends Row {
@@ -73,9 +74,9 @@ export const userFields = {
       message: (address) => `User with email "${address}" already exists.`,
     },
   }),
-  phone_number: text({ max: 255 }),
-  organization: text({ max: 80 }),
-  organization_approved: readOnly('boolean', { type: 'boolean' }, booleanValue),
+  phone_number: text({ max: 255, shownIf: toConnected }),
+  organization: text({ max: 80, shownIf: toConnected }),
+  organization_approved: readOnly('boolean', { type: 'boolean' }, booleanValue, { shownIf: toConnected }),
   civil_number: nullableText({
     max: 50,
     update: false,

@@ -6,7 +6,7 @@ import { seesAll } from '../../kernel/access/caller.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { anyOf, staff, userIn, visibleTo } from '../../kernel/access/right.ts';
 import { revokeTokensOf } from '../../kernel/access/tokens.ts';
-import { visibleCustomers, visibleProjects, visibleUsers } from '../../kernel/access/visibility.ts';
+import { visibleCustomers, visibleProjects } from '../../kernel/access/visibility.ts';
 import { changesOf, storedValues } from '../../kernel/collection/changes.ts';
 import { collection } from '../../kernel/collection/collection.ts';
 import { messages } from '../../kernel/collection/field.ts';
@@ -16,6 +16,7 @@ import { invalid } from '../../kernel/http/error.ts';
 import { present } from '../../kernel/present.ts';
 import { deleteKeysOf } from '../keys/keys.ts';
 import { revokeRolesOf } from '../roles/roles.ts';
+import { filtersByName, isNarrow, listedUsers, visibleUsers } from './directory.ts';
 import { missingCurrent, needsCurrentPassword, verifyCurrent } from './passwords.ts';
 import { type UserRow, type UserValues, userFields } from './user-fields.ts';
 import { partOfCivilNumber, potential, usersOfCustomers } from './user-filters.ts';
@@ -36,6 +37,7 @@ export const users = collection<UserRow>()({
   alias: 'u',
   fields: userFields,
   visible: visibleTo('everybody', visibleUsers),
+  page: { run: (request, listing) => listing.page(request, [listedUsers(request)]) },
   described: (request, row) => request.caller.isStaff || row?.id === request.caller.id,
   examples: {
     create: { username: 'carol', full_name: 'Carol Jones', email: 'carol@example.com', job_title: 'Engineer' },
@@ -49,6 +51,7 @@ export const users = collection<UserRow>()({
     change: { preferred_language: 'et' },
   },
   filters: {
+    ...filtersByName,
     username: partial('u.username'),
     full_name: partial('u.full_name'),
     native_name: partial('u.native_name'),
@@ -97,7 +100,10 @@ export const users = collection<UserRow>()({
   privilegedOrderings: { description: 'u.description COLLATE NOCASE' },
   order: 'u.username COLLATE NOCASE',
   isSecret: (request, id) => (id === undefined ? showsToken(request) : id === request.caller.id),
-  parameters: (request) => ({ token: showsToken(request) ? request.caller.token : null }),
+  parameters: (request) => ({
+    token: showsToken(request) ? request.caller.token : null,
+    narrow: Number(isNarrow(request.caller, request.config)),
+  }),
   create: {
     right: staff,
     run: (request, values) => {

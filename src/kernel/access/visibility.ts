@@ -2,7 +2,7 @@ import { raw, type Sql, sql } from '../db/sql.ts';
 import { type Caller, callerId, seesAll } from './caller.ts';
 
 /*
- * Who sees what, as conditions in SQL (core.md 4.3, 6.3, 7.3). Each rule is written once, for an expression that gives the
+ * Who sees what, as conditions in SQL (core.md 6.3, 7.3). Each rule is written once, for an expression that gives the
  * user's id: a bound value in a query, or the `@caller` parameter of a prepared representation.
  */
 
@@ -29,7 +29,3 @@ export const visibleCustomers = (caller: Caller, column: string): Sql =>
 /** Condition: the project whose id stands in `column` is visible to the caller. */
 export const visibleProjects = (caller: Caller, column: string): Sql =>
   seesAll(caller) ? raw('TRUE') : sql`${raw(column)} IN (${connectedProjects(callerId(caller))})`;
-
-/** Condition: the user in table alias `u` is visible to the caller. */
-export const visibleUsers = (caller: Caller): Sql =>
-  seesAll(caller) ? raw('TRUE') : sql`(u.is_active AND NOT u.is_staff) OR u.id = ${caller.id}`;

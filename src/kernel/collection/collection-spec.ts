@@ -53,8 +53,9 @@ export interface CollectionSpec<F extends Fields, R extends Row, A = NewValues<F
   };
   /** The list, where a query of its own finds the page: what it reads besides the filters, and its answer. */
   readonly page?: {
-    readonly filters: Filters;
-    readonly orderings: readonly string[];
+    readonly filters?: Filters;
+    /** Default: those of the collection. */
+    readonly orderings?: readonly string[];
     readonly run: (request: Request, listing: Listing) => Reply;
   };
   /** What an answer about one object has beyond what its row and the fields make of it. */

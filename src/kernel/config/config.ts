@@ -12,6 +12,7 @@ import {
   integer,
   list,
   networks,
+  oneOf,
   optionalInteger,
   origin,
   ports,
@@ -77,6 +78,11 @@ export const settings = {
   token_lifetime_max: optionalInteger(
     'Longest token lifetime in seconds that users other than staff may choose; default: any.',
     60,
+  ),
+  users_visible: oneOf(
+    ['all', 'connected'],
+    'all',
+    'Whom users see: all, or connected: people of their own customers and projects, others by the exact name only.',
   ),
   native_name_enabled: flag(false, 'Tells web clients to show native names.'),
   link_template_hosts: list(
@@ -182,16 +188,11 @@ export const settings = {
   settings_sync_interval: duration<number>(30 * minute, 'Time between two synchronisations with a provider.'),
   job_tick: duration<number>(second, 'Period of the worker that runs provider operations.'),
   job_delay: duration<number>(second, 'Time between a request and the provider operation it caused.'),
-  log_level: {
-    kind: 'choice',
-    fallback: 'info',
-    help: 'How much is logged: debug, info, warn, error or silent.',
-    read: (value: string) => {
-      if (!/^(debug|info|warn|error|silent)$/.test(value))
-        throw new Error('must be debug, info, warn, error or silent');
-      return value;
-    },
-  },
+  log_level: oneOf(
+    ['debug', 'info', 'warn', 'error', 'silent'],
+    'info',
+    'How much is logged: debug, info, warn, error or silent.',
+  ),
   native_cache: text(null, 'Folder for the unpacked native modules; default: inside the data folder.'),
 } satisfies Record<string, Setting<unknown>>;
 

@@ -67,6 +67,17 @@ export const flag = (fallback: boolean, help: string): Setting<boolean> => ({
   },
 });
 
+/** One of several words. */
+export const oneOf = (words: readonly string[], fallback: string, help: string): Setting<string> => ({
+  kind: 'choice',
+  fallback,
+  help,
+  read: (value) => {
+    if (!words.includes(value)) throw new Error(`must be ${words.slice(0, -1).join(', ')} or ${words.at(-1)}`);
+    return value;
+  },
+});
+
 /** Texts between commas, each checked where there is a rule. */
 export const list = (
   fallback: readonly string[],

@@ -1,0 +1,67 @@
+/** Which users somebody sees (core.md 4.3), by the setting users_visible. */
+import { type Caller, callerId, seesAll } from '../../kernel/access/caller.ts';
+import type { Request } from '../../kernel/access/request.ts';
+import { connectedCustomers } from '../../kernel/access/visibility.ts';
+import { exact, type Filter } from '../../kernel/collection/filter.ts';
+import type { LinkTarget } from '../../kernel/collection/links.ts';
+import type { Config } from '../../kernel/config/config.ts';
+import { all, any, caseFold, raw, type Sql, sql } from '../../kernel/db/sql.ts';
+import { usersOfCustomers } from './user-filters.ts';
+
+/** Whether the directory shows the caller no more than the people they are connected with. */
+export const isNarrow = (caller: Caller, config: Config): boolean =>
+  config.users_visible === 'connected' && !seesAll(caller);
+
+const active = raw('u.is_active AND NOT u.is_staff');
+
+/** Ids of the users with a role in the customers of somebody or their projects. */
+const connectedUsers = (user: Sql): Sql => usersOfCustomers(connectedCustomers(user));
+
+/** Condition: the user in alias `u` is visible to the caller. */
+export function visibleUsers(caller: Caller, config: Config): Sql {
+  if (seesAll(caller)) return raw('TRUE');
+  const others = isNarrow(caller, config) ? sql`${active} AND u.id IN (${connectedUsers(callerId(caller))})` : active;
+  return sql`(${others}) OR u.id = ${caller.id}`;
+}
+
+/** A filter by the whole of a text that is kept folded, too. */
+const exactly = (column: string, help: string): Filter => ({
+  ...exact(column, help),
+  condition: ({ query }, name) => {
+    const value = query.one(name);
+    return value === undefined ? undefined : sql`${raw(column)} = ${caseFold(value)}`;
+  },
+});
+
+/** The filters that find somebody who is known by name. */
+export const filtersByName = {
+  username_exact: exactly('u.username_folded', 'The exact username, in any case.'),
+  email_exact: exactly('u.email_folded', 'The exact email, in any case.'),
+};
+
+/** Filters by what is not shown of people who are only known by name. */
+const tellingTexts = ['phone_number', 'organization', 'organization_approved', 'civil_number'];
+const tellingFlags = ['organization_claimed', 'potential'];
+
+/** Condition on the users of a list: the visible ones and, in a narrow directory, the one who is asked for by name. */
+export function listedUsers(request: Request): Sql {
+  const { caller, config, query } = request;
+  const visible = visibleUsers(caller, config);
+  const tells =
+    tellingTexts.some((name) => query.one(name) !== undefined) || tellingFlags.some((name) => query.flag(name));
+  if (!isNarrow(caller, config) || tells) return visible;
+  const named = Object.entries(filtersByName).flatMap(([name, { condition }]) => condition(request, name) ?? []);
+  return named.length === 0 ? visible : any([visible, all([active, ...named])]);
+}
+
+/** Condition of members that a narrow directory shows of connected people only. */
+export const toConnected = `NOT @narrow OR u.id = @caller OR u.id IN (${connectedUsers(raw('@caller')).text})`;
+
+/** Users as links of bodies name them: also those who are only known by name. */
+export const namedUsers: LinkTarget = {
+  path: 'users',
+  visibleId: ({ caller, db }, uuid) =>
+    db.value<number>(sql`
+      SELECT u.id FROM user u
+      WHERE u.uuid = ${uuid} AND (${seesAll(caller) ? raw('TRUE') : sql`(${active}) OR u.id = ${caller.id}`})`),
+};

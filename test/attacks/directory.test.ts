@@ -1,0 +1,137 @@
+/** Who finds whom in the directory, where it shows connected people only (core.md 4.3). */
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Fixture, type Json } from '../support/fixture.ts';
+import { everybody, type Personas, personas } from '../support/personas.ts';
+import { suiteWithServer } from '../support/suite.ts';
+
+const { test, fixture } = suiteWithServer('the directory of connected users', { users_visible: 'connected' });
+let world: Personas;
+let hidden: Json;
+
+const secrets = { phone_number: '+372 600 0001', organization: 'ALC' };
+test.before(async () => {
+  world = await personas(fixture);
+  hidden = await fixture.user('Hidden', { email: 'Hidden@example.com', full_name: 'Hidden Person', ...secrets });
+  await fixture.user('gone', { is_active: false, email: 'gone@example.com' });
+  await fixture.grant(await fixture.customer('Elsewhere', { abbreviation: 'ALC' }), hidden, 'owner');
+});
+
+const found = async (query: string, client = world.clients.stranger): Promise<string[]> =>
+  (await client.get(`/api/users/?page_size=100&${query}`)).body.map((user: Json) => user.username);
+
+const connected = ['admin.of.project', 'helper', 'manager', 'observer', 'owner'];
+const all = ['admin', ...connected, 'gone', 'Hidden', 'stranger', 'support'].sort((a, b) =>
+  a.toLowerCase().localeCompare(b.toLowerCase()),
+);
+
+test('others than staff and support see themselves and the people of their customers and projects', async () => {
+  const seen = await everybody(world, (client) => found('', client));
+  assert.equal(seen, {
+    staff: all,
+    support: all,
+    owner: connected,
+    helper: connected,
+    manager: connected,
+    admin: connected,
+    observer: connected,
+    stranger: ['stranger'],
+  });
+  const details = await everybody(world, async (client) => (await client.get(world.users.owner.url)).status);
+  assert.equal(details, {
+    staff: 200,
+    support: 200,
+    owner: 200,
+    helper: 200,
+    manager: 200,
+    admin: 200,
+    observer: 200,
+    stranger: 404,
+  });
+});
+
+test('nobody is found by a part of a name, of an email or of anything else', async () => {
+  for (const query of [
+    'username=hid',
+    'email=hidden',
+    'full_name=Hidden',
+    'phone_number=600',
+    'organization=ALC',
+    'potential&potential_organization=ALC',
+    'username_exact=hid',
+    'email_exact=hidden',
+    'username_exact=gone',
+    'email_exact=gone@example.com',
+    'username_exact=admin',
+    `customer_uuid=${world.customer.uuid}`,
+  ])
+    assert.equal(await found(query, world.clients.stranger), [], query);
+});
+
+test('somebody known by name is found by it, without phone number and organization, and not as a detail', async () => {
+  for (const query of [
+    'username_exact=hIDDEN',
+    'email_exact=hidden@EXAMPLE.com',
+    'username_exact=hidden&full_name=per',
+  ]) {
+    const { body, headers } = await world.clients.stranger.get(`/api/users/?${query}`);
+    assert.is(headers.get('X-Result-Count'), '1', query);
+    const { civil_number: _, phone_number: __, organization: ___, organization_approved: ____, ...shown } = hidden;
+    const { description, is_active, is_staff, token_lifetime, ...expected } = shown;
+    assert.equal([description, is_active, is_staff, token_lifetime], ['', true, false, null]);
+    assert.equal(body, [expected], query);
+  }
+  assert.is((await world.clients.stranger.get(hidden.url)).status, 404);
+  const { body } = await world.clients.owner.get('/api/users/?username_exact=manager');
+  assert.equal([body[0].phone_number, body[0].organization, body[0].organization_approved], ['', '', false]);
+});
+
+test('what is not shown of somebody known by name is not found out by filters either', async () => {
+  for (const query of [
+    'phone_number=600',
+    'organization=ALC',
+    'organization_claimed',
+    'potential&potential_organization=ALC',
+    'organization_approved=false',
+    'civil_number=1',
+    `customer_uuid=${world.customer.uuid}`,
+  ])
+    assert.equal(await found(`username_exact=hidden&${query}`), [], query);
+});
+
+test('a role is granted to somebody known by name, who is connected from then on', async () => {
+  const { owner } = world.clients;
+  const answer = await owner.post('/api/project-permissions/', {
+    project: world.project.url,
+    user: hidden.url,
+    role: 'support',
+  });
+  assert.is(answer.status, 201, JSON.stringify(answer.body));
+  const { body } = await owner.get(hidden.url);
+  assert.equal([body.phone_number, body.organization], [secrets.phone_number, secrets.organization]);
+  assert.is((await fixture.staff.delete(answer.body.url)).status, 204);
+  assert.is((await owner.get(hidden.url)).status, 404);
+});
+
+test.run();
+
+const usual = suite('the directory by the usual settings');
+
+usual('everybody finds everybody active who is not staff, whole, by parts and exact names', async () => {
+  const open = await Fixture.start();
+  const person = await open.user('Hidden', { email: 'Hidden@example.com', ...secrets });
+  await open.user('stranger');
+  const stranger = open.as('stranger');
+  for (const query of ['username=hid', 'username_exact=HIDDEN', 'email_exact=hidden@example.com', 'phone_number=600']) {
+    const { body } = await stranger.get(`/api/users/?${query}`);
+    assert.equal(
+      body.map(({ phone_number, username }: Json) => [username, phone_number]),
+      [['Hidden', secrets.phone_number]],
+      query,
+    );
+  }
+  assert.is((await stranger.get(person.url)).status, 200);
+  await open.close();
+});
+
+usual.run();
