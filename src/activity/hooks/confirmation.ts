@@ -1,7 +1,7 @@
 /** Email hooks whose receivers are asked first (events.md 5.10). */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { type App, type Context, newUuid } from '../../kernel/access/app.ts';
-import { digestOf } from '../../kernel/access/digests.ts';
+import { digestOf, knownDigestOf } from '../../kernel/access/digests.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { day, hour } from '../../kernel/clock.ts';
 import type { Config } from '../../kernel/config/config.ts';
@@ -111,16 +111,17 @@ export function confirm(request: Request, secret: string): boolean {
   return true;
 }
 
-/** In the address of a page, a hook is named by its uuid, and the receiver known by a digest of both. */
-const receiverDigest = (app: App, hook: string, email: string): string =>
-  digestOf(app, 'unsubscribe', `${hook} ${email}`).toString('hex', 0, 16);
+/** In the address of a page, a hook is named by its uuid, and the receiver known by a digest of both: its first 16 bytes. */
+const textOf = (digest: Buffer): string => digest.toString('hex', 0, 16);
+const purpose = 'unsubscribe';
+const receiver = (hook: string, email: string): string => `${hook} ${email}`;
 
 /** The headers by which mail programs offer to end the mails of a hook (RFC 8058); none without base_url. */
 export function unsubscribeHeaders(app: App, hook: string, email: string): Readonly<Record<string, string>> {
   const { base_url: base } = app.config;
   if (base === null) return {};
   return {
-    'List-Unsubscribe': `<${base}${unsubscribePath}${hook}${receiverDigest(app, hook, email)}/>`,
+    'List-Unsubscribe': `<${base}${unsubscribePath}${hook}${textOf(digestOf(app, purpose, receiver(hook, email)))}/>`,
     'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
   };
 }
@@ -128,8 +129,8 @@ export function unsubscribeHeaders(app: App, hook: string, email: string): Reado
 function subscribedHook({ app, db }: Request, secret: string): Receiver | undefined {
   const [, uuid = '', digest = ''] = /^([0-9a-f]{32})([0-9a-f]{32})$/.exec(secret) ?? [];
   const hook = db.get<Receiver>(sql`SELECT id, uuid, user_id, email FROM hook WHERE uuid = ${uuid} AND kind = 'email'`);
-  if (!hook) return undefined;
-  return timingSafeEqual(Buffer.from(digest), Buffer.from(receiverDigest(app, uuid, hook.email))) ? hook : undefined;
+  const known = hook && knownDigestOf(app, purpose, receiver(uuid, hook.email));
+  return known && timingSafeEqual(Buffer.from(digest), Buffer.from(textOf(known))) ? hook : undefined;
 }
 
 /** Whether a link that ends the mails of a hook is one that works. */

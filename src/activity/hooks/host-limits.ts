@@ -1,7 +1,7 @@
 /** How much is sent to one host at a time, whoever the hooks are of (events.md 5.5 "Hosts"). */
 import ipaddr from 'ipaddr.js';
 import type { Config } from '../../kernel/config/config.ts';
-import { hostOf } from '../../kernel/net/destination.ts';
+import { hostOf, judgedAddress } from '../../kernel/net/destination.ts';
 import { inNetworks, parseNetworks } from '../../kernel/net/networks.ts';
 import type { Resolver } from '../../kernel/net/resolver.ts';
 import { type ConcurrencyLimit, concurrencyLimit } from '../../kernel/outbox/delivery-worker.ts';
@@ -32,8 +32,10 @@ export class HostLimits {
 
   /** The limit of the host of a URL; undefined: none. */
   of(url: string): ConcurrencyLimit | undefined {
-    const host = hostOf(new URL(url));
-    if (ipaddr.isValid(host) ? inNetworks(host, this.#allowed) : this.#own.has(host)) return undefined;
+    const named = hostOf(new URL(url));
+    const isAddress = ipaddr.isValid(named);
+    const host = isAddress ? judgedAddress(named) : named;
+    if (isAddress ? inNetworks(host, this.#allowed) : this.#own.has(host)) return undefined;
     const known = this.#limits.get(host);
     if (known) return known;
     if (this.#limits.size >= keptHosts) this.#forgetIdle();
@@ -45,7 +47,9 @@ export class HostLimits {
   #note(hostname: string, addresses: readonly string[] | false): void {
     const host = hostname.toLowerCase().replace(/\.$/, '');
     const isOwn =
-      addresses !== false && addresses.length > 0 && addresses.every((address) => inNetworks(address, this.#allowed));
+      addresses !== false &&
+      addresses.length > 0 &&
+      addresses.every((address) => inNetworks(judgedAddress(address), this.#allowed));
     if (isOwn && this.#own.size < keptHosts) this.#own.add(host);
     else this.#own.delete(host);
   }

@@ -32,13 +32,16 @@ const refused = parseNetworks([
 /** Whether an address may be connected to. */
 export type AddressRule = (address: string) => boolean;
 
+/** The address that stands for a valid one: the IPv4 address that an IPv6 one embeds, else itself. */
+export const judgedAddress = (address: string): string => embeddedAddress(address) ?? address;
+
 /** The rule with the operator's exceptions. */
 export function addressRule(allowedNetworks: readonly string[]): AddressRule {
   const allowed = parseNetworks(allowedNetworks);
   return (address) => {
     const plain = address.replace(/%.*$/, '');
     if (!ipaddr.isValid(plain)) return false;
-    const judged = embeddedAddress(plain) ?? plain;
+    const judged = judgedAddress(plain);
     return inNetworks(judged, allowed) || !inNetworks(judged, refused);
   };
 }
