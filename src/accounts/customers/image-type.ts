@@ -24,12 +24,18 @@ export function imageType(content: Buffer): string | undefined {
   });
 }
 
+/** Pixels of the larger side at most: a small file may claim so many that whoever shows it runs out of memory. */
+const longestSide = 4096;
+
+const isSize = (width: number, height: number): boolean =>
+  width > 0 && height > 0 && width <= longestSide && height <= longestSide;
+
 const text = (content: Buffer, from: number, length: number): string => content.toString('latin1', from, from + length);
 
 /** Chunks of length, type, data and checksum, from IHDR to IEND (PNG 5.3). */
 function isPng(content: Buffer): boolean {
   if (text(content, 0, 8) !== '\x89PNG\r\n\x1a\n' || text(content, 12, 4) !== 'IHDR') return false;
-  if (content.readUInt32BE(16) === 0 || content.readUInt32BE(20) === 0) return false;
+  if (!isSize(content.readUInt32BE(16), content.readUInt32BE(20))) return false;
   let hasData = false;
   for (let at = 8; ; ) {
     const type = text(content, at + 4, 4);
@@ -51,13 +57,15 @@ function isJpeg(content: Buffer): boolean {
     if (marker < 0xffc0) return false;
     if (marker === 0xffda) return hasFrame && content.includes(Buffer.of(0xff, 0xd9), at);
     const isFrame = marker <= 0xffcf && ![0xffc4, 0xffc8, 0xffcc].includes(marker);
-    hasFrame ||= isFrame && content.readUInt16BE(at + 7) > 0;
+    // A height of 0 is told behind the first scan.
+    if (isFrame && !isSize(content.readUInt16BE(at + 7), content.readUInt16BE(at + 5) || 1)) return false;
+    hasFrame ||= isFrame;
   }
 }
 
 /** Blocks up to the trailer (GIF89a 12); a block is a row of sub-blocks, the last of which is empty. */
 function isGif(content: Buffer): boolean {
-  if (!/^GIF8[79]a$/.test(text(content, 0, 6)) || content.readUInt16LE(6) === 0 || content.readUInt16LE(8) === 0)
+  if (!/^GIF8[79]a$/.test(text(content, 0, 6)) || !isSize(content.readUInt16LE(6), content.readUInt16LE(8)))
     return false;
   const colourTable = (flags: number): number => (flags & 0x80 ? 3 * 2 ** ((flags & 7) + 1) : 0);
   const behindBlock = (start: number): number => {
@@ -85,8 +93,24 @@ function isWebp(content: Buffer): boolean {
   for (let at = 12; at < end; ) {
     const length = content.readUInt32LE(at + 4);
     if (at + 8 + length > end) return false;
-    hasPicture ||= length > 0 && ['VP8 ', 'VP8L', 'ANMF'].includes(text(content, at, 4));
+    const type = text(content, at, 4);
+    const size = webpSize(content, type, at + 8);
+    if (size && !isSize(...size)) return false;
+    hasPicture ||= length > 0 && ['VP8 ', 'VP8L', 'ANMF'].includes(type);
     at += 8 + length + (length % 2);
   }
   return hasPicture;
+}
+
+/** Width and height as a chunk tells them, of those that do; `at` is where its data begins. */
+function webpSize(content: Buffer, type: string, at: number): [width: number, height: number] | undefined {
+  if (type === 'VP8X') return [content.readUIntLE(at + 4, 3) + 1, content.readUIntLE(at + 7, 3) + 1];
+  if (type === 'ANMF') return [content.readUIntLE(at + 6, 3) + 1, content.readUIntLE(at + 9, 3) + 1];
+  if (type === 'VP8L') {
+    const bits = content.readUInt32LE(at + 1);
+    return [(bits & 0x3fff) + 1, ((bits >>> 14) & 0x3fff) + 1];
+  }
+  // Fourteen bits each; what stands above them is the scale to show it in.
+  if (type === 'VP8 ') return [content.readUInt16LE(at + 6) & 0x3fff, content.readUInt16LE(at + 8) & 0x3fff];
+  return undefined;
 }

@@ -17,6 +17,9 @@ export interface ResolvedScope {
 
 const refused = (message: string): Error => new FieldError([message]);
 
+/** A link with the form of one to an object that is not there, or not for the caller to see. */
+class UnknownObject extends FieldError {}
+
 /**
  * The object a scope link names, among those the caller reads (events.md 1.3). Throws FieldError. With
  * `acceptedOnly` kinds that alerts and events do not take are refused too.
@@ -34,12 +37,15 @@ export function resolveScope(request: Request, link: string, acceptedOnly: boole
   const id = request.db.value<number>(
     sql`SELECT id FROM ${raw(scope.table)} WHERE uuid = ${uuid} AND ${raw(only)} AND ${readableBy(request.caller, scope, 'id')}`,
   );
-  if (id === undefined) throw refused(`Can't restore object from url: ${link}`);
+  if (id === undefined) throw new UnknownObject([`Can't restore object from url: ${link}`]);
   if (acceptedOnly && !scope.accepted) throw refused(unrelated(link));
   return { kind, scope, id, uuid };
 }
 
 const unrelated = (link: string): string => `${link} object does not support such relationship.`;
+
+const inParameter = (error: unknown): unknown =>
+  error instanceof FieldError ? invalid({ scope: error.messages }) : error;
 
 /** The object that the query parameter `scope` names; undefined when it is not given. Throws 400. */
 export function scopeParameter(request: Request): ResolvedScope | undefined {
@@ -48,6 +54,18 @@ export function scopeParameter(request: Request): ResolvedScope | undefined {
   try {
     return resolveScope(request, link, false);
   } catch (error) {
-    throw error instanceof FieldError ? invalid({ scope: error.messages }) : error;
+    throw inParameter(error);
+  }
+}
+
+/** The same, where an object that the caller does not see is `unknown`. Throws 400 for what is the path of no object. */
+export function soughtScope(request: Request): ResolvedScope | 'unknown' | undefined {
+  const link = request.query.one('scope');
+  if (link === undefined) return undefined;
+  try {
+    return resolveScope(request, link, false);
+  } catch (error) {
+    if (error instanceof UnknownObject) return 'unknown';
+    throw inParameter(error);
   }
 }

@@ -44,6 +44,8 @@ export interface Scope {
   readonly accepted: boolean;
   /** Ids of the objects of this kind that a user without sight of everything reads (events.md 1.2). */
   readonly readable: (user: Sql) => Sql;
+  /** Ids of those whose alerts a user reads, where these are fewer. */
+  readonly alertsReadable?: (user: Sql) => Sql;
   /** OWN keys: the object itself and what it belongs to. */
   readonly own: (db: Database, id: number) => EventContext;
   /** SCOPE keys: the object as the scope of an alert or event. */

@@ -73,6 +73,16 @@ export class Scopes {
     return readableAmong(others, user, kind, id);
   }
 
+  /** Condition: a user reads the alerts about the object that a pair of columns names, of any kind but quota. */
+  alertsReadable(user: Sql, kind: string, id: string): Sql {
+    const { quota: _, ...others } = this.kinds;
+    const asAlerts = Object.entries(others).map(([name, scope]) => [
+      name,
+      { ...scope, readable: scope.alertsReadable ?? scope.readable },
+    ]);
+    return readableAmong(Object.fromEntries(asAlerts), user, kind, id);
+  }
+
   /** The link of the object that a pair of columns names, or null when there is none. */
   link(kind: string, id: string): Json {
     const cases = this.entries.map(([name, scope]) => `WHEN '${name}' THEN ${linkIn(scope, id)}`);

@@ -8,6 +8,10 @@ import { raw, type Sql, sql } from '../../kernel/db/sql.ts';
 export const readableSettings = (user: Sql): Sql =>
   sql`SELECT id FROM service_settings WHERE shared OR customer_id IN (${customersWithRole(user)})`;
 
+/** Ids of the settings that a user reads because they are of a customer of theirs alone. */
+export const readablePrivateSettings = (user: Sql): Sql =>
+  sql`SELECT id FROM service_settings WHERE NOT shared AND customer_id IN (${customersWithRole(user)})`;
+
 /** Ids of the services that a user reads. */
 export const readableServices = (
   user: Sql,

@@ -6,7 +6,7 @@ import type { Database } from '../../kernel/db/database.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import { linkPath } from './paths.ts';
-import { readableLinks, readableServices, readableSettings } from './readable.ts';
+import { readableLinks, readablePrivateSettings, readableServices, readableSettings } from './readable.ts';
 
 /* Settings, services and links as scopes of quotas, alerts and events. */
 
@@ -22,6 +22,8 @@ export const settingsScope: Scope = {
   table: 'service_settings',
   accepted: true,
   readable: readableSettings,
+  // What shared settings lack is the matter of whoever runs them.
+  alertsReadable: readablePrivateSettings,
   own: (db, id) => {
     const { customer_id: customer, name, type, uuid } = settingsNames(db, id);
     return {

@@ -4,10 +4,10 @@ import { embeddedQuotas } from '../../activity/quotas/embedded.ts';
 import { connectedProjects } from '../../kernel/access/visibility.ts';
 import {
   FieldError,
-  optional,
   readOnly,
   readOnlyList,
   readOnlyText,
+  requiredOnCreation,
   uuidField,
   type WritableField,
   wrap,
@@ -45,12 +45,16 @@ const visibleProject = `(@all OR p.id IN (${connectedProjects(raw('@caller')).te
 /** Link of the service in alias `v`. */
 const serviceLink = typedLink(ofSettings('type'), '', 'v.uuid');
 
+const noName = 'Name cannot be empty';
+
 const serviceName = shownAs(
-  wrap(optional(text({ max: 150, required: true, example: 'Cloud of Alice' })), (parse) => (value, request, form) => {
-    if (value === null || (typeof value === 'string' && value.trim() === ''))
-      throw new FieldError(['Name cannot be empty']);
-    return parse(value, request, form);
-  }),
+  requiredOnCreation(
+    wrap(text({ max: 150, required: true, example: 'Cloud of Alice' }), (parse) => (value, request, form) => {
+      if (value === null || (typeof value === 'string' && value.trim() === '')) throw new FieldError([noName]);
+      return parse(value, request, form);
+    }),
+    noName,
+  ),
   () => textValue(ofSettings('name')),
 );
 

@@ -111,7 +111,6 @@ const isGiven = (value: unknown): boolean =>
 function checkCreation(request: Request, type: ProviderType, values: NewService): void {
   const { db } = request;
   const given: Readonly<Record<string, unknown>> = values;
-  if (values.name === undefined) throw invalid({ name: ['Name cannot be empty'] });
   if (
     values.project !== undefined &&
     db.value(sql`SELECT customer_id FROM project WHERE id = ${values.project}`) !== values.customer

@@ -1,6 +1,8 @@
 import { certificationsField } from '../../accounts/projects/certifications.ts';
+import { callerId, seesAll } from '../../kernel/access/caller.ts';
 import type { Request } from '../../kernel/access/request.ts';
-import { everybody } from '../../kernel/access/right.ts';
+import { type Right, right } from '../../kernel/access/right.ts';
+import { customersWithRole } from '../../kernel/access/visibility.ts';
 import { action } from '../../kernel/collection/action.ts';
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
 import { raw, type Sql, sql } from '../../kernel/db/sql.ts';
@@ -35,21 +37,43 @@ const sums = ({ db }: Request, scope: string, ids: Sql, name: string): { limit: 
     FROM quota
     WHERE scope_kind = ${scope} AND name = ${name} AND scope_id IN (${ids})`);
 
+/** The customers that statistics are about: all, or those in which the caller has a role. */
+const ofCustomers = ({ caller }: Request, column: string): Sql =>
+  seesAll(caller) ? raw('TRUE') : sql`${raw(column)} IN (${customersWithRole(callerId(caller))})`;
+
+/** Who reads the statistics: of shared settings, those whose customer uses them, and of their own use alone. */
+const statisticsReaders: Right<SettingsRow> = right(
+  'everybody who sees private settings; of shared ones staff, global support, and owners and support of customers with a service on them, over their own use',
+  (request, row) =>
+    row.shared === 0 ||
+    seesAll(request.caller) ||
+    request.db.value(sql`
+      SELECT 1 FROM service v WHERE v.settings_id = ${row.id} AND ${ofCustomers(request, 'v.customer_id')} LIMIT 1`) !==
+      undefined,
+);
+
 /** What the settings of a provider with machines have, and how much of it is used (services.md 2.5 "stats"). */
 function statistics(request: Request, row: SettingsRow): Record<string, number> {
   const type = request.app.catalogue.type(row.type);
   const isCloud = type.quotas.settings.length > 0;
-  const links = sql`SELECT l.id FROM service_project_link l JOIN service v ON v.id = l.service_id WHERE v.settings_id = ${row.id}`;
-  const tenants = sql`SELECT id FROM resource WHERE settings_id = ${row.id} AND ${raw("kind = 'OpenStack.Tenant'")}`;
+  const isPartial = row.shared === 1 && !seesAll(request.caller);
+  const counted = (column: string): Sql => (isPartial ? ofCustomers(request, column) : raw('TRUE'));
+  const links = sql`
+    SELECT l.id FROM service_project_link l JOIN service v ON v.id = l.service_id
+    WHERE v.settings_id = ${row.id} AND ${counted('v.customer_id')}`;
+  const tenants = sql`
+    SELECT id FROM resource
+    WHERE settings_id = ${row.id} AND ${raw("kind = 'OpenStack.Tenant'")} AND ${counted('customer_id')}`;
   return Object.fromEntries(
     names.flatMap((name) => {
-      const own = isCloud
-        ? sums(request, 'settings', sql`SELECT ${row.id}`, `openstack_${name}`)
-        : { limit: -1, usage: sums(request, 'link', links, name).usage };
-      const quota = isCloud ? sums(request, 'resource', tenants, name).limit : sums(request, 'link', links, name).limit;
+      const used = isCloud ? sums(request, 'resource', tenants, name) : sums(request, 'link', links, name);
+      const own =
+        isCloud && !isPartial
+          ? sums(request, 'settings', sql`SELECT ${row.id}`, `openstack_${name}`)
+          : { limit: -1, usage: used.usage };
       return [
         [name, own.limit],
-        [`${name}_quota`, quota],
+        [`${name}_quota`, used.limit],
         [`${name}_usage`, own.usage],
       ] as const;
     }),
@@ -67,10 +91,12 @@ const stats = (catalogue: Catalogue): Endpoint => ({
   operations: {
     GET: {
       summary: 'Answers what a provider has and how much of it is used.',
-      allowedFor: everybody.as('everybody who sees the settings').allowedFor,
+      allowedFor: statisticsReaders.allowedFor,
       output: { status: 200, shape: { type: 'object', additionalProperties: { type: 'number' } } },
+      refusals: { 403: true },
       handle: (request) => {
         const row = settings(catalogue).find(request);
+        statisticsReaders.demand(request, row);
         return json(request.app.catalogue.type(row.type).quotas.link.length === 0 ? {} : statistics(request, row));
       },
     },

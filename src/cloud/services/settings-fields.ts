@@ -92,6 +92,11 @@ const certificate: WritableField<UploadedFile | null | undefined, false> = {
 
 const schemes = /^(https?:\/\/[^/\s?#]+|simulator:\/\/)/i;
 
+const hasCredentials = (address: string): boolean => {
+  const { password, username } = new URL(address);
+  return username !== '' || password !== '';
+};
+
 /** The address of the backend; empty counts as null: the simulator. */
 const backendUrl = refine(
   nullableText({ max: 200, type: 'url', shownIf: toCredentialReaders }),
@@ -99,6 +104,8 @@ const backendUrl = refine(
     const isSimulated = address === null || /^simulator:/i.test(address);
     const isValid = address === null || (schemes.test(address) && (isSimulated || urlOf(address) !== undefined));
     if (!isValid || (isSimulated && !request.config.simulator_enabled)) throw new FieldError([messages.url]);
+    // What stands in an address is shown, logged and told in errors.
+    if (!isSimulated && hasCredentials(address)) throw new FieldError(['Enter the credentials in their own fields.']);
   },
 );
 

@@ -1,5 +1,5 @@
 import { createQuotas } from '../../activity/quotas/usage.ts';
-import { scopeParameter } from '../../activity/scopes/resolve.ts';
+import { soughtScope } from '../../activity/scopes/resolve.ts';
 import { newUuid } from '../../kernel/access/app.ts';
 import { isStaff } from '../../kernel/access/caller.ts';
 import type { Request } from '../../kernel/access/request.ts';
@@ -75,8 +75,9 @@ export const settings = memoised((catalogue: Catalogue) =>
         type: 'link',
         help: 'Link of the resource that hosts the backend.',
         condition: (request) => {
-          const scope = scopeParameter(request);
-          return scope && (scope.kind === 'resource' ? sql`st.scope_id = ${scope.id}` : raw('FALSE'));
+          const scope = soughtScope(request);
+          if (scope === undefined) return undefined;
+          return scope !== 'unknown' && scope.kind === 'resource' ? sql`st.scope_id = ${scope.id}` : raw('FALSE');
         },
       },
     },
@@ -113,7 +114,7 @@ export const settings = memoised((catalogue: Catalogue) =>
       right: settingsWriters,
       check: (request, values, row) => {
         rejectMissingCredentials(request, row.type, values, row);
-        rejectForeignSecrets(catalogue, values, row);
+        rejectForeignSecrets(request, values, row);
         rejectSwitch(request, values, row);
       },
       run: (request, row, values) => {
@@ -242,14 +243,20 @@ export function rejectMissingCredentials(
   if (Object.keys(missing).length > 0) throw invalid(missing);
 }
 
-/** Secrets do not follow to another host: whoever changes it must know them (services.md 2.5). */
-function rejectForeignSecrets(catalogue: Catalogue, values: SettingsValues, row: SettingsRow): void {
-  if (values.backend_url === undefined || hostOf(values.backend_url) === hostOf(row.backend_url)) return;
+/**
+ * Secrets do not follow to another origin, nor behind a certificate that somebody else vouches for: whoever changes that must
+ * know them (services.md 2.5).
+ */
+function rejectForeignSecrets({ app, caller }: Request, values: SettingsValues, row: SettingsRow): void {
+  const isMoved = values.backend_url !== undefined && originOf(values.backend_url) !== originOf(row.backend_url);
+  const hasOtherAnchor =
+    values.certificate instanceof UploadedFile || (values.certificate === null && row.certificate !== null);
+  if (!isMoved && !(hasOtherAnchor && !caller.isStaff)) return;
   const given: Readonly<Record<string, unknown>> = values;
   const options: Readonly<Record<string, unknown>> = JSON.parse(row.options);
   const stored = [
     ...(['password', 'token', 'certificate'] as const).filter((name) => row[name] !== null),
-    ...(catalogue.type(row.type).secretOptions ?? []).filter((name) => options[name] !== undefined),
+    ...(app.catalogue.type(row.type).secretOptions ?? []).filter((name) => options[name] !== undefined),
   ];
   const names = stored.filter((name) => {
     const value = given[name];
@@ -261,7 +268,7 @@ function rejectForeignSecrets(catalogue: Catalogue, values: SettingsValues, row:
   );
 }
 
-const hostOf = (url: string | null): string => (url === null || isSimulated(url) ? '' : new URL(url).host);
+const originOf = (url: string | null): string => (url === null || isSimulated(url) ? '' : new URL(url).origin);
 
 /** Resources of the simulator are not the provider's, nor the other way round. */
 function rejectSwitch({ db }: Request, values: SettingsValues, row: SettingsRow): void {

@@ -4,7 +4,7 @@ import type { KeyKind } from '../http/router.ts';
 import type { Field, Fields } from './field.ts';
 import type { Filters } from './filter.ts';
 import type { JsonSchema } from './json-schema.ts';
-import { isWritable, type Purpose } from './validate.ts';
+import { isDemanded, isWritable, type Purpose } from './validate.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -127,7 +127,8 @@ function describeField(name: string, field: Field, request: Request, purpose: Pu
   const writable = isWritable(field, request, purpose);
   return {
     type: field.type,
-    required: writable && (field.input?.required ?? false),
+    required:
+      writable && field.input !== undefined && isDemanded(field.input, purpose === 'change' ? 'replace' : purpose),
     read_only: !writable,
     label: field.label ?? labelOf(name),
     ...(field.help === undefined ? {} : { help_text: field.help }),

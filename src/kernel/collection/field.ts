@@ -42,6 +42,10 @@ export interface Input<T, Required extends boolean = boolean> {
   readonly shape?: JsonSchema | undefined;
   readonly nullable: boolean;
   readonly required: Required;
+  /** Whether PUT does without it. */
+  readonly isKept?: boolean;
+  /** What is told when it is missing; default: the usual text. */
+  readonly missing?: string;
   readonly create: boolean;
   readonly update: boolean | ((caller: Caller) => boolean);
   /**
@@ -227,6 +231,12 @@ export const wrapInput = <T, Q extends boolean>(
   input: Input<T, Q>,
   parseWith: (parse: Input<T>['parse']) => Input<T>['parse'],
 ): Input<T, Q> => ({ ...input, parse: parseWith(input.parse) });
+
+/** The same field that PUT does without; `missing` is told when creation comes without it. */
+export const requiredOnCreation = <T>(field: WritableField<T, true>, missing: string): WritableField<T, true> => ({
+  ...field,
+  input: { ...field.input, isKept: true, missing },
+});
 
 /** The same field that bodies need not bring. */
 export const optional = <T>(field: WritableField<T>): WritableField<T, false> => ({

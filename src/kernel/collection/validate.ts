@@ -23,6 +23,12 @@ export function isWritable(field: Field, request: Request, purpose: Purpose): bo
   return typeof input.update === 'function' ? input.update(request.caller) : input.update;
 }
 
+/** Whether a body for this purpose must bring a field. */
+export const isDemanded = (
+  { isKept = false, required }: Pick<Input<unknown>, 'isKept' | 'required'>,
+  purpose: Purpose,
+): boolean => required && (purpose === 'create' || (purpose === 'replace' && !isKept));
+
 /** The table in which unique values are, and the row that may keep its own. */
 export interface Unique {
   readonly table: string;
@@ -56,7 +62,7 @@ export function validate(
       demandFew(values[name]);
       const given = formValue(field, values[name], form);
       if (given === undefined) {
-        if (input.required && purpose !== 'change') throw new FieldError([messages.required]);
+        if (isDemanded(input, purpose)) throw new FieldError([input.missing ?? messages.required]);
         continue;
       }
       const value = input.parse(given, request, form);

@@ -256,7 +256,14 @@ const secretSettings: ReadonlySet<SettingName> = new Set([
 export function printSetting(name: SettingName, value: unknown): string {
   if (value === null || (Array.isArray(value) && value.length === 0)) return '';
   if (secretSettings.has(name)) return '********';
-  if (name === 'smtp_url') return String(value).replace(/^(\w+:\/\/[^:@/]*):[^@/]*@/, '$1:********@');
+  return withoutCredentials(printed(name, value));
+}
+
+/** A text with stars for the user and password in each URL; the password may hold any character but the end of its host. */
+const withoutCredentials = (text: string): string =>
+  text.replace(/([a-z][a-z0-9+.-]*:\/\/)[^\s/?#,|"]*@/gi, '$1********@');
+
+function printed(name: SettingName, value: unknown): string {
   if (Array.isArray(value))
     return value.map((item) => (typeof item === 'object' ? `${item.url}|${item.cert_file}` : item)).join(',');
   if (typeof value === 'object') return JSON.stringify(value);

@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import * as assert from 'uvu/assert';
 import { byStaff, type Client, type Json } from '../../support/fixture.ts';
 import { everybody, personas } from '../../support/personas.ts';
@@ -53,6 +54,47 @@ const updated = async () => [
     },
   },
 ];
+
+/** The same image that says to have so many pixels on each side. */
+const sized: Readonly<Record<string, (side: number) => Buffer>> = {
+  'image/png': (side) => {
+    const content = Buffer.from(png);
+    content.writeUInt32BE(side, 16);
+    content.writeUInt32BE(side, 20);
+    content.writeUInt32BE(crc32(content.subarray(12, 29)), 29);
+    return content;
+  },
+  'image/jpeg': (side) => {
+    const content = Buffer.from(images['image/jpeg'] as Buffer);
+    // Behind the length of the frame's segment and the depth of its samples.
+    const frame = content.indexOf(Buffer.of(0x00, 0x0b, 0x08));
+    content.writeUInt16BE(side, frame + 3);
+    content.writeUInt16BE(side, frame + 5);
+    return content;
+  },
+  'image/gif': (side) => {
+    const content = Buffer.from(images['image/gif'] as Buffer);
+    content.writeUInt16LE(side, 6);
+    content.writeUInt16LE(side, 8);
+    return content;
+  },
+  'image/webp': (side) => {
+    const content = Buffer.from(images['image/webp'] as Buffer);
+    content.writeUInt16LE(side, 26);
+    content.writeUInt16LE(side, 28);
+    return content;
+  },
+};
+
+for (const [type, ofSide] of Object.entries(sized)) {
+  test(`a ${type} of more than 4,096 pixels on a side is refused`, async () => {
+    assert.is((await put(ofSide(4096))).status, 200);
+    for (const side of [4097, 0x3fff]) {
+      const { body, status } = await put(ofSide(side));
+      assert.equal([status, body], [400, notAnImage], String(side));
+    }
+  });
+}
 
 for (const [type, content] of Object.entries(images)) {
   test(`a ${type} is stored by PUT and answered byte for byte with its type`, async () => {

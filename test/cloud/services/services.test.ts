@@ -109,7 +109,8 @@ test('a service is found under the path of its type alone; the summary takes no 
 });
 
 test('name, customer, and settings or credentials are needed', async () => {
-  assert.equal(await refusal({ simulator_seed: 1 }), [400, { customer: required }]);
+  const unnamed = { name: ['Name cannot be empty'] };
+  assert.equal(await refusal({ simulator_seed: 1 }), [400, { ...unnamed, customer: required }], 'all at once');
   assert.equal(await refusal({ customer: people.customer.url, simulator_seed: 1 }), [
     400,
     { name: ['Name cannot be empty'] },

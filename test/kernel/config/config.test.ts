@@ -251,7 +251,24 @@ config('credentials are printed as stars, and nothing where there are none', () 
       printSetting('smtp_url', 'smtp://mail.example'),
       printSetting('encryption_keys', []),
     ],
-    ['********', '********', 'smtps://me:********@mail.example:465', 'smtp://mail.example', ''],
+    ['********', '********', 'smtps://********@mail.example:465', 'smtp://mail.example', ''],
+  );
+});
+
+config('no setting is printed with the credentials in its URLs', () => {
+  assert.is(
+    printSetting('smtp_url', 'smtps://mailer:p:a@ss@mail.example.com:465'),
+    'smtps://********@mail.example.com:465',
+  );
+  assert.is(printSetting('smtp_url', 'smtp://token@mail.example.com'), 'smtp://********@mail.example.com');
+  assert.is(printSetting('base_url', 'https://user:pass@example.com/a@b'), 'https://********@example.com/a@b');
+  assert.is(
+    printSetting('saml_idp_metadata_urls', [{ url: 'https://u:p@idp.example.com/m', cert_file: '/etc/idp.pem' }]),
+    'https://********@idp.example.com/m|/etc/idp.pem',
+  );
+  assert.is(
+    printSetting('allowed_origins', ['https://a.example.com', 'https://u@b.example.com']),
+    'https://a.example.com,https://********@b.example.com',
   );
 });
 

@@ -147,7 +147,7 @@ async function checkRequired(method: string, url: string, fields: Json, who: str
   if (!fields || Object.keys(fields).length === 0) return;
   const { body } = await place.clients.ST.send(method, url, {});
   const isMissing = (name: string): boolean =>
-    /^(This field is required|No file was submitted)\.$/.test(String(body?.[name]));
+    /^(This field is required\.|No file was submitted\.|Name cannot be empty)$/.test(String(body?.[name]));
   assert.equal(
     Object.keys(body ?? {})
       .filter(isMissing)

@@ -2,6 +2,8 @@ import type { Request } from '../../../kernel/access/request.ts';
 import { messages, type NewValues, objectShape } from '../../../kernel/collection/field.ts';
 import type { JsonSchema } from '../../../kernel/collection/json-schema.ts';
 import { computedValue } from '../../../kernel/collection/representation.ts';
+import type { Database } from '../../../kernel/db/database.ts';
+import { sql } from '../../../kernel/db/sql.ts';
 import { invalid } from '../../../kernel/http/error.ts';
 import type { ResourceRow } from '../../catalogue/resource-row.ts';
 import { type ActionPlan, resourceAction, resourceKind } from '../../catalogue/type.ts';
@@ -51,16 +53,18 @@ function isNetwork(cidr: string): boolean {
 }
 
 function parseRule(item: Item): NewRule {
-  const given = item.protocol ?? '';
+  const { protocol: given } = item;
+  if (given === undefined || given === null) throw itemError('protocol', messages.required);
   const protocol = protocols.find((known) => known === given);
   if (protocol === undefined) throw itemError('protocol', messages.choice(given));
   const needsPorts = protocol === 'tcp' || protocol === 'udp';
   const from = port(item.from_port, 'from_port', needsPorts ? undefined : -1);
   const to = port(item.to_port, 'to_port', needsPorts ? undefined : -1);
   if (!isRange(protocol, from, to)) throw badRange;
-  const cidr = typeof item.cidr === 'string' && item.cidr.trim() !== '' ? item.cidr.trim() : (item.cidr ?? anywhere);
-  if (typeof cidr !== 'string' || !isNetwork(cidr || anywhere)) throw itemError('cidr', 'Enter a valid IPv4 CIDR.');
-  return { protocol, from_port: from, to_port: to, cidr: cidr || anywhere };
+  if (item.cidr === undefined || item.cidr === null) throw itemError('cidr', messages.required);
+  const cidr = typeof item.cidr === 'string' ? item.cidr.trim() : '';
+  if (!isNetwork(cidr)) throw itemError('cidr', 'Enter a valid IPv4 CIDR.');
+  return { protocol, from_port: from, to_port: to, cidr };
 }
 
 const ruleMembers: Readonly<Record<string, JsonSchema>> = {
@@ -82,6 +86,7 @@ export const rulesField = itemList({
   accepts: {
     type: 'object',
     properties: ruleMembers,
+    required: ['protocol', 'cidr'],
     examples: [{ protocol: 'tcp', from_port: 443, to_port: 443, cidr: anywhere }],
   },
   item: parseRule,
@@ -127,6 +132,13 @@ export function rejectDefaultName(name: string | undefined): void {
 const rulesOf = (group: Pick<ResourceRow, 'details'>): readonly Rule[] =>
   detailOf<readonly Rule[]>(group, 'rules') ?? [];
 
+/** Whether an instance of the same settings has the group. */
+const isInUse = (db: Database, { backend_id: id, settings_id: settings }: ResourceRow): boolean =>
+  id !== '' &&
+  db.value(sql`
+    SELECT 1 FROM resource r, json_each(r.details, '$.security_groups') g
+    WHERE r.settings_id = ${settings} AND r.kind = 'OpenStack.Instance' AND g.value = ${id} LIMIT 1`) !== undefined;
+
 const setRulesFields = { rules: rulesField };
 
 function acceptRules(_request: Request, group: ResourceRow, values: NewValues<typeof setRulesFields>): ActionPlan {
@@ -150,6 +162,8 @@ export const securityGroup = resourceKind({
   filters: tenantFilters,
   isCreatable: false,
   checkUpdate: (_request, _group, { name }) => rejectDefaultName(name),
+  deletionRefusalReason: ({ db }, group) =>
+    isInUse(db, group) ? 'Cannot delete security group that is in use.' : undefined,
   quotaDeltas: (group) => ({ parent: { security_group_count: 1, security_group_rule_count: rulesOf(group).length } }),
   actions: [
     resourceAction({

@@ -213,7 +213,12 @@ test('set_rules that fails gives its rules back', async () => {
   const before = await counted();
   const ssh = await first(cloud, 'openstack-security-groups/?name_exact=ssh');
   await failing('set_rules');
-  await act(cloud, ssh, 'set_rules', { rules: [{ protocol: 'tcp', from_port: 1, to_port: 2 }, { protocol: '' }] });
+  await act(cloud, ssh, 'set_rules', {
+    rules: [
+      { protocol: 'tcp', from_port: 1, to_port: 2, cidr: '0.0.0.0/0' },
+      { protocol: '', cidr: '0.0.0.0/0' },
+    ],
+  });
   const { rules, state } = await present(cloud, ssh);
   assert.equal([state, rules.length, await counted()], ['Erred', 1, before]);
   await failing('');

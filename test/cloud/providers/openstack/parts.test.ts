@@ -49,7 +49,7 @@ test('set_rules replaces all rules and counts them', async () => {
   const web = await group(cloud, 'web');
   const rules = [
     { protocol: '', cidr: '10.0.0.0/8' },
-    { protocol: 'icmp', from_port: 8, to_port: 0 },
+    { protocol: 'icmp', from_port: 8, to_port: 0, cidr: '0.0.0.0/0' },
     { protocol: 'udp', from_port: 53, to_port: 53, cidr: '192.168.0.0/16' },
   ];
   assert.equal(await act(cloud, web, 'set_rules', { rules }), [
@@ -69,7 +69,14 @@ test('a rule has a protocol, a range of ports that suits it, and an IPv4 network
   const ssh = await group(cloud, 'ssh');
   const range = { non_field_errors: ['Invalid port range.'] };
   const network = { cidr: ['Enter a valid IPv4 CIDR.'] };
+  const required = ['This field is required.'];
   const cases: [Json, Json][] = [
+    [{}, { protocol: required }],
+    [{ from_port: -1, to_port: -1, cidr: '0.0.0.0/0' }, { protocol: required }],
+    [{ protocol: null, cidr: '0.0.0.0/0' }, { protocol: required }],
+    [{ protocol: '' }, { cidr: required }],
+    [{ protocol: '', cidr: null }, { cidr: required }],
+    [{ protocol: '', cidr: '' }, network],
     [{ protocol: 'tcp' }, range],
     [{ protocol: 'tcp', from_port: 0, to_port: 80 }, range],
     [{ protocol: 'udp', from_port: 80, to_port: 65536 }, range],
@@ -83,7 +90,7 @@ test('a rule has a protocol, a range of ports that suits it, and an IPv4 network
     [{ protocol: 'tcp', from_port: 1, to_port: 1, cidr: '10.0.0.0/33' }, network],
     [{ protocol: 'tcp', from_port: 1, to_port: 1, cidr: '2001:db8::/32' }, network],
   ];
-  const good = { protocol: 'tcp', from_port: 22, to_port: 22 };
+  const good = { protocol: 'tcp', from_port: 22, to_port: 22, cidr: '0.0.0.0/0' };
   const refused = await post(cloud, `${ssh.url}set_rules/`, { rules: [good, ...cases.map(([rule]) => rule)] });
   assert.equal(refused, [400, { rules: [{}, ...cases.map(([, error]) => error)] }]);
   assert.equal(await post(cloud, `${ssh.url}set_rules/`, {}), [400, { rules: ['This field is required.'] }]);
@@ -94,7 +101,12 @@ test('a rule has a protocol, a range of ports that suits it, and an IPv4 network
 });
 
 test('a tenant holds only so many rules', async () => {
-  const rules = Array.from({ length: 101 }, (_, i) => ({ protocol: 'tcp', from_port: i + 1, to_port: i + 1 }));
+  const rules = Array.from({ length: 101 }, (_, i) => ({
+    protocol: 'tcp',
+    from_port: i + 1,
+    to_port: i + 1,
+    cidr: '0.0.0.0/0',
+  }));
   const [status, { detail }] = await post(cloud, `${(await group(cloud, 'ssh')).url}set_rules/`, { rules });
   assert.equal(
     [status, detail],
@@ -226,6 +238,19 @@ test('rights are those of resources', async () => {
   ] as [Part, number][]) {
     assert.is((await cloud.people.clients[part].patch(ping.url, { name: 'ping' })).status, status, part);
   }
+});
+
+test('a group that an instance has is not deleted', async () => {
+  const ssh = await group(cloud, 'ssh');
+  const web = await instance(cloud, { security_groups: [{ url: ssh.url }] });
+  assert.equal(await destroy(cloud, ssh), [409, { detail: 'Cannot delete security group that is in use.' }]);
+  await act(cloud, web, 'stop');
+  assert.is((await destroy(cloud, web))[0], 202);
+  const free = await group(cloud, 'ping');
+  assert.is((await destroy(cloud, free))[0], 202);
+  const { body } = await cloud.fixture.staff.get('/api/openstack-security-groups/?name=ssh');
+  assert.is(body.length, 1);
+  cloud.fixture.events();
 });
 
 test.run();

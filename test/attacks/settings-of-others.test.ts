@@ -1,0 +1,211 @@
+/** Secrets of provider accounts stay where they are, and shared accounts tell strangers nothing (services.md 2.4, 2.5). */
+import * as assert from 'uvu/assert';
+import type { Answer, Json } from '../support/fixture.ts';
+import { everybody, type Personas, personas } from '../support/personas.ts';
+import { simulatedService, work } from '../support/simulated.ts';
+import { suiteWithServerPerTest } from '../support/suite.ts';
+
+const { test: others, fixture } = suiteWithServerPerTest('settings of others');
+let people: Personas;
+
+others.before.each(async () => {
+  people = await personas(fixture);
+});
+
+const again = ['Credentials must be given again when the backend changes.'];
+const forbidden = { detail: 'You do not have permission to perform this action.' };
+
+/** An account of the owner with a token, at an address. */
+async function account(backendUrl: string, fields = {}): Promise<Json> {
+  const { body, status } = await people.clients.owner.post('/api/service-settings/', {
+    name: 'Droplets',
+    type: 'DigitalOcean',
+    customer: people.customer.url,
+    backend_url: backendUrl,
+    token: 'secret of the account',
+    ...fields,
+  });
+  assert.is(status, 201, JSON.stringify(body));
+  return body;
+}
+
+/** A certificate as somebody uploads it. */
+function withCertificate(
+  url: string,
+  by: 'owner' | 'staff',
+  fields: Record<string, string> = {},
+): Promise<Answer<Json>> {
+  const form = new FormData();
+  form.set(
+    'certificate',
+    new Blob(['-----BEGIN CERTIFICATE-----\n'], { type: 'application/x-pem-file' }),
+    'anchor.pem',
+  );
+  for (const [name, value] of Object.entries(fields)) form.set(name, value);
+  return people.clients[by].send('PATCH', url, form);
+}
+
+others('stored secrets are not sent to another scheme, host or port without being given again', async () => {
+  for (const client of [people.clients.owner, fixture.staff]) {
+    const { url } = await account('https://vendor.example.com/v2');
+    for (const moved of [
+      'http://vendor.example.com/other',
+      'https://vendor.example.com:8443/v2',
+      'https://evil.example.com/v2',
+    ]) {
+      const { body, status } = await client.patch(url, { backend_url: moved });
+      assert.equal([status, body], [400, { token: again }], moved);
+      assert.equal((await client.patch(url, { backend_url: moved, token: '********' })).body, { token: again });
+    }
+    for (const same of ['https://vendor.example.com:443/v3', 'https://VENDOR.example.com/'])
+      assert.is((await client.patch(url, { backend_url: same })).status, 200, same);
+    const given = await client.patch(url, { backend_url: 'http://vendor.example.com/', token: 'known to the caller' });
+    assert.is(given.status, 200);
+  }
+});
+
+others('nor behind a certificate that others than staff vouch for', async () => {
+  const { url } = await account('https://vendor.example.com/v2');
+  const { body, status } = await withCertificate(url, 'owner');
+  assert.equal([status, body], [400, { token: again }]);
+  assert.is((await withCertificate(url, 'owner', { token: 'known to the caller' })).status, 200);
+  assert.is((await withCertificate(url, 'staff')).status, 200, 'staff may');
+  const cleared = await people.clients.owner.patch(url, { certificate: null });
+  assert.equal([cleared.status, cleared.body], [400, { token: again }]);
+  assert.is((await people.clients.owner.patch(url, { name: 'Renamed' })).status, 200, 'what does not touch it goes on');
+});
+
+others('credentials in an address are refused, with the field they belong to', async () => {
+  const refused = { backend_url: ['Enter the credentials in their own fields.'] };
+  for (const backend_url of ['https://user:password@vendor.example.com/', 'https://token@vendor.example.com/v2']) {
+    const made = await people.clients.owner.post('/api/service-settings/', {
+      name: 'Droplets',
+      type: 'DigitalOcean',
+      customer: people.customer.url,
+      backend_url,
+      token: 'x',
+    });
+    assert.equal([made.status, made.body], [400, refused], backend_url);
+    const service = await people.clients.owner.post('/api/digitalocean/', {
+      name: 'Droplets',
+      customer: people.customer.url,
+      backend_url,
+      token: 'x',
+    });
+    assert.equal([service.status, service.body], [400, refused], backend_url);
+  }
+  const { url } = await account('https://vendor.example.com/v2');
+  const changed = await people.clients.owner.patch(url, { backend_url: 'https://a:b@vendor.example.com/', token: 'x' });
+  assert.equal(changed.body, refused);
+});
+
+/** Shared OpenStack settings with a tenant in the project of the cast. */
+async function shared(): Promise<Json> {
+  const { body } = await fixture.staff.post('/api/service-settings/', {
+    name: 'Public',
+    type: 'OpenStack',
+    shared: true,
+    simulator_latency: '0',
+    external_network_id: 'public-net',
+  });
+  await work(fixture);
+  const [link] = (await fixture.staff.get(`/api/openstack-service-project-link/?project_uuid=${people.project.uuid}`))
+    .body;
+  const tenant = await fixture.staff.post('/api/openstack-tenants/', { service_project_link: link.url, name: 'Lab' });
+  assert.is(tenant.status, 201, JSON.stringify(tenant.body));
+  await work(fixture);
+  return body;
+}
+
+others(
+  'of the use of shared settings, customers learn their own, strangers and members of projects nothing',
+  async () => {
+    const { url } = await shared();
+    const other = await fixture.customer('Bob');
+    await fixture.grant(other, await fixture.user('bob'), 'support');
+    const answers = await everybody(people, async (client) => {
+      const { body, status } = await client.get(`${url}stats/`);
+      return [status, status === 200 ? Object.values(body) : body];
+    });
+    const own = [200, [-1, 20, 0, -1, 51_200, 0, -1, 1_024_000, 0]];
+    const all = [200, answers.staff[1]];
+    assert.equal(answers, {
+      staff: all,
+      support: all,
+      owner: own,
+      helper: own,
+      manager: [403, forbidden],
+      admin: [403, forbidden],
+      observer: [403, forbidden],
+      stranger: [403, forbidden],
+    });
+    assert.ok((answers.staff[1] as number[])[0] !== -1, 'staff see what the provider has');
+    const bobs = await fixture.as('bob').get(`${url}stats/`);
+    assert.equal([bobs.status, Object.values(bobs.body)], [200, [-1, -1, 0, -1, -1, 0, -1, -1, 0]]);
+  },
+);
+
+others('alerts about shared settings and their quotas are for staff and support', async () => {
+  const settings = await shared();
+  const quota = settings.quotas[0] ?? (await fixture.staff.get(settings.url)).body.quotas[0];
+  const urls = [];
+  for (const scope of [settings.url, quota.url]) {
+    const { body, status } = await fixture.staff.post('/api/alerts/', {
+      scope,
+      alert_type: 'full',
+      severity: 'Error',
+      message: 'Nothing is left',
+    });
+    if (scope === settings.url) assert.is(status, 201, JSON.stringify(body));
+    if (status === 201) urls.push(body.url);
+  }
+  for (const url of urls) {
+    const statuses = await everybody(people, async (client) => (await client.get(url)).status);
+    assert.equal(statuses, {
+      staff: 200,
+      support: 200,
+      owner: 404,
+      helper: 404,
+      manager: 404,
+      admin: 404,
+      observer: 404,
+      stranger: 404,
+    });
+    const { body, status } = await people.clients.stranger.post(`${url}acknowledge/`);
+    assert.equal([status, body], [404, { detail: 'Not found.' }]);
+  }
+  assert.equal((await people.clients.owner.get('/api/alerts/')).body, []);
+});
+
+others(
+  'the filter by host answers nothing for what is unknown or invisible, and refuses what is no object',
+  async () => {
+    const own = await simulatedService(fixture, 'openstack', people, { external_network_id: 'public-net' });
+    const { body: tenant } = await fixture.staff.post('/api/openstack-tenants/', {
+      service_project_link: own.link.url,
+      name: 'Lab',
+    });
+    await work(fixture);
+    const { body: hosted } = await fixture.staff.post('/api/service-settings/', {
+      name: 'Hosted',
+      type: 'JIRA',
+      scope: tenant.url,
+      shared: true,
+    });
+    const list = async (scope: string, client = fixture.staff): Promise<unknown[]> => {
+      const { body, status } = await client.get(`/api/service-settings/?scope=${encodeURIComponent(scope)}`);
+      return [status, Array.isArray(body) ? body.map(({ name }: Json) => name) : body];
+    };
+    assert.is(hosted.scope, tenant.url, JSON.stringify(hosted));
+    assert.equal(await list(tenant.url), [200, ['Hosted']]);
+    assert.equal(await list(tenant.url, people.clients.stranger), [200, []], 'invisible');
+    const unknown = tenant.url.replace(tenant.uuid, '0'.repeat(32));
+    assert.equal(await list(unknown), [200, []]);
+    assert.equal(await list(`${fixture.url}/api/nothing/${'0'.repeat(32)}/`), [
+      400,
+      { scope: [`Can't restore object from url: ${fixture.url}/api/nothing/${'0'.repeat(32)}/`] },
+    ]);
+  },
+);
+
+others.run();
