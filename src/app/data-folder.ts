@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync, statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { countryName } from '../accounts/customers/countries.ts';
 import { initialPasswordFile } from '../accounts/session/initial-password.ts';
@@ -7,6 +7,7 @@ import type { Config } from '../kernel/config/config.ts';
 import { Database } from '../kernel/db/database.ts';
 import { takeLock } from '../kernel/db/lock.ts';
 import { migrate, requireCurrent } from '../kernel/db/migrate.ts';
+import type { StorageReport } from '../kernel/db/storage-report.ts';
 import type { Log } from '../kernel/log.ts';
 import { type Addon, sqliteAddon } from '../kernel/native/native.ts';
 import { errorOf } from '../kernel/present.ts';
@@ -53,6 +54,36 @@ export function lockFolder(folder: string, addon: Addon | undefined): () => void
   return takeLock(join(folder, 'serve.lock'), `another server uses the data folder ${folder}`, addon);
 }
 
+/** Bytes that the write-ahead log and what is moved from it into the file may need at once. */
+const neededRoom = 100_000_000;
+/** Milliseconds between two lines of the log that say the same. */
+const silence = 60_000;
+
+/** Tells the operator what becomes of the storage; that nothing can be stored, once a minute. */
+function storageReport(folder: string | undefined, log: Log): StorageReport {
+  let told = Number.NEGATIVE_INFINITY;
+  return {
+    mended: (message) => log.warn(message),
+    failed: (error) => {
+      if (performance.now() - told < silence) return;
+      told = performance.now();
+      const { bavail, bsize } = folder === undefined ? { bavail: 0, bsize: 0 } : statfsSync(folder);
+      const room = { folder, free_bytes: bavail * bsize, needed_bytes: neededRoom };
+      log.error(
+        { err: error, ...(error.reason === 'full' && room) },
+        'nothing can be stored: requests that write are refused, deliveries and jobs wait',
+      );
+    },
+    lost: (error) => {
+      log.fatal({ err: error }, 'nothing can be stored safely');
+      // Nobody catches it: the process ends.
+      setImmediate(() => {
+        throw error;
+      });
+    },
+  };
+}
+
 /** What the data is opened for: to serve it, for a command beside or before that, or to examine it as it is. */
 export type Purpose = 'serve' | 'command' | 'examine';
 
@@ -72,16 +103,7 @@ export function openData(
   const file = folder === undefined ? ':memory:' : join(folder, databaseFile);
   try {
     if (folder !== undefined) rejectRemains(folder);
-    const db = Database.open(file, addon, {
-      mended: (message) => log.warn(message),
-      lost: (error) => {
-        log.fatal({ err: error }, 'nothing can be stored safely');
-        // Nobody catches it: the process ends.
-        setImmediate(() => {
-          throw error;
-        });
-      },
-    });
+    const db = Database.open(file, addon, storageReport(folder, log));
     db.define('country_name', countryName);
     if (purpose === 'examine') requireCurrent(db);
     else migrate(db);

@@ -1,11 +1,13 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { App } from '../kernel/access/app.ts';
 import { Request } from '../kernel/access/request.ts';
 import { authenticate } from '../kernel/access/tokens.ts';
 import { allowed, type Endpoint, isMethod, metadata, type Operation } from '../kernel/collection/endpoint.ts';
 import type { Database } from '../kernel/db/database.ts';
 import { QueryCache } from '../kernel/db/query-cache.ts';
+import { StorageError } from '../kernel/db/storage-error.ts';
 import { CompressedForms } from '../kernel/http/encoding.ts';
-import { HttpError, notFound } from '../kernel/http/error.ts';
+import { HttpError, notFound, outOfStorage, writerBusy } from '../kernel/http/error.ts';
 import type { Answer } from '../kernel/http/exchange.ts';
 import type { Admission } from '../kernel/http/http-server.ts';
 import type { IncomingRequest } from '../kernel/http/incoming-request.ts';
@@ -25,7 +27,13 @@ const openBodyBytes = 64 * 1024;
 export interface Dispatcher {
   admit(incoming: IncomingRequest): Admission | Answer;
   answer(incoming: IncomingRequest): Answer | Promise<Answer>;
+  /** What is said when what was answered could not be saved: what reads is read again. */
+  unsaved(incoming: IncomingRequest, error: unknown): Answer;
 }
+
+/** How long, in milliseconds, a request waits for another process that writes, and between two attempts. */
+const patience = 10_000;
+const pause = 20;
 
 /** The way of a request: due changes, route, caller, handler; errors become replies (core.md 1.2). */
 export function dispatcher(app: App, router: Router<Endpoint>): Dispatcher {
@@ -57,17 +65,31 @@ export function dispatcher(app: App, router: Router<Endpoint>): Dispatcher {
     },
     answer: (incoming) => {
       const course = begin(incoming);
-      try {
+      return course.patiently(() => {
         const { endpoint, request } = course.enter();
         if (incoming.method === 'OPTIONS') return course.answer(metadata(endpoint, request));
         const operation = course.operation();
         if (!operation.prepare && !incoming.isMultipart) return course.answer(perform(operation, request, undefined));
         // What had to wait is looked at anew: meanwhile its token may have been revoked, or a role may have ended.
-        return prepare(operation, request)
-          .then((prepared) => course.answer(perform(operation, course.enter().request, prepared)))
-          .catch((error: unknown) => course.refuse(error));
-      } catch (error) {
+        return prepare(operation, request).then(
+          (prepared) => course.patiently(() => course.answer(perform(operation, course.enter().request, prepared))),
+          (error: unknown) => course.refuse(error),
+        );
+      });
+    },
+    unsaved: (incoming, error) => {
+      const course = begin(incoming);
+      if (!(error instanceof StorageError) || !['GET', 'HEAD', 'OPTIONS'].includes(incoming.method))
         return course.refuse(error);
+      try {
+        return app.db.trial(() => {
+          const { endpoint, request } = course.enter();
+          if (incoming.method === 'OPTIONS') return course.answer(metadata(endpoint, request));
+          const operation = course.operation();
+          return operation.prepare ? course.refuse(error) : course.answer(perform(operation, request, undefined));
+        });
+      } catch (failure) {
+        return course.refuse(failure);
       }
     },
   };
@@ -122,8 +144,21 @@ class Course {
     return { reply, allow: this.allow, route: this.route, hidesPath: this.hidesPath, caller: this.caller };
   }
 
+  /** Tries again while another process writes, outside of the turn, so that nobody else waits. */
+  patiently(work: () => Answer | Promise<Answer>, until = performance.now() + patience): Answer | Promise<Answer> {
+    try {
+      return work();
+    } catch (error) {
+      if (!(error instanceof StorageError) || error.reason !== 'busy' || performance.now() > until)
+        return this.refuse(error);
+      return sleep(pause).then(() => this.patiently(work, until));
+    }
+  }
+
   /** What an error comes to. */
   refuse(error: unknown): Answer {
+    if (error instanceof StorageError && error.reason !== 'broken')
+      return this.refuse(error.reason === 'full' ? outOfStorage() : writerBusy());
     if (error instanceof HttpError) return this.answer(json(error.body, error.status, error.headers));
     const { id } = this.incoming;
     this.app.log.error({ request: id, route: this.route, err: error }, 'internal error');

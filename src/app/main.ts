@@ -143,9 +143,13 @@ async function printToken({ config, words }: Arguments): Promise<void> {
 }
 
 async function fill({ config, flags }: Arguments): Promise<void> {
-  await withDeployment(config, async ({ app }) => {
-    process.stdout.write(await demo(app, typeof flags.seed === 'string' ? flags.seed : undefined));
-  });
+  await withDeployment(
+    config,
+    async ({ app }) => {
+      process.stdout.write(await demo(app, typeof flags.seed === 'string' ? flags.seed : undefined));
+    },
+    'serve',
+  );
 }
 
 async function doctor({ config, flags }: Arguments): Promise<void> {

@@ -10,6 +10,7 @@ import { ProviderWorker } from '../cloud/worker/worker.ts';
 import type { App, OutboxName } from '../kernel/access/app.ts';
 import { hour } from '../kernel/clock.ts';
 import { type Config, loadConfig } from '../kernel/config/config.ts';
+import { busyTimeout } from '../kernel/db/handle.ts';
 import { HttpServer } from '../kernel/http/http-server.ts';
 import { Timer } from '../kernel/jobs/timer.ts';
 import { DeliveryWorker } from '../kernel/outbox/delivery-worker.ts';
@@ -99,6 +100,7 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
   let closing: Promise<void> | undefined;
   const closeAll = async (): Promise<void> => {
     await listener.close();
+    db.waitFor(busyTimeout);
     timer.stop();
     refresher.close();
     await worker.stop();
@@ -106,6 +108,8 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
     await closeData();
   };
   timer.start();
+  // The event loop waits for nobody.
+  db.waitFor(0);
   return {
     url: `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`,
     app,

@@ -2,7 +2,7 @@
  * Cuts the power of a server whose disk now and then fails to sync, and checks that no acknowledged write is lost. The cuts
  * are made afterwards, in the record of what was written and synced: at any moment, with any sectors of what was not synced.
  */
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -39,20 +39,8 @@ export async function losePower(
   fails = true,
 ): Promise<PowerFigures> {
   const disk = new FaultyDisk();
-  const options = ['--port', '0', '--data', disk.folder, '--native-cache', `${disk.folder}-native`];
-  const child = spawn(process.execPath, [...program, 'serve', ...options, '--log-level', 'silent'], {
-    env: { PATH: process.env.PATH, ...disk.environment },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let errors = '';
-  child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
+  const { child, token, url } = await serveOn(disk, program);
   try {
-    const [line] = (await Promise.race([once(createInterface(child.stdout), 'line'), once(child, 'close')])) as [
-      unknown,
-    ];
-    if (typeof line !== 'string') throw new Error(`The server does not start: ${errors}`);
-    const { url } = JSON.parse(line) as { url: string };
-    const token = await logIn(url, disk.folder);
     const began = disk.position;
     const written: { readonly uuid: string; readonly at: number }[] = [];
     let refused = 0;
@@ -89,6 +77,25 @@ export async function losePower(
   }
 }
 
+/** Starts a server whose data folder is on that disk. */
+export async function serveOn(
+  disk: FaultyDisk,
+  program: readonly string[],
+  words: readonly string[] = [],
+): Promise<{ child: ChildProcess; token: string; url: string; errors: () => string }> {
+  const options = ['--port', '0', '--data', disk.folder, '--native-cache', `${disk.folder}-native`, ...words];
+  const child = spawn(process.execPath, [...program, 'serve', ...options, '--log-level', 'error'], {
+    env: { PATH: process.env.PATH, ...disk.environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let errors = '';
+  child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
+  const [line] = await Promise.race([once(createInterface(child.stdout), 'line'), once(child, 'close')]);
+  if (typeof line !== 'string') throw new Error(`The server does not start: ${errors}`);
+  const { url } = JSON.parse(line);
+  return { child, token: await logIn(url, disk.folder), url, errors: () => errors };
+}
+
 /** Answers how many times syncs failed. */
 async function failNowAndThen(disk: FaultyDisk, milliseconds: number): Promise<number> {
   const end = performance.now() + milliseconds;
@@ -104,7 +111,7 @@ async function failNowAndThen(disk: FaultyDisk, milliseconds: number): Promise<n
   return windows;
 }
 
-async function post(
+export async function post(
   url: string,
   token: string,
   path: string,

@@ -14,6 +14,7 @@ import { scheduleSyncs } from '../../cloud/sync/sync.ts';
 import { removeOldFailures } from '../../kernel/access/lockout.ts';
 import { removeEndedTokens } from '../../kernel/access/tokens.ts';
 import { hour, minute, second } from '../../kernel/clock.ts';
+import { sql } from '../../kernel/db/sql.ts';
 import type { Task } from '../../kernel/jobs/timer.ts';
 
 /** A task whose run is one transaction. */
@@ -35,6 +36,13 @@ const repeatable = (name: string, every: number, run: Task['run']): Task => ({
 
 /** What a deployment does by itself. */
 export const housekeeping = ({ types }: Catalogue): readonly Task[] => [
+  {
+    name: 'see whether anything can be stored again',
+    every: second,
+    run: ({ app: { db } }) => {
+      if (db.trouble) db.write(() => db.run(sql`UPDATE deployment SET id = id`));
+    },
+  },
   task('expire roles', second, expireRoles),
   task('expire invitations', hour, expireInvitations),
   repeatable('remove mails of deleted invitations', hour, removeLeftMails),

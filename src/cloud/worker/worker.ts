@@ -1,6 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type App, type Context, systemContext } from '../../kernel/access/app.ts';
 import { minute, second } from '../../kernel/clock.ts';
 import { sql } from '../../kernel/db/sql.ts';
+import { StorageError } from '../../kernel/db/storage-error.ts';
 import { ProviderError } from '../catalogue/provider-error.ts';
 import { driverOf, driverSettings } from '../drivers/drivers.ts';
 import type { JobHandler, Store } from '../jobs/job-handler.ts';
@@ -16,6 +18,8 @@ const unavailableRetries = [1, 2, 4].map((seconds) => seconds * second);
 const limitedRetries = 5;
 const limitedWait = 10_000;
 const longestWait = 5 * 60_000;
+/** Milliseconds until the result of a call is stored again that could not be. */
+const storePause = 1000;
 /** How long, in milliseconds, a shutdown waits for calls under way. */
 const shutdownPatience = 1000;
 
@@ -31,7 +35,8 @@ export class ProviderWorker {
   /** `committed` calls back when what was written so far is safe and seen by others. */
   constructor(
     private readonly app: App,
-    private readonly committed: (callback: () => void) => void = (callback) => app.db.afterCommit(() => callback()),
+    private readonly committed: (callback: (error?: unknown) => void) => void = (callback) =>
+      app.db.afterCommit(callback),
   ) {}
 
   /** Frees what a process that is no more had claimed; an expired lease still tells that a call was made and nothing came of it. */
@@ -41,7 +46,8 @@ export class ProviderWorker {
 
   /** Starts every job that is due and finds a place. */
   tick(): void {
-    if (this.#state !== 'working') return;
+    // A call whose result cannot be stored is not made.
+    if (this.#state !== 'working' || this.app.db.trouble) return;
     const now = this.app.clock.now();
     // Some of every settings, so that one with a long queue does not hide the others; and of each kind that waits to be
     // created, so that these hide neither each other nor what is under way.
@@ -94,12 +100,14 @@ export class ProviderWorker {
     });
     this.#calls.set(job.settings_id, (this.#calls.get(job.settings_id) ?? 0) + 1);
     // The state that was entered is committed and seen before the provider is called.
-    const work = new Promise<void>((resolve) => this.committed(resolve))
+    const work = this.#committed()
       .then(() => this.#run({ ...job, started: job.started ?? now }))
       .catch((error: unknown) => {
+        // Nothing was done: the job is due as before.
+        if (error instanceof StorageError) return;
         app.log.error({ job: job.id, operation: job.operation, err: error }, 'job failed');
         const { now } = systemContext(app);
-        this.#write(() => app.db.update('job', job.id, { due: now + minute, lease: now }));
+        return this.#write(() => app.db.update('job', job.id, { due: now + minute, lease: now }));
       })
       .finally(() => {
         this.#running.delete(job.id);
@@ -116,7 +124,7 @@ export class ProviderWorker {
       if (!(error instanceof ProviderError)) throw error;
       return this.#afterFailure(job, handler, error);
     });
-    if (store) this.#write(store);
+    if (store) await this.#write(store);
   }
 
   /** A call that may succeed later is put off, any other has failed for good (providers.md 2, error classes). */
@@ -127,9 +135,24 @@ export class ProviderWorker {
       : (context) => postpone(this.app, job, context.now + wait, { retries: job.retries + 1 });
   }
 
-  #write(work: (context: Context) => void): void {
-    if (this.#state === 'stopped') return;
-    this.app.db.write(() => work(systemContext(this.app)));
+  /** Stores what came of a call, and tries until it can be stored. */
+  async #write(work: (context: Context) => void): Promise<void> {
+    while (this.#state !== 'stopped') {
+      try {
+        this.app.db.write(() => work(systemContext(this.app)));
+        await this.#committed();
+        return;
+      } catch (error) {
+        if (!(error instanceof StorageError)) throw error;
+        await sleep(storePause, undefined, { ref: false });
+      }
+    }
+  }
+
+  #committed(): Promise<void> {
+    return new Promise((resolve, reject) =>
+      this.committed((error) => (error === undefined ? resolve() : reject(error))),
+    );
   }
 }
 

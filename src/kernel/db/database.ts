@@ -1,12 +1,14 @@
 import type SQLite from 'better-sqlite3';
 import type { Addon } from '../native/native.ts';
 import { present } from '../present.ts';
+import type { Batch } from './batch.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { openOwnHandle } from './handle.ts';
-import { LogRepair, type LogReport } from './log-repair.ts';
-import { Reader } from './reader.ts';
-import { caseFold, type Sql, type Value } from './sql.ts';
-import { storageError } from './storage-error.ts';
+import { LogRepair } from './log-repair.ts';
+import { Rows } from './rows.ts';
+import { caseFold, type Sql } from './sql.ts';
+import { StorageError, storageError } from './storage-error.ts';
+import { endProcess, type StorageReport } from './storage-report.ts';
 
 /**
  * The database: what it answers, and the one way to change anything.
@@ -15,9 +17,11 @@ import { storageError } from './storage-error.ts';
  * committed once at the end of the turn. Each piece of work in it is a savepoint, so a failing request rolls back alone.
  * Whoever must not speak before the change is safe waits with `settled`. See src/decisions/group-commit.md.
  */
-export class Database extends Reader {
+export class Database extends Rows {
   /** Grows whenever rows that were read in a transaction may be gone: after a rollback, and after writes of other processes. */
   rollbackCount = 0;
+  /** Why the last commit failed, until one succeeds that wrote: what is not asked for need not be tried meanwhile. */
+  trouble: StorageError | undefined;
   readonly #raw: SQLite.Database;
   #versionSeen: number;
   #isCurrent = false;
@@ -25,10 +29,12 @@ export class Database extends Reader {
   #batch: Batch | undefined;
   #checkpoints: Checkpoints | undefined;
   readonly #log: LogRepair;
+  readonly #report: StorageReport;
 
-  private constructor(handle: SQLite.Database, report: LogReport) {
+  private constructor(handle: SQLite.Database, report: StorageReport) {
     super(handle);
     this.#raw = handle;
+    this.#report = report;
     this.#log = new LogRepair(handle, report);
     this.#versionSeen = this.#version();
   }
@@ -37,7 +43,7 @@ export class Database extends Reader {
    * Opens (and creates) the file, or an in-memory database for `:memory:`. Throws when SQLite is too old or the file another
    * program's. `report` is told when the disk fails; without it the process ends where nothing can be stored safely.
    */
-  static open(file: string, addon?: Addon, report: LogReport = endProcess): Database {
+  static open(file: string, addon?: Addon, report: StorageReport = endProcess): Database {
     const db = new Database(openOwnHandle(file, addon), report);
     db.define('fold', caseFold);
     return db;
@@ -92,22 +98,6 @@ export class Database extends Reader {
     return { id: Number(result.lastInsertRowid), changes: result.changes };
   }
 
-  /** Inserts a row of the named columns and answers its id. Table and column names come from the program alone. */
-  insert(table: string, row: Readonly<Record<string, Value | undefined>>): number {
-    const columns = Object.keys(row).filter((column) => row[column] !== undefined);
-    const names = columns.map((column) => `"${column}"`).join(', ');
-    const text = `INSERT INTO ${table} (${names}) VALUES (${columns.map(() => '?').join(', ')})`;
-    return this.run({ text, values: columns.map((column) => row[column] ?? null) }).id;
-  }
-
-  /** Updates the named columns of the row with this id; does nothing for an empty change. */
-  update(table: string, id: number, change: Readonly<Record<string, Value | undefined>>): void {
-    const columns = Object.keys(change).filter((column) => change[column] !== undefined);
-    if (columns.length === 0) return;
-    const text = `UPDATE ${table} SET ${columns.map((column) => `"${column}" = ?`).join(', ')} WHERE id = ?`;
-    this.run({ text, values: [...columns.map((column) => change[column] ?? null), id] });
-  }
-
   /** Runs a piece of work in a savepoint of the batch: all of its changes happen, or, when it throws, none. */
   write<T>(work: () => T): T {
     const batch = this.#begin();
@@ -120,7 +110,7 @@ export class Database extends Reader {
       return result;
     } catch (error) {
       this.#rollBack(batch, error, this.writes !== before);
-      throw error;
+      throw storageError(error);
     } finally {
       this.#depth--;
       if (this.#depth === 0 && batch.failure !== undefined) this.commit();
@@ -175,6 +165,24 @@ export class Database extends Reader {
     }
   }
 
+  /**
+   * Runs work and takes back what it changes: what is told of the present though that cannot be stored, such as a role that
+   * has just ended. Commits what is pending first.
+   */
+  trial<T>(work: () => T): T {
+    this.commit();
+    try {
+      return work();
+    } finally {
+      if (this.#batch) this.#abandon(this.#batch, this.trouble ?? new Error('Taken back'));
+    }
+  }
+
+  /** Milliseconds to wait inside SQLite for another process that writes; then work throws StorageError and may be tried again. */
+  waitFor(milliseconds: number): void {
+    if (this.#raw.open) this.#raw.pragma(`busy_timeout = ${milliseconds}`);
+  }
+
   /** Calls back when everything changed so far is on disk (with the error when it could not be), or at once when nothing is pending. */
   afterCommit(callback: (error?: unknown) => void): void {
     if (this.#batch) this.#batch.waiting.push(callback);
@@ -192,6 +200,7 @@ export class Database extends Reader {
     if (failure === undefined) {
       try {
         this.#exec('COMMIT');
+        if (this.writes !== batch.before) this.trouble = undefined;
       } catch (error) {
         failure = storageError(error) ?? new Error('COMMIT failed');
         this.#log.failed(failure);
@@ -200,6 +209,7 @@ export class Database extends Reader {
         if (this.#raw.inTransaction) this.#exec('ROLLBACK');
       }
     }
+    if (failure instanceof StorageError) this.#note(failure);
     for (const callback of batch.waiting) callback(failure);
     this.#checkpoints?.committed(failure === undefined);
   }
@@ -234,17 +244,28 @@ export class Database extends Reader {
 
   #begin(): Batch {
     if (this.#batch) return this.#batch;
-    this.#log.require();
-    this.#exec('BEGIN IMMEDIATE');
+    try {
+      this.#log.require();
+      this.#exec('BEGIN IMMEDIATE');
+    } catch (error) {
+      throw storageError(error);
+    }
     // From here on nobody else writes.
     this.#noticeOthers();
-    this.#batch = { waiting: [], isExclusive: false, failure: undefined, timer: setImmediate(() => this.commit()) };
+    this.#batch = {
+      waiting: [],
+      before: this.writes,
+      isExclusive: false,
+      failure: undefined,
+      timer: setImmediate(() => this.commit()),
+    };
     return this.#batch;
   }
 
   #abandon(batch: Batch, error: unknown): void {
     if (this.#batch !== batch) return;
     this.#batch = undefined;
+    clearImmediate(batch.timer);
     this.writes++;
     this.rollbackCount++;
     if (this.#raw.inTransaction) this.#exec('ROLLBACK');
@@ -264,24 +285,12 @@ export class Database extends Reader {
     this.#log.failed(batch.failure);
   }
 
+  #note(failure: StorageError): void {
+    this.trouble = failure;
+    this.#report.failed(failure);
+  }
+
   #exec(text: string): void {
     this.statements.rows(text).run();
   }
-}
-
-/** As an exception that nobody catches: who runs the process says how it ends. */
-const endProcess: LogReport = {
-  mended: () => undefined,
-  lost: (error) =>
-    void setImmediate(() => {
-      throw error;
-    }),
-};
-
-interface Batch {
-  readonly waiting: ((error?: unknown) => void)[];
-  /** Whether it goes on over turns of the event loop. */
-  isExclusive: boolean;
-  failure: unknown;
-  readonly timer: NodeJS.Immediate;
 }

@@ -9,6 +9,9 @@ export const checkpointPages = 300;
 /** Bytes of the log that stay when it begins anew, more than it grows to by itself: what a long reader made of it is given back. */
 const keptLog = 80_000_000;
 
+/** Milliseconds for which a command waits for another process that writes. */
+export const busyTimeout = 5000;
+
 /** Opens a file with SQLite; `addon` is that of the one-file build. */
 export function openHandle(
   file: string,
@@ -38,7 +41,7 @@ export function openOwnHandle(file: string, addon?: Addon): SQLite.Database {
     `journal_size_limit = ${keptLog}`,
     'synchronous = FULL',
     'foreign_keys = ON',
-    'busy_timeout = 5000',
+    `busy_timeout = ${busyTimeout}`,
     'temp_store = MEMORY',
     'cache_size = -65536',
     'mmap_size = 1073741824',

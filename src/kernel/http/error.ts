@@ -61,6 +61,13 @@ export const changedMeanwhile = (): HttpError =>
 /** 429: asked too often; `wait`, in microseconds, until it may be asked again. */
 export const tooMany = (detail: string, wait: number): HttpError => new HttpError(429, { detail }, retryAfter(wait));
 
+/** 507: the disk is full; nothing was changed. */
+export const outOfStorage = (): HttpError => new HttpError(507, { detail: 'Out of storage.' });
+
+/** 503: another process has been writing for too long; nothing was changed. */
+export const writerBusy = (): HttpError =>
+  new HttpError(503, { detail: 'The data is being written by another process. Try again.' }, retryAfter(second));
+
 const retryAfter = (wait: number): Readonly<Record<string, string>> => ({
   'Retry-After': String(Math.max(1, Math.ceil(wait / second))),
 });

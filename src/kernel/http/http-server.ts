@@ -30,6 +30,8 @@ export interface ListenerOptions {
   readonly answer: (incoming: IncomingRequest) => Answer | Promise<Answer>;
   /** Calls back when everything written so far is safe, with an error when it is not. */
   readonly afterCommit: (callback: (error?: unknown) => void) => void;
+  /** What is said in place of an answer when what it tells could not be saved. */
+  readonly unsaved: (incoming: IncomingRequest, error: unknown) => Answer;
   /** Bytes of unfinished bodies that are kept in memory at a time. */
   readonly bodyBudget: number;
   readonly connections: ConnectionLimits;
@@ -165,7 +167,7 @@ export class HttpServer {
     this.#guard(exchange, () => {
       const admission = this.#options.admit(incoming);
       if ('reply' in admission) {
-        this.#options.afterCommit((error) => refuse(this.#told(exchange, admission, error)));
+        this.#options.afterCommit((error) => refuse(this.#told(incoming, admission, error)));
         return;
       }
       if (waits) outgoing.writeContinue();
@@ -202,7 +204,7 @@ export class HttpServer {
 
   #answer(exchange: Exchange, incoming: IncomingRequest): void {
     const finish = (answer: Answer): void =>
-      this.#options.afterCommit((error) => this.#send(exchange, this.#told(exchange, answer, error)));
+      this.#options.afterCommit((error) => this.#send(exchange, this.#told(incoming, answer, error)));
     this.#guard(exchange, () => {
       const answer = this.#options.answer(incoming);
       if (answer instanceof Promise) answer.then(finish, (error) => finish(this.#failed(exchange, unrouted, error)));
@@ -221,8 +223,8 @@ export class HttpServer {
   }
 
   /** An answer, or what is said in its place when what it tells could not be saved. */
-  #told(exchange: Exchange, answer: Answer, error: unknown): Answer {
-    return error === undefined ? answer : this.#failed(exchange, answer, error);
+  #told(incoming: IncomingRequest, answer: Answer, error: unknown): Answer {
+    return error === undefined ? answer : this.#options.unsaved(incoming, error);
   }
 
   #failed(exchange: Exchange, answer: Omit<Answer, 'reply'>, error: unknown): Answer {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type App, type Context, systemContext } from '../access/app.ts';
 import { second } from '../clock.ts';
+import { StorageError } from '../db/storage-error.ts';
 
 /** Work that comes due by time, not by a request. */
 export interface Task {
@@ -73,7 +74,9 @@ export class Timer {
       // A whole piece is as long as the writer may be kept: what the next task does is not added to it.
       this.app.db.commit();
     } catch (error) {
-      this.app.log.error({ task: task.name, err: error }, 'task failed');
+      // What the storage does not let happen is tried at the next tick, and is told by the storage itself.
+      if (error instanceof StorageError) this.#last.delete(task);
+      else this.app.log.error({ task: task.name, err: error }, 'task failed');
     }
   }
 }

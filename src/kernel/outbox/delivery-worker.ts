@@ -1,5 +1,6 @@
 /** Sends what is in an outbox, some at a time. See src/decisions/deliveries-per-turn.md. */
 import { type App, type Context, systemContext } from '../access/app.ts';
+import { StorageError } from '../db/storage-error.ts';
 import type { Outcome } from './outcome.ts';
 import type { Rate } from './rate.ts';
 
@@ -43,6 +44,8 @@ interface Finished<Delivery> {
 
 /** Attempts begun in one turn of the event loop: under load, requests get the greater part of it. */
 const begunInTurn = 5;
+/** Milliseconds until results are saved again that could not be. */
+const savePause = 1000;
 /** How long, in milliseconds, a shutdown waits for attempts under way; what is broken off is sent again by the next start. */
 const shutdownPatience = 1000;
 
@@ -122,8 +125,14 @@ export class DeliveryWorker<Delivery extends { readonly uuid: string }> {
     // Also what others have written must be committed before it is sent.
     db.afterCommit((error) => {
       failure ??= error;
-      if (failure !== undefined) log.error({ err: failure }, 'results of deliveries could not be saved');
       this.#isScheduled = false;
+      if (failure instanceof StorageError && !this.#isClosing) {
+        // The results are kept, and their queues stay busy: nothing is sent twice, and nothing more, until they can be saved.
+        this.#finished.unshift(...finished);
+        setTimeout(() => this.#schedule(), savePause).unref();
+        return;
+      }
+      if (failure !== undefined) log.error({ err: failure }, 'results of deliveries could not be saved');
       this.#release(finished, failure === undefined);
       this.#begin();
     });
@@ -182,6 +191,8 @@ export class DeliveryWorker<Delivery extends { readonly uuid: string }> {
 
   #begin(): void {
     let begun = 0;
+    // What cannot be written down is not begun; the next poll asks again.
+    if (this.app.db.trouble) this.#ready.clear();
     const now = this.app.clock.now();
     for (const queue of this.#ready) {
       if (begun === begunInTurn) {

@@ -73,7 +73,7 @@ durability('a failing request rolls back alone among simultaneous ones', async (
 });
 
 durability(
-  'on a full disk a write is 500, nothing of it remains, reading goes on, and writing again when there is room',
+  'on a full disk a write is 507, nothing of it remains, reading goes on, and writing again when there is room',
   async () => {
     const { db, log } = fixture.server.app;
     const logged: unknown[] = [];
@@ -90,11 +90,9 @@ durability(
       else refused = answer;
     }
     assert.ok(refused);
-    assert.equal(
-      [refused.status, refused.body],
-      [500, { detail: 'Internal server error.', request_id: refused.headers.get('x-request-id') }],
-    );
-    assert.is((logged[0] as { request: string }).request, refused.headers.get('x-request-id'));
+    assert.equal([refused.status, refused.body], [507, { detail: 'Out of storage.' }]);
+    const [told] = logged as { folder: string; free_bytes: number; needed_bytes: number }[];
+    assert.equal([logged.length, told?.folder, told?.needed_bytes], [1, data, 100_000_000]);
     assert.equal(committed(), [...acknowledged].sort());
     assert.is((await fixture.staff.get('/api/customers/')).headers.get('x-result-count'), String(acknowledged.length));
     db.pragma('max_page_count = 100000');
@@ -102,6 +100,37 @@ durability(
     assert.ok(committed().includes('with room'));
   },
 );
+
+durability('while another process writes, reads are answered at once, and a write waits until it is done', async () => {
+  const other = new SQLite(join(data, 'tenantry.db'));
+  other.exec('BEGIN IMMEDIATE');
+  const writing = fixture.staff.post('/api/customers/', { name: 'Patient' });
+  for (let i = 0; i < 5; i++) {
+    const began = performance.now();
+    assert.is((await fixture.staff.get(`/api/customers/?name=${i}`)).status, 200);
+    assert.ok(performance.now() - began < 1000, 'the event loop does not wait');
+  }
+  assert.equal(committed(), []);
+  other.exec('COMMIT');
+  other.close();
+  assert.is((await writing).status, 201);
+  assert.equal(committed(), ['Patient']);
+});
+
+durability('a write that another process keeps out for ten seconds is 503, and may be tried again', async () => {
+  const other = new SQLite(join(data, 'tenantry.db'));
+  other.exec('BEGIN IMMEDIATE');
+  const began = performance.now();
+  const answer = await fixture.staff.post('/api/customers/', { name: 'Late' });
+  assert.equal(
+    [answer.status, answer.body, answer.headers.get('retry-after')],
+    [503, { detail: 'The data is being written by another process. Try again.' }, '1'],
+  );
+  assert.ok(performance.now() - began > 9500);
+  other.exec('ROLLBACK');
+  other.close();
+  assert.is((await fixture.staff.post('/api/customers/', { name: 'Late' })).status, 201);
+});
 
 durability('what was answered is there after a restart, and so is the last use of tokens', async () => {
   await fixture.user('alice', { token_lifetime: 100 });

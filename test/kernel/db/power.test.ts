@@ -1,11 +1,14 @@
-/** What is left of acknowledged writes when the disk fails and the power goes: a short form of `npm run chaos`. */
+/** What is promised when the disk fails or is full, and when the power goes: short forms of `npm run chaos`. `npm test` built the program before. */
+import { once } from 'node:events';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { canFail } from '../../chaos/faulty-disk.ts';
-import { losePower } from '../../chaos/power.ts';
+import { canFail, FaultyDisk } from '../../chaos/faulty-disk.ts';
+import { losePower, post, serveOn } from '../../chaos/power.ts';
 import { builtProgram } from '../../support/program.ts';
+import { Receiver } from '../../support/receiver.ts';
 
-const test = suite('power');
+const test = suite('disk and power');
+const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));
 // Without a C compiler the runner tells that it was skipped.
 const onFaultyDisk = canFail ? test : test.skip;
 
@@ -17,5 +20,71 @@ onFaultyDisk(
     assert.ok(writes > 20 && refused > 0 && windows > 2, JSON.stringify({ writes, refused, windows }));
   },
 );
+
+onFaultyDisk(
+  'on a full disk writes are 507, every read is answered, hooks get nothing twice, and all goes on with room',
+  async () => {
+    const disk = new FaultyDisk();
+    const receiver = await Receiver.start();
+    const { child, errors, token, url } = await serveOn(
+      disk,
+      [builtProgram],
+      ['--hooks-allowed-networks', '127.0.0.0/8'],
+    );
+    try {
+      const write = (): ReturnType<typeof post> => post(url, token, '/api/customers/', { name: 'Customer' });
+      const read = async (): Promise<number> =>
+        (await fetch(`${url}/api/customers/`, { headers: { Authorization: `Token ${token}` } })).status;
+      const hook = { destination_url: receiver.url, event_types: ['customer_creation_succeeded'] };
+      assert.is((await post(url, token, '/api/hooks-web/', hook)).status, 201);
+      assert.is((await write()).status, 201);
+      disk.set('room', true);
+      let [stored, refused] = [1, 0];
+      // There may be room in the log at first.
+      for (let i = 0; i < 200 && refused < 20; i++) {
+        const [written, ...reads] = await Promise.all([write(), read(), read(), read(), read()]);
+        if (written.status === 201) stored++;
+        else {
+          refused++;
+          assert.equal([written.status, written.body], [507, { detail: 'Out of storage.' }]);
+        }
+        assert.equal(reads, [200, 200, 200, 200]);
+      }
+      assert.is(refused, 20);
+      await pause(2500);
+      const ids = receiver.requests.map(({ headers }) => headers['webhook-id']);
+      assert.is(new Set(ids).size, ids.length, 'what cannot be written down is not sent again');
+      disk.set('room', false);
+      assert.is((await write()).status, 201);
+      for (let i = 0; i < 50 && receiver.requests.length < stored + 1; i++) await pause(100);
+      assert.is(new Set(receiver.requests.map(({ headers }) => headers['webhook-id'])).size, stored + 1);
+      assert.is(receiver.requests.length, stored + 1);
+      const lines = errors()
+        .split('\n')
+        .filter((line) => line.includes('nothing can be stored'));
+      assert.is(lines.length, 1, 'the log tells it once a minute');
+      assert.match(lines[0] ?? '', /"free_bytes":\d+,"needed_bytes":100000000/);
+    } finally {
+      child.kill('SIGKILL');
+      await once(child, 'close');
+      await receiver.close();
+      disk.remove();
+    }
+  },
+);
+
+onFaultyDisk('where the disk goes on failing, the process says why and ends with 1', async () => {
+  const disk = new FaultyDisk();
+  const { child, errors, token, url } = await serveOn(disk, [builtProgram]);
+  try {
+    disk.set('sync', true);
+    assert.is((await post(url, token, '/api/customers/', { name: 'Customer' })).status, 500);
+    assert.is(child.exitCode ?? (await once(child, 'close'))[0], 1);
+    assert.match(errors(), /nothing can be stored safely/);
+  } finally {
+    child.kill('SIGKILL');
+    disk.remove();
+  }
+});
 
 test.run();

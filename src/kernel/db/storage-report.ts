@@ -1,0 +1,18 @@
+import type { LogReport } from './log-repair.ts';
+import type { StorageError } from './storage-error.ts';
+
+/** Told of what happens to the storage. */
+export interface StorageReport extends LogReport {
+  /** A commit failed. */
+  readonly failed: (error: StorageError) => void;
+}
+
+/** As an exception that nobody catches: who runs the process says how it ends. */
+export const endProcess: StorageReport = {
+  mended: () => undefined,
+  failed: () => undefined,
+  lost: (error) =>
+    void setImmediate(() => {
+      throw error;
+    }),
+};
