@@ -7,7 +7,7 @@ import type { Database } from '../kernel/db/database.ts';
 import { QueryCache } from '../kernel/db/query-cache.ts';
 import { StorageError } from '../kernel/db/storage-error.ts';
 import { CompressedForms } from '../kernel/http/encoding.ts';
-import { HttpError, notFound, outOfStorage, writerBusy } from '../kernel/http/error.ts';
+import { HttpError, invalid, notFound, outOfStorage, writerBusy } from '../kernel/http/error.ts';
 import type { Answer } from '../kernel/http/exchange.ts';
 import type { Admission } from '../kernel/http/http-server.ts';
 import type { IncomingRequest } from '../kernel/http/incoming-request.ts';
@@ -15,6 +15,7 @@ import { encoded, json, type Reply } from '../kernel/http/reply.ts';
 import type { Match, Router } from '../kernel/http/router.ts';
 import { prefixOf } from '../kernel/net/prefix.ts';
 import { present } from '../kernel/present.ts';
+import { ignoredHeader, ignoredNames, refusedNames } from './ignored.ts';
 import { dueExpiries } from './schedule/expiries.ts';
 
 /** How many bytes of documents that callers were told are kept in memory. */
@@ -45,6 +46,20 @@ export function dispatcher(app: App, router: Router<Endpoint>): Dispatcher {
     const match = router.find(incoming.path);
     return new Course(app, incoming, match, match ? present(allow.get(match.endpoint)) : '', expireDue);
   };
+  const isStrict = app.config.strict_input;
+  /** The request, of which unknown names are refused where that is set. */
+  const refusing = (operation: Operation, request: Request): Request => {
+    if (isStrict)
+      request.refusedNames = () => {
+        const names = ignoredNames(operation, request);
+        return names && refusedNames(names);
+      };
+    return request;
+  };
+  const ignoredBy = (operation: Operation, request: Request): string | undefined => {
+    const names = ignoredNames(operation, request);
+    return names && ignoredHeader(names);
+  };
   return {
     admit: (incoming) => {
       const course = begin(incoming);
@@ -69,10 +84,12 @@ export function dispatcher(app: App, router: Router<Endpoint>): Dispatcher {
         const { endpoint, request } = course.enter();
         if (incoming.method === 'OPTIONS') return course.answer(metadata(endpoint, request));
         const operation = course.operation();
-        if (!operation.prepare && !incoming.isMultipart) return course.answer(perform(operation, request, undefined));
+        const act = (asked: Request, prepared: unknown): Answer =>
+          course.answer(perform(operation, asked, prepared), ignoredBy(operation, asked));
+        if (!operation.prepare && !incoming.isMultipart) return act(refusing(operation, request), undefined);
         // What had to wait is looked at anew: meanwhile its token may have been revoked, or a role may have ended.
-        return prepare(operation, request).then(
-          (prepared) => course.patiently(() => course.answer(perform(operation, course.enter().request, prepared))),
+        return prepare(operation, refusing(operation, request)).then(
+          (prepared) => course.patiently(() => act(refusing(operation, course.enter().request), prepared)),
           (error: unknown) => course.refuse(error),
         );
       });
@@ -86,7 +103,9 @@ export function dispatcher(app: App, router: Router<Endpoint>): Dispatcher {
           const { endpoint, request } = course.enter();
           if (incoming.method === 'OPTIONS') return course.answer(metadata(endpoint, request));
           const operation = course.operation();
-          return operation.prepare ? course.refuse(error) : course.answer(perform(operation, request, undefined));
+          if (operation.prepare) return course.refuse(error);
+          const asked = refusing(operation, request);
+          return course.answer(perform(operation, asked, undefined), ignoredBy(operation, asked));
         });
       } catch (failure) {
         return course.refuse(failure);
@@ -140,8 +159,8 @@ class Course {
     return operation;
   }
 
-  answer(reply: Reply): Answer {
-    return { reply, allow: this.allow, route: this.route, hidesPath: this.hidesPath, caller: this.caller };
+  answer(reply: Reply, ignored?: string): Answer {
+    return { reply, ignored, allow: this.allow, route: this.route, hidesPath: this.hidesPath, caller: this.caller };
   }
 
   /** Tries again while another process writes, outside of the turn, so that nobody else waits. */
@@ -172,6 +191,27 @@ async function prepare(operation: Operation, request: Request): Promise<unknown>
   return operation.prepare?.(request);
 }
 
+/** Runs a handler. Where unknown names are refused they are told with what else is not valid, and before the state. */
+function handle(operation: Operation, request: Request, prepared: unknown): Reply {
+  if (!request.refusedNames) return operation.handle(request, prepared);
+  const told = (error: unknown): unknown => {
+    const isOfState = error instanceof HttpError && [400, 409, 412].includes(error.status);
+    const refused = isOfState ? request.refusedNames?.() : undefined;
+    if (!refused || !(error instanceof HttpError)) return error;
+    const others = error.status === 400 && typeof error.body === 'object' ? error.body : {};
+    return invalid({ ...others, ...refused });
+  };
+  let reply: Reply;
+  try {
+    reply = operation.handle(request, prepared);
+  } catch (error) {
+    throw told(error);
+  }
+  const refused = request.refusedNames();
+  if (refused) throw invalid(refused);
+  return reply;
+}
+
 /**
  * Runs a handler: what writes in a transaction; what reads only if anything was written, or the document has run out, since
  * the same caller was told it. See src/decisions/remembered-answers.md.
@@ -181,11 +221,11 @@ function performer(db: Database): (operation: Operation, request: Request, prepa
   return (operation, request, prepared) => {
     const { actor, incoming } = request;
     if (incoming.method !== 'GET' && incoming.method !== 'HEAD')
-      return db.write(() => operation.handle(request, prepared));
+      return db.write(() => handle(operation, request, prepared));
     const key = `${actor?.token} ${incoming.base}${incoming.path}?${incoming.query.text}`;
     const known = documents.get(key);
     if (known && (known.until === undefined || request.now < known.until)) return known;
-    const reply = operation.handle(request, prepared);
+    const reply = handle(operation, request, prepared);
     // What varies with a header of the request is another document each time.
     if (!reply.conditional || reply.headers.Vary !== undefined) return reply;
     const compressed = new CompressedForms('each', (bytes) => documents.grow(key, kept, bytes));

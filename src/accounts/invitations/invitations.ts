@@ -6,7 +6,7 @@ import { endlesslyOwnedCustomers, ownsSomeCustomer } from '../../kernel/access/r
 import { collection, type Row } from '../../kernel/collection/collection.ts';
 import { exampleLink } from '../../kernel/collection/example.ts';
 import { type NewValues, readOnly, readOnlyText, readOnlyTime, uuidField } from '../../kernel/collection/field.ts';
-import { exact, exactUuid, type Filter, linked, oneOf, uuidOf } from '../../kernel/collection/filter.ts';
+import { exact, exactUuid, type Filter, linked, oneOf, uuidOf, within } from '../../kernel/collection/filter.ts';
 import { link, selfLink } from '../../kernel/collection/links.ts';
 import { textValue } from '../../kernel/collection/representation.ts';
 import { choice, email, orNull, text } from '../../kernel/collection/values.ts';
@@ -132,7 +132,10 @@ export const invitations = collection<InvitationRow>()({
     customer_url: toCustomers(linked('c.id', 'customer', () => customers)),
     project: uuidOf('i.project_id', 'project', 'Uuid of the project.'),
     project_url: linked('i.project_id', 'project', () => projects),
-    state: oneOf('i.state', 'pending, accepted, canceled or expired.'),
+    state: within(
+      ['pending', 'accepted', 'canceled', 'expired'],
+      oneOf('i.state', 'pending, accepted, canceled or expired.'),
+    ),
     email: exact('i.email'),
     civil_number: exact('i.civil_number'),
     customer_role: exact('i.customer_role'),

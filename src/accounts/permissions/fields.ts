@@ -8,7 +8,7 @@ import {
   readOnlyTime,
   refine,
 } from '../../kernel/collection/field.ts';
-import { exact, type Filters, linked, partial, uuidOf } from '../../kernel/collection/filter.ts';
+import { exact, type Filters, linked, partial, uuidOf, within } from '../../kernel/collection/filter.ts';
 import { link, selfLink } from '../../kernel/collection/links.ts';
 import {
   type Json,
@@ -96,7 +96,7 @@ export const filtersOf = (structure: RoleScope): Filters => ({
   username: ofUser(partial('u.username')),
   full_name: ofUser(partial('u.full_name')),
   native_name: ofUser(partial('u.native_name')),
-  role: exact('r.role'),
+  role: within(structure === 'customer' ? ['owner', 'support'] : ['admin', 'manager', 'support'], exact('r.role')),
   ...(structure === 'customer'
     ? {
         customer: uuidOf('r.customer_id', 'customer'),

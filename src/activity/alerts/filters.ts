@@ -10,6 +10,7 @@ import {
   presence,
   timestamp,
   truth,
+  within,
 } from '../../kernel/collection/filter.ts';
 import { any, raw, type Sql, sql } from '../../kernel/db/sql.ts';
 import { gather } from '../../kernel/http/error.ts';
@@ -88,7 +89,7 @@ const activeRange = (request: Request, name: 'from' | 'to', condition: (at: numb
 
 /** Every filter of alerts (events.md 3.5). */
 export const alertFilters: Filters = {
-  severity: {
+  severity: within(namesOf(severities), {
     ...oneOf('a.severity', 'Severity: Debug, Info, Warning, Error.'),
     condition: ({ query }) => {
       const asked = query.all('severity');
@@ -96,7 +97,7 @@ export const alertFilters: Filters = {
       const known = namesOf(severities).filter((name) => asked.includes(name));
       return any(known.map((name) => sql`a.severity = ${severities[name]}`));
     },
-  },
+  }),
   alert_type: oneOf('a.alert_type', 'Type of the alert.'),
   scope: {
     type: 'link',

@@ -1,13 +1,14 @@
 import { seesAll } from '../../kernel/access/caller.ts';
 import type { Request } from '../../kernel/access/request.ts';
+import { messages } from '../../kernel/collection/field.ts';
 import { type Filter, type Filters, parameter } from '../../kernel/collection/filter.ts';
 import { among, any, caseFold, raw, type Sql, sql } from '../../kernel/db/sql.ts';
-import { gather } from '../../kernel/http/error.ts';
+import { gather, invalid } from '../../kernel/http/error.ts';
 import { namesOf } from '../../kernel/names.ts';
 import { scopeParameter } from '../scopes/resolve.ts';
 import type { TypedScope } from '../scopes/scope.ts';
 import { plainName } from '../scopes/scopes.ts';
-import { eventTypes, typesOfGroups } from './catalogue.ts';
+import { eventGroups, eventTypes, typesOfGroups } from './catalogue.ts';
 import { aboutKind, aboutObject, byColumn, byWords, type Predicate, type Selection, select } from './query-plan.ts';
 import { phrasesOf } from './search.ts';
 import { type SubjectKind, subjectKeys } from './subjects.ts';
@@ -55,11 +56,21 @@ function found({ db }: Request, text: string): Predicate[] {
   ];
 }
 
+/** Throws 400 for a word that is not among those that there are. */
+function demandWords(name: string, given: readonly string[], words: readonly string[]): void {
+  const unknown = given.find((word) => !words.includes(word));
+  if (unknown !== undefined) throw invalid({ [name]: [messages.choice(unknown)] });
+}
+
 /** `event_type`, `feature` and `exclude_features` together: the types that are left. */
-function ofTypes({ query }: Request): Predicate[] {
+function ofTypes({ config, query }: Request): Predicate[] {
   const named = query.all('event_type');
   const features = query.all('feature');
   const excluded = query.all('exclude_features');
+  if (config.strict_input) {
+    demandWords('event_type', named, eventTypes);
+    demandWords('feature', features, Object.keys(eventGroups));
+  }
   if (named.length + features.length + excluded.length === 0) return [];
   const asked: readonly string[] =
     features.length > 0 ? typesOfGroups(features) : named.length > 0 ? named : eventTypes;

@@ -2,7 +2,7 @@ import type { Request } from '../../kernel/access/request.ts';
 import { action } from '../../kernel/collection/action.ts';
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
 import { readOnly, readOnlyText, readOnlyTime, uuidField } from '../../kernel/collection/field.ts';
-import { oneOf } from '../../kernel/collection/filter.ts';
+import { oneOf, within } from '../../kernel/collection/filter.ts';
 import { selfLink } from '../../kernel/collection/links.ts';
 import { Listing } from '../../kernel/collection/listing.ts';
 import { linkValue, numberValue, textValue, timeValue, wordValue } from '../../kernel/collection/representation.ts';
@@ -46,7 +46,10 @@ const log = new Listing({
     ),
   },
   filters: {
-    status: oneOf('d.status', 'pending, delivered, failed or canceled.'),
+    status: within(
+      ['pending', 'delivered', 'failed', 'canceled'],
+      oneOf('d.status', 'pending, delivered, failed or canceled.'),
+    ),
     event_type: oneOf('d.event_type', 'Type of the event.'),
   },
   orderings: {},

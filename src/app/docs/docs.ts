@@ -1,4 +1,5 @@
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
+import { parameter } from '../../kernel/collection/filter.ts';
 import { CompressedForms } from '../../kernel/http/encoding.ts';
 import { encoded, type Reply } from '../../kernel/http/reply.ts';
 import { openApi, serverPath } from './openapi.ts';
@@ -33,6 +34,7 @@ export function docs(endpoints: () => readonly Endpoint[]): Endpoint {
     operations: {
       GET: {
         summary: 'Answers the OpenAPI description of this API.',
+        filters: { format: parameter('string', 'openapi for the document in a browser, too.') },
         allowedFor: 'Anybody.',
         output: { status: 200, shape: { type: 'object', additionalProperties: true }, types: ['text/html'] },
         handle: ({ config, incoming, query }) => {

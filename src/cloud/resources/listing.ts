@@ -1,12 +1,22 @@
 import type { Request } from '../../kernel/access/request.ts';
 import { messages } from '../../kernel/collection/field.ts';
-import { exact, exactUuid, type Filters, oneOf, parameter, partial, uuidOf } from '../../kernel/collection/filter.ts';
+import {
+  exact,
+  exactUuid,
+  type Filters,
+  oneOf,
+  parameter,
+  partial,
+  uuidOf,
+  within,
+} from '../../kernel/collection/filter.ts';
 import { all, any, join, raw, type Sql, sql } from '../../kernel/db/sql.ts';
 import { invalid } from '../../kernel/http/error.ts';
 import { pageHeaders, pageOf } from '../../kernel/http/page.ts';
 import { document, type Reply } from '../../kernel/http/reply.ts';
 import { present } from '../../kernel/present.ts';
 import type { TypedKind } from '../catalogue/catalogue.ts';
+import { resourceStates } from '../catalogue/resource-row.ts';
 
 /*
  * Filters and orderings that all lists of resources share, the summary of all kinds and those of one kind
@@ -36,7 +46,7 @@ export const resourceFilters: Filters = {
   description: partial('r.description'),
   name_exact: exact('r.name'),
   backend_id: exact('r.backend_id'),
-  state: oneOf('r.state', 'State.'),
+  state: within(resourceStates, oneOf('r.state', 'State.')),
   runtime_state: oneOf('r.runtime_state', 'State at the provider.'),
   tag: {
     type: 'string',
@@ -90,10 +100,13 @@ export const periodParameter = parameter('string', 'SLA period, YYYY-MM or YYYY;
 /** Parameters of lists of resources besides the filters of their kinds. */
 export const listParameters: Filters = {
   period: periodParameter,
-  named: parameter(
-    'named',
-    'tag__<prefix>=<value>: having the tag prefix:value; monitoring__<item>=<number>: where the item has this value.',
-  ),
+  named: {
+    ...parameter(
+      'named',
+      'tag__<prefix>=<value>: having the tag prefix:value; monitoring__<item>=<number>: where the item has this value.',
+    ),
+    starts: ['tag__', 'monitoring__'],
+  },
 };
 
 /** How a period of SLA is written. */

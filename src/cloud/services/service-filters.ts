@@ -1,6 +1,17 @@
 import { projects } from '../../accounts/projects/projects.ts';
-import { exact, type Filters, linked, oneOf, partial, truth, uuid, uuidOf } from '../../kernel/collection/filter.ts';
+import {
+  exact,
+  type Filters,
+  linked,
+  oneOf,
+  partial,
+  truth,
+  uuid,
+  uuidOf,
+  within,
+} from '../../kernel/collection/filter.ts';
 import { sql } from '../../kernel/db/sql.ts';
+import { settingsStates } from './states.ts';
 import { settingsTarget } from './targets.ts';
 
 /** SQL of a column of the settings of the service in alias `v`. */
@@ -29,7 +40,7 @@ export const filters: Filters = {
   name: partial(ofSettings('name')),
   name_exact: exact(ofSettings('name')),
   shared: truth(ofSettings('shared')),
-  state: oneOf(ofSettings('state'), 'State of the settings.'),
+  state: within(settingsStates, oneOf(ofSettings('state'), 'State of the settings.')),
 };
 
 /** Orderings of services, in alias `v`. */

@@ -8,7 +8,7 @@ import { ownsCustomer, ownsSomeCustomer } from '../../kernel/access/rights.ts';
 import { collection, type Row } from '../../kernel/collection/collection.ts';
 import { exampleLink } from '../../kernel/collection/example.ts';
 import { messages, printed, type Values } from '../../kernel/collection/field.ts';
-import { exact, oneOf, partial, truth, uuidOf } from '../../kernel/collection/filter.ts';
+import { exact, oneOf, partial, truth, uuidOf, within } from '../../kernel/collection/filter.ts';
 import { raw, sql, type Value } from '../../kernel/db/sql.ts';
 import { UploadedFile } from '../../kernel/http/body.ts';
 import { conflict, invalid } from '../../kernel/http/error.ts';
@@ -21,6 +21,7 @@ import { serviceManagers, settingsWriters } from './rights.ts';
 import { masked, secretChange } from './secrets.ts';
 import { removeSettings, resourcesReason } from './service-lifecycle.ts';
 import { optionFields, optionNames, settingsFields } from './settings-fields.ts';
+import { settingsStates } from './states.ts';
 
 export interface SettingsRow extends Row {
   readonly name: string;
@@ -67,7 +68,7 @@ export const settings = memoised((catalogue: Catalogue) =>
     filters: {
       name: partial('st.name'),
       type: { ...exact('st.type COLLATE NOCASE'), help: 'Type, in any case.' },
-      state: oneOf('st.state', 'State.'),
+      state: within(settingsStates, oneOf('st.state', 'State.')),
       shared: truth('st.shared'),
       customer: uuidOf('st.customer_id', 'customer'),
       customer_uuid: uuidOf('st.customer_id', 'customer'),

@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts';
 import type { Database } from '../db/database.ts';
 import type { Body } from '../http/body.ts';
-import { changedMeanwhile } from '../http/error.ts';
+import { changedMeanwhile, invalid, type Messages } from '../http/error.ts';
 import { matches } from '../http/etag.ts';
 import type { IncomingRequest } from '../http/incoming-request.ts';
 import type { Query } from '../http/query.ts';
@@ -21,6 +21,9 @@ export class Request implements RequestContext {
     /** The parameters that filters and pages are read from. */
     readonly query: Query = incoming.query,
   ) {}
+
+  /** What the setting strict_input refuses of this request's names; looked at when its body may be read (core.md 1.5). */
+  refusedNames: (() => Messages | undefined) | undefined;
 
   /** The same request with other parameters, such as those of its body. */
   asking(query: Query): Request {
@@ -55,11 +58,18 @@ export class Request implements RequestContext {
     return this.incoming.base + this.incoming.path;
   }
 
+  /** Throws 400 for unknown names where they are refused. */
+  demandKnown(): void {
+    const refused = this.refusedNames?.();
+    if (refused) throw invalid(refused);
+  }
+
   /**
-   * Looks at If-Match and If-None-Match of a write, when the caller may do it and his body is read (core.md 1.2). Actions are
+   * Looks at unknown names where they are refused, and at If-Match and If-None-Match of a write, when the caller may do it and his body is read (core.md 1.2). Actions are
    * compared with the object that they are below. Throws 412.
    */
   demandMatch(): void {
+    this.demandKnown();
     const { headers, method, path } = this.incoming;
     const { 'if-match': wanted, 'if-none-match': unwanted } = headers;
     if (wanted === undefined && unwanted === undefined) return;

@@ -11,6 +11,8 @@ export interface Filter {
   readonly type: 'string' | 'uuid' | 'boolean' | 'flag' | 'datetime' | 'link' | 'integer' | 'named';
   readonly help: string;
   readonly repeatable?: boolean;
+  /** What the names start with, of `named` ones. */
+  readonly starts?: readonly string[];
   /** The condition it stands for; undefined when the parameter is not given or does not apply. Throws 400. */
   readonly condition: (request: Request, name: string) => Sql | undefined;
 }
@@ -106,6 +108,18 @@ export const linked = (column: string, table: string, target: () => Pick<LinkTar
       if (error instanceof FieldError) throw invalid({ [name]: error.messages });
       throw error;
     }
+  },
+});
+
+/** A filter by words of a fixed vocabulary: others match nothing, and are refused where strict_input is set. */
+export const within = (words: readonly string[], filter: Filter): Filter => ({
+  ...filter,
+  condition: (request, name) => {
+    if (request.config.strict_input) {
+      const unknown = request.query.all(name).find((word) => !words.includes(word));
+      if (unknown !== undefined) throw invalid({ [name]: [messages.choice(unknown)] });
+    }
+    return filter.condition(request, name);
   },
 });
 

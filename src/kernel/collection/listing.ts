@@ -61,6 +61,7 @@ export class Listing {
     const [condition, order] = gather(
       () => this.condition(request, conditions),
       () => this.#order(request),
+      () => request.demandKnown(),
     );
     const from = sql`FROM ${raw(table)} ${raw(alias)}${condition.text === 'TRUE' ? raw('') : sql` WHERE ${condition}`}`;
     const total = db.count(sql`SELECT count(*) ${from}`);

@@ -73,7 +73,8 @@ export function validate(
       errors[name] = error.messages;
     }
   }
-  if (Object.keys(errors).length > 0) throw invalid(errors);
+  const refused = { ...errors, ...request.refusedNames?.() };
+  if (Object.keys(refused).length > 0) throw invalid(refused);
   return accepted;
 }
 

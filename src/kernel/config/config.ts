@@ -68,6 +68,10 @@ export const settings = {
     'Collections that clients ask for and that are not there: they are shown as empty lists.',
     collectionName,
   ),
+  strict_input: flag(
+    false,
+    'Refuses parameters and fields that an operation does not have, and values outside of its vocabulary.',
+  ),
   trusted_proxies: networks('Proxies whose X-Forwarded-* headers are believed.'),
   owners_can_manage_customers: flag(false, 'Owners may change and delete their own customers.'),
   owners_can_manage_owners: flag(false, 'Owners may grant and revoke roles in their own customers.'),

@@ -13,6 +13,8 @@ export interface Answer {
   readonly route: string;
   /** Uuid of the caller, if they are known. */
   readonly caller: string | undefined;
+  /** The names in the request that were ignored, as X-Ignored tells them. */
+  readonly ignored?: string | undefined;
   /** Whether the path may hold a secret, which no log tells. */
   readonly hidesPath?: boolean;
 }
@@ -33,6 +35,7 @@ export function send(exchange: Exchange, answer: Answer, log: AccessLog): void {
   const headers: string[] = ['X-Request-Id', exchange.id, 'X-Content-Type-Options', 'nosniff'];
   if (answer.allow !== '') headers.push('Allow', answer.allow);
   pushAll(headers, reply.headers);
+  if (answer.ignored !== undefined && status < 400) headers.push('X-Ignored', answer.ignored);
   const vary = cors?.Vary ? [cors.Vary] : [];
   if (cors) pushAll(headers, cors, 'Vary');
   const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length;

@@ -1,0 +1,91 @@
+/** Names that an operation does not have: told, or refused where that is set (core.md 1.5). */
+import * as assert from 'uvu/assert';
+import { type Answer, Fixture, type Json } from '../../support/fixture.ts';
+import { suiteWithServer } from '../../support/suite.ts';
+
+const { test: ignored, fixture } = suiteWithServer('ignored input');
+let strict: Fixture;
+ignored.before(async () => {
+  strict = await Fixture.start({ strict_input: true });
+});
+ignored.after(() => strict.close());
+
+const header = ({ headers }: Answer<Json>) => headers.get('x-ignored');
+const told = ({ body, status }: Answer<Json>) => [status, body];
+
+ignored('parameters and members that an operation does not have are told in X-Ignored', async () => {
+  const { staff } = fixture;
+  const made = await staff.post('/api/customers/?dry=1', {
+    name: 'x',
+    nmae: 'y',
+    'odd "name"': 1,
+    uuid: 'kept',
+    url: 'kept',
+  });
+  assert.equal([made.status, header(made)], [201, 'query dry; body nmae, odd%20%22name%22']);
+  assert.is(header(await staff.get('/api/customers/?nmae=x&page=1&o=name&field=name&name=x&foo')), 'query nmae, foo');
+  assert.is(header(await staff.get('/api/customers/?nmae=x')), 'query nmae');
+  assert.is(header(await staff.get('/api/customers/?nmae=x')), 'query nmae', 'remembered');
+  assert.is(header(await staff.get('/api/resources/?tag__a=b&monitoring__c=1&tagged=1')), 'query tagged');
+  assert.is(header(await staff.get('/docs/?format=openapi&x=y')), 'query x');
+  assert.is(header(await staff.get(made.body.url)), null);
+  assert.is(header(await staff.put(made.body.url, (await staff.get(made.body.url)).body)), null);
+  assert.is(header(await staff.get('/api/customers/?page=99&nmae=1')), null, 'refused');
+  const user = await staff.post('/api/users/', { username: 'typo', password: 'secret-1' });
+  assert.equal([user.status, header(user)], [201, 'body password']);
+});
+
+ignored('each name is cut, and twenty are told', async () => {
+  const names = Array.from({ length: 25 }, (_, i) => `n${i}`);
+  const many = await fixture.staff.get(`/api/version/?${names.map((name) => `${name}=1`).join('&')}`);
+  assert.is(header(many), `query ${names.slice(0, 20).join(', ')}`);
+  assert.is(header(await fixture.staff.get(`/api/version/?${'x'.repeat(100)}=1`)), `query ${'x'.repeat(40)}`);
+  assert.is(header(await fixture.staff.get('/api/version/?%0D%0AX:%20y=1')), 'query %0D%0AX%3A%20y');
+});
+
+ignored('with strict_input they are 400, together with what else is not valid, and nothing is done', async () => {
+  const { staff } = strict;
+  assert.equal(told(await staff.get('/api/users/?nmae=x&is_active=2&o=odd')), [
+    400,
+    { is_active: ['"2" is not a valid boolean.'], o: ['"odd" is not a valid choice.'], nmae: ['Unknown parameter.'] },
+  ]);
+  assert.equal(told(await staff.get('/api/customers/?nmae=x')), [400, { nmae: ['Unknown parameter.'] }]);
+  assert.equal(told(await staff.get('/api/customers/?nmae=x&page=99')), [400, { nmae: ['Unknown parameter.'] }]);
+  assert.equal(told(await staff.post('/api/customers/?dry', { nmae: 'x' })), [
+    400,
+    { name: ['This field is required.'], dry: ['Unknown parameter.'], nmae: ['Unknown field.'] },
+  ]);
+  const customer = await strict.customer('Ministry');
+  await strict.project('Bridge', customer);
+  strict.events();
+  assert.equal(told(await staff.delete(`${customer.url}?force=1`)), [400, { force: ['Unknown parameter.'] }]);
+  assert.equal(told(await staff.patch(customer.url, { nmae: 'x', name: 'y' })), [400, { nmae: ['Unknown field.'] }]);
+  assert.equal(strict.events(), []);
+  assert.equal([(await staff.get(customer.url)).body.name], ['Ministry']);
+  assert.is((await staff.put(customer.url, (await staff.get(customer.url)).body)).status, 200);
+  assert.is((await staff.get('/api/invoices/?anything=1')).status, 200);
+  await strict.user('reader');
+  assert.is((await strict.as('reader').patch(customer.url, { nmae: 'x' })).status, 404);
+});
+
+ignored('with strict_input a value outside of a fixed vocabulary is 400, without it is nothing', async () => {
+  for (const [path, name] of [
+    ['/api/resources/', 'state'],
+    ['/api/service-settings/', 'state'],
+    ['/api/services/', 'state'],
+    ['/api/user-invitations/', 'state'],
+    ['/api/customer-permissions/', 'role'],
+    ['/api/alerts/', 'severity'],
+    ['/api/events/', 'event_type'],
+    ['/api/events/', 'feature'],
+  ] as const) {
+    assert.equal(
+      [path, ...told(await strict.staff.get(`${path}?${name}=OKK`))],
+      [path, 400, { [name]: ['"OKK" is not a valid choice.'] }],
+    );
+    assert.equal([path, ...told(await fixture.staff.get(`${path}?${name}=OKK`))], [path, 200, []]);
+  }
+  assert.is((await strict.staff.get('/api/resources/?state=OK')).status, 200);
+});
+
+ignored.run();
