@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { InvitationOutbox } from '../accounts/invitations/outbox.ts';
 import { createFirstUser, firstUser } from '../accounts/session/initial-password.ts';
 import { MetadataRefresher } from '../accounts/session/saml/refresh.ts';
+import { NoticeOutbox } from '../accounts/users/notices.ts';
 import { loadCommonPasswords } from '../accounts/users/passwords.ts';
 import { indexAll, indexSome } from '../activity/events/search.ts';
 import { HookOutbox } from '../activity/hooks/outbox.ts';
@@ -56,6 +57,7 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
   const outboxes = {
     hooks: new DeliveryWorker(app, new HookOutbox(app)),
     invitations: new DeliveryWorker(app, new InvitationOutbox(app)),
+    notices: new DeliveryWorker(app, new NoticeOutbox(app)),
   } satisfies Record<OutboxName, unknown>;
   const deliverers = Object.values(outboxes);
   const worker = new ProviderWorker(app);

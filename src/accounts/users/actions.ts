@@ -12,6 +12,7 @@ import { sql } from '../../kernel/db/sql.ts';
 import { invalid } from '../../kernel/http/error.ts';
 import { json } from '../../kernel/http/reply.ts';
 import { present } from '../../kernel/present.ts';
+import { tellNewPassword } from './notices.ts';
 import {
   currentPasswordField,
   missingCurrent,
@@ -80,6 +81,7 @@ const setPassword = action({
   },
   run: (request, row, _, hash) => {
     request.db.update('user', row.id, { password_hash: hash });
+    tellNewPassword(request, row);
     revokeTokensOf(request, row.id, request.caller.tokenId);
     record(request, 'user_password_updated', affectedUser(row));
     request.app.passwordChanged(row.username);

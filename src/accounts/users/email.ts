@@ -2,6 +2,7 @@ import { affectedUser } from '../../activity/events/context.ts';
 import { record } from '../../activity/events/record.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { caseFold, sql } from '../../kernel/db/sql.ts';
+import { tellNewEmail } from './notices.ts';
 import type { UserRow } from './users.ts';
 
 /**
@@ -18,6 +19,7 @@ export function replaceEmail(request: Request, user: UserRow, address: string, i
     email_folded: caseFold(address),
     email_verified: Number(isVerified),
   });
+  tellNewEmail(request, user, address);
   record(request, 'user_update_succeeded', affectedUser(user));
 }
 

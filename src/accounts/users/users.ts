@@ -17,6 +17,7 @@ import { present } from '../../kernel/present.ts';
 import { deleteKeysOf } from '../keys/keys.ts';
 import { revokeRolesOf } from '../roles/roles.ts';
 import { filtersByName, isNarrow, listedUsers, visibleUsers } from './directory.ts';
+import { tellNewEmail } from './notices.ts';
 import { missingCurrent, needsCurrentPassword, verifyCurrent } from './passwords.ts';
 import { type UserRow, type UserValues, userFields } from './user-fields.ts';
 import { partOfCivilNumber, potential, usersOfCustomers } from './user-filters.ts';
@@ -186,6 +187,7 @@ export function updateUser(context: Context, row: UserRow, values: UserValues, v
   if (agrees && row.agreement_date === null) changes.agreement_date = context.now;
   if (Object.keys(changes).length === 0) return;
   db.update('user', row.id, changes);
+  if (values.email !== undefined) tellNewEmail(context, row, values.email);
   const affected = affectedUser(userOf({ db }, row.id));
   if (changes.token_lifetime !== undefined) {
     record(context, 'user_token_lifetime_updated', {

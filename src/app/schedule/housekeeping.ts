@@ -3,6 +3,7 @@ import { removeLeftMails } from '../../accounts/invitations/mails.ts';
 import { expireRoles } from '../../accounts/roles/roles.ts';
 import { tellLeftOutFailures } from '../../accounts/session/failed-logins.ts';
 import { removeOldMessages } from '../../accounts/session/saml/requests.ts';
+import { removeOldNotices } from '../../accounts/users/notices.ts';
 import { removeClosedAlerts } from '../../activity/alerts/alert-store.ts';
 import { removeOldEvents, removeOldFailedLogins } from '../../activity/events/retention.ts';
 import { indexSome } from '../../activity/events/search.ts';
@@ -53,6 +54,7 @@ export const housekeeping = ({ types }: Catalogue): readonly Task[] => [
       if (tokenUse.isDue(now)) db.write(() => tokenUse.save(db, now));
     },
   },
+  repeatable('remove old notices', hour, removeOldNotices),
   repeatable('remove old login failures', minute, removeOldFailures),
   { name: 'tell left out failed logins', every: minute, run: tellLeftOutFailures },
   repeatable('remove old SAML messages', minute, removeOldMessages),

@@ -14,8 +14,8 @@ import type { Secrets } from './secrets.ts';
 import type { ServiceKeys } from './service-keys.ts';
 import type { TokenRow, TokenUse } from './token-use.ts';
 
-/** What is sent from here: events to hooks, and mails of invitations. */
-export type OutboxName = 'hooks' | 'invitations';
+/** What is sent from here: events to hooks, mails of invitations, and mails about changes. */
+export type OutboxName = 'hooks' | 'invitations' | 'notices';
 
 /** What one running Tenantry consists of; everything that would otherwise be a global. */
 export interface App {

@@ -1,0 +1,137 @@
+/** Mails to users whose email or password was changed (core.md 4.6). */
+import { type App, type Context, newUuid } from '../../kernel/access/app.ts';
+import { hour } from '../../kernel/clock.ts';
+import { BatchSizer } from '../../kernel/db/batch-sizer.ts';
+import { caseFold, sql } from '../../kernel/db/sql.ts';
+import { escaped } from '../../kernel/mail/html.ts';
+import { Mailer } from '../../kernel/mail/mail.ts';
+import { nameInMail } from '../../kernel/mail/names.ts';
+import { type ConcurrencyLimit, concurrencyLimit, type Outbox } from '../../kernel/outbox/delivery-worker.ts';
+import { afterAttempt, type Outcome } from '../../kernel/outbox/outcome.ts';
+
+/** So many mails in this span a user gets. */
+const atMost = 5;
+const span = hour;
+/** So many mails are looked at in one poll. */
+const dueAtOnce = 1000;
+
+/** A user as before the change. */
+interface Told {
+  readonly id: number;
+  readonly email: string;
+  readonly email_verified: number;
+  readonly password_hash: string | null;
+}
+
+/** Queues the mail about a new email, to the old one where that was verified. */
+export function tellNewEmail(context: Context, before: Told, email: string): void {
+  if (caseFold(before.email) !== caseFold(email)) queue(context, before, 'email');
+}
+
+/** Queues the mail about a new password, unless it is the first. */
+export function tellNewPassword(context: Context, before: Told): void {
+  if (before.password_hash !== null) queue(context, before, 'password');
+}
+
+function queue({ app, now }: Context, { email, email_verified: isVerified, id: user }: Told, what: DueNotice['what']) {
+  const { db } = app;
+  if (email === '' || !isVerified) return;
+  const recent = db.scalar<number>(
+    sql`SELECT count(*) FROM user_notice WHERE user_id = ${user} AND created > ${now - span}`,
+  );
+  if (recent >= atMost) return;
+  const id = db.insert('user_notice', {
+    uuid: newUuid(app),
+    user_id: user,
+    what,
+    email,
+    created: now,
+    next_attempt: now,
+  });
+  db.afterCommit((error) => error === undefined && app.wakeOutbox('notices', [id]));
+}
+
+/** A mail that is to be sent now. */
+interface DueNotice {
+  readonly id: number;
+  readonly uuid: string;
+  readonly what: 'email' | 'password';
+  readonly email: string;
+  readonly username: string;
+  readonly attempts: number;
+}
+
+/** The mails about changes; each is a queue of its own. */
+export class NoticeOutbox implements Outbox<DueNotice> {
+  readonly #lane = concurrencyLimit(8);
+  readonly lanes = [this.#lane];
+  readonly #mailer: Mailer;
+
+  constructor(private readonly app: App) {
+    this.#mailer = new Mailer({ ...app.config, log: app.log, kept: app.keptMails });
+  }
+
+  due(now: number): { queues: readonly number[]; isMore: boolean } {
+    const queues = this.app.db.values<number>(sql`
+      SELECT id FROM user_notice WHERE status = 'pending' AND next_attempt <= ${now}
+      ORDER BY next_attempt, id
+      LIMIT ${dueAtOnce}`);
+    // The others come with the next poll.
+    return { queues, isMore: false };
+  }
+
+  next(id: number, now: number): DueNotice | undefined {
+    return this.app.db.get<DueNotice>(sql`
+      SELECT n.id, n.uuid, n.what, n.email, n.attempts, u.username
+      FROM user_notice n JOIN user u ON u.id = n.user_id
+      WHERE n.id = ${id} AND n.status = 'pending' AND n.next_attempt <= ${now}`);
+  }
+
+  lane(): ConcurrencyLimit {
+    return this.#lane;
+  }
+
+  async send({ email, username, uuid, what }: DueNotice, { now }: Context): Promise<Outcome> {
+    const wording = wordingOf(what, username, this.app.config.product_name);
+    const outcome = await this.#mailer.send({ ...wording, to: email, id: uuid, at: now });
+    return outcome.status === 'sent' ? { status: 'delivered' } : outcome;
+  }
+
+  settle(context: Context, notice: DueNotice, outcome: Outcome): void {
+    this.app.db.update('user_notice', notice.id, { ...afterAttempt(context, notice, outcome) });
+  }
+
+  close(): void {
+    this.#mailer.close();
+  }
+}
+
+const names: Readonly<Record<DueNotice['what'], string>> = { email: 'email address', password: 'password' };
+
+/** Subject and both parts of the mail. */
+function wordingOf(what: DueNotice['what'], username: string, product: string) {
+  const sentences = [
+    'Hello!',
+    `The ${names[what]} of the user ${nameInMail(username)} of ${product} has been changed.`,
+    'If nobody did that for you, please tell those who run the service.',
+  ];
+  return {
+    subject: `Your ${names[what]} for ${product} has been changed`,
+    text: sentences.join('\n'),
+    html: sentences.map((sentence) => `<p>${escaped(sentence)}</p>\n`).join(''),
+  };
+}
+
+const pace = new BatchSizer();
+
+/** Removes mails that no limit counts any more, a bounded number at a time. Answers whether it was that many. */
+export function removeOldNotices({ app: { db }, now }: Context): boolean {
+  return pace.step(
+    db,
+    (limit) =>
+      db.run(sql`
+        DELETE FROM user_notice WHERE id IN (
+          SELECT id FROM user_notice WHERE finished <= ${now - span} AND created <= ${now - span}
+          ORDER BY finished LIMIT ${limit})`).changes,
+  );
+}

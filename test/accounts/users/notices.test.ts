@@ -1,0 +1,64 @@
+import * as assert from 'uvu/assert';
+import { sql } from '../../../src/kernel/db/sql.ts';
+import type { Json } from '../../support/fixture.ts';
+import { keptMails } from '../../support/kept-mails.ts';
+import { suiteWithServerPerTest } from '../../support/suite.ts';
+
+const { test, fixture } = suiteWithServerPerTest('mails about changes of users (core.md 4.6)', {
+  product_name: 'Cloud',
+});
+let alice: Json;
+
+test.before.each(async () => {
+  alice = await fixture.user('alice', { email: 'old@example.com' });
+});
+
+const told = async (): Promise<[string | undefined, string | undefined][]> =>
+  (await keptMails(fixture)).map(({ subject, to }) => [to?.[0]?.address, subject]);
+const newEmail = 'Your email address for Cloud has been changed';
+const newPassword = 'Your password for Cloud has been changed';
+const setPassword = (password: string) => fixture.staff.post(`${alice.url}password/`, { password });
+
+test('the old email is told of a new one, without the new one or a link', async () => {
+  await fixture.as('alice').patch(alice.url, { agree_with_policy: true, email: 'new@example.com' });
+  const [mail, ...others] = await keptMails(fixture);
+  assert.is(others.length, 0);
+  assert.equal([mail?.to?.[0]?.address, mail?.subject], ['old@example.com', newEmail]);
+  assert.is(
+    mail?.text?.trim(),
+    'Hello!\nThe email address of the user alice of Cloud has been changed.\nIf nobody did that for you, please tell those who run the service.',
+  );
+});
+
+test('an email that the user wrote, the same in another case, or none, is told nothing', async () => {
+  const own = fixture.as('alice');
+  await own.patch(alice.url, { agree_with_policy: true, email: 'OLD@example.com' });
+  assert.equal(await told(), []);
+  await own.patch(alice.url, { email: 'third@example.com' });
+  await own.patch(alice.url, { email: '' });
+  await own.patch(alice.url, { email: 'fourth@example.com' });
+  assert.equal(await told(), []);
+  await fixture.staff.patch(alice.url, { email: 'fifth@example.com' });
+  await fixture.staff.patch(alice.url, { email: 'sixth@example.com' });
+  assert.equal(await told(), [['fifth@example.com', newEmail]]);
+});
+
+test('the email is told of a new password, but not of the first', async () => {
+  await setPassword('correct horse 1');
+  assert.equal(await told(), []);
+  await setPassword('correct horse 2');
+  assert.equal(await told(), [['old@example.com', newPassword]]);
+});
+
+test('a user gets at most five such mails an hour; a refused change sends none', async () => {
+  for (let i = 0; i < 8; i++) await setPassword(`correct horse ${i}`);
+  assert.is((await told()).length, 5);
+  assert.is((await setPassword('x')).status, 400);
+  fixture.clock.advance(3600);
+  await setPassword('correct horse 9');
+  assert.is((await told()).length, 6);
+  await fixture.later(7200);
+  assert.is(fixture.server.app.db.value(sql`SELECT count(*) FROM user_notice`), 0);
+});
+
+test.run();
