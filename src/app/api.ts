@@ -14,6 +14,7 @@ import {
   projectPermissionsLog,
 } from '../accounts/permissions/permissions.ts';
 import { projectsWith, updateCertifications } from '../accounts/projects/projects.ts';
+import { forgotPassword, resetPassword } from '../accounts/session/forgotten-password.ts';
 import { login, logout } from '../accounts/session/login.ts';
 import { samlEndpoints } from '../accounts/session/saml/saml.ts';
 import { userActions } from '../accounts/users/actions.ts';
@@ -79,6 +80,8 @@ const collections = (catalogue: Catalogue): readonly Pick<Collection<Fields, Row
 export const api = memoised((catalogue: Catalogue): readonly Endpoint[] => [
   login,
   logout,
+  forgotPassword,
+  resetPassword,
   ...samlEndpoints,
   welcome,
   root(() => api(catalogue)),

@@ -13,7 +13,7 @@ import { keyFile, openSecrets, type Secrets } from '../kernel/access/secrets.ts'
 import { openServiceKeys } from '../kernel/access/service-keys.ts';
 import { TokenUse } from '../kernel/access/token-use.ts';
 import { issueToken } from '../kernel/access/tokens.ts';
-import { type Clock, minute, systemClock } from '../kernel/clock.ts';
+import { type Clock, hour, minute, systemClock } from '../kernel/clock.ts';
 import type { Endpoint } from '../kernel/collection/endpoint.ts';
 import type { Config } from '../kernel/config/config.ts';
 import type { Database } from '../kernel/db/database.ts';
@@ -39,6 +39,9 @@ const knownTokens = 10_000;
 
 /** How often a minute an address may call the open check of invitations. */
 const checksPerMinute = 60;
+
+/** How often an hour a network may ask for a link that sets a password. */
+const passwordResetsPerHour = 20;
 
 /** How often a minute an address may start to log in by single sign-on; a whole organisation may share one. */
 const samlLoginsPerMinute = 120;
@@ -127,6 +130,7 @@ export function openDeployment(config: Config, opening: Opening): Opened {
     webhookFailures: new RateLimit(wrongWebhookSecretsPerMinute, minute),
     samlKeys,
     samlRefusals: new RateLimit(refusedMessagesPerMinute, minute),
+    passwordResets: new RateLimit(passwordResetsPerHour, hour),
     samlLogins: new RateLimit(samlLoginsPerMinute, minute),
     passwordChanged: (username) =>
       db.afterCommit((error) => error === undefined && forgetInitialPassword(folder, username)),

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { InvitationOutbox } from '../accounts/invitations/outbox.ts';
 import { createFirstUser, firstUser } from '../accounts/session/initial-password.ts';
+import { PasswordOutbox } from '../accounts/session/password-reset-outbox.ts';
 import { MetadataRefresher } from '../accounts/session/saml/refresh.ts';
 import { NoticeOutbox } from '../accounts/users/notices.ts';
 import { loadCommonPasswords } from '../accounts/users/passwords.ts';
@@ -58,6 +59,7 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
     hooks: new DeliveryWorker(app, new HookOutbox(app)),
     invitations: new DeliveryWorker(app, new InvitationOutbox(app)),
     notices: new DeliveryWorker(app, new NoticeOutbox(app)),
+    passwords: new DeliveryWorker(app, new PasswordOutbox(app)),
   } satisfies Record<OutboxName, unknown>;
   const deliverers = Object.values(outboxes);
   const worker = new ProviderWorker(app);

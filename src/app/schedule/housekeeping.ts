@@ -2,6 +2,7 @@ import { expireInvitations } from '../../accounts/invitations/expiry.ts';
 import { removeLeftMails } from '../../accounts/invitations/mails.ts';
 import { expireRoles } from '../../accounts/roles/roles.ts';
 import { tellLeftOutFailures } from '../../accounts/session/failed-logins.ts';
+import { removeOldResets } from '../../accounts/session/password-resets.ts';
 import { removeOldMessages } from '../../accounts/session/saml/requests.ts';
 import { removeOldNotices } from '../../accounts/users/notices.ts';
 import { removeClosedAlerts } from '../../activity/alerts/alert-store.ts';
@@ -59,6 +60,7 @@ export const housekeeping = ({ types }: Catalogue): readonly Task[] => [
   { name: 'tell left out failed logins', every: minute, run: tellLeftOutFailures },
   repeatable('remove old SAML messages', minute, removeOldMessages),
   repeatable('remove ended tokens', hour, removeEndedTokens),
+  repeatable('remove old links that set passwords', hour, removeOldResets),
   repeatable('remove closed alerts', hour, removeClosedAlerts),
   repeatable('fold old quota versions', second, foldOldVersions),
   task('schedule synchronisations', second, scheduleSyncs),

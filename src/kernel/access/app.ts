@@ -14,8 +14,8 @@ import type { Secrets } from './secrets.ts';
 import type { ServiceKeys } from './service-keys.ts';
 import type { TokenRow, TokenUse } from './token-use.ts';
 
-/** What is sent from here: events to hooks, mails of invitations, and mails about changes. */
-export type OutboxName = 'hooks' | 'invitations' | 'notices';
+/** What is sent from here: events to hooks, mails of invitations and about changes, and links that set passwords. */
+export type OutboxName = 'hooks' | 'invitations' | 'notices' | 'passwords';
 
 /** What one running Tenantry consists of; everything that would otherwise be a global. */
 export interface App {
@@ -49,6 +49,8 @@ export interface App {
   readonly invitationChecks: RateLimit;
   /** Wrong secrets that came with webhooks of providers, by the prefix of the sender's address. */
   readonly webhookFailures: RateLimit;
+  /** How often a link that sets a password is asked for from a network. */
+  readonly passwordResets: RateLimit;
   /** What the service signs and decrypts with in single sign-on; undefined where that is not set up. */
   readonly samlKeys: ServiceKeys | undefined;
   /** Refused messages of single sign-on, by the prefix of the sender's address. */

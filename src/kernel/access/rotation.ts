@@ -15,6 +15,7 @@ export const sealedColumns: readonly { readonly table: string; readonly column: 
     uuid: 'uuid',
   })),
   { table: 'invitation_mail', column: 'secret', uuid: 'uuid' },
+  { table: 'password_reset', column: 'secret', uuid: 'uuid' },
   { table: 'resource', column: 'secrets', uuid: 'uuid' },
   { table: 'deployment', column: 'key_check', uuid: "'deployment'" },
   { table: 'job', column: 'secrets', uuid: "ifnull((SELECT uuid FROM resource WHERE id = resource_id), '')" },

@@ -112,6 +112,10 @@ export const settings = {
     if (item !== 'LOCAL_SIGNIN' && item !== 'SAML2')
       throw new Error(`must list LOCAL_SIGNIN or SAML2, but has "${item}"`);
   }),
+  password_reset_url: redirectAddress(
+    'Page that sets another password, in mails to those who forgot theirs; holds {secret}. Default: no such mails.',
+    ['secret'],
+  ),
   saml_cert_file: text(null, 'PEM certificate that identity providers know the service by; required with SAML2.'),
   saml_key_file: text(
     null,

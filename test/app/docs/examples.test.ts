@@ -5,6 +5,7 @@
  */
 import * as assert from 'uvu/assert';
 import { openApi } from '../../../src/app/docs/openapi.ts';
+import { digestOfSecret } from '../../../src/kernel/access/mailed-secrets.ts';
 import { raw, sql } from '../../../src/kernel/db/sql.ts';
 import { catalogue, endpoints } from '../../support/catalogue.ts';
 import type { Json } from '../../support/fixture.ts';
@@ -16,6 +17,7 @@ import { pixel } from '../rights/situation.ts';
 // Names lead nowhere: nothing is sent to the destinations of hooks.
 const { test, fixture } = suiteWithServer('examples in the documentation', {
   resolve: (_, callback) => callback(new Error('There is no such host.'), []),
+  password_reset_url: 'https://app.example.com/{secret}',
 });
 const document: Json = openApi(endpoints);
 
@@ -161,6 +163,12 @@ const before: Readonly<Record<string, (request: Request, links: ReadonlyMap<stri
     fixture.staff.patch(links.get('hooks-web') as string, { is_active: true }),
   'POST /api/hooks-web/{key}/deliveries/{delivery}/redeliver/': () =>
     change(sql`UPDATE delivery SET status = 'delivered'`),
+  'POST /api-auth/password/reset/': async ({ body }) => {
+    const { email } = await fixture.user('forgetful', { email: 'forgetful@example.com' });
+    await fixture.anonymous.post('/api-auth/password/forgot/', { email });
+    await fixture.server.settled();
+    change(sql`UPDATE password_reset SET secret_digest = ${digestOfSecret(body.secret)} WHERE email = ${email}`);
+  },
   // Whatever was done with it before, it waits to be accepted.
   ...Object.fromEntries(
     ['cancel', 'check', 'send'].map((action) => [

@@ -19,6 +19,8 @@ import { type Column, columns, type Situation, situation } from './situation.ts'
 const table = `
                                                                            ST  GS  CO  CS  PM  PA  PS  UN  IN  AN
 POST   /api-auth/password/                                       -         200 200 200 200 200 200 200 200 200 200
+POST   /api-auth/password/forgot/                                -         404 404 404 404 404 404 404 404 404 404
+POST   /api-auth/password/reset/                                 -         404 404 404 404 404 404 404 404 404 404
 POST   /api-auth/logout/                                         -         204 204 204 204 204 204 204 204 401 401
 POST   /api-auth/saml2/login/                                    -         401 401 401 401 401 401 401 401 401 401
 POST   /api-auth/saml2/login/complete/                           -         401 401 401 401 401 401 401 401 401 401

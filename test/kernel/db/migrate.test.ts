@@ -63,6 +63,7 @@ const hashes: Readonly<Record<string, string>> = {
   '0023_gathered_mails': '5ffff7a6d2748e4a4e6c98f7f7350398d294509e5c1d17506ed62ccf9d064322',
   '0024_push_tokens': '0b3c1d3b2f566f29e04908d6d1c82a5336198a78a9977f87255451d690675c79',
   '0025_user_notices': 'c96488c76e3145a736e00ca63542397d077ed593384406fc21679359cecc45b1',
+  '0026_password_resets': 'cde00682491f723e1e3c4ca055a80fee82085b0007107b64be52d7981a112547',
 };
 
 migrations('those that have landed are never edited, since there are databases that they made', () => {

@@ -99,9 +99,10 @@ function statusOf(
   { open, operations, path }: Endpoint,
 ): number {
   // An open path may be switched off.
-  if (open) return (operations.GET ? reading : writing) === 401 ? 401 : 200;
-  const status = reading ?? writing;
-  return status === 401 || (status === 404 && path.includes(':key')) ? status : 200;
+  const status = operations.GET ? reading : writing;
+  if (open) return status === 401 || (status === 404 && !path.includes(':key')) ? status : 200;
+  const seen = reading ?? writing;
+  return seen === 401 || (seen === 404 && path.includes(':key')) ? seen : 200;
 }
 
 /** The address of the object that an address lies below. */

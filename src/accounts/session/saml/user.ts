@@ -6,9 +6,10 @@ import { caseFold, sql } from '../../../kernel/db/sql.ts';
 import { acceptableValues } from '../../users/acceptable-values.ts';
 import { actedBy } from '../../users/actor.ts';
 import { verifyEmail } from '../../users/email.ts';
+import { samlRegistration } from '../../users/registration.ts';
 import { insertUser, type UserRow, updateUser, userOf } from '../../users/users.ts';
 
-const method = 'saml2';
+const method = samlRegistration;
 
 /**
  * The active user whom these attributes are about, created or brought up to date; undefined when there is none and none may

@@ -1,0 +1,117 @@
+import { affectedUser, userContext } from '../../activity/events/context.ts';
+import { record } from '../../activity/events/record.ts';
+import type { Request } from '../../kernel/access/request.ts';
+import { issueToken, revokeTokensOf } from '../../kernel/access/tokens.ts';
+import { describeFields, type Endpoint } from '../../kernel/collection/endpoint.ts';
+import { messageShape } from '../../kernel/collection/field.ts';
+import { validate } from '../../kernel/collection/validate.ts';
+import { email, text } from '../../kernel/collection/values.ts';
+import { notFound, tooMany } from '../../kernel/http/error.ts';
+import { json, type Reply } from '../../kernel/http/reply.ts';
+import { prefixOf } from '../../kernel/net/prefix.ts';
+import { actedBy } from '../users/actor.ts';
+import { verifyEmail } from '../users/email.ts';
+import { passwordField, rejectWeak } from '../users/passwords.ts';
+import { tokenShape } from '../users/token-shape.ts';
+import type { UserRow } from '../users/users.ts';
+import { askForLink, userOfSecret } from './password-resets.ts';
+
+/** Both paths are there with the setting password_reset_url, where people log in with passwords at all. Throws 404. */
+function requireOffer({ config }: Request): void {
+  const { authentication_methods: methods, password_reset_url: page } = config;
+  if (page === null || !methods.includes('LOCAL_SIGNIN')) throw notFound();
+}
+
+const address = { email: email({ required: true, example: 'alice@example.com' }) };
+
+/** POST /api-auth/password/forgot/ (core.md 2.5) */
+export const forgotPassword: Endpoint = {
+  path: '/api-auth/password/forgot/',
+  name: 'Forgotten Password',
+  description: 'Mails a link that sets another password.',
+  open: true,
+  actions: (request) => {
+    requireOffer(request);
+    return { POST: describeFields(address, request, 'create') };
+  },
+  operations: {
+    POST: {
+      summary: 'Mails a link that sets another password, if a user has the address.',
+      allowedFor: 'Anybody, with the setting password_reset_url.',
+      input: { fields: address, purpose: 'create' },
+      output: { status: 202, shape: messageShape },
+      refusals: { 404: true, 429: true },
+      handle: (request) => {
+        requireOffer(request);
+        const { email: to } = validate(address, request, 'create');
+        const wait = request.app.passwordResets.refusal(prefixOf(request.address), request.now);
+        if (wait !== undefined) throw tooMany('Too many requests. Try again later.', wait);
+        askForLink(request, to);
+        return json({ detail: 'If the address is known, a link has been sent.' }, 202);
+      },
+    },
+  },
+};
+
+const exampleSecret = '5d41402abc4b2a76b9719d911017c592';
+
+const secretField = {
+  secret: text({ max: 255, required: true, example: exampleSecret, help: 'What stands in the link of the mail.' }),
+};
+const passwordFields = { password: passwordField };
+const fields = { ...secretField, ...passwordFields };
+
+interface Reset {
+  readonly user: UserRow;
+  readonly password: string;
+}
+
+/** Whose password becomes which: an unknown secret is told before what is wrong with the password. Throws 404, 400. */
+function acceptReset(request: Request): Reset {
+  requireOffer(request);
+  const { secret } = request.body().values;
+  if (typeof secret !== 'string' || secret === '') validate(fields, request, 'create');
+  const user = userOfSecret(request, validate(secretField, request, 'create').secret);
+  if (!user) throw notFound();
+  const { password } = validate(passwordFields, request, 'create');
+  rejectWeak(request.config, password, user);
+  return { user, password };
+}
+
+function reset(request: Request, hash: string): Reply {
+  // Looked at again: another request may have used the secret meanwhile.
+  const { user } = acceptReset(request);
+  const { app, db } = request;
+  const own = actedBy(request, user);
+  db.update('user', user.id, { password_hash: hash });
+  revokeTokensOf(request, user.id);
+  verifyEmail(request, user.id);
+  record(own, 'user_password_updated', affectedUser(user));
+  app.passwordChanged(user.username);
+  const token = issueToken(request, user.id);
+  record(own, 'token_created', { ...userContext(user), ...affectedUser(user) });
+  return json({ token });
+}
+
+/** POST /api-auth/password/reset/ (core.md 2.5) */
+export const resetPassword: Endpoint = {
+  path: '/api-auth/password/reset/',
+  name: 'Password Reset',
+  description: 'Sets another password with the secret of a mailed link.',
+  open: true,
+  actions: (request) => {
+    requireOffer(request);
+    return { POST: describeFields(fields, request, 'create') };
+  },
+  operations: {
+    POST: {
+      summary: 'Sets another password, revokes all tokens of the user and answers a new one.',
+      allowedFor: 'Anybody who knows the secret of the mail, with the setting password_reset_url.',
+      input: { fields, purpose: 'create' },
+      output: { status: 200, shape: tokenShape },
+      refusals: { 404: true, 503: true },
+      prepare: async (request) => request.app.passwords.hash(acceptReset(request).password, request.address),
+      handle: (request, hash) => reset(request, String(hash)),
+    },
+  },
+};
