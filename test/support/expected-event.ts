@@ -15,6 +15,9 @@ export const by = (user: Json): Context => ({
 export const without = (context: Context, key: string): Context =>
   Object.fromEntries(Object.entries(context).filter(([name]) => name !== key));
 
+/** What an event of a job knows of the user whose request caused it. */
+export const inJobOf = (user: Json): Context => without(by(user), 'ip_address');
+
 /** The user an operation changes. */
 export const affecting = (user: Json): Context => ({
   affected_user_uuid: user.uuid,

@@ -1,4 +1,5 @@
-import type { App, Context } from '../../kernel/access/app.ts';
+import { type App, type Context, systemContext } from '../../kernel/access/app.ts';
+import type { Actor } from '../../kernel/access/caller.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import type { PlainValues } from '../catalogue/driver.ts';
@@ -23,6 +24,8 @@ export interface Job {
   readonly started: number | null;
   readonly lease: number | null;
   readonly retries: number;
+  /** JSON of the caller of the request that caused it, as of then; null: a timer did. */
+  readonly actor: string | null;
 }
 
 export interface NewJob {
@@ -49,8 +52,18 @@ export function queueJob(context: Context, job: NewJob): void {
     secrets: hasSecrets ? secrets.seal(JSON.stringify(job.secrets), job.resource?.uuid ?? '') : null,
     created: context.now,
     due: context.now + config.job_delay,
+    actor: context.actor && JSON.stringify(named(context.actor)),
   });
 }
+
+/** What is kept of an actor: nothing of the rights that a caller has. */
+const named = ({ fullName, nativeName, username, uuid }: Actor): Actor => ({ uuid, username, fullName, nativeName });
+
+/** The context in which the work of a job is stored: on behalf of whoever caused it, without an address. */
+export const jobContext = (app: App, { actor }: Pick<Job, 'actor'>): Context => ({
+  ...systemContext(app),
+  actor: actor === null ? null : (JSON.parse(actor) as Actor),
+});
 
 /** Queues a synchronisation of settings, unless one is queued already. */
 export function queueSync(context: Context, settings: number): void {

@@ -6,7 +6,7 @@ import { StorageError } from '../../kernel/db/storage-error.ts';
 import { ProviderError } from '../catalogue/provider-error.ts';
 import { driverOf, driverSettings } from '../drivers/drivers.ts';
 import type { JobHandler, Store } from '../jobs/job-handler.ts';
-import { type Job, postpone } from '../jobs/jobs.ts';
+import { type Job, jobContext, postpone } from '../jobs/jobs.ts';
 import { longestText } from '../jobs/operation.ts';
 import { handlerOf } from './handlers.ts';
 
@@ -96,7 +96,7 @@ export class ProviderWorker {
     const now = app.clock.now();
     app.db.write(() => {
       app.db.update('job', job.id, { lease: now + leaseFor, started: job.started ?? now });
-      if (job.started === null) handlerOf(job).start?.(systemContext(app), job);
+      if (job.started === null) handlerOf(job).start?.(jobContext(app, job), job);
     });
     this.#calls.set(job.settings_id, (this.#calls.get(job.settings_id) ?? 0) + 1);
     // The state that was entered is committed and seen before the provider is called.
@@ -107,7 +107,7 @@ export class ProviderWorker {
         if (error instanceof StorageError) return;
         app.log.error({ job: job.id, operation: job.operation, err: error }, 'job failed');
         const { now } = systemContext(app);
-        return this.#write(() => app.db.update('job', job.id, { due: now + minute, lease: now }));
+        return this.#write(() => app.db.update('job', job.id, { due: now + minute, lease: now }), job);
       })
       .finally(() => {
         this.#running.delete(job.id);
@@ -124,7 +124,7 @@ export class ProviderWorker {
       if (!(error instanceof ProviderError)) throw error;
       return this.#afterFailure(job, handler, error);
     });
-    if (store) await this.#write(store);
+    if (store) await this.#write(store, job);
   }
 
   /** A call that may succeed later is put off, any other has failed for good (providers.md 2, error classes). */
@@ -136,10 +136,10 @@ export class ProviderWorker {
   }
 
   /** Stores what came of a call, and tries until it can be stored. */
-  async #write(work: (context: Context) => void): Promise<void> {
+  async #write(work: (context: Context) => void, job: Job): Promise<void> {
     while (this.#state !== 'stopped') {
       try {
-        this.app.db.write(() => work(systemContext(this.app)));
+        this.app.db.write(() => work(jobContext(this.app, job)));
         await this.#committed();
         return;
       } catch (error) {

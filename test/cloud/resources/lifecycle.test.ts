@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert';
 import { sql } from '../../../src/kernel/db/sql.ts';
 import { type Droplets, dropletService } from '../../support/droplets.ts';
-import { by, inCustomer, inProject } from '../../support/expected-event.ts';
+import { by, inCustomer, inJobOf, inProject } from '../../support/expected-event.ts';
 import type { Json, RecordedEvent } from '../../support/fixture.ts';
 import { type Personas, personas } from '../../support/personas.ts';
 import { passage, type SimulatedService, setOptions, simulatedService, step, work } from '../../support/simulated.ts';
@@ -60,7 +60,7 @@ const told = (
   droplet: Json,
   more: Record<string, string> = {},
   level = 'info',
-): RecordedEvent => ({ type, level, message, context: { ...about(droplet), ...more } });
+): RecordedEvent => ({ type, level, message, context: { ...inJobOf(people.users.admin), ...about(droplet), ...more } });
 const byAdmin = (): Record<string, string> => by(people.users.admin);
 
 test('a creation goes from Creation Scheduled through Creating to OK, every transition seen, with its events', async () => {
@@ -310,7 +310,7 @@ test('a changed name that the provider must learn goes through Update Scheduled;
   assert.equal(await passage(fixture, project.url), ['Update Scheduled', 'Updating', 'OK']);
   assert.equal(
     fixture.events().map(({ context, message }) => [message, context.user_username]),
-    [["JIRA Project Roadmap has been updated. Name has been changed from 'Plan' to 'Roadmap'.", undefined]],
+    [["JIRA Project Roadmap has been updated. Name has been changed from 'Plan' to 'Roadmap'.", 'admin.of.project']],
   );
   await setOptions(fixture, office.settings, { simulator_failures: 'update' });
   await admin.patch(project.url, { name: 'Never' });
@@ -341,7 +341,12 @@ test('unlink removes the row here only, in any state, with its job', async () =>
     const answer = await people.clients.owner.post(`${droplet.url}unlink/`);
     assert.equal([answer.status, answer.body], [204, undefined]);
     assert.equal(fixture.events(), [
-      told('resource_deletion_succeeded', 'DigitalOcean Droplet web has been deleted.', droplet, byAdmin()),
+      told(
+        'resource_deletion_succeeded',
+        'DigitalOcean Droplet web has been deleted.',
+        droplet,
+        by(people.users.owner),
+      ),
     ]);
     await work(fixture);
     assert.equal(

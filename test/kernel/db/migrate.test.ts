@@ -64,6 +64,7 @@ const hashes: Readonly<Record<string, string>> = {
   '0024_push_tokens': '0b3c1d3b2f566f29e04908d6d1c82a5336198a78a9977f87255451d690675c79',
   '0025_user_notices': 'c96488c76e3145a736e00ca63542397d077ed593384406fc21679359cecc45b1',
   '0026_password_resets': 'cde00682491f723e1e3c4ca055a80fee82085b0007107b64be52d7981a112547',
+  '0027_job_actor': '34748eb927806cff8840e5469ec000914524f0e28048698f1f90301332944013',
 };
 
 migrations('those that have landed are never edited, since there are databases that they made', () => {

@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert';
-import { by, expectedEvent, inProject } from '../../../support/expected-event.ts';
+import { by, expectedEvent, inJobOf, inProject } from '../../../support/expected-event.ts';
 import type { Client, Json, RecordedEvent } from '../../../support/fixture.ts';
 import { type Personas, personas } from '../../../support/personas.ts';
 import { publicKeys } from '../../../support/public-keys.ts';
@@ -50,7 +50,7 @@ async function body(fields: Readonly<Record<string, unknown>> = {}): Promise<Rec
 const create = async (fields: Readonly<Record<string, unknown>> = {}): Promise<Json> =>
   admin.post('/api/aws-instances/', await body(fields));
 const act = async (action: string, values?: unknown): Promise<unknown[]> => {
-  const answer = await admin.post(`${web.url}${action}/`, values);
+  const answer = await (action === 'unlink' ? people.clients.owner : admin).post(`${web.url}${action}/`, values);
   return [answer.status, answer.body];
 };
 
@@ -213,7 +213,7 @@ test('the root volume comes with the launch; it is the disk of the instance, so 
   launched = fixture.events();
 });
 
-test('events of requests know the caller, those of jobs do not', async () => {
+test('events know the caller, those of jobs without the address', async () => {
   const { backend_id: _, ...volume } = (await admin.get('/api/aws-volumes/')).body[0];
   const place = {
     ...inProject(people.project, people.customer),
@@ -238,8 +238,18 @@ test('events of requests know the caller, those of jobs do not', async () => {
       by(people.users.admin),
       about('Instance', web),
     ),
-    expectedEvent('resource_creation_succeeded', 'Resource volume-web has been created.', about('Volume', volume)),
-    expectedEvent('resource_creation_succeeded', 'Resource web has been created.', about('Instance', web)),
+    expectedEvent(
+      'resource_creation_succeeded',
+      'Resource volume-web has been created.',
+      inJobOf(people.users.admin),
+      about('Volume', volume),
+    ),
+    expectedEvent(
+      'resource_creation_succeeded',
+      'Resource web has been created.',
+      inJobOf(people.users.admin),
+      about('Instance', web),
+    ),
   ]);
 });
 
@@ -436,7 +446,7 @@ test('instances are refused beyond the quota of the service', async () => {
 });
 
 test('OPTIONS of an instance tells which actions it takes now, and why not', async () => {
-  const { actions } = (await admin.options(web.url)).body;
+  const { actions } = (await people.clients.owner.options(web.url)).body;
   assert.equal(
     Object.fromEntries(Object.entries<Json>(actions).map(([name, { enabled, reason }]) => [name, enabled || reason])),
     {

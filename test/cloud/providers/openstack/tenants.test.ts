@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert';
-import { by, expectedEvent, inProject } from '../../../support/expected-event.ts';
+import { by, expectedEvent, inJobOf, inProject } from '../../../support/expected-event.ts';
 import type { Json } from '../../../support/fixture.ts';
 import { everybody } from '../../../support/personas.ts';
 import { passage, setOptions, simulatedService, usages, work } from '../../../support/simulated.ts';
@@ -69,7 +69,12 @@ test('a tenant is created, and its events tell of it alone', async () => {
       by(people.users.admin),
       ...about,
     ),
-    expectedEvent('resource_creation_succeeded', 'Resource Größe 2! has been created.', ...about),
+    expectedEvent(
+      'resource_creation_succeeded',
+      'Resource Größe 2! has been created.',
+      inJobOf(people.users.admin),
+      ...about,
+    ),
   ]);
   await destroy(cloud, body);
   fixture.events();
