@@ -8,6 +8,10 @@ const { test, fixture } = suiteWithServerPerTest('invitations (services.md 10.1,
 const link_template = 'https://app.example.com/invitation/{uuid}/';
 let people: Personas;
 
+/** What no text holds. */
+const control = /(?!\u0085)[\p{Cc}\u202a-\u202e]/u;
+const controlMessage = 'Enter a valid text without control characters.';
+
 test.before.each(async () => {
   people = await personas(fixture);
 });
@@ -232,7 +236,7 @@ test('a link_template leads to a web page: http or https, without a user or anyt
   ]) {
     assert.equal(
       await refused(toProject({ link_template: template })),
-      { link_template: ['Enter a valid URL.'] },
+      { link_template: [control.test(template) ? controlMessage : 'Enter a valid URL.'] },
       template,
     );
   }
@@ -295,7 +299,7 @@ test('an email holds no character that is not seen', async () => {
   for (const hidden of ['\u0001', '\u007f', '\u0085', '\u200b', '\u202e']) {
     assert.equal(
       await refused(toProject({ email: `a${hidden}b@example.com` })),
-      { email: ['Enter a valid email address.'] },
+      { email: [...(control.test(hidden) ? [controlMessage] : []), 'Enter a valid email address.'] },
       JSON.stringify(hidden),
     );
   }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { ServerOptions } from '../../../src/app/server.ts';
-import { raw } from '../../../src/kernel/db/sql.ts';
+import { raw, sql } from '../../../src/kernel/db/sql.ts';
 import { Fixture, type Json } from '../../support/fixture.ts';
 import { keptMails, secretIn } from '../../support/kept-mails.ts';
 import { Mailbox, type ReceivedMail } from '../../support/mailbox.ts';
@@ -114,9 +114,10 @@ test('roles and targets have their words; a sender without a full name is their 
 
 test('names stay on their line: nobody writes the rest of the mail', async () => {
   await begin();
-  await fixture.staff.patch(people.project.url, {
-    name: 'Rocket\n\nPlease pay here: https://evil.example/\r\nBcc: eve@example.com',
-  });
+  // As one that was stored before such names were refused.
+  const { db } = fixture.server.app;
+  const name = 'Rocket\n\nPlease pay here: https://evil.example/\r\nBcc: eve@example.com';
+  db.write(() => db.run(sql`UPDATE project SET name = ${name} WHERE uuid = ${people.project.uuid}`));
   await invite();
   const [mail] = mailbox.take() as [ReceivedMail];
   assert.is(mail.subject, 'Invitation to Rocket Please pay here: [link] Bcc: eve@example.com project');
@@ -213,6 +214,7 @@ test('every failed attempt is in the log, where the operator sees it', async () 
   const warning = [
     {
       mail: db.value(raw('SELECT uuid FROM invitation_mail')),
+      to: 'new@example.com',
       code: 451,
       reason: "Can't send mail - all recipients were rejected: 451 Try later",
     },
