@@ -69,6 +69,9 @@ export function decoded<T>(schema: v.GenericSchema<unknown, T>, value: unknown):
   return result.output;
 }
 
+/** Characters of the secrets that texts are cleaned of. */
+const shortestSecret = 4;
+
 /** The client of one driver. Its calls go out one after another, so that settings with four running jobs make four at once. */
 export class VendorHttp {
   readonly #client: HttpClient;
@@ -122,9 +125,12 @@ export class VendorHttp {
   }
 
   #withoutSecrets(text: string): string {
-    return (this.options.secrets ?? [])
-      .filter((secret) => secret !== '')
-      .reduce((clean, secret) => clean.replaceAll(secret, '***'), text);
+    return (
+      (this.options.secrets ?? [])
+        // Shorter ones stand in any text by chance, which would be mangled, and tell what they are.
+        .filter((secret) => secret.length >= shortestSecret)
+        .reduce((clean, secret) => clean.replaceAll(secret, '***'), text)
+    );
   }
 
   async #exchange(call: VendorCall): Promise<VendorAnswer> {

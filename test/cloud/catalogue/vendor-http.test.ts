@@ -113,7 +113,7 @@ test('a refusal without a text is told by its status', async () => {
 
 test('secrets in the text of the vendor are replaced by stars', async () => {
   receiver.behaviour = { status: 403, body: '{"message":"Token s3cret of user s3cret is not allowed."}' };
-  assert.equal(await failure(get(receiver.url, client({ secrets: ['s3cret', ''] }))), [
+  assert.equal(await failure(get(receiver.url, client({ secrets: ['s3cret', '', 'a', 'the'] }))), [
     'unauthorized',
     'Token *** of user *** is not allowed.',
   ]);
