@@ -142,7 +142,7 @@ export function openDeployment(config: Config, opening: Opening): Opened {
     issueToken: (username) => issueTokenTo(app, username),
     close: () => {
       try {
-        if (purpose !== 'examine') db.write(() => app.tokenUse.save(db));
+        if (purpose !== 'examine') saveTokenUse(app);
       } finally {
         release();
         close();
@@ -169,6 +169,15 @@ function openKeys(
   if (folder !== undefined && purpose !== 'examine')
     requireKeys(db, secrets, encryption_keys.length > 0 ? 'The setting encryption_keys' : keyFile(folder));
   return secrets;
+}
+
+/** Throws when the last uses of tokens cannot be stored. */
+function saveTokenUse({ db, tokenUse }: App): void {
+  let failure: unknown;
+  db.write(() => tokenUse.save(db));
+  db.afterCommit((error) => (failure = error));
+  db.commit();
+  if (failure !== undefined) throw failure;
 }
 
 /** Whether a path leads the caller of a request to an object of a collection. */

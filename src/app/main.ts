@@ -13,6 +13,7 @@ import {
   printSetting,
   settingNames,
   settings,
+  unknownVariables,
 } from '../kernel/config/config.ts';
 import { embeddedLicenses } from '../kernel/native/embedded.ts';
 import { isProgram } from '../kernel/native/native.ts';
@@ -88,11 +89,18 @@ const commands: Commands = {
 async function serve({ config, flags }: Arguments): Promise<void> {
   const ephemeral = flags.ephemeral === true;
   const server = await createServer({ ...config, ephemeral });
+  for (const variable of unknownVariables(process.env)) server.app.log.warn({ variable }, 'no setting has this name');
   let isClosing = false;
   const stop = (): void => {
     if (isClosing) return;
     isClosing = true;
-    void server.close().then(() => process.exit(0));
+    void server.close().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        process.stderr.write(`tenantry: what was left could not be saved: ${errorOf(error).message}\n`);
+        process.exit(1);
+      },
+    );
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);

@@ -45,8 +45,9 @@ export interface Server {
 
 /** Opens the database, mounts the API and listens. Rejects with a sentence when the configuration or the data is unusable. */
 export async function createServer(options: ServerOptions = {}): Promise<Server> {
-  const config = loadConfig({ given: options });
-  const folder = options.ephemeral ? undefined : resolve(config.data);
+  const { clock: _clock, ephemeral, providers: _providers, random: _random, resolve: _resolve, ...given } = options;
+  const config = loadConfig({ given });
+  const folder = ephemeral ? undefined : resolve(config.data);
   if (config.password_refuse_weak) await loadCommonPasswords();
   const { app, router, issueToken, close } = openDeployment(config, {
     ...options,

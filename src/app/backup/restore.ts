@@ -7,7 +7,7 @@ import { createGunzip } from 'node:zlib';
 import { initialPasswordFile } from '../../accounts/session/initial-password.ts';
 import { keyFile } from '../../kernel/access/secrets.ts';
 import type { Config } from '../../kernel/config/config.ts';
-import { type Carried, unpackBackup } from '../../kernel/db/snapshot.ts';
+import { type Carried, databaseHeaderBytes, sizeOfBackup, unpackBackup } from '../../kernel/db/snapshot.ts';
 import type { Addon } from '../../kernel/native/native.ts';
 import { place } from '../../kernel/place.ts';
 import { errorOf } from '../../kernel/present.ts';
@@ -74,8 +74,39 @@ function rejectData(folder: string): void {
 }
 
 async function unpack(stream: Readable, copy: string, addon: Addon | undefined): Promise<Carried> {
-  await pipeline(stream, createGunzip(), createWriteStream(copy, { mode: 0o600 }));
+  const gunzip = createGunzip();
+  let given = 0;
+  const count = async function* (source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    for await (const part of source) {
+      given += part.length;
+      yield part;
+    }
+  };
+  await pipeline(stream, count, gunzip, withinItsSize, createWriteStream(copy, { mode: 0o600 }));
+  // What follows the end of its input gunzip leaves alone.
+  if (gunzip.bytesWritten < given) throw new Error('The backup is damaged (something follows its end)');
   return unpackBackup(copy, addon);
+}
+
+/** Lets a database through that is as long as its header says. Nothing is written before that has been read. */
+async function* withinItsSize(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let start: Buffer | undefined = Buffer.alloc(0);
+  let [length, size] = [0, 0];
+  for await (const part of source) {
+    length += part.length;
+    if (start === undefined) {
+      if (length > size) throw new Error('The backup is damaged (it is longer than it says)');
+      yield part;
+      continue;
+    }
+    start = Buffer.concat([start, part]);
+    if (start.length < databaseHeaderBytes) continue;
+    size = sizeOfBackup(start);
+    if (length > size) throw new Error('The backup is damaged (it is longer than it says)');
+    yield start;
+    start = undefined;
+  }
+  if (start !== undefined) throw new Error('The file is no backup');
 }
 
 /** What zlib says of a file that is not gzip, and of one that has been cut or changed. */

@@ -1,6 +1,7 @@
 import { day, minute, second } from '../clock.ts';
 import { namesOf } from '../names.ts';
 import { errorOf } from '../present.ts';
+import { readGiven } from './given.ts';
 import { attributeMapping, checkSaml, metadataUrls, redirectAddress } from './saml.ts';
 import {
   collectionName,
@@ -220,12 +221,15 @@ export function loadConfig(
     env?: Readonly<Record<string, string | undefined>>;
   } = {},
 ): Config {
+  for (const name of Object.keys(sources.given ?? {}))
+    if (!Object.hasOwn(settings, name)) throw new ConfigError(`there is no setting ${name}`);
   const config: Record<string, unknown> = {};
   for (const name of settingNames) {
     const setting: Setting<unknown> = settings[name];
     const option = sources.options?.[name];
     const env = sources.env?.[environmentName(name)];
-    if (sources.given?.[name] !== undefined) config[name] = sources.given[name];
+    const given: unknown = sources.given?.[name];
+    if (given !== undefined) config[name] = named(name, () => readGiven(setting, given));
     else if (option !== undefined) config[name] = readSetting(setting, option, optionName(name));
     else if (env !== undefined && env !== '') config[name] = readSetting(setting, env, environmentName(name));
     else config[name] = setting.fallback;
@@ -245,12 +249,22 @@ export const settingNames: readonly SettingName[] = namesOf(settings);
 export const environmentName = (name: SettingName): string => `TENANTRY_${name.toUpperCase()}`;
 export const optionName = (name: SettingName): string => `--${name.replaceAll('_', '-')}`;
 
-function readSetting(setting: Setting<unknown>, value: string, shownAs: string): unknown {
+const readSetting = (setting: Setting<unknown>, value: string, shownAs: string): unknown =>
+  named(shownAs, () => setting.read(value.trim()));
+
+/** Whoever breaks a rule is told of which setting. */
+function named(shownAs: string, read: () => unknown): unknown {
   try {
-    return setting.read(value.trim());
+    return read();
   } catch (error) {
     throw new ConfigError(`${shownAs} ${errorOf(error).message}`);
   }
+}
+
+/** Variables of the environment that look like settings and are none; `_FILE` behind a name is no mistake. */
+export function unknownVariables(env: Readonly<Record<string, string | undefined>>): string[] {
+  const known = new Set(settingNames.map(environmentName));
+  return Object.keys(env).filter((name) => name.startsWith('TENANTRY_') && !known.has(name.replace(/_FILE$/, '')));
 }
 
 /** Settings that hold credentials: what is printed of them is whether they are set. */

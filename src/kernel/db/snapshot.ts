@@ -14,6 +14,17 @@ import { rejectNewer } from './migrate.ts';
 /** Marks a backup ("TNRB"). */
 const backupId = 0x544e5242;
 
+/** Bytes of the header of a database. */
+export const databaseHeaderBytes = 100;
+
+/** The bytes that a backup has by its header (https://www.sqlite.org/fileformat2.html). Throws with a sentence when it is none. */
+export function sizeOfBackup(header: Buffer): number {
+  if (header.toString('latin1', 0, 16) !== 'SQLite format 3\0' || header.readUInt32BE(68) !== backupId)
+    throw new Error('The file is no backup');
+  const pageBytes = header.readUInt16BE(16);
+  return (pageBytes === 1 ? 65_536 : pageBytes) * header.readUInt32BE(28);
+}
+
 /** What a backup holds besides the database. */
 export interface Carried {
   /** Instant at which it was made. */

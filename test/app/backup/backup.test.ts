@@ -283,6 +283,23 @@ test('what is no backup, or not a whole one, is not restored', async () => {
     const database = gunzipSync(bytes);
     return gzipSync(database.fill(0x55, database.length - 3000));
   });
+  await refused(
+    changed(file, (bytes) => Buffer.concat([bytes, Buffer.alloc(9)])),
+    'The backup is damaged (something follows its end)',
+  );
+  const longer = 'The backup is damaged (it is longer than it says)';
+  await refused(
+    changed(file, (bytes) => Buffer.concat([bytes, bytes])),
+    longer,
+  );
+  await refused(
+    changed(file, (bytes) => gzipSync(Buffer.concat([gunzipSync(bytes), Buffer.alloc(1_000_000)]))),
+    longer,
+  );
+  await refused(
+    changed(file, () => gzipSync(Buffer.alloc(50_000_000))),
+    foreign,
+  );
   const { stderr } = await run(['restore', torn, '--data', 'c']);
   assert.match(stderr, /^tenantry: cannot restore .*: The backup is damaged \(.*\)\n$/);
   assert.equal(readdirSync(path('c')), ['serve.lock']);

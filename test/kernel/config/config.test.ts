@@ -10,6 +10,7 @@ import {
   type SettingName,
   settingNames,
   settings,
+  unknownVariables,
 } from '../../../src/kernel/config/config.ts';
 
 const config = suite('settings');
@@ -86,6 +87,44 @@ config(
     assert.equal([port, host, data, log_level], [3, 'b', 'd', 'info']);
   },
 );
+
+config(
+  'a text that a program gives is read as on the command line, and so are wrong values and unknown names refused',
+  () => {
+    const { allowed_origins, job_delay, owners_can_manage_owners, port } = loadConfig({
+      // As a program in JavaScript may.
+      given: JSON.parse(
+        '{"job_delay":"1s","port":"81","owners_can_manage_owners":"yes","allowed_origins":"http://a,http://b"}',
+      ),
+    });
+    assert.equal([job_delay, port, owners_can_manage_owners], [1_000_000, 81, true]);
+    assert.equal(allowed_origins, ['http://a', 'http://b']);
+    const mistakes: [given: object, line: string][] = [
+      [{ job_delay: 'soon' }, 'job_delay must be a duration such as 45s, 30m, 12h or 7d'],
+      [{ job_delay: -1 }, 'job_delay must be a duration such as 45s, 30m, 12h or 7d, or a number of microseconds'],
+      [{ port: 65536 }, 'port must be a whole number from 0 to 65535'],
+      [{ port: null }, 'port must be a whole number'],
+      [{ owners_can_manage_owners: 1 }, 'owners_can_manage_owners must be true or false'],
+      [
+        { trusted_proxies: ['here'] },
+        'trusted_proxies must list addresses or networks such as 10.0.0.0/8, but has "here"',
+      ],
+      [{ data: 5 }, 'data must be a text'],
+      [{ prot: 80 }, 'there is no setting prot'],
+    ];
+    for (const [given, line] of mistakes)
+      assert.throws(
+        () => loadConfig({ given }),
+        (error: Error) => error instanceof ConfigError && error.message === line,
+        line,
+      );
+  },
+);
+
+config('variables that look like settings and are none are found', () => {
+  const env = { TENANTRY_PORT: '1', TENANTRY_PROT: '1', TENANTRY_ENCRYPTION_KEYS_FILE: 'f', PATH: '/bin' };
+  assert.equal(unknownVariables(env), ['TENANTRY_PROT']);
+});
 
 config('an empty variable counts as not set, and other variables are not looked at', () => {
   assert.equal(loadConfig({ env: { TENANTRY_PORT: '', PORT: '9', TENANTRY_NOTHING: 'x' } }), loadConfig());

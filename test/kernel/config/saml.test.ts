@@ -173,7 +173,7 @@ settings('tokens go to an address that settings spell out', () => {
   );
   assert.match(
     refusal({}, { ...loadConfig({ options: complete }), login_completed_url: 'https://app.example.com/' }),
-    'TENANTRY_LOGIN_COMPLETED_URL must hold {token}',
+    'login_completed_url must hold {token}',
   );
   assert.is(refusal({ ...complete, logout_failed_url: 'app' }), '--logout-failed-url must be an http or https URL');
 });

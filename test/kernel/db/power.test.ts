@@ -87,4 +87,17 @@ onFaultyDisk('where the disk goes on failing, the process says why and ends with
   }
 });
 
+onFaultyDisk('a server that cannot save what is left when it is told to end says so and ends with 1', async () => {
+  const disk = new FaultyDisk();
+  const { child, errors, token, url } = await serveOn(disk, [builtProgram]);
+  // The use of a token is saved by and by, at the latest now.
+  await fetch(`${url}/api/customers/`, { headers: { Authorization: `Token ${token}` } });
+  disk.set('write', true);
+  child.kill('SIGTERM');
+  const [code] = await once(child, 'close');
+  disk.remove();
+  assert.is(code, 1);
+  assert.match(errors(), /\ntenantry: what was left could not be saved: the disk fails/);
+});
+
 test.run();
