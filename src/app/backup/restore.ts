@@ -83,10 +83,11 @@ async function unpack(stream: Readable, copy: string, addon: Addon | undefined):
     }
   };
   await pipeline(stream, count, gunzip, withinItsSize, createWriteStream(copy, { mode: 0o600 }));
-  // What follows the end of its input gunzip leaves alone.
-  if (gunzip.bytesWritten < given) throw new Error('The backup is damaged (something follows its end)');
+  if (gunzip.bytesWritten < given) throw new Error(followed);
   return unpackBackup(copy, addon);
 }
+
+const followed = 'The backup is damaged (something follows its end)';
 
 /** Lets a database through that is as long as its header says. Nothing is written before that has been read. */
 async function* withinItsSize(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
@@ -114,6 +115,8 @@ function sentence(error: unknown): string {
   const { message } = errorOf(error);
   if (message === 'incorrect header check') return 'The file is no backup';
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  // What follows the end of its input gunzip leaves alone, and lets nothing more come.
+  if (code === 'ABORT_ERR') return followed;
   return code.startsWith('Z_') ? `The backup is damaged (${message})` : message;
 }
 
