@@ -70,7 +70,10 @@ export class Mailer {
       return { status: 'sent' };
     } catch (error) {
       const outcome = failure(errorOf(breaker.signal.aborted ? breaker.signal.reason : error));
-      this.#log.warn({ mail: mail.id, to: mail.to, code: outcome.code, reason: outcome.error }, 'mail could not be sent');
+      this.#log.warn(
+        { mail: mail.id, to: mail.to, code: outcome.code, reason: outcome.error },
+        'mail could not be sent',
+      );
       return outcome;
     } finally {
       clearTimeout(deadline);
