@@ -112,7 +112,7 @@ program('a request has one JSON log line with its id, method, route, status, mil
     found.map(({ length }) => length),
     [1, 1, 1, 1, 1],
   );
-  const shown = found.map(([line]) => [line.method, line.route, line.status, line.caller]);
+  const shown = found.map(([line]) => [line.method, line.route, line.status, line.user]);
   assert.equal(shown, [
     ['GET', '/api/users/', 200, me.uuid],
     ['POST', '/api/customers/', 201, me.uuid],

@@ -23,6 +23,14 @@ import { withScratch } from './scratch.ts';
  */
 export async function restore(source: string | Readable, folder: string, config: Config): Promise<Carried> {
   const stream = typeof source === 'string' ? await opened(source) : source;
+  try {
+    return await fill(stream, typeof source === 'string' ? source : 'standard input', folder, config);
+  } finally {
+    stream.destroy();
+  }
+}
+
+async function fill(stream: Readable, name: string, folder: string, config: Config): Promise<Carried> {
   const addon = prepareFolder(config, folder);
   const unlock = lockFolder(folder, addon);
   try {
@@ -32,10 +40,7 @@ export async function restore(source: string | Readable, folder: string, config:
       async (scratch) => {
         const copy = join(scratch, databaseFile);
         const carried = await unpack(stream, copy, addon).catch((error: unknown) => {
-          throw new Error(
-            `cannot restore ${typeof source === 'string' ? source : 'standard input'}: ${sentence(error)}`,
-            { cause: error },
-          );
+          throw new Error(`cannot restore ${name}: ${sentence(error)}`, { cause: error });
         });
         if (carried.keys !== null) placeKeys(carried.keys, scratch, folder);
         place(copy, join(folder, databaseFile));

@@ -444,7 +444,7 @@ test('POST and close are for staff; acknowledge and cancel_acknowledgment for ev
   }
 });
 
-test('an alert is visible to whoever can read its scope: of a user themselves, of a key its owner, of a quota its readers; ST and GS all', async () => {
+test('an alert is visible to whoever can read its scope: of a user themselves, of a key its owner, of a quota its readers; of shared settings and all else ST and GS', async () => {
   const { clients, customer, project, users } = people;
   const key = (await clients.manager.post('/api/keys/', { public_key: publicKeys.ed25519 })).body;
   const shared = settings(fixture, 'Shared');
@@ -467,7 +467,7 @@ test('an alert is visible to whoever can read its scope: of a user themselves, o
     for (const url of kinds.keys()) assert.is((await client.get(url)).status, urls.includes(url) ? 200 : 404);
     return urls.map((url: string) => kinds.get(url)).sort();
   });
-  const connected = ['customer', 'project', 'quota', 'shared'];
+  const connected = ['customer', 'project', 'quota'];
   const all = [...kinds.values()].sort();
   assert.equal(seen, {
     staff: all,
@@ -477,7 +477,7 @@ test('an alert is visible to whoever can read its scope: of a user themselves, o
     manager: ['customer', 'key', ...connected.slice(1), 'user'],
     admin: connected,
     observer: connected,
-    stranger: ['shared'],
+    stranger: [],
   });
 });
 

@@ -142,10 +142,11 @@ test('an object named in the query of another kind than its own is not found by 
   assert.is(await posted(link), `Can't restore object from url: ${link}`);
 });
 
-test('settings have links although they have no page yet', async () => {
+test('shared settings have links, and whose alerts they are', async () => {
   const { uuid } = settings(fixture, 'Shared');
   assert.is(await posted(`/api/service-settings/${uuid}/`), `${fixture.url}/api/service-settings/${uuid}/`);
-  assert.is(await asked(`/api/service-settings/${uuid}/`, fixture.as('stranger')), 1);
+  assert.is(await asked(`/api/service-settings/${uuid}/`, fixture.as('stranger')), 0);
+  assert.is(await asked(`/api/service-settings/${uuid}/`), 1);
 });
 
 test('links written with the path of base_url are taken as they were given out', async () => {

@@ -42,6 +42,8 @@ GET    /api/<kind>/                                              -         200 2
 POST   /api/<kind>/                                              -         400 400 400 400 400 400 400 400 401 401
 GET    /api/<kind>/:key/*                                        own       200 200 200 200 200 200 200 404 401 401
 GET    /api/<kind>/:key/*                                        foreign   200 200 404 .   .   .   .   404 .   401
+POST   /api/<kind>/:key/unlink/                                  own       ok  403 ok  403 403 403 403 404 401 401
+POST   /api/<kind>/:key/unlink/                                  foreign   ok  403 404 .   .   .   .   404 .   401
 *      /api/<kind>/:key/*                                        own       ok  403 ok  403 ok  ok  403 404 401 401
 *      /api/<kind>/:key/*                                        foreign   ok  403 404 .   .   .   .   404 .   401
 GET    /api/<entity>/                                            -         200 200 200 200 200 200 200 200 401 401

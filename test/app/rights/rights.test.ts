@@ -29,6 +29,7 @@ GET    /api-auth/saml2/logout/complete/                          -         401 4
 POST   /api-auth/saml2/logout/complete/                          -         401 401 401 401 401 401 401 401 401 401
 GET    /api-auth/saml2/metadata/                                 -         200 200 200 200 200 200 200 200 200 200
 GET    /api-auth/saml2/providers/                                -         200 200 200 200 200 200 200 200 200 200
+GET    /                                                         -         200 200 200 200 200 200 200 200 200 200
 GET    /api/                                                     -         200 200 200 200 200 200 200 200 401 401
 GET    /api/version/                                             -         200 200 200 200 200 200 200 200 200 200
 GET    /api/configuration/                                       -         200 200 200 200 200 200 200 200 200 200
@@ -261,7 +262,7 @@ DELETE /api/service-settings/:key/                               own       204 4
 DELETE /api/service-settings/:key/                               shared    204 403 403 403 403 403 403 403 401 401
 DELETE /api/service-settings/:key/                               foreign   204 403 404 404 404 404 404 404 401 401
 GET    /api/service-settings/:key/stats/                         own       200 200 200 200 404 404 404 404 401 401
-GET    /api/service-settings/:key/stats/                         shared    200 200 200 200 200 200 200 200 401 401
+GET    /api/service-settings/:key/stats/                         shared    200 200 403 403 403 403 403 403 401 401
 GET    /api/service-settings/:key/stats/                         foreign   200 200 404 404 404 404 404 404 401 401
 POST   /api/service-settings/:key/update_certifications/         own       200 403 200 403 404 404 404 404 401 401
 POST   /api/service-settings/:key/update_certifications/         shared    200 403 403 403 403 403 403 403 401 401
@@ -279,6 +280,8 @@ DELETE /api/monitoring-items/                                    -         400 4
 
 DELETE /api/jira-projects/:key/                                  own       ok  403 403 403 403 403 403 404 401 401
 DELETE /api/jira-projects/:key/                                  foreign   ok  403 404 404 404 404 404 404 401 401
+POST   /api/jira-projects/:key/unlink/                           own       ok  403 403 403 403 403 403 404 401 401
+POST   /api/jira-projects/:key/unlink/                           foreign   ok  403 404 404 404 404 404 404 401 401
 POST   /api/openstack-tenants/:key/set_quotas/                   own       ok  403 403 403 403 403 403 404 401 401
 POST   /api/openstack-tenants/:key/set_quotas/                   foreign   ok  403 404 404 404 404 404 404 401 401
 POST   /api/jira-webhook-receiver/                               -         403 403 403 403 403 403 403 403 403 403
