@@ -205,7 +205,7 @@ function etagNow(
     now,
   );
   try {
-    const reply = read.handle(asked, undefined as never);
+    const reply = read.handle(asked, undefined);
     return reply.conditional && reply.status === 200 ? etagOf(reply) : undefined;
   } catch (error) {
     if (error instanceof HttpError) return undefined;

@@ -1,11 +1,12 @@
 import type { Request } from '../../kernel/access/request.ts';
 import { everybody } from '../../kernel/access/right.ts';
 import { action } from '../../kernel/collection/action.ts';
-import type { Endpoint, Operation } from '../../kernel/collection/endpoint.ts';
+import type { Endpoint } from '../../kernel/collection/endpoint.ts';
 import { boolean, orNull } from '../../kernel/collection/values.ts';
 import { caseFold } from '../../kernel/db/sql.ts';
 import { invalid } from '../../kernel/http/error.ts';
 import { json } from '../../kernel/http/reply.ts';
+import { present } from '../../kernel/present.ts';
 import { hasRole } from '../roles/roles.ts';
 import { isEmailTaken, replaceEmail, verifiedEmail } from '../users/email.ts';
 import { tokenShape } from '../users/token-shape.ts';
@@ -55,7 +56,7 @@ const accept = action({
   },
 });
 
-const { POST: byMember } = accept.endpoint.operations as { readonly POST: Operation };
+const byMember = present(accept.endpoint.operations.POST);
 
 /** POST /api/user-invitations/<uuid>/accept/: with a token, or without one by the secret, which makes an account. */
 export const acceptEndpoint: Endpoint = {

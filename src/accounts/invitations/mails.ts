@@ -5,6 +5,7 @@ import { hour } from '../../kernel/clock.ts';
 import { BatchSizer } from '../../kernel/db/batch-sizer.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { tooMany } from '../../kernel/http/error.ts';
+import { present } from '../../kernel/present.ts';
 
 /** The span of time of the setting invitation_mail_limit. */
 const limitSpan = hour;
@@ -17,8 +18,7 @@ export function queueMail(request: Request, invitation: number): void {
   const { caller, db, now } = request;
   if (!caller.isStaff) rejectTooMany(request);
   cancelMails(request, invitation);
-  // As many as were asked for.
-  const [uuid] = newOrderedUuids(request, 1) as [string];
+  const uuid = present(newOrderedUuids(request, 1)[0]);
   const secret = newMailedSecret(request.app);
   db.update('invitation', invitation, { secret_digest: digestOfSecret(secret), inviter_id: caller.id });
   const id = db.insert('invitation_mail', {

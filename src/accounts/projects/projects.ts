@@ -105,7 +105,7 @@ const managers = anyOf(staff, ownersOf('customer_id'));
 
 /**
  * Who may make a change that names another customer (core.md 7.3): whoever owns a customer for a while only does not take
- * its projects with him.
+ * its projects with them.
  */
 const movers = anyOf(
   staff,

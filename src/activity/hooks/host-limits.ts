@@ -12,7 +12,7 @@ const perSecond = 200;
 /** Beyond so many hosts, those that nothing is sent to are forgotten. */
 const keptHosts = 1000;
 
-/** The limits of the hosts that hooks name. Those in networks that the operator allows are his own, and have none. */
+/** The limits of the hosts that hooks name. Those in networks that the operator allows are the operator's own, and have none. */
 export class HostLimits {
   readonly #allowed: ReturnType<typeof parseNetworks>;
   readonly #limits = new Map<string, ConcurrencyLimit>();

@@ -12,7 +12,7 @@ export interface Person extends Visitor {
   /** When the account was created, and when they leave; instants that the history sets. */
   joined: number;
   leaves: number;
-  /** His link in the API. */
+  /** Their link in the API. */
   url: string;
 }
 

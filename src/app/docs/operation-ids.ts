@@ -1,5 +1,6 @@
 import type { Endpoint, Method } from '../../kernel/collection/endpoint.ts';
 import { pluralOf } from '../../kernel/collection/wording.ts';
+import { namesOf } from '../../kernel/names.ts';
 
 /** What the operations of an object begin with. */
 const verbs: Readonly<Record<Method, string>> = {
@@ -40,7 +41,7 @@ export function operationIds(endpoints: readonly Endpoint[]): (endpoint: Endpoin
   };
   const made = new Map(
     endpoints.flatMap((endpoint) =>
-      (Object.keys(endpoint.operations) as Method[]).map((method): [string, string] => [
+      namesOf(endpoint.operations).map((method): [string, string] => [
         `${method} ${endpoint.path}`,
         idOf(endpoint, method, objectAt),
       ]),

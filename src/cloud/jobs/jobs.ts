@@ -62,7 +62,7 @@ const named = ({ fullName, nativeName, username, uuid }: Actor): Actor => ({ uui
 /** The context in which the work of a job is stored: on behalf of whoever caused it, without an address. */
 export const jobContext = (app: App, { actor }: Pick<Job, 'actor'>): Context => ({
   ...systemContext(app),
-  actor: actor === null ? null : (JSON.parse(actor) as Actor),
+  actor: actor === null ? null : JSON.parse(actor),
 });
 
 /** Queues a synchronisation of settings, unless one is queued already. */

@@ -65,8 +65,8 @@ export class Request implements RequestContext {
   }
 
   /**
-   * Looks at unknown names where they are refused, and at If-Match and If-None-Match of a write, when the caller may do it and his body is read (core.md 1.2). Actions are
-   * compared with the object that they are below. Throws 412.
+   * Looks at unknown names where they are refused, and at If-Match and If-None-Match of a write, when the caller may do it
+   * and the body is read (core.md 1.2). Actions are compared with the object that they are below. Throws 412.
    */
   demandMatch(): void {
     this.demandKnown();

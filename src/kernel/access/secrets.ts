@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, randomUUID } from 'node:crypto';
 import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { place, syncFolder } from '../place.ts';
-import { codeOf, present } from '../present.ts';
+import { codeOf, errorOf, present } from '../present.ts';
 
 /** The file of the data folder that holds the keys which the first start and `rotate-key` make. */
 export const keyFile = (folder: string): string => join(folder, 'secret.key');
@@ -106,7 +106,7 @@ function readKeyFile(file: string): EncryptionKey[] {
   try {
     return parseKeys(linesOf(file));
   } catch (error) {
-    throw new Error(`${file}: ${(error as Error).message}`, { cause: error });
+    throw new Error(`${file}: ${errorOf(error).message}`, { cause: error });
   }
 }
 

@@ -1,3 +1,5 @@
+import { present } from '../present.ts';
+
 /** Something that waits for its turn, and what it is told. */
 export interface Waiting {
   readonly begin: () => void;
@@ -5,7 +7,7 @@ export interface Waiting {
 }
 
 /**
- * What waits, in turns between those it waits for: whoever holds one place comes to his turn before the second one of whoever
+ * What waits, in turns between those it waits for: whoever holds one place comes to a turn before the second one of whoever
  * holds many.
  */
 export class Turns {
@@ -17,14 +19,14 @@ export class Turns {
 
   /** Adds one; where the places are full, the newest of the holder of most gives way, which may be the one that is added. */
   add(holder: string, waiting: Waiting): void {
-    const queue = this.#queues.get(holder);
-    if (queue) queue.push(waiting);
-    else this.#queues.set(holder, [waiting]);
+    const queue = this.#queues.get(holder) ?? [];
+    this.#queues.set(holder, queue);
+    queue.push(waiting);
     if (++this.#size <= this.atMost) return;
     // Among equals the newest of all gives way: the one that has just been added.
-    let [most, longest] = [holder, this.#queues.get(holder) as Waiting[]];
+    let [most, longest] = [holder, queue];
     for (const [name, other] of this.#queues) if (other.length > longest.length) [most, longest] = [name, other];
-    const last = longest.pop() as Waiting;
+    const last = present(longest.pop());
     if (longest.length === 0) this.#queues.delete(most);
     this.#size--;
     last.giveWay();
@@ -35,7 +37,7 @@ export class Turns {
     const first = this.#queues.entries().next();
     if (first.done) return undefined;
     const [holder, queue] = first.value;
-    const waiting = queue.shift() as Waiting;
+    const waiting = present(queue.shift());
     this.#queues.delete(holder);
     if (queue.length > 0) this.#queues.set(holder, queue);
     this.#size--;

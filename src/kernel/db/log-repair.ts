@@ -1,6 +1,7 @@
 /** The write-ahead log after a write or a sync of it has failed. See src/decisions/failed-syncs.md. */
 import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
 import type SQLite from 'better-sqlite3';
+import { errorOf, present } from '../present.ts';
 import { StorageError } from './storage-error.ts';
 
 /** How long, in milliseconds, the log may stay as it is. */
@@ -53,7 +54,7 @@ export class LogRepair {
         problem = error;
       }
     }
-    const sentence = `the disk fails, nothing can be stored safely: ${(problem as Error).message}`;
+    const sentence = `the disk fails, nothing can be stored safely: ${errorOf(problem).message}`;
     if (now - broken.since > patience) this.report.lost(new Error(sentence, { cause: problem }));
     throw new StorageError('broken', sentence, problem);
   }
@@ -62,7 +63,7 @@ export class LogRepair {
     const { handle } = this;
     if (handle.memory) return;
     // SQLite does not tell inside a transaction; where others begin the log anew in between, the next attempt finds out.
-    const [{ log }] = handle.pragma('wal_checkpoint(NOOP)') as [{ log: number }];
+    const { log } = present(handle.prepare<[], { log: number }>('PRAGMA wal_checkpoint(NOOP)').get());
     // Behind the lock: nobody else writes to the log meanwhile.
     handle.exec('BEGIN IMMEDIATE');
     try {
@@ -70,7 +71,7 @@ export class LogRepair {
     } finally {
       handle.exec('ROLLBACK');
     }
-    const [{ busy }] = handle.pragma('wal_checkpoint(TRUNCATE)') as [{ busy: number }];
+    const { busy } = present(handle.prepare<[], { busy: number }>('PRAGMA wal_checkpoint(TRUNCATE)').get());
     if (busy !== 0) throw new Error('another process is reading the write-ahead log');
   }
 }

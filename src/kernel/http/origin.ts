@@ -45,12 +45,10 @@ export function targetOf(message: IncomingMessage): { target: string; host: stri
 
 /** Whether there is more than one Host header, of which node:http shows the first only. */
 function namesSeveralHosts(rawHeaders: readonly string[]): boolean {
-  let count = 0;
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i] as string;
-    if (name.length === 4 && name.toLowerCase() === 'host') count++;
-  }
-  return count > 1;
+  // Names and values take turns.
+  const isHost = (text: string, i: number): boolean =>
+    i % 2 === 0 && text.length === 4 && text.toLowerCase() === 'host';
+  return rawHeaders.findIndex(isHost) !== rawHeaders.findLastIndex(isHost);
 }
 
 const authority = (address: string, port: number | undefined): string =>

@@ -100,7 +100,8 @@ export class Mailer {
       const { createTransport } = await import('nodemailer');
       const composer = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
       const { message } = await composer.sendMail(this.#message(mail));
-      const file = this.#options.kept.keep(message as Buffer, mail.at);
+      if (!Buffer.isBuffer(message)) throw new Error('the message was not composed whole');
+      const file = this.#options.kept.keep(message, mail.at);
       this.#log.info({ mail: mail.id, ...(file !== undefined && { file }) }, 'mail is not sent: smtp_url is not set');
       return { status: 'skipped', error: 'No mail server is set up.' };
     } catch (error) {

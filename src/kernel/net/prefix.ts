@@ -2,7 +2,7 @@ import ipaddr from 'ipaddr.js';
 
 /**
  * What limits count a client by (core.md 2.1 "Client address"): an IPv4 address as it is, an IPv6 address cut to its /64
- * network, which one subscriber has to himself. A text that is no address stays as it is.
+ * network, which one subscriber has alone. A text that is no address stays as it is.
  */
 export const prefixOf = (address: string): string => networkOf(address, 64) ?? address;
 
@@ -16,8 +16,7 @@ export const siteOf = (address: string): string | undefined =>
 function networkOf(address: string, bits: number): string | undefined {
   if (!ipaddr.isValid(address)) return undefined;
   const parsed = ipaddr.process(address);
-  if (parsed.kind() === 'ipv4') return parsed.toString();
-  const { parts } = parsed as ipaddr.IPv6;
-  const kept = parts.map((part, i) => (i < bits / 16 ? part : 0));
+  if (!('parts' in parsed)) return parsed.toString();
+  const kept = parsed.parts.map((part, i) => (i < bits / 16 ? part : 0));
   return `${new ipaddr.IPv6(kept).toString()}/${bits}`;
 }

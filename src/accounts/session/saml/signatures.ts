@@ -82,14 +82,17 @@ export function signerOf(signature: Element, certificates: readonly string[]): s
     : certificates.find((certificate) => isSignedBy(certificate, algorithm, signed, bytes));
 }
 
+/** An element of xmldom, for which the library has types of its own. */
+const nodeOf = (element: Element): Node => element as unknown as Node;
+
 /** The bytes of the SignedInfo of a signature that are signed; undefined when the library makes nothing of it. */
 function canonicalInfo(signature: Element): Buffer | undefined {
   const check = new SignedXml();
-  // The library has types of its own for nodes of xmldom, and does this first in `checkSignature`, but for itself alone.
-  const library = check as unknown as { getCanonSignedInfoXml(document: unknown): string };
+  // The library does this first in `checkSignature`, but for itself alone.
   try {
-    check.loadSignature(signature as unknown as Node);
-    return Buffer.from(library.getCanonSignedInfoXml(signature.ownerDocument));
+    check.loadSignature(nodeOf(signature));
+    const make: unknown = Reflect.get(check, 'getCanonSignedInfoXml');
+    return typeof make === 'function' ? Buffer.from(String(make.call(check, signature.ownerDocument))) : undefined;
   } catch {
     return undefined;
   }
@@ -98,8 +101,7 @@ function canonicalInfo(signature: Element): Buffer | undefined {
 function verified(text: string, signature: Element, certificate: string): string | undefined {
   const check = new SignedXml({ publicCert: pemOf(certificate) });
   try {
-    // The library has types of its own for nodes of xmldom.
-    check.loadSignature(signature as unknown as Node);
+    check.loadSignature(nodeOf(signature));
     if (!check.checkSignature(text)) return undefined;
   } catch (error) {
     if (error instanceof XmlError) throw error;
