@@ -11,6 +11,7 @@ import { json, type Reply } from '../../kernel/http/reply.ts';
 import { prefixOf } from '../../kernel/net/prefix.ts';
 import { actedBy } from '../users/actor.ts';
 import { verifyEmail } from '../users/email.ts';
+import { tellNewPassword } from '../users/notices.ts';
 import { passwordField, rejectWeak } from '../users/passwords.ts';
 import { tokenShape } from '../users/token-shape.ts';
 import type { UserRow } from '../users/users.ts';
@@ -86,6 +87,8 @@ function reset(request: Request, hash: string): Reply {
   db.update('user', user.id, { password_hash: hash });
   revokeTokensOf(request, user.id);
   verifyEmail(request, user.id);
+  // As verified as it is from now on.
+  tellNewPassword(request, { ...user, email_verified: 1 });
   record(own, 'user_password_updated', affectedUser(user));
   app.passwordChanged(user.username);
   const token = issueToken(request, user.id);

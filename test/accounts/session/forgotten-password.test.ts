@@ -38,7 +38,9 @@ const reset = async (secret: unknown, password: unknown = 'correct-horse-1'): Pr
   const answer = await fixture.anonymous.post('/api-auth/password/reset/', { secret, password });
   return [answer.status, answer.body];
 };
-const mailCount = async (): Promise<number> => (await keptMails(fixture)).length;
+/** How many links have been mailed. */
+const mailCount = async (): Promise<number> =>
+  (await keptMails(fixture)).filter(({ subject }) => subject === 'New password for Tenantry').length;
 
 test('a mail with a link, which sets another password once: a token, all others revoked, the email verified, two events', async () => {
   await begin();
@@ -69,6 +71,10 @@ test('a mail with a link, which sets another password once: a token, all others 
   assert.equal([(await login('correct-horse-1')).status, (await login('forgotten-1')).status], [200, 401]);
   assert.is(fixture.server.app.db.value(raw("SELECT email_verified FROM user WHERE username = 'alice'")), 1);
   assert.equal(await reset(secret), gone, 'single use');
+  assert.equal(
+    (await keptMails(fixture)).map(({ subject }) => subject),
+    ['New password for Tenantry', 'Your password for Tenantry has been changed'],
+  );
 });
 
 test('known and unknown addresses are answered alike, with the same work; only who can use a link gets a mail', async () => {
