@@ -1,7 +1,6 @@
 import type { App, Context } from '../../kernel/access/app.ts';
 import { sql } from '../../kernel/db/sql.ts';
-import { Mailer } from '../../kernel/mail/mail.ts';
-import { type ConcurrencyLimit, concurrencyLimit, type Outbox } from '../../kernel/outbox/delivery-worker.ts';
+import { MailOutbox } from '../../kernel/outbox/mail-outbox.ts';
 import { afterAttempt, type Outcome } from '../../kernel/outbox/outcome.ts';
 import { type InvitationRow, targetOf } from './invitations.ts';
 import { linkOf } from './link-template.ts';
@@ -21,27 +20,10 @@ interface DueMail {
   readonly sender: string | null;
 }
 
-/** So many mails are looked at in one poll. */
-const dueAtOnce = 1000;
-
-/** The mails of invitations; each is a queue of its own. */
-export class InvitationOutbox implements Outbox<DueMail> {
-  readonly #lane = concurrencyLimit(8);
-  readonly lanes = [this.#lane];
-  readonly #mailer: Mailer;
-
-  constructor(private readonly app: App) {
-    this.#mailer = new Mailer({ ...app.config, log: app.log, kept: app.keptMails });
-  }
-
-  due(now: number): { queues: readonly number[]; isMore: boolean } {
-    const queues = this.app.db.values<number>(sql`
-      SELECT id FROM invitation_mail
-      WHERE status = 'pending' AND next_attempt <= ${now} AND invitation_id IS NOT NULL
-      ORDER BY next_attempt, id
-      LIMIT ${dueAtOnce}`);
-    // The others come with the next poll.
-    return { queues, isMore: false };
+/** The mails of invitations. */
+export class InvitationOutbox extends MailOutbox<DueMail> {
+  constructor(app: App) {
+    super(app, sql`invitation_mail WHERE status = 'pending' AND invitation_id IS NOT NULL`);
   }
 
   next(id: number, now: number): DueMail | undefined {
@@ -63,17 +45,12 @@ export class InvitationOutbox implements Outbox<DueMail> {
     return { ...mail, invitation, name: db.scalar<string>(names[structure]) };
   }
 
-  lane(): ConcurrencyLimit {
-    return this.#lane;
-  }
-
   async send({ invitation, name, secret, sender, uuid }: DueMail, { now }: Context): Promise<Outcome> {
     const { role, structure } = targetOf(invitation);
     const key = secret === null ? invitation.uuid : this.app.secrets.open(secret, uuid);
     const link = linkOf(invitation.link_template, key);
     const wording = wordingOf({ sender: sender ?? this.app.config.product_name, structure, name, role, link });
-    const outcome = await this.#mailer.send({ ...wording, to: invitation.email, id: uuid, at: now });
-    return outcome.status === 'sent' ? { status: 'delivered' } : outcome;
+    return this.post({ ...wording, to: invitation.email, id: uuid, at: now });
   }
 
   /** What came of it is shown by the invitation once it is certain. */
@@ -85,9 +62,5 @@ export class InvitationOutbox implements Outbox<DueMail> {
     db.update('invitation_mail', mail.id, { ...result, ...(result.next_attempt === null && { secret: null }) });
     if (result.status === 'failed' || result.status === 'delivered')
       db.update('invitation', mail.invitation.id, { error_message: result.error_message });
-  }
-
-  close(): void {
-    this.#mailer.close();
   }
 }

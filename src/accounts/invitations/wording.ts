@@ -1,4 +1,4 @@
-import { escaped } from '../../kernel/mail/html.ts';
+import { type Letter, letter } from '../../kernel/mail/letter.ts';
 import { nameInMail } from '../../kernel/mail/names.ts';
 import type { RoleScope } from '../roles/roles.ts';
 
@@ -22,21 +22,12 @@ const roleWords: Readonly<Record<RoleScope, Readonly<Record<string, string>>>> =
 };
 
 /** Subject and both parts of the mail (services.md 10.6). */
-export function wordingOf({ link, name, role, sender, structure }: Told): {
-  subject: string;
-  text: string;
-  html: string;
-} {
+export function wordingOf({ link, name, role, sender, structure }: Told): Letter {
   const target = `${nameInMail(name)} ${types[structure]}`;
   const sentences = [
     'Hello!',
     `${nameInMail(sender)} has invited you to join ${target} in ${roleWords[structure][role]} role.`,
     'Please visit this page to sign up and accept your invitation:',
   ];
-  const href = escaped(link);
-  return {
-    subject: `Invitation to ${target}`,
-    text: [...sentences, link].join('\n'),
-    html: `${sentences.map((sentence) => `<p>${escaped(sentence)}</p>\n`).join('')}<p><a href="${href}">${href}</a></p>\n`,
-  };
+  return letter(`Invitation to ${target}`, sentences, link);
 }

@@ -3,17 +3,14 @@ import { type App, type Context, newUuid } from '../../kernel/access/app.ts';
 import { hour } from '../../kernel/clock.ts';
 import { BatchSizer } from '../../kernel/db/batch-sizer.ts';
 import { caseFold, sql } from '../../kernel/db/sql.ts';
-import { escaped } from '../../kernel/mail/html.ts';
-import { Mailer } from '../../kernel/mail/mail.ts';
+import { type Letter, letter } from '../../kernel/mail/letter.ts';
 import { nameInMail } from '../../kernel/mail/names.ts';
-import { type ConcurrencyLimit, concurrencyLimit, type Outbox } from '../../kernel/outbox/delivery-worker.ts';
+import { MailOutbox } from '../../kernel/outbox/mail-outbox.ts';
 import { afterAttempt, type Outcome } from '../../kernel/outbox/outcome.ts';
 
 /** So many mails in this span a user gets. */
 const atMost = 5;
 const span = hour;
-/** So many mails are looked at in one poll. */
-const dueAtOnce = 1000;
 
 /** A user as before the change. */
 interface Told {
@@ -61,23 +58,10 @@ interface DueNotice {
   readonly attempts: number;
 }
 
-/** The mails about changes; each is a queue of its own. */
-export class NoticeOutbox implements Outbox<DueNotice> {
-  readonly #lane = concurrencyLimit(8);
-  readonly lanes = [this.#lane];
-  readonly #mailer: Mailer;
-
-  constructor(private readonly app: App) {
-    this.#mailer = new Mailer({ ...app.config, log: app.log, kept: app.keptMails });
-  }
-
-  due(now: number): { queues: readonly number[]; isMore: boolean } {
-    const queues = this.app.db.values<number>(sql`
-      SELECT id FROM user_notice WHERE status = 'pending' AND next_attempt <= ${now}
-      ORDER BY next_attempt, id
-      LIMIT ${dueAtOnce}`);
-    // The others come with the next poll.
-    return { queues, isMore: false };
+/** The mails about changes. */
+export class NoticeOutbox extends MailOutbox<DueNotice> {
+  constructor(app: App) {
+    super(app, sql`user_notice WHERE status = 'pending'`);
   }
 
   next(id: number, now: number): DueNotice | undefined {
@@ -87,39 +71,26 @@ export class NoticeOutbox implements Outbox<DueNotice> {
       WHERE n.id = ${id} AND n.status = 'pending' AND n.next_attempt <= ${now}`);
   }
 
-  lane(): ConcurrencyLimit {
-    return this.#lane;
-  }
-
   async send({ email, username, uuid, what }: DueNotice, { now }: Context): Promise<Outcome> {
     const wording = wordingOf(what, username, this.app.config.product_name);
-    const outcome = await this.#mailer.send({ ...wording, to: email, id: uuid, at: now });
-    return outcome.status === 'sent' ? { status: 'delivered' } : outcome;
+    return this.post({ ...wording, to: email, id: uuid, at: now });
   }
 
   settle(context: Context, notice: DueNotice, outcome: Outcome): void {
     this.app.db.update('user_notice', notice.id, { ...afterAttempt(context, notice, outcome) });
-  }
-
-  close(): void {
-    this.#mailer.close();
   }
 }
 
 const names: Readonly<Record<DueNotice['what'], string>> = { email: 'email address', password: 'password' };
 
 /** Subject and both parts of the mail. */
-function wordingOf(what: DueNotice['what'], username: string, product: string) {
+function wordingOf(what: DueNotice['what'], username: string, product: string): Letter {
   const sentences = [
     'Hello!',
     `The ${names[what]} of the user ${nameInMail(username)} of ${product} has been changed.`,
     'If nobody did that for you, please tell those who run the service.',
   ];
-  return {
-    subject: `Your ${names[what]} for ${product} has been changed`,
-    text: sentences.join('\n'),
-    html: sentences.map((sentence) => `<p>${escaped(sentence)}</p>\n`).join(''),
-  };
+  return letter(`Your ${names[what]} for ${product} has been changed`, sentences);
 }
 
 const pace = new BatchSizer();

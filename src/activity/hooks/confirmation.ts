@@ -2,6 +2,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { type App, type Context, newUuid } from '../../kernel/access/app.ts';
 import { digestOf, knownDigestOf } from '../../kernel/access/digests.ts';
+import { newMailedSecret } from '../../kernel/access/mailed-secrets.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { day, hour } from '../../kernel/clock.ts';
 import type { Config } from '../../kernel/config/config.ts';
@@ -53,7 +54,7 @@ export function askReceiver(request: Request, hook: Receiver): void {
     WHERE email_folded = ${folded} AND created > ${now - askedAgainAfter}`;
   if (db.value(asked) !== undefined) return;
   rejectTooMany(request, hook.user_id);
-  const secret = app.random(16).toString('hex');
+  const secret = newMailedSecret(app);
   const uuid = newUuid(app);
   const id = db.insert('hook_confirmation', {
     uuid,

@@ -1,0 +1,51 @@
+import type { App, Context } from '../access/app.ts';
+import { type Sql, sql } from '../db/sql.ts';
+import { type Mail, Mailer } from '../mail/mail.ts';
+import { type ConcurrencyLimit, concurrencyLimit, type Outbox } from './delivery-worker.ts';
+import type { Outcome } from './outcome.ts';
+
+/** So many mails are looked at in one poll. */
+const dueAtOnce = 1000;
+
+/** An outbox of mails, each of which is a queue of its own; `waiting` is their table with the condition of those that are not over. */
+export abstract class MailOutbox<Due extends { readonly uuid: string }> implements Outbox<Due> {
+  readonly #lane = concurrencyLimit(8);
+  readonly lanes = [this.#lane];
+  readonly #mailer: Mailer;
+
+  constructor(
+    protected readonly app: App,
+    private readonly waiting: Sql,
+  ) {
+    this.#mailer = new Mailer({ ...app.config, log: app.log, kept: app.keptMails });
+  }
+
+  due(now: number): { queues: readonly number[]; isMore: boolean } {
+    const queues = this.app.db.values<number>(sql`
+      SELECT id FROM ${this.waiting} AND next_attempt <= ${now}
+      ORDER BY next_attempt, id
+      LIMIT ${dueAtOnce}`);
+    // The others come with the next poll.
+    return { queues, isMore: false };
+  }
+
+  abstract next(id: number, now: number): Due | undefined;
+
+  lane(): ConcurrencyLimit {
+    return this.#lane;
+  }
+
+  abstract send(mail: Due, context: Context): Promise<Outcome>;
+
+  /** Hands a mail to the mail server. */
+  protected async post(mail: Mail): Promise<Outcome> {
+    const outcome = await this.#mailer.send(mail);
+    return outcome.status === 'sent' ? { status: 'delivered' } : outcome;
+  }
+
+  abstract settle(context: Context, mail: Due, outcome: Outcome): void;
+
+  close(): void {
+    this.#mailer.close();
+  }
+}
