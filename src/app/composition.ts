@@ -11,13 +11,14 @@ import { RateLimit } from '../kernel/access/rate-limit.ts';
 import { Request } from '../kernel/access/request.ts';
 import { keyFile, openSecrets, type Secrets } from '../kernel/access/secrets.ts';
 import { openServiceKeys } from '../kernel/access/service-keys.ts';
+import { TextMemory } from '../kernel/access/texts.ts';
 import { TokenUse } from '../kernel/access/token-use.ts';
 import { issueToken } from '../kernel/access/tokens.ts';
 import { type Clock, hour, minute, systemClock } from '../kernel/clock.ts';
 import type { Endpoint } from '../kernel/collection/endpoint.ts';
 import type { Config } from '../kernel/config/config.ts';
 import type { Database } from '../kernel/db/database.ts';
-import { QueryCache } from '../kernel/db/query-cache.ts';
+import { Remembered } from '../kernel/db/remembered.ts';
 import { caseFold, sql } from '../kernel/db/sql.ts';
 import { HttpError } from '../kernel/http/error.ts';
 import { etagOf } from '../kernel/http/etag.ts';
@@ -34,8 +35,8 @@ import { builtIn } from './providers.ts';
 import { guards, reactions } from './reactions.ts';
 import { scopesOf } from './scopes.ts';
 
-/** How many presented tokens are kept in memory. */
-const knownTokens = 10_000;
+/** Bytes of the presented tokens that are kept in memory. */
+const tokenBytes = 8 * 1024 * 1024;
 
 /** How often a minute an address may call the open check of invitations. */
 const checksPerMinute = 60;
@@ -119,7 +120,8 @@ export function openDeployment(config: Config, opening: Opening): Opened {
     secrets,
     keptMails: new KeptMails(folder === undefined ? undefined : mailFolder(folder)),
     tokenUse: new TokenUse(),
-    knownTokens: new QueryCache(db, knownTokens),
+    knownTokens: new Remembered(db.versions, tokenBytes),
+    texts: new TextMemory(db, config.memory_budget_bytes / 2),
     isPath: (path) => router.find(path) !== undefined,
     etagOf: (request, path) => etagNow(router, request, path),
     isObject: (request, path) => showsObject(router, request, path),

@@ -3,8 +3,7 @@ import type { App } from '../kernel/access/app.ts';
 import { Request } from '../kernel/access/request.ts';
 import { authenticate } from '../kernel/access/tokens.ts';
 import { allowed, type Endpoint, isMethod, metadata, type Operation } from '../kernel/collection/endpoint.ts';
-import type { Database } from '../kernel/db/database.ts';
-import { QueryCache } from '../kernel/db/query-cache.ts';
+import { Remembered } from '../kernel/db/remembered.ts';
 import { StorageError } from '../kernel/db/storage-error.ts';
 import { CompressedForms } from '../kernel/http/encoding.ts';
 import { HttpError, invalid, notFound, outOfStorage, writerBusy } from '../kernel/http/error.ts';
@@ -15,11 +14,12 @@ import { encoded, json, type Reply } from '../kernel/http/reply.ts';
 import type { Match, Router } from '../kernel/http/router.ts';
 import { prefixOf } from '../kernel/net/prefix.ts';
 import { present } from '../kernel/present.ts';
+import { verify } from '../kernel/verification.ts';
 import { ignoredHeader, ignoredNames, refusedNames } from './ignored.ts';
 import { dueExpiries } from './schedule/expiries.ts';
 
-/** How many bytes of documents that callers were told are kept in memory. */
-const documentBytes = 32 * 1024 * 1024;
+/** What a document weighs besides its address and its body, in bytes, about. */
+const documentWeight = 600;
 
 /** Largest body of an open endpoint, whose callers nobody knows. */
 const openBodyBytes = 64 * 1024;
@@ -41,7 +41,7 @@ export function dispatcher(app: App, router: Router<Endpoint>): Dispatcher {
   const most = app.config.max_body_bytes;
   const allow = new Map(router.endpoints.map((endpoint) => [endpoint, allowed(endpoint)]));
   const expireDue = dueExpiries(app);
-  const perform = performer(app.db);
+  const perform = performer(app);
   const begin = (incoming: IncomingRequest): Course => {
     const match = router.find(incoming.path);
     return new Course(app, incoming, match, match ? present(allow.get(match.endpoint)) : '', expireDue);
@@ -213,23 +213,34 @@ function handle(operation: Operation, request: Request, prepared: unknown): Repl
 }
 
 /**
- * Runs a handler: what writes in a transaction; what reads only if anything was written, or the document has run out, since
- * the same caller was told it. See src/decisions/remembered-answers.md.
+ * Runs a handler: what writes in a transaction; what reads only if what it read has changed, or the document has run out,
+ * since the same caller was told it. See src/decisions/remembered-answers.md.
  */
-function performer(db: Database): (operation: Operation, request: Request, prepared: unknown) => Reply {
-  const documents = new QueryCache<Reply>(db, documentBytes);
+function performer({ config, db }: App): (operation: Operation, request: Request, prepared: unknown) => Reply {
+  const documents = new Remembered<Reply>(db.versions, config.memory_budget_bytes / 2);
   return (operation, request, prepared) => {
     const { actor, incoming } = request;
     if (incoming.method !== 'GET' && incoming.method !== 'HEAD')
       return db.write(() => handle(operation, request, prepared));
     const key = `${actor?.token} ${incoming.base}${incoming.path}?${incoming.query.text}`;
     const known = documents.get(key);
-    if (known && (known.until === undefined || request.now < known.until)) return known;
-    const reply = handle(operation, request, prepared);
+    if (known && (known.until === undefined || request.now < known.until)) {
+      verify(
+        () => key,
+        () => told(known),
+        () => told(handle(operation, request, prepared)),
+      );
+      return known;
+    }
+    const { result: reply, reads } = db.versions.observe(() => handle(operation, request, prepared));
     // What varies with a header of the request is another document each time.
-    if (!reply.conditional || reply.headers.Vary !== undefined) return reply;
+    if (!reply.conditional || reply.kept === 'all' || reply.headers.Vary !== undefined) return reply;
+    if (reply.kept === 'body') return documents.set(key, reply, reads, 2 * key.length + documentWeight);
     const compressed = new CompressedForms('each', (bytes) => documents.grow(key, kept, bytes));
     const kept: Reply = { ...encoded(reply), compressed };
-    return documents.set(key, kept, key.length + kept.body.length);
+    return documents.set(key, kept, reads, 2 * key.length + documentWeight + kept.body.length);
   };
 }
+
+/** What somebody who asks is told. */
+const told = ({ body, headers, status }: Reply): unknown => [status, headers, Buffer.from(body).toString('latin1')];

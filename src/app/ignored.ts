@@ -69,15 +69,19 @@ function membersOf({ incoming }: Request): readonly string[] {
 const mostTold = 20;
 const longestTold = 40;
 
+const plainName = /^[A-Za-z0-9_.-]{1,40}$/;
+
 /** Bytes other than these are percent-encoded. */
 const encodedName = (name: string): string =>
-  [...Buffer.from(name.slice(0, longestTold))]
-    .map((byte) => {
-      const sign = String.fromCharCode(byte);
-      return /[A-Za-z0-9_.-]/.test(sign) ? sign : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
-    })
-    .join('')
-    .slice(0, longestTold);
+  plainName.test(name)
+    ? name
+    : [...Buffer.from(name.slice(0, longestTold))]
+        .map((byte) => {
+          const sign = String.fromCharCode(byte);
+          return /[A-Za-z0-9_.-]/.test(sign) ? sign : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
+        })
+        .join('')
+        .slice(0, longestTold);
 
 /** The header X-Ignored: `query nmae, foo; body bar`. */
 export function ignoredHeader({ body, query }: IgnoredNames): string {

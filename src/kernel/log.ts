@@ -8,7 +8,7 @@ export type Log = Logger;
  */
 export function openLog(level: string): { log: Log; flush: () => void; close: () => void } {
   const stream = destination({ fd: 2, sync: false, minLength: 16_000 });
-  const log = pino({ level, base: null, timestamp: () => `,"time":"${new Date().toISOString()}"` }, stream);
+  const log = pino({ level, base: null, timestamp: timestamps() }, stream);
   const flush = (): void => {
     try {
       stream.flushSync();
@@ -22,4 +22,14 @@ export function openLog(level: string): { log: Log; flush: () => void; close: ()
     flush();
   };
   return { log, flush, close };
+}
+
+/** Writes the present time, once for all lines of a millisecond. */
+function timestamps(): () => string {
+  let [at, text] = [Number.NaN, ''];
+  return () => {
+    const now = Date.now();
+    if (now !== at) [at, text] = [now, `,"time":"${new Date(now).toISOString()}"`];
+    return text;
+  };
 }

@@ -143,6 +143,14 @@ export const customers = collection<CustomerRow>()({
   visible: visibleTo('users with a role in the customer or one of its projects; staff and global support', (caller) =>
     visibleCustomers(caller, 'c.id'),
   ),
+  touchedBy: {
+    customer: 'row.id',
+    customer_image: 'row.customer_id',
+    customer_role: 'row.customer_id',
+    project: 'row.customer_id',
+    project_role: 'SELECT customer_id AS id FROM project WHERE id = row.project_id',
+    quota: "iif(row.scope_kind = 'customer', row.scope_id, NULL)",
+  },
   described: () => true,
   filters: {
     name: partial('c.name'),

@@ -130,6 +130,13 @@ export const projectsWith = (services: Json) =>
     visible: visibleTo('users with a role in the project or its customer; staff and global support', (caller) =>
       visibleProjects(caller, 'p.id'),
     ),
+    touchedBy: {
+      project: 'row.id',
+      customer: 'SELECT id FROM project WHERE customer_id = row.id',
+      customer_role: 'SELECT id FROM project WHERE customer_id = row.customer_id',
+      project_role: 'row.project_id',
+      quota: "iif(row.scope_kind = 'project', row.scope_id, NULL)",
+    },
     described: () => true,
     examples: { create: example, replace: example, change: { description: 'The public website.' } },
     filters: {

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
 import type { Database } from '../db/database.ts';
-import type { QueryCache } from '../db/query-cache.ts';
+import type { Remembered } from '../db/remembered.ts';
 import type { IncomingRequest } from '../http/incoming-request.ts';
 import type { Log } from '../log.ts';
 import type { KeptMails } from '../mail/kept-mails.ts';
@@ -12,6 +12,7 @@ import type { RateLimit } from './rate-limit.ts';
 import type { Guards, Reactions } from './reactions.ts';
 import type { Secrets } from './secrets.ts';
 import type { ServiceKeys } from './service-keys.ts';
+import type { TextMemory } from './texts.ts';
 import type { TokenRow, TokenUse } from './token-use.ts';
 
 /** What is sent from here: events to hooks, mails of invitations and about changes, and links that set passwords. */
@@ -30,8 +31,10 @@ export interface App {
   readonly passwords: PasswordHasher;
   readonly secrets: Secrets;
   readonly tokenUse: TokenUse;
-  /** The tokens presented since the last write, with their owners. */
-  readonly knownTokens: QueryCache<TokenRow>;
+  /** The tokens presented lately, with their owners. */
+  readonly knownTokens: Remembered<TokenRow>;
+  /** Texts of objects as viewers were told of them lately. */
+  readonly texts: TextMemory;
   /** What follows from changes, and what forbids them. */
   readonly reactions: Reactions;
   readonly guards: Guards;

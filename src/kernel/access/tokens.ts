@@ -8,6 +8,8 @@ import type { App, Context } from './app.ts';
 import type { Caller } from './caller.ts';
 import type { TokenRow } from './token-use.ts';
 
+/** Bytes of a token with its owner, about. */
+const tokenWeight = 1000;
 const keptAfterEnd = 7 * day;
 const examinedAtOnce = 200;
 /** Up to which token the present removal has come. */
@@ -35,12 +37,14 @@ export function authenticate(app: App, incoming: IncomingRequest, now: number): 
 }
 
 function findToken({ db, knownTokens }: App, token: string): TokenRow {
-  const row = db.get<TokenRow>(sql`
+  const { result: row, reads } = db.versions.observe(() =>
+    db.get<TokenRow>(sql`
     SELECT t.id AS token_id, t.last_used, t.revoked, u.token_lifetime, u.is_active,
       u.id, u.uuid, u.username, u.full_name, u.native_name, u.is_staff, u.is_support
-    FROM token t JOIN user u ON u.id = t.user_id WHERE t.digest = ${digest(token)}`);
+    FROM token t JOIN user u ON u.id = t.user_id WHERE t.digest = ${digest(token)}`),
+  );
   if (!row) throw refusal('Invalid token.');
-  return knownTokens.set(token, row);
+  return knownTokens.set(token, row, reads, tokenWeight);
 }
 
 function presentedToken(header: string | undefined): string {

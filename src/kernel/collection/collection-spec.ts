@@ -9,13 +9,10 @@ import type { Fields, NewValues, Values } from './field.ts';
 import type { Filters } from './filter.ts';
 import type { Listing, ListSpec, Parameters } from './listing.ts';
 import type { Narrowing, ObjectAction } from './object-options.ts';
+import type { Row } from './row.ts';
 import type { Purpose } from './validate.ts';
 
-/** A row of a table that is addressed by uuid, or by its id as `pk`. */
-export interface Row {
-  readonly id: number;
-  readonly uuid: string;
-}
+export type { Row } from './row.ts';
 
 /** The declaration of a collection: what it consists of, who sees it, who may do what, and what a change does. */
 export interface CollectionSpec<F extends Fields, R extends Row, A = NewValues<F>>

@@ -68,8 +68,10 @@ export class Collection<F extends Fields, R extends Row, A = NewValues<F>> imple
   }
 
   retrieve(request: Request): Reply {
-    const { id } = this.find(request);
-    return this.listing.answer(request, this.represent(request, id), { id, until: this.spec.detail?.until(request) });
+    const known = this.listing.recall(request, request.params.key ?? '');
+    if (known) return known;
+    const row = this.find(request);
+    return this.listing.tell(request, row, this.represent(request, row.id), this.spec.detail?.until(request));
   }
 
   create(request: Request): Reply {

@@ -9,7 +9,9 @@ import { chosenNames } from './chosen.ts';
 import type { Fields } from './field.ts';
 import type { Filters } from './filter.ts';
 import type { JsonSchema } from './json-schema.ts';
+import { isKept, KeptObjects, type KeptSpec } from './kept.ts';
 import { type Member, renderObject, type Viewer } from './representation.ts';
+import type { Row } from './row.ts';
 
 /** Values of named parameters in the expressions of fields. */
 export type Parameters = Readonly<Record<string, Value>>;
@@ -17,7 +19,7 @@ export type Parameters = Readonly<Record<string, Value>>;
 const none: Parameters = {};
 
 /** What a list is made of. Column names inside are written with the alias. */
-export interface ListSpec {
+export interface ListSpec extends Partial<KeptSpec> {
   readonly table: string;
   readonly alias: string;
   /** Name of its objects, by which the documentation calls their schema. */
@@ -45,13 +47,16 @@ export interface ListParameters {
 /** Turns rows of a table into pages of JSON, in two steps: a query that finds the ids, then one that represents them. */
 export class Listing {
   readonly #members: readonly Member[];
-  readonly #texts = new Map<string, string>();
+  /** Queries of objects, by the names of the members that are chosen. */
+  readonly #queries = new Map<string, string>();
+  readonly #kept: KeptObjects | undefined;
   #shape: JsonSchema | undefined;
 
   constructor(readonly spec: ListSpec) {
     this.#members = Object.entries(spec.fields).flatMap(([name, field]) =>
       field.json ? [{ name, value: field.json(`${spec.alias}.${name}`), shownIf: field.shownIf }] : [],
     );
+    this.#kept = isKept(spec) ? new KeptObjects(spec, this, this.#textOf(this.#members)) : undefined;
   }
 
   /** A page of the objects that satisfy the conditions and the request's filters. Throws 400, 404. */
@@ -64,13 +69,26 @@ export class Listing {
       () => request.demandKnown(),
     );
     const from = sql`FROM ${raw(table)} ${raw(alias)}${condition.text === 'TRUE' ? raw('') : sql` WHERE ${condition}`}`;
-    const total = db.count(sql`SELECT count(*) ${from}`);
+    const total = condition.text === 'TRUE' ? db.rowsIn(table) : db.count(sql`SELECT count(*) ${from}`);
     const page = pageOf(query, total);
-    const ids = db.values<number>(
+    const ids = db.remembered(
       sql`SELECT ${raw(alias)}.id ${from} ORDER BY ${order} LIMIT ${page.size} OFFSET ${page.offset}`,
     );
+    const headers = pageHeaders(page, total, request.url, query);
+    if (this.#kept && this.#isKept(request)) return this.#kept.page(request, ids, headers);
     const rows = this.represent(request, ids, parameters);
-    return this.answer(request, `[${rows.join(',')}]`, { headers: pageHeaders(page, total, request.url, query) });
+    return this.answer(request, `[${rows.join(',')}]`, { headers });
+  }
+
+  /** What is remembered of the object that the path names by this key; undefined when it has to be made. */
+  recall(request: Request, key: string): Reply | undefined {
+    return this.#isKept(request) ? this.#kept?.recall(request, key) : undefined;
+  }
+
+  /** 200 with the text of an object that the caller sees, which is remembered where that is possible. */
+  tell(request: Request, row: Row, text: string, until: number | undefined): Reply {
+    const kept = this.#isKept(request) ? this.#kept?.keep(request, row, text) : undefined;
+    return kept ?? this.answer(request, text, { id: row.id, until });
   }
 
   /** 200 with a page, or with the object of this id. */
@@ -93,7 +111,7 @@ export class Listing {
 
   /** The JSON texts of the objects with these ids, in their order; `field=` of the request is heeded where it applies. */
   represent(request: Request, ids: readonly number[], parameters: Parameters = none): string[] {
-    const text = this.#text(request);
+    const text = this.#query(request);
     if (ids.length === 0) return [];
     return request.db.named<string>(text, {
       ...viewerOf(request),
@@ -108,6 +126,11 @@ export class Listing {
     const [text] = this.represent(request, [id], parameters);
     if (text === undefined) throw new Error(`No ${this.spec.table} with id ${id}`);
     return text;
+  }
+
+  /** Whether the request asks for texts such as are remembered. */
+  #isKept(request: Request): boolean {
+    return this.#kept !== undefined && !this.#chosen(request);
   }
 
   /** JSON Schema of an object of the list, all of it: what `field=` of a request leaves out is not looked at. */
@@ -132,21 +155,29 @@ export class Listing {
     return { filters, orderings: Object.keys({ ...orderings, ...privilegedOrderings }) };
   }
 
-  #text(request: Request): string {
-    const chosen = chosenNames(
+  #query(request: Request): string {
+    const chosen = this.#chosen(request);
+    const key = chosen?.join() ?? '';
+    let text = this.#queries.get(key);
+    if (text === undefined) {
+      text = this.#textOf(chosen ? this.#members.filter(({ name }) => chosen.includes(name)) : this.#members);
+      if (this.#queries.size < 200) this.#queries.set(key, text);
+    }
+    return text;
+  }
+
+  /** The query of objects by their ids. */
+  #textOf(members: readonly Member[]): string {
+    const { table, alias } = this.spec;
+    // json_each stands on the outer side of a CROSS JOIN, which SQLite never reorders: rows come in the order of the ids.
+    return `SELECT ${renderObject(members)} FROM json_each(@ids) AS page CROSS JOIN ${table} ${alias} ON ${alias}.id = page.value`;
+  }
+
+  #chosen(request: Request): readonly string[] | undefined {
+    return chosenNames(
       request,
       this.#members.map(({ name }) => name),
     );
-    const key = chosen?.join() ?? '';
-    let text = this.#texts.get(key);
-    if (text === undefined) {
-      const { table, alias } = this.spec;
-      const members = chosen ? this.#members.filter((member) => chosen.includes(member.name)) : this.#members;
-      // json_each stands on the outer side of a CROSS JOIN, which SQLite never reorders: rows come in the order of the ids.
-      text = `SELECT ${renderObject(members)} FROM json_each(@ids) AS page CROSS JOIN ${table} ${alias} ON ${alias}.id = page.value`;
-      if (this.#texts.size < 200) this.#texts.set(key, text);
-    }
-    return text;
   }
 
   #filtered(request: Request): Sql[] {

@@ -42,11 +42,8 @@ export const settings = {
     1_048_576,
   ),
   max_connections: integer(10_000, 'Connections at a time; further ones are closed at once.', 1),
-  max_connections_per_address: integer(
-    512,
-    'Connections at a time of one address, or /64 of IPv6; the machine itself and trusted proxies may have more.',
-    1,
-  ),
+  max_connections_per_address: integer(512, 'The same of one address, or /64 of IPv6; loopback and proxies aside.', 1),
+  memory_budget_bytes: integer(67_108_864, 'Memory for answers that are remembered, in bytes; 0 remembers none.', 0),
   allowed_origins: list(
     [],
     'Origins whose web pages may call the API (CORS); `*` is any, or any port or first label, as in http://localhost:*.',

@@ -23,6 +23,7 @@ export class Database extends Rows {
   /** Why the last commit failed, until one succeeds that wrote: what is not asked for need not be tried meanwhile. */
   trouble: StorageError | undefined;
   readonly #raw: SQLite.Database;
+  readonly #dataVersion: SQLite.Statement<[], number>;
   #versionSeen: number;
   #isCurrent = false;
   #depth = 0;
@@ -36,6 +37,7 @@ export class Database extends Rows {
     this.#raw = handle;
     this.#report = report;
     this.#log = new LogRepair(handle, report);
+    this.#dataVersion = handle.prepare<[], number>('PRAGMA data_version').pluck();
     this.#versionSeen = this.#version();
   }
 
@@ -81,27 +83,32 @@ export class Database extends Rows {
     const version = this.#version();
     if (version === this.#versionSeen) return;
     this.#versionSeen = version;
-    this.writes++;
+    this.#forget();
+  }
+
+  #forget(): void {
+    this.versions.changedAll();
     this.rollbackCount++;
   }
 
   #version(): number {
-    return present(this.statements.values<number>('PRAGMA data_version').get());
+    return present(this.#dataVersion.get());
   }
 
   /** Makes a change; only inside `write`. Answers the new row's id and the number of changed rows. */
   run(change: Sql): { id: number; changes: number } {
     if (this.#depth === 0) throw new Error('A change outside Database.write');
     if (this.#batch?.failure !== undefined) throw this.#batch.failure;
-    const result = this.statements.rows(change.text).run(change.values);
-    if (result.changes > 0) this.writes++;
+    const kept = this.statements.rows(change.text);
+    const result = kept.statement.run(change.values);
+    if (result.changes > 0) this.changed(kept, result.changes);
     return { id: Number(result.lastInsertRowid), changes: result.changes };
   }
 
   /** Runs a piece of work in a savepoint of the batch: all of its changes happen, or, when it throws, none. */
   write<T>(work: () => T): T {
     const batch = this.#begin();
-    const before = this.writes;
+    const before = this.versions.changes;
     this.#exec('SAVEPOINT work');
     this.#depth++;
     try {
@@ -109,7 +116,7 @@ export class Database extends Rows {
       this.#exec('RELEASE work');
       return result;
     } catch (error) {
-      this.#rollBack(batch, error, this.writes !== before);
+      this.#rollBack(batch, error, this.versions.changes !== before);
       throw storageError(error);
     } finally {
       this.#depth--;
@@ -200,12 +207,11 @@ export class Database extends Rows {
     if (failure === undefined) {
       try {
         this.#exec('COMMIT');
-        if (this.writes !== batch.before) this.trouble = undefined;
+        if (this.versions.changes !== batch.before) this.trouble = undefined;
       } catch (error) {
         failure = storageError(error) ?? new Error('COMMIT failed');
         this.#log.failed(failure);
-        this.writes++;
-        this.rollbackCount++;
+        this.#forget();
         if (this.#raw.inTransaction) this.#exec('ROLLBACK');
       }
     }
@@ -217,8 +223,8 @@ export class Database extends Rows {
   /** Runs a script of statements, such as a migration. Not part of any batch. */
   script(text: string): void {
     this.#raw.exec(text);
-    this.writes++;
-    this.rollbackCount++;
+    this.statements.forgetSchema();
+    this.#forget();
   }
 
   /** Reads or sets a pragma that answers one value. */
@@ -254,7 +260,7 @@ export class Database extends Rows {
     this.#noticeOthers();
     this.#batch = {
       waiting: [],
-      before: this.writes,
+      before: this.versions.changes,
       isExclusive: false,
       failure: undefined,
       timer: setImmediate(() => this.commit()),
@@ -266,15 +272,13 @@ export class Database extends Rows {
     if (this.#batch !== batch) return;
     this.#batch = undefined;
     clearImmediate(batch.timer);
-    this.writes++;
-    this.rollbackCount++;
+    this.#forget();
     if (this.#raw.inTransaction) this.#exec('ROLLBACK');
     for (const callback of batch.waiting) callback(error);
   }
 
   #rollBack(batch: Batch, error: unknown, hasChanged: boolean): void {
-    this.writes++;
-    if (hasChanged || !this.#raw.inTransaction) this.rollbackCount++;
+    if (hasChanged || !this.#raw.inTransaction) this.#forget();
     if (this.#raw.inTransaction) {
       this.#exec('ROLLBACK TO work');
       this.#exec('RELEASE work');
@@ -291,6 +295,6 @@ export class Database extends Rows {
   }
 
   #exec(text: string): void {
-    this.statements.rows(text).run();
+    this.statements.rows(text).statement.run();
   }
 }

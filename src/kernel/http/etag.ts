@@ -5,15 +5,24 @@ const known = new WeakMap<Reply, string>();
 
 /** The strong ETag of a reply: of its body, and of the headers of a page, which tell more than the body does. */
 export function etagOf(reply: Reply): string {
-  let etag = known.get(reply);
+  let etag = reply.etag ?? known.get(reply);
   if (etag === undefined) {
     const { body, headers } = reply;
-    const digest = createHash('sha1').update(body);
-    if (headers['X-Result-Count'] !== undefined) digest.update(` ${headers['X-Result-Count']} ${headers.Link ?? ''}`);
-    etag = `"${digest.digest('base64')}"`;
+    etag = headers['X-Result-Count'] === undefined ? tagOf(body) : tagOf(body, pageTold(headers));
     known.set(reply, etag);
   }
   return etag;
+}
+
+/** The strong ETag of a page: of those of its objects, one behind the other, and of its headers. */
+export const etagOfPage = (objects: string, headers: Reply['headers']): string => tagOf(objects, pageTold(headers));
+
+const pageTold = (headers: Reply['headers']): string => ` ${headers['X-Result-Count']} ${headers.Link ?? ''}`;
+
+function tagOf(...parts: readonly (string | Uint8Array)[]): string {
+  const digest = createHash('sha1');
+  for (const part of parts) digest.update(part);
+  return `"${digest.digest('base64')}"`;
 }
 
 /** RFC 9110 13.1: whether If-None-Match or If-Match names the tag, `W/` ignored, or is `*`. */

@@ -16,6 +16,10 @@ export interface Reply {
   readonly until?: number | undefined;
   /** Where it is sent more than once: its body as it was compressed. */
   readonly compressed?: CompressedForms;
+  /** Its ETag, where that is not made from the body. */
+  readonly etag?: string;
+  /** What of it is remembered otherwise than as the answer to an address: all of it, or its bytes. */
+  readonly kept?: 'all' | 'body';
 }
 
 const jsonType = 'application/json';

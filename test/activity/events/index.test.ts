@@ -50,9 +50,9 @@ test('without a search the timer enters them, many in steps', async () => {
   await fixture.server.settled();
   assert.is(indexed(), 140);
   const { db } = fixture.server.app;
-  const { writes } = db;
+  const { changes } = db.versions;
   assert.is(indexSome(db), false);
-  assert.is(db.writes, writes, 'nothing is written when there is nothing to enter');
+  assert.is(db.versions.changes, changes, 'nothing is written when there is nothing to enter');
 });
 
 test('what is recorded and searched in one turn is found; what fails leaves neither event nor word', async () => {

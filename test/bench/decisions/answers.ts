@@ -1,4 +1,5 @@
 /** What the decisions about answers are worth: routes, pages in two steps, JSON built in SQLite, remembered counts. */
+import { copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import SQLite from 'better-sqlite3';
@@ -19,7 +20,7 @@ import { IncomingRequest } from '../../../src/kernel/http/incoming-request.ts';
 import { Router } from '../../../src/kernel/http/router.ts';
 import { numberMark } from '../ask.ts';
 import { customersOf } from '../peer/customers.ts';
-import { startLoad } from '../processes.ts';
+import { type Load, startLoad } from '../processes.ts';
 import { seed, tokenOf } from '../seed.ts';
 import { type Comparison, inTurns, type Measure, microsecondsEach, used } from './comparison.ts';
 
@@ -31,8 +32,9 @@ export const answers: Measure = async (folder) => {
   const routed = await routes();
   await seed(join(folder, 'tenantry.db'), size);
   const server = await createServer({ data: folder, port: 0, log_level: 'silent' });
+  let comparisons: Comparison[];
   try {
-    return [
+    comparisons = [
       ...routed,
       ...(await jsonInSqlite(server.app, folder)),
       ...(await twoSteps(server.app)),
@@ -42,7 +44,53 @@ export const answers: Measure = async (folder) => {
   } finally {
     await server.close();
   }
+  return [...comparisons, ...(await keptTexts(folder))];
 };
+
+/** Addresses that are always new, of a server that keeps the texts of objects and of one that keeps none. */
+async function keptTexts(folder: string): Promise<Comparison[]> {
+  const plain = join(folder, 'plain');
+  mkdirSync(plain);
+  copyFileSync(join(folder, 'tenantry.db'), join(plain, 'tenantry.db'));
+  copyFileSync(join(folder, 'secret.key'), join(plain, 'secret.key'));
+  const options = { port: 0, log_level: 'silent' };
+  const [kept, without] = [
+    await createServer({ ...options, data: folder }),
+    await createServer({ ...options, data: plain, memory_budget_bytes: 0 }),
+  ];
+  const load = startLoad(fileURLToPath(new URL('../load.ts', import.meta.url)));
+  const comparisons: Comparison[] = [];
+  try {
+    for (const [what, asked] of Object.entries(targetsOf(kept.app))) {
+      const figures = await inTurns(
+        rounds,
+        () => each(load, kept.url, asked, `fresh=${numberMark}`),
+        () => each(load, without.url, asked, `fresh=${numberMark}`),
+      );
+      comparisons.push({ page: 'kept-texts', what: `${what} at a fresh address`, unit: 'µs', ...figures });
+    }
+  } finally {
+    await Promise.all([load.stop(), kept.close(), without.close()]);
+  }
+  return comparisons;
+}
+
+/** What is asked for, up to a parameter that means nothing. */
+function targetsOf({ db }: App): Record<string, string[]> {
+  const uuids = db.values<string>(raw('SELECT uuid FROM customer LIMIT 100'));
+  return {
+    'GET of a customer': uuids.map((uuid) => `/api/customers/${uuid}/?`),
+    'GET of ten customers': Array.from({ length: 20 }, (_, i) => `/api/customers/?page=${i + 1}&`),
+  };
+}
+
+/** Processor time of this process, in microseconds, for each request of a burst. */
+async function each(load: Load, url: string, asked: readonly string[], tail: string): Promise<number> {
+  const requests = asked.map((target) => ({ method: 'GET' as const, target: target + tail, token: tokenOf('staff') }));
+  const started = used();
+  const { perSecond } = await load.run({ url, requests, connections: 16, milliseconds: 500 });
+  return (used() - started) / (perSecond / 2);
+}
 
 /** Finds every route of the API once, with a key where it has one. */
 async function routes(): Promise<Comparison[]> {
@@ -164,28 +212,13 @@ async function counts({ db }: App): Promise<Comparison[]> {
 
 /** Requests by the load generator, a process of its own, for what was asked for before and for what never was: each has a new parameter. */
 async function documents({ app, url }: Server): Promise<Comparison[]> {
-  const uuids = app.db.values<string>(raw('SELECT uuid FROM customer LIMIT 100'));
-  const targets = {
-    'GET of a customer': uuids.map((uuid) => `/api/customers/${uuid}/?`),
-    'GET of ten customers': Array.from({ length: 20 }, (_, i) => `/api/customers/?page=${i + 1}&`),
-  };
   const load = startLoad(fileURLToPath(new URL('../load.ts', import.meta.url)));
-  const each = async (asked: readonly string[], tail: string): Promise<number> => {
-    const requests = asked.map((target) => ({
-      method: 'GET' as const,
-      target: target + tail,
-      token: tokenOf('staff'),
-    }));
-    const started = used();
-    const { perSecond } = await load.run({ url, requests, connections: 16, milliseconds: 500 });
-    return (used() - started) / (perSecond / 2);
-  };
   const comparisons: Comparison[] = [];
-  for (const [what, asked] of Object.entries(targets)) {
+  for (const [what, asked] of Object.entries(targetsOf(app))) {
     const figures = await inTurns(
       rounds,
-      () => each(asked, 'fresh=0'),
-      () => each(asked, `fresh=${numberMark}`),
+      () => each(load, url, asked, 'fresh=0'),
+      () => each(load, url, asked, `fresh=${numberMark}`),
     );
     comparisons.push({ page: 'remembered-answers', what, unit: 'µs', ...figures });
   }

@@ -182,13 +182,13 @@ tokens('the last use is written at most once a minute per token, so that reading
   const stored = () =>
     db.value<number>(sql`SELECT last_used FROM token WHERE user_id = (SELECT id FROM user WHERE uuid = ${user.uuid})`);
   const issued = stored();
-  const { writes } = db;
+  const { changes } = db.versions;
   fixture.clock.advance(10);
   await use(client);
   fixture.clock.advance(20);
   await use(client);
   const last = clock.now();
-  assert.is(db.writes, writes);
+  assert.is(db.versions.changes, changes);
   fixture.server.tick();
   assert.is(stored(), issued);
   fixture.clock.advance(40);

@@ -140,11 +140,12 @@ checkpoints('when a commit fails the log is moved, however short: on a full disk
 checkpoints('what the thread does is no setback: nothing that is remembered is forgotten', async () => {
   db.checkpointInThread(undefined, fail);
   add(2000);
-  const { rollbackCount, writes } = db;
+  const { rollbackCount } = db;
+  const { changes } = db.versions;
   await db.checkpointed();
   db.catchUp();
   add(0);
-  assert.equal([db.rollbackCount, db.writes], [rollbackCount, writes]);
+  assert.equal([db.rollbackCount, db.versions.changes], [rollbackCount, changes]);
 });
 
 checkpoints(

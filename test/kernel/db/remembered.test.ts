@@ -2,12 +2,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as assert from 'uvu/assert';
+import { partOf } from '../../../src/kernel/db/access.ts';
 import { Database } from '../../../src/kernel/db/database.ts';
-import { QueryCache } from '../../../src/kernel/db/query-cache.ts';
+import { Remembered } from '../../../src/kernel/db/remembered.ts';
 import { sql } from '../../../src/kernel/db/sql.ts';
+import { Versions } from '../../../src/kernel/db/versions.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 
-const { test, fixture } = suiteWithServer('What is remembered until something is written');
+const { test, fixture } = suiteWithServer('What is remembered until it changes');
 
 const folder = mkdtempSync(join(tmpdir(), 'tenantry-memo-'));
 
@@ -15,25 +17,34 @@ test.after(() => {
   rmSync(folder, { recursive: true });
 });
 
-test('a value is there until the next write, and not after it', () => {
-  const db = { writes: 0 };
-  const memo = new QueryCache<string>(db, 10);
-  assert.is(memo.get('a'), undefined);
-  assert.is(memo.set('a', 'made'), 'made');
-  assert.is(memo.get('a'), 'made');
-  db.writes++;
-  assert.is(memo.get('a'), undefined);
+const [things, others] = [partOf('thing'), partOf('other')];
+
+test('a value is there until something changes that it was made from, and not after it', () => {
+  const versions = new Versions();
+  const memory = new Remembered<string>(versions, 100);
+  assert.is(memory.get('a'), undefined);
+  assert.is(memory.set('a', 'made', [[things]], 1), 'made');
+  versions.changed([others]);
+  assert.is(memory.get('a'), 'made');
+  versions.changed([things]);
+  assert.is(memory.get('a'), undefined);
+  memory.set('a', 'made', [[things]], 1);
+  versions.changedAll();
+  assert.is(memory.get('a'), undefined);
 });
 
-test('values that outgrow the bound are dropped, and one that is too heavy alone is not kept', () => {
-  const memo = new QueryCache<string>({ writes: 0 }, 10);
-  memo.set('a', 'first', 6);
-  memo.set('b', 'too heavy', 11);
-  assert.is(memo.get('a'), 'first');
-  assert.is(memo.get('b'), undefined);
-  memo.set('c', 'third', 6);
-  assert.is(memo.get('a'), undefined);
-  assert.is(memo.get('c'), 'third');
+test('of values that outgrow the bound those go that were not asked for, and one that is too heavy is not kept', () => {
+  const memory = new Remembered<string>(new Versions(), 20);
+  memory.set('a', 'first', [], 6);
+  memory.set('b', 'too heavy', [], 11);
+  assert.is(memory.get('b'), undefined);
+  memory.set('c', 'third', [], 6);
+  assert.is(memory.get('a'), 'first');
+  memory.set('d', 'fourth', [], 6);
+  assert.is(memory.get('a'), 'first');
+  memory.set('e', 'fifth', [], 6);
+  assert.is(memory.get('c'), undefined);
+  assert.is(memory.get('a'), 'first');
 });
 
 test('what another process commits is noticed in the next turn of the event loop', async () => {
@@ -55,9 +66,9 @@ test('what another process commits is noticed in the next turn of the event loop
 test('a change that changes nothing leaves everything remembered', () => {
   const db = Database.open(':memory:');
   db.script('CREATE TABLE thing (id INTEGER PRIMARY KEY)');
-  const before = db.writes;
+  const before = db.versions.changes;
   db.write(() => db.run(sql`DELETE FROM thing`));
-  assert.is(db.writes, before);
+  assert.is(db.versions.changes, before);
   db.close();
 });
 

@@ -1,0 +1,131 @@
+import { seesAll } from '../access/caller.ts';
+import type { Request } from '../access/request.ts';
+import type { Visibility } from '../access/right.ts';
+import type { Texts, TextsOf, TextViewer, TouchedBy } from '../access/texts.ts';
+import { among, raw, type Sql, sql } from '../db/sql.ts';
+import { etagOf, etagOfPage } from '../http/etag.ts';
+import { document, encoded, type Reply } from '../http/reply.ts';
+import { present } from '../present.ts';
+import { verify } from '../verification.ts';
+import type { Row } from './row.ts';
+
+/** What a collection says of objects whose texts are kept one by one. */
+export interface KeptSpec {
+  readonly table: string;
+  readonly alias: string;
+  /** Who sees an object. */
+  readonly visible: Visibility;
+  /**
+   * What the texts change by. The objects have no secrets and no parameters, and tell those who see everything the same, but
+   * for what only staff are told.
+   */
+  readonly touchedBy: TouchedBy;
+}
+
+/** Whether a declaration is that of such a collection. */
+export const isKept = (spec: Partial<KeptSpec>): spec is KeptSpec => spec.touchedBy !== undefined;
+
+/** Makes the texts of objects. */
+interface Maker {
+  represent(request: Request, ids: readonly number[]): string[];
+}
+
+/** The objects of a collection as the memory of a deployment knows them; a page of them is put together from their texts. */
+export class KeptObjects {
+  constructor(
+    private readonly spec: KeptSpec,
+    private readonly maker: Maker,
+    /** The query of whole objects. */
+    private readonly query: string,
+  ) {}
+
+  /** What is remembered of the object that the path names by this key; undefined when it has to be made. */
+  recall(request: Request, key: string): Reply | undefined {
+    const known = this.#texts(request)?.byKey(viewerOf(request), key);
+    if (known)
+      verify(
+        () => request.incoming.path,
+        () => [String(known.body)],
+        () => this.maker.represent(request, request.db.values<number>(this.#found(request, key))),
+      );
+    return known;
+  }
+
+  /** The answer about an object that the caller sees, remembered; undefined where that is not possible. */
+  keep(request: Request, { id, uuid }: Row, text: string): Reply | undefined {
+    return this.#texts(request)?.keep(viewerOf(request), id, uuid, text);
+  }
+
+  /** 200 with a page of the objects with these ids. */
+  page(request: Request, ids: readonly number[], headers: Reply['headers']): Reply {
+    const objects = this.#objects(request, ids);
+    const etags = objects.map(etagOf).join('');
+    const kept = request.app.texts.page(etags, () => {
+      const pieces = objects.flatMap(({ body }, i) => [i === 0 ? opening : comma, bytesOf(body)]);
+      return Buffer.concat([...(pieces.length === 0 ? [opening] : pieces), closing]);
+    });
+    return { ...document('', headers), ...kept, etag: etagOfPage(etags, headers), kept: 'body' };
+  }
+
+  /** Those that are not remembered are made at once. */
+  #objects(request: Request, ids: readonly number[]): Reply[] {
+    const texts = this.#texts(request);
+    const viewer = viewerOf(request);
+    const replies = new Map<number, Reply>();
+    for (const id of ids) {
+      const known = texts?.byId(viewer, id);
+      if (!known) continue;
+      verify(
+        () => `${this.spec.table} ${id}`,
+        () => [String(known.body)],
+        () => this.maker.represent(request, [id]),
+      );
+      replies.set(id, known);
+    }
+    const missing = ids.filter((id) => !replies.has(id));
+    if (missing.length > 0) {
+      const keys = this.#keysOf(request, missing);
+      for (const [i, text] of this.maker.represent(request, missing).entries()) {
+        const id = present(missing[i]);
+        replies.set(id, texts?.keep(viewer, id, present(keys.get(id)), text) ?? encoded(document(text)));
+      }
+    }
+    return ids.map((id) => present(replies.get(id)));
+  }
+
+  #texts(request: Request): Texts | undefined {
+    return request.app.texts.of(this, () => this.#described(request));
+  }
+
+  /** By the query of whole objects, and the one that finds an object for a caller who does not see everything. */
+  #described(request: Request): TextsOf {
+    const { db } = request;
+    const anybody = { ...request.caller, isStaff: false, isSupport: false };
+    const found = this.#found(request, '', anybody);
+    return {
+      touchedBy: this.spec.touchedBy,
+      reads: [...new Set([...db.readsOf(this.query), ...db.readsOf(found.text)])],
+    };
+  }
+
+  #found({ caller, config }: Request, key: string, by = caller): Sql {
+    const { alias, table, visible } = this.spec;
+    return sql`SELECT ${raw(alias)}.id FROM ${raw(table)} ${raw(alias)}
+      WHERE ${raw(alias)}.uuid = ${key} AND (${visible.condition(by, config)})`;
+  }
+
+  #keysOf({ db }: Request, ids: readonly number[]): Map<number, string> {
+    const rows = db.all<Row>(sql`SELECT id, uuid FROM ${raw(this.spec.table)} WHERE ${among('id', ids)}`);
+    return new Map(rows.map(({ id, uuid }) => [id, uuid]));
+  }
+}
+
+/** What decides about a text besides the object: those who see everything differ only in being staff. */
+const viewerOf = ({ base, caller }: Request): TextViewer => ({
+  base,
+  who: String(seesAll(caller) ? caller.isStaff : caller.id),
+});
+
+const bytesOf = (body: Reply['body']): Uint8Array => (typeof body === 'string' ? Buffer.from(body) : body);
+
+const [opening, comma, closing] = [Buffer.from('['), Buffer.from(','), Buffer.from(']')];

@@ -1,0 +1,172 @@
+import type SQLite from 'better-sqlite3';
+import { present } from '../present.ts';
+
+/*
+ * What a statement reads and changes, as SQLite itself tells by EXPLAIN: cascades of foreign keys and triggers are in it, and
+ * views are taken apart. What is remembered of a database is valid while nothing has changed that it was read from.
+ * See src/decisions/remembered-answers.md.
+ */
+
+/**
+ * A part of the schema whose changes are counted: `table` for rows that come and go, `table.column` for values that change.
+ * Parts are numbered as they are met, the same for all databases of the process.
+ */
+export type Part = number;
+
+/** What a statement reads and changes. */
+export interface Access {
+  readonly reads: readonly Part[];
+  readonly changes: readonly Part[];
+  /** The table whose number of rows grows (1) or shrinks (-1) by as many as the statement says it has changed. */
+  readonly counted: { readonly table: Part; readonly sign: 1 | -1 } | undefined;
+}
+
+/** A table or an index, by the number of the page at which it starts. */
+interface Tree {
+  readonly table: string;
+  /** The columns in it, for an index: every one that its text names. */
+  readonly columns: readonly string[];
+  readonly isTable: boolean;
+  /** Whether its columns are read by their place in the table. */
+  readonly isPlain: boolean;
+}
+
+interface Opcode {
+  readonly opcode: string;
+  readonly p1: number;
+  readonly p2: number;
+  readonly p3: number;
+}
+
+const opensTree = /^(OpenRead|OpenWrite|ReopenIdx)$/;
+
+const parts = new Map<string, Part>();
+
+/** The number of a part. */
+export function partOf(name: string): Part {
+  let part = parts.get(name);
+  if (part === undefined) {
+    part = parts.size;
+    parts.set(name, part);
+  }
+  return part;
+}
+
+/** Tells what statements access, by the schema of one database as it is when it is first asked. */
+export class Accesses {
+  readonly #trees = new Map<number, Tree>();
+  readonly #virtual: readonly string[];
+
+  constructor(private readonly handle: SQLite.Database) {
+    const schema = handle
+      .prepare<[], { type: string; name: string; tbl_name: string; rootpage: number; sql: string | null }>(
+        'SELECT type, name, tbl_name, rootpage, sql FROM main.sqlite_schema ORDER BY type DESC',
+      )
+      .all();
+    const columns = new Map<string, readonly string[]>();
+    for (const { type, name, tbl_name, rootpage, sql } of schema) {
+      if (type !== 'table' && type !== 'index') continue;
+      const isTable = type === 'table';
+      if (isTable) columns.set(name, this.#columnsOf(name));
+      const all = columns.get(tbl_name) ?? [];
+      // An index that SQLite made itself has no text: it is one of the table's keys.
+      const text = isTable || sql === null ? undefined : sql;
+      this.#trees.set(rootpage, {
+        table: tbl_name,
+        columns: text === undefined ? all : all.filter((column) => new RegExp(`\\b${column}\\b`).test(text)),
+        isTable,
+        isPlain: isTable && !/WITHOUT\s+ROWID/i.test(sql ?? ''),
+      });
+    }
+    this.#virtual = schema.filter(({ sql }) => /^CREATE VIRTUAL TABLE/i.test(sql ?? '')).map(({ name }) => name);
+  }
+
+  /** What a statement accesses. Throws for what is no statement. */
+  of(text: string): Access {
+    const program = this.handle.prepare<unknown[], Opcode>(`EXPLAIN ${text}`).all(...parametersOf(text));
+    const reads = new Set<string>();
+    const written: string[] = [];
+    const cursors = new Map<number, Tree>();
+    for (const { opcode, p1, p2, p3 } of program) {
+      const tree = p3 === 0 && opensTree.test(opcode) ? this.#trees.get(p2) : undefined;
+      if (opcode !== 'OpenWrite' && tree) {
+        cursors.set(p1, tree);
+        reads.add(tree.table);
+        if (!tree.isPlain) for (const column of tree.columns) reads.add(`${tree.table}.${column}`);
+      }
+      if (opcode === 'OpenWrite' && tree?.isTable) written.push(tree.table);
+      if (opcode === 'Column') {
+        const read = cursors.get(p1);
+        const column = read?.isPlain ? read.columns[p2] : undefined;
+        if (read && column !== undefined) reads.add(`${read.table}.${column}`);
+      }
+      // A table can be emptied without being opened.
+      const cleared = opcode === 'Clear' && p2 === 0 ? this.#trees.get(p1) : undefined;
+      if (cleared) written.push(cleared.table);
+    }
+    const isVirtual = program.some(({ opcode }) => opcode === 'VOpen' || opcode === 'VUpdate');
+    const named = isVirtual ? this.#virtual.filter((name) => text.includes(name)) : [];
+    for (const name of named) reads.add(name);
+    if (program.some(({ opcode }) => opcode === 'VUpdate')) written.push(...named);
+    return { reads: [...reads].map(partOf), ...changesOf(text, written) };
+  }
+
+  #columnsOf(table: string): readonly string[] {
+    // Places of columns are those of the table's row, in which generated ones that are not stored have none.
+    return this.handle
+      .prepare<[string], { name: string; hidden: number }>('SELECT name, hidden FROM pragma_table_xinfo(?)')
+      .all(table)
+      .filter(({ hidden }) => hidden !== 2)
+      .map(({ name }) => name);
+  }
+}
+
+/** A value for every parameter of a statement, positional or named: EXPLAIN wants them, too. */
+function parametersOf(text: string): unknown[] {
+  const plain = text.replaceAll(/'(?:[^']|'')*'/g, '');
+  const named = [...plain.matchAll(/@(\w+)/g)].map(([, name]) => [name, null]);
+  return named.length > 0 ? [Object.fromEntries(named)] : [...plain.matchAll(/\?/g)].map(() => null);
+}
+
+/** What a statement changes that opens these tables to write to them, each as often as its program does. */
+function changesOf(text: string, written: readonly string[]): Pick<Access, 'changes' | 'counted'> {
+  const changes = new Set(written);
+  const [, verb, target] = /^\s*(INSERT INTO|UPDATE|DELETE FROM)\s+"?(\w+)"?/i.exec(text) ?? [];
+  const isOnce = target !== undefined && written.filter((table) => table === target).length === 1;
+  const rows = { changes: [...changes].map(partOf), counted: undefined };
+  if (!isOnce) return rows;
+  if (verb?.toUpperCase() === 'UPDATE') {
+    const columns = columnsSet(text);
+    if (columns === undefined) return rows;
+    changes.delete(target);
+    return { ...rows, changes: [...changes, ...columns.map((column) => `${target}.${column}`)].map(partOf) };
+  }
+  if (/\bON\s+CONFLICT\b/i.test(text)) return rows;
+  return { ...rows, counted: { table: partOf(target), sign: verb?.toUpperCase() === 'DELETE FROM' ? -1 : 1 } };
+}
+
+/** The columns that an UPDATE sets; undefined where its text is not understood. */
+function columnsSet(text: string): string[] | undefined {
+  const start = /^\s*UPDATE\s+"?\w+"?(\s+AS\s+\w+)?\s+SET\s+/i.exec(text)?.[0].length;
+  if (start === undefined) return undefined;
+  const columns: string[] = [];
+  let [depth, isName] = [0, true];
+  for (const [token] of text.slice(start).matchAll(/'(?:[^']|'')*'|"(?:[^"]|"")*"|\w+|[^\s]/g)) {
+    if (token === '(') depth++;
+    if (token === ')') depth--;
+    if (depth === 0 && /^(WHERE|FROM|RETURNING)$/i.test(token)) break;
+    if (isName) {
+      const name = /^"?(\w+)"?$/.exec(token)?.[1];
+      if (name === undefined) return undefined;
+      columns.push(name);
+    }
+    isName = depth === 0 && token === ',';
+  }
+  return columns;
+}
+
+/** What tables and columns statements read, by name; for tests and messages. */
+export const namesOf = (wanted: readonly Part[]): string[] => {
+  const names = [...parts.keys()];
+  return wanted.map((part) => present(names[part]));
+};

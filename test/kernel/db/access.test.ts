@@ -1,0 +1,83 @@
+import SQLite from 'better-sqlite3';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Accesses, namesOf } from '../../../src/kernel/db/access.ts';
+
+const accesses = suite('what statements read and change');
+
+const handle = new SQLite(':memory:');
+handle.pragma('foreign_keys = ON');
+handle.exec(`
+  CREATE TABLE shelf (id INTEGER PRIMARY KEY, name TEXT, colour TEXT, closed INTEGER);
+  CREATE INDEX shelf_open ON shelf (name) WHERE closed IS NULL;
+  CREATE TABLE book (id INTEGER PRIMARY KEY, shelf_id INTEGER REFERENCES shelf ON DELETE CASCADE, title TEXT, pages INTEGER);
+  CREATE INDEX book_shelf ON book (shelf_id);
+  CREATE TABLE loan (book_id INTEGER REFERENCES book ON DELETE SET NULL, reader TEXT);
+  CREATE TABLE word (word TEXT PRIMARY KEY, count INTEGER) WITHOUT ROWID;
+  CREATE TABLE log (id INTEGER PRIMARY KEY, text TEXT);
+  CREATE TRIGGER book_added AFTER INSERT ON book BEGIN INSERT INTO log (text) VALUES (NEW.title); END;
+  CREATE VIEW open_shelf AS SELECT * FROM shelf WHERE closed IS NULL;
+  CREATE VIRTUAL TABLE words USING fts5 (text);
+`);
+const of = (text: string): { reads: string[]; changes: string[]; sign: number | undefined } => {
+  const { changes, counted, reads } = new Accesses(handle).of(text);
+  return { reads: namesOf(reads).sort(), changes: namesOf(changes).sort(), sign: counted?.sign };
+};
+const reads = (text: string): string[] => of(text).reads;
+const changes = (text: string): string[] => of(text).changes;
+
+accesses('a query reads rows of tables and the columns that it names', () => {
+  assert.equal(reads('SELECT colour FROM shelf WHERE id = ?'), ['shelf', 'shelf.colour']);
+  assert.equal(reads('SELECT 1'), []);
+});
+
+accesses('a view is what it is made of, and an index what it holds and when', () => {
+  assert.equal(reads("SELECT id FROM open_shelf WHERE name = 'x'"), ['shelf', 'shelf.closed', 'shelf.name']);
+});
+
+accesses('sub-queries, joins and lists of parameters count', () => {
+  assert.equal(
+    reads(
+      'SELECT (SELECT group_concat(title) FROM book b WHERE b.shelf_id = s.id) FROM json_each(@ids) i CROSS JOIN shelf s ON s.id = i.value',
+    ),
+    ['book', 'book.shelf_id', 'book.title', 'shelf'],
+  );
+});
+
+accesses('a table without rowids is read with all its columns', () => {
+  assert.equal(reads('SELECT count FROM word WHERE word = ?'), ['word', 'word.count', 'word.word']);
+});
+
+accesses('virtual tables are read and changed by name', () => {
+  assert.equal(reads('SELECT rowid FROM words WHERE words MATCH ?'), ['words']);
+  assert.equal(changes('INSERT INTO words (text) VALUES (?)'), ['words']);
+});
+
+accesses('an update changes the columns that it sets', () => {
+  assert.equal(
+    of('UPDATE book SET title = ?, "pages" = (SELECT max(id), 1 FROM log) WHERE id = ?'.replace(', 1', '')),
+    { reads: ['log'], changes: ['book.pages', 'book.title'], sign: undefined },
+  );
+  assert.equal(changes("UPDATE book SET title = ', pages = ' || title"), ['book.title']);
+  assert.equal(changes('UPDATE word SET count = count + 1'), ['word.count']);
+});
+
+accesses('an update whose columns are not understood changes all of the table', () => {
+  assert.equal(changes('UPDATE book SET (title, pages) = (?, ?)'), ['book']);
+});
+
+accesses('what comes and goes is counted, with what follows by triggers and foreign keys', () => {
+  assert.equal(of('INSERT INTO shelf (name) VALUES (?)'), { reads: [], changes: ['shelf'], sign: 1 });
+  assert.equal(changes('INSERT INTO book (title) VALUES (?)'), ['book', 'log']);
+  assert.equal(changes('DELETE FROM shelf WHERE id = ?'), ['book', 'loan', 'shelf']);
+  assert.is(of('DELETE FROM shelf WHERE id = ?').sign, -1);
+  assert.equal(changes('DELETE FROM log'), ['log']);
+});
+
+accesses('what may change a row in place of a new one is not counted', () => {
+  const { changes, sign } = of("INSERT INTO word VALUES ('a', 1) ON CONFLICT DO UPDATE SET count = count + 1");
+  assert.equal([changes, sign], [['word'], undefined]);
+  assert.is(of('INSERT OR REPLACE INTO shelf (id) VALUES (1)').sign, undefined);
+});
+
+accesses.run();
