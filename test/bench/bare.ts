@@ -6,13 +6,19 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { numberMark, type RecordedAnswer } from './ask.ts';
 
-let answers = new Map<string, RecordedAnswer>();
+interface Ready extends Omit<RecordedAnswer, 'body'> {
+  readonly body: Buffer;
+}
+
+let answers = new Map<string, Ready>();
 
 const server = createServer((message, outgoing) => {
   const send = (): void => {
-    const url = message.url as string;
+    const asked = `${message.method} ${message.url}`;
     const { status, headers, body } =
-      answers.get(url) ?? (answers.get(url.slice(0, -numberMark.length) + numberMark) as RecordedAnswer);
+      answers.get(asked) ??
+      answers.get(asked.slice(0, -numberMark.length) + numberMark) ??
+      (answers.values().next().value as Ready);
     outgoing.writeHead(status, headers as string[]).end(body);
   };
   if (message.method === 'GET') return send();
@@ -20,8 +26,8 @@ const server = createServer((message, outgoing) => {
   message.resume();
 });
 
-process.on('message', (recorded: readonly (readonly [target: string, answer: RecordedAnswer])[]) => {
-  answers = new Map(recorded);
+process.on('message', (recorded: readonly (readonly [asked: string, answer: RecordedAnswer])[]) => {
+  answers = new Map(recorded.map(([asked, answer]) => [asked, { ...answer, body: Buffer.from(answer.body) }]));
   process.send?.('ready');
 });
 process.on('disconnect', () => process.exit());

@@ -5,6 +5,10 @@ import { type Person, password, people, tokenOf, usernameOf } from './seed.ts';
 export interface World {
   readonly customers: readonly string[];
   readonly projects: readonly string[];
+  /** Every customer. */
+  readonly all: readonly string[];
+  /** Of each user of the crowd, customers that this user owns. */
+  readonly owned: readonly { readonly user: number; readonly customers: readonly string[] }[];
 }
 
 /** One thing that is measured. */
@@ -12,12 +16,16 @@ export interface Case {
   readonly name: string;
   readonly title: string;
   readonly requests: (world: World) => readonly BenchRequest[];
+  /** Whether each request is sent once, one after the other, which takes a large world; default: any of them at any time. */
+  readonly isOnce?: boolean;
   /** Parts of the answer that differ from server to server. */
   readonly varying?: RegExp;
   /** Least share of the speed of node:http with the same bytes. */
   readonly ofBare?: number;
   /** Least multiple of the peer's speed. */
   readonly ofPeer?: number;
+  /** Least share of the speed in the smaller world; default: three quarters. */
+  readonly ofSmaller?: number;
 }
 
 const pages = (count: number): string[] =>
@@ -27,8 +35,8 @@ const lists = (person: Person, count: number): BenchRequest[] =>
 
 const staff = tokenOf('staff');
 
-/** The same requests with a parameter that means nothing but makes each new: no server can remember its answer. */
-const neverAsked = (requests: readonly BenchRequest[]): BenchRequest[] =>
+/** The same requests with a parameter that means nothing but makes each address new: nobody can remember its answer. */
+const fresh = (requests: readonly BenchRequest[]): BenchRequest[] =>
   requests.map((request) => ({
     ...request,
     target: `${request.target}${request.target.includes('?') ? '&' : '?'}fresh=${numberMark}`,
@@ -37,31 +45,98 @@ const neverAsked = (requests: readonly BenchRequest[]): BenchRequest[] =>
 const details = ({ customers }: World): BenchRequest[] =>
   customers.map((uuid) => ({ method: 'GET', target: `/api/customers/${uuid}/`, token: staff }));
 
-/** In the order they are measured: what makes a world larger comes last. */
+const change = ({ projects }: World): BenchRequest[] =>
+  projects.map((uuid) => ({
+    method: 'PATCH',
+    target: `/api/projects/${uuid}/`,
+    token: staff,
+    body: JSON.stringify({ description: `Round ${numberMark}` }),
+  }));
+
+const creation: BenchRequest = {
+  method: 'POST',
+  target: '/api/customers/',
+  token: staff,
+  body: JSON.stringify({
+    name: `Customer ${numberMark}`,
+    native_name: 'Näidis OÜ',
+    abbreviation: 'NEW',
+    contact_details: 'Narva mnt 5, Tallinn',
+    email: 'office@example.com',
+    country: 'EE',
+  }),
+};
+const madeAnew = /[0-9a-f]{32}|\d{4}-\d\d-\d\dT[\d:.]+Z/g;
+
+/**
+ * What a crowd reads, its own customers and the list of them, among which every so manieth request is a write by staff: a
+ * project is changed, and every third time a customer created.
+ */
+function mixed(world: World, share: number): BenchRequest[] {
+  const reads = world.owned.flatMap(({ customers, user }): BenchRequest[] => {
+    const token = tokenOf(user);
+    const own = customers
+      .slice(0, 4)
+      .map((uuid): BenchRequest => ({ method: 'GET', target: `/api/customers/${uuid}/`, token }));
+    return [...own, ...own.map((): BenchRequest => ({ method: 'GET', target: '/api/customers/', token }))];
+  });
+  const changes = change(world);
+  const count = Math.round((reads.length * share) / (1 - share));
+  const writes = Array.from({ length: count }, (_, i) => (i % 3 === 2 ? creation : changes[i % changes.length])).filter(
+    (request) => request !== undefined,
+  );
+  return [...reads, ...writes];
+}
+
+/** In the order they are measured: what makes a world larger comes last. "Fresh": a server knows the objects, not the address. */
 export const cases: readonly Case[] = [
-  { name: 'one', title: 'GET one customer', requests: details, ofBare: 0.45 },
-  { name: 'one-new', title: 'GET one customer, never asked before', requests: (world) => neverAsked(details(world)) },
+  {
+    name: 'first',
+    title: 'GET one customer, first time since start',
+    requests: ({ all }) => all.map((uuid) => ({ method: 'GET', target: `/api/customers/${uuid}/`, token: staff })),
+    isOnce: true,
+    ofPeer: 0.95,
+  },
+  { name: 'one', title: 'GET one customer, warm', requests: details, ofBare: 0.45 },
+  {
+    name: 'one-fresh',
+    title: 'GET one customer, fresh address',
+    requests: (world) => fresh(details(world)),
+    ofBare: 0.6,
+    ofPeer: 3,
+    ofSmaller: 0.9,
+  },
   {
     name: 'list-staff',
-    title: 'list 10 customers, staff',
+    title: 'list 10 customers, staff, warm',
     requests: ({ customers }) => lists('staff', Math.min(100, customers.length / 10)),
     ofBare: 0.3,
   },
   {
+    name: 'list-staff-fresh',
+    title: 'list 10 customers, staff, fresh address',
+    requests: ({ customers }) => fresh(lists('staff', Math.min(100, customers.length / 10))),
+    ofPeer: 4,
+    ofSmaller: 0.9,
+  },
+  {
     name: 'list-owner',
-    title: 'list 10 customers, owner of 50',
+    title: 'list 10 customers, owner of 50, warm',
     requests: () => lists('owner', 5),
     ofBare: 0.3,
     ofPeer: 3,
   },
   {
-    name: 'list-owner-new',
-    title: 'list 10 customers, owner of 50, never asked before',
-    requests: () => neverAsked(lists('owner', 5)),
+    name: 'list-owner-fresh',
+    title: 'list 10 customers, owner of 50, fresh address',
+    requests: () => fresh(lists('owner', 5)),
+    ofBare: 0.3,
+    ofPeer: 12,
+    ofSmaller: 0.9,
   },
   {
     name: 'list-member',
-    title: 'list customers, member of 3 projects',
+    title: 'list customers, member of 3 projects, warm',
     requests: () => lists('member', 1),
     ofBare: 0.3,
   },
@@ -77,46 +152,40 @@ export const cases: readonly Case[] = [
     varying: /[0-9a-f]{40}/g,
   },
   {
-    name: 'patch',
-    title: 'PATCH project',
-    requests: ({ projects }) =>
-      projects.map((uuid) => ({
-        method: 'PATCH',
-        target: `/api/projects/${uuid}/`,
-        token: staff,
-        body: JSON.stringify({ description: `Round ${numberMark}` }),
-      })),
+    name: 'mixed-99',
+    title: '99 % reads by 100 owners, 1 % writes',
+    requests: (world) => mixed(world, 0.01),
+    varying: madeAnew,
+    ofPeer: 3.5,
+    ofSmaller: 0.9,
   },
+  {
+    name: 'mixed-90',
+    title: '90 % reads by 100 owners, 10 % writes',
+    requests: (world) => mixed(world, 0.1),
+    varying: madeAnew,
+    ofPeer: 2.5,
+    ofSmaller: 0.9,
+  },
+  { name: 'patch', title: 'PATCH project', requests: change, ofPeer: 2, ofSmaller: 0.9 },
   {
     name: 'create',
     title: 'create customer',
-    requests: () => [
-      {
-        method: 'POST',
-        target: '/api/customers/',
-        token: staff,
-        body: JSON.stringify({
-          name: `Customer ${numberMark}`,
-          native_name: 'Näidis OÜ',
-          abbreviation: 'NEW',
-          contact_details: 'Narva mnt 5, Tallinn',
-          email: 'office@example.com',
-          country: 'EE',
-        }),
-      },
-    ],
-    varying: /[0-9a-f]{32}|\d{4}-\d\d-\d\dT[\d:.]+Z/g,
-    ofPeer: 2,
+    requests: () => [creation],
+    varying: madeAnew,
+    ofPeer: 3,
+    ofSmaller: 0.9,
   },
 ];
 
-/** Asks both servers for everything in the case; throws unless the bodies and the headers of lists are the same. Answers what was said, by target. */
+/** Asks both servers for everything in the case; throws unless the bodies and the headers of lists are the same. Answers what was said, by method and target. */
 export async function agreed(
-  { requests, title, varying }: Case,
+  { isOnce, requests, title, varying }: Case,
   world: World,
   urls: readonly [tenantry: string, peer: string],
 ): Promise<Map<string, RecordedAnswer>> {
-  const asked = requests(world);
+  // What is to be asked for the first time is not asked now, but for the very last.
+  const asked = isOnce ? requests(world).slice(-100) : requests(world);
   const [ours, theirs] = (await Promise.all(urls.map((url) => askAll(url, asked)))) as [
     RecordedAnswer[],
     RecordedAnswer[],
@@ -141,5 +210,5 @@ export async function agreed(
       `${title}: ${request.method} ${request.target} is answered differently.\nTenantry: ${part(mine)}\nPeer: ${part(other)}`,
     );
   });
-  return new Map(asked.map((request, i) => [request.target, ours[i] as RecordedAnswer]));
+  return new Map(asked.map((request, i) => [`${request.method} ${request.target}`, ours[i] as RecordedAnswer]));
 }

@@ -10,6 +10,8 @@ import { type BenchRequest, headersOf, numberMark } from './ask.ts';
 export interface Burst {
   readonly url: string;
   readonly requests: readonly BenchRequest[];
+  /** Where to begin among them when each is sent once; absent: any of them at any time. */
+  readonly from?: number;
   readonly connections: number;
   readonly milliseconds: number;
 }
@@ -20,6 +22,8 @@ export interface Measured {
   /** Milliseconds. */
   readonly p50: number;
   readonly p99: number;
+  /** How many were answered, those of the end included. */
+  readonly sent: number;
   /** Share of a core that the generator itself used. */
   readonly load: number;
 }
@@ -50,11 +54,16 @@ function bytesOf({ bytes, numberAt }: Prepared): Buffer {
   return copy;
 }
 
-async function run({ url, requests, connections, milliseconds }: Burst): Promise<Measured> {
+async function run({ url, requests, from, connections, milliseconds }: Burst): Promise<Measured> {
   const prepared = requests.map(prepare);
+  let sent = 0;
+  const next = (): Prepared =>
+    from === undefined ? any(prepared) : (prepared[(from + sent) % prepared.length] as Prepared);
   const latencies: number[] = [];
   const clients = await Promise.all(
-    Array.from({ length: connections }, () => Client.connect(new URL(url), () => bytesOf(any(prepared)), latencies)),
+    Array.from({ length: connections }, () =>
+      Client.connect(new URL(url), () => [bytesOf(next()), sent++][0] as Buffer, latencies),
+    ),
   );
   const used = process.cpuUsage();
   const started = performance.now();
@@ -66,7 +75,13 @@ async function run({ url, requests, connections, milliseconds }: Burst): Promise
   await Promise.all(clients.map((client) => client.stop()));
   const sorted = Float64Array.from(latencies.slice(0, count)).sort();
   const quantile = (share: number): number => sorted[Math.min(count - 1, Math.floor(count * share))] ?? Number.NaN;
-  return { perSecond: count / seconds, p50: quantile(0.5), p99: quantile(0.99), load: (user + system) / 1e6 / seconds };
+  return {
+    perSecond: count / seconds,
+    p50: quantile(0.5),
+    p99: quantile(0.99),
+    sent,
+    load: (user + system) / 1e6 / seconds,
+  };
 }
 
 const any = <T>(values: readonly T[]): T => values[Math.floor(Math.random() * values.length)] as T;

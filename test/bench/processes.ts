@@ -39,7 +39,7 @@ async function startProgram(words: readonly string[]): Promise<Running> {
   throw new Error(`${words.join(' ')} ended with exit code ${child.exitCode}`);
 }
 
-/** The server that knows nothing but answers; `teach` gives it those of a case by their targets. */
+/** The server that knows nothing but answers; `teach` gives it those of a case by method and target. */
 export interface Bare extends Running {
   readonly teach: (answers: ReadonlyMap<string, RecordedAnswer>) => Promise<void>;
 }

@@ -73,7 +73,7 @@ export function table(results: readonly Result[]): string {
 }
 
 function targets(result: Result, smaller: Result | undefined): Target[] {
-  const { ofBare, ofPeer } = result.of;
+  const { ofBare, ofPeer, ofSmaller = 0.75 } = result.of;
   return [
     ...(ofBare === undefined
       ? []
@@ -81,7 +81,9 @@ function targets(result: Result, smaller: Result | undefined): Target[] {
     ...(ofPeer === undefined
       ? []
       : [{ text: `≥ ${ofPeer} × peer`, met: ratio(result.tenantry, result.peer) >= ofPeer }]),
-    ...(smaller ? [{ text: '≥ 75 % of 100', met: ratio(result.tenantry, smaller.tenantry) >= 0.75 }] : []),
+    ...(smaller
+      ? [{ text: `≥ ${percent(ofSmaller)} of 100`, met: ratio(result.tenantry, smaller.tenantry) >= ofSmaller }]
+      : []),
   ];
 }
 

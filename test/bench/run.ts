@@ -35,7 +35,7 @@ import {
 } from './processes.ts';
 import { footprintTable, median, type Result, table } from './report.ts';
 import { run as measureResources } from './resources.ts';
-import { large, type Size, seed, seedDigest, small, tokenOf } from './seed.ts';
+import { crowd, large, people, type Size, seed, seedDigest, small, tokenOf } from './seed.ts';
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
 const bundle = join(project, 'dist/tenantry.mjs');
@@ -111,7 +111,17 @@ function readWorld(database: string): World {
     const every = Math.ceil((db.prepare(`SELECT count(*) FROM ${name}`).pluck().get() as number) / sampled);
     return db.prepare(`SELECT uuid FROM ${name} WHERE id % ? = 0`).pluck().all(every) as string[];
   };
-  const world = { customers: uuids('customer'), projects: uuids('project') };
+  const all = db.prepare('SELECT uuid FROM customer ORDER BY id DESC LIMIT 100000').pluck().all() as string[];
+  const ownedBy = db
+    .prepare(
+      "SELECT c.uuid FROM customer_role r JOIN customer c ON c.id = r.customer_id WHERE r.user_id = ? AND r.role = 'owner'",
+    )
+    .pluck();
+  const owned = Array.from({ length: crowd }, (_, i) => {
+    const user = people.length + 1 + i;
+    return { user, customers: ownedBy.all(user) as string[] };
+  });
+  const world = { customers: uuids('customer'), projects: uuids('project'), all, owned };
   db.close();
   return world;
 }
@@ -119,22 +129,26 @@ function readWorld(database: string): World {
 /** One case in every arena: first the answers are compared, then the servers take turns. */
 async function measure(of: Case, arenas: readonly Arena[], load: Load): Promise<Result[]> {
   const runs = arenas.flatMap((arena) =>
-    (['tenantry', 'peer', 'bare'] as const).map((server) => ({ arena, server, rounds: [] as Measured[] })),
+    (['tenantry', 'peer', 'bare'] as const).map((server) => ({ arena, server, rounds: [] as Measured[], sent: 0 })),
   );
   for (const { bare, peer, tenantry, world } of arenas)
     await bare.teach(await agreed(of, world, [tenantry.url, peer.url]));
   for (let round = 0; round <= pace.rounds; round++) {
-    for (const { arena, server, rounds } of runs) {
+    for (const run of runs) {
+      const { arena, server, rounds } = run;
       const milliseconds = round === 0 ? pace.warmup : pace.milliseconds;
       const measured = await load.run({
         url: arena[server].url,
         requests: of.requests(arena.world),
+        ...(of.isOnce && { from: run.sent }),
         connections,
         milliseconds,
       });
+      run.sent += measured.sent;
       if (round > 0) rounds.push(measured);
     }
   }
+  if (runs.length === 0) return [];
   const busiest = Math.max(...runs.flatMap(({ rounds }) => rounds.map((measured) => measured.load)));
   tell(`${of.title}: measured; the load generator used up to ${Math.round(busiest * 100)} % of a core`);
   return arenas.map((arena) => {
@@ -151,7 +165,8 @@ async function measureCases(chosen: readonly Case[]): Promise<Result[]> {
   try {
     for (const size of sizes) arenas.push(await openArena(size, program));
     const results: Result[] = [];
-    for (const of of chosen) results.push(...(await measure(of, arenas, load)));
+    for (const of of chosen)
+      results.push(...(await measure(of, of.isOnce ? arenas.filter(({ size }) => size !== small) : arenas, load)));
     return results;
   } finally {
     await Promise.all([

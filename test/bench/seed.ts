@@ -16,15 +16,19 @@ export interface Size {
   readonly users: number;
 }
 
-export const small: Size = { name: '100', customers: 100, users: 20 };
+export const small: Size = { name: '100', customers: 100, users: 120 };
 export const large: Size = { name: '100,000', customers: 100_000, users: 20_000 };
 
 /** The people whose tokens the benchmark uses; their ids are 1, 2 and 3, everybody else comes after them. */
 export const people = ['staff', 'owner', 'member'] as const;
 export type Person = (typeof people)[number];
 
-/** The token of a person; it never expires. */
-export const tokenOf = (person: Person): string => createHash('sha1').update(`token of ${person}`).digest('hex');
+/** So many users behind them work at once in the mixed cases; each owns customers. */
+export const crowd = 100;
+
+/** The token of a person, or of a user of the crowd by id; it never expires. */
+export const tokenOf = (person: Person | number): string =>
+  createHash('sha1').update(`token of ${person}`).digest('hex');
 
 /** Everybody's password. */
 export const password = 'correct horse battery staple 7';
@@ -128,6 +132,9 @@ const instant = (index: string): string => `1577836800000000 + ${index} * 600000
 const image =
   "x'89504E470D0A1A0A0000000D49484452000000010000000108000000003A7E9B550000000A49444154789C6360000000020001485DA0D60000000049454E44AE426082'";
 
+/** Who has a token, in the order of their ids. */
+const holders = [...people, ...Array.from({ length: crowd }, (_, i) => people.length + 1 + i)];
+
 /** Everything in one transaction, by statements that each fill a table. */
 function script({ customers, users }: Size, passwordHash: string): string {
   const others = users - people.length;
@@ -137,9 +144,9 @@ INSERT INTO user (uuid, username, username_folded, full_name, job_title, email, 
     token_lifetime, date_joined, agreement_date, preferred_language, password_hash)
   ${numbers(users)}, named AS (SELECT i, ${people.map((name, i) => `iif(i = ${i + 1}, ${text(name)}, `).join('')}printf('user.%05d', i)${')'.repeat(people.length)} AS name FROM n)
   SELECT ${uuid}, name, name, ${oneOf(firstNames, 'i')} || ' ' || ${oneOf(lastNames, 'i')}, 'Engineer', name || '@example.com', name || '@example.com',
-    printf('+372 5%07d', i), 'Example', i = 1, iif(i <= ${people.length}, NULL, 3600), ${instant('i')}, ${instant('i')}, 'en', ${text(passwordHash)} FROM named;
+    printf('+372 5%07d', i), 'Example', i = 1, iif(i <= ${people.length + crowd}, NULL, 3600), ${instant('i')}, ${instant('i')}, 'en', ${text(passwordHash)} FROM named;
 INSERT INTO token (digest, user_id, created, last_used) VALUES
-  ${people.map((name, i) => `(x'${createHash('sha256').update(tokenOf(name)).digest('hex')}', ${i + 1}, ${instant('0')}, ${instant('0')})`).join(', ')};
+  ${holders.map((holder, i) => `(x'${createHash('sha256').update(tokenOf(holder)).digest('hex')}', ${i + 1}, ${instant('0')}, ${instant('0')})`).join(', ')};
 
 INSERT INTO customer (uuid, created, name, native_name, abbreviation, contact_details, agreement_number, email, phone_number, registration_code, country, vat_code, is_company)
   ${numbers(customers)}, named AS (SELECT i, ${oneOf(firstWords, 'i * 7')} || ' ' || ${oneOf(lastWords, 'i * 5')} || printf(' %05d', i * 7919 % 100003) AS name FROM n)
