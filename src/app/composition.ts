@@ -24,6 +24,7 @@ import { HttpError } from '../kernel/http/error.ts';
 import { etagOf } from '../kernel/http/etag.ts';
 import { IncomingRequest } from '../kernel/http/incoming-request.ts';
 import { Router } from '../kernel/http/router.ts';
+import { ClockWatch } from '../kernel/jobs/clock-watch.ts';
 import { openLog } from '../kernel/log.ts';
 import { KeptMails, mailFolder } from '../kernel/mail/kept-mails.ts';
 import { type Resolver, systemResolver } from '../kernel/net/resolver.ts';
@@ -33,6 +34,7 @@ import { openData, type Purpose } from './data-folder.ts';
 import { emptyCollections } from './empty-collections.ts';
 import { builtIn } from './providers.ts';
 import { guards, reactions } from './reactions.ts';
+import { clockRules } from './schedule/clock-rules.ts';
 import { scopesOf } from './scopes.ts';
 
 /** Bytes of the presented tokens that are kept in memory. */
@@ -75,6 +77,8 @@ interface Opening extends Replacements {
 /** A deployment without a listener: what the server and the commands of the operator have in common. */
 export interface Opened {
   readonly app: App;
+  /** Of the machine's clock; a server starts it. */
+  readonly watch: ClockWatch;
   readonly router: Router<Endpoint>;
   readonly issueToken: (username: string) => string;
   readonly close: () => void;
@@ -113,6 +117,7 @@ export function openDeployment(config: Config, opening: Opening): Opened {
     scopes: scopesOf(catalogue),
     config,
     clock,
+    isClockDoubtful: () => watch.isDoubtful(),
     random,
     log,
     resolve: opening.resolve ?? systemResolver,
@@ -137,9 +142,11 @@ export function openDeployment(config: Config, opening: Opening): Opened {
     passwordChanged: (username) =>
       db.afterCommit((error) => error === undefined && forgetInitialPassword(folder, username)),
   };
+  const watch = new ClockWatch(app, clockRules(config));
   if (purpose !== 'examine') ensureGlobalQuotas(app);
   return {
     app,
+    watch,
     router,
     issueToken: (username) => issueTokenTo(app, username),
     close: () => {

@@ -61,8 +61,8 @@ const commands: Commands = {
     run: fill,
   },
   doctor: {
-    flags: { repair: { type: 'boolean' } },
-    help: 'examine the data; --repair counts usages of quotas anew and removes what belongs to nothing',
+    flags: { repair: { type: 'boolean' }, 'accept-clock': { type: 'boolean' } },
+    help: 'examine the data; --repair counts usages of quotas anew and removes what belongs to nothing; --accept-clock says that the clock is right after a jump, so that what is old is removed again; a server may be running',
     run: doctor,
   },
   backup: {
@@ -164,7 +164,8 @@ async function doctor({ config, flags }: Arguments): Promise<void> {
   requireDatabase(resolve(config.data));
   await withDeployment(
     config,
-    ({ app }) => {
+    ({ app, watch }) => {
+      if (flags['accept-clock'] === true) watch.accept();
       const { isHealthy, problems } = examine(app, flags.repair === true);
       const lines = [...problems, ...outsideTroubles(app)];
       process.stdout.write(`${lines.length === 0 ? 'no problems' : lines.join('\n')}\n`);

@@ -49,7 +49,7 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
   const config = loadConfig({ given });
   const folder = ephemeral ? undefined : resolve(config.data);
   if (config.password_refuse_weak) await loadCommonPasswords();
-  const { app, router, issueToken, close } = openDeployment(config, {
+  const { app, router, issueToken, watch, close } = openDeployment(config, {
     ...options,
     folder,
     purpose: 'serve',
@@ -63,6 +63,7 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
     passwords: new DeliveryWorker(app, new PasswordOutbox(app)),
   } satisfies Record<OutboxName, unknown>;
   const deliverers = Object.values(outboxes);
+  watch.start();
   const worker = new ProviderWorker(app);
   worker.recover();
   if (indexSome(db)) {
@@ -83,6 +84,8 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
     for (const deliverer of deliverers) deliverer.poll();
   };
   const timer = new Timer(app, [
+    // Before whatever goes by the clock.
+    { name: 'watch the clock', every: 0, run: () => watch.look() },
     ...housekeeping(app.catalogue),
     { name: 'take due deliveries', every: 0, run: pollDeliverers },
     { name: 'take due jobs', every: config.job_tick, run: () => worker.tick() },

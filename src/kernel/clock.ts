@@ -2,6 +2,8 @@
 export interface Clock {
   /** The present instant in microseconds. */
   now(): number;
+  /** Microseconds by a clock that nobody sets, of one that may jump. Without it every move of the clock is meant. */
+  elapsed?(): number;
 }
 
 /** A clock that stands still until it is told to move; for tests and embedded fixtures. */
@@ -18,7 +20,7 @@ export const hour = 60 * minute;
 export const day = 24 * hour;
 
 /** The machine's clock. */
-export const systemClock: Clock = { now: () => Date.now() * 1000 };
+export const systemClock: Clock = { now: () => Date.now() * 1000, elapsed: () => Math.round(performance.now() * 1000) };
 
 /** A settable clock that starts at the given instant (default: the machine's present). */
 export function settableClock(start?: number | string | Date): SettableClock {

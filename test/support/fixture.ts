@@ -84,10 +84,9 @@ export class Fixture {
     return fixture;
   }
 
-  /** Starts a server in the place of the one before, if there was one. */
-  async open(options: ServerOptions = {}): Promise<void> {
+  /** Starts a server in the place of the one before, if there was one, on a clock that this fixture moves. */
+  async open(options: ServerOptions = {}, clock: SettableClock = settableClock(start)): Promise<void> {
     await this.close();
-    const clock = settableClock(start);
     const server = await createServer({ ephemeral: true, port: 0, log_level: 'silent', clock, ...options });
     const staff = new Client(this, server.issueToken());
     this.#open = { server, clock, staff };

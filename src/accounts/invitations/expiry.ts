@@ -1,6 +1,8 @@
 import type { Context } from '../../kernel/access/app.ts';
+import type { Config } from '../../kernel/config/config.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { sql } from '../../kernel/db/sql.ts';
+import type { StoredInstants } from '../../kernel/stored-instants.ts';
 import { endInvitation } from './invitations.ts';
 
 /** Ends every invitation whose lifetime is over. */
@@ -14,3 +16,10 @@ export function expireInvitations(context: Context): void {
 /** The instant at which the next invitation expires; undefined when none will. */
 export const nextInvitationExpiry = (db: Database): number | undefined =>
   db.value<number | null>(sql`SELECT min(expires) FROM invitation WHERE state = 'pending'`) ?? undefined;
+
+export const invitationInstants = ({ invitation_lifetime: lifetime }: Config): StoredInstants => ({
+  table: 'invitation',
+  column: 'expires',
+  ahead: lifetime,
+  where: "state = 'pending'",
+});

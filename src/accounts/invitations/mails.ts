@@ -5,7 +5,9 @@ import { hour } from '../../kernel/clock.ts';
 import { BatchSizer } from '../../kernel/db/batch-sizer.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { tooMany } from '../../kernel/http/error.ts';
+import { dueInstants } from '../../kernel/outbox/outcome.ts';
 import { present } from '../../kernel/present.ts';
+import type { StoredInstants } from '../../kernel/stored-instants.ts';
 
 /** The span of time of the setting invitation_mail_limit. */
 const limitSpan = hour;
@@ -51,6 +53,11 @@ function rejectTooMany({ caller, config, db, now }: Request): void {
   if (recent.length < limit) return;
   throw tooMany('Too many invitations. Try again later.', (recent.at(-1) ?? now) - since);
 }
+
+export const invitationMailInstants: readonly StoredInstants[] = [
+  { table: 'invitation_mail', column: 'created', ahead: 0 },
+  dueInstants('invitation_mail'),
+];
 
 const pace = new BatchSizer();
 

@@ -14,7 +14,8 @@ const leftOut = new WeakMap<Database, number>();
 /** Records a failed login, unless there were too many within the hour (core.md 2.1 "Events"). */
 export function recordFailedLogin(context: Context, username: string): void {
   const { db } = context.app;
-  const isFull = db.value(sql`SELECT 1 FROM event WHERE type = ${type} AND at > ${context.now - hour}
+  const isFull =
+    db.value(sql`SELECT 1 FROM event WHERE type = ${type} AND at > ${context.now - hour} AND at <= ${context.now}
     LIMIT 1 OFFSET ${hourlyAtMost - 1}`);
   if (isFull) leftOut.set(db, (leftOut.get(db) ?? 0) + 1);
   else record(context, type, { username: [...username].slice(0, longestUsername).join('') });

@@ -3,6 +3,8 @@ import { digestOfSecret, newMailedSecret } from '../../kernel/access/mailed-secr
 import { day, hour } from '../../kernel/clock.ts';
 import { BatchSizer } from '../../kernel/db/batch-sizer.ts';
 import { caseFold, sql } from '../../kernel/db/sql.ts';
+import { dueInstants } from '../../kernel/outbox/outcome.ts';
+import type { StoredInstants } from '../../kernel/stored-instants.ts';
 import { samlRegistration } from '../users/registration.ts';
 import type { UserRow } from '../users/users.ts';
 
@@ -62,6 +64,18 @@ export const userOfSecret = ({ app: { db }, now }: Context, secret: string): Use
       SELECT user_id FROM password_reset
       WHERE secret_digest = ${digestOfSecret(secret)} AND created > ${now - lifetime}
     )`);
+
+/** Ends every link whose time is over, for good: a clock that is set back makes none of them work again. */
+export function endRunOutLinks({ app: { db }, now }: Context): void {
+  db.run(sql`
+    UPDATE password_reset SET secret_digest = NULL
+    WHERE user_id IS NOT NULL AND secret_digest IS NOT NULL AND created <= ${now - lifetime}`);
+}
+
+export const linkInstants: readonly StoredInstants[] = [
+  { table: 'password_reset', column: 'created', ahead: 0 },
+  dueInstants('password_reset'),
+];
 
 const pace = new BatchSizer();
 

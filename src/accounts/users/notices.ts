@@ -6,7 +6,8 @@ import { caseFold, sql } from '../../kernel/db/sql.ts';
 import { type Letter, letter } from '../../kernel/mail/letter.ts';
 import { nameInMail } from '../../kernel/mail/names.ts';
 import { MailOutbox } from '../../kernel/outbox/mail-outbox.ts';
-import { afterAttempt, type Outcome } from '../../kernel/outbox/outcome.ts';
+import { afterAttempt, dueInstants, type Outcome } from '../../kernel/outbox/outcome.ts';
+import type { StoredInstants } from '../../kernel/stored-instants.ts';
 
 /** So many mails in this span a user gets. */
 const atMost = 5;
@@ -92,6 +93,12 @@ function wordingOf(what: DueNotice['what'], username: string, product: string): 
   ];
   return letter(`Your ${names[what]} for ${product} has been changed`, sentences);
 }
+
+export const noticeInstants: readonly StoredInstants[] = [
+  { table: 'user_notice', column: 'created', ahead: 0 },
+  { table: 'user_notice', column: 'finished', ahead: 0 },
+  dueInstants('user_notice'),
+];
 
 const pace = new BatchSizer();
 

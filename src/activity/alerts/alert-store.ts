@@ -2,6 +2,7 @@ import { type App, type Context, newUuid } from '../../kernel/access/app.ts';
 import { BatchSizer } from '../../kernel/db/batch-sizer.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { sql } from '../../kernel/db/sql.ts';
+import type { StoredInstants } from '../../kernel/stored-instants.ts';
 import type { EventContext, ScopeKind } from '../scopes/scope.ts';
 import { type AutomaticAlert, automaticAlerts } from './catalogue.ts';
 
@@ -85,6 +86,8 @@ export function closeAlert(context: Context, kind: ScopeKind, scope: number, typ
     UPDATE alert SET closed = ${context.now}
     WHERE scope_kind = ${kind} AND scope_id = ${scope} AND alert_type = ${type} AND closed IS NULL`);
 }
+
+export const alertInstants: StoredInstants = { table: 'alert', column: 'closed', ahead: 0 };
 
 const pace = new BatchSizer();
 

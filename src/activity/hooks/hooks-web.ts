@@ -59,7 +59,8 @@ export const webHooks = hookCollection({
   },
 });
 
-const rotationOverlap = day;
+/** How long, in microseconds, a secret that was replaced signs along. */
+export const rotationOverlap = day;
 
 /** POST /api/hooks-web/<uuid>/rotate_secret/: a new secret; for a day the old one signs along. */
 export const rotateSecret = action({

@@ -142,7 +142,7 @@ class ServiceAccount {
   readonly #email: string;
   readonly #key: string;
   readonly #endpoint: string;
-  #token: { readonly text: string; readonly expires: number } | undefined;
+  #token: { readonly text: string; readonly since: number; readonly expires: number } | undefined;
 
   constructor(
     file: string,
@@ -159,7 +159,7 @@ class ServiceAccount {
 
   /** A token that is valid for another minute at least. Rejects with a PostError. */
   async accessToken(now: number): Promise<string> {
-    if (this.#token && now < this.#token.expires - minute) return this.#token.text;
+    if (this.#token && now >= this.#token.since && now < this.#token.expires - minute) return this.#token.text;
     const answer = await this.poster.post({
       url: this.#endpoint,
       headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
@@ -175,7 +175,7 @@ class ServiceAccount {
         `The token endpoint of the push gateway answered ${answer.status}.`,
         answer.headers['retry-after'],
       );
-    this.#token = { text, expires: now + (typeof seconds === 'number' ? seconds * second : hour) };
+    this.#token = { text, since: now, expires: now + (typeof seconds === 'number' ? seconds * second : hour) };
     return text;
   }
 

@@ -1,6 +1,7 @@
 import type { App } from '../../kernel/access/app.ts';
 import { hour, isoTime } from '../../kernel/clock.ts';
 import { sql } from '../../kernel/db/sql.ts';
+import { clockDoubts } from '../../kernel/jobs/clock-watch.ts';
 
 /* What fails outside of the data: there is nothing to repair here, and the data is healthy. */
 
@@ -45,8 +46,8 @@ const erredAccounts = ({ db }: App): string[] =>
 /** So many lines of each are told. */
 const most = 20;
 
-/** One line each for mails that do not get out, and for provider accounts that failed. */
+/** One line each for mails that do not get out, for provider accounts that failed, and for a clock that has jumped. */
 export const outsideTroubles = (app: App): string[] =>
-  [stuckMails(app), erredAccounts(app)].flatMap((lines) =>
+  [stuckMails(app), erredAccounts(app), clockDoubts(app)].flatMap((lines) =>
     lines.length <= most ? lines : [...lines.slice(0, most), `and ${lines.length - most} more like this`],
   );

@@ -36,6 +36,12 @@ const repeatable = (name: string, every: number, run: Task['run']): Task => ({
   run: (context) => context.app.db.writeRelaxed(() => run(context)),
 });
 
+/** Such a task that removes what is old. */
+const removal = (name: string, every: number, run: Task['run']): Task => ({
+  ...repeatable(name, every, run),
+  removes: true,
+});
+
 /** What a deployment does by itself. */
 export const housekeeping = ({ types }: Catalogue): readonly Task[] => [
   {
@@ -47,7 +53,7 @@ export const housekeeping = ({ types }: Catalogue): readonly Task[] => [
   },
   task('expire roles', second, expireRoles),
   task('expire invitations', hour, expireInvitations),
-  repeatable('remove mails of deleted invitations', hour, removeLeftMails),
+  removal('remove mails of deleted invitations', hour, removeLeftMails),
   {
     name: 'save token use',
     every: second,
@@ -55,20 +61,20 @@ export const housekeeping = ({ types }: Catalogue): readonly Task[] => [
       if (tokenUse.isDue(now)) db.write(() => tokenUse.save(db, now));
     },
   },
-  repeatable('remove old notices', hour, removeOldNotices),
+  removal('remove old notices', hour, removeOldNotices),
   repeatable('remove old login failures', minute, removeOldFailures),
   { name: 'tell left out failed logins', every: minute, run: tellLeftOutFailures },
   repeatable('remove old SAML messages', minute, removeOldMessages),
-  repeatable('remove ended tokens', hour, removeEndedTokens),
-  repeatable('remove old links that set passwords', hour, removeOldResets),
-  repeatable('remove closed alerts', hour, removeClosedAlerts),
-  repeatable('fold old quota versions', second, foldOldVersions),
+  removal('remove ended tokens', hour, removeEndedTokens),
+  removal('remove old links that set passwords', hour, removeOldResets),
+  removal('remove closed alerts', hour, removeClosedAlerts),
+  removal('fold old quota versions', second, foldOldVersions),
   task('schedule synchronisations', second, scheduleSyncs),
   repeatable('index events', second, ({ app: { db } }) => indexSome(db)),
-  repeatable('remove old events', second, removeOldEvents),
-  repeatable('remove old failed logins', second, removeOldFailedLogins),
-  repeatable('remove old deliveries', second, removeOldDeliveries),
+  removal('remove old events', second, removeOldEvents),
+  removal('remove old failed logins', second, removeOldFailedLogins),
+  removal('remove old deliveries', second, removeOldDeliveries),
   repeatable('remove deliveries of deleted hooks', second, removeLeftDeliveries),
-  repeatable('remove old confirmations of hooks', hour, removeOldConfirmations),
+  removal('remove old confirmations of hooks', hour, removeOldConfirmations),
   ...types.flatMap(({ tasks = [] }) => tasks),
 ];

@@ -4,6 +4,7 @@ import { type Context, newUuid } from '../../kernel/access/app.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { any, type Sql, sql } from '../../kernel/db/sql.ts';
 import { memoised } from '../../kernel/memoised.ts';
+import type { StoredInstants } from '../../kernel/stored-instants.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { BackendObject, Inventory, PlainValues } from '../catalogue/driver.ts';
 import type { ResourceRow } from '../catalogue/resource-row.ts';
@@ -32,6 +33,8 @@ const settingsOf = ({ app }: Context, id: number): SettingsState | undefined =>
   app.db.get<SettingsState>(
     sql`SELECT id, type, state, error_message, shared, backend_url FROM service_settings WHERE id = ${id}`,
   );
+
+export const syncInstants: StoredInstants = { table: 'service_settings', column: 'synced', ahead: 0 };
 
 /** Queues settings whose time has come, and those that were written by an import (services.md 2.3). */
 export function scheduleSyncs(context: Context): void {

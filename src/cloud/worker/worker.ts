@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type App, type Context, systemContext } from '../../kernel/access/app.ts';
 import { minute, second } from '../../kernel/clock.ts';
+import type { Config } from '../../kernel/config/config.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { StorageError } from '../../kernel/db/storage-error.ts';
+import type { StoredInstants } from '../../kernel/stored-instants.ts';
 import { ProviderError } from '../catalogue/provider-error.ts';
 import { driverOf, driverSettings } from '../drivers/drivers.ts';
 import type { JobHandler, Store } from '../jobs/job-handler.ts';
@@ -22,6 +24,12 @@ const longestWait = 5 * 60_000;
 const storePause = 1000;
 /** How long, in milliseconds, a shutdown waits for calls under way. */
 const shutdownPatience = 1000;
+
+export const jobInstants = ({ job_delay: delay }: Config): readonly StoredInstants[] => [
+  { table: 'job', column: 'due', ahead: Math.max(delay, longestWait * 1000) },
+  { table: 'job', column: 'lease', ahead: leaseFor },
+  { table: 'job', column: 'started', ahead: 0, countsRunning: true },
+];
 
 /**
  * Runs the jobs that are due: each is claimed with a lease, calls its driver outside of any transaction, and stores what

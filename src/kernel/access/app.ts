@@ -22,6 +22,8 @@ export type OutboxName = 'hooks' | 'invitations' | 'notices' | 'passwords';
 export interface App {
   readonly db: Database;
   readonly clock: Clock;
+  /** Whether the machine's clock has jumped lately, so that nothing is removed for its age (core.md 13). */
+  readonly isClockDoubtful: () => boolean;
   readonly config: Config;
   readonly log: Log;
   /** Cryptographic random bytes; replaced by a seeded source in reproducible fixtures. */

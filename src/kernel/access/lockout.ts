@@ -3,6 +3,7 @@ import { BatchSizer } from '../db/batch-sizer.ts';
 import type { Database } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { prefixOf, siteOf } from '../net/prefix.ts';
+import type { StoredInstants } from '../stored-instants.ts';
 import type { Context } from './app.ts';
 
 const lockedAtFailures = 4;
@@ -57,6 +58,11 @@ export function forgetFailures(db: Database, username: string, address: string):
   for (const { network } of countersOf(address))
     db.run(sql`DELETE FROM login_failure WHERE username_folded = ${username} AND address = ${network}`);
 }
+
+export const lockInstants: readonly StoredInstants[] = [
+  { table: 'login_failure', column: 'expires', ahead: lockedFor },
+  { table: 'address_failure', column: 'at', ahead: 0 },
+];
 
 /** Removes counters that have run out, a bounded number at a time. Answers whether it was that many. */
 export function removeOldFailures({ app: { db }, now }: Context): boolean {

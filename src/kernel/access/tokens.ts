@@ -4,6 +4,7 @@ import type { Database } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { unauthenticated } from '../http/error.ts';
 import type { IncomingRequest } from '../http/incoming-request.ts';
+import type { StoredInstants } from '../stored-instants.ts';
 import type { App, Context } from './app.ts';
 import type { Caller } from './caller.ts';
 import type { TokenRow } from './token-use.ts';
@@ -102,6 +103,18 @@ export function revokeTokensOf(context: Context, user: number, except?: number):
   context.app.db.run(sql`UPDATE token SET revoked = ${context.now}
     WHERE user_id = ${user} AND revoked IS NULL AND id IS NOT ${except ?? null}`);
 }
+
+/** Ends every token that has run out, for good: a clock that is set back brings none of them back. */
+export function endRunOutTokens({ app: { db, tokenUse }, now }: Context): void {
+  tokenUse.save(db);
+  db.run(sql`UPDATE token SET revoked = ${now} WHERE revoked IS NULL
+    AND last_used + (SELECT token_lifetime FROM user WHERE id = user_id) * ${second} <= ${now}`);
+}
+
+export const tokenInstants: readonly StoredInstants[] = [
+  { table: 'token', column: 'last_used', ahead: 0 },
+  { table: 'token', column: 'revoked', ahead: 0 },
+];
 
 /**
  * Removes tokens that ended a week ago, revoked ones and those expired after their owner's lifetime, among the next of all

@@ -8,6 +8,8 @@ export interface Task {
   readonly name: string;
   /** Least time between two runs, in microseconds. */
   readonly every: number;
+  /** Whether it removes what is old, which waits when the clock has jumped (core.md 13). */
+  readonly removes?: true;
   /** Does a bounded piece of it, inside a transaction of its own. Answers true when more of it is left to do. */
   readonly run: ((context: Context) => boolean) | ((context: Context) => void);
 }
@@ -68,6 +70,7 @@ export class Timer {
   }
 
   #run(task: Task, context: Context): void {
+    if (task.removes && this.app.isClockDoubtful()) return;
     try {
       if (task.run(context) !== true) return;
       this.#unfinished.add(task);

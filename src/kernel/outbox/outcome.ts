@@ -1,5 +1,6 @@
 import type { Context } from '../access/app.ts';
 import { day, hour, minute, second } from '../clock.ts';
+import type { StoredInstants } from '../stored-instants.ts';
 
 /** How an attempt ended. */
 export type Outcome =
@@ -23,6 +24,16 @@ export type Outcome =
 const retryDelays = [5 * second, 30 * second, 2 * minute, 10 * minute, hour, 6 * hour, day];
 const jitter = 0.2;
 const longestRetryAfter = day;
+/** An attempt follows the one before it after so long at most. */
+const longestDelay = Math.round((1 + jitter) * day);
+
+/** When rows of an outbox are due; those of its table, or fewer. */
+export const dueInstants = (table: string, where = "status = 'pending'"): StoredInstants => ({
+  table,
+  column: 'next_attempt',
+  ahead: longestDelay,
+  where,
+});
 
 /** The columns in which every outbox keeps what became of a row. */
 export interface Attempted {

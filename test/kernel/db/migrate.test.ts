@@ -65,6 +65,7 @@ const hashes: Readonly<Record<string, string>> = {
   '0025_user_notices': 'c96488c76e3145a736e00ca63542397d077ed593384406fc21679359cecc45b1',
   '0026_password_resets': 'cde00682491f723e1e3c4ca055a80fee82085b0007107b64be52d7981a112547',
   '0027_job_actor': '34748eb927806cff8840e5469ec000914524f0e28048698f1f90301332944013',
+  '0028_clock': '58fee18974e234dec02fe7282375db650ba699fa39a34851fcbfcd71d1eb0180',
 };
 
 migrations('those that have landed are never edited, since there are databases that they made', () => {

@@ -3,6 +3,7 @@ import { minute } from '../../../kernel/clock.ts';
 import { BatchSizer } from '../../../kernel/db/batch-sizer.ts';
 import type { Database } from '../../../kernel/db/database.ts';
 import { sql } from '../../../kernel/db/sql.ts';
+import type { StoredInstants } from '../../../kernel/stored-instants.ts';
 import type { Browser } from './browser.ts';
 
 /** How long an identity provider may take, with all that its user does there. */
@@ -30,6 +31,9 @@ export function rememberRequest(
     expires: now + requestLifetime,
   });
 }
+
+/** How long a message of an identity provider could be taken again is said by the provider: those instants stay. */
+export const requestInstants: StoredInstants = { table: 'saml_request', column: 'expires', ahead: requestLifetime };
 
 /** The message of this browser that waits for an answer under this ID. */
 export const findRequest = (

@@ -72,6 +72,7 @@ function deleteOutdated(context: Context): boolean {
 export const deleteOutdatedSnapshots: Task = {
   name: 'delete outdated snapshots',
   every: minute,
+  removes: true,
   run: (context) => context.app.db.write(() => deleteOutdated(context)),
 };
 

@@ -1,0 +1,34 @@
+import { invitationInstants } from '../../accounts/invitations/expiry.ts';
+import { invitationMailInstants } from '../../accounts/invitations/mails.ts';
+import { endRunOutLinks, linkInstants } from '../../accounts/session/password-resets.ts';
+import { requestInstants } from '../../accounts/session/saml/requests.ts';
+import { noticeInstants } from '../../accounts/users/notices.ts';
+import { alertInstants } from '../../activity/alerts/alert-store.ts';
+import { hookInstants } from '../../activity/hooks/instants.ts';
+import { syncInstants } from '../../cloud/sync/sync.ts';
+import { jobInstants } from '../../cloud/worker/worker.ts';
+import { lockInstants } from '../../kernel/access/lockout.ts';
+import { endRunOutTokens, tokenInstants } from '../../kernel/access/tokens.ts';
+import type { Config } from '../../kernel/config/config.ts';
+import type { ClockRules } from '../../kernel/jobs/clock-watch.ts';
+
+/**
+ * What a jump of the machine's clock means for each rule. Ends that somebody has chosen (of roles, of snapshots) stay, as do
+ * the instants of events and of the history of quotas, which say what the clock said.
+ */
+export const clockRules = (config: Config): ClockRules => ({
+  instants: [
+    ...tokenInstants,
+    ...lockInstants,
+    ...linkInstants,
+    ...noticeInstants,
+    requestInstants,
+    invitationInstants(config),
+    ...invitationMailInstants,
+    alertInstants,
+    ...hookInstants,
+    ...jobInstants(config),
+    syncInstants,
+  ],
+  ends: [endRunOutTokens, endRunOutLinks],
+});

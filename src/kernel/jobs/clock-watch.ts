@@ -1,0 +1,181 @@
+/** Notices when the machine's clock jumps, and keeps the harm away from what is stored (core.md 13). */
+import { type App, type Context, systemContext } from '../access/app.ts';
+import { day, hour, minute, second } from '../clock.ts';
+import type { Database } from '../db/database.ts';
+import { raw, sql } from '../db/sql.ts';
+import type { StoredInstants } from '../stored-instants.ts';
+
+/** What a jump means for the rules of all rooms. */
+export interface ClockRules {
+  readonly instants: readonly StoredInstants[];
+  /** Each ends for good what has run out at the context's present. Run inside a write, before a clock that was set back counts. */
+  readonly ends: readonly ((context: Context) => void)[];
+}
+
+/** Less is no jump back: rounding, and seconds that are left out. */
+const slack = 10 * second;
+/** A jump that may be a mistake, so that removals wait, is longer than this. */
+const notable = hour;
+const waitFor = day;
+const keptEvery = minute;
+
+/** What is stored about the clock. */
+interface Kept {
+  /** The clock's instant when a server last ran; null: none ever did. */
+  readonly clock_seen: number | null;
+  /** Microseconds that it jumped by, and that a server has yet to run until removals go on; null: they do. */
+  readonly clock_jump: number | null;
+  readonly clock_wait: number | null;
+}
+
+const keptOf = (db: Database): Kept => db.one<Kept>(sql`SELECT clock_seen, clock_jump, clock_wait FROM deployment`);
+
+/** How long the clock and one that nobody sets were apart at an instant of both. */
+interface Reading {
+  readonly now: number;
+  readonly elapsed: number;
+}
+
+/**
+ * Watches a clock that has another beside it which nobody sets. A jump while the server runs is a difference between both; at
+ * the start the clock is compared with what it was when a server last ran, so that a long rest counts as a jump forward.
+ */
+export class ClockWatch {
+  /** As of the last look that moved it; undefined while nothing is watched. */
+  #base: Reading | undefined;
+  /** When the instant was stored last, by the clock that nobody sets. */
+  #keptAt = 0;
+  #isWaiting = false;
+
+  constructor(
+    private readonly app: App,
+    private readonly rules: ClockRules,
+  ) {}
+
+  /** Compares the clock with what it was when a server last ran, and watches it from now on. */
+  start(): void {
+    const reading = this.#read();
+    if (!reading) return;
+    this.#settle(reading, this.#sinceSeen(reading.now), 'since it was last seen');
+    this.#look();
+  }
+
+  /** Looks at the clock; to be called once a second, before anything goes by it. */
+  look(): void {
+    const reading = this.#base && this.#read();
+    if (!reading) return;
+    const jump = this.#jumpAt(reading);
+    if (Math.abs(jump) >= slack) this.#settle(reading, jump, 'while the server was running');
+    else if (reading.elapsed - this.#keptAt >= keptEvery) this.#keep(reading);
+    this.#look();
+  }
+
+  /** Whether the clock may be wrong: it has just jumped, or did so less than a day of running time ago. */
+  isDoubtful(): boolean {
+    const reading = this.#base && this.#read();
+    return reading !== undefined && (this.#isWaiting || Math.abs(this.#jumpAt(reading)) > notable);
+  }
+
+  /** The operator says that the clock is right: removals go on. A server that runs beside notices it within a second. */
+  accept(): void {
+    const { app } = this;
+    const now = app.clock.now();
+    app.db.write(() => {
+      this.#repair(now, this.#sinceSeen(now));
+      app.db.update('deployment', 1, { clock_seen: now, clock_jump: null, clock_wait: null });
+    });
+    app.db.commit();
+  }
+
+  #read(): Reading | undefined {
+    const { clock } = this.app;
+    const elapsed = clock.elapsed?.();
+    return elapsed === undefined ? undefined : { now: clock.now(), elapsed };
+  }
+
+  /** By how much the clock has moved more than time has passed. */
+  #jumpAt({ elapsed, now }: Reading): number {
+    const base = this.#base;
+    return base ? now - base.now - (elapsed - base.elapsed) : 0;
+  }
+
+  /** By how much the clock has moved since a server last ran; what an ordinary restart takes does not count. */
+  #sinceSeen(now: number): number {
+    const seen = keptOf(this.app.db).clock_seen ?? now;
+    return now < seen - slack || now > seen + notable ? now - seen : 0;
+  }
+
+  /** Sets right what is stored, and goes by the clock as it is now. */
+  #settle(reading: Reading, jump: number, when: string): void {
+    const { config, db, log } = this.app;
+    const isNotable = Math.abs(jump) > notable;
+    db.writeRelaxed(() => {
+      this.#repair(reading.now, jump);
+      db.update('deployment', 1, {
+        clock_seen: reading.now,
+        ...(isNotable && { clock_jump: jump, clock_wait: waitFor }),
+      });
+    });
+    this.#base = reading;
+    this.#keptAt = reading.elapsed;
+    if (jump === 0) return;
+    const told = { jump_seconds: Math.round(jump / second) };
+    const moved = `the clock has moved ${jumpText(jump)} ${when}`;
+    if (isNotable)
+      log.warn(
+        told,
+        `${moved}: nothing is removed for its age until the server has run for a day, or until \`${acceptance(config.data)}\``,
+      );
+    else log.info(told, moved);
+  }
+
+  /** What was over stays over; what is too far in the future is due when its rule has it at the latest. */
+  #repair(now: number, jump: number): void {
+    const { app, rules } = this;
+    if (jump < 0) for (const end of rules.ends) end({ ...systemContext(app), now: now - jump });
+    for (const { ahead, column, countsRunning, table, where = 'TRUE' } of rules.instants) {
+      const [rows, instant] = [raw(`${table} SET ${column}`), raw(column)];
+      if (jump < 0)
+        app.db.run(sql`UPDATE ${rows} = ${now + ahead} WHERE ${instant} > ${now + ahead} AND ${raw(where)}`);
+      else if (jump > notable && countsRunning)
+        app.db.run(sql`UPDATE ${rows} = min(${instant} + ${jump}, ${now}) WHERE ${raw(where)}`);
+    }
+  }
+
+  /** Stores the clock's instant, and that the server has run for a while longer. */
+  #keep({ elapsed, now }: Reading): void {
+    const { db } = this.app;
+    const ran = elapsed - this.#keptAt;
+    db.writeRelaxed(() =>
+      db.run(sql`
+        UPDATE deployment
+        SET clock_seen = ${now},
+          clock_jump = iif(clock_wait > ${ran}, clock_jump, NULL),
+          clock_wait = iif(clock_wait > ${ran}, clock_wait - ${ran}, NULL)`),
+    );
+    this.#keptAt = elapsed;
+  }
+
+  /** Sees whether removals wait: an operator may have ended that. */
+  #look(): void {
+    const isWaiting = keptOf(this.app.db).clock_wait !== null;
+    if (this.#isWaiting && !isWaiting) this.app.log.info('what is too old is removed again');
+    this.#isWaiting = isWaiting;
+  }
+}
+
+/** What an operator runs who finds the clock right. */
+const acceptance = (folder: string): string => `tenantry doctor --accept-clock --data ${folder}`;
+
+const jumpText = (jump: number): string => {
+  const [amount, unit] = Math.abs(jump) > notable ? [jump / hour, 'hours'] : [jump / second, 'seconds'];
+  return `${Math.round(Math.abs(amount))} ${unit} ${jump < 0 ? 'back' : 'ahead'}`;
+};
+
+/** A line about a jump that removals wait for; none while they do not. */
+export function clockDoubts({ config, db }: App): string[] {
+  const { clock_jump: jump, clock_wait: wait } = keptOf(db);
+  if (jump === null || wait === null) return [];
+  const until = `until a server has run for another ${Math.ceil(wait / hour)} hours, or until \`${acceptance(config.data)}\``;
+  return [`the clock has moved ${jumpText(jump)}: nothing is removed for its age ${until}`];
+}

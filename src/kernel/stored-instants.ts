@@ -1,0 +1,14 @@
+/**
+ * Stored instants that a rule compares with the present. The room of the rule declares them, so that they are set right when
+ * the machine's clock has jumped (core.md 13).
+ */
+export interface StoredInstants {
+  readonly table: string;
+  readonly column: string;
+  /** How far in the future the rule ever puts one, in microseconds; 0: what they tell of has happened. */
+  readonly ahead: number;
+  /** SQL of the rows that are meant; default: all. */
+  readonly where?: string;
+  /** Time is counted from them while the service runs: they move along with a clock that jumps forward. */
+  readonly countsRunning?: true;
+}

@@ -1,0 +1,305 @@
+/** core.md 13: what a jump of the machine's clock does, and does not. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { sql } from '../../../src/kernel/db/sql.ts';
+import { ClockWatch } from '../../../src/kernel/jobs/clock-watch.ts';
+import { Timer } from '../../../src/kernel/jobs/timer.ts';
+import { dropletService } from '../../support/droplets.ts';
+import { type Client, Fixture, type Json, start } from '../../support/fixture.ts';
+import { type MachineClock, machineClock } from '../../support/machine-clock.ts';
+import { Receiver } from '../../support/receiver.ts';
+import { setOptions, work } from '../../support/simulated.ts';
+
+const test = suite('jumps of the clock');
+const [minute, hour, day] = [60, 3600, 86_400];
+const fixture = new Fixture();
+let clock: MachineClock;
+let receiver: Receiver;
+
+test.before(async () => {
+  receiver = await Receiver.start();
+});
+test.before.each(async () => {
+  clock = machineClock(start);
+  receiver.behaviour = 200;
+  receiver.take();
+  await fixture.open({ events_retention: 10 * day * 1e6, hooks_allowed_networks: ['127.0.0.0/8'] }, clock);
+});
+test.after(async () => {
+  await fixture.close();
+  await receiver.close();
+});
+
+/** Somebody sets the clock, and the server has a look at it. */
+async function set(seconds: number): Promise<void> {
+  clock.jump(seconds);
+  fixture.server.tick();
+  await fixture.server.settled();
+}
+
+/** The service runs for so long. */
+async function run(seconds: number): Promise<void> {
+  for (let left = seconds; left > 0; left -= hour) await fixture.later(Math.min(left, hour));
+}
+
+const status = async (client: Client): Promise<number> => (await client.get('/api/')).status;
+const emit = (message: string): Promise<unknown> => fixture.staff.post('/api/events/', { level: 'warning', message });
+const messages = async (): Promise<string[]> =>
+  (await fixture.staff.get('/api/events/?event_type=custom_notification')).body.map((event: Json) => event.message);
+const hook = async (): Promise<Json> =>
+  (
+    await fixture.staff.post('/api/hooks-web/', {
+      destination_url: `${receiver.url}/`,
+      event_types: ['custom_notification'],
+    })
+  ).body;
+const isActive = async ({ url }: Json): Promise<boolean> => (await fixture.staff.get(url)).body.is_active;
+/** What the command does in a process of its own, and the server notices. */
+async function accept(): Promise<void> {
+  new ClockWatch(fixture.server.app, { instants: [], ends: [] }).accept();
+  await fixture.later(1);
+}
+
+test('a token that was used before the clock is set back expires no later than its lifetime from now', async () => {
+  await fixture.user('alice', { token_lifetime: hour });
+  const alice = fixture.as('alice');
+  await run(2 * minute);
+  assert.is(await status(alice), 200);
+  await set(-10 * day);
+  await run(hour - 1);
+  const another = fixture.as('alice');
+  assert.is(await status(another), 200);
+  await run(1);
+  assert.equal([await status(alice), await status(another)], [401, 200]);
+});
+
+test('a token that had run out stays so when the clock is set back, however far', async () => {
+  await fixture.user('alice', { token_lifetime: hour });
+  for (const back of [1.5 * hour, 2.5 * hour, 10 * day]) {
+    const alice = fixture.as('alice');
+    assert.is(await status(alice), 200);
+    await run(2 * hour);
+    await set(-back);
+    assert.is(await status(alice), 401, `${back} s`);
+  }
+});
+
+test('a lock ends after ten minutes when the clock is set back', async () => {
+  const user = await fixture.user('alice');
+  const password = 'correct horse 1';
+  await fixture.staff.post(`${user.url}password/`, { password });
+  const attempt = async (tried: string): Promise<number> =>
+    (await fixture.anonymous.post('/api-auth/password/', { username: 'alice', password: tried })).status;
+  for (let i = 0; i < 4; i++) await attempt('wrong');
+  await set(-10 * day);
+  await run(10 * minute - 1);
+  assert.is(await attempt(password), 401, 'a second before');
+  await run(1);
+  assert.is(await attempt(password), 200);
+});
+
+test('a failed delivery is tried again within a day and a fifth, and deliveries go on at once', async () => {
+  await hook();
+  receiver.behaviour = 500;
+  await emit('first');
+  await fixture.server.settled();
+  for (let i = 0; i < 3; i++) await run(15 * minute);
+  const failed = receiver.take().length;
+  assert.ok(failed > 1, String(failed));
+  await set(-10 * day);
+  receiver.behaviour = 200;
+  await emit('second');
+  await fixture.server.settled();
+  assert.equal(
+    receiver.take().map(({ body }) => JSON.parse(body).message),
+    ['second'],
+  );
+  await run(29 * hour);
+  assert.equal(
+    receiver.take().map(({ body }) => JSON.parse(body).message),
+    ['first'],
+  );
+});
+
+test('an operation and synchronisations go on within minutes when the clock is set back', async () => {
+  const customer = await fixture.customer('Alice');
+  const cloud = await dropletService(fixture, { customer, project: await fixture.project('Rocket', customer) });
+  const synced = (): unknown => fixture.server.app.db.value(sql`SELECT synced FROM service_settings`);
+  await setOptions(fixture, cloud.settings, { simulator_latency: 'create=60000,sync=0' });
+  const droplet = await cloud.begin();
+  await fixture.later(1);
+  await set(-10 * day);
+  assert.equal(synced(), clock.now());
+  for (let i = 0; i < 4; i++) await run(5 * minute);
+  assert.is((await fixture.staff.get(droplet.url)).body.state, 'OK');
+  const last = synced();
+  await run(2 * day);
+  await work(fixture);
+  assert.ok(Number(synced()) > Number(last));
+});
+
+test('mails that gather for the end of an hour go within an hour when the clock is set back', async () => {
+  await fixture.open({ hook_mail_limit: 1 }, clock);
+  const me = (await fixture.staff.get('/api/users/?current')).body[0];
+  await fixture.staff.patch(me.url, { email: 'admin@example.com' });
+  await fixture.staff.post('/api/hooks-email/', { email: 'admin@example.com', event_types: ['custom_notification'] });
+  const mails = (): number => fixture.server.app.keptMails.inMemory.length;
+  for (const message of ['1', '2', '3']) await emit(message);
+  await fixture.server.settled();
+  const before = mails();
+  await set(-10 * day);
+  await run(hour - 1);
+  assert.is(mails(), before);
+  await run(1);
+  assert.is(mails(), before + 1);
+});
+
+test('events are told and sent in the order in which they were recorded', async () => {
+  await hook();
+  await emit('1');
+  await set(-10 * day);
+  await emit('2');
+  await set(20 * day);
+  await emit('3');
+  await fixture.server.settled();
+  assert.equal(
+    receiver.take().map(({ body }) => JSON.parse(body).message),
+    ['1', '2', '3'],
+  );
+});
+
+test('a clock that is set forward removes nothing until the server has run for a day', async () => {
+  await emit('kept');
+  await fixture.server.settled();
+  await set(30 * day);
+  await run(day - hour);
+  assert.equal(await messages(), ['kept']);
+  await run(hour + minute);
+  assert.equal(await messages(), []);
+});
+
+test('or until the operator says that the clock is right', async () => {
+  await emit('kept');
+  await set(30 * day);
+  await fixture.later(1);
+  assert.equal(await messages(), ['kept']);
+  await accept();
+  assert.equal(await messages(), []);
+});
+
+test('so does one that is set back', async () => {
+  await emit('kept');
+  await run(11 * day - hour);
+  assert.equal(await messages(), [], 'without a jump it is removed in time');
+  await emit('other');
+  await run(10 * day - minute);
+  await set(-2 * hour);
+  await run(hour * 5);
+  assert.equal(await messages(), ['other']);
+  await run(day);
+  assert.equal(await messages(), []);
+});
+
+test('a removal that comes before anybody has looked at the clock waits, too', async () => {
+  let removed = 0;
+  const removal = { name: 'remove', every: 0, removes: true, run: () => void removed++ } as const;
+  const timer = new Timer(fixture.server.app, [removal]);
+  timer.tick();
+  assert.is(removed, 1);
+  for (const jump of [30 * day, -60 * day]) {
+    clock.jump(jump);
+    timer.tick();
+    assert.is(removed, 1);
+  }
+});
+
+test('an hour more or less is no jump that removals wait for', async () => {
+  await emit('old');
+  await run(10 * day - hour);
+  await set(hour - 1);
+  await fixture.later(2);
+  assert.equal(await messages(), []);
+});
+
+test('a hook that fails is not disabled by a jump, and is after five days of running', async () => {
+  receiver.behaviour = 500;
+  const dead = await hook();
+  await emit('1');
+  await fixture.server.settled();
+  await run(2 * day);
+  clock.jump(30 * day);
+  // An attempt that ends before anybody has looked at the clock.
+  await emit('2');
+  await fixture.server.settled();
+  assert.is(await isActive(dead), true, 'at once');
+  await set(0);
+  await accept();
+  await emit('3');
+  await fixture.server.settled();
+  assert.is(await isActive(dead), true, 'with the clock accepted');
+  await run(3 * day + hour);
+  await emit('4');
+  await fixture.server.settled();
+  assert.is(await isActive(dead), false, 'five days of running');
+});
+
+test('an operation under way does not time out because the clock is set forward', async () => {
+  const customer = await fixture.customer('Alice');
+  const cloud = await dropletService(fixture, { customer, project: await fixture.project('Rocket', customer) });
+  await setOptions(fixture, cloud.settings, { simulator_latency: 'create=60000' });
+  const droplet = await cloud.begin();
+  await fixture.later(1);
+  await set(30 * day);
+  await run(5 * minute);
+  await work(fixture);
+  const { error_message, state } = (await fixture.staff.get(droplet.url)).body;
+  assert.equal([state, error_message], ['OK', '']);
+});
+
+test('a server that starts after a long rest waits, also one that starts with a clock set back; a restart does not', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tenantry-clock-'));
+  const options = { ephemeral: false, data: folder, events_retention: 10 * day * 1e6 };
+  const state = (): unknown =>
+    fixture.server.app.db.get(sql`SELECT clock_jump / 1000000 AS jump, clock_wait / 1000000 AS wait FROM deployment`);
+  const restart = async (rest: number): Promise<void> => {
+    await fixture.close();
+    clock.jump(rest);
+    await fixture.open(options, clock);
+  };
+  try {
+    await fixture.open(options, clock);
+    assert.equal(state(), { jump: null, wait: null });
+    await restart(hour - 1);
+    assert.equal(state(), { jump: null, wait: null });
+    await restart(30 * day);
+    assert.equal(state(), { jump: 30 * day, wait: day });
+    await run(2 * hour);
+    await restart(minute);
+    assert.equal(state(), { jump: 30 * day, wait: day - 2 * hour }, 'what was waited stays waited');
+    await fixture.user('alice', { token_lifetime: hour });
+    const alice = fixture.as('alice');
+    await status(alice);
+    await restart(-20 * day);
+    assert.equal(state(), { jump: -20 * day, wait: day });
+    await run(hour);
+    assert.is(await status(alice), 401);
+    await run(day);
+    assert.equal(state(), { jump: null, wait: null });
+  } finally {
+    await fixture.close();
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test('a clock that an embedding program hands in never jumps', async () => {
+  await fixture.open({ events_retention: 10 * day * 1e6 });
+  await emit('old');
+  await fixture.later(30 * day);
+  assert.equal(await messages(), []);
+  assert.is(fixture.server.app.isClockDoubtful(), false);
+});
+
+test.run();
