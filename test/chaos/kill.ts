@@ -84,15 +84,17 @@ export async function chaos(
   }
 }
 
-async function moody(): Promise<Behaviour> {
+/** What a receiver does that is not well. */
+export async function moody(): Promise<Behaviour> {
   if (Math.random() < slow) await pause(50 * Math.random());
   return Math.random() >= failing ? 200 : Math.random() < 0.5 ? 500 : 'reset';
 }
 
-const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));
+export const pause = (milliseconds: number): Promise<void> =>
+  new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 /** What the receiver was sent. */
-class Diary {
+export class Diary {
   /** By hook, the webhook-ids in the order in which they first came. */
   readonly first = new Map<string, string[]>();
   readonly accepted = new Set<string>();
@@ -123,10 +125,18 @@ interface Running {
 
 const network = '127.0.0.0/8';
 
-async function startServer(program: readonly string[], folder: string): Promise<Running> {
-  const options = ['--port', '0', '--data', folder, '--log-level', 'silent', '--hooks-allowed-networks', network];
+/** Starts a server on a folder, with further words and variables. */
+export async function startServer(
+  program: readonly string[],
+  folder: string,
+  words: readonly string[] = [],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Running> {
+  const silent = ['--port', '0', '--data', folder, '--log-level', 'silent'];
+  const options = [...silent, '--hooks-allowed-networks', network, ...words];
   const child = spawn(process.execPath, [...program, 'serve', ...options], {
     cwd: project,
+    env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   for await (const line of createInterface({ input: child.stdout }))
@@ -134,7 +144,7 @@ async function startServer(program: readonly string[], folder: string): Promise<
   throw new Error(`The server does not start: exit code ${child.exitCode}`);
 }
 
-async function ask(
+export async function ask(
   url: string,
   token: string,
   method: string,
@@ -151,13 +161,13 @@ async function ask(
   return { status: response.status, body: text === '' ? undefined : JSON.parse(text) };
 }
 
-async function login(url: string, folder: string): Promise<string> {
+export async function login(url: string, folder: string): Promise<string> {
   const password = readFileSync(join(folder, 'initial-password'), 'utf8').trim();
   const { body } = await ask(url, '', 'POST', '/api-auth/password/', { username: 'admin', password });
   return (body as { token: string }).token;
 }
 
-async function createHooks(url: string, token: string, receiver: string): Promise<void> {
+export async function createHooks(url: string, token: string, receiver: string): Promise<void> {
   for (let i = 0; i < hooks; i++) {
     const { status } = await ask(url, token, 'POST', '/api/hooks-web/', {
       destination_url: `${receiver}/${i}`,
@@ -168,7 +178,7 @@ async function createHooks(url: string, token: string, receiver: string): Promis
 }
 
 /** Every one of these customers is there, and every event is found by its words. */
-async function requirePresent(url: string, token: string, customers: readonly string[]): Promise<void> {
+export async function requirePresent(url: string, token: string, customers: readonly string[]): Promise<void> {
   for (const uuid of customers) {
     const { status } = await ask(url, token, 'GET', `/api/customers/${uuid}/`);
     if (status !== 200)
@@ -187,8 +197,13 @@ async function requirePresent(url: string, token: string, customers: readonly st
 /** What every event of the customers says. */
 const words = 'customer+customer+has+been+created';
 
-/** Clients create customers until the server is killed. Answers the number of writes that were not answered. */
-async function writeUntilKilled({ process: server, url }: Running, token: string, written: string[]): Promise<number> {
+/** Clients create customers until the server is killed, when `meanwhile` is over. Answers the number of writes that were not answered. */
+export async function writeUntilKilled(
+  { process: server, url }: Running,
+  token: string,
+  written: string[],
+  meanwhile = () => pause(shortest + (longest - shortest) * Math.random()),
+): Promise<number> {
   let isKilled = false;
   const write = async (): Promise<void> => {
     while (!isKilled) {
@@ -208,7 +223,7 @@ async function writeUntilKilled({ process: server, url }: Running, token: string
       },
     ),
   );
-  await pause(shortest + (longest - shortest) * Math.random());
+  await meanwhile();
   isKilled = true;
   server.kill('SIGKILL');
   if (server.signalCode === null) await once(server, 'exit');
@@ -216,7 +231,7 @@ async function writeUntilKilled({ process: server, url }: Running, token: string
 }
 
 /** Lets everything be delivered on a clock that runs ahead, and compares what was recorded with what came. */
-async function examine(
+export async function examine(
   folder: string,
   diary: Diary,
   written: readonly string[],

@@ -1,15 +1,16 @@
 /**
  * Everything that machines do to a server, for long.
  *
- *   npm run chaos                      100 kills, 300 cuts of the power: about five minutes
+ *   npm run chaos                      100 kills, 300 cuts of the power, 30 rounds of jumps of the clock
  *   npm run chaos -- --rounds 10       10 kills
- *   npm run chaos -- --only power      or: kill
+ *   npm run chaos -- --only power      or: kill, clock
  *
  * Prints the figures; ends with a sentence and exit code 1 when something is not as it must be.
  */
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { jumpTheClock } from './clock-jumps.ts';
 import { chaos } from './kill.ts';
 import { losePower } from './power.ts';
 
@@ -17,6 +18,7 @@ const { values } = parseArgs({
   options: {
     rounds: { type: 'string', default: '100' },
     cuts: { type: 'string', default: '300' },
+    jumps: { type: 'string', default: '30' },
     only: { type: 'string' },
   },
 });
@@ -30,6 +32,7 @@ const parts: Record<string, () => Promise<object>> = {
       throw new Error(`Cuts of the power lost acknowledged writes: ${JSON.stringify(figures)}`);
     return figures;
   },
+  clock: () => jumpTheClock(Number(values.jumps), program),
 };
 
 for (const [name, run] of Object.entries(parts)) {

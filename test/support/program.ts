@@ -28,7 +28,7 @@ export interface Serving {
 export const failed = (line: string, code = 1): Ended => ({ code, stdout: '', stderr: `tenantry: ${line}\n` });
 
 interface Given {
-  readonly env?: Record<string, string>;
+  readonly env?: Readonly<Record<string, string>>;
   readonly input?: string | Buffer;
   /** A line of shell before it, such as a limit. */
   readonly shell?: string;
@@ -55,8 +55,8 @@ export class Program {
   }
 
   /** Starts a server on a free port. */
-  async serve(words: readonly string[] = []): Promise<Serving> {
-    const child = this.start(['serve', '--port', '0', '--log-level', 'warn', ...words]);
+  async serve(words: readonly string[] = [], given: Given = {}): Promise<Serving> {
+    const child = this.start(['serve', '--port', '0', '--log-level', 'warn', ...words], given);
     let errors = '';
     child.stderr?.on('data', (chunk: Buffer) => (errors += chunk.toString()));
     const [line] = (await Promise.race([

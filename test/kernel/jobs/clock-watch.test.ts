@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { clockRules } from '../../../src/app/schedule/clock-rules.ts';
 import { sql } from '../../../src/kernel/db/sql.ts';
 import { ClockWatch } from '../../../src/kernel/jobs/clock-watch.ts';
 import { Timer } from '../../../src/kernel/jobs/timer.ts';
@@ -85,6 +86,28 @@ test('a token that had run out stays so when the clock is set back, however far'
     await set(-back);
     assert.is(await status(alice), 401, `${back} s`);
   }
+});
+
+test('a link that sets a password works no longer than its hour when the clock is set back', async () => {
+  await fixture.open({ password_reset_url: 'https://app.example.com/reset/{secret}' }, clock);
+  await fixture.user('alice', { email: 'alice@example.com' });
+  const link = async (): Promise<string> => {
+    await fixture.anonymous.post('/api-auth/password/forgot/', { email: 'alice@example.com' });
+    await fixture.server.settled();
+    const mail = fixture.server.app.keptMails.inMemory.at(-1)?.toString() ?? '';
+    return /reset\/([0-9a-f]{32})/.exec(mail)?.[1] ?? '';
+  };
+  const use = async (secret: string): Promise<number> =>
+    (await fixture.anonymous.post('/api-auth/password/reset/', { secret, password: 'correct horse 1' })).status;
+  const over = await link();
+  await run(1.5 * hour);
+  await set(-2 * hour);
+  assert.is(await use(over), 404);
+  const young = await link();
+  await set(-10 * day);
+  await run(hour);
+  assert.is(await use(young), 404);
+  assert.is(await use(await link()), 200);
 });
 
 test('a lock ends after ten minutes when the clock is set back', async () => {
@@ -300,6 +323,41 @@ test('a clock that an embedding program hands in never jumps', async () => {
   await fixture.later(30 * day);
   assert.equal(await messages(), []);
   assert.is(fixture.server.app.isClockDoubtful(), false);
+});
+
+/** What may look like an instant that a rule compares with the present, by table, and is none or must stay. */
+const others: Readonly<Record<string, readonly string[]>> = {
+  'only told': [
+    ...['ssh_key', 'customer', 'project', 'customer_role', 'project_role', 'service_settings', 'alert', 'hook'],
+    ...['delivery', 'resource', 'job', 'jira_issue', 'jira_comment', 'jira_attachment', 'invitation', 'token'],
+  ].map((table) => `${table}.created`),
+  'only told, too': [
+    ...['user.date_joined', 'user.agreement_date', 'hook.modified', 'resource.start_time', 'jira_issue.updated'],
+    ...['saml_source.refreshed', 'hook_confirmation.used', 'invitation_mail.finished', 'password_reset.finished'],
+    ...['delivery', 'invitation_mail', 'user_notice', 'password_reset'].map((table) => `${table}.last_attempt`),
+  ],
+  'chosen by users, or the end of what they chose': ['customer_role', 'project_role'].flatMap((table) => [
+    `${table}.expires`,
+    `${table}.ended`,
+  ]),
+  'said by an identity provider': ['saml_used_message.expires'],
+  'history, which says what the clock said': ['event.at', 'event_about.at', 'quota_version.at', 'quota.first_at'],
+  'an hour that begins anew when it lies ahead': ['hook_mail_hour.since'],
+  'of the watch itself': ['deployment.clock_seen', 'deployment.clock_jump', 'deployment.clock_wait'],
+};
+
+test('every stored instant is one that is set right, or has a reason to stay', () => {
+  const { config, db } = fixture.server.app;
+  const looksSo =
+    /^(at|clock_\w+|first_at|start_time|date_joined|agreement_date|.*(expires|since|ends|due|lease|created|started|ended|used|revoked|closed|synced|refreshed|finished|attempt|modified|updated))$/;
+  const columns = db
+    .all<{ table: string; name: string }>(sql`
+      SELECT s.name AS "table", c.name FROM sqlite_schema s JOIN pragma_table_info(s.name) c
+      WHERE s.type = 'table' AND c.type = 'INTEGER'`)
+    .filter(({ name }) => looksSo.test(name))
+    .map(({ name, table }) => `${table}.${name}`);
+  const declared = clockRules(config).instants.map(({ column, table }) => `${table}.${column}`);
+  assert.equal([...new Set([...declared, ...Object.values(others).flat()])].sort(), columns.sort());
 });
 
 test.run();

@@ -1,0 +1,107 @@
+/** The built program on a machine whose clock jumps (core.md 13). `npm test` built it before. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { Json } from '../support/fixture.ts';
+import { Program, type Serving } from '../support/program.ts';
+import { ProgramClock } from '../support/program-clock.ts';
+
+const test = suite('a machine whose clock jumps');
+const day = 86_400;
+/** Milliseconds after which something that does not happen is taken for lost. */
+const patience = 30_000;
+const native = mkdtempSync(join(tmpdir(), 'tenantry-clock-'));
+let program: Program;
+let clock: ProgramClock;
+let serving: Serving;
+
+test.before.each(async () => {
+  program = new Program(native);
+  clock = new ProgramClock(program.folder);
+  serving = await program.serve(['--events-retention', '10d'], { env: clock.env });
+});
+test.after.each(() => program.end());
+test.after(() => rmSync(native, { recursive: true }));
+
+async function until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
+  for (const end = performance.now() + patience; !(await isSo()); await sleep(50))
+    assert.ok(performance.now() < end, `${what}: ${serving.errors()}`);
+}
+
+/** On behalf of somebody who has just logged in. */
+async function ask(method: string, path: string, body?: object): Promise<Json> {
+  const token = (await program.run(['token', 'admin'], { env: clock.env })).stdout.trim();
+  const response = await fetch(serving.url + path, {
+    method,
+    headers: { Authorization: `Token ${token}`, 'Content-Type': 'application/json' },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  assert.ok(response.ok, String(response.status));
+  return response.json();
+}
+const count = async (): Promise<number> =>
+  (await ask('GET', '/api/events/count/?event_type=custom_notification')).count;
+const warnings = (): string[] =>
+  serving
+    .errors()
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line))
+    .filter(({ msg }) => msg.startsWith('the clock'))
+    .map(({ jump_seconds: jump, level, msg }) => `${level} ${Math.round(jump / day)} ${msg}`);
+const doctor = (...words: string[]): Promise<unknown> => program.run(['doctor', ...words], { env: clock.env });
+const healthy = { code: 0, stdout: 'no problems\n', stderr: '' };
+const command = '`tenantry doctor --accept-clock --data data`';
+
+test('the log warns once, nothing is removed, and the operator ends that beside the server', async () => {
+  await ask('POST', '/api/events/', { level: 'info', message: 'Kept' });
+  assert.equal(await doctor(), healthy);
+  clock.set(30 * day);
+  await until('a warning', () => warnings().length > 0);
+  // Whatever is due once a second has its chance.
+  await sleep(2500);
+  assert.equal(await count(), 1);
+  assert.equal(warnings(), [
+    `40 30 the clock has moved 720 hours ahead while the server was running: nothing is removed for its age until the server has run for a day, or until ${command}`,
+  ]);
+  assert.equal(await doctor(), {
+    code: 0,
+    stdout: `the clock has moved 720 hours ahead: nothing is removed for its age until a server has run for another 24 hours, or until ${command}\n`,
+    stderr: '',
+  });
+  assert.equal(await doctor('--accept-clock'), healthy);
+  await until('the event goes', async () => (await count()) === 0);
+  assert.is(warnings().length, 1);
+  assert.equal(await doctor(), healthy);
+});
+
+test('a clock set back while the server rests is noticed by the next, and no token outlives its time', async () => {
+  const token = (await program.run(['token', 'admin'], { env: clock.env })).stdout.trim();
+  const headers = { Authorization: `Token ${token}` };
+  const status = async (): Promise<number> => (await fetch(`${serving.url}/api/`, { headers })).status;
+  assert.is(await status(), 200);
+  // The last use of the token is ahead of the clock by ten days, and it lives for an hour.
+  assert.is(await serving.stop(), 0);
+  clock.set(-10 * day);
+  serving = await program.serve([], { env: clock.env });
+  assert.is(await status(), 200);
+  await until('a warning', () => warnings().length > 0);
+  assert.match(warnings()[0] as string, /^40 -10 the clock has moved 240 hours back since it was last seen: nothing/);
+  clock.set(-10 * day + 2 * 3600);
+  await until('the token expires', async () => (await status()) === 401);
+});
+
+test('the clock of a folder that is not served is accepted beforehand', async () => {
+  await ask('POST', '/api/events/', { level: 'info', message: 'Old' });
+  assert.is(await serving.stop(), 0);
+  clock.set(30 * day);
+  assert.equal(await doctor('--accept-clock'), healthy);
+  serving = await program.serve(['--events-retention', '10d'], { env: clock.env });
+  await until('the event goes', async () => (await count()) === 0);
+  assert.equal(warnings(), []);
+});
+
+test.run();

@@ -1,0 +1,105 @@
+/**
+ * Sets the clock of a server back and forth, by up to a month, while clients write and a receiver of web hooks fails at random,
+ * kills it in between without warning, and lets the clock jump while it is down. Events and deliveries are kept for ten days
+ * only, so that any jump that is believed would remove them.
+ *
+ * After every start each write that was acknowledged is there. In the end the clock is right again, and what is due goes on:
+ * each write has its event, and each hook got each of them, in order. Ends with a sentence when something is not as it must be.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ProgramClock } from '../support/program-clock.ts';
+import { Receiver } from '../support/receiver.ts';
+import {
+  ask,
+  createHooks,
+  Diary,
+  examine,
+  login,
+  moody,
+  pause,
+  requirePresent,
+  startServer,
+  writeUntilKilled,
+} from './kill.ts';
+
+/** What the rounds came to. */
+export interface ClockFigures {
+  readonly rounds: number;
+  readonly jumps: number;
+  /** Writes that were acknowledged, and those that a kill left without an answer. */
+  readonly writes: number;
+  readonly unanswered: number;
+  readonly events: number;
+  readonly deliveries: number;
+  /** Requests that the receiver got; duplicates are those for what it had accepted before. */
+  readonly requests: number;
+  readonly duplicates: number;
+}
+
+const day = 86_400;
+/** Seconds that the clock is wrong by at most. */
+const farthest = 30 * day;
+/** Jumps in a round, and milliseconds from one to the next, both at most: some are noticed first, and some are not. */
+const jumpsInRound = 3;
+const longest = 1500;
+/** How many of the last writes are looked for after a start. */
+const lookedFor = 40;
+const retention = ['--events-retention', '10d', '--hook-delivery-retention', '10d'];
+
+/** Runs the rounds with the program that these words start. Throws with a sentence when something was lost or hangs. */
+export async function jumpTheClock(rounds: number, program: readonly string[]): Promise<ClockFigures> {
+  const folder = mkdtempSync(join(tmpdir(), 'tenantry-clock-'));
+  const clock = new ProgramClock(folder);
+  const data = join(folder, 'data');
+  const receiver = await Receiver.start();
+  const diary = new Diary();
+  receiver.behaviour = (received) => diary.note(received, moody());
+  const written: string[] = [];
+  let [jumps, unanswered, token] = [0, 0, ''];
+  const jump = (): void => {
+    clock.set(farthest * (2 * Math.random() - 1));
+    jumps++;
+  };
+  const jumpAbout = async (): Promise<void> => {
+    for (let left = Math.ceil(jumpsInRound * Math.random()); left > 0; left--) {
+      await pause(longest * Math.random());
+      jump();
+    }
+    await pause(longest * Math.random());
+  };
+  const start = () => startServer(program, data, retention, clock.env);
+  try {
+    for (let round = 1; round <= rounds; round++) {
+      const server = await start();
+      if (round === 1) {
+        token = await lastingLogin(server.url, data);
+        await createHooks(server.url, token, receiver.url);
+      }
+      await requirePresent(server.url, token, written.slice(-lookedFor));
+      unanswered += await writeUntilKilled(server, token, written, jumpAbout);
+      if (Math.random() < 0.5) jump();
+    }
+    clock.set(0);
+    // One start with the right clock sets right what the wrong ones have left.
+    await writeUntilKilled(await start(), token, written);
+    receiver.behaviour = (received) => diary.note(received, 200);
+    const { deliveries, events } = await examine(data, diary, written);
+    const { duplicates, requests } = diary;
+    return { rounds, jumps, writes: written.length, unanswered, events, deliveries, requests, duplicates };
+  } finally {
+    await receiver.close();
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** Logs in with a token that a clock does not end. */
+async function lastingLogin(url: string, data: string): Promise<string> {
+  const token = await login(url, data);
+  const { body } = await ask(url, token, 'GET', '/api/users/?current');
+  const [{ url: me }] = body as [{ url: string }];
+  const { status } = await ask('', token, 'PATCH', me, { token_lifetime: null, agree_with_policy: true });
+  if (status !== 200) throw new Error(`The lifetime of tokens was answered ${status}`);
+  return token;
+}
