@@ -1,5 +1,5 @@
 /**
- * Sets the clock of a server back and forth, by up to a month, while clients write and a receiver of web hooks fails at random,
+ * Sets the clock of a server back and forth, by weeks, while clients write and a receiver of web hooks fails at random,
  * kills it in between without warning, and lets the clock jump while it is down. Events and deliveries are kept for ten days
  * only, so that any jump that is believed would remove them.
  *
@@ -39,8 +39,8 @@ export interface ClockFigures {
 }
 
 const day = 86_400;
-/** Seconds that the clock is wrong by at most. */
-const farthest = 30 * day;
+/** Seconds that the clock is wrong by at most; less than deliveries are kept where nobody sets the clock, as in the end. */
+const farthest = 20 * day;
 /** Jumps in a round, and milliseconds from one to the next, both at most: some are noticed first, and some are not. */
 const jumpsInRound = 3;
 const longest = 1500;
