@@ -6,36 +6,28 @@ import { addUser } from '../accounts/users/add.ts';
 import { sealAnew } from '../kernel/access/rotation.ts';
 import { addKey } from '../kernel/access/secrets.ts';
 import { isoTime } from '../kernel/clock.ts';
-import {
-  type Config,
-  ConfigError,
-  environmentName,
-  printSetting,
-  settingNames,
-  settings,
-  unknownVariables,
-} from '../kernel/config/config.ts';
-import { embeddedLicenses } from '../kernel/native/embedded.ts';
+import { type Config, ConfigError, unknownVariables } from '../kernel/config/config.ts';
 import { isProgram } from '../kernel/native/native.ts';
 import { errorOf, present } from '../kernel/present.ts';
 import { version } from '../kernel/version.ts';
-import { api } from './api.ts';
 import { backUp } from './backup/backup.ts';
 import { restore } from './backup/restore.ts';
 import { type Arguments, type Commands, helpOf, readArguments, UsageError } from './command-line.ts';
 import { type Opened, openDeployment } from './composition.ts';
 import { type Purpose, prepareFolder, requireDatabase } from './data-folder.ts';
 import { demo } from './demo/demo.ts';
-import { openApi, serverPath } from './docs/openapi.ts';
 import { examine } from './doctor/doctor.ts';
 import { outsideTroubles } from './doctor/outside.ts';
-import { builtIn } from './providers.ts';
+import { guardOutput, printConfig, printLicenses, printOpenApi, printVersion } from './printing.ts';
 import { createServer } from './server.ts';
 
 export type { ProviderType } from '../cloud/catalogue/type.ts';
 export { settableClock } from '../kernel/clock.ts';
 export { providerTypes } from './providers.ts';
 export { createServer, type Server, type ServerOptions } from './server.ts';
+
+/** Of commands that nobody watches: a scheduled one that says something is a mail to the operator. */
+const quiet = { quiet: { type: 'boolean' } } as const;
 
 const commands: Commands = {
   serve: {
@@ -56,7 +48,7 @@ const commands: Commands = {
   },
   token: { words: ['NAME'], help: 'print a fresh token of a user', run: printToken },
   demo: {
-    flags: { seed: { type: 'string', value: 'TEXT' } },
+    flags: { seed: { type: 'string', value: 'TEXT' }, ...quiet },
     help: 'fill a database without customers with a believable world',
     run: fill,
   },
@@ -67,15 +59,18 @@ const commands: Commands = {
   },
   backup: {
     words: ['FILE'],
+    flags: quiet,
     help: 'write all data and the encryption keys into a new file, or to standard output (-); a server may be running',
     run: writeBackup,
   },
   restore: {
     words: ['FILE'],
+    flags: quiet,
     help: 'fill an empty data folder from a backup, or from standard input (-); no server may be running',
     run: readBackup,
   },
   'rotate-key': {
+    flags: quiet,
     help: 'add an encryption key and encrypt every stored secret with it; no server may be running',
     run: rotateKey,
   },
@@ -154,7 +149,7 @@ async function fill({ config, flags }: Arguments): Promise<void> {
   await withDeployment(
     config,
     async ({ app }) => {
-      process.stdout.write(await demo(app, typeof flags.seed === 'string' ? flags.seed : undefined));
+      tell(flags, await demo(app, typeof flags.seed === 'string' ? flags.seed : undefined));
     },
     'serve',
   );
@@ -189,7 +184,7 @@ async function withDeployment(
   }
 }
 
-async function rotateKey({ config }: Arguments): Promise<void> {
+async function rotateKey({ config, flags }: Arguments): Promise<void> {
   const folder = resolve(config.data);
   requireDatabase(folder);
   await withDeployment(
@@ -197,13 +192,13 @@ async function rotateKey({ config }: Arguments): Promise<void> {
     ({ app }) => {
       // Keys from the settings are the operator's to change: the first of them is the new one already.
       const secrets = config.encryption_keys.length > 0 ? app.secrets : addKey(folder, app.random);
-      process.stdout.write(`${sealAnew(app, secrets)} secrets encrypted anew.\n`);
+      tell(flags, `${sealAnew(app, secrets)} secrets encrypted anew.\n`);
     },
     'serve',
   );
 }
 
-async function writeBackup({ config, words }: Arguments): Promise<void> {
+async function writeBackup({ config, flags, words }: Arguments): Promise<void> {
   const [file = ''] = words;
   const folder = resolve(config.data);
   requireDatabase(folder);
@@ -221,49 +216,26 @@ async function writeBackup({ config, words }: Arguments): Promise<void> {
   const keys = isWhole
     ? 'It holds the encryption keys: whoever reads it reads every secret.'
     : 'It does not hold the encryption keys, which the settings give: keep them, too.';
-  (file === '-' ? process.stderr : process.stdout).write(
+  tell(
+    flags,
     `Backup of ${folder} written${file === '-' ? '' : ` to ${resolve(file)}`}. ${keys}\n`,
+    file === '-' ? process.stderr : process.stdout,
   );
 }
 
-async function readBackup({ config, words }: Arguments): Promise<void> {
+async function readBackup({ config, flags, words }: Arguments): Promise<void> {
   const [file = ''] = words;
   const folder = resolve(config.data);
   const { keys, made } = await restore(file === '-' ? process.stdin : resolve(file), folder, config);
-  process.stdout.write(
+  tell(
+    flags,
     `The backup of ${isoTime(made)} is restored in ${folder}.${keys === null ? ' Its encryption keys are those of the settings then.' : ''}\n`,
   );
 }
 
-function printConfig({ config, flags }: Arguments): void {
-  const rows = settingNames.map((name) => ({
-    name,
-    setting: settings[name],
-    value: printSetting(name, config[name]),
-    fallback: printSetting(name, settings[name].fallback),
-  }));
-  if (flags.markdown) {
-    const lines = rows.map(
-      ({ name, setting, fallback }) =>
-        `| \`${name}\` | ${setting.kind} | ${fallback === '' ? '' : `\`${fallback}\``} | ${setting.help} |`,
-    );
-    process.stdout.write(`${['| Setting | Kind | Default | Meaning |', '|---|---|---|---|', ...lines].join('\n')}\n`);
-    return;
-  }
-  for (const { name, setting, value } of rows)
-    process.stdout.write(`# ${setting.help}\n${environmentName(name)}=${value}\n`);
-}
-
-function printOpenApi({ config }: Arguments): void {
-  process.stdout.write(`${JSON.stringify(openApi(api(builtIn), serverPath(config)), null, 2)}\n`);
-}
-
-function printVersion(): void {
-  process.stdout.write(`${version}\n`);
-}
-
-function printLicenses(): void {
-  process.stdout.write(embeddedLicenses());
+/** Tells of success, unless `--quiet` was given. */
+function tell({ quiet }: Arguments['flags'], text: string, stream: NodeJS.WritableStream = process.stdout): void {
+  if (quiet !== true) stream.write(text);
 }
 
 function printHelp(): void {
@@ -281,4 +253,7 @@ async function main(args: readonly string[]): Promise<void> {
   }
 }
 
-if (isProgram(import.meta.url)) await main(process.argv.slice(2));
+if (isProgram(import.meta.url)) {
+  guardOutput();
+  await main(process.argv.slice(2));
+}

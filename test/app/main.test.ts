@@ -144,6 +144,58 @@ cli('config --markdown prints the table of the README', async () => {
   );
 });
 
+cli('a reader of standard output who goes away is no failure, nor the end of a server', async () => {
+  await run(['user', 'add', 'bob']);
+  for (const words of [
+    ['config'],
+    ['openapi'],
+    ['help'],
+    ['licenses'],
+    ['doctor'],
+    ['token', 'bob'],
+    ['backup', 'b'],
+  ]) {
+    const child = program.start(words);
+    child.stdout?.destroy();
+    let errors = '';
+    child.stderr?.on('data', (chunk: Buffer) => (errors += chunk.toString()));
+    assert.equal([await once(child, 'close'), errors], [[0, null], ''], words[0]);
+  }
+  assert.ok(existsSync(join(folder, 'b')));
+  const cut = program.start(['backup', '-']);
+  cut.stdout?.destroy();
+  const [line] = (await once(cut.stderr as NodeJS.ReadableStream, 'data')) as [Buffer];
+  assert.equal(
+    [line.toString(), await once(cut, 'close')],
+    ['tenantry: cannot write the backup: write EPIPE\n', [1, null]],
+    'a backup that nobody takes is one',
+  );
+  const server = program.start(['serve', '--port', '0']);
+  server.stdout?.destroy();
+  writeFileSync(join(folder, 'data/initial-password'), 'of another start');
+  await once(server.stderr as NodeJS.ReadableStream, 'data');
+  server.kill('SIGTERM');
+  assert.equal(await once(server, 'close'), [0, null]);
+});
+
+cli('standard output that cannot be written is one line and exit code 1', async () => {
+  if (!existsSync('/dev/full')) return;
+  assert.equal(
+    await run(['config'], { shell: 'exec > /dev/full' }),
+    failed('cannot write to standard output: ENOSPC: no space left on device, write'),
+  );
+});
+
+cli('with --quiet a command that succeeds prints nothing, and one that fails says why', async () => {
+  const said = { code: 0, stdout: '', stderr: '' };
+  assert.equal(await run(['demo', '--quiet']), said);
+  for (const words of [['backup', 'b'], ['rotate-key'], ['restore', 'b', '--data', 'c']])
+    assert.equal(await run([...words, '--quiet']), said, words[0]);
+  assert.equal(await run(['backup', 'b', '--quiet']), failed(`${join(folder, 'b')} exists already`));
+  const { code, stderr, stdout } = await run(['backup', '-', '--quiet']);
+  assert.equal([code, stdout === '', stderr], [0, false, '']);
+});
+
 cli('user add creates a user who can log in with the password from standard input', async () => {
   const words = ['user', 'add', 'bob', '--staff', '--email', 'bob@example.com', '--password-stdin'];
   assert.equal(await run(words, { input: 'correct horse 7\n' }), {

@@ -1,0 +1,57 @@
+import { environmentName, printSetting, settingNames, settings } from '../kernel/config/config.ts';
+import { embeddedLicenses } from '../kernel/native/embedded.ts';
+import { codeOf } from '../kernel/present.ts';
+import { version } from '../kernel/version.ts';
+import { api } from './api.ts';
+import type { Arguments } from './command-line.ts';
+import { openApi, serverPath } from './docs/openapi.ts';
+import { builtIn } from './providers.ts';
+
+/* Standard output, and the commands that print what the program knows without any data. */
+
+/**
+ * From now on a reader of standard output who has read enough, such as `head`, is no failure; what else keeps it from being
+ * written, such as a full disk, is one line and exit code 1.
+ */
+export function guardOutput(): void {
+  process.stdout.on('error', (error) => {
+    if (codeOf(error) === 'EPIPE') return;
+    process.stderr.write(`tenantry: cannot write to standard output: ${error.message}\n`);
+    process.exitCode = 1;
+  });
+}
+
+/** The settings with their values, as `tenantry config` prints them. */
+export function printConfig({ config, flags }: Arguments): void {
+  const rows = settingNames.map((name) => ({
+    name,
+    setting: settings[name],
+    value: printSetting(name, config[name]),
+    fallback: printSetting(name, settings[name].fallback),
+  }));
+  if (flags.markdown) {
+    const lines = rows.map(
+      ({ name, setting, fallback }) =>
+        `| \`${name}\` | ${setting.kind} | ${fallback === '' ? '' : `\`${fallback}\``} | ${setting.help} |`,
+    );
+    process.stdout.write(`${['| Setting | Kind | Default | Meaning |', '|---|---|---|---|', ...lines].join('\n')}\n`);
+    return;
+  }
+  for (const { name, setting, value } of rows)
+    process.stdout.write(`# ${setting.help}\n${environmentName(name)}=${value}\n`);
+}
+
+/** The OpenAPI document, indented. */
+export function printOpenApi({ config }: Arguments): void {
+  process.stdout.write(`${JSON.stringify(openApi(api(builtIn), serverPath(config)), null, 2)}\n`);
+}
+
+/** The version alone. */
+export function printVersion(): void {
+  process.stdout.write(`${version}\n`);
+}
+
+/** The licences of the program and of everything in it. */
+export function printLicenses(): void {
+  process.stdout.write(embeddedLicenses());
+}
