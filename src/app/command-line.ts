@@ -1,5 +1,13 @@
 import { parseArgs } from 'node:util';
-import { type Config, loadConfig, optionName, settingNames, settings } from '../kernel/config/config.ts';
+import {
+  type Config,
+  environmentName,
+  optionName,
+  secretSettings,
+  settingNames,
+  settings,
+} from '../kernel/config/config.ts';
+import { loadConfig, type Sources } from '../kernel/config/load.ts';
 import { codeOf, errorOf, present } from '../kernel/present.ts';
 
 /** A command: the words and flags behind its name, and what it does. Every command takes every setting besides. */
@@ -18,6 +26,8 @@ export interface Arguments {
   readonly words: readonly string[];
   readonly flags: Readonly<Record<string, string | boolean | undefined>>;
   readonly config: Config;
+  /** What the settings were read from. */
+  readonly sources: Sources;
 }
 
 /** A mistake in the command line; told in one line, with exit code 2. */
@@ -39,12 +49,14 @@ export function readArguments(commands: Commands, args: readonly string[]): { co
   const words = name === 'help' || name === 'version' ? [] : positionals.slice(name.split(' ').length);
   if (words.length !== (command.words ?? []).length) throw new UsageError(`usage: tenantry ${synopsis(name, command)}`);
   // Read when it is asked for: help is not refused because of a setting.
-  const config = (): Config => loadConfig({ options, env: process.env });
+  const sources: Sources = { options, env: process.env };
+  const config = (): Config => loadConfig(sources);
   return {
     command,
     given: {
       words,
       flags: values,
+      sources,
       get config() {
         return config();
       },
@@ -119,6 +131,9 @@ export function helpOf(commands: Commands): string {
   );
   const width = Math.max(...settingNames.map((name) => optionName(name).length));
   const lines = settingNames.map((name) => `  ${optionName(name).padEnd(width)}  ${settings[name].help}`);
-  const about = 'Every setting is an option of every command; --some-name is TENANTRY_SOME_NAME in the environment:';
-  return `${['Usage: tenantry COMMAND', '', ...forms, '', about, '', ...lines].join('\n')}\n`;
+  const about = [
+    'Every setting is an option of every command; --some-name is TENANTRY_SOME_NAME in the environment.',
+    `A secret may stand in a file: ${[...secretSettings].map((name) => `${environmentName(name)}_FILE`).join(', ')}.`,
+  ];
+  return `${['Usage: tenantry COMMAND', '', ...forms, '', ...about, '', ...lines].join('\n')}\n`;
 }

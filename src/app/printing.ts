@@ -1,4 +1,6 @@
-import { environmentName, printSetting, settingNames, settings } from '../kernel/config/config.ts';
+import { environmentName, settingNames, settings } from '../kernel/config/config.ts';
+import { sourceOf } from '../kernel/config/load.ts';
+import { printSetting } from '../kernel/config/print.ts';
 import { embeddedLicenses } from '../kernel/native/embedded.ts';
 import { codeOf } from '../kernel/present.ts';
 import { version } from '../kernel/version.ts';
@@ -21,8 +23,8 @@ export function guardOutput(): void {
   });
 }
 
-/** The settings with their values, as `tenantry config` prints them. */
-export function printConfig({ config, flags }: Arguments): void {
+/** The settings with their values and what gave them, as `tenantry config` prints them. */
+export function printConfig({ config, flags, sources }: Arguments): void {
   const rows = settingNames.map((name) => ({
     name,
     setting: settings[name],
@@ -37,8 +39,11 @@ export function printConfig({ config, flags }: Arguments): void {
     process.stdout.write(`${['| Setting | Kind | Default | Meaning |', '|---|---|---|---|', ...lines].join('\n')}\n`);
     return;
   }
-  for (const { name, setting, value } of rows)
-    process.stdout.write(`# ${setting.help}\n${environmentName(name)}=${value}\n`);
+  for (const { name, setting, value } of rows) {
+    const source = sourceOf(name, sources);
+    const origin = source === undefined ? '' : `# From ${source}.\n`;
+    process.stdout.write(`# ${setting.help}\n${origin}${environmentName(name)}=${value}\n`);
+  }
 }
 
 /** The OpenAPI document, indented. */

@@ -135,6 +135,44 @@ cli('config prints every setting: the option before the environment before the d
   );
 });
 
+cli('a secret comes from a file, which config names and does not show', async () => {
+  const file = join(folder, 'smtp');
+  writeFileSync(file, 'smtp://me:word@mail.example\n', { mode: 0o644 });
+  const env = { TENANTRY_SMTP_URL_FILE: file, TENANTRY_EMAIL_FROM: 'me@mail.example' };
+  const { code, stderr, stdout } = await run(['config', '--port', '82'], { env });
+  assert.equal([code, stderr], [0, '']);
+  assert.ok(
+    stdout.includes(`\n# From TENANTRY_SMTP_URL_FILE=${file}.\nTENANTRY_SMTP_URL=smtp://********@mail.example\n`),
+  );
+  assert.ok(stdout.includes('\n# From TENANTRY_EMAIL_FROM.\nTENANTRY_EMAIL_FROM=me@mail.example\n'));
+  assert.ok(stdout.includes('\n# From --port.\nTENANTRY_PORT=82\n'));
+  assert.is(stdout.match(/^# From /gm)?.length, 4, 'and native_cache');
+  rmSync(file);
+  assert.equal(
+    await run(['config'], { env }),
+    failed(`TENANTRY_SMTP_URL_FILE=${file} cannot be read: ENOENT: no such file or directory, open '${file}'`, 2),
+  );
+});
+
+cli('serve warns of variables that look like settings and are none', async () => {
+  const server = await program.serve(['--ephemeral'], {
+    env: { TENANTRY_PROT: '81', TENANTRY_HOST_FILE: 'somewhere', TENANTRY_HOST: '127.0.0.1' },
+  });
+  assert.is(await server.stop(), 0);
+  const lines = server.errors().split('\n').slice(0, -1);
+  assert.equal(
+    lines.map((line) => {
+      const { level, msg, variable } = JSON.parse(line);
+      return { level, msg, variable };
+    }),
+    ['TENANTRY_PROT', 'TENANTRY_HOST_FILE'].map((variable) => ({
+      level: 40,
+      msg: 'no setting has this name',
+      variable,
+    })),
+  );
+});
+
 cli('config --markdown prints the table of the README', async () => {
   const { stdout } = await run(['config', '--markdown']);
   const [head, , first] = stdout.split('\n');

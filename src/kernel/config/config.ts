@@ -1,12 +1,9 @@
 import { day, minute, second } from '../clock.ts';
 import { namesOf } from '../names.ts';
-import { errorOf } from '../present.ts';
-import { readGiven } from './given.ts';
-import { attributeMapping, checkSaml, metadataUrls, redirectAddress } from './saml.ts';
+import { attributeMapping, metadataUrls, redirectAddress } from './saml.ts';
 import {
   collectionName,
   duration,
-  durationUnits,
   encryptionKey,
   flag,
   hostName,
@@ -210,87 +207,15 @@ export type Config = {
 /** A setting that cannot be read; `message` names the setting and the rule. */
 export class ConfigError extends Error {}
 
-/** All settings: given values first, then option texts, then environment texts, then defaults. Throws ConfigError. */
-export function loadConfig(
-  sources: {
-    given?: Partial<Config>;
-    options?: Readonly<Record<string, string>>;
-    env?: Readonly<Record<string, string | undefined>>;
-  } = {},
-): Config {
-  for (const name of Object.keys(sources.given ?? {}))
-    if (!Object.hasOwn(settings, name)) throw new ConfigError(`there is no setting ${name}`);
-  const config: Record<string, unknown> = {};
-  for (const name of settingNames) {
-    const setting: Setting<unknown> = settings[name];
-    const option = sources.options?.[name];
-    const env = sources.env?.[environmentName(name)];
-    const given: unknown = sources.given?.[name];
-    if (given !== undefined) config[name] = named(name, () => readGiven(setting, given));
-    else if (option !== undefined) config[name] = readSetting(setting, option, optionName(name));
-    else if (env !== undefined && env !== '') config[name] = readSetting(setting, env, environmentName(name));
-    else config[name] = setting.fallback;
-  }
-  if (config.smtp_url && !config.email_from)
-    throw new ConfigError(`${environmentName('email_from')} must be set with ${environmentName('smtp_url')}`);
-  // Every setting has been read by its own reader.
-  const loaded = config as Config;
-  checkSaml(loaded, (name, rule) => {
-    throw new ConfigError(`${environmentName(name)} ${rule}`);
-  });
-  return loaded;
-}
-
 export const settingNames: readonly SettingName[] = namesOf(settings);
 
 export const environmentName = (name: SettingName): string => `TENANTRY_${name.toUpperCase()}`;
 export const optionName = (name: SettingName): string => `--${name.replaceAll('_', '-')}`;
 
-const readSetting = (setting: Setting<unknown>, value: string, shownAs: string): unknown =>
-  named(shownAs, () => setting.read(value.trim()));
-
-/** Whoever breaks a rule is told of which setting. */
-function named(shownAs: string, read: () => unknown): unknown {
-  try {
-    return read();
-  } catch (error) {
-    throw new ConfigError(`${shownAs} ${errorOf(error).message}`);
-  }
-}
-
-/** Variables of the environment that look like settings and are none; `_FILE` behind a name is no mistake. */
-export function unknownVariables(env: Readonly<Record<string, string | undefined>>): string[] {
-  const known = new Set(settingNames.map(environmentName));
-  return Object.keys(env).filter((name) => name.startsWith('TENANTRY_') && !known.has(name.replace(/_FILE$/, '')));
-}
-
-/** Settings that hold credentials: what is printed of them is whether they are set. */
-const secretSettings: ReadonlySet<SettingName> = new Set([
-  'encryption_keys',
+/** Settings that hold credentials: they may stand in files of their own, and are not printed. */
+export const secretSettings: ReadonlySet<SettingName> = new Set([
+  'smtp_url',
   'push_server_key_android',
   'push_server_key_ios',
+  'encryption_keys',
 ]);
-
-/** A setting's value as one would write it on the command line; credentials are stars. */
-export function printSetting(name: SettingName, value: unknown): string {
-  if (value === null || (Array.isArray(value) && value.length === 0)) return '';
-  if (secretSettings.has(name)) return '********';
-  return withoutCredentials(printed(name, value));
-}
-
-/** A text with stars for the user and password in each URL; the password may hold any character but the end of its host. */
-const withoutCredentials = (text: string): string =>
-  text.replace(/([a-z][a-z0-9+.-]*:\/\/)[^\s/?#,|"]*@/gi, '$1********@');
-
-function printed(name: SettingName, value: unknown): string {
-  if (Array.isArray(value))
-    return value.map((item) => (typeof item === 'object' ? `${item.url}|${item.cert_file}` : item)).join(',');
-  if (typeof value === 'object') return JSON.stringify(value);
-  if (settings[name].kind === 'duration' && typeof value === 'number') {
-    const unit = Object.entries(durationUnits)
-      .reverse()
-      .find(([, size]) => value % size === 0);
-    return unit ? `${value / unit[1]}${unit[0]}` : `${value / second}s`;
-  }
-  return String(value);
-}

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { openSecrets, type Secrets } from '../../../src/kernel/access/secrets.ts';
-import { loadConfig } from '../../../src/kernel/config/config.ts';
+import { loadConfig } from '../../../src/kernel/config/load.ts';
 
 const test = suite('secrets');
 const folder = mkdtempSync(join(tmpdir(), 'tenantry-secrets-'));

@@ -1,17 +1,19 @@
 /** core.md 12: settings. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import {
   ConfigError,
   environmentName,
-  loadConfig,
   optionName,
-  printSetting,
   type SettingName,
   settingNames,
   settings,
-  unknownVariables,
 } from '../../../src/kernel/config/config.ts';
+import { loadConfig, sourceOf, unknownVariables } from '../../../src/kernel/config/load.ts';
+import { printSetting } from '../../../src/kernel/config/print.ts';
 
 const config = suite('settings');
 
@@ -122,8 +124,61 @@ config(
 );
 
 config('variables that look like settings and are none are found', () => {
-  const env = { TENANTRY_PORT: '1', TENANTRY_PROT: '1', TENANTRY_ENCRYPTION_KEYS_FILE: 'f', PATH: '/bin' };
-  assert.equal(unknownVariables(env), ['TENANTRY_PROT']);
+  const env = {
+    TENANTRY_PORT: '1',
+    TENANTRY_PROT: '1',
+    TENANTRY_ENCRYPTION_KEYS_FILE: 'f',
+    TENANTRY_SAML_KEY_FILE: 'f',
+    TENANTRY_PORT_FILE: 'f',
+    PATH: '/bin',
+  };
+  assert.equal(unknownVariables(env), ['TENANTRY_PROT', 'TENANTRY_PORT_FILE']);
+});
+
+config('a secret may stand in a file, without the newline at its end; nothing else may', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tenantry-config-'));
+  const holding = (content: string): string => {
+    writeFileSync(join(folder, 'secret'), content, { mode: 0o644 });
+    return join(folder, 'secret');
+  };
+  const env = (name: string, content: string) => ({ env: { [`TENANTRY_${name}_FILE`]: holding(content) } });
+  const key = `1:${Buffer.alloc(32).toString('base64')}`;
+  assert.is(loadConfig(env('PUSH_SERVER_KEY_IOS', 'AAAA\n')).push_server_key_ios, 'AAAA');
+  assert.is(loadConfig(env('PUSH_SERVER_KEY_ANDROID', 'AAAA')).push_server_key_android, 'AAAA');
+  assert.equal(loadConfig(env('ENCRYPTION_KEYS', `${key}\r\n`)).encryption_keys, [key]);
+  const smtp = { ...env('SMTP_URL', 'smtp://me:word@mail.example\n').env, TENANTRY_EMAIL_FROM: 'me@mail.example' };
+  assert.is(loadConfig({ env: smtp }).smtp_url, 'smtp://me:word@mail.example');
+  assert.is(loadConfig({ env: smtp, options: { smtp_url: 'smtp://b' } }).smtp_url, 'smtp://b', 'an option comes first');
+  assert.equal(
+    [sourceOf('smtp_url', { env: smtp }), sourceOf('email_from', { env: smtp }), sourceOf('port', { env: smtp })],
+    [`TENANTRY_SMTP_URL_FILE=${join(folder, 'secret')}`, 'TENANTRY_EMAIL_FROM', undefined],
+  );
+  assert.is(loadConfig(env('PORT', '81')).port, 8080);
+  const empty = { TENANTRY_SMTP_URL: 'smtp://a', TENANTRY_SMTP_URL_FILE: '', TENANTRY_EMAIL_FROM: 'a@b.example' };
+  assert.is(loadConfig({ env: empty }).smtp_url, 'smtp://a');
+
+  const told = (content: string, name = 'ENCRYPTION_KEYS', more = {}): string => {
+    try {
+      loadConfig({ env: { ...env(name, content).env, ...more } });
+    } catch (error) {
+      assert.instance(error, ConfigError);
+      return (error as Error).message;
+    }
+    return '';
+  };
+  const named = `TENANTRY_ENCRYPTION_KEYS_FILE=${join(folder, 'secret')}`;
+  assert.is(told('\n'), `${named} is empty`);
+  assert.is(told(`${key}\n${key}\n`), `${named} must hold one line`);
+  assert.is(told('nonsense'), `${named} must list keys such as 2024:<base64 of 32 bytes>`);
+  assert.is(
+    told(key, 'ENCRYPTION_KEYS', { TENANTRY_ENCRYPTION_KEYS: key }),
+    'TENANTRY_ENCRYPTION_KEYS and TENANTRY_ENCRYPTION_KEYS_FILE are both set: one of them must go',
+  );
+  rmSync(folder, { recursive: true });
+  assert.throws(
+    () => loadConfig({ env: { TENANTRY_ENCRYPTION_KEYS_FILE: join(folder, 'secret') } }),
+    (error: Error) => error.message.startsWith(`${named} cannot be read: ENOENT`),
+  );
 });
 
 config('an empty variable counts as not set, and other variables are not looked at', () => {
