@@ -3,8 +3,6 @@ import { constants, setPriority } from 'node:os';
 import { resolve } from 'node:path';
 import { firstUser, initialPasswordFile } from '../accounts/session/initial-password.ts';
 import { addUser } from '../accounts/users/add.ts';
-import { sealAnew } from '../kernel/access/rotation.ts';
-import { addKey } from '../kernel/access/secrets.ts';
 import { isoTime } from '../kernel/clock.ts';
 import { type Config, ConfigError } from '../kernel/config/config.ts';
 import { unknownVariables } from '../kernel/config/load.ts';
@@ -19,6 +17,7 @@ import { type Purpose, prepareFolder, requireDatabase } from './data-folder.ts';
 import { demo } from './demo/demo.ts';
 import { examine } from './doctor/doctor.ts';
 import { outsideTroubles } from './doctor/outside.ts';
+import { pruneKeys, rotateKey } from './key-rotation.ts';
 import { guardOutput, printConfig, printLicenses, printOpenApi, printVersion } from './printing.ts';
 import { createServer } from './server.ts';
 
@@ -71,9 +70,9 @@ const commands: Commands = {
     run: readBackup,
   },
   'rotate-key': {
-    flags: quiet,
-    help: 'add an encryption key and encrypt every stored secret with it; no server may be running',
-    run: rotateKey,
+    flags: { prune: { type: 'boolean' }, ...quiet },
+    help: 'encrypt every stored secret with a new key; --prune removes the old ones; no server may be running',
+    run: rotateKeys,
   },
   openapi: { help: 'print the OpenAPI document of the API', run: printOpenApi },
   config: { flags: { markdown: { type: 'boolean' } }, help: 'print every setting with its value', run: printConfig },
@@ -185,18 +184,16 @@ async function withDeployment(
   }
 }
 
-async function rotateKey({ config, flags }: Arguments): Promise<void> {
+function rotateKeys({ config, flags }: Arguments): void {
   const folder = resolve(config.data);
   requireDatabase(folder);
-  await withDeployment(
-    config,
-    ({ app }) => {
-      // Keys from the settings are the operator's to change: the first of them is the new one already.
-      const secrets = config.encryption_keys.length > 0 ? app.secrets : addKey(folder, app.random);
-      tell(flags, `${sealAnew(app, secrets)} secrets encrypted anew.\n`);
-    },
-    'serve',
-  );
+  if (flags.prune === true && config.encryption_keys.length > 0)
+    throw new Error(
+      'the setting encryption_keys gives the keys: run rotate-key without --prune, then take old ones out of it',
+    );
+  const sealed = rotateKey(config, folder);
+  const pruned = flags.prune === true ? ` ${pruneKeys(config, folder)} old keys removed.` : '';
+  tell(flags, `${sealed} secrets encrypted anew.${pruned}\n`);
 }
 
 async function writeBackup({ config, flags, words }: Arguments): Promise<void> {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { constants, createGzip } from 'node:zlib';
-import { keyFile } from '../../kernel/access/secrets.ts';
+import { keyFile, withOlderKeys } from '../../kernel/access/secrets.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { packBackup, takeSnapshot } from '../../kernel/db/snapshot.ts';
 import type { Addon } from '../../kernel/native/native.ts';
@@ -53,12 +53,19 @@ function rejectExisting(file: string): void {
 
 /** Copies the database and the keys; answers whether there are any. */
 function copyData(folder: string, copy: string, addon: Addon | undefined): boolean {
+  // The keys before the rows and after them: a rotation adds its key to the file before it encrypts with it, and takes away
+  // the others when it has.
+  const older = readKeys(folder);
   takeSnapshot(join(folder, databaseFile), copy, addon);
-  // The keys after the rows: a rotation adds its key to the file before it encrypts with it, and takes none away.
-  const file = keyFile(folder);
-  const keys = existsSync(file) ? readFileSync(file, 'utf8') : null;
+  const newer = readKeys(folder);
+  const keys = newer !== null && older !== null ? withOlderKeys(newer, older) : newer;
   packBackup(copy, { made: systemClock.now(), keys }, addon);
   return keys !== null;
+}
+
+function readKeys(folder: string): string | null {
+  const file = keyFile(folder);
+  return existsSync(file) ? readFileSync(file, 'utf8') : null;
 }
 
 async function compress(file: string, target: Writable): Promise<void> {

@@ -133,9 +133,32 @@ function createKeyFile(file: string, line: string): void {
 export function addKey(folder: string, random: (bytes: number) => Buffer): Secrets {
   const file = keyFile(folder);
   const lines = [freshLine(random), ...(existsSync(file) ? linesOf(file) : [])];
-  // The whole file at once: a crash leaves the old keys or all of them.
+  replaceKeys(file, lines);
+  return new Secrets(parseKeys(lines), random);
+}
+
+/** What opens with the first key of the key file alone. */
+export const newestKey = (folder: string, random: (bytes: number) => Buffer): Secrets =>
+  new Secrets(readKeyFile(keyFile(folder)).slice(0, 1), random);
+
+/** Leaves the first key of the key file; answers how many others there were. */
+export function dropOldKeys(folder: string): number {
+  const file = keyFile(folder);
+  const lines = linesOf(file);
+  replaceKeys(file, lines.slice(0, 1));
+  return lines.length - 1;
+}
+
+/** The whole file at once: a crash leaves the keys from before or these. */
+function replaceKeys(file: string, lines: readonly string[]): void {
   const draft = `${file}.new`;
   writeFileSync(draft, `${lines.join('\n')}\n`, { mode: 0o600, flush: true });
   place(draft, file);
-  return new Secrets(parseKeys(lines), random);
+}
+
+/** The text of a key file that holds the keys of one, and those of an older one of the same folder that have gone since. */
+export function withOlderKeys(newer: string, older: string): string {
+  const lines = newer.split('\n');
+  const gone = older.split('\n').filter((line) => !lines.includes(line));
+  return newer + gone.map((line) => `${line}\n`).join('');
 }

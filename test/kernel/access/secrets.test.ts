@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { openSecrets, type Secrets } from '../../../src/kernel/access/secrets.ts';
+import { openSecrets, type Secrets, withOlderKeys } from '../../../src/kernel/access/secrets.ts';
 import { loadConfig } from '../../../src/kernel/config/load.ts';
 
 const test = suite('secrets');
@@ -70,6 +70,13 @@ test('commands that meet at the first start agree on one key', () => {
   assert.is(mine.open((other as unknown as Secrets).seal('secret', 'uuid'), 'uuid'), 'secret');
   assert.equal(readdirSync(home), ['secret.key']);
   rmSync(home, { recursive: true });
+});
+
+test('a backup that a rotation met holds the keys from before it and after it, the newest first', () => {
+  const [a, b] = [`${key('a', 1)}\n`, `${key('b', 2)}\n`];
+  assert.is(withOlderKeys(a, a), a);
+  assert.is(withOlderKeys(b + a, a), b + a);
+  assert.is(withOlderKeys(b, a), b + a, 'they were pruned meanwhile');
 });
 
 test('the setting encryption_keys lists id:base64 of 32 bytes', () => {

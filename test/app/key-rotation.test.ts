@@ -1,0 +1,152 @@
+/** rotate-key on the command line. `npm test` built the program before. */
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import SQLite from 'better-sqlite3';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { sealedColumns } from '../../src/kernel/access/rotation.ts';
+import { openSecrets } from '../../src/kernel/access/secrets.ts';
+import { failed, Program } from '../support/program.ts';
+
+const test = suite('rotate-key');
+const native = mkdtempSync(join(tmpdir(), 'tenantry-native-'));
+let program: Program;
+const data = (name = ''): string => join(program.folder, 'data', name);
+const run: Program['run'] = (...given) => program.run(...given);
+const keys = (): string[] => readFileSync(data('secret.key'), 'utf8').trim().split('\n');
+const idOf = (key = ''): string => key.split(':')[0] as string;
+
+test.before.each(async () => {
+  program = new Program(native);
+  assert.is((await run(['demo', '--quiet'])).code, 0);
+});
+test.after.each(() => program.end());
+test.after(() => rmSync(native, { recursive: true }));
+
+/** What the world holds sealed, opened with the keys that are there, in the order of its columns. */
+function opened(): string[] {
+  const secrets = openSecrets([], data(), () => Buffer.alloc(0));
+  const db = new SQLite(data('tenantry.db'), { readonly: true });
+  const rows = sealedColumns.flatMap(
+    ({ column, table, uuid }) =>
+      db.prepare(`SELECT ${uuid} AS uuid, ${column} AS value FROM ${table} WHERE ${column} IS NOT NULL`).all() as {
+        uuid: string;
+        value: Buffer;
+      }[],
+  );
+  db.close();
+  return rows.map(({ uuid, value }) => secrets.open(value, uuid));
+}
+
+/** The columns of all tables, known as sealed or not, with a value that begins as one sealed with this key. */
+function sealedWith(id: string): string[] {
+  const db = new SQLite(data('tenantry.db'), { readonly: true });
+  const start = Buffer.concat([Buffer.from([id.length]), Buffer.from(id)]);
+  const columns = db
+    .prepare(
+      `SELECT t.name AS "table", c.name AS "column" FROM sqlite_schema t JOIN pragma_table_info(t.name) c
+       WHERE t.type = 'table' AND t.sql NOT LIKE 'CREATE VIRTUAL%' AND c.type = 'BLOB'`,
+    )
+    .all() as { table: string; column: string }[];
+  const found = columns.filter(
+    ({ column, table }) =>
+      db.prepare(`SELECT 1 FROM "${table}" WHERE substr("${column}", 1, ${start.length}) = ?`).get(start) !== undefined,
+  );
+  db.close();
+  assert.ok(columns.length > 10);
+  return found.map(({ column, table }) => `${table}.${column}`);
+}
+
+/** A web hook, whose secret is sealed, and a push hook, whose token is, beside the key of its digest. */
+async function addHooks(): Promise<void> {
+  const server = await program.serve();
+  const token = (await run(['token', 'helena.kask'])).stdout.trim();
+  for (const [path, body] of [
+    ['hooks-web', { destination_url: 'https://example.com/', event_types: ['role_granted'] }],
+    ['hooks-push', { type: 'Android', device_id: 'device', token: 'of the device', event_types: ['role_granted'] }],
+  ] as const) {
+    const response = await fetch(`${server.url}/api/${path}/`, {
+      method: 'POST',
+      headers: { Authorization: `Token ${token}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    assert.is(response.status, 201, await response.text());
+  }
+  await server.stop();
+}
+
+const accountErred = 'DigitalOcean account Field droplets is Erred: Simulated failure of ping\n';
+
+test('with --prune every secret is sealed with the new key, and the old keys are gone', async () => {
+  await addHooks();
+  const [first] = keys();
+  const before = opened();
+  const count = before.length;
+  assert.ok(count > 20);
+  assert.equal(await run(['rotate-key']), { code: 0, stdout: `${count} secrets encrypted anew.\n`, stderr: '' });
+  assert.equal([keys().length, keys()[1]], [2, first]);
+  assert.equal(await run(['rotate-key', '--prune']), {
+    code: 0,
+    stdout: `${count} secrets encrypted anew. 2 old keys removed.\n`,
+    stderr: '',
+  });
+  assert.is(keys().length, 1);
+  assert.equal([opened(), sealedWith(idOf(first))], [before, []]);
+  assert.equal(sealedWith(idOf(keys()[0])).sort(), [
+    'deployment.key_check',
+    'digest_key.sealed',
+    'hook.secret',
+    'hook.token',
+    'resource.secrets',
+  ]);
+  assert.equal(await run(['doctor']), { code: 0, stdout: accountErred, stderr: '' });
+  const server = await program.serve();
+  assert.is(await server.stop(), 0);
+});
+
+test('it refuses a folder that is served, what no key opens, and keys of the settings, and changes nothing', async () => {
+  const [first] = keys();
+  const server = await program.serve();
+  assert.equal(
+    await run(['rotate-key', '--prune']),
+    failed(`another server uses the data folder ${join(program.folder, 'data')}`),
+  );
+  await server.stop();
+  const env = { TENANTRY_ENCRYPTION_KEYS: first as string };
+  assert.equal(
+    await run(['rotate-key', '--prune'], { env }),
+    failed('the setting encryption_keys gives the keys: run rotate-key without --prune, then take old ones out of it'),
+  );
+  const db = new SQLite(data('tenantry.db'));
+  db.exec(`UPDATE service_settings SET token = x'0161' WHERE id = 1`);
+  db.close();
+  for (const words of [['rotate-key'], ['rotate-key', '--prune']])
+    assert.equal(
+      await run(words),
+      failed('token of service_settings 1 cannot be opened with the encryption keys: no key was removed'),
+    );
+  assert.equal(keys(), [first]);
+});
+
+test('killed at whatever moment, it leaves a folder that opens, and can be given again', async () => {
+  const before = opened();
+  const begun = performance.now();
+  assert.is((await run(['rotate-key', '--prune'])).code, 0);
+  const whole = performance.now() - begun;
+  for (const part of [0.3, 0.5, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 1]) {
+    const child = program.start(['rotate-key', '--prune']);
+    const ended = once(child, 'close');
+    await pause(whole * part);
+    child.kill('SIGKILL');
+    await ended;
+    assert.equal(await run(['doctor']), { code: 0, stdout: accountErred, stderr: '' });
+    assert.equal(opened(), before);
+  }
+  assert.is((await run(['rotate-key', '--prune'])).code, 0);
+  assert.equal([keys().length, opened()], [1, before]);
+});
+
+test.run();
