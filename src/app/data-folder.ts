@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, mkdirSync, statfsSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync, readdirSync, statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { countryName } from '../accounts/customers/countries.ts';
 import { initialPasswordFile } from '../accounts/session/initial-password.ts';
@@ -10,14 +10,44 @@ import { migrate, requireCurrent } from '../kernel/db/migrate.ts';
 import type { StorageReport } from '../kernel/db/storage-report.ts';
 import type { Log } from '../kernel/log.ts';
 import { type Addon, sqliteAddon } from '../kernel/native/native.ts';
+import { runAs } from '../kernel/owner.ts';
 import { errorOf } from '../kernel/present.ts';
 
 /** Name of the database in the data folder. */
 export const databaseFile = 'tenantry.db';
 
+const lockFile = 'serve.lock';
+const nativeFolder = 'native';
+
+/** Throws with a sentence when the folder does not let itself be looked into. */
+function hasDatabase(folder: string): boolean {
+  try {
+    return statSync(join(folder, databaseFile), { throwIfNoEntry: false }) !== undefined;
+  } catch (error) {
+    throw unusable(folder, error);
+  }
+}
+
 /** Throws with a sentence when the folder holds no database: a command that only reads one must not make one of a mistyped name. */
 export function requireDatabase(folder: string): void {
-  if (!existsSync(join(folder, databaseFile))) throw new Error(`there is no database in ${folder}`);
+  if (!hasDatabase(folder)) throw new Error(`there is no database in ${folder}`);
+}
+
+/**
+ * Whether a command that makes a database makes one here. Throws with a sentence when there is none and the folder was not
+ * named, or holds something else: it is a mistake then.
+ */
+export function makesDatabase(folder: string, isNamed: boolean): boolean {
+  // Looked at first: another command that begins here makes the database before its key.
+  const others = existsSync(folder)
+    ? readdirSync(folder).filter((name) => name !== lockFile && name !== nativeFolder)
+    : [];
+  // What is left of a database is refused when it is opened.
+  if (hasDatabase(folder) || remainsOf(folder) !== undefined) return false;
+  const advice = 'name its folder with --data, or an empty one to make a database there';
+  if (others.length > 0) throw new Error(`there is no database in ${folder}, which is not empty: ${advice}`);
+  if (!isNamed) throw new Error(`there is no database in ${folder}: ${advice}`);
+  return true;
 }
 
 /**
@@ -27,13 +57,17 @@ export function requireDatabase(folder: string): void {
 function rejectRemains(folder: string): void {
   const file = join(folder, databaseFile);
   // What is left is looked for first: another command that begins here makes the database before these.
-  const remains = [`${file}-wal`, keyFile(folder), initialPasswordFile(folder)].find((path) => sizeOf(path) > 0);
+  const remains = remainsOf(folder);
   if (remains === undefined || sizeOf(file) > 0) return;
   const state = existsSync(file) ? 'is empty' : 'is missing';
   throw new Error(
     `The database ${state}, but ${remains} is there: put the database back, or move the rest away to begin anew`,
   );
 }
+
+/** A file that only a database leaves behind. */
+const remainsOf = (folder: string): string | undefined =>
+  [`${join(folder, databaseFile)}-wal`, keyFile(folder), initialPasswordFile(folder)].find((path) => sizeOf(path) > 0);
 
 const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 
@@ -44,14 +78,30 @@ export function prepareFolder(config: Config, folder: string | undefined): Addon
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
-    throw new Error(`cannot use the data folder ${folder}: ${errorOf(error).message}`, { cause: error });
+    throw unusable(folder, error);
   }
-  return sqliteAddon(config.native_cache ?? join(folder, 'native'));
+  return config.native_cache === null
+    ? sqliteAddon(join(folder, nativeFolder), true)
+    : sqliteAddon(config.native_cache);
+}
+
+function unusable(folder: string, error: unknown): Error {
+  const uid = ownerOf(folder);
+  const advice = uid === undefined || process.getuid === undefined || uid === process.getuid() ? '' : `: ${runAs(uid)}`;
+  return new Error(`cannot use the data folder ${folder}: ${errorOf(error).message}${advice}`, { cause: error });
+}
+
+function ownerOf(path: string): number | undefined {
+  try {
+    return statSync(path).uid;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Keeps servers out of a prepared folder until the answer is called. Throws with a sentence when one is in it. */
 export function lockFolder(folder: string, addon: Addon | undefined): () => void {
-  return takeLock(join(folder, 'serve.lock'), `another server uses the data folder ${folder}`, addon);
+  return takeLock(join(folder, lockFile), `another server uses the data folder ${folder}`, addon);
 }
 
 /** Bytes that the write-ahead log and what is moved from it into the file may need at once. */

@@ -5,7 +5,7 @@ import { firstUser, initialPasswordFile } from '../accounts/session/initial-pass
 import { addUser } from '../accounts/users/add.ts';
 import { isoTime } from '../kernel/clock.ts';
 import { type Config, ConfigError } from '../kernel/config/config.ts';
-import { unknownVariables } from '../kernel/config/load.ts';
+import { sourceOf, unknownVariables } from '../kernel/config/load.ts';
 import { isProgram } from '../kernel/native/native.ts';
 import { errorOf, present } from '../kernel/present.ts';
 import { version } from '../kernel/version.ts';
@@ -13,7 +13,7 @@ import { backUp } from './backup/backup.ts';
 import { restore } from './backup/restore.ts';
 import { type Arguments, type Commands, helpOf, readArguments, UsageError } from './command-line.ts';
 import { type Opened, openDeployment } from './composition.ts';
-import { type Purpose, prepareFolder, requireDatabase } from './data-folder.ts';
+import { makesDatabase, type Purpose, prepareFolder, requireDatabase } from './data-folder.ts';
 import { demo } from './demo/demo.ts';
 import { examine } from './doctor/doctor.ts';
 import { outsideTroubles } from './doctor/outside.ts';
@@ -125,18 +125,21 @@ async function serve({ config, flags }: Arguments): Promise<void> {
   });
 }
 
-async function addUserNamed({ config, flags, words }: Arguments): Promise<void> {
+async function addUserNamed({ config, flags, sources, words }: Arguments): Promise<void> {
   const [username = ''] = words;
+  const folder = resolve(config.data);
+  const isNew = makesDatabase(folder, sourceOf('data', sources) !== undefined);
   const password = flags['password-stdin'] ? readFileSync(0, 'utf8').replace(/\r?\n$/, '') : undefined;
-  await withDeployment(config, ({ app }) =>
-    addUser(app, {
+  await withDeployment(config, ({ app }) => {
+    if (isNew) process.stderr.write(`tenantry: made a new database in ${folder}\n`);
+    return addUser(app, {
       username,
       isStaff: flags.staff === true,
       isSupport: flags.support === true,
       ...(typeof flags.email === 'string' && { email: flags.email }),
       ...(password !== undefined && { password }),
-    }),
-  );
+    });
+  });
   process.stdout.write(`Created user ${username}${password === undefined ? ', without a password' : ''}.\n`);
 }
 

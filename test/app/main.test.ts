@@ -1,7 +1,17 @@
 /** The command line, as the operator meets it. `npm test` built the program before. */
-import type { ChildProcess } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -12,7 +22,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { settingNames } from '../../src/kernel/config/config.ts';
 import { Database } from '../../src/kernel/db/database.ts';
 import { sql } from '../../src/kernel/db/sql.ts';
-import { failed, Program, type Serving } from '../support/program.ts';
+import { builtProgram, failed, Program, type Serving } from '../support/program.ts';
 
 const native = mkdtempSync(join(tmpdir(), 'tenantry-native-'));
 let program: Program;
@@ -28,6 +38,8 @@ cli.after(() => rmSync(native, { recursive: true }));
 
 const run: Program['run'] = (...given) => program.run(...given);
 const serve = (words?: readonly string[]): Promise<Serving> => program.serve(words);
+
+const madeIn = (name: string): string => `tenantry: made a new database in ${join(folder, name)}\n`;
 
 async function get(url: string, token: string): Promise<unknown> {
   return (await fetch(url, { headers: { Authorization: `Token ${token}` } })).json();
@@ -183,7 +195,7 @@ cli('config --markdown prints the table of the README', async () => {
 });
 
 cli('a reader of standard output who goes away is no failure, nor the end of a server', async () => {
-  await run(['user', 'add', 'bob']);
+  await run(['user', 'add', 'bob', '--data', 'data']);
   for (const words of [
     ['config'],
     ['openapi'],
@@ -236,10 +248,10 @@ cli('with --quiet a command that succeeds prints nothing, and one that fails say
 
 cli('user add creates a user who can log in with the password from standard input', async () => {
   const words = ['user', 'add', 'bob', '--staff', '--email', 'bob@example.com', '--password-stdin'];
-  assert.equal(await run(words, { input: 'correct horse 7\n' }), {
+  assert.equal(await run([...words, '--data', 'data'], { input: 'correct horse 7\n' }), {
     code: 0,
     stdout: 'Created user bob.\n',
-    stderr: '',
+    stderr: madeIn('data'),
   });
   const server = await serve();
   const response = await fetch(`${server.url}/api-auth/password/`, {
@@ -254,10 +266,10 @@ cli('user add creates a user who can log in with the password from standard inpu
 });
 
 cli('user add refuses what the API would refuse, and says why', async () => {
-  assert.equal(await run(['user', 'add', 'bob', '--support']), {
+  assert.equal(await run(['user', 'add', 'bob', '--support', '--data', 'data']), {
     code: 0,
     stdout: 'Created user bob, without a password.\n',
-    stderr: '',
+    stderr: madeIn('data'),
   });
   assert.equal(await run(['user', 'add', 'BOB']), failed('username: user with this username already exists.'));
   assert.equal(await run(['user', 'add', 'b b']), failed('username: Enter a valid username.'));
@@ -287,7 +299,7 @@ cli('a running server sees users and tokens of a second process at once', async 
 });
 
 cli('token refuses a name without an active user', async () => {
-  await run(['user', 'add', 'somebody']);
+  await run(['user', 'add', 'somebody', '--data', 'data']);
   assert.equal(await run(['token', 'nobody']), failed('There is no active user "nobody"'));
 });
 
@@ -302,11 +314,32 @@ cli('a command that works on a database makes none where the name of the folder 
   assert.equal(readdirSync(folder), []);
 });
 
+cli('user add makes a database where an empty folder was named, and nowhere else', async () => {
+  const advice = 'name its folder with --data, or an empty one to make a database there';
+  const none = (name: string): string => `there is no database in ${join(folder, name)}`;
+  const words = ['user', 'add', 'bob'];
+  assert.equal(await run(words), failed(`${none('data')}: ${advice}`));
+  mkdirSync(join(folder, 'home'));
+  writeFileSync(join(folder, 'home/letter'), '');
+  assert.equal(await run([...words, '--data', 'home']), failed(`${none('home')}, which is not empty: ${advice}`));
+  assert.equal([readdirSync(folder), readdirSync(join(folder, 'home'))], [['home'], ['letter']]);
+  const stdout = 'Created user bob, without a password.\n';
+  assert.equal(await run([...words, '--data', 'new']), { code: 0, stdout, stderr: madeIn('new') });
+  mkdirSync(join(folder, 'empty'));
+  const env = { TENANTRY_DATA: 'empty' };
+  assert.equal(await run(words, { env }), { code: 0, stdout, stderr: madeIn('empty') });
+  assert.equal(await run(['user', 'add', 'eve'], { env }), {
+    code: 0,
+    stdout: 'Created user eve, without a password.\n',
+    stderr: '',
+  });
+});
+
 cli('several commands may meet in a folder that none of them has used before', async () => {
-  const ends = await Promise.all(['a', 'b', 'c', 'd'].map((name) => run(['user', 'add', name])));
+  const ends = await Promise.all(['a', 'b', 'c', 'd'].map((name) => run(['user', 'add', name, '--data', 'data'])));
   assert.equal(
-    ends.map(({ stderr }) => stderr),
-    ['', '', '', ''],
+    ends.filter(({ code, stderr }) => code !== 0 || (stderr !== '' && stderr !== madeIn('data'))),
+    [],
   );
 });
 
@@ -400,6 +433,38 @@ cli('a data folder that cannot be one is told in one line', async () => {
   assert.is(stderr.split('\n').length, 2);
 });
 
+const isRoot = process.getuid?.() === 0 && spawnSync('setpriv', ['--version']).status === 0;
+
+(isRoot ? cli : cli.skip)('who may not use the folder of another user is told as whom to run', async () => {
+  await run(['user', 'add', 'bob', '--data', 'data']);
+  mkdirSync(join(folder, 'data/native'), { mode: 0o700 });
+  const [file, home] = [join(folder, 'data/tenantry.db'), join(folder, 'data/native')];
+  for (const path of [home, file, join(folder, 'data')]) chownSync(path, 1, 1);
+  const name = readFileSync('/etc/passwd', 'utf8')
+    .split('\n')
+    .map((line) => line.split(':'))
+    .find(([, , uid]) => uid === '1')?.[0];
+  const advice = `run this as that user: sudo -u ${name ?? "'#1'"} tenantry …`;
+  assert.equal(
+    await run(['doctor'], { env: { TENANTRY_NATIVE_CACHE: '' } }),
+    failed(`the folder ${home} for native code belongs to another user: ${advice}`),
+    'a folder of its own for native code would leave files that the server cannot open',
+  );
+  chmodSync(folder, 0o755);
+  const child = spawn('setpriv', ['--reuid=2', '--clear-groups', process.execPath, builtProgram, 'doctor'], {
+    cwd: folder,
+    env: { PATH: process.env.PATH },
+  });
+  let told = '';
+  child.stderr.on('data', (chunk: Buffer) => (told += chunk.toString()));
+  assert.equal(await once(child, 'close'), [1, null]);
+  const data = join(folder, 'data');
+  assert.is(
+    told,
+    `tenantry: cannot use the data folder ${data}: EACCES: permission denied, stat '${file}': ${advice}\n`,
+  );
+});
+
 cli('a database of another program is refused and stays as it is', async () => {
   const file = join(folder, 'data/tenantry.db');
   mkdirSync(join(folder, 'data'));
@@ -419,7 +484,7 @@ cli('a database of another program is refused and stays as it is', async () => {
 
 cli('a database of a newer version is refused and stays as it is', async () => {
   const file = join(folder, 'data/tenantry.db');
-  assert.is((await run(['user', 'add', 'bob'])).code, 0);
+  assert.is((await run(['user', 'add', 'bob', '--data', 'data'])).code, 0);
   const db = Database.open(file);
   const version = Number(db.value(sql`PRAGMA user_version`));
   db.script('PRAGMA user_version = 99');

@@ -23,6 +23,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isMainThread } from 'node:worker_threads';
+import { runAs } from '../owner.ts';
 import { codeOf } from '../present.ts';
 import { type AddonName, builtFor, type EmbeddedAddon, embeddedAddon, type Platform } from './embedded.ts';
 
@@ -43,16 +44,20 @@ type Argon2 = Pick<typeof import('@node-rs/argon2'), 'hash' | 'verify'>;
 
 // An addon is loaded once per process, so the folder of the first caller is the folder of the process.
 let folderOfThisProcess: string | undefined;
+let isInDataFolder = false;
 const loaded = new Map<AddonName, Addon>();
 
 /**
  * The SQLite addon for better-sqlite3's `nativeBinding`; undefined in development.
- * `cacheFolder` is the setting `native_cache`; without it a folder of the user under the temporary folder serves.
- * Throws NativeAddonError.
+ * `cacheFolder` is the setting `native_cache`, or the folder that `isData` says to be part of the data folder; without either
+ * a folder of the user under the temporary folder serves. Throws NativeAddonError.
  */
-export function sqliteAddon(cacheFolder?: string): Addon | undefined {
+export function sqliteAddon(cacheFolder?: string, isData = false): Addon | undefined {
   if (!builtFor) return undefined;
-  if (cacheFolder) folderOfThisProcess ??= resolve(cacheFolder);
+  if (cacheFolder && folderOfThisProcess === undefined) {
+    folderOfThisProcess = resolve(cacheFolder);
+    isInDataFolder = isData;
+  }
   return load('better_sqlite3');
 }
 
@@ -170,7 +175,9 @@ function rejectForeignFolder(path: string): void {
   if (!process.getuid) return;
   const { uid, mode } = lstatSync(realpathSync(path));
   const owner = uid === process.getuid() || uid === 0;
-  if (!owner) throw unusable(`the folder ${path} for native code belongs to another user`);
+  const foreign = `the folder ${path} for native code belongs to another user`;
+  // With a folder of one's own for native code one would get on, and leave files that a server of that user cannot open.
+  if (!owner) throw isInDataFolder ? new NativeAddonError(`${foreign}: ${runAs(uid)}`) : unusable(foreign);
   if (mode & 0o022) throw unusable(`the folder ${path} for native code can be written by other users`);
 }
 

@@ -47,7 +47,7 @@ function changed(file: string, change: (bytes: Buffer) => Buffer): string {
 
 /** A file with a backup of a small data folder; `script` changes it before. */
 async function backedUp(script = ''): Promise<string> {
-  assert.is((await run(['user', 'add', 'bob', '--staff'])).code, 0);
+  assert.is((await run(['user', 'add', 'bob', '--staff', '--data', 'data'])).code, 0);
   const db = new SQLite(path('data/tenantry.db'));
   db.exec(script);
   db.close();
@@ -161,7 +161,7 @@ test('a backup goes to standard output and comes from standard input', async () 
 
 test('keys that the settings give are not in a backup, which says so', async () => {
   const env = { TENANTRY_ENCRYPTION_KEYS: `k:${Buffer.alloc(32, 7).toString('base64')}` };
-  await run(['user', 'add', 'bob'], { env });
+  await run(['user', 'add', 'bob', '--data', 'data'], { env });
   const made = await run(['backup', 'b'], { env });
   const withoutKeys = 'It does not hold the encryption keys, which the settings give: keep them, too.';
   assert.equal(made, {
