@@ -238,7 +238,7 @@ function embedded() {
     export const embeddedMigrations = () => (${JSON.stringify(migrations)});
     const digests = ${JSON.stringify(Object.fromEntries(digests))};
     export const embeddedAddon = (name) => ({ sha256: digests[name], bytes: () => carried(name) });
-    export const embeddedCheckpointThread = () => carried('checkpoints').toString();
+    export const embeddedThread = (name) => carried(name + '-thread').toString();
     export const embeddedScript = (name) => carried(name).toString();
     export const embeddedLicenses = () => carried('licenses').toString();
     export function embeddedModule(name) {
@@ -268,10 +268,14 @@ async function carriedComments(esbuild, metafile) {
   const files = Object.entries({ ...addonFiles(), rapidoc: packageFile('rapidoc', 'dist/rapidoc-min.js') }).map(
     ([name, file]) => [name, readFileSync(file)],
   );
-  // The addon of SQLite is given to the thread, too.
+  // The addon of SQLite is given to the threads, too.
   const late = [
     ...lateModules.map((name) => ({ name, entry: name, plugins: [] })),
-    { name: 'checkpoints', entry: 'src/kernel/db/checkpoint-thread.ts', plugins: [replacements] },
+    ...['checkpoint-thread', 'snapshot-thread'].map((name) => ({
+      name,
+      entry: `src/kernel/db/${name}.ts`,
+      plugins: [replacements],
+    })),
   ];
   const built = await Promise.all(
     late.map(({ entry, plugins }) =>

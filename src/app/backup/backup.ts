@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { constants, createGzip } from 'node:zlib';
 import { keyFile, withOlderKeys } from '../../kernel/access/secrets.ts';
 import { systemClock } from '../../kernel/clock.ts';
-import { packBackup, takeSnapshot } from '../../kernel/db/snapshot.ts';
+import { packBackupInThread, takeSnapshotInThread } from '../../kernel/db/snapshots.ts';
 import type { Addon } from '../../kernel/native/native.ts';
 import { place } from '../../kernel/place.ts';
 import { errorOf } from '../../kernel/present.ts';
@@ -32,7 +32,7 @@ export async function backUp(
       mkdtempSync(typeof target === 'string' ? `${target}.partial-` : join(tmpdir(), 'tenantry-backup-'));
     return await withScratch(make, async (scratch) => {
       const copy = join(scratch, databaseFile);
-      const holdsKeys = copyData(folder, copy, addon);
+      const holdsKeys = await copyData(folder, copy, addon);
       if (typeof target !== 'string') await compress(copy, target);
       else {
         const draft = join(scratch, 'backup');
@@ -52,14 +52,14 @@ function rejectExisting(file: string): void {
 }
 
 /** Copies the database and the keys; answers whether there are any. */
-function copyData(folder: string, copy: string, addon: Addon | undefined): boolean {
+async function copyData(folder: string, copy: string, addon: Addon | undefined): Promise<boolean> {
   // The keys before the rows and after them: a rotation adds its key to the file before it encrypts with it, and takes away
   // the others when it has.
   const older = readKeys(folder);
-  takeSnapshot(join(folder, databaseFile), copy, addon);
+  await takeSnapshotInThread(join(folder, databaseFile), copy, addon);
   const newer = readKeys(folder);
   const keys = newer !== null && older !== null ? withOlderKeys(newer, older) : newer;
-  packBackup(copy, { made: systemClock.now(), keys }, addon);
+  await packBackupInThread(copy, { made: systemClock.now(), keys }, addon);
   return keys !== null;
 }
 

@@ -7,7 +7,8 @@ import { createGunzip } from 'node:zlib';
 import { initialPasswordFile } from '../../accounts/session/initial-password.ts';
 import { keyFile } from '../../kernel/access/secrets.ts';
 import type { Config } from '../../kernel/config/config.ts';
-import { type Carried, databaseHeaderBytes, sizeOfBackup, unpackBackup } from '../../kernel/db/snapshot.ts';
+import { type Carried, databaseHeaderBytes, sizeOfBackup } from '../../kernel/db/snapshot.ts';
+import { unpackBackupInThread } from '../../kernel/db/snapshots.ts';
 import type { Addon } from '../../kernel/native/native.ts';
 import { place } from '../../kernel/place.ts';
 import { errorOf } from '../../kernel/present.ts';
@@ -89,7 +90,7 @@ async function unpack(stream: Readable, copy: string, addon: Addon | undefined):
   };
   await pipeline(stream, count, gunzip, withinItsSize, createWriteStream(copy, { mode: 0o600 }));
   if (gunzip.bytesWritten < given) throw new Error(followed);
-  return unpackBackup(copy, addon);
+  return unpackBackupInThread(copy, addon);
 }
 
 const followed = 'The backup is damaged (something follows its end)';

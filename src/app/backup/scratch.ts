@@ -4,10 +4,12 @@ import { rmSync } from 'node:fs';
 export async function withScratch<T>(make: () => string, work: (folder: string) => Promise<T>): Promise<T> {
   let folder: string | undefined;
   const discard = (): void => {
-    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+    // A thread that copies may make a file in it meanwhile, until it has gone.
+    if (folder !== undefined) rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 10 });
   };
   const stop = (signal: NodeJS.Signals): void => {
     discard();
+    process.stderr.write(`tenantry: stopped by ${signal}, nothing is left of it\n`);
     process.kill(process.pid, signal);
   };
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;

@@ -2,9 +2,8 @@
  * The program of the thread that moves the write-ahead log into the file: see checkpoints.ts.
  * See src/decisions/checkpoint-thread.md.
  */
-import { statSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { Addon } from '../native/native.ts';
+import { loadAgain } from '../native/thread-addon.ts';
 import { codeOf, present } from '../present.ts';
 import type { CheckpointOrder, LogState } from './checkpoints.ts';
 import { openHandle } from './handle.ts';
@@ -14,7 +13,7 @@ const patience = 10_000;
 
 const port = present(parentPort);
 const { addon, file }: CheckpointOrder = workerData;
-const handle = openHandle(file, addon && load(addon), { fileMustExist: true });
+const handle = openHandle(file, addon && loadAgain(addon), { fileMustExist: true });
 // The log is on disk before its pages go into the file, and these are before the log begins anew.
 handle.pragma('synchronous = FULL');
 const ending = setTimeout(end, patience);
@@ -38,15 +37,4 @@ function end(): void {
   clearTimeout(ending);
   handle.close();
   port.close();
-}
-
-/**
- * Loads the addon that the process has loaded already. It must be the very same file: two copies of SQLite in one process do
- * not know of each other's locks, and would give up those of the other.
- */
-function load({ file, inode }: Omit<Addon, 'exports'>): Pick<Addon, 'exports'> {
-  if (statSync(file).ino !== inode) throw new Error(`${file} is not what was loaded before`);
-  const holder: { exports: object } = { exports: {} };
-  process.dlopen(holder, file);
-  return holder;
 }

@@ -1,15 +1,16 @@
 /** The thread that moves the write-ahead log, seen from the writer. See src/decisions/checkpoint-thread.md. */
 import { Worker } from 'node:worker_threads';
 import type SQLite from 'better-sqlite3';
-import { embeddedCheckpointThread } from '../native/embedded.ts';
+import { embeddedThread } from '../native/embedded.ts';
 import type { Addon } from '../native/native.ts';
+import { type AddonFile, addonFile } from '../native/thread-addon.ts';
 import { present } from '../present.ts';
 import { checkpointPages } from './handle.ts';
 
 /** What the thread is given. */
 export interface CheckpointOrder {
   readonly file: string;
-  readonly addon: Omit<Addon, 'exports'> | undefined;
+  readonly addon: AddonFile | undefined;
 }
 
 /** Pages of the log, and how many of them are in the file. */
@@ -55,7 +56,7 @@ export class Checkpoints {
     /** Told of a checkpoint that the disk did not let happen. */
     private readonly diskFailed: (error: unknown) => void,
   ) {
-    this.#order = { file: handle.name, addon: addon && { file: addon.file, inode: addon.inode } };
+    this.#order = { file: handle.name, addon: addonFile(addon) };
     this.#look = handle.prepare('PRAGMA wal_checkpoint(NOOP)');
     this.#move = handle.prepare('PRAGMA wal_checkpoint(PASSIVE)');
     handle.pragma('wal_autocheckpoint = 0');
@@ -102,7 +103,7 @@ export class Checkpoints {
 
   #start(): Worker | undefined {
     try {
-      const thread = new Worker(embeddedCheckpointThread(), { eval: true, execArgv: [], workerData: this.#order });
+      const thread = new Worker(embeddedThread('checkpoint'), { eval: true, execArgv: [], workerData: this.#order });
       thread.on('message', ({ checkpointed, code, log }: LogState & { readonly code?: string }) => {
         if (code !== undefined) this.diskFailed(Object.assign(new Error('A checkpoint failed'), { code }));
         // A checkpoint that failed does not tell how long the log is.

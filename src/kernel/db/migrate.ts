@@ -3,6 +3,7 @@ import { embeddedMigrations, type Migration } from '../native/embedded.ts';
 import { errorOf } from '../present.ts';
 import type { Database } from './database.ts';
 import { applicationId } from './handle.ts';
+import { rejectNewer } from './schema-number.ts';
 import { sql } from './sql.ts';
 
 /**
@@ -15,7 +16,7 @@ export function migrate(db: Database): readonly string[] {
   const owner = Number(db.pragma('application_id'));
   if (owner !== applicationId && (owner !== 0 || version !== 0))
     throw new Error('The database belongs to another program');
-  rejectNewer(version);
+  rejectNewer(version, migrations.length);
   rejectChanged(db, migrations);
   const applied: string[] = [];
   while (Number(db.pragma('user_version')) < migrations.length) applyNext(db, migrations, applied);
@@ -27,20 +28,12 @@ export function requireCurrent(db: Database): void {
   const newest = embeddedMigrations().length;
   const version = Number(db.pragma('user_version'));
   if (Number(db.pragma('application_id')) !== applicationId) throw new Error('The database belongs to another program');
-  rejectNewer(version);
+  rejectNewer(version, newest);
   rejectChanged(db, embeddedMigrations());
   if (version < newest)
     throw new Error(
       `The database has schema ${version}, older than this version's ${newest}: the next start of the server brings it up to date`,
     );
-}
-
-/** Throws with a sentence when a newer program wrote a database with this `user_version`, or none did. */
-export function rejectNewer(version: number): void {
-  if (version < 0) throw new Error(`The database has schema ${version}, which no version has: it is damaged`);
-  const newest = embeddedMigrations().length;
-  if (version > newest)
-    throw new Error(`The database has schema ${version}, newer than this version's ${newest}: use a newer Tenantry`);
 }
 
 /** Throws with a sentence when a migration was applied that is not this version's: later ones would fail, or worse. */

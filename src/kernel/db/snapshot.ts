@@ -9,7 +9,7 @@ import type SQLite from 'better-sqlite3';
 import type { Addon } from '../native/native.ts';
 import { codeOf, errorOf, present } from '../present.ts';
 import { applicationId, openHandle } from './handle.ts';
-import { rejectNewer } from './migrate.ts';
+import { rejectNewer } from './schema-number.ts';
 
 /** Marks a backup ("TNRB"). */
 const backupId = 0x544e5242;
@@ -54,11 +54,11 @@ export function packBackup(copy: string, { keys, made }: Carried, addon: Addon |
   });
 }
 
-/** Makes a database of a backup and answers what it carried. Throws with a sentence when it is none, damaged or of a newer version. */
-export function unpackBackup(copy: string, addon: Addon | undefined): Carried {
+/** Makes a database of a backup and answers what it carried. Throws with a sentence when it is none, damaged or of a newer version than this schema. */
+export function unpackBackup(copy: string, newest: number, addon: Addon | undefined): Carried {
   return using(copy, addon, (handle) => {
     if (idOf(handle) !== backupId) throw new Error('The file is no backup');
-    rejectNewer(Number(handle.pragma('user_version', { simple: true })));
+    rejectNewer(Number(handle.pragma('user_version', { simple: true })), newest);
     rejectDamaged(handle, 'The backup');
     const carried = present(handle.prepare<[], Carried>('SELECT made, keys FROM tenantry_backup').get());
     // The keys shall not stay behind in the free pages of the database that they guard.

@@ -38,10 +38,10 @@ export function embeddedAddon(_name: AddonName): EmbeddedAddon | undefined {
   return undefined;
 }
 
-/** The program of the thread of src/kernel/db/checkpoint-thread.ts. */
-export function embeddedCheckpointThread(): string {
+/** The program of the thread of src/kernel/db/‹name›-thread.ts. */
+export function embeddedThread(name: 'checkpoint' | 'snapshot'): string {
   const { resolve } = createRequire(import.meta.url);
-  return `require(${JSON.stringify(resolve('tsx/cjs'))}); require(${JSON.stringify(resolve('../db/checkpoint-thread.ts'))});`;
+  return `require(${JSON.stringify(resolve('tsx/cjs'))}); require(${JSON.stringify(resolve(`../db/${name}-thread.ts`))});`;
 }
 
 /** The text of a script that pages of this program carry. */

@@ -245,6 +245,50 @@ test('a backup that is interrupted leaves nothing', async () => {
   assert.is(outcomes.size, 2, 'both were seen');
 });
 
+/** Rows whose check, of which a backup makes sure, takes many seconds. */
+const slowlyChecked = `PRAGMA ignore_check_constraints = ON; CREATE TABLE slow (n INTEGER CHECK (length(hex(zeroblob(n))) > 0));
+  INSERT INTO slow WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300) SELECT 30000000 FROM n`;
+
+test('a signal ends a backup and a restore at once, in the middle of what SQLite does, with one line', async () => {
+  await backedUp();
+  const db = new SQLite(path('data/tenantry.db'));
+  db.exec(slowlyChecked);
+  db.close();
+  const slow = changed(path('b'), (bytes) => gunzipSync(bytes));
+  const backup = new SQLite(slow);
+  backup.exec(slowlyChecked);
+  backup.close();
+  writeFileSync(path('slow'), gzipSync(readFileSync(slow)));
+  rmSync(slow);
+  const partial = (): string | undefined => readdirSync(program.folder).find((name) => name.startsWith('c.partial-'));
+  const commands: [words: string[], copy: () => string][] = [
+    [['backup', 'c'], () => path(`${partial()}/tenantry.db`)],
+    [['restore', 'slow', '--data', 'c'], () => path('c/restoring/tenantry.db')],
+  ];
+  for (const [words, copy] of commands)
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      const child = program.start(words);
+      let told = '';
+      child.stderr?.on('data', (part: Buffer) => (told += part.toString()));
+      const ended = once(child, 'close');
+      // The mark of a backup: what follows is the check.
+      const isChecked = (): boolean => existsSync(copy()) && readFileSync(copy()).toString('latin1', 68, 72) === 'TNRB';
+      for (let i = 0; i < 1000 && !isChecked(); i++) await pause(10);
+      await pause(200);
+      assert.is(child.exitCode, null, 'the check takes long');
+      const begun = performance.now();
+      child.kill(signal);
+      assert.equal([await ended, told], [[null, signal], `tenantry: stopped by ${signal}, nothing is left of it\n`]);
+      assert.ok(performance.now() - begun < 1000, `${words[0]} took ${performance.now() - begun} ms`);
+      assert.equal(partial(), undefined);
+      if (words[0] === 'restore')
+        assert.not(
+          readdirSync(path('c')).some((name) => !name.startsWith('serve.lock')),
+          'nothing but the lock',
+        );
+    }
+});
+
 test('what is no backup, or not a whole one, is not restored', async () => {
   const file = await backedUp();
   const refused = async (source: string, reason: string): Promise<void> => {

@@ -1,0 +1,47 @@
+import { Worker } from 'node:worker_threads';
+import { embeddedMigrations, embeddedThread } from '../native/embedded.ts';
+import type { Addon } from '../native/native.ts';
+import { type AddonFile, addonFile } from '../native/thread-addon.ts';
+import { present } from '../present.ts';
+import type { Carried } from './snapshot.ts';
+
+/*
+ * What snapshot.ts does, in a thread: it takes as long as the database is large, and a command that waits for it hears signals
+ * meanwhile.
+ */
+
+/** What a thread is to do. */
+export interface SnapshotOrder {
+  readonly addon: AddonFile | undefined;
+  readonly work:
+    | { readonly kind: 'take'; readonly file: string; readonly copy: string }
+    | { readonly kind: 'pack'; readonly copy: string; readonly carried: Carried }
+    | { readonly kind: 'unpack'; readonly copy: string; readonly newest: number };
+}
+
+/** Writes what a database holds at this moment into a new file. Rejects with a sentence. */
+export async function takeSnapshotInThread(file: string, copy: string, addon: Addon | undefined): Promise<void> {
+  await inThread({ kind: 'take', file, copy }, addon);
+}
+
+/** Makes a backup of a copy. Rejects with a sentence when the copy is damaged. */
+export async function packBackupInThread(copy: string, carried: Carried, addon: Addon | undefined): Promise<void> {
+  await inThread({ kind: 'pack', copy, carried }, addon);
+}
+
+/** Makes a database of a backup and answers what it carried. Rejects with a sentence when it is none, damaged or newer. */
+export async function unpackBackupInThread(copy: string, addon: Addon | undefined): Promise<Carried> {
+  return present(await inThread({ kind: 'unpack', copy, newest: embeddedMigrations().length }, addon));
+}
+
+function inThread(work: SnapshotOrder['work'], addon: Addon | undefined): Promise<Carried | undefined> {
+  const order: SnapshotOrder = { addon: addonFile(addon), work };
+  return new Promise((resolve, reject) => {
+    const thread = new Worker(embeddedThread('snapshot'), { eval: true, execArgv: [], workerData: order });
+    let done: Carried | undefined;
+    thread.on('message', (message: Carried | undefined) => (done = message));
+    thread.on('error', reject);
+    // When it has ended the handle is closed.
+    thread.on('exit', () => resolve(done));
+  });
+}
