@@ -89,6 +89,28 @@ test('a path that may hold a secret is told by its pattern, and what looks like 
   );
 });
 
+/** Creates provider settings, and waits until the log has a line about them. */
+async function linesOfSettings(fields: Record<string, unknown>, message: string): Promise<[Json, Json[]]> {
+  const serving = await program.serve(['--ephemeral', '--provider-allowed-networks', '127.0.0.0/8']);
+  const made = await fetch(`${serving.url}/api/service-settings/`, {
+    method: 'POST',
+    headers: { Authorization: `Token ${serving.told.token}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ name: 'Ocean', type: 'DigitalOcean', ...fields }),
+  });
+  const body = (await made.json()) as Json;
+  assert.is(made.status, 201, JSON.stringify(body));
+  for (let i = 0; i < 200 && !serving.errors().includes(message); i++)
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  assert.is(await serving.stop(), 0);
+  return [body, linesOf(serving).map(({ time: _, ...line }) => line)];
+}
+
+test('new settings that are simulated are a warning', async () => {
+  const msg = 'new settings are simulated: no provider is called';
+  const [{ uuid }, lines] = await linesOfSettings({ token: 'taken for real' }, msg);
+  assert.equal(lines, [{ level: 40, settings: uuid, type: 'DigitalOcean', msg }]);
+});
+
 test('every line at start is JSON, that about the initial password too', async () => {
   const serving = await program.serve(['--log-level', 'info']);
   await serving.stop();

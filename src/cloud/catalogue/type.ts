@@ -35,6 +35,8 @@ export interface ProviderType {
   /** Whether its properties are the same for all simulated settings. */
   readonly hasGlobalProperties: boolean;
   readonly isPublic: boolean;
+  /** Where the vendor serves the public; absent for backends of one's own. */
+  readonly publicUrl?: string;
   /** Option fields of the settings, besides the credentials every type has. */
   readonly options: OptionFields;
   /** Names of options that are secrets: encrypted, and shown as stars. */

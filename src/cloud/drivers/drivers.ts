@@ -1,8 +1,10 @@
 import type { App } from '../../kernel/access/app.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import type { Driver, DriverSettings } from '../catalogue/driver.ts';
+import { ProviderError } from '../catalogue/provider-error.ts';
 import { VendorHttp, vendorAddressRule } from '../catalogue/vendor-http.ts';
 import { SimulatorDriver } from '../providers/simulator/driver.ts';
+import { isSimulated } from './simulated.ts';
 
 interface Row {
   readonly id: number;
@@ -37,14 +39,13 @@ export function driverSettings({ db, secrets }: App, id: number): DriverSettings
   };
 }
 
-/** Whether settings run on the simulator (providers.md 1.2). */
-export const isSimulated = (backendUrl: string | null | undefined): boolean =>
-  backendUrl == null || /^simulator:/i.test(backendUrl);
-
-/** The driver of settings: the simulator, or the vendor's. */
+/** The driver of settings: the simulator, or the vendor's. Throws ProviderError where the simulator is not to be used. */
 export function driverOf(app: App, settings: DriverSettings): Driver {
   const type = app.catalogue.type(settings.type);
-  if (isSimulated(settings.backend_url)) return new SimulatorDriver(app, type, settings);
+  if (isSimulated(settings.backend_url)) {
+    if (!app.config.simulator_enabled) throw new ProviderError('invalid', 'Simulation is switched off.');
+    return new SimulatorDriver(app, type, settings);
+  }
   if (!type.driver) throw new Error(`There is no driver for ${type.name} backends`);
   return type.driver(settings, vendorHttp(app, settings));
 }

@@ -7,6 +7,7 @@ import { link } from '../../kernel/collection/links.ts';
 import { computedValue, optionalLink } from '../../kernel/collection/representation.ts';
 import { raw, type Sql, sql } from '../../kernel/db/sql.ts';
 import { invalid } from '../../kernel/http/error.ts';
+import { simulatedSql } from '../drivers/simulated.ts';
 import { readableServices, readableSettings } from '../services/readable.ts';
 
 /** What a provider offers: an image, a size, a region. */
@@ -57,7 +58,7 @@ export const inSameSet = (alias: string): string =>
 export const inSetOf = (condition: Sql): Sql => sql`EXISTS (
   SELECT 1 FROM service_settings st
   WHERE ${condition} AND d.kind LIKE concat(st.type, '.%')
-    AND (d.settings_id = st.id OR (d.backend = '' AND ifnull(st.backend_url, '') NOT LIKE 'http%')))`;
+    AND (d.settings_id = st.id OR (d.backend = '' AND ${raw(simulatedSql('st'))})))`;
 
 /**
  * The simulator's properties everybody reads; those of settings whoever sees these or a service on them, but what is private

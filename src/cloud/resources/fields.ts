@@ -15,6 +15,7 @@ import { properName } from '../../kernel/collection/rules.ts';
 import { text } from '../../kernel/collection/values.ts';
 import type { TypedKind } from '../catalogue/catalogue.ts';
 import { stateValue } from '../catalogue/resource-row.ts';
+import { simulatedField, simulatedSql } from '../drivers/simulated.ts';
 import { keyToInject } from '../keys/injected-key.ts';
 import { settingsStateValue } from '../services/states.ts';
 import { linkTarget } from '../services/targets.ts';
@@ -59,6 +60,7 @@ function baseFields({ kind, name, type }: TypedKind) {
   return {
     url: selfLink(kind.path, 'r.uuid'),
     uuid: uuidField(),
+    is_simulated: simulatedField(of('service_settings', simulatedSql('service_settings'))),
     name: properName(kind.examples?.name, kind.nameRules),
     description: text({ max: 500, lines: 'many' }),
     service: readOnly('field', uri, linkValue(type.prefix, of('service', 'uuid'))),

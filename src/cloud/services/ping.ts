@@ -4,8 +4,9 @@ import type { DriverSettings } from '../catalogue/driver.ts';
 import { ProviderError } from '../catalogue/provider-error.ts';
 import type { ProviderType } from '../catalogue/type.ts';
 import { driverOf } from '../drivers/drivers.ts';
-import type { SettingsValues } from './settings.ts';
+import { backendOfNew } from './backend.ts';
 import { optionNames } from './settings-fields.ts';
+import type { SettingsValues } from './settings-row.ts';
 
 const patience = 10_000;
 
@@ -25,7 +26,7 @@ export async function pingSettings(
     uuid: '0'.repeat(32),
     type: type.name,
     name: text('name') ?? '',
-    backend_url: text('backend_url'),
+    backend_url: backendOfNew(request, type.name, values.backend_url),
     username: text('username'),
     password: text('password'),
     token: text('token'),

@@ -31,6 +31,7 @@ import { boolean, shownAs, text, url } from '../../kernel/collection/values.ts';
 import { raw } from '../../kernel/db/sql.ts';
 import { memoised } from '../../kernel/memoised.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
+import { simulatedField, simulatedSql } from '../drivers/simulated.ts';
 import { typedLink } from './paths.ts';
 import { ofSettings } from './service-filters.ts';
 import { credentialFields, geolocations, hostField, optionFields, settingsCertifications } from './settings-fields.ts';
@@ -71,6 +72,7 @@ export const serviceFields = memoised((catalogue: Catalogue) => {
   return {
     url: readOnly('field', { type: 'string', format: 'uri' }, serviceLink, { label: 'URL' }),
     uuid: uuidField(),
+    is_simulated: simulatedField(`(SELECT ${simulatedSql('st')} FROM service_settings st WHERE st.id = v.settings_id)`),
     name: serviceName,
     service_type: readOnlyText(textValue(ofSettings('type'))),
     state: readOnlyText(settingsStateValue(ofSettings('state'))),

@@ -16,6 +16,7 @@ import { memoised } from '../../kernel/memoised.ts';
 import { present } from '../../kernel/present.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { ProviderType } from '../catalogue/type.ts';
+import { rejectMissingCredentials } from './backend.ts';
 import { pingSettings } from './ping.ts';
 import { visibleServices } from './readable.ts';
 import { importers, serviceManagers, serviceWriters } from './rights.ts';
@@ -23,7 +24,7 @@ import { secretChange } from './secrets.ts';
 import { type ServiceFields, serviceFields } from './service-fields.ts';
 import { filters, ofSettings, orderings } from './service-filters.ts';
 import { createLink, createService, linkToProjects, removeService, resourcesReason } from './service-lifecycle.ts';
-import { createSettings, rejectMissingCredentials } from './settings.ts';
+import { createSettings } from './settings.ts';
 import { optionFields, optionNames } from './settings-fields.ts';
 
 export interface ServiceRow extends Row {

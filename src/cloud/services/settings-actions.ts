@@ -9,7 +9,8 @@ import { raw, type Sql, sql } from '../../kernel/db/sql.ts';
 import { changed, json } from '../../kernel/http/reply.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import { settingsWriters } from './rights.ts';
-import { type SettingsRow, settings } from './settings.ts';
+import { settings } from './settings.ts';
+import type { SettingsRow } from './settings-row.ts';
 
 const updateCertifications = (catalogue: Catalogue): Endpoint =>
   action({

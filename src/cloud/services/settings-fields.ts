@@ -37,6 +37,7 @@ import type { Catalogue } from '../catalogue/catalogue.ts';
 import { simulatorOptions } from '../catalogue/options.ts';
 import { resourceLink } from '../catalogue/paths.ts';
 import type { OptionFields } from '../catalogue/type.ts';
+import { isSimulated, simulatedField, simulatedSql } from '../drivers/simulated.ts';
 import { masked } from './secrets.ts';
 import { settingsStateValue } from './states.ts';
 
@@ -101,11 +102,12 @@ const hasCredentials = (address: string): boolean => {
 const backendUrl = refine(
   nullableText({ max: 200, type: 'url', shownIf: toCredentialReaders }),
   (address: string | null, request) => {
-    const isSimulated = address === null || /^simulator:/i.test(address);
-    const isValid = address === null || (schemes.test(address) && (isSimulated || urlOf(address) !== undefined));
-    if (!isValid || (isSimulated && !request.config.simulator_enabled)) throw new FieldError([messages.url]);
+    if (address === null) return;
+    const simulated = isSimulated(address);
+    const isValid = schemes.test(address) && (simulated || urlOf(address) !== undefined);
+    if (!isValid || (simulated && !request.config.simulator_enabled)) throw new FieldError([messages.url]);
     // What stands in an address is shown, logged and told in errors.
-    if (!isSimulated && hasCredentials(address)) throw new FieldError(['Enter the credentials in their own fields.']);
+    if (!simulated && hasCredentials(address)) throw new FieldError(['Enter the credentials in their own fields.']);
   },
 );
 
@@ -200,6 +202,7 @@ export const settingsFields = memoised((catalogue: Catalogue) => {
   return {
     url: selfLink('service-settings', 'st.uuid'),
     uuid: uuidField(),
+    is_simulated: simulatedField(simulatedSql('st')),
     name: properName('Droplets of Alice'),
     type: choice({
       required: true,

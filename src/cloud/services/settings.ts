@@ -5,42 +5,23 @@ import { isStaff } from '../../kernel/access/caller.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { anyOf, right, staff, visibleTo } from '../../kernel/access/right.ts';
 import { ownsCustomer, ownsSomeCustomer } from '../../kernel/access/rights.ts';
-import { collection, type Row } from '../../kernel/collection/collection.ts';
+import { collection } from '../../kernel/collection/collection.ts';
 import { exampleLink } from '../../kernel/collection/example.ts';
-import { messages, printed, type Values } from '../../kernel/collection/field.ts';
+import { printed } from '../../kernel/collection/field.ts';
 import { exact, oneOf, partial, truth, uuidOf, within } from '../../kernel/collection/filter.ts';
-import { raw, sql, type Value } from '../../kernel/db/sql.ts';
-import { UploadedFile } from '../../kernel/http/body.ts';
-import { conflict, invalid } from '../../kernel/http/error.ts';
+import { raw, sql } from '../../kernel/db/sql.ts';
+import { invalid } from '../../kernel/http/error.ts';
 import { memoised } from '../../kernel/memoised.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
-import { isSimulated } from '../drivers/drivers.ts';
+import { isSimulated } from '../drivers/simulated.ts';
 import { queueSync } from '../jobs/jobs.ts';
+import { backendOfNew, rejectForeignSecrets, rejectMissingCredentials, rejectSwitch } from './backend.ts';
 import { visibleSettings } from './readable.ts';
 import { serviceManagers, settingsWriters } from './rights.ts';
-import { masked, secretChange } from './secrets.ts';
 import { removeSettings, resourcesReason } from './service-lifecycle.ts';
 import { optionFields, optionNames, settingsFields } from './settings-fields.ts';
+import { columnsOf, type SettingsRow, type SettingsValues } from './settings-row.ts';
 import { settingsStates } from './states.ts';
-
-export interface SettingsRow extends Row {
-  readonly name: string;
-  readonly type: string;
-  readonly state: string;
-  readonly shared: number;
-  readonly customer_id: number | null;
-  readonly backend_url: string | null;
-  readonly username: string | null;
-  readonly password: Uint8Array | null;
-  readonly token: Uint8Array | null;
-  readonly certificate: Uint8Array | null;
-  readonly certificate_name: string | null;
-  readonly domain: string | null;
-  readonly options: string;
-  readonly secret_options: Uint8Array | null;
-}
-
-export type SettingsValues = Values<ReturnType<typeof settingsFields>>;
 
 /** The right of an owner over settings of their own customer. */
 const givers = anyOf(
@@ -145,6 +126,7 @@ export function createSettings(
   const { db, app } = request;
   const uuid = newUuid(app);
   const { type } = values;
+  const backendUrl = backendOfNew(request, type, values.backend_url);
   const id = db.insert('service_settings', {
     uuid,
     type,
@@ -153,128 +135,11 @@ export function createSettings(
     customer_id: values.customer ?? null,
     by_staff: Number(request.caller.isStaff),
     created: request.now,
-    ...columnsOf(request, values, { uuid, options: '{}', secret_options: null, type }),
+    ...columnsOf(request, { ...values, backend_url: backendUrl }, { uuid, options: '{}', secret_options: null, type }),
   });
   createQuotas(request, 'settings', id, app.catalogue.type(type).quotas.settings, {}, true);
   queueSync(request, id);
+  if (isSimulated(backendUrl))
+    app.log.warn({ settings: uuid, type }, 'new settings are simulated: no provider is called');
   return id;
-}
-
-/** What of the present row a change depends on. */
-type Stored = Pick<SettingsRow, 'uuid' | 'options' | 'secret_options' | 'type'>;
-
-/** Values of a body as columns: secrets sealed, options merged. */
-function columnsOf(request: Request, values: SettingsValues, row: Stored): Record<string, Value> {
-  const { secrets } = request.app;
-  const columns: Record<string, Value> = {};
-  for (const name of ['name', 'homepage', 'terms_of_services', 'backend_url', 'username', 'domain'] as const) {
-    const value = values[name];
-    if (value !== undefined) columns[name] = value;
-  }
-  for (const name of ['password', 'token'] as const) {
-    const change = secretChange(values[name]);
-    if (change.kind === 'clear') columns[name] = null;
-    if (change.kind === 'replace') columns[name] = secrets.seal(change.value, row.uuid);
-  }
-  if (values.certificate !== undefined) {
-    const file = values.certificate instanceof UploadedFile ? values.certificate : null;
-    columns.certificate = file && secrets.seal(file.content.toString('utf8'), row.uuid);
-    columns.certificate_name = file === null ? null : file.name;
-  }
-  if (values.scope !== undefined) columns.scope_id = values.scope?.id ?? null;
-  return { ...columns, ...optionColumns(request, values, row) };
-}
-
-/** Options with those of the body laid over; null removes one. A secret one is sealed, and stars stand for it. */
-function optionColumns({ app }: Request, values: SettingsValues, row: Stored): Record<string, Value> {
-  const given: Readonly<Record<string, unknown>> = values;
-  const options: Record<string, unknown> = JSON.parse(row.options);
-  const secrets: Record<string, unknown> = row.secret_options
-    ? JSON.parse(app.secrets.open(row.secret_options, row.uuid))
-    : {};
-  const sealed = new Set(app.catalogue.type(row.type).secretOptions);
-  let hasNewSecrets = false;
-  for (const name of optionNames(app.catalogue, row.type)) {
-    const value = given[name];
-    if (value === undefined || (sealed.has(name) && value === masked)) continue;
-    if (value === null) delete options[name];
-    else options[name] = sealed.has(name) ? masked : value;
-    if (!sealed.has(name)) continue;
-    hasNewSecrets = true;
-    if (value === null) delete secrets[name];
-    else secrets[name] = value;
-  }
-  const text = JSON.stringify(options);
-  return {
-    ...(text !== row.options && { options: text }),
-    ...(hasNewSecrets && { secret_options: app.secrets.seal(JSON.stringify(secrets), row.uuid) }),
-  };
-}
-
-/** Throws 400 for credentials that a real driver needs and neither body nor row have, for a type without one, and for a simulator that is not to be used. */
-export function rejectMissingCredentials(
-  { config, app }: Request,
-  typeName: string,
-  values: SettingsValues,
-  row?: SettingsRow,
-): void {
-  const backendUrl = values.backend_url === undefined ? row?.backend_url : values.backend_url;
-  if (isSimulated(backendUrl)) {
-    if (!row && !config.simulator_enabled) throw invalid({ backend_url: [messages.url] });
-    return;
-  }
-  const type = app.catalogue.type(typeName);
-  if (!type.driver) {
-    throw invalid({
-      backend_url: [
-        `This version has no driver for ${type.name} backends. Leave backend_url empty to use the simulator.`,
-      ],
-    });
-  }
-  const kept = (name: 'password' | 'token'): boolean => {
-    const change = secretChange(values[name]);
-    return change.kind === 'replace' || (change.kind === 'keep' && row?.[name] != null);
-  };
-  const username = values.username === undefined ? row?.username : values.username;
-  const missing = type.missingCredentials({
-    username: username ?? null,
-    password: kept('password') || null,
-    token: kept('token') || null,
-  });
-  if (Object.keys(missing).length > 0) throw invalid(missing);
-}
-
-/**
- * Secrets do not follow to another origin, nor behind a certificate that somebody else vouches for: whoever changes that must
- * know them (services.md 2.5).
- */
-function rejectForeignSecrets({ app, caller }: Request, values: SettingsValues, row: SettingsRow): void {
-  const isMoved = values.backend_url !== undefined && originOf(values.backend_url) !== originOf(row.backend_url);
-  const hasOtherAnchor =
-    values.certificate instanceof UploadedFile || (values.certificate === null && row.certificate !== null);
-  if (!isMoved && !(hasOtherAnchor && !caller.isStaff)) return;
-  const given: Readonly<Record<string, unknown>> = values;
-  const options: Readonly<Record<string, unknown>> = JSON.parse(row.options);
-  const stored = [
-    ...(['password', 'token', 'certificate'] as const).filter((name) => row[name] !== null),
-    ...(app.catalogue.type(row.type).secretOptions ?? []).filter((name) => options[name] !== undefined),
-  ];
-  const names = stored.filter((name) => {
-    const value = given[name];
-    return typeof value === 'string' ? secretChange(value).kind !== 'replace' : value === undefined;
-  });
-  if (names.length === 0) return;
-  throw invalid(
-    Object.fromEntries(names.map((name) => [name, ['Credentials must be given again when the backend changes.']])),
-  );
-}
-
-const originOf = (url: string | null): string => (url === null || isSimulated(url) ? '' : new URL(url).origin);
-
-/** Resources of the simulator are not the provider's, nor the other way round. */
-function rejectSwitch({ db }: Request, values: SettingsValues, row: SettingsRow): void {
-  if (values.backend_url === undefined || isSimulated(values.backend_url) === isSimulated(row.backend_url)) return;
-  if (db.value(sql`SELECT 1 FROM resource WHERE settings_id = ${row.id}`) !== undefined) {
-    throw conflict('Backend of service settings with existing resources cannot be changed.');
-  }
 }

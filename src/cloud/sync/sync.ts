@@ -2,13 +2,13 @@ import { closeAlert, raiseAlert } from '../../activity/alerts/alert-store.ts';
 import { changeQuota, quotaOf } from '../../activity/quotas/usage.ts';
 import { type Context, newUuid } from '../../kernel/access/app.ts';
 import type { Database } from '../../kernel/db/database.ts';
-import { any, type Sql, sql } from '../../kernel/db/sql.ts';
+import { any, raw, type Sql, sql } from '../../kernel/db/sql.ts';
 import { memoised } from '../../kernel/memoised.ts';
 import type { StoredInstants } from '../../kernel/stored-instants.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { BackendObject, Inventory, PlainValues } from '../catalogue/driver.ts';
 import type { ResourceRow } from '../catalogue/resource-row.ts';
-import { isSimulated } from '../drivers/drivers.ts';
+import { isSimulated, simulatedSql } from '../drivers/simulated.ts';
 import { queueSync } from '../jobs/jobs.ts';
 import { missingAtBackend } from '../jobs/operation.ts';
 import { importParts } from '../resources/discovery.ts';
@@ -36,11 +36,18 @@ const settingsOf = ({ app }: Context, id: number): SettingsState | undefined =>
 
 export const syncInstants: StoredInstants = { table: 'service_settings', column: 'synced', ahead: 0 };
 
-/** Queues settings whose time has come, and those that were written by an import (services.md 2.3). */
+/**
+ * Queues settings whose time has come, those that were written by an import, and simulated ones that were in order before
+ * the simulator was switched off (services.md 2.3).
+ */
 export function scheduleSyncs(context: Context): void {
   const { config, db } = context.app;
-  const due = db.values<number>(sql`SELECT id FROM service_settings WHERE state = 'New'
-    OR (state IN ('In Sync', 'Erred') AND ifnull(synced, created) <= ${context.now - config.settings_sync_interval}) LIMIT 200`);
+  const due = db.values<number>(sql`
+    SELECT id FROM service_settings st
+    WHERE state = 'New'
+      OR (state IN ('In Sync', 'Erred') AND ifnull(synced, created) <= ${context.now - config.settings_sync_interval})
+      OR (state = 'In Sync' AND ${raw(config.simulator_enabled ? 'FALSE' : simulatedSql('st'))})
+    LIMIT 200`);
   for (const id of due) {
     db.run(
       sql`UPDATE service_settings SET state = iif(state = 'New', 'Creation Scheduled', 'Sync Scheduled') WHERE id = ${id}`,
@@ -187,8 +194,8 @@ function replaceProperties(context: Context, settings: SettingsState, sets: Inve
 /** Options of the settings that use a set: these alone, or all of the simulator. */
 const optionsOfUsers = (db: Database, { id, type }: SettingsState, backend: string | null): PlainValues[] =>
   db
-    .values<string>(sql`SELECT options FROM service_settings
-    WHERE type = ${type} AND iif(${backend} IS NULL, id = ${id}, ifnull(backend_url, '') NOT LIKE 'http%')`)
+    .values<string>(sql`SELECT options FROM service_settings st
+    WHERE type = ${type} AND iif(${backend} IS NULL, id = ${id}, ${raw(simulatedSql('st'))})`)
     .map((options) => JSON.parse(options));
 
 function replaceInventory({ app: { db } }: Context, settings: SettingsState, objects: readonly BackendObject[]): void {

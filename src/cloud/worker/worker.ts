@@ -128,7 +128,8 @@ export class ProviderWorker {
     const settings = driverSettings(this.app, job.settings_id);
     if (!settings) return;
     const handler = handlerOf(job);
-    const store = await handler.call(this.app, job, driverOf(this.app, settings)).catch((error: unknown) => {
+    const call = async (): Promise<Store | undefined> => handler.call(this.app, job, driverOf(this.app, settings));
+    const store = await call().catch((error: unknown) => {
       if (!(error instanceof ProviderError)) throw error;
       return this.#afterFailure(job, handler, error);
     });

@@ -186,7 +186,7 @@ export const settings = {
     false,
     'Shows the user and password of private clouds to those who may change them.',
   ),
-  simulator_enabled: flag(true, 'Settings without a backend_url run on the built-in simulator.'),
+  simulator_enabled: flag(true, 'Settings without a backend_url are simulated; off: they are at the public vendor.'),
   provider_allowed_networks: networks('Networks that providers may be called in although they are refused otherwise.'),
   settings_sync_interval: duration<number>(30 * minute, 'Time between two synchronisations with a provider.'),
   job_tick: duration<number>(second, 'Period of the worker that runs provider operations.'),

@@ -31,6 +31,7 @@ test('a virtual machine reads in the order of the tables, in details with its re
   const listed = {
     url: `${fixture.url}${list}${uuid}/`,
     uuid,
+    is_simulated: true,
     name: 'web-1',
     description: 'Front',
     service: cloud.service.url,

@@ -35,6 +35,7 @@ test('a service reads in the order of the table', async () => {
   const expected = {
     url: service.url,
     uuid: service.uuid,
+    is_simulated: true,
     name: 'Cloud',
     service_type: 'DigitalOcean',
     state: 'In Sync',

@@ -13,6 +13,7 @@ export const amazon: ProviderType = {
   prefix: 'aws',
   hasGlobalProperties: true,
   isPublic: true,
+  publicUrl: 'https://ec2.amazonaws.com',
   options: { images_regex: pattern('Only images whose name matches are kept.') },
   /** The access key id, and the secret key. */
   missingCredentials: ({ token, username }) => ({

@@ -10,6 +10,7 @@ export const digitalOcean: ProviderType = {
   prefix: 'digitalocean',
   hasGlobalProperties: true,
   isPublic: true,
+  publicUrl: 'https://api.digitalocean.com/v2',
   options: {},
   missingCredentials: ({ token }) => (token ? {} : { token: ['This field is required.'] }),
   quotas: { service: { droplet_count: 50 }, link: ['ram', 'storage', 'vcpu'], settings: [] },

@@ -9,6 +9,7 @@ export const gitlab: ProviderType = {
   prefix: 'gitlab',
   hasGlobalProperties: false,
   isPublic: false,
+  publicUrl: 'https://gitlab.com',
   options: {},
   missingCredentials: ({ password, token, username }) =>
     token || (username && password)

@@ -1,0 +1,85 @@
+import type { Request } from '../../kernel/access/request.ts';
+import { messages } from '../../kernel/collection/field.ts';
+import { sql } from '../../kernel/db/sql.ts';
+import { UploadedFile } from '../../kernel/http/body.ts';
+import { conflict, invalid } from '../../kernel/http/error.ts';
+import { isSimulated } from '../drivers/simulated.ts';
+import { secretChange } from './secrets.ts';
+import type { SettingsRow, SettingsValues } from './settings-row.ts';
+
+/* The backend of provider accounts: which one it is, and what must be given for it (services.md 2.2, 2.5). */
+
+/**
+ * Where new settings of a type have their backend: as said, or null for the simulator. Where that is switched off, a public
+ * vendor is meant.
+ */
+export const backendOfNew = ({ app, config }: Request, type: string, given: string | null | undefined): string | null =>
+  given ?? (config.simulator_enabled ? null : (app.catalogue.type(type).publicUrl ?? null));
+
+/** Throws 400 for credentials that a real driver needs and neither body nor row have, for a type without one, and for a simulator that is not to be used. */
+export function rejectMissingCredentials(
+  request: Request,
+  typeName: string,
+  values: SettingsValues,
+  row?: SettingsRow,
+): void {
+  const { app, config } = request;
+  const given = values.backend_url;
+  const backendUrl = row ? (given === undefined ? row.backend_url : given) : backendOfNew(request, typeName, given);
+  if (isSimulated(backendUrl)) {
+    // Simulated settings from before are kept, but none are made.
+    if (!config.simulator_enabled && !(row && given === undefined)) throw invalid({ backend_url: [messages.url] });
+    return;
+  }
+  const type = app.catalogue.type(typeName);
+  if (!type.driver) {
+    const advice = config.simulator_enabled ? ' Leave backend_url empty to use the simulator.' : '';
+    throw invalid({ backend_url: [`This version has no driver for ${type.name} backends.${advice}`] });
+  }
+  const kept = (name: 'password' | 'token'): boolean => {
+    const change = secretChange(values[name]);
+    return change.kind === 'replace' || (change.kind === 'keep' && row?.[name] != null);
+  };
+  const username = values.username === undefined ? row?.username : values.username;
+  const missing = type.missingCredentials({
+    username: username ?? null,
+    password: kept('password') || null,
+    token: kept('token') || null,
+  });
+  if (Object.keys(missing).length > 0) throw invalid(missing);
+}
+
+/**
+ * Secrets do not follow to another origin, nor behind a certificate that somebody else vouches for: whoever changes that must
+ * know them (services.md 2.5).
+ */
+export function rejectForeignSecrets({ app, caller }: Request, values: SettingsValues, row: SettingsRow): void {
+  const isMoved = values.backend_url !== undefined && originOf(values.backend_url) !== originOf(row.backend_url);
+  const hasOtherAnchor =
+    values.certificate instanceof UploadedFile || (values.certificate === null && row.certificate !== null);
+  if (!isMoved && !(hasOtherAnchor && !caller.isStaff)) return;
+  const given: Readonly<Record<string, unknown>> = values;
+  const options: Readonly<Record<string, unknown>> = JSON.parse(row.options);
+  const stored = [
+    ...(['password', 'token', 'certificate'] as const).filter((name) => row[name] !== null),
+    ...(app.catalogue.type(row.type).secretOptions ?? []).filter((name) => options[name] !== undefined),
+  ];
+  const names = stored.filter((name) => {
+    const value = given[name];
+    return typeof value === 'string' ? secretChange(value).kind !== 'replace' : value === undefined;
+  });
+  if (names.length === 0) return;
+  throw invalid(
+    Object.fromEntries(names.map((name) => [name, ['Credentials must be given again when the backend changes.']])),
+  );
+}
+
+const originOf = (url: string | null): string => (url === null || isSimulated(url) ? '' : new URL(url).origin);
+
+/** Resources of the simulator are not the provider's, nor the other way round. */
+export function rejectSwitch({ db }: Request, values: SettingsValues, row: SettingsRow): void {
+  if (values.backend_url === undefined || isSimulated(values.backend_url) === isSimulated(row.backend_url)) return;
+  if (db.value(sql`SELECT 1 FROM resource WHERE settings_id = ${row.id}`) !== undefined) {
+    throw conflict('Backend of service settings with existing resources cannot be changed.');
+  }
+}

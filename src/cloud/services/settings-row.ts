@@ -1,0 +1,81 @@
+import type { Request } from '../../kernel/access/request.ts';
+import type { Row } from '../../kernel/collection/collection.ts';
+import type { Values } from '../../kernel/collection/field.ts';
+import type { Value } from '../../kernel/db/sql.ts';
+import { UploadedFile } from '../../kernel/http/body.ts';
+import { masked, secretChange } from './secrets.ts';
+import { optionNames, type settingsFields } from './settings-fields.ts';
+
+/* How provider accounts are stored. */
+
+/** Service settings, as they are stored; secrets are sealed. */
+export interface SettingsRow extends Row {
+  readonly name: string;
+  readonly type: string;
+  readonly state: string;
+  readonly shared: number;
+  readonly customer_id: number | null;
+  readonly backend_url: string | null;
+  readonly username: string | null;
+  readonly password: Uint8Array | null;
+  readonly token: Uint8Array | null;
+  readonly certificate: Uint8Array | null;
+  readonly certificate_name: string | null;
+  readonly domain: string | null;
+  readonly options: string;
+  readonly secret_options: Uint8Array | null;
+}
+
+/** What a body says of settings. */
+export type SettingsValues = Values<ReturnType<typeof settingsFields>>;
+
+/** What of the present row a change depends on. */
+type Stored = Pick<SettingsRow, 'uuid' | 'options' | 'secret_options' | 'type'>;
+
+/** Values of a body as columns: secrets sealed, options merged. */
+export function columnsOf(request: Request, values: SettingsValues, row: Stored): Record<string, Value> {
+  const { secrets } = request.app;
+  const columns: Record<string, Value> = {};
+  for (const name of ['name', 'homepage', 'terms_of_services', 'backend_url', 'username', 'domain'] as const) {
+    const value = values[name];
+    if (value !== undefined) columns[name] = value;
+  }
+  for (const name of ['password', 'token'] as const) {
+    const change = secretChange(values[name]);
+    if (change.kind === 'clear') columns[name] = null;
+    if (change.kind === 'replace') columns[name] = secrets.seal(change.value, row.uuid);
+  }
+  if (values.certificate !== undefined) {
+    const file = values.certificate instanceof UploadedFile ? values.certificate : null;
+    columns.certificate = file && secrets.seal(file.content.toString('utf8'), row.uuid);
+    columns.certificate_name = file === null ? null : file.name;
+  }
+  if (values.scope !== undefined) columns.scope_id = values.scope?.id ?? null;
+  return { ...columns, ...optionColumns(request, values, row) };
+}
+
+/** Options with those of the body laid over; null removes one. A secret one is sealed, and stars stand for it. */
+function optionColumns({ app }: Request, values: SettingsValues, row: Stored): Record<string, Value> {
+  const given: Readonly<Record<string, unknown>> = values;
+  const options: Record<string, unknown> = JSON.parse(row.options);
+  const secrets: Record<string, unknown> = row.secret_options
+    ? JSON.parse(app.secrets.open(row.secret_options, row.uuid))
+    : {};
+  const sealed = new Set(app.catalogue.type(row.type).secretOptions);
+  let hasNewSecrets = false;
+  for (const name of optionNames(app.catalogue, row.type)) {
+    const value = given[name];
+    if (value === undefined || (sealed.has(name) && value === masked)) continue;
+    if (value === null) delete options[name];
+    else options[name] = sealed.has(name) ? masked : value;
+    if (!sealed.has(name)) continue;
+    hasNewSecrets = true;
+    if (value === null) delete secrets[name];
+    else secrets[name] = value;
+  }
+  const text = JSON.stringify(options);
+  return {
+    ...(text !== row.options && { options: text }),
+    ...(hasNewSecrets && { secret_options: app.secrets.seal(JSON.stringify(secrets), row.uuid) }),
+  };
+}
