@@ -91,7 +91,7 @@ test('a path that may hold a secret is told by its pattern, and what looks like 
 
 /** Creates provider settings, and waits until the log has a line about them. */
 async function linesOfSettings(fields: Record<string, unknown>, message: string): Promise<[Json, Json[]]> {
-  const serving = await program.serve(['--ephemeral', '--provider-allowed-networks', '127.0.0.0/8']);
+  const serving = await program.serve(['--ephemeral']);
   const made = await fetch(`${serving.url}/api/service-settings/`, {
     method: 'POST',
     headers: { Authorization: `Token ${serving.told.token}`, 'Content-Type': 'application/json' },
@@ -109,6 +109,18 @@ test('new settings that are simulated are a warning', async () => {
   const msg = 'new settings are simulated: no provider is called';
   const [{ uuid }, lines] = await linesOfSettings({ token: 'taken for real' }, msg);
   assert.equal(lines, [{ level: 40, settings: uuid, type: 'DigitalOcean', msg }]);
+});
+
+test('a failed synchronisation is a warning, which names the setting that would allow a refused address', async () => {
+  const msg = 'synchronisation failed';
+  const fields = { token: 'secret token', backend_url: 'http://127.0.0.1:9/v2' };
+  const [{ uuid }, lines] = await linesOfSettings(fields, msg);
+  const reason = 'Destination address is not allowed by provider_allowed_networks';
+  assert.equal(
+    lines.filter((line) => line.msg === msg),
+    [{ level: 40, settings: uuid, type: 'DigitalOcean', name: 'Ocean', reason, msg }],
+  );
+  assert.not.match(JSON.stringify(lines), /secret token/);
 });
 
 test('every line at start is JSON, that about the initial password too', async () => {

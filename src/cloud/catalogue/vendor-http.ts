@@ -188,7 +188,9 @@ function retryAfter(headers: IncomingHttpHeaders): number | undefined {
   return Number.isNaN(until - now) ? undefined : Math.max(0, until - now);
 }
 
-const refusedAddress = (): ProviderError => new ProviderError('invalid', 'Destination address is not allowed');
+/** The operator reads it, who may allow the address. */
+const refusedAddress = (): ProviderError =>
+  new ProviderError('invalid', 'Destination address is not allowed by provider_allowed_networks');
 
 /** Networks of the operator's own that settings of staff may name. */
 const privateNetworks = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'];

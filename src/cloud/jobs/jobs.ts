@@ -65,33 +65,6 @@ export const jobContext = (app: App, { actor }: Pick<Job, 'actor'>): Context => 
   actor: actor === null ? null : JSON.parse(actor),
 });
 
-/** Queues a synchronisation of settings, unless one is queued already. */
-export function queueSync(context: Context, settings: number): void {
-  const { db } = context.app;
-  if (db.value(sql`SELECT 1 FROM job WHERE settings_id = ${settings} AND operation = 'sync'`) === undefined) {
-    queueJob(context, { settings, operation: 'sync' });
-  }
-}
-
-/** What a running synchronisation is told of objects that were deleted while it lists them. */
-interface SyncMemo {
-  /** `<Type>.<Kind> <id at the provider>` */
-  readonly gone?: readonly string[];
-}
-
-/** Tells the synchronisation of settings, where one is under way, that an object is gone: its listing may hold it yet. */
-export const noteGone = (db: Database, settings: number, object: string): void =>
-  void db.run(sql`
-    UPDATE job
-    SET memo = json_insert(json_insert(memo, '$.gone', json('[]')), '$.gone[#]', ${object})
-    WHERE settings_id = ${settings} AND operation = 'sync' AND started IS NOT NULL`);
-
-/** The objects that were deleted since a synchronisation was first begun. */
-export function goneSince(db: Database, job: Job): readonly string[] {
-  const { gone = [] }: SyncMemo = JSON.parse(db.value<string>(sql`SELECT memo FROM job WHERE id = ${job.id}`) ?? '{}');
-  return gone;
-}
-
 /** Puts a job off: to its next look at the provider, or to a repetition of a failed call. */
 export function postpone(app: App, job: Job, due: number, change: { memo?: PlainValues; retries: number }): void {
   app.db.update('job', job.id, {

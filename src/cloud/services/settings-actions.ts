@@ -5,9 +5,11 @@ import { type Right, right } from '../../kernel/access/right.ts';
 import { customersWithRole } from '../../kernel/access/visibility.ts';
 import { action } from '../../kernel/collection/action.ts';
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
+import { objectShape } from '../../kernel/collection/field.ts';
 import { raw, type Sql, sql } from '../../kernel/db/sql.ts';
 import { changed, json } from '../../kernel/http/reply.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
+import { requestSync } from '../jobs/sync-jobs.ts';
 import { settingsWriters } from './rights.ts';
 import { settings } from './settings.ts';
 import type { SettingsRow } from './settings-row.ts';
@@ -104,8 +106,27 @@ const stats = (catalogue: Catalogue): Endpoint => ({
   },
 });
 
+const restingStates = ['In Sync', 'Erred'];
+const pulled = { status: 'Pull has been scheduled.' };
+
+const pull = (catalogue: Catalogue): Endpoint =>
+  action({
+    on: settings(catalogue),
+    name: 'pull',
+    summary: 'Synchronises service settings with their provider.',
+    right: settingsWriters,
+    refusalReason: (_, { state }) =>
+      restingStates.includes(state) ? undefined : `Valid states for operation: ${restingStates.join(', ')}.`,
+    output: { status: 202, shape: objectShape({ status: { type: 'string', examples: [pulled.status] } }) },
+    run: (request, row) => {
+      requestSync(request, row.id);
+      return json(pulled, 202);
+    },
+  }).endpoint;
+
 /** The action paths of settings. */
 export const settingsActions = (catalogue: Catalogue): readonly Endpoint[] => [
   updateCertifications(catalogue),
+  pull(catalogue),
   stats(catalogue),
 ];

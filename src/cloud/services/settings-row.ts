@@ -1,8 +1,10 @@
+import type { App } from '../../kernel/access/app.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import type { Row } from '../../kernel/collection/collection.ts';
 import type { Values } from '../../kernel/collection/field.ts';
 import type { Value } from '../../kernel/db/sql.ts';
 import { UploadedFile } from '../../kernel/http/body.ts';
+import { simulatorOptions } from '../catalogue/options.ts';
 import { masked, secretChange } from './secrets.ts';
 import { optionNames, type settingsFields } from './settings-fields.ts';
 
@@ -78,4 +80,28 @@ function optionColumns({ app }: Request, values: SettingsValues, row: Stored): R
     ...(text !== row.options && { options: text }),
     ...(hasNewSecrets && { secret_options: app.secrets.seal(JSON.stringify(secrets), row.uuid) }),
   };
+}
+
+/**
+ * Whether what is to be stored changes how the provider is called: the address, a credential, an option. Options of the
+ * simulator count from its next operation on, so that only those that may mend a failure are tried at once.
+ */
+export function isOtherAccount({ secrets }: App, row: SettingsRow, columns: Readonly<Record<string, Value>>): boolean {
+  const opened = (sealed: Value | undefined): string | null =>
+    sealed instanceof Uint8Array ? secrets.open(sealed, row.uuid) : null;
+  const isChanged = (name: string): boolean => name in columns;
+  if ((['backend_url', 'username', 'domain'] as const).some((name) => isChanged(name) && columns[name] !== row[name]))
+    return true;
+  if (
+    (['password', 'token', 'certificate', 'secret_options'] as const).some(
+      (name) => isChanged(name) && opened(columns[name]) !== opened(row[name]),
+    )
+  )
+    return true;
+  if (typeof columns.options !== 'string') return false;
+  const before: Readonly<Record<string, unknown>> = JSON.parse(row.options);
+  const after: Readonly<Record<string, unknown>> = JSON.parse(columns.options);
+  return Object.keys({ ...before, ...after }).some(
+    (name) => before[name] !== after[name] && (row.state === 'Erred' || !(name in simulatorOptions)),
+  );
 }

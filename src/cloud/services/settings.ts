@@ -14,13 +14,13 @@ import { invalid } from '../../kernel/http/error.ts';
 import { memoised } from '../../kernel/memoised.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import { isSimulated } from '../drivers/simulated.ts';
-import { queueSync } from '../jobs/jobs.ts';
+import { queueSync, requestSync } from '../jobs/sync-jobs.ts';
 import { backendOfNew, rejectForeignSecrets, rejectMissingCredentials, rejectSwitch } from './backend.ts';
 import { visibleSettings } from './readable.ts';
 import { serviceManagers, settingsWriters } from './rights.ts';
 import { removeSettings, resourcesReason } from './service-lifecycle.ts';
 import { optionFields, optionNames, settingsFields } from './settings-fields.ts';
-import { columnsOf, type SettingsRow, type SettingsValues } from './settings-row.ts';
+import { columnsOf, isOtherAccount, type SettingsRow, type SettingsValues } from './settings-row.ts';
 import { settingsStates } from './states.ts';
 
 /** The right of an owner over settings of their own customer. */
@@ -101,8 +101,9 @@ export const settings = memoised((catalogue: Catalogue) =>
       },
       run: (request, row, values) => {
         const columns = columnsOf(request, values, row);
-        if (Object.keys(columns).length > 0)
-          request.db.update('service_settings', row.id, { ...columns, by_staff: Number(request.caller.isStaff) });
+        if (Object.keys(columns).length === 0) return;
+        request.db.update('service_settings', row.id, { ...columns, by_staff: Number(request.caller.isStaff) });
+        if (isOtherAccount(request.app, row, columns)) requestSync(request, row.id);
       },
     },
     delete: {

@@ -1,6 +1,8 @@
+import type { Context } from '../../kernel/access/app.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import type { JobHandler } from '../jobs/job-handler.ts';
-import { goneSince, removeJob } from '../jobs/jobs.ts';
+import { type Job, removeJob } from '../jobs/jobs.ts';
+import { goneSince, mustRepeat, requestSync } from '../jobs/sync-jobs.ts';
 import { failSync, finishSync, startSync } from './sync.ts';
 
 /** A synchronisation of settings with their provider. */
@@ -18,11 +20,19 @@ export const syncHandler: JobHandler = {
     const inventory = await driver.sync();
     return (context) => {
       finishSync(context, job.settings_id, inventory, { revisions, gone: new Set(goneSince(context.app.db, job)) });
-      removeJob(context.app.db, job.id);
+      end(context, job);
     };
   },
   fail: (context, job, text) => {
     failSync(context, job.settings_id, text);
-    removeJob(context.app.db, job.id);
+    end(context, job);
   },
 };
+
+/** Removes the job; where the settings have changed since it began, another one follows. */
+function end(context: Context, job: Job): void {
+  const { db } = context.app;
+  const isRepeated = mustRepeat(db, job);
+  removeJob(db, job.id);
+  if (isRepeated) requestSync(context, job.settings_id);
+}

@@ -9,8 +9,8 @@ import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { BackendObject, Inventory, PlainValues } from '../catalogue/driver.ts';
 import type { ResourceRow } from '../catalogue/resource-row.ts';
 import { isSimulated, simulatedSql } from '../drivers/simulated.ts';
-import { queueSync } from '../jobs/jobs.ts';
 import { missingAtBackend } from '../jobs/operation.ts';
+import { queueSync } from '../jobs/sync-jobs.ts';
 import { importParts } from '../resources/discovery.ts';
 import { failureOfState } from '../resources/operations.ts';
 import { detailsOf } from '../resources/resource.ts';
@@ -21,7 +21,9 @@ import { connectCustomers } from '../services/service-lifecycle.ts';
 
 interface SettingsState {
   readonly id: number;
+  readonly uuid: string;
   readonly type: string;
+  readonly name: string;
   readonly state: string;
   /** Why the last synchronisation failed; empty when it did not. */
   readonly error_message: string;
@@ -31,7 +33,7 @@ interface SettingsState {
 
 const settingsOf = ({ app }: Context, id: number): SettingsState | undefined =>
   app.db.get<SettingsState>(
-    sql`SELECT id, type, state, error_message, shared, backend_url FROM service_settings WHERE id = ${id}`,
+    sql`SELECT id, uuid, type, name, state, error_message, shared, backend_url FROM service_settings WHERE id = ${id}`,
   );
 
 export const syncInstants: StoredInstants = { table: 'service_settings', column: 'synced', ahead: 0 };
@@ -97,7 +99,10 @@ export function finishSync(context: Context, id: number, inventory: Inventory, {
 export function failSync(context: Context, id: number, text: string): void {
   const settings = settingsOf(context, id);
   if (!settings) return;
-  context.app.db.update('service_settings', id, { state: 'Erred', error_message: text, synced: context.now });
+  const { db, log } = context.app;
+  db.update('service_settings', id, { state: 'Erred', error_message: text, synced: context.now });
+  const { name, type, uuid } = settings;
+  log.warn({ settings: uuid, type, name, reason: text }, 'synchronisation failed');
   evaluateServices(context, settings, false);
 }
 

@@ -188,7 +188,7 @@ test('a client makes one call at a time', async () => {
 
 test('addresses of the machine and its network are refused, by number and by name', async () => {
   const rule = vendorAddressRule([], false);
-  const refused = ['invalid', 'Destination address is not allowed'];
+  const refused = ['invalid', 'Destination address is not allowed by provider_allowed_networks'];
   for (const url of [
     'http://127.0.0.1/',
     'http://localhost/',

@@ -138,22 +138,4 @@ test('a job whose lease is older than ten minutes is taken over, so that no stat
   assert.equal(await state(settings), ['In Sync']);
 });
 
-test('PUT and PATCH change neither state nor ask the provider; new options count from the next call', async () => {
-  const settings = await make();
-  await work(fixture);
-  await setOptions(fixture, settings, { simulator_failures: 'ping' });
-  await work(fixture);
-  assert.equal(await state(settings), ['In Sync']);
-  fixture.clock.advance(30 * 60);
-  await work(fixture);
-  assert.equal(await state(settings), ['Erred', 'Simulated failure of ping']);
-});
-
-test('a change of credentials alone does not queue a synchronisation', async () => {
-  const settings = await make();
-  await work(fixture);
-  await fixture.staff.patch(settings.url, { token: 'new' });
-  assert.is(fixture.server.app.db.value(sql`SELECT count(*) FROM job`), 0);
-});
-
 test.run();

@@ -89,7 +89,7 @@ test('a backend on an address of the machine is refused unless it is in provider
   const strict = await Account.open({ isConnected: false, provider_allowed_networks: [] });
   const fields = { name: 'DO', customer: strict.customer.url, backend_url: strict.vendor.url, token: 'full-access' };
   assert.equal((await strict.fixture.staff.post('/api/digitalocean/', fields)).body, {
-    non_field_errors: ['Wrong settings: Destination address is not allowed.'],
+    non_field_errors: ['Wrong settings: Destination address is not allowed by provider_allowed_networks.'],
   });
   assert.equal(strict.vendor.take(), []);
   await strict.close();

@@ -1,0 +1,54 @@
+import type { Context } from '../../kernel/access/app.ts';
+import type { Database } from '../../kernel/db/database.ts';
+import { sql } from '../../kernel/db/sql.ts';
+import { type Job, queueJob } from './jobs.ts';
+
+/* Jobs that synchronise settings with their provider: settings have one at most, which waits or is under way. */
+
+/** What a synchronisation under way is told. */
+interface SyncMemo {
+  /** Objects that were deleted while it lists them: `<Type>.<Kind> <id at the provider>`. */
+  readonly gone?: readonly string[];
+  /** Whether another one follows, since the settings have changed. */
+  readonly again?: boolean;
+}
+
+const memoOf = (db: Database, { id }: Job): SyncMemo =>
+  JSON.parse(db.value<string>(sql`SELECT memo FROM job WHERE id = ${id}`) ?? '{}');
+
+/** Queues a synchronisation of settings, unless there is one. */
+export function queueSync(context: Context, settings: number): void {
+  const { db } = context.app;
+  if (db.value(sql`SELECT 1 FROM job WHERE settings_id = ${settings} AND operation = 'sync'`) === undefined) {
+    queueJob(context, { settings, operation: 'sync' });
+  }
+}
+
+/**
+ * Has settings synchronised with what they hold now: at once when they rest, by the job that waits, or after the one that is
+ * under way and may have begun with other values (services.md 2.3).
+ */
+export function requestSync(context: Context, settings: number): void {
+  const { db } = context.app;
+  const { changes } = db.run(sql`
+    UPDATE service_settings SET state = 'Sync Scheduled'
+    WHERE id = ${settings} AND state IN ('In Sync', 'Erred')`);
+  if (changes > 0) queueSync(context, settings);
+  else
+    db.run(sql`
+      UPDATE job SET memo = json_set(memo, '$.again', json('true'))
+      WHERE settings_id = ${settings} AND operation = 'sync' AND started IS NOT NULL`);
+}
+
+/** Whether settings have changed since a synchronisation of them was begun. */
+export const mustRepeat = (db: Database, job: Job): boolean => memoOf(db, job).again ?? false;
+
+/** Tells the synchronisation of settings, where one is under way, that an object is gone: its listing may hold it yet. */
+export const noteGone = (db: Database, settings: number, object: string): void =>
+  void db.run(sql`
+    UPDATE job
+    SET memo = json_insert(json_insert(memo, '$.gone', json('[]')), '$.gone[#]', ${object})
+    WHERE settings_id = ${settings} AND operation = 'sync' AND started IS NOT NULL`);
+
+/** The objects that were deleted since a synchronisation was first begun. */
+export const goneSince = (db: Database, job: Job): readonly string[] => memoOf(db, job).gone ?? [];
