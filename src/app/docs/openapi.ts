@@ -8,7 +8,7 @@ import { present } from '../../kernel/present.ts';
 import { version } from '../../kernel/version.ts';
 import { operationIds } from './operation-ids.ts';
 import { isConditional, refusalComponents, refusalSchemas, refusalsOf } from './refusals.ts';
-import { bodyExample, bodyShape, Schemas } from './schemas.ts';
+import { bareListShape, bodyExample, bodyShape, Schemas } from './schemas.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -152,12 +152,13 @@ const bodyTypes = ['application/json', 'application/x-www-form-urlencoded', 'mul
 function requestBody(input: BodySpec, schemas: Schemas): Json {
   const shape = bodyShape(input);
   const schema = schemas.refer(shape);
+  const list = bareListShape(input);
   const [first, ...others] = input.types ?? bodyTypes;
   return {
     ...(shape.required !== undefined && { required: true }),
     content: {
       [present(first)]: {
-        schema,
+        schema: list ? { oneOf: [schema, schemas.refer(list)] } : schema,
         ...(first === bodyTypes[0] && { examples: { example: { value: bodyExample(input) } } }),
       },
       ...Object.fromEntries(others.map((type) => [type, { schema }])),

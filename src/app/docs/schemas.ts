@@ -5,7 +5,7 @@ import { exampleLink, exampleOf } from '../../kernel/collection/example.ts';
 import type { Input, WritableField } from '../../kernel/collection/field.ts';
 import type { JsonSchema } from '../../kernel/collection/json-schema.ts';
 import { orNullShape } from '../../kernel/collection/representation.ts';
-import { isDemanded, type Purpose } from '../../kernel/collection/validate.ts';
+import { bareField, isDemanded, type Purpose } from '../../kernel/collection/validate.ts';
 
 /** The schemas of a document: each with a title stands once among its components, and everything else refers to it. */
 export class Schemas {
@@ -54,6 +54,12 @@ export function bodyShape({ fields, purpose, title }: BodySpec): JsonSchema {
     properties: Object.fromEntries(accepted.map(([name, field]) => [name, inputShape(field)])),
     ...(required.length > 0 && { required }),
   };
+}
+
+/** The schema of the list that a body may be in the place of an object; undefined where it may not. */
+export function bareListShape({ fields }: BodySpec): JsonSchema | undefined {
+  const [, field] = bareField(fields) ?? [];
+  return field?.input && inputShape({ ...field, input: field.input });
 }
 
 /** A valid body: the one that is declared, or what is required with the examples of its fields. */

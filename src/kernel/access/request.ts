@@ -80,9 +80,9 @@ export class Request implements RequestContext {
     if (etag === undefined || !matches(wanted, etag)) throw changedMeanwhile();
   }
 
-  /** The members of the body. Throws 413, 415, 400. */
-  body(): Body {
-    return this.incoming.body();
+  /** The members of the body; a list counts as the member that `listMember` names, if it names one. Throws 413, 415, 400. */
+  body(listMember?: () => string | undefined): Body {
+    return this.incoming.body(listMember);
   }
 }
 

@@ -44,6 +44,8 @@ export interface Input<T, Required extends boolean = boolean> {
   readonly required: Required;
   /** Whether PUT does without it. */
   readonly isKept?: boolean;
+  /** Whether a body may be this list alone, for bodies that have no other field. */
+  readonly mayBeBare?: boolean;
   /** What is told when it is missing; default: the usual text. */
   readonly missing?: string;
   readonly create: boolean;

@@ -52,7 +52,7 @@ export function validate(
   purpose: Purpose,
   object?: Unique,
 ): Readonly<Record<string, unknown>> {
-  const { values, form } = request.body();
+  const { values, form } = request.body(() => bareField(fields)?.[0]);
   const accepted: Record<string, unknown> = {};
   const errors: Record<string, readonly unknown[]> = {};
   for (const [name, field] of Object.entries(fields)) {
@@ -77,6 +77,10 @@ export function validate(
   if (Object.keys(refused).length > 0) throw invalid(refused);
   return accepted;
 }
+
+/** The field in whose place a body may be a list. */
+export const bareField = (fields: Fields): readonly [string, Field] | undefined =>
+  Object.entries(fields).find(([, { input }]) => input?.mayBeBare);
 
 /** A repeated form field that is no list counts by its last value. */
 function formValue(field: Field, value: unknown, form: boolean): unknown {

@@ -17,6 +17,11 @@ export interface Body {
   readonly values: Readonly<Record<string, unknown>>;
 }
 
+/** A JSON body that is a list, for operations that take one in the place of their only field. */
+export class ListBody {
+  constructor(readonly items: readonly unknown[]) {}
+}
+
 const deepest = 64;
 /** Values of a JSON body, and fields of a form: reading more would hold up everybody (core.md 1.1 "Lists"). */
 const mostValues = 200_000;
@@ -25,13 +30,13 @@ const mostFiles = 10;
 const nothing: Body = { form: false, values: {} };
 
 /** Reads a complete body. Throws (or rejects) 415, 400 as core.md 1.3 says. Only multipart is asynchronous. */
-export function parseBody(content: Buffer, contentType: string | undefined): Body | Promise<Body> {
+export function parseBody(content: Buffer, contentType: string | undefined): Body | ListBody | Promise<Body> {
   if (content.length === 0) return nothing;
   const named = contentType ?? '';
   const type = named.split(';', 1)[0]?.trim().toLowerCase();
   switch (type) {
     case 'application/json':
-      return { form: false, values: parseJson(content) };
+      return parseJson(content);
     case 'application/x-www-form-urlencoded':
       return { form: true, values: parseForm(decode(content)) };
     case 'multipart/form-data':
@@ -41,7 +46,7 @@ export function parseBody(content: Buffer, contentType: string | undefined): Bod
   }
 }
 
-function parseJson(content: Buffer): Record<string, unknown> {
+function parseJson(content: Buffer): Body | ListBody {
   const text = decode(content);
   const { depth, values } = measured(content);
   const tooDeep = depth > deepest ? parseError(`nested deeper than ${deepest} levels`) : undefined;
@@ -54,12 +59,15 @@ function parseJson(content: Buffer): Record<string, unknown> {
   }
   if (tooDeep) throw tooDeep;
   if (value === null) throw invalidRequest('No data provided');
-  if (typeof value !== 'object' || Array.isArray(value)) {
-    throw invalidRequest(`Invalid data. Expected a dictionary, but got ${kindName(value)}.`);
-  }
+  if (Array.isArray(value)) return new ListBody(value);
+  if (typeof value !== 'object') throw noObject(value);
   // A null prototype: a key such as "__proto__" or "constructor" is data here, never a way into the program.
-  return Object.setPrototypeOf(value, null);
+  return { form: false, values: Object.setPrototypeOf(value, null) };
 }
+
+/** What is told of a JSON body that is no object where one is needed. */
+export const noObject = (value: unknown): HttpError =>
+  invalidRequest(`Invalid data. Expected a dictionary, but got ${kindName(value)}.`);
 
 /** The name existing clients know for the kind of a JSON value. */
 export function kindName(value: unknown): string {

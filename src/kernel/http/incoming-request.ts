@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { type Body, parseBody } from './body.ts';
+import { type Body, ListBody, noObject, parseBody } from './body.ts';
 import { HttpError } from './error.ts';
 import { Query } from './query.ts';
 
@@ -17,7 +17,7 @@ export class IncomingRequest {
   readonly query: Query;
   /** The raw body; null when it was larger than the limit. */
   #content: Buffer | null = noContent;
-  #body: Body | HttpError | undefined;
+  #body: Body | ListBody | HttpError | undefined;
 
   constructor(
     /** Unique in this deployment; sent back as X-Request-Id. */
@@ -46,13 +46,16 @@ export class IncomingRequest {
     this.#body = await this.#read();
   }
 
-  /** The body's members. Throws 413, 415, 400. */
-  body(): Body {
+  /** The body's members; a list counts as the member that `listMember` names, if it names one. Throws 413, 415, 400. */
+  body(listMember?: () => string | undefined): Body {
     const body = this.#body ?? this.#read();
     if (body instanceof Promise) throw new Error('A body that needs waiting was asked for before it was prepared');
     this.#body = body;
     if (body instanceof HttpError) throw body;
-    return body;
+    if (!(body instanceof ListBody)) return body;
+    const member = listMember?.();
+    if (member === undefined) throw noObject(body.items);
+    return { form: false, values: { [member]: body.items } };
   }
 
   /** Whether reading the body has to wait for something, so that `prepareBody` is needed. */
@@ -60,7 +63,7 @@ export class IncomingRequest {
     return /^\s*multipart\//i.test(this.headers['content-type'] ?? '');
   }
 
-  #read(): Body | HttpError | Promise<Body | HttpError> {
+  #read(): Body | ListBody | HttpError | Promise<Body | HttpError> {
     if (this.#content === null) return new HttpError(413, { detail: 'Request body is too large.' });
     try {
       const body = parseBody(this.#content, this.headers['content-type']);

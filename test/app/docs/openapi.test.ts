@@ -293,6 +293,15 @@ docs('the page is self-contained: it may run its own two scripts only, and ask t
   assert.not.match(body.replace(/<script>.*?<\/script>/gs, ''), /<(script|link|img|iframe|object)\b|@import|url\(/i);
 });
 
+docs('a body that may be a list alone is said to be one or the other in JSON, and an object in forms', () => {
+  const { content } = document.paths['/api/openstack-security-groups/{key}/set_rules/'].post.requestBody;
+  const [object, list] = content['application/json'].schema.oneOf.map(resolved);
+  assert.equal(object.required, ['rules']);
+  assert.equal([list.type, list.items], ['array', object.properties.rules.items]);
+  for (const form of ['application/x-www-form-urlencoded', 'multipart/form-data'])
+    assert.equal(resolved(content[form].schema), object);
+});
+
 docs('caches are told that the answer depends on Accept', async () => {
   for (const headers of [{}, { Accept: 'text/html' }])
     assert.match((await fixture.anonymous.get('/docs/', headers)).headers.get('vary') as string, /(^|, )Accept(,|$)/);

@@ -139,7 +139,8 @@ const isInUse = (db: Database, { backend_id: id, settings_id: settings }: Resour
     SELECT 1 FROM resource r, json_each(r.details, '$.security_groups') g
     WHERE r.settings_id = ${settings} AND r.kind = 'OpenStack.Instance' AND g.value = ${id} LIMIT 1`) !== undefined;
 
-const setRulesFields = { rules: rulesField };
+/** Clients send the list alone, too. */
+const setRulesFields = { rules: { ...rulesField, input: { ...rulesField.input, mayBeBare: true } } };
 
 function acceptRules(_request: Request, group: ResourceRow, values: NewValues<typeof setRulesFields>): ActionPlan {
   const rules = numbered(values.rules);

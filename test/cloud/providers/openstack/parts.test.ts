@@ -65,6 +65,26 @@ test('set_rules replaces all rules and counts them', async () => {
   assert.equal(messages(cloud), ['OpenStack SecurityGroup web has been updated.']);
 });
 
+test('set_rules takes the bare list, too, with the same errors', async () => {
+  const web = await group(cloud, 'web');
+  const list = [{ protocol: 'tcp', from_port: 443, to_port: 443, cidr: '0.0.0.0/0' }];
+  assert.equal(await act(cloud, web, 'set_rules', list), [202, { status: 'Rules update was successfully scheduled.' }]);
+  const { rules } = await present(cloud, web);
+  assert.equal(rules, [{ id: 1, protocol: 'tcp', from_port: 443, to_port: 443, cidr: '0.0.0.0/0' }]);
+  for (const wrong of [[...list, {}], [1], Array.from({ length: 1001 }, () => list[0])]) {
+    const refused = await post(cloud, `${web.url}set_rules/`, wrong);
+    assert.is(refused[0], 400);
+    assert.equal(refused, await post(cloud, `${web.url}set_rules/`, { rules: wrong }));
+  }
+  assert.is((await act(cloud, web, 'set_rules', []))[0], 202);
+  assert.equal((await present(cloud, web)).rules, []);
+  assert.is((await act(cloud, web, 'set_rules', web.rules))[0], 202, 'as answers show it');
+  assert.equal((await present(cloud, web)).rules, web.rules);
+  const noList = { non_field_errors: ['Invalid data. Expected a dictionary, but got list.'] };
+  assert.equal(await post(cloud, `${cloud.tenant.url}create_security_group/`, list), [400, noList]);
+  messages(cloud);
+});
+
 test('a rule has a protocol, a range of ports that suits it, and an IPv4 network', async () => {
   const ssh = await group(cloud, 'ssh');
   const range = { non_field_errors: ['Invalid port range.'] };
