@@ -238,7 +238,7 @@ function embedded() {
     export const embeddedMigrations = () => (${JSON.stringify(migrations)});
     const digests = ${JSON.stringify(Object.fromEntries(digests))};
     export const embeddedAddon = (name) => ({ sha256: digests[name], bytes: () => carried(name) });
-    export const embeddedThread = (name) => carried(name + '-thread').toString();
+    export const embeddedThread = (name) => carried(name).toString();
     export const embeddedScript = (name) => carried(name).toString();
     export const embeddedLicenses = () => carried('licenses').toString();
     export function embeddedModule(name) {
@@ -254,14 +254,10 @@ function embedded() {
 }
 
 /** Packages that few servers use: they are read when they are first asked for, by `import('…')`. */
-const lateModules = [
-  'nodemailer',
-  '@fastify/busboy',
-  '@node-saml/node-saml',
-  '@xmldom/xmldom',
-  'xml-crypto',
-  'xml-encryption',
-];
+const lateModules = ['nodemailer', '@fastify/busboy'];
+
+/** Programs of threads, by their paths below src, which src/kernel/native/embedded.ts lists, too. */
+const threads = ['kernel/db/checkpoint-thread', 'kernel/db/snapshot-thread', 'accounts/session/saml/thread'];
 
 // Comments at the end of the file: as strings they would stay in memory. See src/decisions/bundle-parts.md.
 async function carriedComments(esbuild, metafile) {
@@ -271,11 +267,7 @@ async function carriedComments(esbuild, metafile) {
   // The addon of SQLite is given to the threads, too.
   const late = [
     ...lateModules.map((name) => ({ name, entry: name, plugins: [] })),
-    ...['checkpoint-thread', 'snapshot-thread'].map((name) => ({
-      name,
-      entry: `src/kernel/db/${name}.ts`,
-      plugins: [replacements],
-    })),
+    ...threads.map((name) => ({ name, entry: `src/${name}.ts`, plugins: [replacements] })),
   ];
   const built = await Promise.all(
     late.map(({ entry, plugins }) =>

@@ -1,4 +1,5 @@
 import { forgetInitialPassword } from '../accounts/session/initial-password.ts';
+import { samlThread } from '../accounts/session/saml/ask.ts';
 import { ensureGlobalQuotas } from '../activity/quotas/usage.ts';
 import { Catalogue } from '../cloud/catalogue/catalogue.ts';
 import { definePaths } from '../cloud/catalogue/paths.ts';
@@ -136,6 +137,7 @@ export function openDeployment(config: Config, opening: Opening): Opened {
     invitationChecks: new RateLimit(checksPerMinute, minute),
     webhookFailures: new RateLimit(wrongWebhookSecretsPerMinute, minute),
     samlKeys,
+    samlThread: samlThread(),
     samlRefusals: new RateLimit(refusedMessagesPerMinute, minute),
     passwordResets: new RateLimit(passwordResetsPerHour, hour),
     samlLogins: new RateLimit(samlLoginsPerMinute, minute),

@@ -74,6 +74,7 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
   sealPlainTokens(app);
   const initialPassword = await createFirstUser(app, folder);
   const closeData = async (): Promise<void> => {
+    await app.samlThread.close();
     await db.stopCheckpoints();
     close();
   };

@@ -1,35 +1,56 @@
 /** Messages of single sign-on from strangers cost little: who signed comes first, and refusals are counted (services.md 11). */
+
+import { DOMParser } from '@xmldom/xmldom';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SignedXml } from 'xml-crypto';
+import { addressesOf } from '../../src/accounts/session/saml/addresses.ts';
+import { samlCrowded } from '../../src/accounts/session/saml/ask.ts';
+import { findIdentityProvider, type IdentityProvider } from '../../src/accounts/session/saml/identity-providers.ts';
+import { checkLogout } from '../../src/accounts/session/saml/logout-message.ts';
+import { answeredRequest, checkResponse } from '../../src/accounts/session/saml/response.ts';
+import { type TaskTerms, TaskThread } from '../../src/kernel/access/task-thread.ts';
 import type { Answer, Json } from '../support/fixture.ts';
 import { serviceAddresses } from '../support/identity-provider.ts';
 import { failedLogin, failedLogout, SamlFixture } from '../support/saml-fixture.ts';
-import { type KeyPair, otherKeys, providerKeys } from '../support/saml-keys.ts';
+import { type KeyPair, otherKeys, providerKeys, serviceKeys } from '../support/saml-keys.ts';
 
 const messages = suite('SAML messages of strangers');
 const logout = '/api-auth/saml2/logout/complete/';
 const login = '/api-auth/saml2/login/complete/';
 let saml: SamlFixture;
-/** How often the library has canonicalised and digested what a signature is about. */
-let digested: number;
-
-// The method is the library's own; the server of these tests runs in this process.
-const library = SignedXml.prototype as unknown as { validateReference(...given: unknown[]): unknown };
-const { validateReference } = library;
 
 messages.before.each(async () => {
-  digested = 0;
-  library.validateReference = function (...given) {
-    digested++;
-    return validateReference.apply(this, given);
-  };
   saml = await SamlFixture.start({ trusted_proxies: ['127.0.0.0/8'] });
 });
-messages.after.each(async () => {
-  library.validateReference = validateReference;
-  await saml.close();
-});
+messages.after.each(() => saml.close());
+
+// The method is the library's own; what the thread of the service calls is called here in this one.
+const library = SignedXml.prototype as unknown as { validateReference(...given: unknown[]): unknown };
+
+/** How often the library canonicalises and digests what a signature is about while a task is done, and what that comes to. */
+async function digests(task: () => unknown): Promise<[count: number, error: string | undefined]> {
+  const { validateReference } = library;
+  let count = 0;
+  library.validateReference = function (...given) {
+    count++;
+    return validateReference.apply(this, given);
+  };
+  try {
+    await task();
+    return [count, undefined];
+  } catch (error) {
+    return [count, (error as Error).message];
+  } finally {
+    library.validateReference = validateReference;
+  }
+}
+
+const provider = (): IdentityProvider => {
+  const found = findIdentityProvider(saml.fixture.server.app.db, saml.idp.entityId);
+  assert.ok(found);
+  return found;
+};
 
 /** A request to log out with so many elements, the signature left out. */
 function request(elements: number): string {
@@ -71,10 +92,24 @@ const refused = 'SAML response has errors. Please check the logs';
 messages('nothing of a message about a logout is computed that no known key has signed', async () => {
   const answer = await post(logout, 'SAMLRequest', signed(request(250), otherKeys));
   assert.is(answer.headers.get('location'), failedLogout(refused));
-  assert.equal([saml.reasons, digested], [['no known key made the signature'], 0]);
+  assert.equal(saml.reasons, ['no known key made the signature']);
   const known = await post(logout, 'SAMLRequest', signed(request(250), providerKeys));
   assert.is(known.headers.get('location')?.split('?')[0], `${saml.idp.url}/logout`);
-  assert.is(digested, 1);
+  const check = (keys: KeyPair): Promise<[number, string | undefined]> =>
+    digests(() =>
+      checkLogout({
+        raw: {
+          parameter: 'SAMLRequest',
+          base64: Buffer.from(signed(request(250), keys)).toString('base64'),
+          query: undefined,
+        },
+        certificates: provider().certificates,
+        destination: serviceAddresses(saml.fixture.url).logout,
+        now: saml.fixture.clock.now(),
+      }),
+    );
+  assert.equal(await check(otherKeys), [0, 'no known key made the signature']);
+  assert.equal(await check(providerKeys), [1, undefined]);
 });
 
 messages('nor of a response to a login', async () => {
@@ -84,8 +119,23 @@ messages('nor of a response to a login', async () => {
   const response = Buffer.from(form.SAMLResponse, 'base64')
     .toString()
     .replace(/<((?:\w+:)?SignatureValue)[^>]*>[^<]*</g, `<$1>${Buffer.alloc(256).toString('base64')}<`);
+  const { assertionConsumer, entityId } = addressesOf({
+    base: saml.fixture.url,
+    config: saml.fixture.server.app.config,
+  });
+  const check = (message: string): Promise<[number, string | undefined]> =>
+    digests(() =>
+      checkResponse({
+        message,
+        setup: { provider: provider(), entityId, assertionConsumer, privateKey: serviceKeys.key },
+        requestId: answeredRequest(message) ?? '',
+        now: saml.fixture.clock.now(),
+      }),
+    );
+  assert.equal(await check(Buffer.from(response).toString('base64')), [0, 'Invalid signature']);
+  assert.equal(await check(form.SAMLResponse), [1, undefined]);
   assert.is(await browser.post(Buffer.from(response).toString('base64')), failedLogin(refused));
-  assert.equal([saml.reasons, digested], [['Invalid signature'], 0]);
+  assert.equal(saml.reasons, ['Invalid signature']);
 });
 
 messages('a message about a logout has at most three hundred elements, whoever signed it', async () => {
@@ -93,7 +143,7 @@ messages('a message about a logout has at most three hundred elements, whoever s
     (await post(logout, 'SAMLRequest', signed(request(301 - ofSignature), providerKeys))).headers.get('location'),
     failedLogout('SAML2 response has errors.'),
   );
-  assert.equal([saml.reasons, digested], [['it has more than 300 elements'], 0]);
+  assert.equal(saml.reasons, ['it has more than 300 elements']);
   const allowed = await post(logout, 'SAMLRequest', signed(request(300 - ofSignature), providerKeys));
   assert.is(allowed.headers.get('location')?.split('?')[0], `${saml.idp.url}/logout`);
 });
@@ -120,6 +170,69 @@ messages('after sixty refused messages a minute a network is told to wait, at bo
   saml.fixture.clock.advance(60);
   const later = await post(logout, 'SAMLRequest', signed(request(20), providerKeys), '2001:db8:5:5:5::1');
   assert.is(later.status, 302);
+});
+
+messages('nothing of XML is read by the thread that serves everybody', async () => {
+  const sent = [providerKeys, otherKeys].map((keys) => signed(request(100), keys));
+  const { parseFromString } = DOMParser.prototype;
+  let parsed = 0;
+  DOMParser.prototype.parseFromString = function (...given: Parameters<typeof parseFromString>) {
+    parsed++;
+    return parseFromString.apply(this, given);
+  };
+  try {
+    assert.match(await saml.logIn({ uid: 'alice' }), /\/saml2\/$/);
+    for (const xml of sent) assert.is((await post(logout, 'SAMLRequest', xml)).status, 302);
+    saml.fixture.server.tick();
+    await saml.fixture.server.settled();
+  } finally {
+    DOMParser.prototype.parseFromString = parseFromString;
+  }
+  assert.equal([parsed, saml.reasons], [0, ['no known key made the signature']]);
+});
+
+/** Has messages checked by a thread that never comes to an end with any. */
+function stall(milliseconds: number): TaskThread {
+  const { app } = saml.fixture.server;
+  const stuck = new TaskThread(
+    () => `const { parentPort } = require('node:worker_threads');
+      parentPort.on('message', () => { for (;;); });
+      parentPort.postMessage('ready');`,
+    samlCrowded,
+  );
+  const run = stuck.run.bind(stuck);
+  const impatient = Object.assign(stuck, {
+    run: <T>(task: unknown, terms: TaskTerms) => run<T>(task, { ...terms, milliseconds }),
+  });
+  Object.assign(app, { samlThread: impatient });
+  return impatient;
+}
+
+messages('a message that takes too long to check is refused, and keeps nobody waiting meanwhile', async () => {
+  const { samlThread } = saml.fixture.server.app;
+  const stuck = stall(300);
+  const answer = post(logout, 'SAMLRequest', signed(request(20), providerKeys));
+  assert.is((await saml.fixture.staff.get('/api/customers/')).status, 200);
+  assert.is((await answer).headers.get('location'), failedLogout(refused));
+  assert.equal(saml.reasons, ['it takes too long']);
+  await stuck.close();
+  Object.assign(saml.fixture.server.app, { samlThread });
+});
+
+messages('where too many messages wait one more is told to come back, and closing answers them all', async () => {
+  const { samlThread } = saml.fixture.server.app;
+  const stuck = stall(60_000);
+  const message = signed(request(20), providerKeys);
+  const answers = Array.from({ length: 66 }, () => post(logout, 'SAMLRequest', message));
+  const { body, headers, status } = await Promise.race(answers);
+  assert.equal(
+    [status, body, headers.get('retry-after')],
+    [503, { detail: 'Too many logins at once. Try again.' }, '1'],
+  );
+  await stuck.close();
+  const statuses = (await Promise.all(answers)).map((answer) => answer.status);
+  assert.equal([statuses.length, statuses.filter((other) => other === 302).length], [66, 65]);
+  Object.assign(saml.fixture.server.app, { samlThread });
 });
 
 messages.run();

@@ -12,6 +12,7 @@ import type { RateLimit } from './rate-limit.ts';
 import type { Guards, Reactions } from './reactions.ts';
 import type { Secrets } from './secrets.ts';
 import type { ServiceKeys } from './service-keys.ts';
+import type { TaskThread } from './task-thread.ts';
 import type { TextMemory } from './texts.ts';
 import type { TokenRow, TokenUse } from './token-use.ts';
 
@@ -58,6 +59,8 @@ export interface App {
   readonly passwordResets: RateLimit;
   /** What the service signs and decrypts with in single sign-on; undefined where that is not set up. */
   readonly samlKeys: ServiceKeys | undefined;
+  /** What checks the messages of single sign-on. */
+  readonly samlThread: TaskThread;
   /** Refused messages of single sign-on, by the prefix of the sender's address. */
   readonly samlRefusals: RateLimit;
   /** How often logins by single sign-on are started from an address. */

@@ -1,7 +1,7 @@
 import type { Request } from '../access/request.ts';
+import { parseDatetime } from '../clock.ts';
 import { among, contains, raw, type Sql, sql } from '../db/sql.ts';
 import { invalid } from '../http/error.ts';
-import { parseDatetime } from './datetime.ts';
 import { FieldError, messages } from './field.ts';
 import { type LinkTarget, linkKey } from './links.ts';
 

@@ -103,7 +103,11 @@ export class Checkpoints {
 
   #start(): Worker | undefined {
     try {
-      const thread = new Worker(embeddedThread('checkpoint'), { eval: true, execArgv: [], workerData: this.#order });
+      const thread = new Worker(embeddedThread('kernel/db/checkpoint-thread'), {
+        eval: true,
+        execArgv: [],
+        workerData: this.#order,
+      });
       thread.on('message', ({ checkpointed, code, log }: LogState & { readonly code?: string }) => {
         if (code !== undefined) this.diskFailed(Object.assign(new Error('A checkpoint failed'), { code }));
         // A checkpoint that failed does not tell how long the log is.

@@ -37,7 +37,11 @@ export async function unpackBackupInThread(copy: string, addon: Addon | undefine
 function inThread(work: SnapshotOrder['work'], addon: Addon | undefined): Promise<Carried | undefined> {
   const order: SnapshotOrder = { addon: addonFile(addon), work };
   return new Promise((resolve, reject) => {
-    const thread = new Worker(embeddedThread('snapshot'), { eval: true, execArgv: [], workerData: order });
+    const thread = new Worker(embeddedThread('kernel/db/snapshot-thread'), {
+      eval: true,
+      execArgv: [],
+      workerData: order,
+    });
     let done: Carried | undefined;
     thread.on('message', (message: Carried | undefined) => (done = message));
     thread.on('error', reject);

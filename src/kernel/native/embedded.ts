@@ -38,10 +38,13 @@ export function embeddedAddon(_name: AddonName): EmbeddedAddon | undefined {
   return undefined;
 }
 
-/** The program of the thread of src/kernel/db/‹name›-thread.ts. */
-export function embeddedThread(name: 'checkpoint' | 'snapshot'): string {
+/** The programs of threads, by their paths below src; build.mjs has the same list. */
+export type ThreadName = 'kernel/db/checkpoint-thread' | 'kernel/db/snapshot-thread' | 'accounts/session/saml/thread';
+
+/** The text of the program of a thread. */
+export function embeddedThread(name: ThreadName): string {
   const { resolve } = createRequire(import.meta.url);
-  return `require(${JSON.stringify(resolve('tsx/cjs'))}); require(${JSON.stringify(resolve(`../db/${name}-thread.ts`))});`;
+  return `require(${JSON.stringify(resolve('tsx/cjs'))}); require(${JSON.stringify(resolve(`../../${name}.ts`))});`;
 }
 
 /** The text of a script that pages of this program carry. */

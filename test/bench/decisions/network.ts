@@ -1,6 +1,9 @@
-/** What the decisions about waiting are worth: names whose servers are silent, and the queue of password hashes. */
+/** What the decisions about waiting are worth: names whose servers are silent, the queue of password hashes, messages read aside. */
 import { stat } from 'node:fs/promises';
 import { verify } from '@node-rs/argon2';
+import { samlThread } from '../../../src/accounts/session/saml/ask.ts';
+import { checkLogout } from '../../../src/accounts/session/saml/logout-message.ts';
+import type { Given } from '../../../src/accounts/session/saml/tasks.ts';
 import { createServer } from '../../../src/app/server.ts';
 import { PasswordHasher } from '../../../src/kernel/access/passwords.ts';
 import { fairResolver, type Resolver } from '../../../src/kernel/net/resolver.ts';
@@ -11,6 +14,8 @@ import {
   type Outbox,
 } from '../../../src/kernel/outbox/delivery-worker.ts';
 import type { Outcome } from '../../../src/kernel/outbox/outcome.ts';
+import { certificateText } from '../../support/identity-provider.ts';
+import { providerKeys } from '../../support/saml-keys.ts';
 import { median } from '../report.ts';
 import { inTurns, type Measure, turn, used } from './comparison.ts';
 
@@ -70,7 +75,69 @@ export const network: Measure = async () => [
     unit: 'ms',
     ...(await inTurns(rounds, longestTurn, allAtOnce)),
   },
+  {
+    page: 'checks-in-a-thread',
+    what: 'The longest wait of others while a message of single sign-on is checked',
+    unit: 'ms',
+    ...(await compareChecking()),
+  },
 ];
+
+/** A request to log out as large as is allowed, whose signature is long and of nobody. */
+const largeMessage = (): Given<'checkLogout'> => {
+  const algorithm = (element: string, name: string): string => `<${element} Algorithm="${name}"/>`;
+  const reference = `<Reference URI="#_1">${algorithm('DigestMethod', 'http://www.w3.org/2001/04/xmlenc#sha256')}<DigestValue>YQ==</DigestValue></Reference>`;
+  const info = [
+    algorithm('CanonicalizationMethod', 'http://www.w3.org/2001/10/xml-exc-c14n#'),
+    algorithm('SignatureMethod', 'http://www.w3.org/2001/04/xmldsig-more#rsa-sha256'),
+    reference,
+    `<a b="${'&amp;'.repeat(120)}" c="1" d="2"/>`.repeat(280),
+  ].join('');
+  const signature = `<Signature xmlns="http://www.w3.org/2000/09/xmldsig#"><SignedInfo>${info}</SignedInfo><SignatureValue>${Buffer.alloc(256).toString('base64')}</SignatureValue></Signature>`;
+  const xml = `<p:LogoutRequest xmlns:p="urn:oasis:names:tc:SAML:2.0:protocol" ID="_1">${signature}</p:LogoutRequest>`;
+  return {
+    raw: { parameter: 'SAMLRequest', base64: Buffer.from(xml).toString('base64'), query: undefined },
+    certificates: [certificateText(providerKeys)],
+    destination: '',
+    now: 0,
+  };
+};
+
+async function compareChecking(): Promise<{ kept: number; without: number }> {
+  const thread = samlThread();
+  const given = largeMessage();
+  const refused = (error: Error): string => error.message;
+  const inThread = (): Promise<unknown> =>
+    thread.run({ name: 'checkLogout', given }, { holder: '', milliseconds: 60_000 }).catch(refused);
+  const here = async (): Promise<unknown> => checkLogout(given);
+  const [there, same] = [await inThread(), await here().catch(refused)];
+  if (there !== 'no known key made the signature' || same !== there) throw new Error(`${there}, ${same}`);
+  const figures = await inTurns(
+    rounds,
+    () => longestWait(inThread),
+    () => longestWait(() => here().catch(refused)),
+  );
+  await thread.close();
+  return figures;
+}
+
+/** The longest time, in milliseconds, in which the event loop does not come to what waits. */
+async function longestWait(work: () => Promise<unknown>): Promise<number> {
+  let isDone = false;
+  let longest = 0;
+  let last = performance.now();
+  const done = turn()
+    .then(work)
+    .then(() => (isDone = true));
+  while (!isDone) {
+    await turn();
+    const present = performance.now();
+    longest = Math.max(longest, present - last);
+    last = present;
+  }
+  await done;
+  return longest;
+}
 
 /** Milliseconds of processor between the refusals of a wrong password and of an unknown user, the latter with the same work or none. */
 async function difference(isSameWork: boolean): Promise<number> {

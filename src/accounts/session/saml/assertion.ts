@@ -1,6 +1,5 @@
-import { minute } from '../../../kernel/clock.ts';
-import { parseDatetime } from '../../../kernel/collection/datetime.ts';
-import { RefusedMessage } from './outcome.ts';
+import { minute, parseDatetime } from '../../../kernel/clock.ts';
+import { RefusedMessage } from './refused-message.ts';
 import type { Subject } from './sessions.ts';
 import { attributeOf, childOf, childrenOf, isNamed, textOf } from './xml.ts';
 

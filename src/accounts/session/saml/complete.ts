@@ -4,18 +4,21 @@ import type { Request } from '../../../kernel/access/request.ts';
 import { createToken } from '../../../kernel/access/tokens.ts';
 import type { Endpoint } from '../../../kernel/collection/endpoint.ts';
 import { validate } from '../../../kernel/collection/validate.ts';
-import { HttpError } from '../../../kernel/http/error.ts';
 import { type Reply, redirect } from '../../../kernel/http/reply.ts';
-import { errorOf, present } from '../../../kernel/present.ts';
+import { present } from '../../../kernel/present.ts';
 import { requireMethod } from '../login.ts';
 import { samlActions } from './actions.ts';
 import { samlPath } from './addresses.ts';
+import { ask, refusalOf } from './ask.ts';
 import type { Assertion } from './assertion.ts';
 import { browserOf } from './browser.ts';
+import { findIdentityProvider } from './identity-providers.ts';
 import { messageBytes, messageField } from './message-field.ts';
-import { fail, noteRefused, problems, RefusedMessage, rejectFlood } from './outcome.ts';
+import { fail, noteRefused, rejectFlood } from './outcome.ts';
+import { problems, RefusedMessage } from './refused-message.ts';
 import { findRequest, type PendingRequest, takeRequest, useOnce } from './requests.ts';
 import { openSession } from './sessions.ts';
+import { setupOf } from './setup.ts';
 import { userOfAttributes } from './user.ts';
 
 const fields = { SAMLResponse: messageField({ required: true }) };
@@ -24,24 +27,28 @@ const fields = { SAMLResponse: messageField({ required: true }) };
 interface Checked {
   readonly pending?: PendingRequest | undefined;
   readonly assertion?: Assertion;
-  readonly refusal?: Error;
+  readonly refusal?: RefusedMessage;
 }
 
 async function prepare(request: Request): Promise<Checked> {
   requireMethod(request, 'SAML2');
   rejectFlood(request);
   const { SAMLResponse: message } = validate(fields, request, 'create');
-  const { checkResponse, readResponse } = await import('./response.ts');
   let pending: PendingRequest | undefined;
   try {
-    const response = readResponse(message);
-    pending = findRequest(request.db, browserOf(request), response.inResponseTo, request.now);
+    const answered = await ask(request, 'answeredRequest', message);
+    pending = findRequest(request.db, browserOf(request), answered, request.now);
     if (!pending || pending.session !== null)
       throw new RefusedMessage('it answers no login that this browser has started');
-    return { pending, assertion: await checkResponse(request, response, pending) };
+    const provider = findIdentityProvider(request.db, pending.entityId);
+    if (!provider) throw new RefusedMessage('its identity provider is not known any more');
+    const setup = setupOf(request, provider);
+    return {
+      pending,
+      assertion: await ask(request, 'checkResponse', { message, setup, requestId: pending.id, now: request.now }),
+    };
   } catch (error) {
-    if (error instanceof HttpError) throw error;
-    return { pending, refusal: errorOf(error) };
+    return { pending, refusal: refusalOf(error) };
   }
 }
 
@@ -60,9 +67,9 @@ function handle(request: Request, { assertion, pending, refusal }: Checked): Rep
   return redirect(page.replaceAll('{token}', token.text).replaceAll('{method}', 'saml2'));
 }
 
-function refuse(request: Request, refusal: Error, pending: PendingRequest | undefined): Reply {
+function refuse(request: Request, refusal: RefusedMessage, pending: PendingRequest | undefined): Reply {
   noteRefused(request, refusal, pending?.entityId);
-  return fail(request, 'login_failed_url', refusal instanceof RefusedMessage ? refusal.shown : problems.refused);
+  return fail(request, 'login_failed_url', refusal.shown);
 }
 
 /** POST /api-auth/saml2/login/complete/ (services.md 11) */
@@ -79,7 +86,7 @@ export const samlLoginComplete: Endpoint = {
       allowedFor: 'The browser that started the login.',
       input: { fields, purpose: 'create' },
       output: { status: 302 },
-      refusals: { 401: true, 429: true },
+      refusals: { 401: true, 429: true, 503: true },
       prepare,
       handle,
     },

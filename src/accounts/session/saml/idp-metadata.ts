@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import { parseDatetime } from '../../../kernel/collection/datetime.ts';
+import { parseDatetime } from '../../../kernel/clock.ts';
 import { urlOf } from '../../../kernel/url.ts';
 import type { IdentityProvider } from './identity-providers.ts';
 import { signedText } from './signatures.ts';
@@ -7,6 +7,7 @@ import {
   attributeOf,
   childOf,
   childrenOf,
+  decodeXml,
   everyElement,
   isNamed,
   metadataLimits,
@@ -21,11 +22,16 @@ const longestEntityId = 1024;
 const longestName = 250;
 const mostKeys = 10;
 
-/**
- * The identity providers that a metadata document tells of. With a certificate (base64) the document must be signed with
- * it. Throws XmlError or SignatureError with what is wrong.
- */
-export function readMetadata(text: string, now: number, signer?: string): IdentityProvider[] {
+/** A metadata document, the certificate (base64) of who must have signed it, if anybody, and the present. */
+interface Metadata {
+  readonly bytes: Uint8Array;
+  readonly signer: string | undefined;
+  readonly now: number;
+}
+
+/** The identity providers that a metadata document tells of. Throws XmlError or SignatureError with what is wrong. */
+export function readMetadata({ bytes, now, signer }: Metadata): IdentityProvider[] {
+  const text = decodeXml(bytes);
   const document = parseXml(text, metadataLimits);
   const root = signer === undefined ? document : parseXml(signedText(text, document, [signer]), metadataLimits);
   if (!isNamed(root, 'metadata', 'EntitiesDescriptor') && !isNamed(root, 'metadata', 'EntityDescriptor'))

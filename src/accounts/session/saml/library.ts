@@ -1,26 +1,30 @@
-import type { SAML } from '@node-saml/node-saml';
-import type { Request } from '../../../kernel/access/request.ts';
-import { present } from '../../../kernel/present.ts';
-import { addressesOf } from './addresses.ts';
+import { SAML, ValidateInResponseTo } from '@node-saml/node-saml';
 import type { IdentityProvider } from './identity-providers.ts';
 
-/** The ID of a new message. */
-export const newMessageId = ({ app }: Request): string => `_${app.random(20).toString('hex')}`;
+/** The service and one identity provider, as the library wants to know them. */
+export interface Setup {
+  readonly provider: IdentityProvider;
+  readonly entityId: string;
+  readonly assertionConsumer: string;
+  /** PEM. */
+  readonly privateKey: string;
+}
+
+/** Whose session is to end, in the identity provider's words. */
+export interface Leaving {
+  readonly nameID: string;
+  readonly nameIDFormat: string;
+  readonly nameQualifier?: string;
+  readonly spNameQualifier?: string;
+  readonly sessionIndex?: string;
+}
 
 /**
  * The library, set up for one identity provider; the messages it makes have this ID. Instants, answered requests and used
  * assertions are judged by the deployment's clock and database, not by the library's own.
  */
-export async function samlOf(
-  request: Request,
-  provider: IdentityProvider,
-  messageId = newMessageId(request),
-): Promise<SAML> {
-  // Loaded with the first login: most deployments never see one.
-  const { SAML: Library, ValidateInResponseTo } = await import('@node-saml/node-saml');
-  const { assertionConsumer, entityId } = addressesOf(request);
-  const { privateKey } = present(request.app.samlKeys);
-  return new Library({
+export function samlOf({ assertionConsumer, entityId, privateKey, provider }: Setup, messageId = ''): SAML {
+  return new SAML({
     issuer: entityId,
     audience: entityId,
     callbackUrl: assertionConsumer,
@@ -42,6 +46,48 @@ export async function samlOf(
     cacheProvider: forgetful,
     generateUniqueId: () => messageId,
   });
+}
+
+/** Where a browser is sent to log in, with a request of this ID. */
+export const loginUrl = ({ id, setup }: { readonly id: string; readonly setup: Setup }): Promise<string> =>
+  samlOf(setup, id).getAuthorizeUrlAsync('', undefined, {});
+
+/** Where a browser is sent to log out, with a request of this ID. */
+export const logoutUrl = ({
+  id,
+  leaving,
+  setup,
+}: {
+  readonly id: string;
+  readonly leaving: Leaving;
+  readonly setup: Setup;
+}): Promise<string> => samlOf(setup, id).getLogoutUrlAsync({ issuer: setup.provider.entityId, ...leaving }, '', {});
+
+/** A request to log out that is to be answered, and the IDs of both answers. */
+interface Answered {
+  readonly setup: Setup;
+  readonly request: string;
+  readonly nameId: string;
+  readonly relayState: string;
+  readonly ids: { readonly done: string; readonly unknown: string };
+}
+
+/** Where a browser takes an answer: that the request was followed, and that it names nobody who is known here. */
+export async function logoutReplies({
+  ids,
+  nameId,
+  relayState,
+  request,
+  setup,
+}: Answered): Promise<{ readonly done: string; readonly unknown: string }> {
+  const reply = (id: string, isDone: boolean): Promise<string> =>
+    samlOf(setup, id).getLogoutResponseUrlAsync(
+      { issuer: setup.provider.entityId, ID: request, nameID: nameId, nameIDFormat: '' },
+      relayState,
+      {},
+      isDone,
+    );
+  return { done: await reply(ids.done, true), unknown: await reply(ids.unknown, false) };
 }
 
 const forgetful = {

@@ -8,12 +8,14 @@ import { prefixOf } from '../../../kernel/net/prefix.ts';
 import { requireMethod } from '../login.ts';
 import { samlActions } from './actions.ts';
 import { samlPath } from './addresses.ts';
+import { ask } from './ask.ts';
 import { browserOf, recognise } from './browser.ts';
 import { findIdentityProvider } from './identity-providers.ts';
-import { newMessageId, samlOf } from './library.ts';
-import { fail, problems } from './outcome.ts';
+import { fail } from './outcome.ts';
+import { problems } from './refused-message.ts';
 import { rememberRequest } from './requests.ts';
 import { liveSession } from './sessions.ts';
+import { newMessageId, setupOf } from './setup.ts';
 
 const fields = {
   idp: text({
@@ -37,8 +39,8 @@ async function prepare(request: Request): Promise<Start> {
   if (liveSession(request, browserOf(request))) return { problem: problems.anonymousOnly };
   if (provider.loginUrl === null) return { problem: problems.noBinding };
   const id = newMessageId(request);
-  const saml = await samlOf(request, provider, id);
-  return { id, entityId: provider.entityId, url: await saml.getAuthorizeUrlAsync('', undefined, {}) };
+  const url = await ask(request, 'loginUrl', { id, setup: setupOf(request, provider) });
+  return { id, entityId: provider.entityId, url };
 }
 
 function handle(request: Request, start: Start): Reply {
@@ -61,7 +63,7 @@ export const samlLogin: Endpoint = {
       allowedFor: 'Anybody.',
       input: { fields, purpose: 'create' },
       output: { status: 302 },
-      refusals: { 401: true, 429: true },
+      refusals: { 401: true, 429: true, 503: true },
       prepare,
       handle,
     },

@@ -4,19 +4,22 @@ import { FieldError, type WritableField } from '../../../kernel/collection/field
 import { parameter } from '../../../kernel/collection/filter.ts';
 import { validate } from '../../../kernel/collection/validate.ts';
 import { text } from '../../../kernel/collection/values.ts';
-import { HttpError, invalid, invalidRequest } from '../../../kernel/http/error.ts';
+import { invalid, invalidRequest } from '../../../kernel/http/error.ts';
 import { type Reply, redirect } from '../../../kernel/http/reply.ts';
-import { errorOf, present } from '../../../kernel/present.ts';
+import { present } from '../../../kernel/present.ts';
 import { requireMethod } from '../login.ts';
 import { samlActions } from './actions.ts';
-import { samlPath } from './addresses.ts';
+import { addressesOf, samlPath } from './addresses.ts';
+import { ask, refusalOf } from './ask.ts';
 import { browserOf } from './browser.ts';
-import { samlOf } from './library.ts';
+import { findIdentityProvider, type IdentityProvider } from './identity-providers.ts';
 import type { LogoutMessage, RawMessage } from './logout-message.ts';
 import { messageBytes, messageField } from './message-field.ts';
-import { fail, noteRefused, problems, RefusedMessage, rejectFlood } from './outcome.ts';
+import { fail, noteRefused, rejectFlood } from './outcome.ts';
+import { RefusedMessage } from './refused-message.ts';
 import { findRequest, takeRequest, useOnce } from './requests.ts';
 import { endSession, sessionsOf } from './sessions.ts';
+import { newMessageId, setupOf } from './setup.ts';
 
 const fields = {
   SAMLResponse: messageField({ required: false }),
@@ -29,9 +32,10 @@ type Parameters = Partial<Record<keyof typeof fields, string>>;
 /** A checked message and, for a request, where its answers go; or why it is not believed. */
 interface Checked {
   readonly message?: LogoutMessage;
+  readonly provider?: IdentityProvider;
   /** Of a request: the addresses of an answer that it was followed, and that it names nobody who is known here. */
   readonly replies?: { readonly done: string; readonly unknown: string } | undefined;
-  readonly refusal?: Error;
+  readonly refusal?: RefusedMessage;
 }
 
 async function prepare(request: Request): Promise<Checked> {
@@ -42,14 +46,16 @@ async function prepare(request: Request): Promise<Checked> {
   const name = given.SAMLResponse ? 'SAMLResponse' : 'SAMLRequest';
   const base64 = given[name];
   if (!base64) throw invalidRequest('Either SAMLResponse or SAMLRequest must be provided.');
-  const { readLogoutMessage } = await import('./logout-message.ts');
   try {
     const raw: RawMessage = { parameter: name, base64, query: isQuery ? request.query.text : undefined };
-    const message = readLogoutMessage(request, raw);
-    return { message, replies: await repliesTo(request, message, given.RelayState ?? '') };
+    const provider = findIdentityProvider(request.db, await ask(request, 'issuerOfLogout', raw));
+    if (!provider) throw new RefusedMessage('its Issuer is not known');
+    const { certificates } = provider;
+    const destination = addressesOf(request).logout;
+    const message = await ask(request, 'checkLogout', { raw, certificates, destination, now: request.now });
+    return { message, provider, replies: await repliesTo(request, message, provider, given.RelayState ?? '') };
   } catch (error) {
-    if (error instanceof HttpError) throw error;
-    return { refusal: errorOf(error) };
+    return { refusal: refusalOf(error) };
   }
 }
 
@@ -69,28 +75,26 @@ function readQuery(request: Request): Parameters {
 
 async function repliesTo(
   request: Request,
-  { asks, id, provider }: LogoutMessage,
+  { asks, id }: LogoutMessage,
+  provider: IdentityProvider,
   relayState: string,
 ): Promise<Checked['replies']> {
   const logoutUrl = provider.logoutResponseUrl ?? provider.logoutUrl;
   if (!asks || !logoutUrl) return undefined;
-  const answer = async (isDone: boolean): Promise<string> => {
-    const saml = await samlOf(request, { ...provider, logoutUrl });
-    return saml.getLogoutResponseUrlAsync(
-      { issuer: provider.entityId, ID: id, nameID: asks.nameId, nameIDFormat: '' },
-      relayState,
-      {},
-      isDone,
-    );
-  };
-  return { done: await answer(true), unknown: await answer(false) };
+  return ask(request, 'logoutReplies', {
+    setup: setupOf(request, { ...provider, logoutUrl }),
+    request: id,
+    nameId: asks.nameId,
+    relayState,
+    ids: { done: newMessageId(request), unknown: newMessageId(request) },
+  });
 }
 
 const handle = (request: Request, checked: Checked): Reply =>
   request.db.write(() => {
-    const { message, refusal, replies } = checked;
-    if (message?.asks) return followRequest(request, message.provider.entityId, message.id, message.asks, replies);
-    if (message?.answers) return takeAnswer(request, message.provider.entityId, message.answers);
+    const { message, provider, refusal, replies } = checked;
+    if (provider && message?.asks) return followRequest(request, provider.entityId, message.id, message.asks, replies);
+    if (provider && message?.answers) return takeAnswer(request, provider.entityId, message.answers);
     return refuse(request, present(refusal));
   });
 
@@ -127,16 +131,16 @@ function takeAnswer(
   return redirect(present(request.config.logout_completed_url));
 }
 
-function refuse(request: Request, refusal: Error, entityId?: string): Reply {
+function refuse(request: Request, refusal: RefusedMessage, entityId?: string): Reply {
   noteRefused(request, refusal, entityId);
-  return fail(request, 'logout_failed_url', refusal instanceof RefusedMessage ? refusal.shown : problems.refused);
+  return fail(request, 'logout_failed_url', refusal.shown);
 }
 
 const operation = {
   summary: 'Ends the session that an identity provider has ended, or asks to end.',
   allowedFor: 'The browser that started the logout; identity providers by way of any.',
   output: { status: 302 },
-  refusals: { 401: true, 429: true },
+  refusals: { 401: true, 429: true, 503: true },
   prepare,
   handle,
 };

@@ -1,11 +1,7 @@
 import { inflateRawSync } from 'node:zlib';
-import type { Request } from '../../../kernel/access/request.ts';
-import { minute } from '../../../kernel/clock.ts';
-import { parseDatetime } from '../../../kernel/collection/datetime.ts';
-import { addressesOf } from './addresses.ts';
+import { minute, parseDatetime } from '../../../kernel/clock.ts';
 import { checkTime, clockSkew } from './assertion.ts';
-import { findIdentityProvider, type IdentityProvider } from './identity-providers.ts';
-import { problems, RefusedMessage } from './outcome.ts';
+import { problems, RefusedMessage } from './refused-message.ts';
 import { signedText, verifyQuery } from './signatures.ts';
 import {
   attributeOf,
@@ -31,7 +27,6 @@ export interface RawMessage {
 /** A message that its identity provider has signed and sent to us. */
 export interface LogoutMessage {
   readonly id: string;
-  readonly provider: IdentityProvider;
   /** What a request asks for, undefined for responses. */
   readonly asks?: { readonly nameId: string; readonly sessionIndexes: readonly string[]; readonly expires: number };
   /** What a response answers. */
@@ -42,30 +37,41 @@ const success = 'urn:oasis:names:tc:SAML:2.0:status:Success';
 /** How long a request counts that names no end. */
 const requestValidity = 10 * minute;
 
-/** Reads and checks a message about a logout. Throws RefusedMessage and errors of signatures and XML. */
-export function readLogoutMessage(request: Request, raw: RawMessage): LogoutMessage {
-  const { provider, root } = authentic(request, raw);
-  const id = attributeOf(root, 'ID') ?? '';
-  if (id === '' || id.length > 1024) throw new RefusedMessage('it has no usable ID');
-  if (attributeOf(root, 'Destination') !== addressesOf(request).logout)
-    throw new RefusedMessage('its Destination is another one');
-  if (raw.parameter === 'SAMLResponse') return { id, provider, answers: readAnswer(root) };
-  return { id, provider, asks: readRequest(root, request.now) };
+/** The entity id of who says to have sent a message about a logout. Throws RefusedMessage when it is none. */
+export function issuerOfLogout(raw: RawMessage): string {
+  const issuer = childOf(readable(raw).root, 'assertion', 'Issuer');
+  if (!issuer) throw new RefusedMessage('its Issuer is not known');
+  return textOf(issuer);
 }
 
-/** The signed message and who signed it. */
-function authentic(request: Request, raw: RawMessage): { readonly root: Element; readonly provider: IdentityProvider } {
+/** A message about a logout, the keys of who says to have sent it (certificates, base64), and where such messages go. */
+interface Check {
+  readonly raw: RawMessage;
+  readonly certificates: readonly string[];
+  readonly destination: string;
+  readonly now: number;
+}
+
+/** Reads and checks a message about a logout. Throws RefusedMessage and errors of signatures and XML. */
+export function checkLogout({ certificates, destination, now, raw }: Check): LogoutMessage {
+  const root = authentic(raw, certificates);
+  const id = attributeOf(root, 'ID') ?? '';
+  if (id === '' || id.length > 1024) throw new RefusedMessage('it has no usable ID');
+  if (attributeOf(root, 'Destination') !== destination) throw new RefusedMessage('its Destination is another one');
+  if (raw.parameter === 'SAMLResponse') return { id, answers: readAnswer(root) };
+  return { id, asks: readRequest(root, now) };
+}
+
+/** The signed message. */
+function authentic(raw: RawMessage, certificates: readonly string[]): Element {
   const { root, text } = readable(raw);
-  const issuer = childOf(root, 'assertion', 'Issuer');
-  const provider = issuer && findIdentityProvider(request.db, textOf(issuer));
-  if (!provider) throw new RefusedMessage('its Issuer is not known');
   if (raw.query !== undefined) {
-    verifyQuery(raw.query, raw.parameter, provider.certificates);
-    return { root, provider };
+    verifyQuery(raw.query, raw.parameter, certificates);
+    return root;
   }
-  const signed = parseXml(signedText(text, root, provider.certificates), logoutLimits);
+  const signed = parseXml(signedText(text, root, certificates), logoutLimits);
   if (!isMessage(signed, raw.parameter)) throw new RefusedMessage('something else is signed');
-  return { root: signed, provider };
+  return signed;
 }
 
 function readable({ base64, parameter, query }: RawMessage): { readonly root: Element; readonly text: string } {

@@ -4,12 +4,14 @@ import { type Reply, redirect } from '../../../kernel/http/reply.ts';
 import { present } from '../../../kernel/present.ts';
 import { requireMethod } from '../login.ts';
 import { samlPath } from './addresses.ts';
+import { ask } from './ask.ts';
 import { browserOf } from './browser.ts';
 import { findIdentityProvider } from './identity-providers.ts';
-import { newMessageId, samlOf } from './library.ts';
-import { fail, problems } from './outcome.ts';
+import { fail } from './outcome.ts';
+import { problems } from './refused-message.ts';
 import { type PendingRequest, rememberRequest } from './requests.ts';
 import { liveSession } from './sessions.ts';
+import { newMessageId, setupOf } from './setup.ts';
 
 /** A logout that is to be answered by an identity provider, or the reason why none is asked. */
 type Start = { readonly problem: string } | { readonly pending: PendingRequest; readonly url: string };
@@ -22,19 +24,17 @@ async function prepare(request: Request): Promise<Start> {
   const { nameId } = session;
   if (!provider?.logoutUrl || nameId === null) return { problem: problems.noLogout };
   const id = newMessageId(request);
-  const saml = await samlOf(request, provider, id);
-  const url = await saml.getLogoutUrlAsync(
-    {
-      issuer: provider.entityId,
+  const url = await ask(request, 'logoutUrl', {
+    id,
+    setup: setupOf(request, provider),
+    leaving: {
       nameID: nameId,
       nameIDFormat: session.nameIdFormat ?? 'urn:oasis:names:tc:SAML:1.1:nameid-format:unspecified',
       ...(session.nameQualifier !== null && { nameQualifier: session.nameQualifier }),
       ...(session.spNameQualifier !== null && { spNameQualifier: session.spNameQualifier }),
       ...(session.sessionIndex !== null && { sessionIndex: session.sessionIndex }),
     },
-    '',
-    {},
-  );
+  });
   return { pending: { id, entityId: provider.entityId, session: session.id }, url };
 }
 
@@ -57,7 +57,7 @@ export const samlLogout: Endpoint = {
       summary: 'Redirects to the identity provider that this browser logged in at, with a request to log out.',
       allowedFor: 'Anybody.',
       output: { status: 302 },
-      refusals: { 401: true },
+      refusals: { 401: true, 503: true },
       prepare,
       handle,
     },

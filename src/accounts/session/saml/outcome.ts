@@ -3,17 +3,7 @@ import { tooMany } from '../../../kernel/http/error.ts';
 import { type Reply, redirect } from '../../../kernel/http/reply.ts';
 import { prefixOf } from '../../../kernel/net/prefix.ts';
 import { present } from '../../../kernel/present.ts';
-
-/** What web clients are told at login_failed_url and logout_failed_url (services.md 11). */
-export const problems = {
-  anonymousOnly: 'This endpoint is for anonymous users only.',
-  noBinding: 'Identity provider does not support available bindings.',
-  unreadable: 'SAML2 response has errors.',
-  refused: 'SAML response has errors. Please check the logs',
-  noUser: 'SAML2 authentication failed.',
-  noSession: 'You are not logged in any IdP/AA.',
-  noLogout: 'You cannot be logged out.',
-} as const;
+import type { RefusedMessage } from './refused-message.ts';
 
 /** Sends the browser to the page of failed logins, or logouts. */
 export const fail = ({ config }: Request, page: 'login_failed_url' | 'logout_failed_url', message: string): Reply => {
@@ -22,16 +12,6 @@ export const fail = ({ config }: Request, page: 'login_failed_url' | 'logout_fai
   return redirect(`${url}${url.includes('?') ? '&' : '?'}message=${encodeURIComponent(message)}`);
 };
 
-/** A message of an identity provider that is not taken; `message` is for the log, `shown` for the browser. */
-export class RefusedMessage extends Error {
-  constructor(
-    message: string,
-    readonly shown: string = problems.refused,
-  ) {
-    super(message);
-  }
-}
-
 /** Throws 429 where so many messages from this network were refused that it costs too much to read more. */
 export function rejectFlood({ address, app, now }: Request): void {
   const wait = app.samlRefusals.wait(prefixOf(address), now);
@@ -39,7 +19,7 @@ export function rejectFlood({ address, app, now }: Request): void {
 }
 
 /** Counts a message that was not taken, and tells the operator why. */
-export function noteRefused(request: Request, refusal: Error, entityId?: string): void {
+export function noteRefused(request: Request, refusal: RefusedMessage, entityId?: string): void {
   request.app.samlRefusals.refusal(prefixOf(request.address), request.now);
   request.app.log.warn(
     { request: request.incoming.id, provider: entityId, reason: refusal.message.slice(0, 500) },

@@ -5,6 +5,7 @@ import { readPem } from '../../../kernel/access/service-keys.ts';
 import { ConfigError, environmentName } from '../../../kernel/config/config.ts';
 import { HttpClient } from '../../../kernel/net/http-client.ts';
 import { errorOf } from '../../../kernel/present.ts';
+import { askOfMetadata } from './ask.ts';
 import { hasProviders, keepSources, noteFailure, replaceProviders } from './identity-providers.ts';
 
 /** A place that metadata comes from, as the settings name it. */
@@ -88,8 +89,7 @@ export class MetadataRefresher {
       const bytes = await source.read();
       const digest = createHash('sha256').update(bytes).digest('hex');
       if (this.#isClosed || this.#applied.get(source.name) === digest) return undefined;
-      const [{ readMetadata }, { decodeXml }] = await Promise.all([import('./idp-metadata.ts'), import('./xml.ts')]);
-      const providers = readMetadata(decodeXml(bytes), clock.now(), source.signer);
+      const providers = await askOfMetadata(this.app, { bytes, now: clock.now(), signer: source.signer });
       if (this.#isClosed) return undefined;
       const others = db.write(() => replaceProviders(db, source.name, providers, clock.now()));
       if (others.length > 0)

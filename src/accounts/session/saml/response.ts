@@ -1,12 +1,8 @@
 import { decrypt } from 'xml-encryption';
-import type { Request } from '../../../kernel/access/request.ts';
-import { present } from '../../../kernel/present.ts';
-import { addressesOf } from './addresses.ts';
 import { type Assertion, readAssertion } from './assertion.ts';
-import { findIdentityProvider, type IdentityProvider } from './identity-providers.ts';
-import { samlOf } from './library.ts';
-import { problems, RefusedMessage } from './outcome.ts';
-import type { PendingRequest } from './requests.ts';
+import type { IdentityProvider } from './identity-providers.ts';
+import { type Setup, samlOf } from './library.ts';
+import { problems, RefusedMessage } from './refused-message.ts';
 import { rejectWeakSignatures, SignatureError, signerOf } from './signatures.ts';
 import {
   attributeOf,
@@ -22,61 +18,55 @@ import {
 } from './xml.ts';
 import { namespaces } from './xml-names.ts';
 
-/** A response to a login before anything in it is believed. */
-export interface ReadResponse {
-  /** The document, normalised. */
-  readonly text: string;
-  readonly root: Element;
-  /** The ID of the request that it says it answers. */
-  readonly inResponseTo: string | undefined;
-}
-
 const success = 'urn:oasis:names:tc:SAML:2.0:status:Success';
 
-/** Reads a response in base64. Throws RefusedMessage when it is none. */
-export function readResponse(base64: string): ReadResponse {
+/** The ID of the request that a response in base64 says it answers. Throws RefusedMessage when it is none. */
+export const answeredRequest = (base64: string): string | undefined =>
+  attributeOf(readResponse(base64).root, 'InResponseTo');
+
+/** A response before anything in it is believed: the document, normalised, and its root. */
+function readResponse(base64: string): { readonly text: string; readonly root: Element } {
   try {
     const text = decodeXml(Buffer.from(base64, 'base64'));
     const root = parseXml(text, messageLimits);
     if (!isNamed(root, 'protocol', 'Response')) throw new XmlError('it is no response of SAML 2.0');
-    return { text, root, inResponseTo: attributeOf(root, 'InResponseTo') };
+    return { text, root };
   } catch (error) {
     throw error instanceof XmlError ? new RefusedMessage(error.message, problems.unreadable) : error;
   }
+}
+
+/** A response to a login, in base64, and what it must answer at which instant. */
+interface Answer {
+  readonly message: string;
+  readonly setup: Setup;
+  readonly requestId: string;
+  readonly now: number;
 }
 
 /**
  * The assertion of the response to a request, checked as services.md 11 says, but for what only the database knows: whether
  * the request and the assertion were used before. Rejects with what is wrong.
  */
-export async function checkResponse(
-  request: Request,
-  response: ReadResponse,
-  pending: PendingRequest,
-): Promise<Assertion> {
-  const provider = findIdentityProvider(request.db, pending.entityId);
-  if (!provider) throw new RefusedMessage('its identity provider is not known any more');
-  const { root, text } = response;
-  checkEnvelope(request, root, provider);
+export async function checkResponse({ message, now, requestId, setup }: Answer): Promise<Assertion> {
+  const { assertionConsumer, entityId, provider } = setup;
+  const { root, text } = readResponse(message);
+  checkEnvelope(root, setup);
   rejectWeakSignatures(root);
-  const encrypted = await decryptedAssertion(request, root);
+  const encrypted = await decryptedAssertion(root, setup);
   rejectUnknownSigners([root, ...childrenOf(root, 'assertion', 'Assertion').slice(0, 1), ...encrypted], provider);
-  const saml = await samlOf(request, provider);
-  const { profile } = await saml.validatePostResponseAsync({ SAMLResponse: Buffer.from(text).toString('base64') });
+  const { profile } = await samlOf(setup).validatePostResponseAsync({
+    SAMLResponse: Buffer.from(text).toString('base64'),
+  });
   if (!profile?.getAssertionXml) throw new RefusedMessage('it has no assertion');
   // Only what the signature covers is read from here on.
   const assertion = parseXml(profile.getAssertionXml(), messageLimits);
-  return readAssertion(assertion, {
-    ...addressesOf(request),
-    issuer: provider.entityId,
-    requestId: pending.id,
-    now: request.now,
-  });
+  return readAssertion(assertion, { entityId, assertionConsumer, issuer: provider.entityId, requestId, now });
 }
 
 /** What stands around the assertion: often not signed, but nothing else is meant for us. */
-function checkEnvelope(request: Request, root: Element, provider: IdentityProvider): void {
-  if (attributeOf(root, 'Destination') !== addressesOf(request).assertionConsumer)
+function checkEnvelope(root: Element, { assertionConsumer, provider }: Setup): void {
+  if (attributeOf(root, 'Destination') !== assertionConsumer)
     throw new RefusedMessage('its Destination is another one');
   const issuer = childOf(root, 'assertion', 'Issuer');
   if (issuer && textOf(issuer) !== provider.entityId)
@@ -88,8 +78,7 @@ function checkEnvelope(request: Request, root: Element, provider: IdentityProvid
 }
 
 /** The assertion that is encrypted, if one is. Signatures inside are judged like others; old ways to encrypt, which leak the text, are refused. */
-async function decryptedAssertion({ app }: Request, root: Element): Promise<readonly Element[]> {
-  const { privateKey: key } = present(app.samlKeys);
+async function decryptedAssertion(root: Element, { privateKey: key }: Setup): Promise<readonly Element[]> {
   // By their local name wherever they stand: so the library finds what it decrypts.
   const found = everyElement(root, 'EncryptedAssertion');
   if (found.length > 1) throw new RefusedMessage('it has more than one encrypted assertion');

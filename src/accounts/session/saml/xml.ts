@@ -29,7 +29,7 @@ const attributesAnElement = 4;
 export type Namespace = keyof typeof namespaces;
 
 /** Bytes of a message as text, with the line ends that XML counts (XML 1.0 2.11). Throws XmlError. */
-export function decodeXml(bytes: Buffer): string {
+export function decodeXml(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes).replace(/\r\n?/g, '\n');
   } catch {

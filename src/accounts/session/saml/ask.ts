@@ -1,0 +1,40 @@
+import type { App } from '../../../kernel/access/app.ts';
+import type { Request } from '../../../kernel/access/request.ts';
+import { TaskError, TaskThread } from '../../../kernel/access/task-thread.ts';
+import { HttpError } from '../../../kernel/http/error.ts';
+import { embeddedThread } from '../../../kernel/native/embedded.ts';
+import { prefixOf } from '../../../kernel/net/prefix.ts';
+import { errorOf } from '../../../kernel/present.ts';
+import { RefusedMessage } from './refused-message.ts';
+import type { Given, Made, TaskName } from './tasks.ts';
+
+/** Milliseconds for a message: fifty times what the largest that is allowed takes. */
+const messageTime = 5000;
+/** Milliseconds for metadata, which the operator has chosen: of a thousand identity providers it takes some seconds. */
+const metadataTime = 120_000;
+
+/** 503: what is said where too many messages wait to be checked. */
+export const samlCrowded = (): Error =>
+  new HttpError(503, { detail: 'Too many logins at once. Try again.' }, { 'Retry-After': '1' });
+
+/** The thread of single sign-on, which starts with its first task. */
+export const samlThread = (): TaskThread =>
+  new TaskThread(() => embeddedThread('accounts/session/saml/thread'), samlCrowded);
+
+/** What the thread makes of a message for this request. Rejects with TaskError and 503. */
+export const ask = <N extends TaskName>(
+  { address, app }: Pick<Request, 'address' | 'app'>,
+  name: N,
+  given: Given<N>,
+): Promise<Made<N>> => app.samlThread.run({ name, given }, { holder: prefixOf(address), milliseconds: messageTime });
+
+/** The identity providers that metadata tells of. Rejects with TaskError. */
+export const askOfMetadata = (app: App, given: Given<'readMetadata'>): Promise<Made<'readMetadata'>> =>
+  app.samlThread.run({ name: 'readMetadata', given }, { holder: '', milliseconds: metadataTime });
+
+/** Why a message is not taken, from what reading and checking it has thrown. Throws it on when that is an answer. */
+export function refusalOf(thrown: unknown): RefusedMessage {
+  if (thrown instanceof HttpError) throw thrown;
+  if (thrown instanceof RefusedMessage) return thrown;
+  return new RefusedMessage(errorOf(thrown).message, thrown instanceof TaskError ? thrown.shown : undefined);
+}

@@ -1,0 +1,14 @@
+/** The program of the thread of single sign-on. See src/decisions/checks-in-a-thread.md. */
+import { serveTasks } from '../../../kernel/access/task-server.ts';
+import { type Given, type TaskName, tasks } from './tasks.ts';
+
+interface Task<N extends TaskName> {
+  readonly name: N;
+  readonly given: Given<N>;
+}
+
+const performers: { readonly [N in TaskName]: (given: Given<N>) => unknown } = tasks;
+
+const perform = <N extends TaskName>({ given, name }: Task<N>): unknown => performers[name](given);
+
+serveTasks((task: Task<TaskName>) => perform(task));

@@ -1,0 +1,19 @@
+import { parentPort } from 'node:worker_threads';
+import { errorOf, present } from '../present.ts';
+import type { TaskAnswer } from './task-thread.ts';
+
+/** Serves the tasks of a thread (task-thread.ts), one at a time: what `perform` answers, or what it throws. */
+export function serveTasks<T>(perform: (task: T) => unknown): void {
+  const port = present(parentPort);
+  port.on('message', async (task: T) => port.postMessage(await answerTo(perform, task)));
+  port.postMessage('ready');
+}
+
+async function answerTo<T>(perform: (task: T) => unknown, task: T): Promise<TaskAnswer<unknown>> {
+  try {
+    return { value: await perform(task) };
+  } catch (thrown) {
+    const error = errorOf(thrown);
+    return { error: error.message, shown: 'shown' in error ? String(error.shown) : undefined };
+  }
+}

@@ -1,0 +1,127 @@
+/** A thread for work that would keep everybody else waiting on the main one. See src/decisions/checks-in-a-thread.md. */
+import { Worker } from 'node:worker_threads';
+import { errorOf } from '../present.ts';
+import { Turns } from './turns.ts';
+
+/** What the thread answers to a task: `shown` is what the task's own errors carry besides. */
+export type TaskAnswer<T> = { readonly value: T } | { readonly error: string; readonly shown: string | undefined };
+
+/** A task that its thread has refused, or did not end in time. */
+export class TaskError extends Error {
+  constructor(
+    message: string,
+    /** What the error carried for whoever asked; undefined where it carried nothing. */
+    readonly shown?: string,
+  ) {
+    super(message);
+  }
+}
+
+/** Tasks that wait; more are turned away. */
+const waitingAtMost = 64;
+/** Milliseconds without a task after which the thread ends. */
+const patience = 30_000;
+
+/** How a task is to be treated: whose turn it uses up, and how many milliseconds it may take once it has begun. */
+export interface TaskTerms {
+  readonly holder: string;
+  readonly milliseconds: number;
+}
+
+/**
+ * Gives tasks to a thread, one at a time. It starts with the first task, ends after half a minute without one, and is ended
+ * and started anew when a task takes too long. Tasks that wait take turns between their holders.
+ */
+export class TaskThread {
+  #thread: Promise<Worker> | undefined;
+  #isBusy = false;
+  #isClosed = false;
+  #idle: NodeJS.Timeout | undefined;
+  readonly #waiting = new Turns(waitingAtMost);
+
+  constructor(
+    /** Text of the program, which serves tasks (task-server.ts). */
+    private readonly program: () => string,
+    /** What somebody is told whose task finds no place among those that wait. */
+    private readonly crowded: () => Error,
+  ) {}
+
+  /** What the thread makes of a task, both of which are copied. Rejects with TaskError, and with `crowded`. */
+  async run<T>(task: unknown, { holder, milliseconds }: TaskTerms): Promise<T> {
+    if (this.#isBusy)
+      await new Promise<void>((begin, reject) =>
+        this.#waiting.add(holder, { begin, giveWay: () => reject(this.crowded()) }),
+      );
+    this.#isBusy = true;
+    clearTimeout(this.#idle);
+    try {
+      return await this.#perform<T>(task, milliseconds);
+    } finally {
+      this.#isBusy = false;
+      const next = this.#waiting.next();
+      if (next) {
+        // Taken at once: who asks before the next one runs must find it so.
+        this.#isBusy = true;
+        next.begin();
+      } else this.#idle = setTimeout(() => void this.#end(), patience).unref();
+    }
+  }
+
+  /** Ends the thread, whatever it does; what it was asked for is rejected. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#idle);
+    await this.#end();
+  }
+
+  async #perform<T>(task: unknown, milliseconds: number): Promise<T> {
+    if (this.#isClosed) throw new TaskError('the service is being stopped');
+    this.#thread ??= this.#start();
+    const thread = await this.#thread;
+    return new Promise<T>((resolve, reject) => {
+      const settle = (then: () => void): void => {
+        clearTimeout(limit);
+        thread.off('message', take).off('error', fail).off('exit', stop);
+        thread.unref();
+        then();
+      };
+      const take = (answer: TaskAnswer<T>): void =>
+        settle(() => ('value' in answer ? resolve(answer.value) : reject(new TaskError(answer.error, answer.shown))));
+      const fail = (error: unknown): void => settle(() => reject(new TaskError(errorOf(error).message)));
+      const stop = (): void => fail(new Error('the thread that it was given to has ended'));
+      // Its memory goes with the thread, too.
+      const limit = setTimeout(() => {
+        settle(() => reject(new TaskError('it takes too long')));
+        void this.#end();
+      }, milliseconds);
+      thread.on('message', take).on('error', fail).on('exit', stop);
+      // The process stays for a task; a thread that rests does not keep it.
+      thread.ref();
+      thread.postMessage(task);
+    });
+  }
+
+  /** Resolves when the program is ready for tasks: reading it counts for nobody's time. */
+  #start(): Promise<Worker> {
+    const forget = (): void => {
+      if (this.#thread === starting) this.#thread = undefined;
+    };
+    const starting = new Promise<Worker>((resolve, reject) => {
+      const thread = new Worker(this.program(), { eval: true, execArgv: [] });
+      const fail = (error: unknown): void => reject(new TaskError(`the thread failed: ${errorOf(error).message}`));
+      thread.once('message', () => resolve(thread));
+      thread.on('error', fail).on('exit', (code) => fail(new Error(`it ended with ${code}`)));
+      // Before whoever has a task there is told, who may have another one.
+      thread.on('error', forget).on('exit', forget);
+    });
+    starting.catch(forget);
+    return starting;
+  }
+
+  async #end(): Promise<void> {
+    const starting = this.#thread;
+    this.#thread = undefined;
+    const thread = await starting?.catch(() => undefined);
+    await thread?.terminate();
+  }
+}
