@@ -10,6 +10,7 @@ import { createInterface } from 'node:readline';
 import SQLite from 'better-sqlite3';
 import { FaultyDisk } from './faulty-disk.ts';
 import { lostPower } from './lost-power.ts';
+import type { Part } from './part.ts';
 
 /** What the cuts came to. */
 export interface PowerFigures {
@@ -76,6 +77,14 @@ export async function losePower(
     disk.remove();
   }
 }
+
+/** The part of `npm run chaos`. */
+export const loseNothing: Part = async ({ cuts, program }) => {
+  const figures = await losePower(cuts, 20_000, program);
+  if (figures.losses + figures.damaged > 0)
+    throw new Error(`Cuts of the power lost acknowledged writes: ${JSON.stringify(figures)}`);
+  return figures;
+};
 
 /** Starts a server whose data folder is on that disk. */
 export async function serveOn(
