@@ -10,7 +10,7 @@ import { isUnsealed, requireKeys } from '../kernel/access/key-check.ts';
 import { PasswordHasher } from '../kernel/access/passwords.ts';
 import { RateLimit } from '../kernel/access/rate-limit.ts';
 import { Request } from '../kernel/access/request.ts';
-import { keyFile, openSecrets, type Secrets } from '../kernel/access/secrets.ts';
+import { clearDrafts, keyFile, openSecrets, type Secrets } from '../kernel/access/secrets.ts';
 import { openServiceKeys } from '../kernel/access/service-keys.ts';
 import { TextMemory } from '../kernel/access/texts.ts';
 import { TokenUse } from '../kernel/access/token-use.ts';
@@ -176,6 +176,7 @@ function openKeys(
   db: Database,
 ): Secrets {
   const secrets = openSecrets(encryption_keys, folder, random, () => purpose !== 'examine' && isUnsealed(db));
+  if (folder !== undefined && purpose === 'serve') clearDrafts(folder);
   // Who examines the data tells more than the first line of it.
   if (folder !== undefined && purpose !== 'examine')
     requireKeys(db, secrets, encryption_keys.length > 0 ? 'The setting encryption_keys' : keyFile(folder));

@@ -28,6 +28,9 @@ function hasDatabase(folder: string): boolean {
   }
 }
 
+/** Where a restore works until the database has its name; a restore that was killed leaves it behind. */
+export const restoringFolder = (folder: string): string => join(folder, 'restoring');
+
 /** Throws with a sentence when the folder holds no database: a command that only reads one must not make one of a mistyped name. */
 export function requireDatabase(folder: string): void {
   if (!hasDatabase(folder)) throw new Error(`there is no database in ${folder}`);
@@ -56,6 +59,10 @@ export function makesDatabase(folder: string, isNamed: boolean): boolean {
  */
 function rejectRemains(folder: string): void {
   const file = join(folder, databaseFile);
+  if (sizeOf(file) === 0 && existsSync(restoringFolder(folder)))
+    throw new Error(
+      `The restore into ${folder} was not finished: give its command again, or remove ${restoringFolder(folder)} to begin anew`,
+    );
   // What is left is looked for first: another command that begins here makes the database before these.
   const remains = remainsOf(folder);
   if (remains === undefined || sizeOf(file) > 0) return;

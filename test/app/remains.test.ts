@@ -56,6 +56,37 @@ test('an empty database beside a log is refused', async () => {
   assert.match(stderr, /The database is empty, but .*tenantry\.db-wal is there/);
 });
 
+test('a folder in which a restore was killed is not served, and no other command makes a database in it', async () => {
+  mkdirSync(path('other/restoring'), { recursive: true });
+  const line = `${path('other/tenantry.db')}: The restore into ${path('other')} was not finished: give its command again, or remove ${path('other/restoring')} to begin anew`;
+  for (const words of servers) assert.equal(await program.run([...words, '--data', path('other')]), failed(line));
+  assert.equal(
+    readdirSync(path('other')).filter((name) => name !== 'serve.lock' && name !== 'native'),
+    ['restoring'],
+  );
+  assert.is((await program.run(['backup', 'b'])).code, 0);
+  assert.is((await program.run(['restore', 'b', '--data', path('other')])).code, 0);
+  assert.equal(readdirSync(path('other')).sort(), ['secret.key', 'serve.lock', 'tenantry.db']);
+});
+
+test('a server clears away the drafts of its key file that killed commands have left, and nothing else', async () => {
+  const drafts = ['secret.key.new', 'secret.key.0c17e2b1-93a5-4a4f-9d25-2f6d3c1b7a10'];
+  const others = ['secret.key.bak', 'secret.key.2026-01-05'];
+  for (const name of [...drafts, ...others]) writeFileSync(path(name), 'x');
+  const keys = readFileSync(path('secret.key'), 'utf8');
+  assert.is((await program.run(['token', 'bob'])).code, 0);
+  assert.ok(
+    drafts.every((name) => readdirSync(path()).includes(name)),
+    'they may be of a command that runs',
+  );
+  await (await program.serve()).stop();
+  assert.equal(
+    readdirSync(path()).filter((name) => name.startsWith('secret.key')),
+    ['secret.key', ...others].sort(),
+  );
+  assert.is(readFileSync(path('secret.key'), 'utf8'), keys);
+});
+
 test('a key that has gone is not replaced by another one', async () => {
   renameSync(path('secret.key'), path('elsewhere'));
   for (const words of [...servers, ['doctor']])

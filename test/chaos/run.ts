@@ -12,12 +12,21 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { jumpTheClock } from './clock-jumps.ts';
 import { chaos } from './kill.ts';
+import { backup, restore } from './kill-backup.ts';
+import { commands } from './kill-commands.ts';
+import { migration } from './kill-migration.ts';
+import { start } from './kill-start.ts';
 import type { Given, Part } from './part.ts';
 import { loseNothing } from './power.ts';
 
 /** A line a part. */
 const parts: Readonly<Record<string, Part>> = {
   kill: ({ program, rounds, tell }) => chaos(rounds, program, tell),
+  start,
+  migration,
+  backup,
+  restore,
+  commands,
   power: loseNothing,
   clock: ({ jumps, program }) => jumpTheClock(jumps, program),
 };

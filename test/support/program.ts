@@ -22,6 +22,8 @@ export interface Serving {
   /** What it has written to stderr. */
   readonly errors: () => string;
   readonly stop: () => Promise<number | null>;
+  /** Ends it without warning. */
+  readonly kill: () => Promise<void>;
 }
 
 /** How the program ends when it refuses. */
@@ -72,6 +74,11 @@ export class Program {
       stop: async () => {
         child.kill('SIGTERM');
         return ((await once(child, 'close')) as [number | null])[0];
+      },
+      kill: async () => {
+        const closed = once(child, 'close');
+        child.kill('SIGKILL');
+        await closed;
       },
     };
   }

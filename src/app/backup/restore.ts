@@ -12,7 +12,7 @@ import { unpackBackupInThread } from '../../kernel/db/snapshots.ts';
 import type { Addon } from '../../kernel/native/native.ts';
 import { place } from '../../kernel/place.ts';
 import { errorOf } from '../../kernel/present.ts';
-import { databaseFile, lockFolder, prepareFolder } from '../data-folder.ts';
+import { databaseFile, lockFolder, prepareFolder, restoringFolder } from '../data-folder.ts';
 import { withScratch } from './scratch.ts';
 
 /**
@@ -55,7 +55,7 @@ async function fill(stream: Readable, name: string, folder: string, config: Conf
 
 /** In place of what a killed command has left behind: the lock says that it is nobody's. */
 function makeScratch(folder: string): string {
-  const scratch = join(folder, 'restoring');
+  const scratch = restoringFolder(folder);
   rmSync(scratch, { recursive: true, force: true });
   mkdirSync(scratch, { mode: 0o700 });
   return scratch;

@@ -1,8 +1,8 @@
 import { createCipheriv, createDecipheriv, randomUUID } from 'node:crypto';
-import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { place, syncFolder } from '../place.ts';
-import { codeOf, errorOf, present } from '../present.ts';
+import { errorOf, present } from '../present.ts';
 
 /** The file of the data folder that holds the keys which the first start and `rotate-key` make. */
 export const keyFile = (folder: string): string => join(folder, 'secret.key');
@@ -123,11 +123,20 @@ function createKeyFile(file: string, line: string): void {
     linkSync(draft, file);
     syncFolder(dirname(file));
   } catch (error) {
-    if (codeOf(error) !== 'EEXIST') throw error;
+    // A server that found the file of another command may have cleared this draft away.
+    if (!existsSync(file)) throw error;
   } finally {
-    rmSync(draft);
+    rmSync(draft, { force: true });
   }
 }
+
+/** Removes the drafts that commands which were killed have left beside a key file that is there: they hold keys. */
+export function clearDrafts(folder: string): void {
+  if (!existsSync(keyFile(folder))) return;
+  for (const name of readdirSync(folder)) if (isDraft.test(name)) rmSync(join(folder, name), { force: true });
+}
+
+const isDraft = /^secret\.key\.(new|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
 
 /** Puts a fresh key before those of the key file; answers what opens and seals with them. */
 export function addKey(folder: string, random: (bytes: number) => Buffer): Secrets {

@@ -1,0 +1,140 @@
+/**
+ * Kills backups of a server that is written to, and restores. The file of a backup is whole or not there; a folder into which
+ * a restore was killed has all of the data or is not served, and the same command can be given again.
+ */
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Program } from '../support/program.ts';
+import type { Part } from './part.ts';
+import { durationOf, killAtRandom, requireEnded, requireHealthy, Witness } from './witness.ts';
+
+export interface BackupFigures {
+  /** Commands that were killed before they were done; what had its name then. */
+  readonly kills: number;
+  readonly whole: number;
+  readonly writes: number;
+}
+
+export interface RestoreFigures {
+  readonly kills: number;
+  readonly whole: number;
+  /** Starts of a server that were refused, for there was no database yet. */
+  readonly refused: number;
+}
+
+/** A folder with a world in it, for what is done to be worth a kill. */
+async function withWorld<T>(use: (program: Program) => Promise<T>): Promise<T> {
+  const native = mkdtempSync(join(tmpdir(), 'tenantry-native-'));
+  const program = new Program(native);
+  try {
+    requireEnded(await program.run(['demo']), ['demo']);
+    requireEnded(await program.run(['user', 'add', 'admin', '--staff']), ['user add']);
+    return await use(program);
+  } finally {
+    await program.end();
+    rmSync(native, { recursive: true });
+  }
+}
+
+/** Kills so many backups. */
+export const killBackups = (rounds: number): Promise<BackupFigures> =>
+  withWorld(async (program) => {
+    let [kills, whole] = [0, 0];
+    // Beside the server it takes longer.
+    const longest = 2.5 * (await durationOf(program, ['backup', 'first']));
+    const server = await program.serve();
+    const witness = await Witness.of(program);
+    let isOver = false;
+    const writing = Promise.all(
+      Array.from({ length: 2 }, async () => {
+        while (!isOver)
+          if ((await witness.write(server.url)).status !== 201) throw new Error('A write beside a backup is refused');
+      }),
+    );
+    // Told when it is waited for, below.
+    writing.catch(() => undefined);
+    const before = new Set(readdirSync(program.folder));
+    for (let round = 0; round < rounds; round++) {
+      const acknowledged = new Map(witness.acknowledged);
+      if (await killAtRandom(program, ['backup', 'file'], longest)) kills++;
+      if (existsSync(join(program.folder, 'file'))) {
+        whole++;
+        await requireRestorable(program, witness.token, acknowledged);
+      }
+      for (const name of readdirSync(program.folder)) {
+        if (before.has(name)) continue;
+        if (name !== 'file' && !name.startsWith('file.partial-')) throw new Error(`A killed backup has left ${name}`);
+        rmSync(join(program.folder, name), { recursive: true });
+      }
+    }
+    isOver = true;
+    await writing;
+    await witness.requireAll(server.url);
+    if ((await server.stop()) !== 0) throw new Error('The server does not end with 0');
+    await requireSound(program, 'data');
+    return { kills, whole, writes: witness.acknowledged.size };
+  });
+
+/** Throws unless a backup holds what was acknowledged before it began. */
+async function requireRestorable(
+  program: Program,
+  token: string,
+  acknowledged: ReadonlyMap<string, string>,
+): Promise<void> {
+  const words = ['restore', 'file', '--data', 'restored'];
+  requireEnded(await program.run(words), words);
+  await requireSound(program, 'restored');
+  const server = await program.serve(['--data', 'restored']);
+  await new Witness(token, acknowledged).requireAll(server.url);
+  await server.stop();
+  rmSync(join(program.folder, 'restored'), { recursive: true });
+}
+
+/** Kills so many restores. */
+export const killRestores = (rounds: number): Promise<RestoreFigures> =>
+  withWorld(async (program) => {
+    let [kills, whole, refused] = [0, 0, 0];
+    const first = await program.serve();
+    const witness = await Witness.of(program);
+    for (let i = 0; i < 20; i++) await witness.write(first.url);
+    await first.stop();
+    requireEnded(await program.run(['backup', 'file']), ['backup']);
+    const words = ['restore', 'file', '--data', 'restored'];
+    const folder = join(program.folder, 'restored');
+    const longest = 0.5 * (await durationOf(program, words));
+    for (let round = 0; round < rounds; round++) {
+      rmSync(folder, { recursive: true });
+      mkdirSync(folder);
+      if (await killAtRandom(program, words, longest, join(folder, 'restoring'))) kills++;
+      if (existsSync(join(folder, 'tenantry.db'))) whole++;
+      else {
+        await requireRefused(program);
+        refused++;
+        requireEnded(await program.run(words), words);
+      }
+      await requireSound(program, 'restored');
+      const server = await program.serve(['--data', 'restored']);
+      await witness.requireAll(server.url);
+      await server.stop();
+    }
+    return { kills, whole, refused };
+  });
+
+/** Throws where a server serves what a killed restore has left. */
+async function requireRefused(program: Program): Promise<void> {
+  const refusal = await program.serve(['--data', 'restored']).then(
+    () => 'it serves',
+    ({ message }: Error) => message,
+  );
+  if (!/: tenantry: [^\n]+ was not finished: [^\n]+\n$/.test(refusal))
+    throw new Error(`A server on a folder in which a restore was killed: ${refusal}`);
+}
+
+/** The demonstration world has an account that does not work, which doctor tells. */
+const requireSound = (program: Program, folder: string): Promise<void> =>
+  requireHealthy(program, folder, 'DigitalOcean account Field droplets is Erred: Simulated failure of ping\n');
+
+/** The parts of `npm run chaos`. */
+export const backup: Part = ({ rounds }) => killBackups(rounds);
+export const restore: Part = ({ rounds }) => killRestores(rounds);

@@ -1,0 +1,91 @@
+/** Kills `demo` and `rotate-key` at random moments: all of their changes are there or none, and every secret can be opened. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import SQLite from 'better-sqlite3';
+import { Program } from '../support/program.ts';
+import type { Part } from './part.ts';
+import { durationOf, killAtRandom, requireEnded, requireHealthy, Witness } from './witness.ts';
+
+export interface CommandFigures {
+  readonly demos: number;
+  readonly rotations: number;
+  /** Keys in the file in the end: a killed rotation has added one or not. */
+  readonly keys: number;
+}
+
+const hooks = 300;
+
+/** Kills so many of each. */
+export async function killCommands(rounds: number): Promise<CommandFigures> {
+  return { demos: await killDemos(rounds), ...(await killRotations(rounds)) };
+}
+
+async function killDemos(rounds: number): Promise<number> {
+  let kills = 0;
+  const program = new Program('data/native');
+  const other = new Program('data/native');
+  try {
+    const longest = 1.1 * (await durationOf(other, ['demo']));
+    for (let round = 0; round < rounds; round++) {
+      if (!(await killAtRandom(program, ['demo'], longest))) break;
+      kills++;
+      const count = read(program, 'SELECT count(*) FROM customer');
+      if (count !== 0 && count !== undefined) {
+        if (count !== read(other, 'SELECT count(*) FROM customer'))
+          throw new Error(`A killed demo has left ${count} customers`);
+        break;
+      }
+    }
+    await program.run(['demo']);
+    await requireHealthy(program, 'data', told);
+    return kills;
+  } finally {
+    await program.end();
+    await other.end();
+  }
+}
+
+/** What doctor says of the demonstration world. */
+const told = 'DigitalOcean account Field droplets is Erred: Simulated failure of ping\n';
+
+async function killRotations(rounds: number): Promise<Pick<CommandFigures, 'keys' | 'rotations'>> {
+  let rotations = 0;
+  const program = new Program('data/native');
+  try {
+    const server = await program.serve();
+    const { token } = await Witness.of(program);
+    const headers = { Authorization: `Token ${token}`, 'Content-Type': 'application/json' };
+    for (let i = 0; i < hooks; i++) {
+      const body = JSON.stringify({ destination_url: 'https://example.com/', event_groups: ['customers'] });
+      const { status } = await fetch(`${server.url}/api/hooks-web/`, { method: 'POST', headers, body });
+      if (status !== 201) throw new Error(`A hook is answered ${status}`);
+    }
+    await server.stop();
+    const longest = 1.1 * (await durationOf(program, ['rotate-key']));
+    for (let round = 0; round < rounds; round++) {
+      if (await killAtRandom(program, ['rotate-key'], longest)) rotations++;
+      await requireHealthy(program);
+    }
+    requireEnded(await program.run(['rotate-key']), ['rotate-key']);
+    await requireHealthy(program);
+    const keys = readFileSync(join(program.folder, 'data/secret.key'), 'utf8').trim().split('\n').length;
+    return { rotations, keys };
+  } finally {
+    await program.end();
+  }
+}
+
+/** The first column of the first row; undefined where there is no such table yet. */
+function read(program: Program, query: string): unknown {
+  const db = new SQLite(join(program.folder, 'data/tenantry.db'));
+  try {
+    return db.prepare(query).pluck().get();
+  } catch {
+    return undefined;
+  } finally {
+    db.close();
+  }
+}
+
+/** The part of `npm run chaos`. */
+export const commands: Part = ({ rounds }) => killCommands(rounds);

@@ -1,0 +1,138 @@
+/** What the parts share: clients that remember what was acknowledged and look for it again, and a program that is killed. */
+import { once } from 'node:events';
+import { watch } from 'node:fs';
+import { basename, dirname } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Ended, Program, Serving } from '../support/program.ts';
+
+/** Customers on a page, the most there are. */
+const page = 200;
+
+/** Milliseconds that a command takes when nobody disturbs it. Throws when it fails. */
+export async function durationOf(program: Program, words: readonly string[]): Promise<number> {
+  const begun = performance.now();
+  requireEnded(await program.run(words), words);
+  return performance.now() - begun;
+}
+
+/** Throws unless a command has ended with 0. */
+export function requireEnded({ code, stderr }: Ended, words: readonly string[]): void {
+  if (code !== 0) throw new Error(`tenantry ${words.join(' ')} ended with ${code}: ${stderr}`);
+}
+
+/**
+ * Kills a command at a random moment, so many milliseconds at most after its start or after it made or changed this file.
+ * Answers whether it was still running.
+ */
+export async function killAtRandom(
+  program: Program,
+  words: readonly string[],
+  longest: number,
+  file?: string,
+): Promise<boolean> {
+  const watching = new AbortController();
+  const begun = file === undefined ? undefined : changed(file, watching.signal);
+  const child = program.start(words);
+  const ended = once(child, 'close');
+  await Promise.race([ended, begun]);
+  await Promise.race([ended, pause(longest * Math.random())]);
+  watching.abort();
+  child.kill('SIGKILL');
+  const [, signal] = await ended;
+  return signal === 'SIGKILL';
+}
+
+/** Resolves when a file is made or changed, in a folder that is there. */
+function changed(file: string, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    watch(dirname(file), { signal }, (_event, name) => {
+      if (name === basename(file)) resolve();
+    });
+  });
+}
+
+/** Throws unless doctor finds nothing wrong, or nothing but what is given. */
+export async function requireHealthy(program: Program, folder = 'data', right = 'no problems\n'): Promise<void> {
+  const { code, stderr, stdout } = await program.run(['doctor', '--data', folder]);
+  if (code !== 0 || stdout !== right) throw new Error(`doctor ended with ${code}: ${stdout}${stderr}`);
+}
+
+/** A staff user that creates customers and knows which of them were acknowledged. */
+export class Witness {
+  /** Names of the customers that were acknowledged, by uuid. */
+  readonly acknowledged: Map<string, string>;
+  /** Answers other than 201, by status. */
+  readonly refused = new Map<number, number>();
+
+  constructor(
+    readonly token: string,
+    acknowledged: ReadonlyMap<string, string> = new Map(),
+  ) {
+    this.acknowledged = new Map(acknowledged);
+  }
+
+  /** One for the user admin, which the folder must have. */
+  static async of(program: Program, folder = 'data'): Promise<Witness> {
+    const words = ['token', 'admin', '--data', folder];
+    const ended = await program.run(words);
+    requireEnded(ended, words);
+    return new Witness(ended.stdout.trim());
+  }
+
+  async get(url: string): Promise<Response> {
+    return fetch(url, { headers: { Authorization: `Token ${this.token}` } });
+  }
+
+  /** Creates a customer; remembers it where that is acknowledged. */
+  async write(url: string): Promise<Response> {
+    const name = `Customer ${Math.random()}`;
+    const response = await fetch(`${url}/api/customers/`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', Authorization: `Token ${this.token}` },
+      body: JSON.stringify({ name }),
+    });
+    const { uuid } = (await response.json()) as { uuid?: string };
+    if (response.status === 201 && uuid !== undefined) this.acknowledged.set(uuid, name);
+    else this.refused.set(response.status, (this.refused.get(response.status) ?? 0) + 1);
+    return response;
+  }
+
+  /** Several clients write until the server is killed, after a random time of at most so many milliseconds. */
+  async writeUntilKilled(server: Serving, longest: number): Promise<void> {
+    let isKilled = false;
+    const clients = Array.from({ length: 3 }, async () => {
+      while (!isKilled)
+        await this.write(server.url).catch((error: unknown) => {
+          if (!isKilled) throw error;
+        });
+    });
+    const writing = Promise.all(clients);
+    await Promise.race([writing, pause(longest * Math.random())]);
+    isKilled = true;
+    await server.kill();
+    await writing;
+  }
+
+  /** Throws unless every customer that was acknowledged is answered, with its name. */
+  async requireAll(url: string): Promise<void> {
+    const present = await this.customers(url);
+    for (const [uuid, name] of this.acknowledged)
+      if (present.get(uuid) !== name)
+        throw new Error(`The customer ${uuid}, acknowledged as ${name}, is ${present.get(uuid) ?? 'lost'}`);
+  }
+
+  /** Names of all customers by uuid. */
+  async customers(url: string): Promise<Map<string, string>> {
+    const all = new Map<string, string>();
+    for (let number = 1; ; number++) {
+      const response = await this.get(
+        `${url}/api/customers/?field=uuid&field=name&o=name&page_size=${page}&page=${number}`,
+      );
+      if (response.status === 404 && number > 1) return all;
+      if (response.status !== 200) throw new Error(`The list of customers is answered ${response.status}`);
+      const rows = (await response.json()) as { uuid: string; name: string }[];
+      for (const { name, uuid } of rows) all.set(uuid, name);
+      if (rows.length < page) return all;
+    }
+  }
+}
