@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { jumpTheClock } from './clock-jumps.ts';
+import { writer } from './foreign-writer.ts';
 import { chaos } from './kill.ts';
 import { backup, restore } from './kill-backup.ts';
 import { commands } from './kill-commands.ts';
@@ -27,6 +28,7 @@ const parts: Readonly<Record<string, Part>> = {
   backup,
   restore,
   commands,
+  writer,
   power: loseNothing,
   clock: ({ jumps, program }) => jumpTheClock(jumps, program),
 };

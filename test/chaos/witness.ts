@@ -91,7 +91,7 @@ export class Witness {
       headers: { 'Content-Type': 'application/json', Authorization: `Token ${this.token}` },
       body: JSON.stringify({ name }),
     });
-    const { uuid } = (await response.json()) as { uuid?: string };
+    const { uuid } = (await response.clone().json()) as { uuid?: string };
     if (response.status === 201 && uuid !== undefined) this.acknowledged.set(uuid, name);
     else this.refused.set(response.status, (this.refused.get(response.status) ?? 0) + 1);
     return response;
