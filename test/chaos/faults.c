@@ -2,7 +2,7 @@
  * A disk that fails, for tests: preloaded into a process, it records what the process does to the files below FAULTS_FOLDER
  * into FAULTS_TRACE, and lets syncs and writes fail as the numbers in the file FAULTS_CONTROL say.
  *
- * A record: operation (1 byte: W write, T truncate, S sync, U unlink, R rename), outcome (1: 0 done, 1 failed), length of the
+ * A record: operation (1 byte: W write, T truncate, S sync, U unlink, R rename, L link), outcome (1: 0 done, 1 failed), length of the
  * path (2), offset (8), length of the data (4), path, data; all little-endian. A failed sync is told once to every
  * descriptor that was open then, as Linux does it, and leaves the pages clean: no later sync writes them.
  */
@@ -51,7 +51,11 @@ static void prepare(void) {
   if (control == MAP_FAILED) control = NULL;
 }
 
-static int wants(int number) { return control && control[number]; }
+/* Whether a call fails now: by the number never, always, or once in so many calls. */
+static int wants(int number) {
+  int32_t calls = control ? control[number] : 0;
+  return calls == 1 || (calls > 1 && random() % calls == 0);
+}
 
 static const char *path_of(int fd) {
   pthread_once(&once, prepare);
@@ -208,5 +212,14 @@ int rename(const char *from, const char *to) {
   int outcome = real(from, to);
   if (outcome == 0 && folder_length && strncmp(to, folder, folder_length) == 0)
     record('R', 0, from, 0, to, strlen(to));
+  return outcome;
+}
+
+int link(const char *from, const char *to) {
+  REAL(link);
+  pthread_once(&once, prepare);
+  int outcome = real(from, to);
+  if (outcome == 0 && folder_length && strncmp(to, folder, folder_length) == 0)
+    record('L', 0, from, 0, to, strlen(to));
   return outcome;
 }

@@ -37,10 +37,12 @@ export class FaultyDisk {
     };
   }
 
-  /** From now on a kind of call fails, or does again what it should. */
-  set(fault: (typeof faults)[number], fails: boolean): void {
+  /** From now on a kind of call fails, always or once in so many calls, or does again what it should. */
+  set(fault: (typeof faults)[number], fails: boolean | number): void {
     const descriptor = openSync(this.#control, 'r+');
-    writeSync(descriptor, Buffer.from([fails ? 1 : 0, 0, 0, 0]), 0, 4, 4 * faults.indexOf(fault));
+    const number = Buffer.alloc(4);
+    number.writeInt32LE(Number(fails));
+    writeSync(descriptor, number, 0, 4, 4 * faults.indexOf(fault));
     closeSync(descriptor);
   }
 

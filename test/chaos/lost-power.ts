@@ -69,8 +69,8 @@ function replay(bytes: Buffer, at: number, files: Map<string, TracedFile>, chanc
     // After a failed one the kernel takes all for written; some of it is, and nothing writes the rest any more.
     file.durable = hasFailed ? torn(file.durable, file.pending, chance) : applied(file.durable, file.pending);
     file.pending = [];
-  } else files.delete(path);
-  if (operation === 'R') files.set(data.toString(), file);
+  } else if (operation !== 'L') files.delete(path);
+  if (operation === 'R' || operation === 'L') files.set(data.toString(), file);
 }
 
 /** The content with all of the changes, which are made in it. */

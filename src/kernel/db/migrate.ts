@@ -71,8 +71,17 @@ function applyNext(db: Database, migrations: readonly Migration[], applied: stri
       );
     db.script('COMMIT');
   } catch (error) {
-    db.script('ROLLBACK');
-    throw new Error(`Migration ${migration?.name} failed: ${errorOf(error).message}`);
+    rollBack(db);
+    throw new Error(`Migration ${migration?.name} failed: ${errorOf(error).message}`, { cause: error });
   }
   if (migration) applied.push(migration.name);
+}
+
+/** A full or failing disk has ended the transaction already. */
+function rollBack(db: Database): void {
+  try {
+    db.script('ROLLBACK');
+  } catch {
+    // What is to be told is why the migration failed.
+  }
 }

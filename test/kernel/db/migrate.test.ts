@@ -141,4 +141,16 @@ migrations('a migration that fails leaves the version before it', () => {
   assert.is(db.pragma('user_version'), 0);
 });
 
+migrations('a disk that fails during a migration, so that SQLite ends the transaction, is what is told', () => {
+  const { script } = db;
+  db.script = (text) => {
+    script.call(db, text);
+    if (!text.startsWith('--')) return;
+    script.call(db, 'ROLLBACK');
+    throw new Error('disk I/O error');
+  };
+  assert.throws(() => migrate(db), /^Migration 0001_accounts failed: disk I\/O error$/);
+  assert.is(db.pragma('user_version'), 0);
+});
+
 migrations.run();
