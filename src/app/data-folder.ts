@@ -1,5 +1,5 @@
 import { accessSync, constants, existsSync, mkdirSync, readdirSync, statfsSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { countryName } from '../accounts/customers/countries.ts';
 import { initialPasswordFile } from '../accounts/session/initial-password.ts';
 import { keyFile } from '../kernel/access/secrets.ts';
@@ -8,9 +8,11 @@ import { Database } from '../kernel/db/database.ts';
 import { takeLock } from '../kernel/db/lock.ts';
 import { migrate, requireCurrent } from '../kernel/db/migrate.ts';
 import type { StorageReport } from '../kernel/db/storage-report.ts';
+import { breakOf, rejectHeadless } from '../kernel/db/write-ahead-log.ts';
 import type { Log } from '../kernel/log.ts';
 import { type Addon, sqliteAddon } from '../kernel/native/native.ts';
 import { runAs } from '../kernel/owner.ts';
+import { syncFolder } from '../kernel/place.ts';
 import { errorOf } from '../kernel/present.ts';
 
 /** Name of the database in the data folder. */
@@ -82,7 +84,8 @@ const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false 
 export function prepareFolder(config: Config, folder: string | undefined): Addon | undefined {
   if (folder === undefined) return sqliteAddon(config.native_cache ?? undefined);
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const made = mkdirSync(folder, { recursive: true, mode: 0o700 });
+    if (made !== undefined) syncAbove(folder, made);
     accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
     throw unusable(folder, error);
@@ -103,6 +106,14 @@ function ownerOf(path: string): number | undefined {
     return statSync(path).uid;
   } catch {
     return undefined;
+  }
+}
+
+/** Returns when the names of the folders are on disk that were made, from the first of them down to the last. */
+function syncAbove(last: string, first: string): void {
+  for (let folder = resolve(last); ; folder = dirname(folder)) {
+    syncFolder(dirname(folder));
+    if (folder === resolve(first)) return;
   }
 }
 
@@ -141,6 +152,16 @@ function storageReport(folder: string | undefined, log: Log): StorageReport {
   };
 }
 
+/** Says what SQLite drops of a log that is damaged in the middle. */
+function tellBreak(file: string, log: Log): void {
+  const found = breakOf(file);
+  if (found)
+    log.warn(
+      { file, ...found },
+      'the write-ahead log breaks off: transactions behind these pages are dropped. After a cut of the power nobody was told of them; else restore a backup',
+    );
+}
+
 /** What the data is opened for: to serve it, for a command beside or before that, or to examine it as it is. */
 export type Purpose = 'serve' | 'command' | 'examine';
 
@@ -159,7 +180,11 @@ export function openData(
   const unlock = serves && folder !== undefined ? lockFolder(folder, addon) : undefined;
   const file = folder === undefined ? ':memory:' : join(folder, databaseFile);
   try {
-    if (folder !== undefined) rejectRemains(folder);
+    if (folder !== undefined) {
+      rejectRemains(folder);
+      rejectHeadless(`${file}-wal`);
+      if (purpose !== 'command') tellBreak(`${file}-wal`, log);
+    }
     const db = Database.open(file, addon, storageReport(folder, log));
     db.define('country_name', countryName);
     if (purpose === 'examine') requireCurrent(db);

@@ -49,18 +49,39 @@ export function* lostPower(
   }
 }
 
+/** What was done to a file: `data` is what was written, or of a rename or link the new path. */
+interface Done {
+  readonly operation: 'W' | 'T' | 'S' | 'U' | 'R' | 'L';
+  readonly hasFailed: boolean;
+  readonly path: string;
+  readonly offset: number;
+  readonly data: Buffer;
+}
+
+/** Everything that was done, in its order. */
+export function* recordsOf(trace: string): Generator<Done> {
+  const bytes = readFileSync(trace);
+  for (let at = 0; end(bytes, at) <= bytes.length; at = end(bytes, at)) yield recordAt(bytes, at);
+}
+
 function end(bytes: Buffer, at: number): number {
   if (at + headBytes > bytes.length) return Number.POSITIVE_INFINITY;
   return at + headBytes + bytes.readUInt16LE(at + 2) + bytes.readUInt32LE(at + 12);
 }
 
-function replay(bytes: Buffer, at: number, files: Map<string, TracedFile>, chance: () => number): void {
-  const operation = String.fromCharCode(bytes[at] as number);
-  const hasFailed = bytes[at + 1] === 1;
+function recordAt(bytes: Buffer, at: number): Done {
   const start = at + headBytes + bytes.readUInt16LE(at + 2);
-  const path = bytes.toString('utf8', at + headBytes, start);
-  const offset = Number(bytes.readBigUInt64LE(at + 4));
-  const data = bytes.subarray(start, start + bytes.readUInt32LE(at + 12));
+  return {
+    operation: String.fromCharCode(bytes[at] as number) as Done['operation'],
+    hasFailed: bytes[at + 1] === 1,
+    path: bytes.toString('utf8', at + headBytes, start),
+    offset: Number(bytes.readBigUInt64LE(at + 4)),
+    data: bytes.subarray(start, start + bytes.readUInt32LE(at + 12)),
+  };
+}
+
+function replay(bytes: Buffer, at: number, files: Map<string, TracedFile>, chance: () => number): void {
+  const { data, hasFailed, offset, operation, path } = recordAt(bytes, at);
   const file = files.get(path) ?? { durable: { bytes: Buffer.alloc(0), length: 0 }, pending: [] };
   files.set(path, file);
   if (operation === 'W') file.pending.push({ offset, data });

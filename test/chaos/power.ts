@@ -8,6 +8,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import SQLite from 'better-sqlite3';
+import { rejectHeadless } from '../../src/kernel/db/write-ahead-log.ts';
 import { FaultyDisk } from './faulty-disk.ts';
 import { lostPower } from './lost-power.ts';
 import type { Part } from './part.ts';
@@ -91,8 +92,9 @@ export async function serveOn(
   disk: FaultyDisk,
   program: readonly string[],
   words: readonly string[] = [],
+  folder = disk.folder,
 ): Promise<{ child: ChildProcess; token: string; url: string; errors: () => string }> {
-  const options = ['--port', '0', '--data', disk.folder, '--native-cache', `${disk.folder}-native`, ...words];
+  const options = ['--port', '0', '--data', folder, '--native-cache', `${disk.folder}-native`, ...words];
   const child = spawn(process.execPath, [...program, 'serve', ...options, '--log-level', 'error'], {
     env: { PATH: process.env.PATH, ...disk.environment },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -102,7 +104,7 @@ export async function serveOn(
   const [line] = await Promise.race([once(createInterface(child.stdout), 'line'), once(child, 'close')]);
   if (typeof line !== 'string') throw new Error(`The server does not start: ${errors}`);
   const { url } = JSON.parse(line);
-  return { child, token: await logIn(url, disk.folder), url, errors: () => errors };
+  return { child, token: await logIn(url, folder), url, errors: () => errors };
 }
 
 /** Answers how many times syncs failed. */
@@ -144,6 +146,8 @@ async function logIn(url: string, folder: string): Promise<string> {
 function survivors(file: string): ReadonlySet<string> | undefined {
   let db: SQLite.Database | undefined;
   try {
+    // What a start would refuse.
+    rejectHeadless(`${file}-wal`);
     db = new SQLite(file, { fileMustExist: true });
     db.pragma('synchronous = OFF');
     if (db.pragma('integrity_check(1)', { simple: true }) !== 'ok') return undefined;

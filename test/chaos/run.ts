@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { jumpTheClock } from './clock-jumps.ts';
+import { bytes } from './corrupt-bytes.ts';
 import { eio } from './failing-disk.ts';
 import { writer } from './foreign-writer.ts';
 import { chaos } from './kill.ts';
@@ -30,6 +31,7 @@ const parts: Readonly<Record<string, Part>> = {
   restore,
   commands,
   writer,
+  bytes,
   eio,
   power: loseNothing,
   clock: ({ jumps, program }) => jumpTheClock(jumps, program),

@@ -3,13 +3,12 @@ import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs
 import type SQLite from 'better-sqlite3';
 import { errorOf, present } from '../present.ts';
 import { StorageError } from './storage-error.ts';
+import { wholePages } from './write-ahead-log.ts';
 
 /** How long, in milliseconds, the log may stay as it is. */
 const patience = 10_000;
 /** Milliseconds between two attempts. */
 const pause = 100;
-const headerBytes = 32;
-const frameHeaderBytes = 24;
 
 /** Told of what happens to the log: that it is whole again, and, as an error, that it cannot be made so. */
 export interface LogReport {
@@ -86,32 +85,5 @@ function rewrite(file: string, pages: number): void {
     fsyncSync(descriptor);
   } finally {
     closeSync(descriptor);
-  }
-}
-
-/** Pages from the beginning of a log whose checksums are right (https://www.sqlite.org/fileformat2.html#walformat). */
-function wholePages(content: Buffer): number {
-  if (content.length < headerBytes) return 0;
-  const isBig = (content.readUInt32BE(0) & 1) === 1;
-  const read = (at: number): number => (isBig ? content.readUInt32BE(at) : content.readUInt32LE(at));
-  let [one, two] = [0, 0];
-  const add = (from: number, to: number): void => {
-    for (let at = from; at < to; at += 8) {
-      one = (one + read(at) + two) >>> 0;
-      two = (two + read(at + 4) + one) >>> 0;
-    }
-  };
-  const isWhole = (at: number): boolean => content.readUInt32BE(at) === one && content.readUInt32BE(at + 4) === two;
-  const pageBytes = content.readUInt32BE(8);
-  add(0, 24);
-  if (!isWhole(24)) return 0;
-  const salts = content.subarray(16, 24);
-  for (let count = 0; ; count++) {
-    const at = headerBytes + count * (frameHeaderBytes + pageBytes);
-    if (at + frameHeaderBytes + pageBytes > content.length || !content.subarray(at + 8, at + 16).equals(salts))
-      return count;
-    add(at, at + 8);
-    add(at + frameHeaderBytes, at + frameHeaderBytes + pageBytes);
-    if (!isWhole(at + 16)) return count;
   }
 }

@@ -1,8 +1,10 @@
 /** What is promised when the disk fails or is full, and when the power goes: short forms of `npm run chaos`. `npm test` built the program before. */
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { canFail, FaultyDisk } from '../../chaos/faulty-disk.ts';
+import { recordsOf } from '../../chaos/lost-power.ts';
 import { losePower, post, serveOn } from '../../chaos/power.ts';
 import { builtProgram } from '../../support/program.ts';
 import { Receiver } from '../../support/receiver.ts';
@@ -72,6 +74,50 @@ onFaultyDisk(
     }
   },
 );
+
+onFaultyDisk('what a first start makes has its name on the disk before anything depends on it', async () => {
+  const disk = new FaultyDisk();
+  const { child } = await serveOn(disk, [builtProgram], [], join(disk.folder, 'new/data'));
+  child.kill('SIGKILL');
+  await once(child, 'close');
+  const records = [...recordsOf(disk.trace)];
+  const named = (path: string): number =>
+    records.findIndex(
+      ({ data, operation, path: of }) =>
+        (operation === 'L' && data.toString() === path) || (operation === 'T' && of === path),
+    );
+  const synced = (path: string, from: number): number =>
+    records.findIndex(({ operation, path: of }, i) => i >= from && operation === 'S' && of === path);
+  const folder = join(disk.folder, 'new/data');
+  const log = `${folder}/tenantry.db-wal`;
+  const uses = (text: string): number =>
+    records.findIndex(({ data, operation, path }) => operation === 'W' && path === log && data.includes(text));
+  const placed = [
+    // The first that is sealed with the key, and the user whose password it is.
+    [
+      'secret.key',
+      records.findIndex(
+        ({ data, operation, path }, i) =>
+          i > named(join(folder, 'secret.key')) && operation === 'W' && path === log && data.length > 100,
+      ),
+    ],
+    ['initial-password', uses('$argon2id$')],
+  ] as const;
+  for (const [name, use] of placed) {
+    const at = named(join(folder, name));
+    assert.ok(at >= 0 && use > at, `${name} is made, and used later`);
+    const onDisk = synced(folder, at);
+    assert.ok(onDisk > at && onDisk < use, `the folder is synced between ${at} and ${use}: ${onDisk}`);
+  }
+  const draft = records.find(
+    ({ operation, data }) => operation === 'L' && data.toString().endsWith('/secret.key'),
+  )?.path;
+  assert.ok(synced(draft ?? '', 0) < named(join(folder, 'secret.key')), 'the content is on disk before the name is');
+  assert.ok(synced(join(folder, 'initial-password'), named(join(folder, 'initial-password'))) < uses('$argon2id$'));
+  for (const above of [disk.folder, join(disk.folder, 'new')])
+    assert.ok(synced(above, 0) >= 0 && synced(above, 0) < named(join(folder, 'secret.key')), above);
+  disk.remove();
+});
 
 onFaultyDisk('where the disk goes on failing, the process says why and ends with 1', async () => {
   const disk = new FaultyDisk();

@@ -1,0 +1,127 @@
+/** The file of SQLite's write-ahead log (https://www.sqlite.org/fileformat2.html#walformat). */
+import { closeSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
+
+const headerBytes = 32;
+const frameHeaderBytes = 24;
+
+/** Throws with a sentence when a log has pages that SQLite would pass over without a word, for its head is damaged. */
+export function rejectHeadless(file: string): void {
+  const length = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  // What a cut of the power leaves of a head has no page behind it: it is synced before the first.
+  if (length <= headerBytes) return;
+  const head = Buffer.alloc(headerBytes);
+  const descriptor = openSync(file, 'r');
+  try {
+    readSync(descriptor, head, 0, headerBytes, 0);
+  } finally {
+    closeSync(descriptor);
+  }
+  if (!new Checksums(head).isHeadWhole)
+    throw new Error(
+      `The write-ahead log ${file} is damaged: restore a backup, or move it away to go on without what it holds`,
+    );
+}
+
+/** A log in the middle of which something is not whole: SQLite reads it up to there. */
+export interface Break {
+  /** Pages before it. */
+  readonly pages: number;
+  /** Transactions behind it that are whole, as they are when only one place was changed. */
+  readonly transactions: number;
+}
+
+/**
+ * Where a log breaks off though it goes on behind; undefined where it does not. After a cut of the power it may: what nobody
+ * waited for, and so nobody was told of, is written in any order.
+ */
+export function breakOf(file: string): Break | undefined {
+  const found = readBreak(file);
+  // A log that is written to meanwhile is read in pieces of several moments.
+  const again = found && readBreak(file);
+  return again?.pages === found?.pages ? again : undefined;
+}
+
+function readBreak(file: string): Break | undefined {
+  if (statSync(file, { throwIfNoEntry: false }) === undefined) return undefined;
+  const content = readFileSync(file);
+  const pages = wholePages(content);
+  const checksums = new Checksums(content);
+  let transactions = 0;
+  for (let index = pages + 1; checksums.hasPage(index); index++)
+    if (checksums.isWholeBehind(index) && checksums.endsTransaction(index)) transactions++;
+  return transactions === 0 ? undefined : { pages, transactions };
+}
+
+/** Pages from the beginning of a log whose checksums are right. */
+export function wholePages(content: Buffer): number {
+  const checksums = new Checksums(content);
+  let count = 0;
+  while (checksums.hasPage(count) && checksums.isNextWhole(count)) count++;
+  return count;
+}
+
+/** Each checksum goes on from the one before. */
+class Checksums {
+  readonly isHeadWhole: boolean;
+  readonly #pageBytes: number;
+  #one = 0;
+  #two = 0;
+
+  constructor(private readonly content: Buffer) {
+    const hasHead = content.length >= headerBytes;
+    if (hasHead) this.#add(0, 24);
+    this.isHeadWhole = hasHead && this.#isAt(24);
+    this.#pageBytes = hasHead ? content.readUInt32BE(8) : 0;
+  }
+
+  /** Whether a page, counted from 0, is of this log, and not left of the one before it. */
+  hasPage(index: number): boolean {
+    const { content } = this;
+    const at = this.#startOf(index);
+    return (
+      this.isHeadWhole &&
+      at + frameHeaderBytes + this.#pageBytes <= content.length &&
+      content.subarray(at + 8, at + 16).equals(content.subarray(16, 24))
+    );
+  }
+
+  /** Whether the page is whole that follows those that were asked for. */
+  isNextWhole(index: number): boolean {
+    const at = this.#startOf(index);
+    this.#add(at, at + 8);
+    this.#add(at + frameHeaderBytes, at + frameHeaderBytes + this.#pageBytes);
+    return this.#isAt(at + 16);
+  }
+
+  /** Whether a page is whole, if that before it has its right checksum. */
+  isWholeBehind(index: number): boolean {
+    const before = this.#startOf(index - 1) + 16;
+    this.#one = this.content.readUInt32BE(before);
+    this.#two = this.content.readUInt32BE(before + 4);
+    return this.isNextWhole(index);
+  }
+
+  /** Whether a page is the last of a transaction. */
+  endsTransaction(index: number): boolean {
+    return this.content.readUInt32BE(this.#startOf(index) + 4) !== 0;
+  }
+
+  #startOf(index: number): number {
+    return headerBytes + index * (frameHeaderBytes + this.#pageBytes);
+  }
+
+  #isAt(at: number): boolean {
+    return this.content.readUInt32BE(at) === this.#one && this.content.readUInt32BE(at + 4) === this.#two;
+  }
+
+  #add(from: number, to: number): void {
+    const { content } = this;
+    const isBig = (content.readUInt32BE(0) & 1) === 1;
+    let [one, two] = [this.#one, this.#two];
+    for (let at = from; at < to; at += 8) {
+      one = (one + (isBig ? content.readUInt32BE(at) : content.readUInt32LE(at)) + two) >>> 0;
+      two = (two + (isBig ? content.readUInt32BE(at + 4) : content.readUInt32LE(at + 4)) + one) >>> 0;
+    }
+    [this.#one, this.#two] = [one, two];
+  }
+}

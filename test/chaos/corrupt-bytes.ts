@@ -1,0 +1,165 @@
+/**
+ * Changes bytes of files at rest: every start, doctor, restore and answer is refused with a line, told, or right. What
+ * nothing can notice is another value in the database itself, of which SQLite keeps no checksums: it is counted.
+ */
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Program, type Serving } from '../support/program.ts';
+import type { Part } from './part.ts';
+import { requireEnded, Witness } from './witness.ts';
+
+/** The files that are changed; a backup lies beside the folder. */
+const files = ['tenantry.db', 'tenantry.db-wal', 'secret.key', 'serve.lock', 'backup'] as const;
+type File = (typeof files)[number];
+
+export interface ByteFigures {
+  readonly changes: number;
+  /** Changes after which a start or restore was refused. */
+  readonly refused: number;
+  /** Changes of which doctor or the log told, where the server came up. */
+  readonly told: number;
+  /** Changes after which every answer was right, with nothing told. */
+  readonly harmless: number;
+  /** Changes of the log after which its last transactions are gone: so is what a cut of the power leaves, and nobody can tell. */
+  readonly shortened: number;
+  /** Changes of tenantry.db after which some value was another one, with nothing told. */
+  readonly unnoticed: number;
+}
+
+const customers = 150;
+
+/** Changes files so often, each in turn. */
+export async function changeBytes(rounds: number): Promise<ByteFigures> {
+  const native = mkdtempSync(join(tmpdir(), 'tenantry-native-'));
+  const program = new Program(native);
+  const figures = { changes: 0, refused: 0, told: 0, harmless: 0, shortened: 0, unnoticed: 0 };
+  try {
+    const witness = await prepare(program);
+    for (let round = 0; round < rounds; round++) {
+      const file = files[round % files.length] as File;
+      const place = join(program.folder, 'work');
+      cpSync(join(program.folder, 'base'), place, { recursive: true });
+      const what = change(join(place, file));
+      const outcome = await judge(program, witness, file).catch((error: Error) => {
+        throw new Error(`After ${what} of ${file}: ${error.message}`, { cause: error });
+      });
+      figures.changes++;
+      figures[outcome]++;
+      rmSync(place, { recursive: true });
+      rmSync(join(program.folder, 'restored'), { recursive: true, force: true });
+    }
+    return figures;
+  } finally {
+    await program.end();
+    rmSync(native, { recursive: true });
+  }
+}
+
+/** Makes a folder that a killed server has left, with its log, a secret and a backup in it. */
+async function prepare(program: Program): Promise<Witness> {
+  const words = ['--data', 'base'];
+  const server = await program.serve(words);
+  const witness = await Witness.of(program, 'base');
+  const headers = { Authorization: `Token ${witness.token}`, 'Content-Type': 'application/json' };
+  const body = JSON.stringify({ destination_url: 'https://example.com/', event_groups: ['customers'] });
+  await fetch(`${server.url}/api/hooks-web/`, { method: 'POST', headers, body });
+  for (let i = 0; i < customers / 2; i++) await witness.write(server.url);
+  // The last of a clean end moves the log into the file.
+  await server.stop();
+  const second = await program.serve(words);
+  for (let i = 0; i < customers / 2; i++) await witness.write(second.url);
+  requireEnded(await program.run(['backup', 'base/backup', ...words]), ['backup']);
+  await second.kill();
+  // It is of this memory of the machine alone.
+  rmSync(join(program.folder, 'base/tenantry.db-shm'), { force: true });
+  return witness;
+}
+
+const random = (below: number): number => Math.floor(below * Math.random());
+
+/** Changes a file in one place; answers what was done. */
+function change(file: string): string {
+  const bytes = readFileSync(file);
+  const at = random(bytes.length);
+  const kind = random(bytes.length === 0 ? 1 : 4);
+  if (kind === 0) {
+    const rest = Buffer.alloc(1 + random(600), random(256));
+    writeFileSync(file, Buffer.concat([bytes, rest]));
+    return `${rest.length} bytes more at the end`;
+  }
+  if (kind === 1) {
+    writeFileSync(file, bytes.subarray(0, at));
+    return `a cut at ${at}`;
+  }
+  const length = kind === 2 ? 1 : 1 + random(600);
+  for (let i = at; i < Math.min(at + length, bytes.length); i++)
+    bytes[i] = kind === 2 ? (bytes[i] as number) ^ (1 << random(8)) : random(256);
+  writeFileSync(file, bytes);
+  return `${kind === 2 ? 'another bit' : `${length} other bytes`} at ${at}`;
+}
+
+type Outcome = Exclude<keyof ByteFigures, 'changes'>;
+
+async function judge(program: Program, witness: Witness, file: File): Promise<Outcome> {
+  let folder = 'work';
+  let isTold = false;
+  if (file === 'backup') {
+    folder = 'restored';
+    const { code, stderr } = await program.run(['restore', 'work/backup', '--data', folder]);
+    if (code !== 0) {
+      requireLine(code, stderr);
+      if (existsSync(join(program.folder, folder, 'tenantry.db'))) throw new Error('A refused restore left a database');
+      return 'refused';
+    }
+  } else {
+    // Of a copy: whoever is the last to close moves the log into the file.
+    cpSync(join(program.folder, 'work'), join(program.folder, 'restored'), { recursive: true });
+    const { code, stderr, stdout } = await program.run(['doctor', '--data', 'restored']);
+    isTold = code !== 0 || stderr !== '';
+    if (code !== 0 && stdout === '') requireLine(code, stderr);
+  }
+  const server = await program.serve(['--data', folder]).catch((error: Error) => error);
+  if (server instanceof Error) {
+    requireLine(1, server.message.replace('the server did not listen: ', ''));
+    return 'refused';
+  }
+  const found = await compare(server, witness);
+  const ended = await server.stop();
+  if (ended !== 0 && !/could not be saved/.test(server.errors())) throw new Error(`The server ended with ${ended}`);
+  isTold ||= / breaks off: /.test(server.errors());
+  if (isTold) return 'told';
+  if (found === 'shortened' && file === 'tenantry.db-wal') return 'shortened';
+  if (found === 'lost' || found === 'shortened' || (found === 'changed' && file !== 'tenantry.db'))
+    throw new Error(`What is answered is ${found}`);
+  return found === 'changed' ? 'unnoticed' : found === 'refused' ? 'told' : 'harmless';
+}
+
+/** Throws unless a command has ended with 1 and one line. */
+function requireLine(code: number | null, stderr: string): void {
+  const lines = stderr.split('\n').filter((line) => line !== '' && !line.startsWith('{'));
+  if (code !== 1 || lines.length !== 1 || !lines[0]?.startsWith('tenantry: ')) throw new Error(`${code}: ${stderr}`);
+}
+
+/** Asks for every customer that was acknowledged, in their order. An answer of 5xx is no wrong one. */
+async function compare(
+  { url }: Serving,
+  witness: Witness,
+): Promise<'right' | 'changed' | 'lost' | 'shortened' | 'refused'> {
+  const answers: string[] = [];
+  for (const [uuid, name] of witness.acknowledged) {
+    const response = await witness.get(`${url}/api/customers/${uuid}/`);
+    if (response.status === 401) return 'lost';
+    if (response.status !== 200) answers.push(response.status === 404 ? 'lost' : 'refused');
+    else answers.push(((await response.json()) as { name: string }).name === name ? 'right' : 'changed');
+  }
+  const lost = answers.indexOf('lost');
+  if (lost >= 0)
+    return lost >= Math.floor(customers / 2) && answers.slice(lost).every((answer) => answer === 'lost')
+      ? 'shortened'
+      : 'lost';
+  return answers.includes('changed') ? 'changed' : answers.includes('refused') ? 'refused' : 'right';
+}
+
+/** The part of `npm run chaos`. */
+export const bytes: Part = ({ rounds }) => changeBytes(2 * rounds);

@@ -1,0 +1,66 @@
+/** A write-ahead log whose bytes were changed: what SQLite would drop of it without a word is refused or told. */
+import { copyFileSync, cpSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { breakOf, rejectHeadless } from '../../../src/kernel/db/write-ahead-log.ts';
+import { failed, Program } from '../../support/program.ts';
+
+const test = suite('a changed log');
+const native = mkdtempSync(join(tmpdir(), 'tenantry-native-'));
+let program: Program;
+let wal: string;
+
+test.before.each(async () => {
+  program = new Program(native);
+  const server = await program.serve();
+  wal = join(program.folder, 'data/tenantry.db-wal');
+  for (const name of ['alice', 'bob', 'carol']) assert.is((await program.run(['user', 'add', name])).code, 0);
+  await server.kill();
+});
+test.after.each(() => program.end());
+test.after(() => rmSync(native, { recursive: true }));
+
+function change(at: number): void {
+  const bytes = readFileSync(wal);
+  bytes[at] = (bytes[at] as number) ^ 1;
+  writeFileSync(wal, bytes);
+}
+
+test('one whose head is damaged is refused, and stays as it is', async () => {
+  rejectHeadless(wal);
+  change(20);
+  const before = readFileSync(wal);
+  const line = `The write-ahead log ${wal} is damaged: restore a backup, or move it away to go on without what it holds`;
+  for (const words of [['serve', '--port', '0'], ['token', 'admin'], ['doctor']])
+    assert.equal(await program.run(words), failed(`${join(program.folder, 'data/tenantry.db')}: ${line}`));
+  assert.ok(readFileSync(wal).equals(before));
+});
+
+test('one that breaks off in the middle is told by a server and by doctor', async () => {
+  assert.is(breakOf(wal), undefined);
+  const pageBytes = readFileSync(wal).readUInt32BE(8) + 24;
+  change(32 + 3 * pageBytes + 500);
+  assert.is(breakOf(wal)?.pages, 3);
+  cpSync(join(program.folder, 'data'), join(program.folder, 'other'), { recursive: true });
+  assert.match((await program.run(['doctor', '--data', 'other'])).stderr, /the write-ahead log breaks off: /);
+  const server = await program.serve();
+  await server.stop();
+  const told = JSON.parse(server.errors().split('\n')[0] ?? '');
+  assert.equal([told.level, told.file, told.pages], [40, wal, 3]);
+  assert.ok(told.transactions > 3);
+  assert.match(told.msg, /^the write-ahead log breaks off: transactions behind these pages are dropped\. /);
+});
+
+test('one that ends early is as a cut of the power leaves it: it is read up to there', async () => {
+  copyFileSync(wal, `${wal}.whole`);
+  for (const length of [0, 20, 32, 40, readFileSync(wal).length - 100]) {
+    copyFileSync(`${wal}.whole`, wal);
+    truncateSync(wal, length);
+    rejectHeadless(wal);
+    assert.is(breakOf(wal), undefined);
+  }
+});
+
+test.run();
