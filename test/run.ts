@@ -28,7 +28,7 @@ const shards = new Set<ChildProcess>();
 /** The test files to run, relative to the root. */
 function testFiles(): string[] {
   return readdirSync(root, { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.test.ts') && !/^(bench|chaos)[/\\]|(^|[/\\])node_modules[/\\]/.test(file))
+    .filter((file) => file.endsWith('.test.ts') && !/^bench[/\\]|(^|[/\\])node_modules[/\\]/.test(file))
     .filter((file) => filters.length === 0 || filters.some((filter) => join(root, file).includes(filter)))
     .sort();
 }
