@@ -42,7 +42,10 @@ export interface DriverCall {
   readonly isRepeated: boolean;
 }
 
-/** An object at the provider, under the names of the row's columns; what is no column goes into details. */
+/**
+ * An object at the provider, under the names of the row's columns; what is no column goes into details. `start_time` is an
+ * instant in microseconds, of providers that tell it.
+ */
 export interface BackendObject {
   readonly kind: string;
   readonly backend_id: string;

@@ -1,7 +1,9 @@
 import { FieldError, messages, refine, type WritableField } from '../../kernel/collection/field.ts';
 import { parsedText } from '../../kernel/collection/rules.ts';
 import { integer, number } from '../../kernel/collection/values.ts';
-import type { OptionFields } from './type.ts';
+import { memoised } from '../../kernel/memoised.ts';
+import type { PlainValues } from './driver.ts';
+import type { OptionFields, ProviderType } from './type.ts';
 
 /** `<name>=<value>` items of a comma list; a bare value stands under `*`, a bare name under itself. */
 function items(text: string): [string, string | undefined][] {
@@ -36,6 +38,41 @@ export function parseFailures(text: string): ReadonlyMap<string, number> | undef
   if (parsed.some(([name, value]) => !operation.test(name) || (value !== undefined && !isProbability(value))))
     return undefined;
   return new Map(parsed.map(([name, value]) => [name, value === undefined ? 1 : Number(value)]));
+}
+
+/** What settings as a whole are asked for. */
+const ofSettings = ['ping', 'sync'];
+/** What objects of every kind are asked for, and resources besides. */
+const ofObjects = ['create', 'update', 'delete', 'pull'];
+const ofResources = [...ofObjects, 'vanish'];
+
+/** The names that the simulator's options of a type may hold: operations, of all kinds or of one. */
+const operationsOf = memoised(({ entities = [], kinds }: ProviderType): ReadonlySet<string> => {
+  const byKind = [
+    ...entities.map(({ name }) => [name, ofObjects] as const),
+    ...kinds.map(({ actions, name }) => [name, [...ofResources, ...actions.map((action) => action.name)]] as const),
+  ];
+  return new Set([
+    '*',
+    ...ofSettings,
+    ...byKind.flatMap(([kind, operations]) => [
+      ...operations,
+      ...['*', ...operations].map((name) => `${kind}.${name}`),
+    ]),
+  ]);
+});
+
+/** What is wrong with the simulator's options of a type: messages by name, empty when they name its operations only. */
+export function unknownOperations(
+  type: ProviderType,
+  { simulator_failures: failures, simulator_latency: latencies }: PlainValues,
+): Readonly<Record<string, readonly string[]>> {
+  const isWrong = (text: unknown, parse: (text: string) => ReadonlyMap<string, number> | undefined): boolean =>
+    typeof text === 'string' && [...(parse(text)?.keys() ?? [])].some((name) => !operationsOf(type).has(name));
+  return {
+    ...(isWrong(failures, parseFailures) && { simulator_failures: [failureRule] }),
+    ...(isWrong(latencies, parseLatencies) && { simulator_latency: [latencyRule] }),
+  };
 }
 
 /** Options that settings of every type have; a real driver keeps them unused (providers.md 3.2). */

@@ -111,6 +111,7 @@ export function insertResource(context: Context, resource: NewResource): Resourc
         : null,
     ...stored(resource.values),
     ...referredColumns(context.app, { kind: resource.kind, link_id: resource.link }, resource.values),
+    ...startTime(context, { kind: resource.kind, runtime_state: '' }, resource.values),
   });
   createQuotas(
     context,
@@ -150,12 +151,19 @@ export function changeResource(
   return after;
 }
 
-/** start_time is the instant at which the resource went online, and null while it is offline (services.md 7.1). */
-function startTime(context: Context, resource: ResourceRow, values: PlainValues): Record<string, Value> {
-  const { kind } = context.app.catalogue.kind(resource.kind);
+/**
+ * start_time is the instant that the provider tells, else that at which the resource went online here, and null while it is
+ * offline (services.md 7.1).
+ */
+function startTime(
+  { app, now }: Context,
+  resource: Pick<ResourceRow, 'kind' | 'runtime_state'>,
+  values: PlainValues,
+): Record<string, Value> {
+  const { kind } = app.catalogue.kind(resource.kind);
   if (values.runtime_state === undefined || values.runtime_state === resource.runtime_state) return {};
-  if (values.runtime_state === kind.online) return { start_time: context.now };
-  return values.runtime_state === kind.offline ? { start_time: null } : {};
+  if (values.runtime_state === kind.offline) return { start_time: null };
+  return values.runtime_state === kind.online && values.start_time === undefined ? { start_time: now } : {};
 }
 
 interface Removal {

@@ -3,6 +3,7 @@ import { messages } from '../../kernel/collection/field.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { UploadedFile } from '../../kernel/http/body.ts';
 import { conflict, invalid } from '../../kernel/http/error.ts';
+import { unknownOperations } from '../catalogue/options.ts';
 import { isSimulated } from '../drivers/simulated.ts';
 import { secretChange } from './secrets.ts';
 import type { SettingsRow, SettingsValues } from './settings-row.ts';
@@ -47,6 +48,12 @@ export function rejectMissingCredentials(
     token: kept('token') || null,
   });
   if (Object.keys(missing).length > 0) throw invalid(missing);
+}
+
+/** Throws 400 for options of the simulator that name what no kind of the type does: they would never have an effect. */
+export function rejectUnknownOperations({ app }: Request, type: string, values: SettingsValues): void {
+  const problems = unknownOperations(app.catalogue.type(type), { ...values });
+  if (Object.keys(problems).length > 0) throw invalid(problems);
 }
 
 /**

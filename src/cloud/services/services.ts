@@ -16,7 +16,7 @@ import { memoised } from '../../kernel/memoised.ts';
 import { present } from '../../kernel/present.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { ProviderType } from '../catalogue/type.ts';
-import { rejectMissingCredentials } from './backend.ts';
+import { rejectMissingCredentials, rejectUnknownOperations } from './backend.ts';
 import { pingSettings } from './ping.ts';
 import { visibleServices } from './readable.ts';
 import { importers, serviceManagers, serviceWriters } from './rights.ts';
@@ -122,6 +122,7 @@ function checkCreation(request: Request, type: ProviderType, values: NewService)
     if (!credentialNames(request.app.catalogue).some((name) => isGiven(given[name]))) {
       throw invalidRequest('Either service settings or credentials must be supplied.');
     }
+    rejectUnknownOperations(request, type.name, values);
     rejectMissingCredentials(request, type.name, values);
     return;
   }

@@ -15,7 +15,13 @@ import { memoised } from '../../kernel/memoised.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import { isSimulated } from '../drivers/simulated.ts';
 import { queueSync, requestSync } from '../jobs/sync-jobs.ts';
-import { backendOfNew, rejectForeignSecrets, rejectMissingCredentials, rejectSwitch } from './backend.ts';
+import {
+  backendOfNew,
+  rejectForeignSecrets,
+  rejectMissingCredentials,
+  rejectSwitch,
+  rejectUnknownOperations,
+} from './backend.ts';
 import { visibleSettings } from './readable.ts';
 import { serviceManagers, settingsWriters } from './rights.ts';
 import { removeSettings, resourcesReason } from './service-lifecycle.ts';
@@ -87,6 +93,7 @@ export const settings = memoised((catalogue: Catalogue) =>
       check: (request, values) => {
         if (!request.caller.isStaff && values.customer == null)
           throw invalid({ customer: ['This field is required.'] });
+        rejectUnknownOperations(request, values.type, values);
         rejectMissingCredentials(request, values.type, values);
       },
       rightWith: givers,
@@ -95,6 +102,7 @@ export const settings = memoised((catalogue: Catalogue) =>
     update: {
       right: settingsWriters,
       check: (request, values, row) => {
+        rejectUnknownOperations(request, row.type, values);
         rejectMissingCredentials(request, row.type, values, row);
         rejectForeignSecrets(request, values, row);
         rejectSwitch(request, values, row);

@@ -309,9 +309,11 @@ test('of failures <Kind>.<operation> wins over <operation>, and that over *', as
       await outcome('*,create=0'),
       await outcome('create,Droplet.create=0'),
       await outcome('create=0,Droplet.create'),
-      await outcome('Volume.create'),
+      await outcome('Droplet.stop'),
+      await outcome('*,Droplet.*=0'),
+      await outcome('create,Droplet.*=0'),
     ],
-    ['Erred', 'OK', 'OK', 'Erred', 'OK'],
+    ['Erred', 'OK', 'OK', 'Erred', 'OK', 'OK', 'Erred'],
   );
 });
 
@@ -379,7 +381,8 @@ test('latencies: one number for all, or a list; <Kind>.<operation> before <opera
   assert.is(await seconds('*=2000'), 2);
   assert.is(await seconds('*=2000,create=4000'), 4);
   assert.is(await seconds('create=4000,Droplet.create=1000'), 1);
-  assert.is(await seconds('Volume.create=9000,*=1000'), 1);
+  assert.is(await seconds('Droplet.stop=9000,*=1000'), 1);
+  assert.is(await seconds('Droplet.*=2000,*=9000'), 2);
 });
 
 test('one number is the latency of every operation', async () => {
@@ -414,6 +417,18 @@ test('options are checked when they are written', async () => {
   const failures = [400, { simulator_failures: ['Enter a list of <operation> or <operation>=<probability>.'] }];
   for (const wrong of ['create=2', 'create=-1', 'create=often', 'a.b.c', 'create=1.5', '=1'])
     assert.equal(await refusal({ simulator_failures: wrong }), failures, wrong);
+  for (const unknown of [
+    'creat',
+    'boot',
+    'Volume.create',
+    'droplet.create',
+    'Droplet.boot',
+    'Droplet.ping',
+    'Volume.*',
+  ]) {
+    assert.equal(await refusal({ simulator_latency: `create=1,${unknown}=1` }), latency, unknown);
+    assert.equal(await refusal({ simulator_failures: `create,${unknown}` }), failures, unknown);
+  }
   assert.equal(await refusal({ simulator_inventory: 51 }), [
     400,
     { simulator_inventory: ['Ensure this value is less than or equal to 50.'] },
@@ -429,9 +444,31 @@ test('options are checked when they are written', async () => {
     { simulator_latency: 'create=1, Droplet.stop=2,*=3' },
     { simulator_failures: 'create, stop=.5,Droplet.resize=1,vanish=0.01,*=0' },
     { simulator_failures: '' },
+    {
+      simulator_failures: 'ping,sync,update,Droplet.pull,Droplet.vanish=.1,Droplet.*=.2',
+      simulator_latency: 'sync=1,*=2',
+    },
     { simulator_seed: 0, simulator_inventory: 50 },
   ]) {
     assert.equal(await refusal(good), [201, 'accepted'], JSON.stringify(good));
+  }
+});
+
+test('operations are those of the type, also where options are changed and where a service is made', async () => {
+  const failures = { simulator_failures: ['Enter a list of <operation> or <operation>=<probability>.'] };
+  const cloud = await ocean();
+  const changed = await fixture.staff.patch(cloud.settings.url, { simulator_failures: 'Instance.create' });
+  assert.equal([changed.status, changed.body], [400, failures]);
+  for (const [prefix, good, wrong] of [
+    ['openstack', 'change_flavor,SubNet.create,Tenant.set_quotas', 'Tenant.change_flavor'],
+    ['jira', 'Issue.create,Comment.delete,Project.create', 'Issue.vanish'],
+    ['aws', 'Volume.attach,Instance.resize', 'Volume.resize'],
+  ]) {
+    const make = (simulator_failures: string | undefined) =>
+      fixture.staff.post(`/api/${prefix}/`, { name: 'Cloud', customer: place.customer.url, simulator_failures });
+    const refused = await make(wrong);
+    assert.equal([refused.status, refused.body], [400, failures], wrong);
+    assert.is((await make(good)).status, 201, good);
   }
 });
 

@@ -28,9 +28,9 @@ export class Tuning {
 const given = <T>(text: unknown, parse: (text: string) => T | undefined): T | undefined =>
   typeof text === 'string' ? parse(text) : undefined;
 
-/** `<Kind>.<operation>` before `<operation>` before `*`. */
+/** `<Kind>.<operation>` before `<operation>` before `<Kind>.*` before `*`. */
 const chosen = (values: ReadonlyMap<string, number>, operation: string, kind: string): number | undefined =>
-  named(values, operation, kind) ?? values.get('*');
+  named(values, operation, kind) ?? named(values, '*', kind);
 
 const named = (values: ReadonlyMap<string, number>, operation: string, kind: string): number | undefined =>
   values.get(`${kind}.${operation}`) ?? values.get(operation);
