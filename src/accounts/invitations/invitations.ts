@@ -138,8 +138,8 @@ export const invitations = collection<InvitationRow>()({
     ),
     email: exact('i.email'),
     civil_number: exact('i.civil_number'),
-    customer_role: exact('i.customer_role'),
-    project_role: exact('i.project_role'),
+    customer_role: within(Object.keys(roleNames.customer), exact('i.customer_role')),
+    project_role: within(Object.keys(roleNames.project), exact('i.project_role')),
   },
   examples: {
     create: {

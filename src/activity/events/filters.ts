@@ -1,9 +1,8 @@
 import { seesAll } from '../../kernel/access/caller.ts';
 import type { Request } from '../../kernel/access/request.ts';
-import { messages } from '../../kernel/collection/field.ts';
-import { type Filter, type Filters, parameter } from '../../kernel/collection/filter.ts';
+import { demandWords, type Filter, type Filters, parameter } from '../../kernel/collection/filter.ts';
 import { among, any, caseFold, raw, type Sql, sql } from '../../kernel/db/sql.ts';
-import { gather, invalid } from '../../kernel/http/error.ts';
+import { gather } from '../../kernel/http/error.ts';
 import { namesOf } from '../../kernel/names.ts';
 import { scopeParameter } from '../scopes/resolve.ts';
 import type { TypedScope } from '../scopes/scope.ts';
@@ -56,21 +55,14 @@ function found({ db }: Request, text: string): Predicate[] {
   ];
 }
 
-/** Throws 400 for a word that is not among those that there are. */
-function demandWords(name: string, given: readonly string[], words: readonly string[]): void {
-  const unknown = given.find((word) => !words.includes(word));
-  if (unknown !== undefined) throw invalid({ [name]: [messages.choice(unknown)] });
-}
-
 /** `event_type`, `feature` and `exclude_features` together: the types that are left. */
-function ofTypes({ config, query }: Request): Predicate[] {
+function ofTypes(request: Request): Predicate[] {
+  const { query } = request;
   const named = query.all('event_type');
   const features = query.all('feature');
   const excluded = query.all('exclude_features');
-  if (config.strict_input) {
-    demandWords('event_type', named, eventTypes);
-    demandWords('feature', features, Object.keys(eventGroups));
-  }
+  demandWords(request, 'event_type', (type) => eventTypes.some((known) => known === type));
+  demandWords(request, 'feature', (feature) => Object.hasOwn(eventGroups, feature));
   if (named.length + features.length + excluded.length === 0) return [];
   const asked: readonly string[] =
     features.length > 0 ? typesOfGroups(features) : named.length > 0 ? named : eventTypes;
@@ -171,7 +163,11 @@ const filters: Readonly<Record<string, EventFilter>> = {
     const actor = caseFold(value);
     return [{ condition: sql`e.actor = ${actor}`, ways: [byColumn('event_actor', 'e.actor', [actor])] }];
   }),
-  ...byText('resource_type', 'Type of the resource, such as OpenStack.Instance.', (value) => [ofResourceType(value)]),
+  ...byText('resource_type', 'Type of the resource, such as OpenStack.Instance.', (value, request) => {
+    const types = request.app.scopes.typesOf('resource').map(({ type }) => type);
+    demandWords(request, 'resource_type', (type) => types.includes(type));
+    return [ofResourceType(value)];
+  }),
   resource_uuid: {
     type: 'uuid',
     help: 'Uuid of the resource.',

@@ -50,7 +50,7 @@ const log = new Listing({
       ['pending', 'delivered', 'failed', 'canceled'],
       oneOf('d.status', 'pending, delivered, failed or canceled.'),
     ),
-    event_type: oneOf('d.event_type', 'Type of the event.'),
+    event_type: within(eventTypes, oneOf('d.event_type', 'Type of the event.')),
   },
   orderings: {},
   order: '-d.id',

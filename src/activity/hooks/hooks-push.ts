@@ -1,6 +1,6 @@
 import type { Request } from '../../kernel/access/request.ts';
 import type { Writing } from '../../kernel/collection/field.ts';
-import { exact, type Filter } from '../../kernel/collection/filter.ts';
+import { exact, type Filter, within } from '../../kernel/collection/filter.ts';
 import { textValue } from '../../kernel/collection/representation.ts';
 import { choice, orNull, text } from '../../kernel/collection/values.ts';
 import { type Sql, sql } from '../../kernel/db/sql.ts';
@@ -61,7 +61,7 @@ export const pushHooks = hookCollection({
     event_groups: ['resources'],
   },
   filters: {
-    type: exact('h.type'),
+    type: within(['Android', 'iOS'], exact('h.type')),
     device_id: exact('h.device_id'),
     token: withToken,
     device_manufacturer: exact('h.device_manufacturer'),

@@ -2,7 +2,7 @@ import type { Request } from '../../kernel/access/request.ts';
 import { day } from '../../kernel/clock.ts';
 import { action } from '../../kernel/collection/action.ts';
 import { FieldError, messages, objectShape, readOnlyText, refine } from '../../kernel/collection/field.ts';
-import { exact } from '../../kernel/collection/filter.ts';
+import { exact, within } from '../../kernel/collection/filter.ts';
 import { textValue } from '../../kernel/collection/representation.ts';
 import { choice, url } from '../../kernel/collection/values.ts';
 import { json } from '../../kernel/http/reply.ts';
@@ -51,7 +51,10 @@ export const webHooks = hookCollection({
     event_types: ['project_creation_succeeded', 'project_deletion_succeeded'],
     event_groups: ['resources'],
   },
-  filters: { destination_url: exact('h.destination_url'), content_type: exact('h.content_type') },
+  filters: {
+    destination_url: exact('h.destination_url'),
+    content_type: within(['json', 'form'], exact('h.content_type')),
+  },
   parameters: { secret: null },
   made: (request, uuid) => {
     const { sealed, secret } = makeSecret(request, uuid);

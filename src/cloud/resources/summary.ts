@@ -1,7 +1,7 @@
 import type { Request } from '../../kernel/access/request.ts';
 import { everybodyOver } from '../../kernel/access/right.ts';
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
-import { type Filter, type Filters, parameter } from '../../kernel/collection/filter.ts';
+import { demandWords, type Filter, type Filters, parameter } from '../../kernel/collection/filter.ts';
 import { among, any, raw, type Sql, sql } from '../../kernel/db/sql.ts';
 import { json } from '../../kernel/http/reply.ts';
 import { memoised } from '../../kernel/memoised.ts';
@@ -15,10 +15,15 @@ import { visibleResources } from './rights.ts';
 const kindsOf = memoised((catalogue: Catalogue) => catalogue.kinds.filter(({ kind }) => !kind.isPart));
 
 /** Kinds that the request's resource_type and category let through. */
-function chosenKinds({ app, query }: Request): TypedKind[] {
+function chosenKinds(request: Request): TypedKind[] {
+  const { app, query } = request;
+  const kinds = kindsOf(app.catalogue);
+  demandWords(request, 'resource_type', (type) => kinds.some(({ name }) => name === type));
+  for (const name of ['category', 'resource_category'])
+    demandWords(request, name, (category) => kinds.some(({ kind }) => kind.category === category));
   const types = query.all('resource_type');
   const categories = ['category', 'resource_category'].flatMap((name) => query.one(name) ?? []);
-  return kindsOf(app.catalogue).filter(
+  return kinds.filter(
     ({ kind, name }) =>
       (types.length === 0 || types.includes(name)) && categories.every((category) => category === kind.category),
   );

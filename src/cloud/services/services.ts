@@ -5,7 +5,7 @@ import { Collection, type Row } from '../../kernel/collection/collection.ts';
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
 import { exampleLink } from '../../kernel/collection/example.ts';
 import type { NewValues, Values } from '../../kernel/collection/field.ts';
-import { oneOf } from '../../kernel/collection/filter.ts';
+import { demandWords, oneOf } from '../../kernel/collection/filter.ts';
 import { link } from '../../kernel/collection/links.ts';
 import type { ObjectAction } from '../../kernel/collection/object-options.ts';
 import { text } from '../../kernel/collection/values.ts';
@@ -200,6 +200,7 @@ function summary(anyServices: Services): Endpoint {
         output: { status: 200, shape: { type: 'array', items: anyServices.shape } },
         handle: (request): Reply => {
           const types = request.query.all('service_type');
+          demandWords(request, 'service_type', (type) => request.app.catalogue.types.some(({ name }) => name === type));
           const ofTypes =
             types.length === 0 ? raw('TRUE') : any(types.map((name) => sql`${raw(ofSettings('type'))} = ${name}`));
           return anyServices.listing.page(request, [visibleServices(request.caller), ofTypes]);

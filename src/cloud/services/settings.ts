@@ -8,7 +8,7 @@ import { ownsCustomer, ownsSomeCustomer } from '../../kernel/access/rights.ts';
 import { collection } from '../../kernel/collection/collection.ts';
 import { exampleLink } from '../../kernel/collection/example.ts';
 import { printed } from '../../kernel/collection/field.ts';
-import { exact, oneOf, partial, truth, uuidOf, within } from '../../kernel/collection/filter.ts';
+import { demandWords, exact, oneOf, partial, truth, uuidOf, within } from '../../kernel/collection/filter.ts';
 import { raw, sql } from '../../kernel/db/sql.ts';
 import { invalid } from '../../kernel/http/error.ts';
 import { memoised } from '../../kernel/memoised.ts';
@@ -54,7 +54,15 @@ export const settings = memoised((catalogue: Catalogue) =>
     ),
     filters: {
       name: partial('st.name'),
-      type: { ...exact('st.type COLLATE NOCASE'), help: 'Type, in any case.' },
+      type: {
+        ...exact('st.type COLLATE NOCASE'),
+        help: 'Type, in any case.',
+        condition: (request, name) => {
+          const types = catalogue.types.map((type) => type.name.toLowerCase());
+          demandWords(request, name, (word) => types.includes(word.toLowerCase()));
+          return exact('st.type COLLATE NOCASE').condition(request, name);
+        },
+      },
       state: within(settingsStates, oneOf('st.state', 'State.')),
       shared: truth('st.shared'),
       customer: uuidOf('st.customer_id', 'customer'),

@@ -7,7 +7,7 @@ import { withChosen } from '../../kernel/collection/chosen.ts';
 import type { Endpoint, Operation } from '../../kernel/collection/endpoint.ts';
 import { exampleLink } from '../../kernel/collection/example.ts';
 import { type NewValues, objectShape, uuidShape } from '../../kernel/collection/field.ts';
-import { parameter } from '../../kernel/collection/filter.ts';
+import { demandWords, parameter } from '../../kernel/collection/filter.ts';
 import type { JsonSchema } from '../../kernel/collection/json-schema.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { conflict, forbidden, invalid } from '../../kernel/http/error.ts';
@@ -97,7 +97,9 @@ function candidates(request: Request, type: ProviderType, service: ServiceRow): 
   const { db, app, query } = request;
   const { catalogue } = app;
   const asked = query.all('resource_type');
-  const kinds = importableKinds(catalogue, type).filter(({ name }) => asked.length === 0 || asked.includes(name));
+  const importable = importableKinds(catalogue, type);
+  demandWords(request, 'resource_type', (word) => importable.some(({ name }) => name === word));
+  const kinds = importable.filter(({ name }) => asked.length === 0 || asked.includes(name));
   const from = sql`FROM inventory i WHERE i.settings_id = ${service.settings_id} AND i.kind IN (SELECT value FROM json_each(${JSON.stringify(kinds.map(({ name }) => name))}))
     AND ${isImportable(catalogue)}`;
   const total = db.count(sql`SELECT count(*) ${from}`);

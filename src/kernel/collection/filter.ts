@@ -111,14 +111,18 @@ export const linked = (column: string, table: string, target: () => Pick<LinkTar
   },
 });
 
+/** Throws 400 for a word of a parameter outside of its fixed vocabulary, where strict_input is set (core.md 1.9). */
+export function demandWords({ config, query }: Request, name: string, isKnown: (word: string) => boolean): void {
+  if (!config.strict_input) return;
+  const unknown = query.all(name).find((word) => !isKnown(word));
+  if (unknown !== undefined) throw invalid({ [name]: [messages.choice(unknown)] });
+}
+
 /** A filter by words of a fixed vocabulary: others match nothing, and are refused where strict_input is set. */
 export const within = (words: readonly string[], filter: Filter): Filter => ({
   ...filter,
   condition: (request, name) => {
-    if (request.config.strict_input) {
-      const unknown = request.query.all(name).find((word) => !words.includes(word));
-      if (unknown !== undefined) throw invalid({ [name]: [messages.choice(unknown)] });
-    }
+    demandWords(request, name, (word) => words.includes(word));
     return filter.condition(request, name);
   },
 });
