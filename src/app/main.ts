@@ -19,6 +19,7 @@ import { examine } from './doctor/doctor.ts';
 import { outsideTroubles } from './doctor/outside.ts';
 import { pruneKeys, rotateKey } from './key-rotation.ts';
 import { guardOutput, printConfig, printLicenses, printOpenApi, printVersion } from './printing.ts';
+import { withReadable } from './readable-folder.ts';
 import { createServer } from './server.ts';
 
 export type { ProviderType } from '../cloud/catalogue/type.ts';
@@ -159,18 +160,18 @@ async function fill({ config, flags }: Arguments): Promise<void> {
 }
 
 async function doctor({ config, flags }: Arguments): Promise<void> {
-  requireDatabase(resolve(config.data));
-  await withDeployment(
-    config,
-    ({ app, watch }) => {
-      if (flags['accept-clock'] === true) watch.accept();
-      const { isHealthy, problems } = examine(app, flags.repair === true);
-      const lines = [...problems, ...outsideTroubles(app)];
-      process.stdout.write(`${lines.length === 0 ? 'no problems' : lines.join('\n')}\n`);
-      if (!isHealthy) process.exitCode = 1;
-    },
-    'examine',
-  );
+  const folder = resolve(config.data);
+  requireDatabase(folder);
+  const accepts = flags['accept-clock'] === true;
+  const look = ({ app, watch }: Opened): void => {
+    if (accepts) watch.accept();
+    const { isHealthy, problems } = examine(app, flags.repair === true);
+    const lines = [...problems, ...outsideTroubles(app)];
+    process.stdout.write(`${lines.length === 0 ? 'no problems' : lines.join('\n')}\n`);
+    if (!isHealthy) process.exitCode = 1;
+  };
+  if (flags.repair === true || accepts) await withDeployment(config, look, 'examine');
+  else await withReadable(config, folder, (readable) => withDeployment(config, look, 'examine', readable));
 }
 
 /** Opens the data for a command; to `serve` says that no server may use it meanwhile. */
@@ -178,8 +179,9 @@ async function withDeployment(
   config: Config,
   use: (opened: Opened) => void | Promise<void>,
   purpose: Purpose = 'command',
+  folder = resolve(config.data),
 ): Promise<void> {
-  const opened = openDeployment(config, { folder: resolve(config.data), purpose });
+  const opened = openDeployment(config, { folder, purpose });
   try {
     await use(opened);
   } finally {
@@ -207,10 +209,8 @@ async function writeBackup({ config, flags, words }: Arguments): Promise<void> {
     throw new UsageError('a backup is not for a terminal; name a file, or send standard output somewhere');
   // A server that runs beside comes first.
   setPriority(constants.priority.PRIORITY_LOW);
-  const { holdsKeys } = await backUp(
-    folder,
-    file === '-' ? process.stdout : resolve(file),
-    prepareFolder(config, folder),
+  const { holdsKeys } = await withReadable(config, folder, (readable) =>
+    backUp(readable, file === '-' ? process.stdout : resolve(file), prepareFolder(config, readable)),
   );
   // A key file from before the setting was given does not open what was sealed since.
   const isWhole = holdsKeys && config.encryption_keys.length === 0;

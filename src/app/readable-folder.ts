@@ -1,0 +1,33 @@
+import { existsSync, mkdtempSync } from 'node:fs';
+import { copyFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { keyFile } from '../kernel/access/secrets.ts';
+import type { Config } from '../kernel/config/config.ts';
+import { copyDatabase, isReadOnly } from '../kernel/db/copy.ts';
+import { withScratch } from './backup/scratch.ts';
+import { databaseFile, prepareFolder } from './data-folder.ts';
+
+/**
+ * Works on a data folder of which nothing is to be changed; where it cannot be written, on a copy of its database and keys in
+ * the temporary folder. Rejects as the work does, with the names of the folder's own files.
+ */
+export async function withReadable<T>(
+  config: Config,
+  folder: string,
+  work: (readable: string) => Promise<T>,
+): Promise<T> {
+  const file = join(folder, databaseFile);
+  if (!isReadOnly(file)) return work(folder);
+  const make = (): string => mkdtempSync(join(tmpdir(), 'tenantry-copy-'));
+  return withScratch(make, async (scratch) => {
+    try {
+      await copyDatabase(file, join(scratch, databaseFile), prepareFolder(config, scratch));
+      if (existsSync(keyFile(folder))) await copyFile(keyFile(folder), keyFile(scratch));
+      return await work(scratch);
+    } catch (error) {
+      if (error instanceof Error) error.message = error.message.replaceAll(scratch, folder);
+      throw error;
+    }
+  });
+}

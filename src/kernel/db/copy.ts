@@ -1,0 +1,47 @@
+import { accessSync, constants, existsSync } from 'node:fs';
+import { chmod, copyFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { Addon } from '../native/native.ts';
+import { errorOf } from '../present.ts';
+import { openHandle } from './handle.ts';
+
+/* Databases that cannot be written, where SQLite cannot even read: it makes an index of the log beside them. */
+
+/** Whether a database, or what SQLite keeps beside it, cannot be written by this process. */
+export const isReadOnly = (file: string): boolean =>
+  [dirname(file), file, `${file}-wal`, `${file}-shm`].some((path) => existsSync(path) && !isWritable(path));
+
+function isWritable(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Copies the files of a database, its log included. A server may be writing to it elsewhere, through a mount that is not this
+ * one: both files are there then, and a reader keeps what it sees from leaving the log or changing in the file, so that the
+ * copies belong together. Rejects with a sentence when they cannot be read.
+ */
+export async function copyDatabase(file: string, copy: string, addon: Addon | undefined): Promise<void> {
+  const log = `${file}-wal`;
+  const reader = existsSync(log) && existsSync(`${file}-shm`) ? openHandle(file, addon, { readonly: true }) : undefined;
+  try {
+    reader?.exec('BEGIN; SELECT 1 FROM sqlite_schema');
+    for (const [from, to] of [
+      [file, copy],
+      [log, `${copy}-wal`],
+    ] as const) {
+      if (!existsSync(from)) continue;
+      await copyFile(from, to);
+      // The mode came along.
+      await chmod(to, 0o600);
+    }
+  } catch (error) {
+    throw new Error(`${file}: ${errorOf(error).message}`, { cause: error });
+  } finally {
+    reader?.close();
+  }
+}

@@ -1,0 +1,119 @@
+/** doctor and backup where the data folder cannot be written. `npm test` built the program before. */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import SQLite from 'better-sqlite3';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { builtProgram, type Ended, failed, Program } from '../support/program.ts';
+
+// Who is root may write whatever the modes say, but not to a mount that is for reading; a namespace needs no root for one.
+const canMount = spawnSync('unshare', ['-Urm', 'true']).status === 0;
+const suiteOf = suite('a data folder that cannot be written');
+const test = canMount ? suiteOf : suiteOf.skip;
+const native = mkdtempSync(join(tmpdir(), 'tenantry-native-'));
+let program: Program;
+const path = (name = ''): string => join(program.folder, name);
+const run: Program['run'] = (...given) => program.run(...given);
+
+suiteOf.before.each(async () => {
+  program = new Program(native);
+  mkdirSync(path('mount'));
+  mkdirSync(path('temporary'));
+  assert.is((await run(['user', 'add', 'bob', '--staff', '--data', 'data'])).code, 0);
+});
+suiteOf.after.each(() => program.end());
+suiteOf.after(() => rmSync(native, { recursive: true }));
+
+/** Runs the program with the data mounted at `mount`, for reading. */
+async function runReading(words: readonly string[]): Promise<Ended> {
+  const script = 'mount --bind data mount && mount -o remount,ro,bind mount && exec "$@"';
+  const command = ['-Urm', 'sh', '-c', script, 'sh', process.execPath, builtProgram, ...words, '--data', 'mount'];
+  const child = spawn('unshare', command, {
+    cwd: program.folder,
+    env: { PATH: process.env.PATH, TENANTRY_NATIVE_CACHE: native, TMPDIR: path('temporary') },
+  });
+  const texts = { stdout: '', stderr: '' };
+  for (const stream of ['stdout', 'stderr'] as const)
+    child[stream].on('data', (chunk: Buffer) => (texts[stream] += chunk.toString()));
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code, ...texts };
+}
+
+/** Every file of the data with a digest of what is in it. */
+const content = (): string[] =>
+  readdirSync(path('data'), { recursive: true, encoding: 'utf8' })
+    .map((name) => join(path('data'), name))
+    .filter((file) => statSync(file).isFile())
+    .sort()
+    .map((file) => `${file} ${createHash('sha256').update(readFileSync(file)).digest('hex')}`);
+
+/** Serves, has another user added, and is killed: what it wrote is in the log alone. */
+async function killed(): Promise<void> {
+  await program.serve();
+  assert.is((await run(['user', 'add', 'late'])).code, 0);
+  const [child] = program.running;
+  child?.kill('SIGKILL');
+  await once(child as ChildProcess, 'close');
+  copyFileSync(path('data/tenantry.db'), path('without-log'));
+  const db = new SQLite(path('without-log'));
+  assert.not(db.prepare('SELECT username FROM user').pluck().all().includes('late'));
+  db.close();
+}
+
+test('doctor and backup see what stands in the log alone, and change nothing', async () => {
+  await killed();
+  for (const hasIndex of [true, false]) {
+    if (!hasIndex) rmSync(path('data/tenantry.db-shm'));
+    const before = content();
+    assert.equal(await runReading(['doctor']), { code: 0, stdout: 'no problems\n', stderr: '' });
+    assert.equal(await runReading(['backup', 'b', '--quiet']), { code: 0, stdout: '', stderr: '' });
+    assert.equal(content(), before);
+    assert.equal(readdirSync(path('temporary')), [], 'the copy is gone');
+    assert.is((await run(['restore', 'b', '--data', 'c'])).code, 0);
+    assert.match((await run(['token', 'late', '--data', 'c'])).stdout, /^[0-9a-f]{40}\n$/);
+    for (const name of ['b', 'c']) rmSync(path(name), { recursive: true });
+  }
+});
+
+test('of a server that writes meanwhile they see a whole database', async () => {
+  const server = await program.serve();
+  const token = (await run(['token', 'bob'])).stdout.trim();
+  const headers = { Authorization: `Token ${token}`, 'Content-Type': 'application/json' };
+  let isWriting = true;
+  const writing = (async () => {
+    for (let i = 0; isWriting; i++)
+      await fetch(`${server.url}/api/customers/`, {
+        method: 'POST',
+        headers,
+        body: JSON.stringify({ name: `C ${i}` }),
+      });
+  })();
+  for (let i = 0; i < 3; i++)
+    assert.equal(await runReading(['doctor']), { code: 0, stdout: 'no problems\n', stderr: '' });
+  assert.is((await runReading(['backup', 'b', '--quiet'])).stderr, '');
+  isWriting = false;
+  await writing;
+  assert.is(await server.stop(), 0);
+});
+
+test('what writes is refused in one line, and damage is told with the name of the file', async () => {
+  const refused = failed(
+    `cannot use the data folder ${path('mount')}: EROFS: read-only file system, access '${path('mount')}'`,
+  );
+  for (const words of [['doctor', '--repair'], ['token', 'bob'], ['rotate-key'], ['user', 'add', 'eve']])
+    assert.equal(await runReading(words), refused, words[0]);
+  const db = new SQLite(path('data/tenantry.db'));
+  db.exec(`UPDATE quota SET usage = 7 WHERE name = 'nc_global_user_count'; PRAGMA user_version = 3`);
+  db.close();
+  const { stderr } = await runReading(['doctor']);
+  assert.ok(
+    stderr.startsWith(`tenantry: ${path('mount/tenantry.db')}: The database has schema 3, older than this version's`),
+    stderr,
+  );
+});
+
+suiteOf.run();
