@@ -111,8 +111,8 @@ export class ProviderWorker {
     const work = this.#committed()
       .then(() => this.#run({ ...job, started: job.started ?? now }))
       .catch((error: unknown) => {
-        // Nothing was done: the job is due as before.
-        if (error instanceof StorageError) return;
+        // Nothing was done: the job is due as before. Or its account has been removed meanwhile, and the job with it.
+        if (error instanceof StorageError || !this.#isThere(job)) return;
         app.log.error({ job: job.id, operation: job.operation, err: error }, 'job failed');
         const { now } = systemContext(app);
         return this.#write(() => app.db.update('job', job.id, { due: now + minute, lease: now }), job);
@@ -123,6 +123,8 @@ export class ProviderWorker {
       });
     this.#running.set(job.id, work);
   }
+
+  #isThere = ({ id }: Job): boolean => this.app.db.value(sql`SELECT 1 FROM job WHERE id = ${id}`) !== undefined;
 
   async #run(job: Job): Promise<void> {
     const settings = driverSettings(this.app, job.settings_id);

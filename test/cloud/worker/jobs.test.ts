@@ -393,4 +393,21 @@ test('an unavailable provider does not hold up the synchronisation of others, an
   assert.equal([state, error_message, pings], ['Erred', 'Backend does not respond', 4]);
 });
 
+test('an account may go while its provider is being called, with its jobs and without a word in the log', async () => {
+  const droplet = await cloud.make();
+  const { log } = fixture.server.app;
+  const { error } = log;
+  const told: unknown[] = [];
+  Object.assign(log, { error: (...given: unknown[]) => told.push(given) });
+  const calls = provider('pull', async () => {
+    assert.is((await fixture.staff.post(`${cloud.service.url}unlink/`)).status, 204);
+    throw new Error('FOREIGN KEY constraint failed');
+  });
+  assert.is((await fixture.staff.post(`${droplet.url}pull/`)).status, 202);
+  await work(fixture);
+  Object.assign(log, { error });
+  assert.equal([calls.length, told, job()], [1, [], undefined]);
+  assert.is((await fixture.staff.get(droplet.url)).status, 404);
+});
+
 test.run();
