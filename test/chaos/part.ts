@@ -8,6 +8,10 @@ export interface Given {
   readonly cuts: number;
   /** Rounds in which the clock jumps. */
   readonly jumps: number;
+  /** So many requests are made from the OpenAPI document. */
+  readonly requests: number;
+  /** Of what is random in them. */
+  readonly seed: string;
   /** Says how far it is. */
   readonly tell: (text: string) => void;
 }

@@ -4,6 +4,7 @@
  *   npm run chaos                      every part: 100 kills, 300 cuts of the power, …
  *   npm run chaos -- --rounds 10       10 kills
  *   npm run chaos -- --only power      one part of those below; may be given several times
+ *   npm run chaos -- --only fuzz --requests 100000 --seed x
  *
  * Prints the figures; ends with a sentence and exit code 1 when something is not as it must be.
  */
@@ -14,6 +15,7 @@ import { jumpTheClock } from './clock-jumps.ts';
 import { bytes } from './corrupt-bytes.ts';
 import { eio } from './failing-disk.ts';
 import { writer } from './foreign-writer.ts';
+import { fuzzRounds } from './fuzz/rounds.ts';
 import { chaos } from './kill.ts';
 import { backup, restore } from './kill-backup.ts';
 import { commands } from './kill-commands.ts';
@@ -35,12 +37,16 @@ const parts: Readonly<Record<string, Part>> = {
   eio,
   power: loseNothing,
   clock: ({ jumps, program }) => jumpTheClock(jumps, program),
+  fuzz: ({ program: [bundle = ''], ...given }) => fuzzRounds({ bundle, ...given }),
 };
 
 const { values } = parseArgs({
   options: {
     rounds: { type: 'string', default: '100' },
     cuts: { type: 'string', default: '300' },
+    requests: { type: 'string', default: '20000' },
+    /** Of what is random in the requests; default: the time. */
+    seed: { type: 'string', default: String(Date.now()) },
     jumps: { type: 'string', default: '20' },
     only: { type: 'string', multiple: true, default: Object.keys(parts) },
   },
@@ -50,6 +56,8 @@ const given: Given = {
   rounds: Number(values.rounds),
   cuts: Number(values.cuts),
   jumps: Number(values.jumps),
+  requests: Number(values.requests),
+  seed: values.seed,
   tell: (text) => void process.stderr.write(`${text}\n`),
 };
 

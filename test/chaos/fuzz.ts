@@ -1,0 +1,186 @@
+/**
+ * Asks a server everything that its OpenAPI document describes, with values such as it wants, with their bounds, and with
+ * what nobody expects in their place, as everybody from staff to nobody. No answer may be a fault of the server, none may take
+ * a second, and the server must be there in the end.
+ *
+ * A request follows from the seed and its number alone, and is told whole when its answer is none.
+ */
+import { Agent, type IncomingHttpHeaders, request } from 'node:http';
+import { checkAnswer } from '../support/contract.ts';
+import { ApiDocument } from './fuzz/document.ts';
+import { type FuzzRequest, RequestMaker } from './fuzz/requests.ts';
+import { ask, Senders, type Target } from './fuzz/senders.ts';
+
+/** What the requests came to. */
+export interface FuzzFigures {
+  readonly requests: number;
+  /** Answers by their status. */
+  readonly answers: Readonly<Record<string, number>>;
+  /** Answers that were slow, and quick when asked for again. */
+  readonly slowOnce: number;
+  /** Each a line that says what was asked by whom, and what came of it. */
+  readonly faults: readonly string[];
+}
+
+interface FuzzOptions {
+  readonly target: Target;
+  readonly requests: number;
+  readonly seed: string;
+  /** Number of the first request; default 0. */
+  readonly first?: number;
+  /** Milliseconds that no answer may take; default 1000. */
+  readonly slow?: number;
+  readonly tell?: (text: string) => void;
+}
+
+interface Reply {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+  readonly milliseconds: number;
+}
+
+const atOnce = 4;
+const patience = 30_000;
+/** Requests after which roles are given back. */
+const repairEvery = 500;
+/** Bytes of a body from which on a server may close the connection rather than read it all. */
+const largeBody = 60_000;
+
+/** Sends the requests and answers what came of them. Rejects when the server goes away. */
+export async function fuzz({
+  first = 0,
+  requests,
+  seed,
+  slow = 1000,
+  target,
+  tell = () => undefined,
+}: FuzzOptions): Promise<FuzzFigures> {
+  const document = new ApiDocument((await ask(target, 'GET', '/docs/?format=openapi')).body);
+  const senders = await Senders.create(target);
+  await senders.furnish();
+  const objects = new Map<string, string[]>();
+  for (const path of document.collections) {
+    const { body } = await ask(target, 'GET', `${path}?page_size=100`);
+    if (Array.isArray(body))
+      objects.set(
+        path,
+        body.flatMap(({ url, uuid }) =>
+          typeof url === 'string' ? [new URL(url).pathname] : uuid ? [`${path}${uuid}/`] : [],
+        ),
+      );
+  }
+  const maker = new RequestMaker(document, objects, senders.count, seed, await senders.kept());
+  const run = new Run(target, senders, slow, tell);
+  let next = first;
+  const work = async (): Promise<void> => {
+    for (let number = next++; number < first + requests; number = next++) {
+      if (number % repairEvery === 0) await senders.repair();
+      await run.send(maker.make(number));
+      if (number % 1000 === 999) tell(`${number + 1 - first} requests`);
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, work));
+  run.close();
+  const { answers, faults, slowOnce } = run;
+  return { requests, answers: Object.fromEntries([...answers].sort()), slowOnce, faults };
+}
+
+class Run {
+  readonly answers = new Map<string, number>();
+  readonly faults: string[] = [];
+  slowOnce = 0;
+  readonly #agent = new Agent({ keepAlive: true, maxSockets: atOnce });
+  readonly #known = new Set<string>();
+
+  constructor(
+    private readonly target: Target,
+    private readonly senders: Senders,
+    private readonly slow: number,
+    private readonly tell: (text: string) => void,
+  ) {}
+
+  close = (): void => this.#agent.destroy();
+
+  async send(asked: FuzzRequest): Promise<void> {
+    const reply = await this.#reply(asked);
+    const kind = String(reply?.status ?? 'none');
+    this.answers.set(kind, (this.answers.get(kind) ?? 0) + 1);
+    if (!reply) return;
+    if (reply.status === 401) this.senders.forget(asked.sender);
+    // Too much at once is an answer: the server is busy with others of these requests.
+    if (reply.status >= 500 && !(reply.status === 503 && reply.headers['retry-after'] !== undefined))
+      this.#note(asked, `${reply.status} ${reply.body.toString().slice(0, 300)}`);
+    if (reply.milliseconds > this.slow) await this.#judgeSlow(asked, reply.milliseconds);
+    this.#compare(asked, reply);
+  }
+
+  /** It is asked again: the machine may have been busy with something else. */
+  async #judgeSlow(asked: FuzzRequest, milliseconds: number): Promise<void> {
+    const again = await this.#reply(asked);
+    if (again && again.milliseconds > this.slow) this.#note(asked, `took ${Math.round(milliseconds)} ms`);
+    else this.slowOnce++;
+  }
+
+  #compare({ method, target, ...asked }: FuzzRequest, { body, headers, status }: Reply): void {
+    // What is compressed says the same as what is not, and oversized headers are no concern of an operation.
+    if (method === 'HEAD' || status >= 500 || status === 431 || headers['content-encoding'] !== undefined) return;
+    const type = headers['content-type'] ?? '';
+    const text = body.toString();
+    try {
+      const content = text === '' ? undefined : type.startsWith('application/json') ? JSON.parse(text) : text;
+      checkAnswer(method, new URL(this.target.url + target), status, type, content);
+    } catch (error) {
+      this.#note({ method, target, ...asked }, (error as Error).message);
+    }
+  }
+
+  /** Of faults of one kind the first is told. */
+  #note(asked: FuzzRequest, what: string): void {
+    const kind = `${asked.method} ${asked.target.replace(/\?.*$/, '').replace(/[0-9a-f]{32}/g, '…')} ${what.slice(0, 80).replace(/[0-9a-f-]{8,}|\d+ ms/g, '…')}`;
+    if (this.#known.has(kind)) return;
+    this.#known.add(kind);
+    const { body, headers, method, number, sender, target } = asked;
+    const line = `request ${number} by ${this.senders.name(sender)}: ${method} ${target.slice(0, 500)} ${JSON.stringify(headers)} ${JSON.stringify(body?.subarray(0, 1000).toString('latin1') ?? null)}: ${what}`;
+    this.faults.push(line);
+    this.tell(line);
+  }
+
+  async #reply(asked: FuzzRequest): Promise<Reply | undefined> {
+    const token = await this.senders.token(asked.sender);
+    const headers = { ...asked.headers, ...(token !== undefined && { Authorization: `Token ${token}` }) };
+    const { hostname, port } = new URL(this.target.url);
+    const started = performance.now();
+    return new Promise((resolve) => {
+      const lost = (error: Error): void => {
+        if ((asked.body?.length ?? 0) < largeBody) this.#note(asked, `no answer: ${error.message}`);
+        resolve(undefined);
+      };
+      const sent = request({
+        hostname,
+        port,
+        method: asked.method,
+        path: asked.target,
+        agent: this.#agent,
+        timeout: patience,
+        headers: { ...headers, ...(asked.body && { 'Content-Length': asked.body.length }) },
+      });
+      sent.on('response', (answer) => {
+        const chunks: Buffer[] = [];
+        answer.on('data', (chunk: Buffer) => chunks.push(chunk));
+        answer.on('error', lost);
+        answer.on('end', () =>
+          resolve({
+            status: answer.statusCode ?? 0,
+            headers: answer.headers,
+            body: Buffer.concat(chunks),
+            milliseconds: performance.now() - started,
+          }),
+        );
+      });
+      sent.on('timeout', () => sent.destroy(new Error(`none within ${patience} ms`)));
+      sent.on('error', lost);
+      sent.end(asked.body);
+    });
+  }
+}

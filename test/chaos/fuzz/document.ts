@@ -1,0 +1,92 @@
+/** What a fuzzer reads of an OpenAPI document. */
+
+/** A schema, as far as values are made from it. */
+export interface Schema {
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly anyOf?: readonly Schema[];
+  readonly oneOf?: readonly Schema[];
+  readonly allOf?: readonly Schema[];
+  readonly format?: string;
+  readonly pattern?: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly items?: Schema;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly examples?: readonly unknown[];
+}
+
+export interface Parameter {
+  readonly name: string;
+  readonly in: 'query' | 'path' | 'header';
+  readonly schema: Schema;
+}
+
+interface Described {
+  readonly $ref?: string;
+}
+
+export interface Operation {
+  readonly path: string;
+  readonly method: string;
+  readonly parameters: readonly Parameter[];
+  /** Schemas of its body by content type; undefined: it takes none. */
+  readonly body: Readonly<Record<string, Schema>> | undefined;
+}
+
+interface PathItem {
+  readonly parameters?: readonly (Parameter & Described)[];
+}
+
+interface RawOperation extends PathItem {
+  readonly operationId: string;
+  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema?: Schema }>> };
+}
+
+/** An OpenAPI 3.1 document, with references resolved as they are met. */
+export class ApiDocument {
+  readonly operations: readonly Operation[];
+  /** Paths of lists, whose objects have paths right below. */
+  readonly collections: readonly string[];
+
+  constructor(
+    private readonly document: { readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>> },
+  ) {
+    const paths = Object.entries(document.paths);
+    this.collections = paths
+      .filter(([path, item]) => 'get' in item && `${path}{key}/` in document.paths)
+      .map(([path]) => path);
+    this.operations = paths.flatMap(([path, item]) => this.#operationsOf(path, item));
+  }
+
+  /** What a reference leads to; anything else as it is. */
+  resolved<T extends object>(node: T & Described): T {
+    if (node.$ref === undefined) return node;
+    let found: unknown = this.document;
+    for (const key of node.$ref.slice(2).split('/')) found = (found as Record<string, unknown>)[key];
+    return this.resolved(found as T & Described);
+  }
+
+  #operationsOf(path: string, item: Readonly<Record<string, unknown>>): Operation[] {
+    const shared = (item as PathItem).parameters ?? [];
+    return Object.entries(item)
+      .filter(([, value]) => (value as Partial<RawOperation>).operationId !== undefined)
+      .map(([method, value]) => {
+        const { parameters = [], requestBody } = value as RawOperation;
+        const body =
+          requestBody &&
+          Object.fromEntries(Object.entries(requestBody.content).map(([type, { schema = {} }]) => [type, schema]));
+        return {
+          path,
+          method: method.toUpperCase(),
+          parameters: [...shared, ...parameters].map((parameter) => this.resolved<Parameter>(parameter)),
+          body,
+        };
+      });
+  }
+}

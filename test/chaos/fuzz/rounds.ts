@@ -1,0 +1,68 @@
+/** Rounds of fuzzing, each against a process of its own with a new demonstration world. */
+import { execFileSync, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { type FuzzFigures, fuzz } from '../fuzz.ts';
+import type { Target } from './senders.ts';
+
+/** Requests after which a world has lost too much to be asked for. */
+const roundLength = 10_000;
+
+interface Rounds {
+  readonly requests: number;
+  readonly seed: string;
+  /** The built program. */
+  readonly bundle: string;
+  readonly tell: (text: string) => void;
+}
+
+/** Sends the requests. Throws with the faults when there were any. */
+export async function fuzzRounds({ bundle, requests, seed, tell }: Rounds): Promise<Record<string, number | string>> {
+  const answers: Record<string, number> = {};
+  const faults: string[] = [];
+  let slowOnce = 0;
+  for (let first = 0; first < requests; first += roundLength) {
+    tell(`${first} of ${requests} requests, seed ${seed}`);
+    const figures = await inWorld(bundle, (target) =>
+      fuzz({ target, first, requests: Math.min(roundLength, requests - first), seed, tell }),
+    );
+    for (const [status, count] of Object.entries(figures.answers)) answers[status] = (answers[status] ?? 0) + count;
+    slowOnce += figures.slowOnce;
+    faults.push(...figures.faults);
+  }
+  if (faults.length > 0) throw new Error(`${faults.length} faults with seed ${seed}:\n${faults.join('\n')}`);
+  return { seed, requests, ...answers, 'slow once': slowOnce, faults: 0 };
+}
+
+/** Does something to a process with a new demonstration world. Throws when it ends before it is told to, or not well. */
+async function inWorld(bundle: string, work: (target: Target) => Promise<FuzzFigures>): Promise<FuzzFigures> {
+  const folder = mkdtempSync(join(tmpdir(), 'tenantry-fuzz-'));
+  try {
+    execFileSync(process.execPath, [bundle, 'demo', '--data', folder]);
+    const child = fork(fileURLToPath(new URL('served.ts', import.meta.url)), [bundle, folder], {
+      execArgv: ['--import', import.meta.resolve('tsx')],
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    });
+    // What no request is told of, such as a job that fails, the log tells.
+    const logged: string[] = [];
+    for (const stream of [child.stdout, child.stderr])
+      if (stream) createInterface({ input: stream }).on('line', (line) => logged.push(line));
+    const ended = once(child, 'exit');
+    const crashed = ended.then(([code, signal]: unknown[]): never => {
+      throw new Error(`The server has ended, ${signal ?? `exit code ${code}`}: ${logged.at(-1)}`);
+    });
+    const [target] = (await Promise.race([once(child, 'message'), crashed])) as [Target];
+    const { faults, ...figures } = await Promise.race([work(target), crashed]);
+    crashed.catch(() => undefined);
+    child.disconnect();
+    const [code] = await ended;
+    if (code !== 0) throw new Error(`The server ended with ${code}: ${logged.at(-1)}`);
+    return { ...figures, faults: [...faults, ...logged] };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}

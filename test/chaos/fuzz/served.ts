@@ -1,0 +1,19 @@
+/** A process with the built program on a folder, for a fuzzer: its clients are behind a proxy, and no name has an address. */
+import { pathToFileURL } from 'node:url';
+import type { createServer } from '../../../src/app/server.ts';
+
+const [bundle = '', data = ''] = process.argv.slice(2);
+const program: { readonly createServer: typeof createServer } = await import(pathToFileURL(bundle).href);
+
+/** Of the demonstration world. */
+const staff = 'helena.kask';
+
+const server = await program.createServer({
+  data,
+  port: 0,
+  log_level: 'error',
+  trusted_proxies: ['127.0.0.1'],
+  resolve: (hostname, callback) => callback(new Error(`${hostname} has no address here`), []),
+});
+process.on('disconnect', () => void server.close().then(() => process.exit()));
+process.send?.({ url: server.url, token: server.issueToken(staff) });
