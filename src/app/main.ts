@@ -6,6 +6,7 @@ import { addUser } from '../accounts/users/add.ts';
 import { isoTime } from '../kernel/clock.ts';
 import { type Config, ConfigError } from '../kernel/config/config.ts';
 import { sourceOf, unknownVariables } from '../kernel/config/load.ts';
+import { withoutControls } from '../kernel/control-characters.ts';
 import { isProgram } from '../kernel/native/native.ts';
 import { errorOf, present } from '../kernel/present.ts';
 import { version } from '../kernel/version.ts';
@@ -243,13 +244,19 @@ function printHelp(): void {
   process.stdout.write(helpOf(commands));
 }
 
+/** What an error says, in one line for a terminal: of a damaged database SQLite tells what stands in it. */
+function lineOf(error: unknown): string {
+  const [line = ''] = withoutControls(errorOf(error).message).split('\n');
+  return line;
+}
+
 /** Runs the command line; answers nothing, sets the exit code: 0, 1 when it failed, 2 when it was not understood. */
 async function main(args: readonly string[]): Promise<void> {
   try {
     const { command, given } = readArguments(commands, args);
     await command.run(given);
   } catch (error) {
-    process.stderr.write(`tenantry: ${errorOf(error).message}\n`);
+    process.stderr.write(`tenantry: ${lineOf(error)}\n`);
     process.exitCode = error instanceof UsageError || error instanceof ConfigError ? 2 : 1;
   }
 }

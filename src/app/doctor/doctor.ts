@@ -3,7 +3,9 @@ import { createMissing, type Drift, findDrift, findMissing, repairDrift } from '
 import { findResourceDrift } from '../../cloud/resources/recount.ts';
 import type { App } from '../../kernel/access/app.ts';
 import { unopened } from '../../kernel/access/key-check.ts';
+import { withoutControls } from '../../kernel/control-characters.ts';
 import { raw, type Sql, sql } from '../../kernel/db/sql.ts';
+import { errorOf } from '../../kernel/present.ts';
 
 /** What an examination found. */
 export interface Diagnosis {
@@ -22,8 +24,34 @@ const mostLines = 20;
  * do not open; a damaged file is not touched.
  */
 export function examine(app: App, repair: boolean): Diagnosis {
+  const damage = damageOf(app);
+  try {
+    return examineRows(app, repair, damage);
+  } catch (error) {
+    // What is damaged cannot be read.
+    if (damage.length === 0) throw error;
+    return { problems: damage, isHealthy: false };
+  }
+}
+
+/**
+ * What is wrong with the file, a line each; of a tree SQLite tells in a line of its own where it stands. Where the check itself
+ * cannot go on, what it found before is told.
+ */
+function damageOf({ db }: App): string[] {
+  const lines: string[] = [];
+  try {
+    for (const told of db.each<string>(raw('PRAGMA integrity_check(20)'))) lines.push(...told.split('\n'));
+  } catch (error) {
+    lines.push(errorOf(error).message);
+  }
+  return lines
+    .filter((line) => line !== 'ok' && !line.startsWith('***'))
+    .map((line) => `database: ${withoutControls(line)}`);
+}
+
+function examineRows(app: App, repair: boolean, damage: readonly string[]): Diagnosis {
   const { db } = app;
-  const damage = db.values<string>(raw('PRAGMA integrity_check(20)')).filter((line) => line !== 'ok');
   const dangling = db.all<{ table: string; rowid: number | null; parent: string }>(raw('PRAGMA foreign_key_check'));
   const leftovers = findLeftovers(app);
   const missing = findMissing(app);
@@ -42,7 +70,7 @@ export function examine(app: App, repair: boolean): Diagnosis {
   }
   const mended = isRepaired ? ', repaired' : '';
   const problems = [
-    ...damage.map((line) => `database: ${line}`),
+    ...damage,
     ...shortened(
       dangling.map(
         ({ parent, rowid, table }) =>
@@ -54,7 +82,7 @@ export function examine(app: App, repair: boolean): Diagnosis {
         ({ kind, name, scope, table }) => `${table} ${name} of ${kind} ${scope}, which does not exist${mended}`,
       ),
     ),
-    ...missing.map(({ id, name, scope }) => `quota ${name} of ${scope} ${id} is missing${mended}`),
+    ...shortened(missing.map(({ id, name, scope }) => `quota ${name} of ${scope} ${id} is missing${mended}`)),
     ...drifts.map(
       ({ counted, quota }) =>
         `quota ${quota.name} of ${quota.scope_kind} ${quota.scope_id}: usage ${quota.usage}, counted ${counted}${mended}`,

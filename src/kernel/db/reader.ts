@@ -48,6 +48,11 @@ export class Reader {
     return this.#noted(this.statements.rows<Row>(query.text)).all(query.values);
   }
 
+  /** The first column of every row of a query, one by one: what was found before one fails is not lost. */
+  each<T = Value>(query: Sql): Iterable<T> {
+    return this.statements.values<T>(query.text).iterate(query.values);
+  }
+
   /** The first row of a query, or undefined. */
   get<Row = Record<string, Value>>(query: Sql): Row | undefined {
     return this.#noted(this.statements.rows<Row>(query.text)).get(query.values);

@@ -1,6 +1,6 @@
 /** The built program examines a database file. `npm test` built it before. */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -160,6 +160,25 @@ test('a damaged file is told and not written to', () => {
     [1, ['database: CHECK constraint failed in quota', 'quota nc_project_count of customer 1: usage 7, counted 1']],
   );
   assert.is(stored(`SELECT usage FROM quota WHERE name = 'nc_project_count'`), 7);
+});
+
+test('where damaged pages keep the rest from being read, they are told, a line each', () => {
+  spoil('VACUUM; PRAGMA wal_checkpoint(TRUNCATE)');
+  const [page, bytes] = [stored("SELECT rootpage FROM sqlite_schema WHERE name = 'quota'"), stored('PRAGMA page_size')];
+  const content = readFileSync(file);
+  writeFileSync(file, content.fill(0x55, (Number(page) - 1) * Number(bytes), Number(page) * Number(bytes)));
+  const { code, error, lines } = doctor();
+  assert.equal([code, error], [1, '']);
+  assert.ok(lines.length > 0 && lines.every((line) => /^database: [^*]/.test(line)), lines.join('\n'));
+});
+
+test('what stands in a damaged file does not get to the terminal: one line, without control characters', () => {
+  spoil(
+    `PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = 'CREATE TABLE quota (id "' || char(27) || '[31m' || char(10) || 'next' WHERE name = 'quota'`,
+  );
+  const { code, error } = doctor();
+  assert.is(code, 1);
+  assert.match(error, /^tenantry: [ -~]*: malformed database schema \(quota\)[ -~]*\n$/);
 });
 
 test('a folder without a database, and a file that is none, are refused in one line; nothing is created', () => {
