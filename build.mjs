@@ -5,7 +5,7 @@
  *   node build.mjs start …      … build when stale, then `tenantry serve …` in this process
  *   node build.mjs test …       … check types and style, build when stale, then run the tests, all or those whose path has …
  *   node build.mjs bench …      … build when stale, then run the benchmarks
- *   node build.mjs chaos …      … build when stale, then kill the server over and over, cut its power, and ask it what nobody expects
+ *   node build.mjs chaos …      … build when stale, then do to the program what machines do to it
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';

@@ -25,7 +25,7 @@ export interface WriterFigures {
   readonly slowestWriteMilliseconds: number;
 }
 
-/** Milliseconds that a write waits (core.md), and what an answer may take besides on a busy machine. */
+/** Milliseconds that a write waits, and what an answer may take besides on a busy machine. */
 const patience = 10_000;
 const allowance = 3000;
 

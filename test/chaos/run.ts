@@ -1,9 +1,9 @@
 /**
  * Everything that machines do to a server, for long.
  *
- *   npm run chaos                      every part: 100 kills, 300 cuts of the power, …
- *   npm run chaos -- --rounds 10       10 kills
- *   npm run chaos -- --only power      one part of those below; may be given several times
+ *   npm run chaos                      every part below, about half an hour
+ *   npm run chaos -- --rounds 10       of each part a tenth
+ *   npm run chaos -- --only power      one part; may be given several times
  *   npm run chaos -- --only fuzz --requests 100000 --seed x
  *
  * Prints the figures; ends with a sentence and exit code 1 when something is not as it must be.
