@@ -47,8 +47,8 @@ export function makesDatabase(folder: string, isNamed: boolean): boolean {
   const others = existsSync(folder)
     ? readdirSync(folder).filter((name) => name !== lockFile && name !== nativeFolder)
     : [];
-  // What is left of a database is refused when it is opened.
-  if (hasDatabase(folder) || remainsOf(folder) !== undefined) return false;
+  // What is left of a database, or of a restore, is refused when it is opened.
+  if (hasDatabase(folder) || remainsOf(folder) !== undefined || existsSync(restoringFolder(folder))) return false;
   const advice = 'name its folder with --data, or an empty one to make a database there';
   if (others.length > 0) throw new Error(`there is no database in ${folder}, which is not empty: ${advice}`);
   if (!isNamed) throw new Error(`there is no database in ${folder}: ${advice}`);

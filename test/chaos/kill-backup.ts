@@ -32,7 +32,7 @@ async function withMuch<T>(use: (program: Program) => Promise<T>): Promise<T> {
   const native = mkdtempSync(join(tmpdir(), 'tenantry-native-'));
   const program = new Program(native);
   try {
-    const words = ['user', 'add', 'admin', '--staff'];
+    const words = ['user', 'add', 'admin', '--staff', '--data', 'data'];
     requireEnded(await program.run(words), words);
     const db = new SQLite(join(program.folder, 'data/tenantry.db'));
     db.exec(`CREATE TABLE filler AS WITH n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${rows})

@@ -100,7 +100,7 @@ const schemaOf = (program: Program): number =>
   opened(program, (db) => Number(db.pragma('user_version', { simple: true })));
 
 /** Columns of secrets, of random names and of the present, which no two starts make alike. */
-const random = ['sealed', 'key_check', 'token', 'token_digest', 'first_at'];
+const random = ['sealed', 'key_check', 'token', 'token_digest', 'first_at', 'clock_seen'];
 
 /** Of every table the rows, as texts. */
 const contentOf = (program: Program): Map<string, string[]> =>
