@@ -7,13 +7,14 @@ import type { Config } from '../kernel/config/config.ts';
 import { Database } from '../kernel/db/database.ts';
 import { takeLock } from '../kernel/db/lock.ts';
 import { migrate, requireCurrent } from '../kernel/db/migrate.ts';
+import { StorageError } from '../kernel/db/storage-error.ts';
 import type { StorageReport } from '../kernel/db/storage-report.ts';
 import { breakOf, rejectHeadless } from '../kernel/db/write-ahead-log.ts';
 import type { Log } from '../kernel/log.ts';
 import { type Addon, sqliteAddon } from '../kernel/native/native.ts';
 import { runAs } from '../kernel/owner.ts';
 import { syncFolder } from '../kernel/place.ts';
-import { errorOf } from '../kernel/present.ts';
+import { codeOf, errorOf } from '../kernel/present.ts';
 
 /** Name of the database in the data folder. */
 export const databaseFile = 'tenantry.db';
@@ -161,6 +162,12 @@ function tellBreak(file: string, log: Log): void {
       'the write-ahead log breaks off: transactions behind these pages are dropped. After a cut of the power nobody was told of them; else restore a backup',
     );
 }
+
+/** Whether it is what SQLite says of a damaged database, which does not tell the name of its file. */
+export const isDamage = (error: unknown): boolean =>
+  /^SQLITE_(CORRUPT|NOTADB)/.test(String(codeOf(storageCause(error))));
+
+const storageCause = (error: unknown): unknown => (error instanceof StorageError ? error.cause : error);
 
 /** What the data is opened for: to serve it, for a command beside or before that, or to examine it as it is. */
 export type Purpose = 'serve' | 'command' | 'examine';

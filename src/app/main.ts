@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { firstUser, initialPasswordFile } from '../accounts/session/initial-password.ts';
 import { addUser } from '../accounts/users/add.ts';
 import { isoTime } from '../kernel/clock.ts';
@@ -14,7 +14,7 @@ import { backUp } from './backup/backup.ts';
 import { restore } from './backup/restore.ts';
 import { type Arguments, type Commands, helpOf, readArguments, UsageError } from './command-line.ts';
 import { type Opened, openDeployment } from './composition.ts';
-import { makesDatabase, type Purpose, prepareFolder, requireDatabase } from './data-folder.ts';
+import { databaseFile, isDamage, makesDatabase, type Purpose, prepareFolder, requireDatabase } from './data-folder.ts';
 import { demo } from './demo/demo.ts';
 import { examine } from './doctor/doctor.ts';
 import { outsideTroubles } from './doctor/outside.ts';
@@ -168,8 +168,11 @@ async function doctor({ config, flags }: Arguments): Promise<void> {
   const look = ({ app, watch }: Opened): void => {
     if (accepts) watch.accept();
     const { isHealthy, problems } = examine(app, flags.repair === true);
-    const lines = [...problems, ...outsideTroubles(app)];
-    process.stdout.write(`${lines.length === 0 ? 'no problems' : lines.join('\n')}\n`);
+    // At once: what is outside may stand on a damaged page.
+    for (const line of problems) process.stdout.write(`${line}\n`);
+    const troubles = outsideTroubles(app);
+    for (const line of problems.length + troubles.length === 0 ? ['no problems'] : troubles)
+      process.stdout.write(`${line}\n`);
     if (!isHealthy) process.exitCode = 1;
   };
   if (flags.repair === true || accepts) await withDeployment(config, look, 'examine');
@@ -253,11 +256,14 @@ function lineOf(error: unknown): string {
 
 /** Runs the command line; answers nothing, sets the exit code: 0, 1 when it failed, 2 when it was not understood. */
 async function main(args: readonly string[]): Promise<void> {
+  let given: Arguments | undefined;
   try {
-    const { command, given } = readArguments(commands, args);
-    await command.run(given);
+    const read = readArguments(commands, args);
+    given = read.given;
+    await read.command.run(given);
   } catch (error) {
-    process.stderr.write(`tenantry: ${lineOf(error)}\n`);
+    const file = given && isDamage(error) ? `${join(resolve(given.config.data), databaseFile)}: ` : '';
+    process.stderr.write(`tenantry: ${file}${lineOf(error)}\n`);
     process.exitCode = error instanceof UsageError || error instanceof ConfigError ? 2 : 1;
   }
 }

@@ -24,6 +24,7 @@ import { Query } from '../../kernel/http/query.ts';
 import { document, json, type Reply } from '../../kernel/http/reply.ts';
 import type { Scopes } from '../scopes/scopes.ts';
 import { eventGroups, eventTypes, type Importance, importances } from './catalogue.ts';
+import { despiteDamage, isReadable } from './damaged.ts';
 import { eventParameters, selected } from './filters.ts';
 import { countHistory } from './history.ts';
 import { notificationFields, notifiers, postNotification } from './notifications.ts';
@@ -53,7 +54,10 @@ const fixed = {
 
 /** As in every list the ids of the page stand on the outer side of a join that SQLite never reorders. */
 const representationWith = (context: string): string => {
-  const members = computedValue(`iif(e.context = '{}', '}', ',' || substr(${context}, 2))`);
+  // One that is damaged makes no damaged answer: to read it as JSON fails.
+  const members = computedValue(
+    `CASE WHEN e.context = '{}' THEN '}' WHEN ${isReadable.text} THEN ',' || substr(${context}, 2) ELSE json('') END`,
+  );
   return `SELECT ${renderPieces([...objectValue(fixed).pieces.slice(0, -1), ...members.pieces])}
   FROM json_each(@ids) AS page CROSS JOIN event e ON e.id = page.value`;
 };
@@ -128,7 +132,7 @@ const history: Operation = {
   allowedFor: counters.allowedFor,
   filters: historyFilters,
   output: { status: 200, shape: histories },
-  handle: (request) => json(countHistory(request)),
+  handle: despiteDamage((request) => json(countHistory(request))),
 };
 
 const scalar = ['string', 'integer', 'boolean'];
@@ -206,7 +210,7 @@ export const eventEndpoints: readonly Endpoint[] = [
       GET: {
         summary: 'Lists every event the caller sees.',
         allowedFor: everybody.allowedFor,
-        handle: list,
+        handle: despiteDamage(list),
         filters: eventParameters,
         orderings: ['@timestamp'],
         paginated: true,
@@ -219,7 +223,7 @@ export const eventEndpoints: readonly Endpoint[] = [
     summary: 'Counts the events that the list would show.',
     filters: eventParameters,
     output: { status: 200, shape: { type: 'object', properties: { count: { type: 'integer' } }, required: ['count'] } },
-    handle: (request) => json({ count: count(request.db, selected(request)) }),
+    handle: despiteDamage((request) => json({ count: count(request.db, selected(request)) })),
   }),
   // An older path of the next one.
   { ...read('count_history', 'Event Count History', history), calledInIds: 'Event History' },

@@ -3,8 +3,9 @@ import { BatchSizer } from '../../kernel/db/batch-sizer.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { type Sql, sql } from '../../kernel/db/sql.ts';
 import type { Level } from './catalogue.ts';
+import { contextOf } from './damaged.ts';
 import { removeWords } from './search.ts';
-import { removeSubjects } from './subjects.ts';
+import { removeFromAll, removeSubjects } from './subjects.ts';
 
 const pace = new BatchSizer();
 
@@ -37,7 +38,9 @@ function removeEvents(db: Database, condition: Sql): boolean {
       LIMIT ${atMost}`);
     removeWords(db, old);
     for (const { at, context, id } of old) {
-      removeSubjects(db, JSON.parse(context), at, id);
+      const named = contextOf(context);
+      if (named) removeSubjects(db, named, at, id);
+      else removeFromAll(db, at, id);
       db.run(sql`DELETE FROM event WHERE id = ${id}`);
     }
     return old.length;

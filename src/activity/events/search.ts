@@ -12,6 +12,7 @@ import { createHash } from 'node:crypto';
 import type { Database } from '../../kernel/db/database.ts';
 import { raw, sql } from '../../kernel/db/sql.ts';
 import type { Level } from './catalogue.ts';
+import { contextOf } from './damaged.ts';
 import { searchableWords } from './words.ts';
 
 /** A volume holds 2 to the power of this many events. */
@@ -79,7 +80,7 @@ export function removeWords(db: Database, events: readonly Searched[]): void {
 
 /** The words of an event as they are entered, and given back when they are removed. */
 const textOf = ({ context, id, level, message }: Searched): string =>
-  inVolume(volumeOf(id), searchableWords(message, level, JSON.parse(context)));
+  inVolume(volumeOf(id), searchableWords(message, level, contextOf(context) ?? {}));
 
 /** Joins segments in proportion to so many events entered or removed. */
 function mergeFor(db: Database, events: number): void {

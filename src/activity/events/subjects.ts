@@ -47,6 +47,11 @@ export function removeSubjects(db: Database, context: Context, at: number, event
       WHERE ${among('subject_id', ids)} AND at = ${at} AND event_id = ${event}`);
 }
 
+/** Removes an event from under whatever it is found under; looks at all that is there. */
+export function removeFromAll(db: Database, at: number, event: number): void {
+  db.run(sql`DELETE FROM event_about WHERE at = ${at} AND event_id = ${event}`);
+}
+
 /** Ids of the subjects that a context names, by kind and uuid; unknown ones are created. */
 function subjectIds(db: Database, context: Context): Map<string, number> {
   const known = knownIds(db);

@@ -1,5 +1,6 @@
 import type { Database } from '../../kernel/db/database.ts';
 import { among, raw, sql } from '../../kernel/db/sql.ts';
+import { isReadable } from '../events/damaged.ts';
 import { contextFor } from '../events/visibility.ts';
 import type { SentEvent } from './payload.ts';
 
@@ -36,7 +37,8 @@ export interface DueDelivery extends SentEvent {
 }
 
 /** The context of an event as the hook's author reads it at the moment of sending (events.md 4.4). */
-const contextShown = sql`iif(u.is_staff OR u.is_support, e.context, ${contextFor({ id: raw('u.id'), uuid: raw('u.uuid') })})`;
+const contextShown = sql`CASE WHEN e.context IS NULL THEN NULL WHEN NOT ${isReadable} THEN '{}' WHEN u.is_staff OR u.is_support THEN e.context
+  ELSE ${contextFor({ id: raw('u.id'), uuid: raw('u.uuid') })} END`;
 
 /** The first delivery of a hook that is due, in the order of the events. */
 export const nextDelivery = (db: Database, hook: number): DueDelivery | undefined =>

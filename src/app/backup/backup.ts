@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { constants, createGzip } from 'node:zlib';
-import { keyFile, withOlderKeys } from '../../kernel/access/secrets.ts';
+import { keyFile, requireKeyFile, withOlderKeys } from '../../kernel/access/secrets.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { packBackupInThread, takeSnapshotInThread } from '../../kernel/db/snapshots.ts';
 import type { Addon } from '../../kernel/native/native.ts';
@@ -63,9 +63,12 @@ async function copyData(folder: string, copy: string, addon: Addon | undefined):
   return keys !== null;
 }
 
+/** The text of the key file. Throws with a sentence when it holds no keys: with it the backup would be of no use. */
 function readKeys(folder: string): string | null {
   const file = keyFile(folder);
-  return existsSync(file) ? readFileSync(file, 'utf8') : null;
+  if (!existsSync(file)) return null;
+  requireKeyFile(file);
+  return readFileSync(file, 'utf8');
 }
 
 async function compress(file: string, target: Writable): Promise<void> {

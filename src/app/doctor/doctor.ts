@@ -1,4 +1,6 @@
 import { failedSources } from '../../accounts/session/saml/identity-providers.ts';
+import { damagedEvents, emptyContexts } from '../../activity/events/damaged.ts';
+import { removeFromAll } from '../../activity/events/subjects.ts';
 import { createMissing, type Drift, findDrift, findMissing, repairDrift } from '../../activity/quotas/recount.ts';
 import { findResourceDrift } from '../../cloud/resources/recount.ts';
 import type { App } from '../../kernel/access/app.ts';
@@ -18,8 +20,9 @@ export interface Diagnosis {
 const mostLines = 20;
 
 /**
- * Examines the database file, its references, quotas and alerts of objects that are gone, and the counted quotas. With
- * `repair` removes what is left of lost objects, creates missing quotas and sets drifted ones right; a damaged file and
+ * Examines the database file, its references, quotas and alerts of objects that are gone, the contexts of events, and the
+ * counted quotas. With `repair` removes what is left of lost objects, empties contexts that cannot be read, which staff alone
+ * sees then, creates missing quotas and sets drifted ones right; a damaged file and
  * dangling references are only told, as is metadata of identity providers that could not be read and what the encryption keys
  * do not open; a damaged file is not touched.
  */
@@ -28,9 +31,10 @@ export function examine(app: App, repair: boolean): Diagnosis {
   try {
     return examineRows(app, repair, damage);
   } catch (error) {
-    // What is damaged cannot be read.
+    // What stands on a damaged page may not even be read.
     if (damage.length === 0) throw error;
-    return { problems: damage, isHealthy: false };
+    const rest = `database: nothing more can be examined: ${errorOf(error).message}`;
+    return { problems: [...damage, rest], isHealthy: false };
   }
 }
 
@@ -55,6 +59,7 @@ function examineRows(app: App, repair: boolean, damage: readonly string[]): Diag
   const dangling = db.all<{ table: string; rowid: number | null; parent: string }>(raw('PRAGMA foreign_key_check'));
   const leftovers = findLeftovers(app);
   const missing = findMissing(app);
+  const unreadable = damagedEvents(db);
   const drifts = drift(app);
   const unread = failedSources(db);
   const sealed = unopened(db, app.secrets, mostLines);
@@ -62,6 +67,8 @@ function examineRows(app: App, repair: boolean, damage: readonly string[]): Diag
   if (isRepaired) {
     db.write(() => {
       for (const { id, table } of leftovers) db.run(sql`DELETE FROM ${raw(table)} WHERE id = ${id}`);
+      if (unreadable.length > 0) emptyContexts(db, unreadable);
+      for (const { at, id } of unreadable) removeFromAll(db, at, id);
       createMissing(app, missing);
       // Counted again: a quota that was missing has not been counted yet.
       repairDrift(app, drift(app));
@@ -82,6 +89,7 @@ function examineRows(app: App, repair: boolean, damage: readonly string[]): Diag
         ({ kind, name, scope, table }) => `${table} ${name} of ${kind} ${scope}, which does not exist${mended}`,
       ),
     ),
+    ...shortened(unreadable.map(({ uuid }) => `event ${uuid}: its context cannot be read${mended}`)),
     ...shortened(missing.map(({ id, name, scope }) => `quota ${name} of ${scope} ${id} is missing${mended}`)),
     ...drifts.map(
       ({ counted, quota }) =>

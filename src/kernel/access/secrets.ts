@@ -96,18 +96,22 @@ export function openSecrets(
       );
     createKeyFile(file, freshLine(random));
   }
-  const keys = readKeyFile(file);
-  if (keys.length === 0) throw new Error(`${file} holds no key`);
-  return new Secrets(keys, random);
+  return new Secrets(readKeyFile(file), random);
 }
 
-/** The keys of a file. Throws with a sentence that names the file. */
+/** Throws with a sentence when a file is not one of keys. */
+export const requireKeyFile = (file: string): void => void readKeyFile(file);
+
+/** The keys of a file, at least one. Throws with a sentence that names the file. */
 function readKeyFile(file: string): EncryptionKey[] {
+  let keys: EncryptionKey[];
   try {
-    return parseKeys(linesOf(file));
+    keys = parseKeys(linesOf(file));
   } catch (error) {
     throw new Error(`${file}: ${errorOf(error).message}`, { cause: error });
   }
+  if (keys.length === 0) throw new Error(`${file} holds no key`);
+  return keys;
 }
 
 const linesOf = (file: string): string[] =>

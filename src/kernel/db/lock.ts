@@ -1,5 +1,6 @@
+import type SQLite from 'better-sqlite3';
 import type { Addon } from '../native/native.ts';
-import { codeOf } from '../present.ts';
+import { codeOf, errorOf } from '../present.ts';
 import { openHandle } from './handle.ts';
 
 /**
@@ -7,12 +8,16 @@ import { openHandle } from './handle.ts';
  * ends, however it ends. Throws, with the sentence given, when another process holds it.
  */
 export function takeLock(file: string, held: string, addon?: Addon): () => void {
-  const handle = openHandle(file, addon, { timeout: 0 });
+  let handle: SQLite.Database | undefined;
   try {
+    handle = openHandle(file, addon, { timeout: 0 });
     handle.exec('BEGIN EXCLUSIVE');
+    return () => handle?.close();
   } catch (error) {
-    handle.close();
-    throw codeOf(error) === 'SQLITE_BUSY' ? new Error(held) : error;
+    handle?.close();
+    if (codeOf(error) === 'SQLITE_BUSY') throw new Error(held);
+    // Nobody can hold what is none.
+    const advice = codeOf(error) === 'SQLITE_NOTADB' ? ': it is no lock, remove it' : '';
+    throw new Error(`${file}: ${errorOf(error).message}${advice}`, { cause: error });
   }
-  return () => handle.close();
 }

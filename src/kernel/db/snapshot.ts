@@ -35,13 +35,17 @@ export interface Carried {
 
 /**
  * Writes what a database holds at this moment into a new file. One reading transaction does it: it is neither torn nor
- * begun anew by what a server writes meanwhile, and no write waits for it.
+ * begun anew by what a server writes meanwhile, and no write waits for it. Throws with a sentence that names the file.
  */
 export function takeSnapshot(file: string, copy: string, addon: Addon | undefined): void {
-  using(file, addon, (handle) => {
-    if (idOf(handle) !== applicationId) throw new Error('The database belongs to another program');
-    handle.prepare('VACUUM INTO ?').run(copy);
-  });
+  try {
+    using(file, addon, (handle) => {
+      if (idOf(handle) !== applicationId) throw new Error('The database belongs to another program');
+      handle.prepare('VACUUM INTO ?').run(copy);
+    });
+  } catch (error) {
+    throw new Error(`${file}: ${errorOf(error).message}`, { cause: error });
+  }
 }
 
 /** Makes a backup of a copy. Throws with a sentence when the copy is damaged. */

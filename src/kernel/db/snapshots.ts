@@ -19,6 +19,14 @@ export interface SnapshotOrder {
     | { readonly kind: 'unpack'; readonly copy: string; readonly newest: number };
 }
 
+/** What a thread answers. */
+export interface SnapshotOutcome {
+  /** Of what was unpacked. */
+  readonly carried?: Carried;
+  /** A sentence. */
+  readonly failure?: string;
+}
+
 /** Writes what a database holds at this moment into a new file. Rejects with a sentence. */
 export async function takeSnapshotInThread(file: string, copy: string, addon: Addon | undefined): Promise<void> {
   await inThread({ kind: 'take', file, copy }, addon);
@@ -42,10 +50,11 @@ function inThread(work: SnapshotOrder['work'], addon: Addon | undefined): Promis
       execArgv: [],
       workerData: order,
     });
-    let done: Carried | undefined;
-    thread.on('message', (message: Carried | undefined) => (done = message));
+    let outcome: SnapshotOutcome = { failure: 'The thread that works on it ended' };
+    thread.on('message', (message: SnapshotOutcome) => (outcome = message));
     thread.on('error', reject);
-    // When it has ended the handle is closed.
-    thread.on('exit', () => resolve(done));
+    thread.on('exit', () =>
+      outcome.failure === undefined ? resolve(outcome.carried) : reject(new Error(outcome.failure)),
+    );
   });
 }

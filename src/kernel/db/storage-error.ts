@@ -21,7 +21,8 @@ export class StorageError extends Error {
 const reasons: readonly (readonly [RegExp, Reason, string])[] = [
   [/^SQLITE_FULL/, 'full', 'the disk is full'],
   [/^SQLITE_BUSY/, 'busy', 'another process is writing'],
-  [/^SQLITE_(IOERR|CORRUPT|READONLY|CANTOPEN)/, 'broken', 'the disk fails'],
+  [/^SQLITE_CORRUPT/, 'broken', 'the database is damaged'],
+  [/^SQLITE_(IOERR|READONLY|CANTOPEN)/, 'broken', 'the disk fails'],
 ];
 
 /** The error itself, or what it says of the storage when SQLite threw it because of that. */

@@ -1,0 +1,110 @@
+/** Files of a data folder that are not what they should be, each told in one line. `npm test` built the program before. */
+import {
+  closeSync,
+  cpSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import SQLite from 'better-sqlite3';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { failed, Program } from '../support/program.ts';
+
+const test = suite('a damaged data folder');
+const native = mkdtempSync(join(tmpdir(), 'tenantry-native-'));
+const program = new Program(native);
+const path = (name = ''): string => join(program.folder, 'data', name);
+const run: Program['run'] = (...given) => program.run(...given);
+const serve = ['serve', '--port', '0'];
+
+test.before(async () => {
+  assert.is((await run(['demo', '--quiet', '--data', 'whole'])).code, 0);
+});
+test.before.each(() => cpSync(join(program.folder, 'whole'), path(), { recursive: true }));
+test.after.each(() => rmSync(path(), { recursive: true }));
+test.after(async () => {
+  await program.end();
+  rmSync(native, { recursive: true });
+});
+
+test('a lock that is none', async () => {
+  writeFileSync(path('serve.lock'), 'garbage');
+  for (const words of [serve, ['rotate-key'], ['rotate-key', '--prune'], ['demo']])
+    assert.equal(await run(words), failed(`${path('serve.lock')}: file is not a database: it is no lock, remove it`));
+});
+
+test('a key file that was cut, or is empty, also to a backup', async () => {
+  truncateSync(path('secret.key'), 20);
+  const cut = failed(`${path('secret.key')}: An encryption key must be an id, a colon and the base64 of 32 bytes`);
+  for (const words of [serve, ['doctor'], ['rotate-key']]) assert.equal(await run(words), cut);
+  assert.equal(await run(['backup', 'b']), { ...cut, stderr: cut.stderr.replace(': ', ': cannot write the backup: ') });
+  truncateSync(path('secret.key'));
+  for (const words of [serve, ['doctor']]) assert.equal(await run(words), failed(`${path('secret.key')} holds no key`));
+});
+
+test('a database that was cut, or has another header', async () => {
+  const told = (reason: string) => failed(`${path('tenantry.db')}: ${reason}`);
+  const backup = (reason: string) => failed(`cannot write the backup: ${path('tenantry.db')}: ${reason}`);
+  truncateSync(path('tenantry.db'), readFileSync(path('tenantry.db')).length >> 1);
+  const malformed = 'database disk image is malformed';
+  for (const words of [serve, ['doctor'], ['token', 'helena.kask'], ['rotate-key'], ['user', 'add', 'bob']])
+    assert.equal(await run(words), told(malformed), words[0]);
+  assert.equal(await run(['backup', 'b']), backup(malformed));
+  writeFileSync(path('tenantry.db'), 'XXXX', { flag: 'r+' });
+  for (const words of [serve, ['doctor']]) assert.equal(await run(words), told('file is not a database'));
+  assert.equal(await run(['backup', 'b']), backup('The database belongs to another program'));
+});
+
+/** Writes nonsense over the first page of a table or index. */
+function overwrite(name: string): void {
+  const db = new SQLite(path('tenantry.db'));
+  const page = db.prepare('SELECT rootpage FROM sqlite_schema WHERE name = ?').pluck().get(name) as number;
+  const bytes = db.pragma('page_size', { simple: true }) as number;
+  db.close();
+  const file = openSync(path('tenantry.db'), 'r+');
+  writeSync(file, Buffer.alloc(bytes, 0x55), 0, bytes, (page - 1) * bytes);
+  closeSync(file);
+}
+
+test('a damaged page is told with the name of the file by whoever meets it, and by doctor in lines', async () => {
+  overwrite('resource');
+  assert.equal(await run(['rotate-key']), failed(`${path('tenantry.db')}: database disk image is malformed`));
+  for (const words of [['doctor'], ['doctor', '--repair']]) {
+    const { code, stderr, stdout } = await run(words);
+    const lines = stdout.split('\n').slice(0, -1);
+    assert.equal(
+      [code, stderr, lines.at(-2)],
+      [1, '', 'database: nothing more can be examined: database disk image is malformed'],
+    );
+    assert.ok(
+      lines.slice(0, -1).every((line) => line.startsWith('database: ')),
+      stdout,
+    );
+    assert.ok(lines.length > 2);
+  }
+});
+
+test('doctor names events whose context cannot be read; --repair leaves them without', async () => {
+  const db = new SQLite(path('tenantry.db'));
+  db.exec(`UPDATE event SET context = '{bad' WHERE id IN (2, 3)`);
+  const uuids = db.prepare('SELECT uuid FROM event WHERE id IN (2, 3) ORDER BY id').pluck().all();
+  db.close();
+  const erred = 'DigitalOcean account Field droplets is Erred: Simulated failure of ping\n';
+  const told = (mended: string): string =>
+    uuids.map((uuid) => `event ${uuid}: its context cannot be read${mended}\n`).join('') + erred;
+  for (let i = 0; i < 2; i++) assert.equal(await run(['doctor']), { code: 1, stdout: told(''), stderr: '' });
+  // The words of these events are not in the index yet.
+  const server = await program.serve();
+  assert.is(await server.stop(), 0);
+  assert.equal(await run(['doctor', '--repair']), { code: 0, stdout: told(', repaired'), stderr: '' });
+  assert.equal(await run(['doctor']), { code: 0, stdout: erred, stderr: '' });
+});
+
+test.run();
