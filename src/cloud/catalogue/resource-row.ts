@@ -14,6 +14,9 @@ export interface ResourceRow extends Row {
   readonly instance_id: number | null;
   readonly name: string;
   readonly description: string;
+  /** What the provider called and described it when it last told. */
+  readonly backend_name: string;
+  readonly backend_description: string;
   readonly state: State;
   readonly runtime_state: string;
   readonly error_message: string;

@@ -170,6 +170,8 @@ const draft = (kind: string, place: ResourceLocation, values: PlainValues): Reso
   instance_id: null,
   name: '',
   description: '',
+  backend_name: '',
+  backend_description: '',
   state: 'Creation Scheduled',
   runtime_state: '',
   error_message: '',

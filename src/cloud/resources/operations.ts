@@ -10,6 +10,7 @@ import type { ResourceRow, State } from '../catalogue/resource-row.ts';
 import type { Job } from '../jobs/jobs.ts';
 import { longestText, missingAtBackend, operationHandler, type Subject, timeoutOf } from '../jobs/operation.ts';
 import type { Reserved } from './counting.ts';
+import { pushedNames, withLocalNames } from './local-names.ts';
 import { detailsOf, resourceContext, resourceOf } from './resource.ts';
 import { applyChanges, changeResource, changeTogether, removeResource } from './resource-store.ts';
 
@@ -37,7 +38,7 @@ function storeProgress(
   resource: ResourceRow,
   { changes, values = {} }: Extract<Step, { kind: 'wait' }>,
 ): string | undefined {
-  applyChanges(context, changeResource(context, resource, values), changes);
+  applyChanges(context, changeResource(context, resource, withLocalNames(resource, values)), changes);
   return failureOfState(context.app.catalogue.kind(resource.kind), values.runtime_state);
 }
 
@@ -78,7 +79,7 @@ function finishOperation(
   const text = step.text.slice(0, longestText);
   changeTogether(context, parameters.together ?? [], { state: 'Erred', error_message: text });
   const erred = changeResource(context, resource, {
-    ...step.values,
+    ...withLocalNames(resource, step.values ?? {}),
     state: 'Erred',
     error_message: text,
     action: '',
@@ -138,7 +139,14 @@ function succeed(
   const after = changeResource(
     context,
     resource,
-    { ...step.values, state: 'OK', error_message: '', action: '', action_details: {} },
+    {
+      ...(operation === 'update' && pushedNames(context.app.catalogue.kind(resource.kind), resource)),
+      ...withLocalNames(resource, step.values ?? {}),
+      state: 'OK',
+      error_message: '',
+      action: '',
+      action_details: {},
+    },
     { counted: demands },
   );
   applyChanges(context, after, step.changes);

@@ -8,6 +8,7 @@ import type { ResourceRow, State } from '../catalogue/resource-row.ts';
 import { noteGone } from '../jobs/sync-jobs.ts';
 import { removeSettings } from '../services/service-lifecycle.ts';
 import { quotaDeltasOf, quotaDeltasOfKnown, type Reserved, recount } from './counting.ts';
+import { backendNames, withLocalNames } from './local-names.ts';
 import { detailsOf, knownResource, resourceContext, resourceOf } from './resource.ts';
 import { type Listing, takeUsages } from './told-usages.ts';
 
@@ -19,6 +20,8 @@ const columns = new Set([
   'runtime_state',
   'error_message',
   'backend_id',
+  'backend_name',
+  'backend_description',
   'action',
   'parent_id',
   'instance_id',
@@ -109,7 +112,7 @@ export function insertResource(context: Context, resource: NewResource): Resourc
       resource.secrets && Object.keys(resource.secrets).length > 0
         ? secrets.seal(JSON.stringify(resource.secrets), uuid)
         : null,
-    ...stored(resource.values),
+    ...stored({ ...resource.values, ...backendNames(resource.values) }),
     ...referredColumns(context.app, { kind: resource.kind, link_id: resource.link }, resource.values),
     ...startTime(context, { kind: resource.kind, runtime_state: '' }, resource.values),
   });
@@ -256,7 +259,7 @@ export function applyChanges(context: Context, resource: ResourceRow, changes: r
     if (change.action === 'remove') {
       if (present) removeResource(context, present, { isGone: true, isSilent: change.isSilent ?? false });
     } else if (present) {
-      const after = changeResource(context, present, change.values ?? {});
+      const after = changeResource(context, present, withLocalNames(present, change.values ?? {}));
       const isBorn = (present.state === 'Creation Scheduled' || present.state === 'Creating') && after.state === 'OK';
       if (isBorn) record(context, 'resource_creation_succeeded', resourceContext(db, after));
     } else if (change.action === 'put' && change.uuid === undefined) {

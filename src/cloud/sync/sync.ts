@@ -12,6 +12,7 @@ import { isSimulated, simulatedSql } from '../drivers/simulated.ts';
 import { missingAtBackend } from '../jobs/operation.ts';
 import { queueSync } from '../jobs/sync-jobs.ts';
 import { importParts } from '../resources/discovery.ts';
+import { withLocalNames } from '../resources/local-names.ts';
 import { failureOfState } from '../resources/operations.ts';
 import { detailsOf } from '../resources/resource.ts';
 import { changeResource, referredColumns } from '../resources/resource-store.ts';
@@ -228,7 +229,8 @@ function pullResources(
     const object = found.get(`${row.kind} ${row.backend_id}`);
     if (object) {
       const { created: _, ...own } = object.values;
-      const values: PlainValues = { name: object.name, ...own, ...referredColumns(context.app, row, object.values) };
+      const told = withLocalNames(row, { name: object.name, ...own });
+      const values: PlainValues = { ...told, ...referredColumns(context.app, row, object.values) };
       const failure = failureOfState(context.app.catalogue.kind(row.kind), values.runtime_state);
       const state =
         failure === undefined ? { state: 'OK', error_message: '' } : { state: 'Erred', error_message: failure };

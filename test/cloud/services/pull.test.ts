@@ -1,5 +1,6 @@
 import * as assert from 'uvu/assert';
 import { examine } from '../../../src/app/doctor/doctor.ts';
+import { embeddedMigrations } from '../../../src/kernel/native/embedded.ts';
 import { type Droplets, dropletService } from '../../support/droplets.ts';
 import type { Json } from '../../support/fixture.ts';
 import { setOptions, step, work } from '../../support/simulated.ts';
@@ -62,6 +63,60 @@ test("the provider's fields overwrite name, sizes, addresses and runtime state, 
     ['renamed', 4, 8192, 163840, ['198.18.9.9'], [], ['198.18.9.9'], 'offline', null, 'OK'],
   );
   assert.equal(fixture.events(), []);
+});
+
+test('a name that was changed here survives until the provider has another one than before', async () => {
+  await fixture.staff.patch(droplet.url, { name: 'ours' });
+  await synchronise();
+  await synchronise();
+  assert.is((await present()).name, 'ours');
+  await fixture.staff.post(`${droplet.url}pull/`);
+  await work(fixture);
+  await fixture.staff.post(`${droplet.url}stop/`);
+  await work(fixture);
+  assert.equal([(await present()).name, (await present()).runtime_state], ['ours', 'offline']);
+  drift({ name: 'theirs' });
+  await fixture.staff.post(`${droplet.url}pull/`);
+  await work(fixture);
+  assert.is((await present()).name, 'theirs');
+  await fixture.staff.patch(droplet.url, { name: 'ours again' });
+  await synchronise();
+  assert.is((await present()).name, 'ours again');
+  drift({ name: 'web' });
+  await synchronise();
+  assert.is((await present()).name, 'web', 'also when it is the one of the beginning');
+});
+
+test('so does a description, of imported objects, too', async () => {
+  drift({ description: 'Theirs' });
+  await synchronise();
+  assert.is((await present()).description, 'Theirs');
+  await fixture.staff.patch(droplet.url, { description: 'Ours' });
+  await setOptions(fixture, cloud.settings, { simulator_inventory: 1 });
+  await synchronise();
+  assert.is((await present()).description, 'Ours');
+  const { body } = await fixture.staff.post(`${cloud.service.url}link/`, {
+    backend_id: '1000002',
+    project: (await present()).project,
+  });
+  await fixture.staff.patch(body.url, { name: 'taken over', description: 'Ours' });
+  await synchronise();
+  const { description, name } = (await fixture.staff.get(body.url)).body;
+  assert.equal([name, description], ['taken over', 'Ours']);
+});
+
+test("resources from before the provider's values were kept have those of its last listing", async () => {
+  await synchronise();
+  await fixture.staff.patch(droplet.url, { name: 'ours' });
+  const { db } = fixture.server.app;
+  db.script('ALTER TABLE resource DROP COLUMN backend_name; ALTER TABLE resource DROP COLUMN backend_description');
+  const migration = embeddedMigrations().find(({ name }) => name === '0029_backend_names');
+  db.script(migration?.sql as string);
+  await synchronise();
+  assert.is((await present()).name, 'ours');
+  drift({ name: 'theirs' });
+  await synchronise();
+  assert.is((await present()).name, 'theirs');
 });
 
 test('what the provider does not know of stays: the description of a droplet, its tags, its creation', async () => {
@@ -140,6 +195,7 @@ test('resources that were changed since the pull began are left alone', async ()
   assert.is((await fixture.staff.patch(droplet.url, { name: 'ours' })).status, 200);
   await fixture.server.settled();
   assert.is((await present()).name, 'ours');
+  assert.is((await present()).state, 'OK');
   await synchronise();
   assert.is((await present()).name, 'theirs', 'but not by the next one');
 });

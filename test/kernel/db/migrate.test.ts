@@ -66,6 +66,7 @@ const hashes: Readonly<Record<string, string>> = {
   '0026_password_resets': 'cde00682491f723e1e3c4ca055a80fee82085b0007107b64be52d7981a112547',
   '0027_job_actor': '34748eb927806cff8840e5469ec000914524f0e28048698f1f90301332944013',
   '0028_clock': '58fee18974e234dec02fe7282375db650ba699fa39a34851fcbfcd71d1eb0180',
+  '0029_backend_names': 'ccade773bf2371564f88843c4dd8112ac4ce16f34119c4249718835e06078ffc',
 };
 
 migrations('those that have landed are never edited, since there are databases that they made', () => {

@@ -107,7 +107,9 @@ export class SimulatorDriver implements Driver {
   async pull(call: DriverCall): Promise<PlainValues | undefined> {
     await this.#pass('pull', call.kind);
     const object = this.#world.find(call.kind, call.values.backend_id);
-    return object && this.#objects.described(object).values;
+    if (!object) return undefined;
+    const { name, values } = this.#objects.described(object);
+    return { ...values, ...(name !== '' && { name }) };
   }
 
   async forgetKey(): Promise<void> {
@@ -214,6 +216,8 @@ const ours = new Set([
   'state',
   'error_message',
   'backend_id',
+  'backend_name',
+  'backend_description',
   'created',
   'action',
   'action_details',
