@@ -116,12 +116,21 @@ function afterDeletion(
   );
   const ips = attachedTo(all('FloatingIP'), id).map(
     ({ backend_id }): OtherChange =>
-      flags.release_floating_ips
-        ? { kind: 'FloatingIP', action: 'remove', backend_id }
-        : { kind: 'FloatingIP', action: 'change', backend_id, values: freedom },
+      flags.release_floating_ips ? { kind: 'FloatingIP', action: 'remove', backend_id } : freed(backend_id),
   );
   return [...volumes, ...ips];
 }
+
+/** Floating IPs of an instance that lose the subnet through which they reach it. */
+const cutOff = (instance: unknown, subnets: readonly Subnet[], floatingIps: readonly OtherObject[]): OtherObject[] =>
+  attachedTo(floatingIps, instance).filter(({ values }) => !subnets.some(({ subnet }) => subnet === values.subnet));
+
+const freed = (backend_id: string): OtherChange => ({
+  kind: 'FloatingIP',
+  action: 'change',
+  backend_id,
+  values: freedom,
+});
 
 /** OpenStack.Instance as the simulator plays it. */
 export const instance: SimulatedKind = {
@@ -152,9 +161,14 @@ export const instance: SimulatedKind = {
       ram,
     }),
     update_security_groups: (_values, { security_groups: groups }) => ({ security_groups: groups }),
-    update_internal_ips_set: ({ internal_ips_set: present }, { subnets }, draw) => {
+    update_internal_ips_set: ({ backend_id: id, external_ips: ips, internal_ips_set: present }, { subnets }, draw) => {
       const internal = connected(asList<Subnet>(subnets), asList<InternalIp>(present), draw);
-      return { internal_ips_set: internal, internal_ips: addresses(internal) };
+      const lost = cutOff(id, asList<Subnet>(subnets), draw.all('FloatingIP')).map(({ values }) => values.address);
+      return {
+        internal_ips_set: internal,
+        internal_ips: addresses(internal),
+        external_ips: asList<string>(ips).filter((address) => !lost.includes(address)),
+      };
     },
     update_floating_ips: (_values, { floating_ips: ips }, draw) => ({
       external_ips: external(asList<FloatingIp>(ips), draw),
@@ -165,10 +179,10 @@ export const instance: SimulatedKind = {
       ...firstVolumes(object, parameters),
       ...attachedIps(object, asList<FloatingIp>(parameters.floating_ips)),
     ],
-    update_floating_ips: (object, _all, { floating_ips: ips, freed }) => [
-      ...asList<string>(freed).map(
-        (backend_id): OtherChange => ({ kind: 'FloatingIP', action: 'change', backend_id, values: freedom }),
-      ),
+    update_internal_ips_set: ({ backend_id: id }, all, { subnets }) =>
+      cutOff(id, asList<Subnet>(subnets), all('FloatingIP')).map(({ backend_id }) => freed(backend_id)),
+    update_floating_ips: (object, _all, { floating_ips: ips, freed: left }) => [
+      ...asList<string>(left).map(freed),
       ...attachedIps(object, asList<FloatingIp>(ips)),
     ],
     delete: afterDeletion,

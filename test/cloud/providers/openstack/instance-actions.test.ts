@@ -250,4 +250,44 @@ test('unlink while an instance is created takes along what was coming with it', 
   assert.equal(await names(cloud, 'openstack-floating-ips/'), ['198.18.0.1']);
 });
 
+test('a subnet that is dropped takes its floating IP off the instance; others stay', async () => {
+  const dmz = await first(cloud, 'openstack-subnets/?name_exact=dmz-sub');
+  const both = [{ subnet: cloud.subnet.url }, { subnet: dmz.url }];
+  const edge = await instance(cloud, { name: 'edge', internal_ips_set: both, floating_ips: both });
+  const [kept, lost] = edge.external_ips;
+  assert.equal(
+    edge.floating_ips.map(({ address, subnet_name: name }: Json) => [address, name]),
+    [
+      [kept, 'lab-sub-net'],
+      [lost, 'dmz-sub'],
+    ],
+  );
+  cloud.fixture.events();
+  const dropped = { internal_ips_set: [{ subnet: cloud.subnet.url }] };
+  assert.is((await act(cloud, edge, 'update_internal_ips_set', dropped))[0], 202);
+  const check = async (): Promise<void> => {
+    const { access_url, external_ips, floating_ips } = await present(cloud, edge);
+    assert.equal(
+      [external_ips, access_url, floating_ips.map(({ address }: Json) => address)],
+      [[kept], [kept], [kept]],
+    );
+    const free = await first(cloud, `openstack-floating-ips/?address=${lost}`);
+    assert.equal([free.instance, free.runtime_state, free.state], [null, 'DOWN', 'OK']);
+    assert.is((await first(cloud, `openstack-floating-ips/?address=${kept}`)).instance, edge.url);
+  };
+  await check();
+  assert.equal(messages(cloud), ['OpenStack Instance edge has been updated.']);
+  await act(cloud, edge, 'pull');
+  cloud.fixture.clock.advance(30 * 60);
+  await work(cloud.fixture);
+  await check();
+  const again = { floating_ips: [{ subnet: cloud.subnet.url }] };
+  await act(cloud, await instance(cloud, { name: 'next', ...again }), 'stop');
+  assert.is(
+    (await first(cloud, `openstack-floating-ips/?address=${lost}`)).runtime_state,
+    'ACTIVE',
+    'and is taken again',
+  );
+});
+
 test.run();
