@@ -1,5 +1,6 @@
 /** Bodies whose end never comes: what they cost, and whom (core.md 1.1 "Memory", 1.2). */
 import * as assert from 'uvu/assert';
+import { Accepted } from '../support/accepted.ts';
 import { Fixture } from '../support/fixture.ts';
 import { suiteWithServer } from '../support/suite.ts';
 import { Wire } from '../support/wire.ts';
@@ -40,6 +41,7 @@ bodies('who has no token is told so when the headers have arrived, and the path,
 });
 
 bodies('a hundred refused uploads without a token are not kept in memory', async () => {
+  const accepted = new Accepted();
   const before = process.memoryUsage().arrayBuffers;
   const chunk = Buffer.alloc(mebibyte);
   const wires = await Promise.all(
@@ -50,9 +52,10 @@ bodies('a hundred refused uploads without a token are not kept in memory', async
       return wire;
     }),
   );
-  await new Promise((resolve) => setTimeout(resolve, 300));
+  await accepted.bytes(wires.length * mebibyte);
   assert.ok(process.memoryUsage().arrayBuffers - before < 60 * mebibyte);
   for (const wire of wires) wire.close();
+  accepted.stop();
 });
 
 bodies('what still comes of a refused body is read, and the connection answers the next request', async () => {
@@ -102,8 +105,9 @@ bodies('unfinished bodies share a budget, of which one user has half, and small 
     return wire;
   };
   const staff = small.staff.token as string;
+  const accepted = new Accepted();
   const first = await begin(staff, 500_000);
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  await accepted.bytes(500_000);
   const beyond = await begin(staff, 50_000);
   const answer = await beyond.answer();
   assert.equal(
@@ -115,7 +119,8 @@ bodies('unfinished bodies share a budget, of which one user has half, and small 
   assert.is((await small.staff.post('/api/customers/', { name: 'Small' })).status, 201);
   first.close();
   other.close();
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  await accepted.gone(2);
+  accepted.stop();
   // What has gone away gives back what it took.
   assert.is((await small.staff.post('/api/customers/', { name: 'x'.repeat(500_000) })).status, 400);
   beyond.close();
@@ -123,6 +128,7 @@ bodies('unfinished bodies share a budget, of which one user has half, and small 
 });
 
 bodies('a body of a byte a chunk costs little more than its bytes', async () => {
+  const accepted = new Accepted();
   const before = process.memoryUsage();
   const wire = await Wire.to(fixture.url);
   wire.lines(
@@ -133,8 +139,10 @@ bodies('a body of a byte a chunk costs little more than its bytes', async () => 
     tokenOf(fixture),
     '',
   );
-  wire.bytes('1\r\nx\r\n'.repeat(200_000));
-  await new Promise((resolve) => setTimeout(resolve, 1500));
+  const chunks = '1\r\nx\r\n'.repeat(200_000);
+  wire.bytes(chunks);
+  await accepted.bytes(chunks.length);
+  accepted.stop();
   const after = process.memoryUsage();
   global.gc?.();
   assert.ok(after.arrayBuffers - before.arrayBuffers < 30 * mebibyte);

@@ -1,6 +1,8 @@
 /** What was deleted is gone for imports, too (services.md 4.2). */
 import * as assert from 'uvu/assert';
+import { SimulatorDriver } from '../../../src/cloud/providers/simulator/driver.ts';
 import { type Droplets, dropletService } from '../../support/droplets.ts';
+import { eventually } from '../../support/eventually.ts';
 import type { Json } from '../../support/fixture.ts';
 import { setOptions, step, work } from '../../support/simulated.ts';
 import { suiteWithServerPerTest } from '../../support/suite.ts';
@@ -38,9 +40,15 @@ test('a deleted resource cannot be imported back', async () => {
 });
 
 test('nor after a synchronisation that listed it before it was deleted', async () => {
-  await setOptions(fixture, cloud.settings, { simulator_latency: 'ping=300,*=0' });
-  const driver = fixture.server.app.catalogue.type('DigitalOcean');
-  assert.ok(driver);
+  const { ping } = SimulatorDriver.prototype;
+  let answer: () => void = () => undefined;
+  const answered = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  SimulatorDriver.prototype.ping = async function () {
+    await answered;
+    return ping.call(this);
+  };
   fixture.clock.advance(30 * 60);
   fixture.server.tick();
   // The synchronisation is under way; the objects that it will tell of are changed back below.
@@ -50,13 +58,15 @@ test('nor after a synchronisation that listed it before it was deleted', async (
     values: [],
   });
   assert.is((await fixture.staff.delete(droplet.url)).status, 202);
-  for (let i = 0; i < 3; i++) {
+  await eventually('it is deleted before the listing is stored', async () => {
     fixture.clock.advance(1);
     fixture.server.tick();
-    await new Promise((resolve) => setTimeout(resolve, 30));
-  }
-  assert.is((await fixture.staff.get(droplet.url)).status, 404, 'it is deleted before the listing is stored');
+    return (await fixture.staff.get(droplet.url)).status === 404;
+  });
+  assert.is((await fixture.staff.get(cloud.settings.url)).body.state, 'Syncing');
   db.write(() => db.insert('simulated_object', kept));
+  SimulatorDriver.prototype.ping = ping;
+  answer();
   await fixture.server.settled();
   assert.is((await fixture.staff.get(cloud.settings.url)).body.state, 'In Sync');
   assert.equal(await importable(), []);

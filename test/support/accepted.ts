@@ -1,0 +1,33 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { Socket } from 'node:net';
+import { eventually } from './eventually.ts';
+
+const channel = 'net.server.socket';
+
+/** The connections that servers of this process accept, seen from them: what has arrived, and which are gone. */
+export class Accepted {
+  readonly #sockets: Socket[] = [];
+  readonly #note = (message: unknown): void => void this.#sockets.push((message as { readonly socket: Socket }).socket);
+
+  constructor() {
+    subscribe(channel, this.#note);
+  }
+
+  /** Waits until so many bytes have been read of all connections together. */
+  bytes = (count: number): Promise<void> =>
+    eventually(
+      `${count} bytes are read`,
+      () => this.#sockets.reduce((sum, { bytesRead }) => sum + bytesRead, 0) >= count,
+    );
+
+  /** Waits until so many connections are gone. */
+  gone = (count: number): Promise<void> =>
+    eventually(
+      `${count} connections are gone`,
+      () => this.#sockets.filter(({ destroyed }) => destroyed).length >= count,
+    );
+
+  stop(): void {
+    unsubscribe(channel, this.#note);
+  }
+}
