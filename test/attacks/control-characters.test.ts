@@ -30,6 +30,41 @@ controls('names have none of them, and are trimmed first', async () => {
   });
 });
 
+controls('texts inside of lists and objects have none of them either, whoever would take them', async () => {
+  const { staff } = fixture;
+  const customer = await fixture.customer('Nested');
+  const hook = { destination_url: 'https://hooks.example.com/', event_types: ['project_creation_succeeded'] };
+  for (const [text, message] of [
+    ['a\u001bb', refused],
+    ['a\nb', refused],
+    ['a\u202eb', refused],
+    ['a\0b', 'Null characters are not allowed.'],
+    ['a\ud800b', 'Not a valid string.'],
+  ] as const) {
+    for (const [path, field, value, rest] of [
+      ['/api/projects/', 'certifications', [{ url: text }], { name: 'x', customer: customer.url }],
+      [
+        '/api/projects/',
+        'certifications',
+        [{ url: 'x', more: { deep: [text] } }],
+        { name: 'x', customer: customer.url },
+      ],
+      ['/api/hooks-web/', 'event_groups', ['users', text], hook],
+    ] as const) {
+      const { body, status } = await staff.post(path, { ...rest, [field]: value });
+      assert.equal([JSON.stringify(value), status, body], [JSON.stringify(value), 400, { [field]: [message] }]);
+    }
+  }
+  const form = new URLSearchParams({ ...hook, event_types: JSON.stringify(['a\u0007']) }).toString();
+  const told = await staff.send('POST', '/api/hooks-web/', form, {
+    'Content-Type': 'application/x-www-form-urlencoded',
+  });
+  assert.equal([told.status, told.body], [400, { event_types: [refused] }]);
+  // Blanks around a text are cut off first, as everywhere.
+  const blank = await staff.post('/api/hooks-web/', { ...hook, event_groups: ['users'], event_types: [' \n'] });
+  assert.equal(blank.body.event_types, ['" \n" is not a valid choice.']);
+});
+
 controls('passwords are what they are', async () => {
   const { url } = await fixture.user('secretive');
   assert.is((await fixture.staff.post(`${url}password/`, { password: 'a\u202e1\x01bcdefgh' })).status, 200);

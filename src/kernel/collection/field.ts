@@ -6,6 +6,7 @@ import type { Sql, Value } from '../db/sql.ts';
 import { UploadedFile } from '../http/body.ts';
 import { ofBodies } from '../http/query.ts';
 import type { JsonSchema } from './json-schema.ts';
+import { oddTextIn } from './nested-texts.ts';
 import { type Json, notNullText, notNullTime, plainValue } from './representation.ts';
 
 /** The kinds of value that OPTIONS names (core.md 1.10). */
@@ -198,6 +199,8 @@ export function inputOf(writing: Writing<never>, acceptance: Acceptance<v.Generi
     parse: (value, request, form) => {
       const given = coerce ? coerce(value, form) : value;
       demandFew(given);
+      const odd = oddTextIn(given);
+      if (odd) throw new FieldError([messages[odd]]);
       if (given === null) {
         if (nullable) return null;
         throw new FieldError([messages.null]);

@@ -1,0 +1,35 @@
+import { controls, controlsInLines } from '../control-characters.ts';
+import { UploadedFile } from '../http/body.ts';
+
+const secretName = /password|secret|token/i;
+/** What has many lines wherever it stands (core.md 1.5 "Control characters"). */
+const linedNames: ReadonlySet<string> = new Set([
+  'description',
+  'contact_details',
+  'message',
+  'user_data',
+  'certificate',
+]);
+
+/**
+ * What is wrong with a text inside of a list or object, as the message about it is called; undefined when all are well, and
+ * of a text that is a value of its own, which is checked as one (values.ts). Passwords and secrets are whatever they are
+ * made of.
+ */
+export function oddTextIn(value: unknown, name = ''): 'nul' | 'control' | 'string' | undefined {
+  if (typeof value !== 'object' || value === null || value instanceof UploadedFile) return undefined;
+  for (const [key, member] of Object.entries(value)) {
+    const own = Array.isArray(value) ? name : key;
+    const odd = typeof member === 'string' ? oddOf(member.trim(), own) : oddTextIn(member, own);
+    if (odd) return odd;
+  }
+  return undefined;
+}
+
+function oddOf(text: string, name: string): 'nul' | 'control' | 'string' | undefined {
+  if (secretName.test(name)) return undefined;
+  if (text.includes('\0')) return 'nul';
+  if (linedNames.has(name) ? controlsInLines.test(text.replaceAll('\r', '')) : controls.test(text)) return 'control';
+  // Half of a surrogate pair is no character.
+  return /\p{Surrogate}/u.test(text) ? 'string' : undefined;
+}
