@@ -274,6 +274,42 @@ test('a gathered mail names 100 events and counts the rest', async () => {
   assert.match(mail?.text ?? '', /\n\nand 12 more\s*$/);
 });
 
+test('names in mails are cut and lead nowhere, one by one and gathered; what staff post stays as it is', async () => {
+  const name = `Your account is locked, go to https://evil.example/login and ${'hurry '.repeat(15)}`.trim();
+  const shown = 'Your account is locked, go to [link] and hurry hurry hurry h';
+  for (const limit of [10, 0]) {
+    await begin({ base_url: base, hook_mail_limit: limit });
+    const customer = await fixture.customer('Alice');
+    await fixture.grant(customer, { url: malloryUrl }, 'owner');
+    await mallory.post('/api/hooks-email/', {
+      email: 'mallory@example.com',
+      event_types: ['project_creation_succeeded', 'project_update_succeeded'],
+    });
+    const project = await fixture.project(name, customer);
+    await fixture.staff.patch(project.url, { description: 'See www.evil.example' });
+    await fixture.later(3600);
+    const told = mailbox.take();
+    const texts = told.map(({ text = '' }) => text.trim().replace(/^Jan \d\d [\d:]+ /gm, '')).join('\n');
+    assert.equal(texts.split('\n').sort(), [
+      `Project ${shown} has been created.`,
+      `Project ${shown} has been updated. Description has been changed from '' to 'See [link]`,
+    ]);
+    for (const { html = '', subject } of told) {
+      assert.is(subject, notification);
+      assert.not.match(html, /evil/);
+    }
+    assert.is(told.length, limit === 0 ? 1 : 2);
+  }
+  await begin({ base_url: base });
+  await fixture.staff.post('/api/hooks-email/', { email: 'admin@example.com', event_types: ['custom_notification'] });
+  await fixture.staff.post('/api/events/', { level: 'info', message: 'See https://status.example.com/ for more.' });
+  await fixture.server.settled();
+  assert.equal(
+    mailbox.take().map(({ text = '' }) => text.trim()),
+    ['See https://status.example.com/ for more.'],
+  );
+});
+
 test('the pages are not in the documentation', async () => {
   await begin();
   const { paths } = (await fixture.anonymous.get('/docs/')).body;

@@ -44,7 +44,13 @@ const namedAtMost = 100;
 
 /** Events that one mail tells. */
 export interface Gathered {
-  readonly named: readonly { readonly at: number; readonly message: string }[];
+  readonly named: readonly {
+    readonly at: number;
+    readonly type: string;
+    readonly message: string;
+    /** JSON. */
+    readonly context: string;
+  }[];
   /** How many others there are. */
   readonly others: number;
 }
@@ -56,7 +62,7 @@ const together = ({ hook_id: hook, next_attempt: until }: Pick<DueDelivery, 'hoo
 /** What the mail of a delivery tells that waited for the end of an hour. */
 export function gatheredWith(db: Database, delivery: Pick<DueDelivery, 'hook_id' | 'next_attempt'>): Gathered {
   const named = db.all<Gathered['named'][number]>(sql`
-    SELECT e.at, e.message FROM delivery d JOIN event e ON e.id = d.event_id
+    SELECT e.at, e.type, e.message, e.context FROM delivery d JOIN event e ON e.id = d.event_id
     WHERE ${together(delivery)}
     ORDER BY d.id
     LIMIT ${namedAtMost}`);

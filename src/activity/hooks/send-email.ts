@@ -1,6 +1,7 @@
 import type { App, Context } from '../../kernel/access/app.ts';
 import { escaped } from '../../kernel/mail/html.ts';
 import { type Mail, Mailer } from '../../kernel/mail/mail.ts';
+import { nameInMail, withoutLinks } from '../../kernel/mail/names.ts';
 import type { Outcome } from '../../kernel/outbox/outcome.ts';
 import { present } from '../../kernel/present.ts';
 import { confirmationOf, unsubscribeHeaders } from './confirmation.ts';
@@ -43,21 +44,34 @@ export class EmailSender implements Sender {
     return {
       to: present(delivery.email),
       subject: title,
-      text: delivery.message,
+      text: wordsOf(delivery),
       html: `<h1>${escaped(title)}</h1>\n${itemsOf([delivery])}`,
     };
   }
 }
 
+/**
+ * The message of an event in a mail: the names in it as in all mails, and links nowhere. What staff post stays as it is; they
+ * may lead somewhere (events.md 5.7).
+ */
+function wordsOf({ context, message, type }: Gathered['named'][number]): string {
+  if (type === 'custom_notification') return message;
+  const values: Readonly<Record<string, string>> = JSON.parse(context);
+  const names = Object.values(values).filter((text) => nameInMail(text) !== text);
+  // The longest first: another name may be a part of it.
+  names.sort((a, b) => b.length - a.length);
+  return withoutLinks(names.reduce((words, name) => words.replaceAll(name, () => nameInMail(name)), message));
+}
+
 const itemsOf = (events: Gathered['named']): string =>
-  `<ul>\n${events.map(({ at, message }) => `<li>${escaped(message)} <time>${shortTime(at)}</time></li>\n`).join('')}</ul>\n`;
+  `<ul>\n${events.map((event) => `<li>${escaped(wordsOf(event))} <time>${shortTime(event.at)}</time></li>\n`).join('')}</ul>\n`;
 
 /** The mail that tells the events beyond the limit of an hour. */
 function digest(title: string, { named, others }: Gathered): Pick<Mail, 'subject' | 'text' | 'html'> {
   const rest = others === 0 ? '' : `and ${others} more`;
   return {
     subject: title,
-    text: [...named.map(({ at, message }) => `${shortTime(at)} ${message}`), ...(rest ? ['', rest] : [])].join('\n'),
+    text: [...named.map((event) => `${shortTime(event.at)} ${wordsOf(event)}`), ...(rest ? ['', rest] : [])].join('\n'),
     html: `<h1>${escaped(title)}</h1>\n${itemsOf(named)}${rest && `<p>${rest}</p>\n`}`,
   };
 }

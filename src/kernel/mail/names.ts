@@ -4,11 +4,14 @@ const longest = 60;
 /** What mail programs make links of: a scheme with what follows it, `www.`, and a host with a path. */
 const linkText = /(?:[a-z][a-z\d+.-]*:\/\/|mailto:|\bwww\.)\S*|(?:[\p{L}\p{N}_-]+\.)+\p{L}{2,}(?::\d+)?\/\S*/giu;
 
+/** A text of which a mail program makes no links. */
+export const withoutLinks = (text: string): string => text.replace(linkText, '[link]');
+
 /**
  * A name as it stands in the subject or text of a mail. Names are people's own words: they stay on one line, where they
  * cannot pass for another part of the mail, lead nowhere, and are too short for a message of their own.
  */
 export function nameInMail(name: string): string {
-  const line = name.replace(/[\s\p{Cc}]+/gu, ' ').replace(linkText, '[link]');
+  const line = withoutLinks(name.replace(/[\s\p{Cc}]+/gu, ' '));
   return [...line.trim()].slice(0, longest).join('').trimEnd();
 }
