@@ -99,6 +99,30 @@ test('what is not shown of somebody known by name is not found out by filters ei
     assert.equal(await found(`username_exact=hidden&${query}`), [], query);
 });
 
+test('a link to somebody hidden leads where one to nobody does', async () => {
+  const nobody = hidden.url.replace(hidden.uuid, 'f'.repeat(32));
+  const told = async (path: string, { url }: Json, client = world.clients.stranger) => {
+    const { body, headers, status } = await client.get(path.replace('?', `?page_size=100&`) + encodeURIComponent(url));
+    return [status, headers.get('x-result-count'), JSON.stringify(body).replace(url, '…')];
+  };
+  for (const path of [
+    '/api/events/?scope=',
+    '/api/events/count/?scope=',
+    '/api/alerts/?scope=',
+    '/api/customer-permissions/?user_url=',
+    '/api/project-permissions/?user_url=',
+    '/api/customer-permissions-log/?user_url=',
+    '/api/service-settings/?scope=',
+  ])
+    for (const part of ['stranger', 'owner'] as const) {
+      const client = world.clients[part];
+      assert.equal(await told(path, hidden, client), await told(path, { url: nobody }, client), path);
+    }
+  const [status] = await told('/api/events/?scope=', world.users.owner, world.clients.manager);
+  assert.is(status, 200, 'somebody connected is found');
+  assert.is((await told('/api/events/?scope=', hidden, fixture.staff))[0], 200);
+});
+
 test('a role is granted to somebody known by name, who is connected from then on', async () => {
   const { owner } = world.clients;
   const answer = await owner.post('/api/project-permissions/', {

@@ -1,7 +1,9 @@
 import { type UserNames, userContext } from '../../activity/events/context.ts';
 import type { Scope } from '../../activity/scopes/scope.ts';
+import { connectedCustomers } from '../../kernel/access/visibility.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { sql } from '../../kernel/db/sql.ts';
+import { usersOfCustomers } from './user-filters.ts';
 
 const userNames = (db: Database, id: number): UserNames =>
   db.one<UserNames>(sql`SELECT uuid, username, full_name, native_name FROM user WHERE id = ${id}`);
@@ -14,6 +16,13 @@ export const userScope: Scope = {
   table: 'user',
   accepted: true,
   readable: (user) => sql`SELECT id FROM user WHERE (is_active AND NOT is_staff) OR id = ${user}`,
+  // In a narrow directory somebody who is not shown is nobody (core.md 4.3).
+  found: (user, { users_visible: visible }) =>
+    visible === 'all'
+      ? userScope.readable(user)
+      : sql`
+          SELECT id FROM user
+          WHERE (is_active AND NOT is_staff AND id IN (${usersOfCustomers(connectedCustomers(user))})) OR id = ${user}`,
   own: (db, id) => userContext(userNames(db, id)),
   scope: (db, id) => {
     const user = userNames(db, id);

@@ -1,3 +1,4 @@
+import type { Config } from '../../kernel/config/config.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import type { Sql } from '../../kernel/db/sql.ts';
 
@@ -44,6 +45,8 @@ export interface Scope {
   readonly accepted: boolean;
   /** Ids of the objects of this kind that a user without sight of everything reads (events.md 1.2). */
   readonly readable: (user: Sql) => Sql;
+  /** Ids of those that a link leads such a user to, where settings leave fewer. */
+  readonly found?: (user: Sql, config: Config) => Sql;
   /** Ids of those whose alerts a user reads, where these are fewer. */
   readonly alertsReadable?: (user: Sql) => Sql;
   /** OWN keys: the object itself and what it belongs to. */

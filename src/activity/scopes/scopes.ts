@@ -1,5 +1,6 @@
 import { type Caller, callerId, seesAll } from '../../kernel/access/caller.ts';
 import { computedValue, type Json, linkValue, render } from '../../kernel/collection/representation.ts';
+import type { Config } from '../../kernel/config/config.ts';
 import { any, raw, type Sql, sql } from '../../kernel/db/sql.ts';
 import { namesOf } from '../../kernel/names.ts';
 import type { Scope, ScopeKind, TypedScope } from './scope.ts';
@@ -103,9 +104,12 @@ export const readableAmong = (
     ),
   );
 
-/** Condition: the caller reads the object of this kind whose id stands in the column. */
-export const readableBy = (caller: Caller, scope: Scope, column: string): Sql =>
-  seesAll(caller) ? raw('TRUE') : sql`${raw(column)} IN (${scope.readable(callerId(caller))})`;
+/** Condition: a link leads the caller to the object of this kind whose id stands in the column. */
+export const foundBy = (
+  { caller, config }: { readonly caller: Caller; readonly config: Config },
+  { found, readable }: Scope,
+  column: string,
+): Sql => (seesAll(caller) ? raw('TRUE') : sql`${raw(column)} IN (${(found ?? readable)(callerId(caller), config)})`);
 
 /** SQL of the link of an object of this kind. */
 function linkIn({ path, table, typed = [] }: Scope, id: string): string {
