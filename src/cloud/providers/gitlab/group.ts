@@ -15,6 +15,7 @@ import { invalid } from '../../../kernel/http/error.ts';
 import type { ResourceRow } from '../../catalogue/resource-row.ts';
 import { type CreationPlan, type NewResource, type ResourceLocation, resourceKind } from '../../catalogue/type.ts';
 import { detail, relatedList } from '../../resources/details.ts';
+import { visibleResources } from '../../resources/rights.ts';
 
 const allowed = /^[\p{L}\p{N}\p{Pd}_. ]*$/u;
 const nameRules: readonly TextRule[] = [[allowed, "Name can only contain letters, digits, '_', '.', dash and space."]];
@@ -53,21 +54,23 @@ const sameBackend = (settings: number): Sql => sql`
     WHERE other.id = own.id OR (
       other.type = own.type AND other.backend_url = own.backend_url AND other.username IS own.username))`;
 
+const labels = { name: 'Name', path: 'Path' };
+
 function accept(
-  { db }: Request,
+  request: Request,
   { name, path }: NewResource<typeof fields>,
   { settings }: ResourceLocation,
 ): CreationPlan {
-  const isTaken = (column: string, value: string): boolean =>
-    db.value(
-      sql`
-        SELECT 1 FROM resource r
-        WHERE r.kind = 'GitLab.Group' AND ${raw(column)} = ${value} AND ${sameBackend(settings)}`,
-    ) !== undefined;
-  const messages = {
-    ...(isTaken('r.name', name) && { name: ['Group with this name already exists.'] }),
-    ...(isTaken(detail('path'), path) && { path: ['Group with this path already exists.'] }),
+  // Nobody learns which groups there are where they see none.
+  const refusal = (what: 'name' | 'path', column: string, value: string): Readonly<Record<string, string[]>> => {
+    const isSeen = request.db.value<number>(sql`
+      SELECT ${visibleResources(request.caller)} AS is_seen FROM resource r
+      WHERE r.kind = 'GitLab.Group' AND ${raw(column)} = ${value} AND ${sameBackend(settings)}
+      ORDER BY is_seen DESC LIMIT 1`);
+    if (isSeen === undefined) return {};
+    return { [what]: [isSeen ? `Group with this ${what} already exists.` : `${labels[what]} cannot be used.`] };
   };
+  const messages = { ...refusal('name', 'r.name', name), ...refusal('path', detail('path'), path) };
   if (Object.keys(messages).length > 0) throw invalid(messages);
   return { row: { path } };
 }

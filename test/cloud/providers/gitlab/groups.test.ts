@@ -129,6 +129,27 @@ test('the name and the path of a group are taken', async () => {
   ]);
 });
 
+test('the name and the path of a group that the caller does not see are told as no group is', async () => {
+  const customer = await fixture.customer('Elsewhere');
+  const there = { customer, project: await fixture.project('Hidden', customer) };
+  const other = await simulatedService(fixture, 'gitlab', there, {
+    name: 'Hidden',
+    backend_url: 'simulator://gitlab',
+    username: 'root',
+  });
+  const owner = await fixture.user('owner.elsewhere');
+  await fixture.grant(customer, owner, 'owner');
+  const given = { name: 'Rocket science', path: 'rocket', service_project_link: other.link.url };
+  assert.equal(await refusal(fixture.as('owner.elsewhere').post('/api/gitlab-groups/', given)), [
+    400,
+    { name: ['Name cannot be used.'], path: ['Path cannot be used.'] },
+  ]);
+  assert.equal(await refusal(fixture.staff.post('/api/gitlab-groups/', given)), [
+    400,
+    { name: ['Group with this name already exists.'], path: ['Group with this path already exists.'] },
+  ]);
+});
+
 test('they are taken for all settings with the same backend_url and username', async () => {
   const same = await simulatedService(fixture, 'gitlab', people, {
     name: 'Same',
