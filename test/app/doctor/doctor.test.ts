@@ -162,6 +162,19 @@ test('a damaged file is told and not written to', () => {
   assert.is(stored(`SELECT usage FROM quota WHERE name = 'nc_project_count'`), 7);
 });
 
+test('a byte that changed in a value of an index is told', () => {
+  spoil('PRAGMA wal_checkpoint(TRUNCATE)');
+  const content = readFileSync(file);
+  const table = stored("SELECT rootpage FROM sqlite_schema WHERE name = 'project'");
+  const at = content.indexOf('Rocket', (Number(table) - 1) * Number(stored('PRAGMA page_size')));
+  content.write('P', at);
+  writeFileSync(file, content);
+  assert.is(stored('SELECT name FROM project NOT INDEXED'), 'Pocket');
+  const { code, lines } = doctor();
+  assert.is(code, 1);
+  assert.ok(lines.includes('database: row 1 missing from index project_by_name'), lines.join('\n'));
+});
+
 test('where damaged pages keep the rest from being read, they are told, a line each', () => {
   spoil('VACUUM; PRAGMA wal_checkpoint(TRUNCATE)');
   const [page, bytes] = [stored("SELECT rootpage FROM sqlite_schema WHERE name = 'quota'"), stored('PRAGMA page_size')];
