@@ -71,7 +71,8 @@ export function grantRole(context: Context, grant: Grant): number {
     expires: grant.expires,
   });
   recountUsers(context, customer);
-  record(context, 'role_granted', roleContext(db, structure, { ...grant, user_id: grant.user }));
+  const details = roleContext(db, structure, { ...grant, user_id: grant.user });
+  record(context, 'role_granted', details, { inMessage: scopeName(details) });
   return id;
 }
 
@@ -99,7 +100,8 @@ export function revokeRole(
   db.run(sql`UPDATE ${raw(`${structure}_role`)} SET ended = ${at} WHERE id = ${role.id} AND ended IS NULL`);
   recountUsers(context, customerOfScope(db, structure, role.scope));
   context.app.reactions.roleEnded(context, role.user_id);
-  record(context, 'role_revoked', roleContext(db, structure, role), { witnesses });
+  const details = roleContext(db, structure, role);
+  record(context, 'role_revoked', details, { witnesses, inMessage: scopeName(details) });
 }
 
 /** Ends all roles in a customer or project that is about to be deleted. */
@@ -206,7 +208,11 @@ function roleContext(
     ...(isProject ? projectContext(project, customer) : customerContext(customer)),
     ...affectedUser(user),
     structure_type: structure,
-    structure_name: isProject ? project.name : customer.name,
     role_name: roleNames[structure][role.role],
   };
 }
+
+/** The name of what a role is in. */
+const scopeName = ({ customer_name: customer, project_name: project }: EventContext): Record<string, string> => ({
+  structure_name: String(project ?? customer),
+});

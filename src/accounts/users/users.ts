@@ -190,9 +190,9 @@ export function updateUser(context: Context, row: UserRow, values: UserValues, v
   if (values.email !== undefined) tellNewEmail(context, row, values.email);
   const affected = affectedUser(userOf({ db }, row.id));
   if (changes.token_lifetime !== undefined) {
-    record(context, 'user_token_lifetime_updated', {
-      ...affected,
-      affected_user_token_lifetime: values.token_lifetime ?? 'unlimited',
+    const details = { ...affected, affected_user_token_lifetime: values.token_lifetime };
+    record(context, 'user_token_lifetime_updated', details, {
+      ...(values.token_lifetime === null && { inMessage: { affected_user_token_lifetime: 'unlimited' } }),
     });
   }
   if (changes.is_active !== undefined) {

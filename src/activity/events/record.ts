@@ -23,6 +23,8 @@ declare module '../../kernel/access/reactions.ts' {
 interface Particulars {
   /** Appended to the message: what was changed. */
   readonly changes?: string;
+  /** What the message alone needs: it does not stay in the context. */
+  readonly inMessage?: Readonly<Record<string, string>>;
   /** The whole message, for types whose message is not made from the context. */
   readonly message?: string;
   readonly level?: Level;
@@ -43,9 +45,8 @@ export function record(
   const { db } = context.app;
   const kept = requestContext(context);
   add(kept, details);
-  const message = (particulars.message ?? messageOf(type, kept)) + (particulars.changes ?? '');
-  // What the message alone needs does not stay in the context.
-  delete kept.structure_name;
+  const { changes = '', inMessage, message: given } = particulars;
+  const message = (given ?? messageOf(type, inMessage ? { ...kept, ...inMessage } : kept)) + changes;
   const level = particulars.level ?? catalogue[type].level;
   const uuid = present(newOrderedUuids(context, 1)[0]);
   const actor = kept.user_username === undefined ? null : caseFold(kept.user_username);

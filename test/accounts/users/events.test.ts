@@ -21,7 +21,7 @@ const lifetime = (user: Json, value: string, actor = admin) =>
     `Token lifetime has been changed for ${user.username} to ${value}`,
     by(actor),
     affecting(user),
-    { affected_user_token_lifetime: value },
+    value === 'unlimited' ? {} : { affected_user_token_lifetime: value },
   );
 
 async function newUser(username: string, fields: Readonly<Record<string, unknown>> = {}): Promise<Json> {
