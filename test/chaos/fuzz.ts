@@ -10,6 +10,7 @@ import { checkAnswer } from '../support/contract.ts';
 import { ApiDocument } from './fuzz/document.ts';
 import { type FuzzRequest, RequestMaker } from './fuzz/requests.ts';
 import { ask, Senders, type Target } from './fuzz/senders.ts';
+import type { Objects } from './fuzz/values.ts';
 
 /** What the requests came to. */
 export interface FuzzFigures {
@@ -59,17 +60,7 @@ export async function fuzz({
   const document = new ApiDocument((await ask(target, 'GET', '/docs/?format=openapi')).body);
   const senders = await Senders.create(target);
   await senders.furnish();
-  const objects = new Map<string, string[]>();
-  for (const path of document.collections) {
-    const { body } = await ask(target, 'GET', `${path}?page_size=100`);
-    if (Array.isArray(body))
-      objects.set(
-        path,
-        body.flatMap(({ url, uuid }) =>
-          typeof url === 'string' ? [new URL(url).pathname] : uuid ? [`${path}${uuid}/`] : [],
-        ),
-      );
-  }
+  const objects = await objectsOf(document, target);
   const maker = new RequestMaker(document, objects, senders.count, seed, await senders.kept());
   const run = new Run(target, senders, slow, tell);
   let next = first;
@@ -84,6 +75,22 @@ export async function fuzz({
   run.close();
   const { answers, faults, slowOnce } = run;
   return { requests, answers: Object.fromEntries([...answers].sort()), slowOnce, faults };
+}
+
+/** Paths of what there is, by the path of its list, at most a hundred of each. */
+export async function objectsOf(document: ApiDocument, target: Target): Promise<Objects> {
+  const objects = new Map<string, string[]>();
+  for (const path of document.collections) {
+    const { body } = await ask(target, 'GET', `${path}?page_size=100`);
+    if (Array.isArray(body))
+      objects.set(
+        path,
+        body.flatMap(({ url, uuid }) =>
+          typeof url === 'string' ? [new URL(url).pathname] : uuid ? [`${path}${uuid}/`] : [],
+        ),
+      );
+  }
+  return objects;
 }
 
 class Run {

@@ -56,12 +56,16 @@ export class ApiDocument {
 
   constructor(
     private readonly document: { readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>> },
+    /** Only operations with these methods; default: all. */
+    methods?: readonly string[],
   ) {
     const paths = Object.entries(document.paths);
     this.collections = paths
       .filter(([path, item]) => 'get' in item && `${path}{key}/` in document.paths)
       .map(([path]) => path);
-    this.operations = paths.flatMap(([path, item]) => this.#operationsOf(path, item));
+    this.operations = paths
+      .flatMap(([path, item]) => this.#operationsOf(path, item))
+      .filter(({ method }) => methods === undefined || methods.includes(method));
   }
 
   /** What a reference leads to; anything else as it is. */

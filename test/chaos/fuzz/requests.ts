@@ -1,7 +1,7 @@
 /** Requests for a fuzzer, each made from the seed and its number alone. */
 import { Dice } from './dice.ts';
 import type { ApiDocument, Operation, Parameter, Schema } from './document.ts';
-import { jsonText, type Objects, RawJson, Values } from './values.ts';
+import { jsonText, type Objects, RawJson, usualWords, Values } from './values.ts';
 
 export interface FuzzRequest {
   readonly number: number;
@@ -27,6 +27,7 @@ export class RequestMaker {
     private readonly senders: number,
     private readonly seed: string,
     private readonly kept: ReadonlySet<string>,
+    private readonly words = usualWords,
   ) {}
 
   /** The request of this number; the same each time. */
@@ -35,7 +36,7 @@ export class RequestMaker {
     const { operations } = this.document;
     // Each operation in its turn, so that none is left out however few requests there are.
     const operation = operations[number % operations.length] as Operation;
-    return new Making(dice, this.document, this.objects, operation, this.kept).request(
+    return new Making(dice, this.document, this.objects, operation, this.kept, this.words).request(
       number,
       // Staff, who come first, get furthest.
       dice.happens(0.45) ? 0 : dice.whole(0, this.senders - 1),
@@ -52,8 +53,9 @@ class Making {
     private readonly objects: Objects,
     private readonly operation: Operation,
     private readonly kept: ReadonlySet<string>,
+    words: readonly string[],
   ) {
-    this.#values = new Values(dice, document, objects);
+    this.#values = new Values(dice, document, objects, words);
   }
 
   request(number: number, sender: number): FuzzRequest {

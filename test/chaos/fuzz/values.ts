@@ -85,7 +85,8 @@ const oddTexts = [
 
 const rawNumbers = ['1e400', '-1e400', '-0', '1.5', '9007199254740993', '18446744073709551616', '1e-400', '0.1e1'];
 const wholeNumbers = [0, -1, 1, 2, 255, 65_535, 65_536, 2 ** 31 - 1, 2 ** 31, -(2 ** 31), 2 ** 53, -(2 ** 63)];
-const wordLists = ['alpha', 'beta', 'Gamma', 'delta-4', 'web', 'Pilv', 'ok', 'Õ'];
+/** Words that texts are made of. */
+export const usualWords: readonly string[] = ['alpha', 'beta', 'Gamma', 'delta-4', 'web', 'Pilv', 'ok', 'Õ'];
 
 /** Makes values for one request. */
 export class Values {
@@ -96,6 +97,7 @@ export class Values {
     private readonly dice: Dice,
     private readonly document: ApiDocument,
     private readonly objects: Objects,
+    private readonly words: readonly string[],
   ) {
     this.#oddity = dice.happens(0.5) ? 0 : 0.15;
   }
@@ -147,7 +149,7 @@ export class Values {
       case 5:
         return dice.pick(['x', 'é', '\n', '𝒳', '0', '%', '/', '&amp;']).repeat(dice.pick([200, 5000, 70_000]));
       case 6:
-        return Array.from({ length: dice.pick([0, 1, 101, 1001, 5000]) }, () => dice.pick(wordLists));
+        return Array.from({ length: dice.pick([0, 1, 101, 1001, 5000]) }, () => dice.pick(this.words));
       case 7: {
         const levels = dice.pick([3, 60, 2000]);
         return new RawJson('['.repeat(levels) + ']'.repeat(levels));
@@ -155,7 +157,7 @@ export class Values {
       case 8:
         return new RawJson(dice.pick(['{"__proto__":{"a":1}}', '{"toString":1,"valueOf":1}', '{"a":1,"a":2}', '{}']));
       case 9:
-        return depth < 3 ? { url: this.odd(depth + 1), [dice.pick(wordLists)]: this.odd(depth + 1) } : {};
+        return depth < 3 ? { url: this.odd(depth + 1), [dice.pick(this.words)]: this.odd(depth + 1) } : {};
       case 10:
         return this.link();
       default:
@@ -216,6 +218,6 @@ export class Values {
     if (example !== undefined && dice.happens(0.6)) return example;
     if (maxLength !== undefined && dice.happens(0.15))
       return 'm'.repeat(Math.min(maxLength + (this.isOdd() ? 1 : 0), 100_000));
-    return `${dice.pick(wordLists)} ${dice.hex(4)}`.padEnd(minLength, 'p');
+    return `${dice.pick(this.words)} ${dice.hex(4)}`.padEnd(minLength, 'p');
   }
 }
