@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, openSync, renameSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /** Gives a finished file its name. Its content is on disk before the name is, and the name is when this returns. */
@@ -6,6 +6,18 @@ export function place(draft: string, file: string): void {
   sync(draft, 'r+');
   renameSync(draft, file);
   syncFolder(dirname(file));
+}
+
+/** The same for a name that was free: where it cannot be put on disk, nobody has it. */
+export function placeNew(draft: string, file: string): void {
+  sync(draft, 'r+');
+  renameSync(draft, file);
+  try {
+    syncFolder(dirname(file));
+  } catch (error) {
+    rmSync(file);
+    throw error;
+  }
 }
 
 /** Returns when the names of the files in a folder are on disk. */

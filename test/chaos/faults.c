@@ -23,7 +23,7 @@
 
 #define MOST_FILES 4096
 
-enum { FAIL_SYNC, NO_ROOM, FAIL_WRITE };
+enum { FAIL_SYNC, NO_ROOM, FAIL_WRITE, FAIL_FOLDER_SYNC };
 
 static volatile int32_t *control;
 static int trace = -1;
@@ -163,6 +163,8 @@ ssize_t write(int fd, const void *data, size_t length) {
 static int synced(int fd, int (*real)(int)) {
   const char *path = path_of(fd);
   if (!path) return real(fd);
+  struct stat now;
+  if (wants(FAIL_FOLDER_SYNC) && fstat(fd, &now) == 0 && S_ISDIR(now.st_mode)) return errno = EIO, -1;
   pthread_mutex_lock(&lock);
   int *failures = failures_of(path), outcome = 0;
   /* What is recorded here is on the disk by what the trace says; to wait for the disk of this machine adds nothing. */

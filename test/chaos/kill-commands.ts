@@ -75,15 +75,16 @@ async function killRotations(rounds: number): Promise<Pick<CommandFigures, 'keys
   }
 }
 
-/** The first column of the first row; undefined where there is no such table yet. */
+/** The first column of the first row; undefined where there is no such table or file yet. */
 function read(program: Program, query: string): unknown {
-  const db = new SQLite(join(program.folder, 'data/tenantry.db'));
+  let db: SQLite.Database | undefined;
   try {
+    db = new SQLite(join(program.folder, 'data/tenantry.db'), { fileMustExist: true });
     return db.prepare(query).pluck().get();
   } catch {
     return undefined;
   } finally {
-    db.close();
+    db?.close();
   }
 }
 

@@ -8,7 +8,7 @@ import { keyFile, requireKeyFile, withOlderKeys } from '../../kernel/access/secr
 import { systemClock } from '../../kernel/clock.ts';
 import { packBackupInThread, takeSnapshotInThread } from '../../kernel/db/snapshots.ts';
 import type { Addon } from '../../kernel/native/native.ts';
-import { place } from '../../kernel/place.ts';
+import { placeNew } from '../../kernel/place.ts';
 import { errorOf } from '../../kernel/present.ts';
 import { databaseFile } from '../data-folder.ts';
 import { withScratch } from './scratch.ts';
@@ -38,7 +38,7 @@ export async function backUp(
         const draft = join(scratch, 'backup');
         await compress(copy, createWriteStream(draft, { mode: 0o600 }));
         rejectExisting(target);
-        place(draft, target);
+        placeNew(draft, target);
       }
       return { holdsKeys };
     });

@@ -10,7 +10,7 @@ import type { Config } from '../../kernel/config/config.ts';
 import { type Carried, databaseHeaderBytes, sizeOfBackup } from '../../kernel/db/snapshot.ts';
 import { unpackBackupInThread } from '../../kernel/db/snapshots.ts';
 import type { Addon } from '../../kernel/native/native.ts';
-import { place } from '../../kernel/place.ts';
+import { place, placeNew } from '../../kernel/place.ts';
 import { errorOf } from '../../kernel/present.ts';
 import { databaseFile, lockFolder, prepareFolder, restoringFolder } from '../data-folder.ts';
 import { withScratch } from './scratch.ts';
@@ -44,7 +44,7 @@ async function fill(stream: Readable, name: string, folder: string, config: Conf
           throw new Error(`cannot restore ${name}: ${sentence(error)}`, { cause: error });
         });
         if (carried.keys !== null) placeKeys(carried.keys, scratch, folder);
-        place(copy, join(folder, databaseFile));
+        placeNew(copy, join(folder, databaseFile));
         return carried;
       },
     );

@@ -1,12 +1,13 @@
 /** What is promised when the disk fails or is full, and when the power goes: short forms of `npm run chaos`. `npm test` built the program before. */
 import { once } from 'node:events';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { canFail, FaultyDisk } from '../../chaos/faulty-disk.ts';
 import { recordsOf } from '../../chaos/lost-power.ts';
 import { losePower, post, serveOn } from '../../chaos/power.ts';
-import { builtProgram } from '../../support/program.ts';
+import { builtProgram, Program } from '../../support/program.ts';
 import { Receiver } from '../../support/receiver.ts';
 
 const test = suite('disk and power');
@@ -144,6 +145,32 @@ onFaultyDisk('a server that cannot save what is left when it is told to end says
   disk.remove();
   assert.is(code, 1);
   assert.match(errors(), /\ntenantry: what was left could not be saved: the disk fails/);
+});
+
+onFaultyDisk('a backup or a restored database whose name cannot be put on disk is not there', async () => {
+  const disk = new FaultyDisk();
+  const program = new Program(`${disk.folder}-native`);
+  const data = join(disk.folder, 'data');
+  const run = (...words: string[]): ReturnType<Program['run']> => program.run(words, { env: disk.environment });
+  assert.is((await run('user', 'add', 'bob', '--data', data)).code, 0);
+  const backup = ['backup', join(disk.folder, 'backup'), '--data', data];
+  const restore = ['restore', join(disk.folder, 'backup'), '--data', join(disk.folder, 'restored')];
+  for (const [words, file] of [
+    [backup, 'backup'],
+    [restore, 'restored/tenantry.db'],
+  ] as const) {
+    // The folder of the restored data is there: its own name is not what fails.
+    mkdirSync(join(disk.folder, 'restored'), { recursive: true });
+    disk.set('folder', true);
+    const { code, stderr } = await run(...words);
+    disk.set('folder', false);
+    assert.is(code, 1);
+    assert.match(stderr, /^tenantry: [^\n]*EIO[^\n]*\n$/);
+    assert.not(existsSync(join(disk.folder, file)));
+    assert.is((await run(...words)).code, 0);
+  }
+  await program.end();
+  disk.remove();
 });
 
 test.run();
