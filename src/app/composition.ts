@@ -82,6 +82,8 @@ export interface Opened {
   readonly watch: ClockWatch;
   readonly router: Router<Endpoint>;
   readonly issueToken: (username: string) => string;
+  /** Ends the process when the file of the database is not what it was. */
+  readonly watchData: () => void;
   readonly close: () => void;
 }
 
@@ -98,7 +100,7 @@ export function openDeployment(config: Config, opening: Opening): Opened {
   const endpoints = [...api(catalogue), ...emptyCollections(config, api(catalogue))];
   const samlKeys = openServiceKeys(config);
   const { log, close } = openLog(config.log_level);
-  const { db, release } = openData(config, folder, purpose, log);
+  const { db, release, watch: watchData } = openData(config, folder, purpose, log);
   let secrets: Secrets;
   try {
     rejectUnknownTypes(db, catalogue);
@@ -151,6 +153,7 @@ export function openDeployment(config: Config, opening: Opening): Opened {
     watch,
     router,
     issueToken: (username) => issueTokenTo(app, username),
+    watchData,
     close: () => {
       try {
         if (purpose !== 'examine') saveTokenUse(app);

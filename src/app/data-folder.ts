@@ -5,10 +5,11 @@ import { initialPasswordFile } from '../accounts/session/initial-password.ts';
 import { keyFile } from '../kernel/access/secrets.ts';
 import type { Config } from '../kernel/config/config.ts';
 import { Database } from '../kernel/db/database.ts';
+import { watchFile } from '../kernel/db/file-watch.ts';
 import { takeLock } from '../kernel/db/lock.ts';
 import { migrate, requireCurrent } from '../kernel/db/migrate.ts';
 import { StorageError } from '../kernel/db/storage-error.ts';
-import type { StorageReport } from '../kernel/db/storage-report.ts';
+import { StorageLost, type StorageReport } from '../kernel/db/storage-report.ts';
 import { breakOf, rejectHeadless } from '../kernel/db/write-ahead-log.ts';
 import type { Log } from '../kernel/log.ts';
 import { type Addon, sqliteAddon } from '../kernel/native/native.ts';
@@ -147,7 +148,7 @@ function storageReport(folder: string | undefined, log: Log): StorageReport {
       log.fatal({ err: error }, 'nothing can be stored safely');
       // Nobody catches it: the process ends.
       setImmediate(() => {
-        throw error;
+        throw new StorageLost(error.message, { cause: error });
       });
     },
   };
@@ -173,7 +174,8 @@ const storageCause = (error: unknown): unknown => (error instanceof StorageError
 export type Purpose = 'serve' | 'command' | 'examine';
 
 /**
- * Opens the database, for a server behind the lock of its folder; `release` closes both. To be examined it must be there,
+ * Opens the database, for a server behind the lock of its folder; `release` closes both, and a server looks after the file
+ * with `watch` now and then. To be examined it must be there,
  * and nothing of it is brought up to date. Throws with a sentence.
  */
 export function openData(
@@ -181,7 +183,7 @@ export function openData(
   folder: string | undefined,
   purpose: Purpose,
   log: Log,
-): { db: Database; release: () => void } {
+): { db: Database; watch: () => void; release: () => void } {
   const addon = prepareFolder(config, folder);
   const serves = purpose === 'serve';
   const unlock = serves && folder !== undefined ? lockFolder(folder, addon) : undefined;
@@ -192,7 +194,8 @@ export function openData(
       rejectHeadless(`${file}-wal`);
       if (purpose !== 'command') tellBreak(`${file}-wal`, log);
     }
-    const db = Database.open(file, addon, storageReport(folder, log));
+    const report = storageReport(folder, log);
+    const db = Database.open(file, addon, report);
     db.define('country_name', countryName);
     if (purpose === 'examine') requireCurrent(db);
     else migrate(db);
@@ -204,7 +207,7 @@ export function openData(
       db.close();
       unlock?.();
     };
-    return { db, release };
+    return { db, watch: serves && folder !== undefined ? watchFile(file, report) : () => undefined, release };
   } catch (error) {
     unlock?.();
     throw new Error(`${file}: ${errorOf(error).message}`, { cause: error });

@@ -7,6 +7,7 @@ import { isoTime } from '../kernel/clock.ts';
 import { type Config, ConfigError } from '../kernel/config/config.ts';
 import { sourceOf, unknownVariables } from '../kernel/config/load.ts';
 import { withoutControls } from '../kernel/control-characters.ts';
+import { StorageLost } from '../kernel/db/storage-report.ts';
 import { isProgram } from '../kernel/native/native.ts';
 import { errorOf, present } from '../kernel/present.ts';
 import { version } from '../kernel/version.ts';
@@ -121,8 +122,9 @@ async function serve({ config, flags }: Arguments): Promise<void> {
     else server.app.log.warn({ file: passwordFile }, told);
   }
   process.on('uncaughtException', (error) => {
-    server.app.log.fatal({ err: error }, 'uncaught exception');
-    if (process.stderr.isTTY) process.stderr.write(`${error.stack}\n`);
+    const isTold = error instanceof StorageLost;
+    if (!isTold) server.app.log.fatal({ err: error }, 'uncaught exception');
+    if (process.stderr.isTTY) process.stderr.write(isTold ? `tenantry: ${error.message}\n` : `${error.stack}\n`);
     process.exit(1);
   });
 }

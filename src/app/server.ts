@@ -50,7 +50,7 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
   const config = loadConfig({ given });
   const folder = ephemeral ? undefined : resolve(config.data);
   if (config.password_refuse_weak) await loadCommonPasswords();
-  const { app, router, issueToken, watch, close } = openDeployment(config, {
+  const { app, router, issueToken, watch, watchData, close } = openDeployment(config, {
     ...options,
     folder,
     purpose: 'serve',
@@ -86,6 +86,7 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
     for (const deliverer of deliverers) deliverer.poll();
   };
   const timer = new Timer(app, [
+    { name: 'watch the file', every: 0, run: watchData },
     // Before whatever goes by the clock.
     { name: 'watch the clock', every: 0, run: () => watch.look() },
     ...housekeeping(app.catalogue),

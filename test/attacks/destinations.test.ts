@@ -98,7 +98,9 @@ test('a hook to an address inside is refused, however it is written', async () =
     }
 });
 
-const unreachable = { non_field_errors: ['Wrong settings: Destination address is not allowed by provider_allowed_networks.'] };
+const unreachable = {
+  non_field_errors: ['Wrong settings: Destination address is not allowed by provider_allowed_networks.'],
+};
 
 test('so is an account there, and nothing is called', async () => {
   for (const host of inside) {

@@ -44,7 +44,8 @@ export function openOwnHandle(file: string, addon?: Addon): SQLite.Database {
     `busy_timeout = ${busyTimeout}`,
     'temp_store = MEMORY',
     'cache_size = -65536',
-    'mmap_size = 1073741824',
+    // A file that somebody cuts would end the process without a word.
+    'mmap_size = 0',
     'trusted_schema = OFF',
   ]) {
     handle.pragma(pragma);

@@ -150,7 +150,6 @@ function requestOf(app: App, caller: Caller, target: string): Request {
 /** Ten customers as JSON text, and by reading rows, one query for each relation, into objects: the peer of the benchmark. */
 async function jsonInSqlite(app: App, folder: string): Promise<Comparison[]> {
   const handle = new SQLite(join(folder, 'tenantry.db'), { readonly: true });
-  handle.pragma('mmap_size = 1073741824');
   const peer = customersOf(handle);
   const staff = callerNamed(app, 'staff');
   const request = requestOf(app, staff, '/api/customers/');

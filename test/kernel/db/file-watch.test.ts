@@ -1,0 +1,54 @@
+/** What a server does when somebody spoils the file that it has open. `npm test` built the program before. */
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFileSync, mkdtempSync, readFileSync, renameSync, rmSync, truncateSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Program } from '../../support/program.ts';
+
+const test = suite('the file of a database that is served');
+const native = mkdtempSync(join(tmpdir(), 'tenantry-native-'));
+let program: Program;
+const file = (): string => join(program.folder, 'data/tenantry.db');
+
+test.before.each(async () => {
+  program = new Program(native);
+  await (await program.serve()).stop();
+});
+test.after.each(() => program.end());
+test.after(() => rmSync(native, { recursive: true }));
+
+const spoiled: [title: string, spoil: () => void, told: (size: number) => string][] = [
+  ['cut', () => truncateSync(file(), 20_000), (size) => `cut from ${size} to 20000 bytes`],
+  ['removed', () => rmSync(file()), () => 'removed'],
+  [
+    'replaced',
+    () => {
+      copyFileSync(file(), `${file()}.other`);
+      renameSync(`${file()}.other`, file());
+    },
+    () => 'replaced',
+  ],
+];
+
+for (const [title, spoil, told] of spoiled)
+  test(`a file that is ${title} ends the server with 1 and a line that says so`, async () => {
+    const size = readFileSync(file()).length;
+    const server = await program.serve();
+    const [child] = program.running;
+    const ended = once(child as ChildProcess, 'close');
+    spoil();
+    // Whoever asks in between finds damage at most.
+    await fetch(`${server.url}/api/users/`).catch(() => undefined);
+    assert.equal(await ended, [1, null], 'no signal such as SIGBUS');
+    const lines = server.errors().split('\n').slice(0, -1);
+    const fatal = lines.map((line) => JSON.parse(line)).filter(({ level }) => level === 60);
+    assert.equal(
+      fatal.map(({ err, msg }) => [msg, err.message]),
+      [['nothing can be stored safely', `${file()} was ${told(size)} while it was served: restore a backup`]],
+    );
+  });
+
+test.run();
