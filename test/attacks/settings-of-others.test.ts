@@ -145,6 +145,57 @@ others(
   },
 );
 
+others(
+  'quotas of shared settings are for staff and support, in lists, alone, in their history and in settings',
+  async () => {
+    const settings = await shared();
+    const { quotas } = (await fixture.staff.get(settings.url)).body;
+    const [quota] = quotas;
+    assert.equal(
+      quotas.map(({ name, limit }: Json) => [name, limit]),
+      [
+        ['openstack_ram', 1_048_576],
+        ['openstack_storage', 10_485_760],
+        ['openstack_vcpu', 400],
+      ],
+    );
+    const answers = await everybody(people, async (client) => {
+      const told = [
+        (await client.get(settings.url)).body.quotas,
+        (await client.get('/api/service-settings/?name=Public')).body[0].quotas,
+      ];
+      const listed = (await client.get('/api/quotas/?name=openstack')).body.map(({ name }: Json) => name);
+      const alone = [
+        await client.get(quota.url),
+        await client.get(`${quota.url}history/?point=1515127624`),
+        await client.patch(quota.url, { threshold: 1 }),
+      ].map(({ status }) => status);
+      return [told, listed, alone];
+    });
+    const names = quotas.map(({ name }: Json) => name);
+    const all = (write: number) => [[quotas, quotas], names, [200, 200, write]];
+    const none = [[[], []], [], [404, 404, 404]];
+    assert.equal(answers, {
+      staff: all(409),
+      support: all(403),
+      owner: none,
+      helper: none,
+      manager: none,
+      admin: none,
+      observer: none,
+      stranger: none,
+    });
+    const own = await people.clients.owner.post('/api/service-settings/', {
+      name: 'Own',
+      type: 'OpenStack',
+      customer: people.customer.url,
+    });
+    assert.is(own.body.quotas.length, 3, 'of private settings they are for whoever sees these');
+    const { length } = (await people.clients.helper.get('/api/quotas/?name=openstack')).body;
+    assert.is(length, 3);
+  },
+);
+
 others('alerts about shared settings and their quotas are for staff and support', async () => {
   const settings = await shared();
   const quota = settings.quotas[0] ?? (await fixture.staff.get(settings.url)).body.quotas[0];

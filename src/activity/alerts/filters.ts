@@ -27,10 +27,10 @@ export const visibleAlerts = memoised((scopes: Scopes) =>
   visibleTo('everybody who sees the object the alert is about', (caller) => {
     if (seesAll(caller)) return raw('TRUE');
     const user = callerId(caller);
-    const readableQuotas = sql`SELECT q.id FROM quota q WHERE ${scopes.alertsReadable(user, 'q.scope_kind', 'q.scope_id')}`;
+    const readableQuotas = sql`SELECT q.id FROM quota q WHERE ${scopes.usageReadable(user, 'q.scope_kind', 'q.scope_id')}`;
     return any([
       sql`a.scope_kind = 'user' AND a.scope_id = ${caller.id}`,
-      sql`a.scope_kind <> 'user' AND (${scopes.alertsReadable(user, 'a.scope_kind', 'a.scope_id')})`,
+      sql`a.scope_kind <> 'user' AND (${scopes.usageReadable(user, 'a.scope_kind', 'a.scope_id')})`,
       sql`a.scope_kind = 'quota' AND a.scope_id IN (${readableQuotas})`,
     ]);
   }),

@@ -8,8 +8,11 @@ import {
 } from '../../kernel/collection/representation.ts';
 import type { QuotaScope } from './usage.ts';
 
-/** The quotas embedded in an object, by name. `idColumn` is the SQL of the object's id. */
-export const embeddedQuotas = (scope: QuotaScope, idColumn: string): Json =>
+/**
+ * The quotas embedded in an object, by name. `idColumn` is the SQL of the object's id; without the SQL condition `shownIf`
+ * there are none.
+ */
+export const embeddedQuotas = (scope: QuotaScope, idColumn: string, shownIf = 'TRUE'): Json =>
   listValue(
     objectValue({
       url: linkValue('quotas', 'q.uuid'),
@@ -18,6 +21,6 @@ export const embeddedQuotas = (scope: QuotaScope, idColumn: string): Json =>
       limit: numberValue('q."limit"'),
       usage: numberValue('q.usage'),
     }),
-    `quota q WHERE q.scope_kind = '${scope}' AND q.scope_id = ${idColumn}`,
+    `quota q WHERE q.scope_kind = '${scope}' AND q.scope_id = ${idColumn} AND (${shownIf})`,
     'q.name',
   );

@@ -58,8 +58,10 @@ export const quotas = memoised((scopes: Scopes) =>
     table: 'quota',
     alias: 'q',
     fields: fieldsOf(scopes),
-    visible: visibleTo('everybody who sees the object the quota belongs to', (caller) =>
-      seesAll(caller) ? raw('TRUE') : scopes.readable(callerId(caller), 'q.scope_kind', 'q.scope_id'),
+    visible: visibleTo(
+      'everybody who sees the object the quota belongs to; of shared settings staff and global support',
+      (caller) =>
+        seesAll(caller) ? raw('TRUE') : scopes.usageReadable(callerId(caller), 'q.scope_kind', 'q.scope_id'),
     ),
     filters: { name: partial('q.name') },
     orderings: {},

@@ -1,7 +1,7 @@
 import type { Database } from '../../kernel/db/database.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import type { EventContext, Scope, ScopeKind } from '../scopes/scope.ts';
-import { readableAmong } from '../scopes/scopes.ts';
+import { usageReadableAmong } from '../scopes/scopes.ts';
 import { decimal } from './decimal.ts';
 
 interface QuotaRow {
@@ -33,7 +33,8 @@ export function quotaScope(kinds: Readonly<Partial<Record<ScopeKind, Scope>>>): 
     path: 'quotas',
     table: 'quota',
     accepted: true,
-    readable: (user) => sql`SELECT q.id FROM quota q WHERE ${readableAmong(kinds, user, 'q.scope_kind', 'q.scope_id')}`,
+    readable: (user) =>
+      sql`SELECT q.id FROM quota q WHERE ${usageReadableAmong(kinds, user, 'q.scope_kind', 'q.scope_id')}`,
     own: (db, id) => {
       const quota = quotaOf(db, id);
       return { ...quotaContext(quota), ...holderOf(quota)?.own(db, quota.scope_id) };

@@ -47,8 +47,8 @@ export interface Scope {
   readonly readable: (user: Sql) => Sql;
   /** Ids of those that a link leads such a user to, where settings leave fewer. */
   readonly found?: (user: Sql, config: Config) => Sql;
-  /** Ids of those whose alerts a user reads, where these are fewer. */
-  readonly alertsReadable?: (user: Sql) => Sql;
+  /** Ids of those of whose use a user reads, their quotas and the alerts about them, where these are fewer. */
+  readonly usageReadable?: (user: Sql) => Sql;
   /** OWN keys: the object itself and what it belongs to. */
   readonly own: (db: Database, id: number) => EventContext;
   /** SCOPE keys: the object as the scope of an alert or event. */

@@ -68,20 +68,13 @@ export class Scopes {
     return any([...simple, ...typed]);
   }
 
-  /** Condition: a user reads the object that a pair of columns names, of any kind but quota; a global quota is nobody's. */
-  readable(user: Sql, kind: string, id: string): Sql {
+  /**
+   * Condition: a user reads of the use of the object that a pair of columns names, of any kind but quota; a global quota is
+   * nobody's.
+   */
+  usageReadable(user: Sql, kind: string, id: string): Sql {
     const { quota: _, ...others } = this.kinds;
-    return readableAmong(others, user, kind, id);
-  }
-
-  /** Condition: a user reads the alerts about the object that a pair of columns names, of any kind but quota. */
-  alertsReadable(user: Sql, kind: string, id: string): Sql {
-    const { quota: _, ...others } = this.kinds;
-    const asAlerts = Object.entries(others).map(([name, scope]) => [
-      name,
-      { ...scope, readable: scope.alertsReadable ?? scope.readable },
-    ]);
-    return readableAmong(Object.fromEntries(asAlerts), user, kind, id);
+    return usageReadableAmong(others, user, kind, id);
   }
 
   /** The link of the object that a pair of columns names, or null when there is none. */
@@ -91,8 +84,8 @@ export class Scopes {
   }
 }
 
-/** Condition: a user reads the object that a pair of columns names, of one of these kinds. */
-export const readableAmong = (
+/** Condition: a user reads of the use of the object that a pair of columns names, of one of these kinds. */
+export const usageReadableAmong = (
   kinds: Readonly<Partial<Record<ScopeKind, Scope>>>,
   user: Sql,
   kind: string,
@@ -100,7 +93,8 @@ export const readableAmong = (
 ): Sql =>
   any(
     Object.entries(kinds).map(
-      ([name, scope]) => sql`${raw(kind)} = ${name} AND ${raw(id)} IN (${scope.readable(user)})`,
+      ([name, scope]) =>
+        sql`${raw(kind)} = ${name} AND ${raw(id)} IN (${(scope.usageReadable ?? scope.readable)(user)})`,
     ),
   );
 

@@ -22,8 +22,8 @@ export const settingsScope: Scope = {
   table: 'service_settings',
   accepted: true,
   readable: readableSettings,
-  // What shared settings lack is the matter of whoever runs them.
-  alertsReadable: readablePrivateSettings,
+  // What shared settings have and lack is the matter of whoever runs them.
+  usageReadable: readablePrivateSettings,
   own: (db, id) => {
     const { customer_id: customer, name, type, uuid } = settingsNames(db, id);
     return {

@@ -225,7 +225,7 @@ export const settingsFields = memoised((catalogue: Catalogue) => {
     homepage: url({ max: 255 }),
     terms_of_services: url({ max: 255 }),
     certifications: readOnlyList(settingsCertifications),
-    quotas: readOnlyList(embeddedQuotas('settings', 'st.id')),
+    quotas: readOnlyList(embeddedQuotas('settings', 'st.id', '@all OR NOT st.shared')),
     scope: hostField,
     geolocations: readOnlyList(geolocations),
     ...credentialFields,

@@ -175,12 +175,12 @@ test('list, read and history: ST and GS all; CO, CS, PA, PM, PS of readable scop
   };
   assert.equal(await readers((await quota(people.customer, 'nc_vm_count')).url), connected);
   assert.equal(await readers((await quota(people.project, 'nc_vm_count')).url), connected);
-  assert.equal(
-    await readers((await globalQuota('nc_global_project_count')).url),
-    Object.fromEntries(parts.map((part) => [part, part === 'staff' || part === 'support' ? 200 : 404])),
-  );
   const shared = settingsQuota(true);
-  assert.equal(await readers(shared), { ...connected, stranger: 200 });
+  for (const url of [(await globalQuota('nc_global_project_count')).url, shared])
+    assert.equal(
+      await readers(url),
+      Object.fromEntries(parts.map((part) => [part, part === 'staff' || part === 'support' ? 200 : 404])),
+    );
   for (const path of [shared, `${shared}history/?point=1`]) assert.is((await fixture.anonymous.get(path)).status, 401);
 });
 
@@ -235,23 +235,17 @@ test('any other quota is edited by staff alone: 403 for who reads it, 404 for wh
     ...others,
     stranger: 404,
   });
-  const shared = settingsQuota(false);
-  assert.equal(await everybody(people, async (client) => (await client.patch(shared, { limit: 7 })).status), {
-    staff: 200,
-    ...others,
-    stranger: 403,
-  });
-  const ofAll = (await globalQuota('nc_global_project_count')).url;
-  assert.equal(await everybody(people, async (client) => (await client.patch(ofAll, { limit: 7 })).status), {
-    staff: 200,
-    support: 403,
-    owner: 404,
-    helper: 404,
-    manager: 404,
-    admin: 404,
-    observer: 404,
-    stranger: 404,
-  });
+  for (const url of [settingsQuota(false), (await globalQuota('nc_global_project_count')).url])
+    assert.equal(await everybody(people, async (client) => (await client.patch(url, { limit: 7 })).status), {
+      staff: 200,
+      support: 403,
+      owner: 404,
+      helper: 404,
+      manager: 404,
+      admin: 404,
+      observer: 404,
+      stranger: 404,
+    });
 });
 
 test('limit and threshold are both optional in PUT and PATCH; everything else is ignored', async () => {
@@ -332,7 +326,7 @@ test('a backend-cached quota is 409 whatever the body holds; fields come before,
     }
   }
   assert.equal((await fixture.staff.patch(url, { limit: 'x' })).body, { limit: ['A valid number is required.'] });
-  assert.is((await people.clients.owner.patch(url, { limit: 'x' })).status, 403);
+  assert.is((await people.clients.support.patch(url, { limit: 'x' })).status, 403);
   assert.equal(
     [
       (await fixture.staff.get(url)).body.limit,
