@@ -59,6 +59,8 @@ export class TimeMachine {
       clock: this.#clock,
       random: seed.bytes,
       tokenUse: new TokenUse(),
+      // What is believable to have happened, a failed synchronisation, warns nobody.
+      log: present.log.child({}, { level: present.log.isLevelEnabled('error') ? 'error' : 'silent' }),
       // Nobody's initial password is changed here.
       passwordChanged: () => undefined,
     };
