@@ -112,6 +112,32 @@ test('ninety attempts of one network at once cost nobody else his login', async 
     assert.equal([body, headers.get('Retry-After')], [{ detail: 'Too many logins at once. Try again.' }, '1']);
 });
 
+test('a failed login does the same whoever it is about: one hash, one event, the same answer', async () => {
+  const { url } = await fixture.user('gone');
+  await fixture.staff.post(`${url}password/`, { password });
+  await fixture.staff.patch(url, { is_active: false });
+  await fixture.user('without.password');
+  const { passwords } = fixture.server.app;
+  const { matches } = passwords;
+  let hashes = 0;
+  passwords.matches = (...given) => {
+    hashes++;
+    return matches.apply(passwords, given);
+  };
+  fixture.events();
+  const told = [];
+  for (const name of ['alice', 'nobody', 'gone', 'without.password', `${'x'.repeat(4096)}`]) {
+    const before = hashes;
+    const { body, headers, status } = await attempt('2001:db8:77::1', name);
+    const { 'x-request-id': _, date: __, ...shown } = Object.fromEntries(headers);
+    const written = fixture.events().map(({ type }) => type);
+    told.push([status, body, shown, hashes - before, written]);
+  }
+  passwords.matches = matches;
+  assert.equal(told[0]?.slice(3), [1, ['auth_login_failed_with_username']]);
+  for (const other of told) assert.equal(other, told[0]);
+});
+
 test('of failed logins a thousand an hour leave an event, and the log counts the rest once a minute', async () => {
   const { app } = fixture.server;
   const told: unknown[] = [];

@@ -246,7 +246,41 @@ const evil = (assertion: string): string =>
     .replace(/<Signature .*?<\/Signature>/s, '')
     .replace(/ ID="[^"]*"/, ' ID="_evil"');
 const assertionIn = (xml: string): string => /<saml:Assertion.*<\/saml:Assertion>/s.exec(xml)?.[0] as string;
-const wrapped: Readonly<Record<string, (xml: string) => string>> = {
+const signatureIn = (xml: string): string => /<Signature .*?<\/Signature>/s.exec(xml)?.[0] as string;
+/** The response without its prolog and, where it is itself signed, without its signature; or nothing. */
+const unsignedResponse = (xml: string): string | undefined => {
+  const [start] = xml.split('<saml:Assertion');
+  return start?.includes('<Signature ') ? xml.replace(/^<\?.*?\?>/, '').replace(signatureIn(xml), '') : undefined;
+};
+/** Another response around the very signature, which holds something else besides. */
+const evilResponse = (xml: string, signature: string): string =>
+  xml
+    .replace(/ ID="[^"]*"/, ' ID="_evil"')
+    .replace(signatureIn(xml), () => signature)
+    .replace(assertionIn(xml), () => evil(assertionIn(xml)));
+/** By what is moved where; nothing of responses that have no such part. */
+const wrapped: Readonly<Record<string, (xml: string) => string | undefined>> = {
+  'the signed response inside of its signature, in another one': (xml) => {
+    const response = unsignedResponse(xml);
+    const holding = signatureIn(xml).replace('</Signature>', `<Object>${response}</Object></Signature>`);
+    return response && evilResponse(xml, holding);
+  },
+  'the signed response before its signature, in another one': (xml) => {
+    const response = unsignedResponse(xml);
+    return response && evilResponse(xml, `${response}${signatureIn(xml)}`);
+  },
+  'the signature in another assertion, and the signed one behind it': (xml) => {
+    const assertion = assertionIn(xml);
+    const signature = signatureIn(assertion);
+    if (signature === undefined) return undefined;
+    const other = evil(assertion).replace('</saml:Issuer>', () => `</saml:Issuer>${signature}`);
+    return xml.replace(assertion, () => other + assertion.replace(signature, ''));
+  },
+  'another assertion of the same ID in an extension before': (xml) => {
+    const id = /<saml:Assertion[^>]* ID="([^"]*)"/.exec(xml)?.[1] as string;
+    const other = evil(assertionIn(xml)).replace('_evil', id);
+    return xml.replace('<saml:Assertion', () => `<samlp:Extensions>${other}</samlp:Extensions><saml:Assertion`);
+  },
   'a second assertion before': (xml) => xml.replace('<saml:Assertion', `${evil(assertionIn(xml))}<saml:Assertion`),
   'a second assertion behind': (xml) => xml.replace('</saml:Assertion>', `</saml:Assertion>${evil(assertionIn(xml))}`),
   'the signed assertion inside of an unsigned one': (xml) =>
@@ -281,9 +315,10 @@ for (const [name, change] of Object.entries(wrapped)) {
     let isChanged = false;
     for (const options of [{}, { signAssertion: false, signResponse: true }]) {
       const location = await attempt({ user: { attributes: { uid: 'mallory' } }, ...options }, (xml) => {
-        const changed = change(xml);
+        const changed = change(xml) ?? xml;
         isChanged ||= changed !== xml;
-        return changed;
+        // A response as it was made is one that is taken.
+        return changed === xml ? xml.replaceAll('mallory', 'victim') : changed;
       });
       assert.ok(location.startsWith('https://app.example.com/login-failed'), location);
     }

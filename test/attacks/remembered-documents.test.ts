@@ -1,0 +1,153 @@
+/**
+ * Answers are remembered until anything is written or their time is over (src/decisions/remembered-answers.md). What somebody
+ * is told after a role, a login or an account has changed is what a server tells that has just been started on the same data.
+ */
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { createServer } from '../../src/app/server.ts';
+import { dropletService } from '../support/droplets.ts';
+import { Fixture, type Json } from '../support/fixture.ts';
+import { type Personas, personas } from '../support/personas.ts';
+
+const test = suite('remembered documents');
+const fixture = new Fixture();
+const base_url = 'https://cloud.example.com';
+let folder: string;
+let copies: string;
+let world: Personas;
+let droplet: Json;
+let paths: readonly string[];
+
+test.before(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'remembered-'));
+  copies = mkdtempSync(join(tmpdir(), 'remembered-copies-'));
+  await fixture.open({ ephemeral: false, data: folder, base_url });
+  world = await personas(fixture);
+  const cloud = await dropletService(fixture, world);
+  droplet = await cloud.make();
+  const { customer, project, users } = world;
+  paths = [
+    ...[customer, project, droplet, cloud.service, users.owner].map(({ url }) => new URL(url).pathname),
+    ...['customers', 'projects', 'users', 'resources', 'digitalocean-droplets', 'services', 'service-settings'].map(
+      (name) => `/api/${name}/`,
+    ),
+    ...['events', 'alerts', 'quotas', 'keys', 'customer-permissions', 'project-permissions'].map(
+      (name) => `/api/${name}/`,
+    ),
+    '/api/project-permissions-log/',
+    '/api/resources/count/',
+    '/api/events/count/',
+    '/api/user-counters/',
+    '/api/users/?current',
+    `${new URL(customer.url).pathname}counters/`,
+    `${new URL(project.url).pathname}users/`,
+    '/api/events/?page_size=1&page=last',
+    '/api/projects/?can_manage',
+  ];
+});
+test.after(async () => {
+  await fixture.close();
+  for (const gone of [folder, copies]) rmSync(gone, { recursive: true });
+});
+
+/** All that a server answers to whoever has this token; `tags` are those of answers that were read before. */
+async function told(url: string, token: string, tags: ReadonlyMap<string, string>): Promise<Map<string, string>> {
+  const answers = new Map<string, string>();
+  for (const path of paths) {
+    const response = await fetch(url + path, {
+      headers: {
+        Authorization: `Token ${token}`,
+        ...(tags.has(path) && { 'If-None-Match': tags.get(path) as string }),
+      },
+    });
+    const { 'x-request-id': _, date: __, ...headers } = Object.fromEntries(response.headers);
+    answers.set(path, `${response.status} ${JSON.stringify(headers)} ${await response.text()}`);
+  }
+  return answers;
+}
+
+/** What a server that has just been started on a copy of the data tells. */
+async function freshly(token: string, tags: ReadonlyMap<string, string>): Promise<Map<string, string>> {
+  const copy = mkdtempSync(join(copies, 'copy-'));
+  cpSync(join(folder, 'secret.key'), join(copy, 'secret.key'));
+  writeFileSync(join(copy, 'tenantry.db'), fixture.server.app.db.serialize());
+  const { clock } = fixture;
+  const server = await createServer({ data: copy, base_url, port: 0, log_level: 'silent', clock });
+  const answers = await told(server.url, token, tags);
+  await server.close();
+  return answers;
+}
+
+const etags = (answers: ReadonlyMap<string, string>): Map<string, string> =>
+  new Map(
+    [...answers].flatMap(([path, answer]) => {
+      const tag = /"etag":("(?:\\.|[^"\\])*")/.exec(answer)?.[1];
+      return tag === undefined ? [] : [[path, JSON.parse(tag) as string] as const];
+    }),
+  );
+
+const permission = async (kind: string, user: Json): Promise<string> =>
+  (await fixture.staff.get(`/api/${kind}-permissions/?user=${user.uuid}`)).body[0].url;
+
+/** By name: whom it happens to, and what happens. */
+const changes: Readonly<Record<string, readonly [part: keyof Personas['users'], change: () => Promise<unknown>]>> = {
+  nothing: ['manager', async () => undefined],
+  'another role besides': ['manager', () => fixture.grant(world.customer, world.users.manager, 'support')],
+  'one role of two ends': [
+    'manager',
+    async () => fixture.staff.delete(await permission('customer', world.users.manager)),
+  ],
+  'the only role ends': [
+    'observer',
+    async () => fixture.staff.delete(await permission('project', world.users.observer)),
+  ],
+  'a role is given': ['stranger', () => fixture.grant(world.project, world.users.stranger, 'admin')],
+  'a role is given an end': [
+    'helper',
+    async () =>
+      fixture.staff.patch(await permission('customer', world.users.helper), {
+        expiration_time: '2018-01-05T06:00:00Z',
+      }),
+  ],
+  'that end comes': ['helper', async () => fixture.clock.set('2018-01-05T06:00:00Z')],
+  'sight of everything is taken': [
+    'support',
+    () => fixture.staff.patch(world.users.support.url, { is_support: false }),
+  ],
+  'somebody else changes a name': ['owner', () => fixture.staff.patch(world.project.url, { name: 'Renamed' })],
+  'a resource goes': ['owner', async () => fixture.staff.post(`${droplet.url}unlink/`)],
+  'the project goes': ['admin', async () => fixture.staff.delete(world.project.url)],
+  'a logout': ['owner', async () => world.clients.owner.post('/api-auth/logout/')],
+  'the account is switched off': ['manager', () => fixture.staff.patch(world.users.manager.url, { is_active: false })],
+  'the token comes to its end': [
+    'admin',
+    async () => {
+      const { admin } = world.users;
+      await fixture.staff.patch(admin.url, { token_lifetime: 60 });
+      await told(fixture.url, world.clients.admin.token as string, new Map());
+      fixture.clock.advance(61);
+    },
+  ],
+};
+
+for (const [name, [part, change]] of Object.entries(changes)) {
+  test(`${name}: what is told is what a fresh server tells`, async () => {
+    const token = world.clients[part].token as string;
+    // Twice: the second time all of it is remembered.
+    await told(fixture.url, token, new Map());
+    const before = await told(fixture.url, token, new Map());
+    await change();
+    // As clients ask that have what they read before.
+    const tags = etags(before);
+    const after = await told(fixture.url, token, tags);
+    const fresh = await freshly(token, tags);
+    for (const path of paths) assert.is(after.get(path), fresh.get(path), path);
+    const changed = paths.filter((path) => !after.get(path)?.startsWith('304') && after.get(path) !== before.get(path));
+    if (name !== 'nothing') assert.ok(changed.length > 0, 'nothing has changed for whoever reads');
+  });
+}
+
+test.run();
