@@ -169,6 +169,11 @@ metadata('a new key of an identity provider is taken within the hour, and the ol
       saml.fixture.server.tick();
       await saml.fixture.server.settled();
     };
+    /** Writes when nothing is being read: the timer of the server may have begun on its own. */
+    const write = async (text: string): Promise<void> => {
+      await saml.fixture.server.settled();
+      writeFileSync(file, text);
+    };
     await refresh();
     assert.is(await attempt(rotated), refused);
     // Both keys, while they change.
@@ -176,7 +181,7 @@ metadata('a new key of an identity provider is taken within the hour, and the ol
       '<md:SingleLogoutService',
       `<md:KeyDescriptor><ds:KeyInfo xmlns:ds="http://www.w3.org/2000/09/xmldsig#"><ds:X509Data><ds:X509Certificate>${certificateText(otherKeys)}</ds:X509Certificate></ds:X509Data></ds:KeyInfo></md:KeyDescriptor><md:SingleLogoutService`,
     );
-    writeFileSync(file, both);
+    await write(both);
     await refresh();
     assert.is(await attempt(rotated), refused);
     saml.fixture.clock.set(saml.fixture.clock.now() + 3_600_000_000);
@@ -184,7 +189,7 @@ metadata('a new key of an identity provider is taken within the hour, and the ol
     saml.fixture.clock.set(new Date());
     tokenIn(await attempt(rotated));
     tokenIn(await attempt({ user: rotated.user }));
-    writeFileSync(file, entityDescriptor({ ...saml.idp, keys: otherKeys }));
+    await write(entityDescriptor({ ...saml.idp, keys: otherKeys }));
     saml.fixture.clock.set(saml.fixture.clock.now() + 2 * 3_600_000_000);
     await refresh();
     saml.fixture.clock.set(new Date());
