@@ -154,8 +154,7 @@ async function printToken({ config, words }: Arguments): Promise<void> {
 
 async function fill({ config, flags }: Arguments): Promise<void> {
   await withDeployment(
-    // That its accounts are simulated is the point of it, and no reason to warn of each.
-    { ...config, log_level: 'error' },
+    config,
     async ({ app }) => {
       tell(flags, await demo(app, typeof flags.seed === 'string' ? flags.seed : undefined));
     },
