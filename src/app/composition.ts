@@ -26,7 +26,7 @@ import { etagOf } from '../kernel/http/etag.ts';
 import { IncomingRequest } from '../kernel/http/incoming-request.ts';
 import { Router } from '../kernel/http/router.ts';
 import { ClockWatch } from '../kernel/jobs/clock-watch.ts';
-import { openLog } from '../kernel/log.ts';
+import { openLog, type RequestLog } from '../kernel/log.ts';
 import { KeptMails, mailFolder } from '../kernel/mail/kept-mails.ts';
 import { type Resolver, systemResolver } from '../kernel/net/resolver.ts';
 import { systemRandom } from '../kernel/random.ts';
@@ -81,6 +81,7 @@ export interface Opened {
   /** Of the machine's clock; a server starts it. */
   readonly watch: ClockWatch;
   readonly router: Router<Endpoint>;
+  readonly log: RequestLog;
   readonly issueToken: (username: string) => string;
   /** Ends the process when the file of the database is not what it was. */
   readonly watchData: () => void;
@@ -150,6 +151,7 @@ export function openDeployment(config: Config, opening: Opening): Opened {
   if (purpose !== 'examine') ensureGlobalQuotas(app);
   return {
     app,
+    log,
     watch,
     router,
     issueToken: (username) => issueTokenTo(app, username),

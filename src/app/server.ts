@@ -50,13 +50,13 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
   const config = loadConfig({ given });
   const folder = ephemeral ? undefined : resolve(config.data);
   if (config.password_refuse_weak) await loadCommonPasswords();
-  const { app, router, issueToken, watch, watchData, close } = openDeployment(config, {
+  const { app, router, log, issueToken, watch, watchData, close } = openDeployment(config, {
     ...options,
     folder,
     purpose: 'serve',
     wakeOutbox: (outbox, queues) => outboxes[outbox].wake(queues),
   });
-  const { db, log } = app;
+  const { db } = app;
   const outboxes = {
     hooks: new DeliveryWorker(app, new HookOutbox(app)),
     invitations: new DeliveryWorker(app, new InvitationOutbox(app)),

@@ -2,21 +2,55 @@ import { destination, type Logger, pino } from 'pino';
 
 export type Log = Logger;
 
+/** The logger that requests are told to. */
+export interface RequestLog extends Log {
+  /**
+   * The line of a request, by the JSON of its members: made by hand, as there are as many of them as requests, and pino takes
+   * as long for one as the rest of an answer that is remembered.
+   */
+  readonly request: (members: string) => void;
+}
+
+/** So many characters of lines are handed over at a time, and what there is four times a second. */
+const gathered = 65_536;
+const flushedEvery = 250;
+
 /**
- * The logger: one JSON object a line on stderr, so that stdout belongs to the command line. Lines are gathered and
- * written a few times a second; `flushSync` on the stream writes what is left at shutdown.
+ * The logger: one JSON object a line on stderr, so that stdout belongs to the command line. Lines are gathered here, as
+ * each that is handed over by itself costs more than to write it; `close` writes what is left.
  */
-export function openLog(level: string): { log: Log; flush: () => void; close: () => void } {
-  const stream = destination({ fd: 2, sync: false, minLength: 16_000 });
-  const log = pino({ level, base: null, timestamp: timestamps() }, stream);
+export function openLog(level: string): { log: RequestLog; flush: () => void; close: () => void } {
+  const stream = destination({ fd: 2, sync: false });
+  let lines = '';
+  const handOver = (): void => {
+    if (lines === '') return;
+    stream.write(lines);
+    lines = '';
+  };
+  const flushSync = (): void => {
+    handOver();
+    stream.flushSync();
+  };
+  const write = (line: string): void => {
+    lines += line;
+    if (lines.length >= gathered) handOver();
+  };
+  const timestamp = timestamps();
+  // pino writes what is fatal at once.
+  const sink = { write, flushSync };
+  const log = Object.assign(pino({ level, base: null, timestamp }, sink), {
+    request: (members: string) => {
+      if (log.isLevelEnabled('info')) write(`{"level":30${timestamp()},${members},"msg":"request"}\n`);
+    },
+  });
   const flush = (): void => {
     try {
-      stream.flushSync();
+      flushSync();
     } catch {
       // A closed or blocked stderr must not stop the service.
     }
   };
-  const timer = setInterval(() => stream.flush(), 250).unref();
+  const timer = setInterval(handOver, flushedEvery).unref();
   const close = (): void => {
     clearInterval(timer);
     flush();

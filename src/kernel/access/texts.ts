@@ -2,6 +2,7 @@ import { namesOf, type Part, partOf } from '../db/access.ts';
 import type { Database } from '../db/database.ts';
 import type { Basis } from '../db/versions.ts';
 import { CompressedForms } from '../http/encoding.ts';
+import { tagOf } from '../http/etag.ts';
 import { document, encoded, type Reply } from '../http/reply.ts';
 
 /*
@@ -15,10 +16,12 @@ import { document, encoded, type Reply } from '../http/reply.ts';
  */
 export type TouchedBy = Readonly<Record<string, string>>;
 
-/** For whom a text is made: where its links start, and what of the caller decides about it. */
+/** For whom a text is made. */
 export interface TextViewer {
+  /** Where its links start. */
   readonly base: string;
-  readonly who: string;
+  /** That, and what of the caller decides about it. */
+  readonly name: string;
 }
 
 /** What a memory needs to know of the objects of a collection. */
@@ -40,8 +43,10 @@ interface KeptObject {
   readonly byViewer: Map<string, Kept>;
 }
 
-/** The bytes of a page. */
-type Page = Required<Pick<Reply, 'body' | 'compressed'>>;
+/** What a page has that its objects alone decide. */
+interface Page extends Required<Pick<Reply, 'body' | 'compressed'>> {
+  readonly digest: string;
+}
 
 /** What a kept text weighs besides its bytes, about. */
 const overhead = 600;
@@ -74,14 +79,13 @@ export class TextMemory {
   }
 
   /** The bytes of a page of objects with these ETags; made when they are not known. */
-  page(etags: string, make: () => Uint8Array): Pick<Reply, 'body' | 'compressed'> {
-    const known = this.#pages.get(etags) ?? this.#oldPages.get(etags);
-    if (known) {
-      if (!this.#pages.has(etags)) this.#keepPage(etags, known);
-      return known;
-    }
+  page(etags: string, make: () => Uint8Array): Page {
+    const young = this.#pages.get(etags);
+    if (young) return young;
+    const old = this.#oldPages.get(etags);
+    if (old) return this.#keepPage(etags, old);
     const compressed = new CompressedForms('each', (bytes) => this.#grow(bytes));
-    return this.#keepPage(etags, { body: make(), compressed });
+    return this.#keepPage(etags, { body: make(), compressed, digest: tagOf(etags).slice(1, -1) });
   }
 
   #keepPage(etags: string, page: Page): Page {
@@ -143,7 +147,7 @@ export class Texts {
   /** What a viewer is told of the object with this id; undefined when it has to be made. */
   byId(viewer: TextViewer, id: number): Reply | undefined {
     const object = this.#young.get(id) ?? this.#revive(id);
-    const reply = object?.byViewer.get(named(viewer))?.reply;
+    const reply = object?.byViewer.get(viewer.name)?.reply;
     if (reply) this.db.versions.note(this.reads);
     return reply;
   }
@@ -151,13 +155,14 @@ export class Texts {
   /** Keeps the text of an object that a viewer sees, and answers it as an answer. */
   keep(viewer: TextViewer, id: number, key: string, text: string): Reply {
     if (!this.#isKeptFor(viewer.base)) return encoded(document(text));
-    const name = named(viewer);
+    const { name } = viewer;
     const compressed = new CompressedForms('each', (bytes) => {
       if (this.#young.get(id)?.byViewer.get(name) !== kept) return;
       kept.weight += bytes;
       this.grow(bytes);
     });
-    const reply = { ...encoded(document(text)), compressed, kept: 'all' } as const;
+    const made = encoded(document(text));
+    const reply = { ...made, compressed, etag: tagOf(made.body), kept: 'all' } as const;
     const kept = { reply, weight: overhead + 2 * name.length + reply.body.length };
     const object = this.#young.get(id) ?? this.#revive(id) ?? { key, byViewer: new Map<string, Kept>() };
     object.byViewer.set(name, kept);
@@ -207,5 +212,3 @@ export class Texts {
     return true;
   }
 }
-
-const named = ({ base, who }: TextViewer): string => `${base} ${who}`;

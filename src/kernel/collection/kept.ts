@@ -3,7 +3,7 @@ import type { Request } from '../access/request.ts';
 import type { Visibility } from '../access/right.ts';
 import type { Texts, TextsOf, TextViewer, TouchedBy } from '../access/texts.ts';
 import { among, raw, type Sql, sql } from '../db/sql.ts';
-import { etagOf, etagOfPage } from '../http/etag.ts';
+import { etagOf } from '../http/etag.ts';
 import { document, encoded, type Reply } from '../http/reply.ts';
 import { present } from '../present.ts';
 import { verify } from '../verification.ts';
@@ -60,11 +60,13 @@ export class KeptObjects {
   page(request: Request, ids: readonly number[], headers: Reply['headers']): Reply {
     const objects = this.#objects(request, ids);
     const etags = objects.map(etagOf).join('');
-    const kept = request.app.texts.page(etags, () => {
+    const { body, compressed, digest } = request.app.texts.page(etags, () => {
       const pieces = objects.flatMap(({ body }, i) => [i === 0 ? opening : comma, bytesOf(body)]);
       return Buffer.concat([...(pieces.length === 0 ? [opening] : pieces), closing]);
     });
-    return { ...document('', headers), ...kept, etag: etagOfPage(etags, headers), kept: 'body' };
+    // At one address the same objects of as many have the same links to other pages.
+    const etag = `"${digest}.${headers['X-Result-Count']}"`;
+    return { ...document('', headers), body, compressed, etag, kept: 'body' };
   }
 
   /** Those that are not remembered are made at once. */
@@ -123,7 +125,7 @@ export class KeptObjects {
 /** What decides about a text besides the object: those who see everything differ only in being staff. */
 const viewerOf = ({ base, caller }: Request): TextViewer => ({
   base,
-  who: String(seesAll(caller) ? caller.isStaff : caller.id),
+  name: `${base} ${seesAll(caller) ? caller.isStaff : caller.id}`,
 });
 
 const bytesOf = (body: Reply['body']): Uint8Array => (typeof body === 'string' ? Buffer.from(body) : body);

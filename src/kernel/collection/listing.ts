@@ -50,12 +50,15 @@ export class Listing {
   /** Queries of objects, by the names of the members that are chosen. */
   readonly #queries = new Map<string, string>();
   readonly #kept: KeptObjects | undefined;
+  /** What names of filters start with that have a form of names. */
+  readonly #starts: readonly string[];
   #shape: JsonSchema | undefined;
 
   constructor(readonly spec: ListSpec) {
     this.#members = Object.entries(spec.fields).flatMap(([name, field]) =>
       field.json ? [{ name, value: field.json(`${spec.alias}.${name}`), shownIf: field.shownIf }] : [],
     );
+    this.#starts = Object.values(spec.filters).flatMap((filter) => filter.starts ?? []);
     this.#kept = isKept(spec) ? new KeptObjects(spec, this, this.#textOf(this.#members)) : undefined;
   }
 
@@ -180,8 +183,16 @@ export class Listing {
     );
   }
 
+  /** Whether a filter may have something to say: one of their names, or of the forms of their names, is given. */
+  #narrows({ query }: Request): boolean {
+    if (query.text === '') return false;
+    for (const name of query.names())
+      if (Object.hasOwn(this.spec.filters, name) || this.#starts.some((start) => name.startsWith(start))) return true;
+    return false;
+  }
+
   #filtered(request: Request): Sql[] {
-    if (request.query.text === '') return [];
+    if (!this.#narrows(request)) return [];
     return gather(
       ...Object.entries(this.spec.filters).map(
         ([name, filter]) =>

@@ -102,15 +102,16 @@ export class Reader {
 
   /** The numbers that a query answers, remembered while what it reads stays the same. */
   remembered(query: Sql): readonly number[] {
-    const key = `${query.text} ${JSON.stringify(query.values)}`;
+    const statement = this.statements.values<number>(query.text);
+    const key = `${statement.number} ${query.values.length === 0 ? '' : JSON.stringify(query.values)}`;
     const known = this.#queries.get(key);
     if (known)
       verify(
-        () => key,
+        () => query.text,
         () => known,
         () => this.values(query),
       );
-    return known ?? this.#remember(key, query);
+    return known ?? this.#remember(key, statement, query);
   }
 
   /** How many rows a table has, counted once: what comes and goes is added and taken away. */
@@ -155,8 +156,7 @@ export class Reader {
     this.versions.changed(changes);
   }
 
-  #remember(key: string, query: Sql): readonly number[] {
-    const statement = this.statements.values<number>(query.text);
+  #remember(key: string, statement: Kept<number>, query: Sql): readonly number[] {
     const { reads } = this.statements.accessOf(statement);
     const values = this.#noted(statement).all(query.values);
     return this.#queries.set(key, values, [reads], 2 * key.length + 8 * values.length);

@@ -92,3 +92,23 @@ export class Derived<T> {
     return this.#made.value;
   }
 }
+
+/** Tells what is asked for again from what is asked for the first time in a while. */
+export class AskedLately {
+  #young = new Set<string>();
+  #old = new Set<string>();
+
+  /** `most` keys are known for sure, and at most twice as many. */
+  constructor(private readonly most: number) {}
+
+  /** Whether nobody has asked for it lately; from now on somebody has. */
+  isNew(key: string): boolean {
+    const isKnown = this.#young.has(key) || this.#old.has(key);
+    if (this.#young.size >= this.most) {
+      this.#old = this.#young;
+      this.#young = new Set();
+    }
+    this.#young.add(key);
+    return !isKnown;
+  }
+}

@@ -6,10 +6,13 @@ import { type Access, Accesses } from './access.ts';
 export interface Kept<T = unknown> {
   readonly statement: SQLite.Statement<unknown[], T>;
   readonly text: string;
+  /** Names it among all of this program, in fewer letters. */
+  readonly number: number;
   access: Access | undefined;
 }
 
 const keptAtMost = 500;
+let count = 0;
 
 /** What statements access, by the version of the schema and their text: the same for all databases of this program. */
 const known = new Map<unknown, Map<string, Access>>();
@@ -73,7 +76,7 @@ const answering = <T>(kept: Kept): Kept<T> => kept as Kept<T>;
 
 function keep(statements: Map<string, Kept>, text: string, statement: SQLite.Statement): Kept {
   if (statements.size >= keptAtMost) statements.delete(present(statements.keys().next().value));
-  const kept = { statement, text, access: undefined };
+  const kept = { statement, text, number: ++count, access: undefined };
   statements.set(text, kept);
   return kept;
 }

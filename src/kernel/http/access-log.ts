@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
-import type { Log } from '../log.ts';
+import type { RequestLog } from '../log.ts';
 import { inNetworks, type Network } from '../net/networks.ts';
 import { pathOf } from './incoming-request.ts';
 import { clientAddress, peerOf, targetOf } from './origin.ts';
@@ -31,7 +31,7 @@ export class AccessLog {
   #hasWarned = false;
 
   constructor(
-    private readonly log: Log,
+    private readonly log: RequestLog,
     private readonly proxies: readonly Network[],
   ) {}
 
@@ -53,7 +53,11 @@ export class AccessLog {
     const { method } = message;
     const path = loggedPath(targetOf(message).target, route, hidesPath === true);
     const ms = Math.round((performance.now() - started) * 1000) / 1000;
-    this.log.info({ request: id, method, path, route, status, ms, address, user: caller }, 'request');
+    const user = caller === undefined ? '' : `,"user":"${caller}"`;
+    // What clients choose is quoted; the rest is the program's own.
+    this.log.request(
+      `"request":"${id}","method":${JSON.stringify(method)},"path":${JSON.stringify(path)},"route":"${route}","status":${status},"ms":${ms},"address":"${address}"${user}`,
+    );
   }
 
   /** The line of what was no request. */

@@ -14,12 +14,10 @@ export function etagOf(reply: Reply): string {
   return etag;
 }
 
-/** The strong ETag of a page: of those of its objects, one behind the other, and of its headers. */
-export const etagOfPage = (objects: string, headers: Reply['headers']): string => tagOf(objects, pageTold(headers));
-
 const pageTold = (headers: Reply['headers']): string => ` ${headers['X-Result-Count']} ${headers.Link ?? ''}`;
 
-function tagOf(...parts: readonly (string | Uint8Array)[]): string {
+/** The strong ETag of something that consists of these. */
+export function tagOf(...parts: readonly (string | Uint8Array)[]): string {
   const digest = createHash('sha1');
   for (const part of parts) digest.update(part);
   return `"${digest.digest('base64')}"`;

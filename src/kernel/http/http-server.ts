@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
-import type { Log } from '../log.ts';
+import type { RequestLog } from '../log.ts';
 import { parseNetworks } from '../net/networks.ts';
 import { AccessLog } from './access-log.ts';
 import { type ConnectionLimits, Connections } from './connections.ts';
@@ -38,7 +38,7 @@ export interface ListenerOptions {
   readonly baseUrl: string | null;
   readonly trustedProxies: readonly string[];
   readonly allowedOrigins: readonly string[];
-  readonly log: Log;
+  readonly log: RequestLog;
 }
 
 const headerBytes = 16 * 1024;
