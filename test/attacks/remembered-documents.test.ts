@@ -140,6 +140,8 @@ for (const [name, [part, change]] of Object.entries(changes)) {
     await told(fixture.url, token, new Map());
     const before = await told(fixture.url, token, new Map());
     await change();
+    // What follows from it must not come between the two that are asked.
+    await fixture.server.settled();
     // As clients ask that have what they read before.
     const tags = etags(before);
     const after = await told(fixture.url, token, tags);
