@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createServer } from '../../src/app/server.ts';
+import { day } from '../../src/kernel/clock.ts';
 import { dropletService } from '../support/droplets.ts';
 import { Fixture, type Json } from '../support/fixture.ts';
 import { type Personas, personas } from '../support/personas.ts';
@@ -15,6 +16,8 @@ import { type Personas, personas } from '../support/personas.ts';
 const test = suite('remembered documents');
 const fixture = new Fixture();
 const base_url = 'https://cloud.example.com';
+/** No synchronisation comes between the two servers that are asked, when the clock advances. */
+const settings_sync_interval = 365 * day;
 let folder: string;
 let copies: string;
 let world: Personas;
@@ -24,7 +27,7 @@ let paths: readonly string[];
 test.before(async () => {
   folder = mkdtempSync(join(tmpdir(), 'remembered-'));
   copies = mkdtempSync(join(tmpdir(), 'remembered-copies-'));
-  await fixture.open({ ephemeral: false, data: folder, base_url });
+  await fixture.open({ ephemeral: false, data: folder, base_url, settings_sync_interval });
   world = await personas(fixture);
   const cloud = await dropletService(fixture, world);
   droplet = await cloud.make();
@@ -75,7 +78,14 @@ async function freshly(token: string, tags: ReadonlyMap<string, string>): Promis
   cpSync(join(folder, 'secret.key'), join(copy, 'secret.key'));
   writeFileSync(join(copy, 'tenantry.db'), fixture.server.app.db.serialize());
   const { clock } = fixture;
-  const server = await createServer({ data: copy, base_url, port: 0, log_level: 'silent', clock });
+  const server = await createServer({
+    data: copy,
+    base_url,
+    port: 0,
+    log_level: 'silent',
+    clock,
+    settings_sync_interval,
+  });
   const answers = await told(server.url, token, tags);
   await server.close();
   return answers;
