@@ -3,7 +3,8 @@ import type { App } from '../kernel/access/app.ts';
 import { Request } from '../kernel/access/request.ts';
 import { authenticate } from '../kernel/access/tokens.ts';
 import { allowed, type Endpoint, isMethod, metadata, type Operation } from '../kernel/collection/endpoint.ts';
-import { AskedLately, Remembered } from '../kernel/db/remembered.ts';
+import { Allowance } from '../kernel/db/lately.ts';
+import { Remembered } from '../kernel/db/remembered.ts';
 import { StorageError } from '../kernel/db/storage-error.ts';
 import { CompressedForms } from '../kernel/http/encoding.ts';
 import { HttpError, invalid, notFound, outOfStorage, writerBusy } from '../kernel/http/error.ts';
@@ -18,8 +19,8 @@ import { verify } from '../kernel/verification.ts';
 import { ignoredHeader, ignoredNames, refusedNames } from './ignored.ts';
 import { dueExpiries } from './schedule/expiries.ts';
 
-/** So many addresses are known to have been asked for. */
-const askedLately = 10_000;
+/** At most so many addresses are known to have been asked for. */
+const mostAsked = 20_000;
 
 /** What a document weighs besides its address and its body, in bytes, about. */
 const documentWeight = 600;
@@ -221,7 +222,7 @@ function handle(operation: Operation, request: Request, prepared: unknown): Repl
  */
 function performer({ config, db }: App): (operation: Operation, request: Request, prepared: unknown) => Reply {
   const documents = new Remembered<Reply>(db.versions, config.memory_budget_bytes / 2);
-  const asked = new AskedLately(askedLately);
+  const asked = new Allowance(mostAsked).map<string, true>(() => 1);
   return (operation, request, prepared) => {
     const { actor, incoming } = request;
     if (incoming.method !== 'GET' && incoming.method !== 'HEAD')
@@ -243,7 +244,9 @@ function performer({ config, db }: App): (operation: Operation, request: Request
     if (!reply.conditional || reply.kept === 'all' || reply.headers.Vary !== undefined) return reply;
     if (reply.kept === 'body') {
       // At an address that is asked for once there is nothing to remember.
-      if (asked.isNew(key)) return reply;
+      const isNew = asked.get(key) === undefined;
+      asked.set(key, true);
+      if (isNew) return reply;
       return documents.set(key, reply, reads, 2 * key.length + documentWeight);
     }
     const compressed = new CompressedForms('each', (bytes) => documents.grow(key, kept, bytes));

@@ -1,5 +1,6 @@
 import { namesOf, type Part, partOf } from '../db/access.ts';
 import type { Database } from '../db/database.ts';
+import { Allowance, type Lately } from '../db/lately.ts';
 import type { Basis } from '../db/versions.ts';
 import { CompressedForms } from '../http/encoding.ts';
 import { tagOf } from '../http/etag.ts';
@@ -31,21 +32,17 @@ export interface TextsOf {
   readonly reads: readonly Part[];
 }
 
-/** An answer about one object, with its weight in bytes. */
-interface Kept {
-  readonly reply: Reply;
-  weight: number;
-}
-
-/** The answers about one object by viewer. */
+/** The answers about one object by viewer, with their weight in bytes. */
 interface KeptObject {
   readonly key: string;
-  readonly byViewer: Map<string, Kept>;
+  readonly byViewer: Map<string, Reply>;
+  weight: number;
 }
 
 /** What a page has that its objects alone decide. */
 interface Page extends Required<Pick<Reply, 'body' | 'compressed'>> {
   readonly digest: string;
+  weight: number;
 }
 
 /** What a kept text weighs besides its bytes, about. */
@@ -56,15 +53,16 @@ const mostBases = 8;
 /** The texts of all collections of a deployment, which together stay within a bound of bytes. */
 export class TextMemory {
   readonly #collections = new Map<object, Texts>();
-  #pages = new Map<string, Page>();
-  #oldPages = new Map<string, Page>();
-  /** Of what was asked for lately. */
-  #weight = 0;
+  readonly #allowance: Allowance;
+  readonly #pages: Lately<string, Page>;
 
   constructor(
     private readonly db: Database,
     private readonly heaviest: number,
-  ) {}
+  ) {
+    this.#allowance = new Allowance(heaviest);
+    this.#pages = this.#allowance.map(({ weight }) => weight);
+  }
 
   /** Those of a collection; undefined while they cannot be watched. */
   of(collection: object, describe: () => TextsOf): Texts | undefined {
@@ -72,7 +70,7 @@ export class TextMemory {
     if (texts) return texts.current();
     if (this.heaviest === 0) return undefined;
     const { reads, touchedBy } = describe();
-    const made = new Texts(this.db, touchedBy, reads, (weight) => this.#grow(weight));
+    const made = new Texts(this.db, touchedBy, reads, this.#allowance);
     if (!this.db.watchRows(touchedBy, namesOf(reads), (id) => made.forget(id))) return undefined;
     this.#collections.set(collection, made);
     return made;
@@ -80,36 +78,25 @@ export class TextMemory {
 
   /** The bytes of a page of objects with these ETags; made when they are not known. */
   page(etags: string, make: () => Uint8Array): Page {
-    const young = this.#pages.get(etags);
-    if (young) return young;
-    const old = this.#oldPages.get(etags);
-    if (old) return this.#keepPage(etags, old);
-    const compressed = new CompressedForms('each', (bytes) => this.#grow(bytes));
-    return this.#keepPage(etags, { body: make(), compressed, digest: tagOf(etags).slice(1, -1) });
-  }
-
-  #keepPage(etags: string, page: Page): Page {
+    const known = this.#pages.get(etags);
+    if (known) return known;
+    const body = make();
+    const compressed = new CompressedForms('each', (bytes) => {
+      page.weight += bytes;
+      this.#pages.grown(etags, page, bytes);
+    });
+    const weight = overhead + etags.length + body.length;
+    const page = { body, compressed, digest: tagOf(etags).slice(1, -1), weight };
     this.#pages.set(etags, page);
-    this.#grow(overhead + etags.length + page.body.length);
     return page;
-  }
-
-  #grow(weight: number): void {
-    this.#weight += weight;
-    if (this.#weight <= this.heaviest / 2) return;
-    this.#weight = 0;
-    this.#oldPages = this.#pages;
-    this.#pages = new Map();
-    for (const texts of this.#collections.values()) texts.age();
   }
 }
 
 /** The texts of the objects of one collection. */
 export class Texts {
-  #young = new Map<number, KeptObject>();
-  #old = new Map<number, KeptObject>();
-  #ids = new Map<string, number>();
-  #oldIds = new Map<string, number>();
+  readonly #objects: Lately<number, KeptObject>;
+  /** Which object had a key when its text was made; it may be gone, and its id be that of another. */
+  readonly #ids: Lately<string, number>;
   #bases = new Set<string>();
   #basis: Basis;
   /** What changes all of them. */
@@ -119,8 +106,10 @@ export class Texts {
     private readonly db: Database,
     touchedBy: TouchedBy,
     private readonly reads: readonly Part[],
-    private readonly grow: (weight: number) => void,
+    allowance: Allowance,
   ) {
+    this.#objects = allowance.map(({ weight }) => weight);
+    this.#ids = allowance.map(() => 0);
     const names = namesOf(reads);
     const isOther = (name: string): boolean => !Object.hasOwn(touchedBy, name.split('.', 1)[0] ?? '');
     this.#others = names.filter(isOther).map(partOf);
@@ -130,8 +119,8 @@ export class Texts {
   /** The same without what has changed since. */
   current(): this {
     if (!this.db.versions.isCurrent(this.#basis)) {
-      this.age();
-      this.age();
+      this.#objects.clear();
+      this.#ids.clear();
       this.#bases.clear();
       this.#basis = this.db.versions.basis([this.#others]);
     }
@@ -140,69 +129,47 @@ export class Texts {
 
   /** What a viewer is told of the object that a path names by this key; undefined when it has to be made. */
   byKey(viewer: TextViewer, key: string): Reply | undefined {
-    const id = this.#ids.get(key) ?? this.#oldIds.get(key);
-    return id === undefined ? undefined : this.byId(viewer, id);
+    const id = this.#ids.get(key);
+    if (id === undefined) return undefined;
+    const object = this.#objects.get(id);
+    return object?.key === key ? this.#told(object, viewer) : undefined;
   }
 
   /** What a viewer is told of the object with this id; undefined when it has to be made. */
   byId(viewer: TextViewer, id: number): Reply | undefined {
-    const object = this.#young.get(id) ?? this.#revive(id);
-    const reply = object?.byViewer.get(viewer.name)?.reply;
-    if (reply) this.db.versions.note(this.reads);
-    return reply;
+    return this.#told(this.#objects.get(id), viewer);
   }
 
   /** Keeps the text of an object that a viewer sees, and answers it as an answer. */
   keep(viewer: TextViewer, id: number, key: string, text: string): Reply {
     if (!this.#isKeptFor(viewer.base)) return encoded(document(text));
-    const { name } = viewer;
+    const object = this.#objects.get(id) ?? { key, byViewer: new Map<string, Reply>(), weight: 0 };
     const compressed = new CompressedForms('each', (bytes) => {
-      if (this.#young.get(id)?.byViewer.get(name) !== kept) return;
-      kept.weight += bytes;
-      this.grow(bytes);
+      object.weight += bytes;
+      this.#objects.grown(id, object, bytes);
     });
     const made = encoded(document(text));
     const reply = { ...made, compressed, etag: tagOf(made.body), kept: 'all' } as const;
-    const kept = { reply, weight: overhead + 2 * name.length + reply.body.length };
-    const object = this.#young.get(id) ?? this.#revive(id) ?? { key, byViewer: new Map<string, Kept>() };
-    object.byViewer.set(name, kept);
-    this.#young.set(id, object);
+    this.#objects.delete(id);
+    object.byViewer.set(viewer.name, reply);
+    object.weight += overhead + 2 * viewer.name.length + reply.body.length;
+    this.#objects.set(id, object);
     this.#ids.set(key, id);
-    this.grow(kept.weight);
     return reply;
   }
 
   /** An object has changed, or who sees it. */
   forget(id: number): void {
-    for (const [objects, ids] of [
-      [this.#young, this.#ids],
-      [this.#old, this.#oldIds],
-    ] as const) {
-      const object = objects.get(id);
-      if (!object) continue;
-      objects.delete(id);
-      ids.delete(object.key);
-    }
+    const object = this.#objects.get(id);
+    if (!object) return;
+    this.#objects.delete(id);
+    this.#ids.delete(object.key);
   }
 
-  /** Forgets what was not asked for since the last time. */
-  age(): void {
-    this.#old = this.#young;
-    this.#oldIds = this.#ids;
-    this.#young = new Map();
-    this.#ids = new Map();
-  }
-
-  #revive(id: number): KeptObject | undefined {
-    const object = this.#old.get(id);
-    if (!object) return undefined;
-    this.#old.delete(id);
-    this.#young.set(id, object);
-    this.#ids.set(object.key, id);
-    let weight = 0;
-    for (const kept of object.byViewer.values()) weight += kept.weight;
-    this.grow(weight);
-    return object;
+  #told(object: KeptObject | undefined, viewer: TextViewer): Reply | undefined {
+    const reply = object?.byViewer.get(viewer.name);
+    if (reply) this.db.versions.note(this.reads);
+    return reply;
   }
 
   #isKeptFor(base: string): boolean {

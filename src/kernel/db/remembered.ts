@@ -1,3 +1,4 @@
+import { Allowance, type Lately } from './lately.ts';
 import type { Basis, Versions } from './versions.ts';
 
 interface Entry<T> extends Basis {
@@ -10,67 +11,42 @@ interface Entry<T> extends Basis {
  * the ones go that were not asked for lately. See src/decisions/remembered-answers.md.
  */
 export class Remembered<T> {
-  #young = new Map<string, Entry<T>>();
-  #old = new Map<string, Entry<T>>();
-  /** Of the young ones. */
-  #weight = 0;
+  readonly #allowance: Allowance;
+  readonly #entries: Lately<string, Entry<T>>;
 
   /** `heaviest` bounds the sum of the weights. */
   constructor(
     private readonly versions: Versions,
-    private readonly heaviest: number,
-  ) {}
+    heaviest: number,
+  ) {
+    this.#allowance = new Allowance(heaviest);
+    this.#entries = this.#allowance.map(({ weight }) => weight);
+  }
 
   /** The value of a key; undefined when it has to be made. What it was made from counts as read. */
   get(key: string): T | undefined {
-    const entry = this.#young.get(key) ?? this.#old.get(key);
+    const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;
     if (!this.versions.isCurrent(entry)) {
-      this.#drop(key, entry);
+      this.#entries.delete(key);
       return undefined;
     }
-    if (this.#young.get(key) !== entry) this.#keep(key, entry);
     if (this.versions.isObserved) for (const parts of entry.reads) this.versions.note(parts);
     return entry.value;
   }
 
   /** Keeps a value that was just made from these parts, and answers it. */
   set(key: string, value: T, reads: Basis['reads'], weight: number): T {
-    if (weight <= this.heaviest / 2) this.#keep(key, { ...this.versions.basis(reads), value, weight });
+    if (this.#allowance.fits(weight)) this.#entries.set(key, { ...this.versions.basis(reads), value, weight });
     return value;
   }
 
   /** Something that belongs to a kept value has grown by this weight. */
   grow(key: string, value: T, weight: number): void {
-    const entry = this.#young.get(key);
+    const entry = this.#entries.get(key);
     if (entry?.value !== value) return;
     entry.weight += weight;
-    this.#weight += weight;
-    this.#age();
-  }
-
-  #keep(key: string, entry: Entry<T>): void {
-    const replaced = this.#young.get(key);
-    if (replaced) this.#weight -= replaced.weight;
-    this.#young.set(key, entry);
-    this.#weight += entry.weight;
-    this.#age();
-  }
-
-  #drop(key: string, entry: Entry<T>): void {
-    if (this.#young.get(key) === entry) {
-      this.#young.delete(key);
-      this.#weight -= entry.weight;
-    }
-    if (this.#old.get(key) === entry) this.#old.delete(key);
-  }
-
-  /** Half of the bound is for what was asked for lately, half for what was so before. */
-  #age(): void {
-    if (this.#weight <= this.heaviest / 2) return;
-    this.#old = this.#young;
-    this.#young = new Map();
-    this.#weight = 0;
+    this.#entries.grown(key, entry, weight);
   }
 }
 
@@ -90,25 +66,5 @@ export class Derived<T> {
       this.#made = { value: result, basis: this.versions.basis(reads) };
     }
     return this.#made.value;
-  }
-}
-
-/** Tells what is asked for again from what is asked for the first time in a while. */
-export class AskedLately {
-  #young = new Set<string>();
-  #old = new Set<string>();
-
-  /** `most` keys are known for sure, and at most twice as many. */
-  constructor(private readonly most: number) {}
-
-  /** Whether nobody has asked for it lately; from now on somebody has. */
-  isNew(key: string): boolean {
-    const isKnown = this.#young.has(key) || this.#old.has(key);
-    if (this.#young.size >= this.most) {
-      this.#old = this.#young;
-      this.#young = new Set();
-    }
-    this.#young.add(key);
-    return !isKnown;
   }
 }

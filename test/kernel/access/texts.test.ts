@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import * as assert from 'uvu/assert';
+import { sql } from '../../../src/kernel/db/sql.ts';
 import { verification } from '../../../src/kernel/verification.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 import { overWire } from '../../support/wire.ts';
@@ -57,6 +58,23 @@ test('a write elsewhere leaves it, also in lists', async () => {
   const third = await fixture.customer('Third');
   assert.is(await made(list), 1);
   assert.is((await fixture.staff.get(fresh(third.url))).body.name, 'Third');
+});
+
+test('a customer that is gone is not answered by the text of the next one, which takes its row', async () => {
+  const gone = await fixture.customer('Gone');
+  const { db, texts } = fixture.server.app;
+  await fixture.staff.get(fresh(gone.url));
+  // Pages fill the allowance once, so that the text is asked for again after a turn of it.
+  const half = fixture.server.app.config.memory_budget_bytes / 4;
+  texts.page('a page that fills half', () => Buffer.alloc(half));
+  await fixture.staff.get(fresh(gone.url));
+  const row = () => db.value<number>(sql`SELECT max(id) FROM customer`);
+  const before = row();
+  assert.is((await fixture.staff.delete(gone.url)).status, 204);
+  const next = await fixture.customer('Next');
+  assert.is(row(), before);
+  assert.is((await fixture.staff.get(fresh(next.url))).body.name, 'Next');
+  assert.is((await fixture.staff.get(fresh(gone.url))).status, 404);
 });
 
 test('whatever it tells of makes it anew: projects, roles, quotas, names of members and of its customer', async () => {
