@@ -149,38 +149,52 @@ async function build() {
   const esbuild = await import('esbuild');
   const digest = inputs();
   const started = performance.now();
-  const result = await esbuild.build({
-    absWorkingDir: root,
-    // The platform is checked before anything else is evaluated.
-    stdin: {
-      contents: "import './src/kernel/native/native.ts';\nexport * from './src/app/main.ts';",
-      resolveDir: root,
-    },
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    target: 'node20',
-    // Names and lines stay, for the stacks in the operator's log; the addons are most of the size anyway.
-    minifySyntax: true,
-    legalComments: 'none',
-    banner: {
-      js: [
-        '#!/usr/bin/env node',
-        `// Built from ${digest}`,
-        "import { createRequire as tenantryCreateRequire } from 'node:module';",
-        'const require = tenantryCreateRequire(import.meta.url);',
-      ].join('\n'),
-    },
-    plugins: [replacements],
-    metafile: true,
-    write: false,
+  const program = await esbuild.build({
+    ...common,
+    // Names and lines stay, for the stacks in the operator's log.
+    stdin: { contents: "export * from './src/app/main.ts';", resolveDir: root },
+    banner: { js: `(function (module, require, ${urlOfFile}) {` },
+    footer: { js: '})' },
+    define: { 'import.meta.url': urlOfFile },
+    format: 'cjs',
     logLevel: 'warning',
   });
-  const text = result.outputFiles[0].text + (await carriedComments(esbuild, result.metafile));
+  const names = await exportedNames(esbuild);
+  const start = await esbuild.build({
+    ...common,
+    stdin: {
+      contents: `
+        import { builtFor } from './src/kernel/native/embedded.ts';
+        import { requirePlatform } from './src/kernel/native/platform.ts';
+        import { runProgram } from './src/kernel/native/program.ts';
+        requirePlatform(builtFor, import.meta.url);
+        export const { ${names.join(', ')} } = runProgram(import.meta.url, '${digest}');`,
+      resolveDir: root,
+    },
+    banner: { js: `#!/usr/bin/env node\n// Built from ${digest}` },
+    format: 'esm',
+  });
+  const text = start.outputFiles[0].text + (await carriedComments(esbuild, program));
   await esbuild.stop();
   writeAtomically(bundle, text);
   const milliseconds = Math.round(performance.now() - started);
   console.error(`Built ${relative(root, bundle)}: ${(text.length / 1e6).toFixed(2)} MB in ${milliseconds} ms`);
+}
+
+/** What program and threads know as the URL of the file that they are parts of. */
+const urlOfFile = 'tenantryUrl';
+
+/** The names that src/app/main.ts exports. */
+async function exportedNames(esbuild) {
+  const { metafile } = await esbuild.build({
+    ...common,
+    entryPoints: ['src/app/main.ts'],
+    bundle: false,
+    plugins: [],
+    format: 'esm',
+    outdir: 'dist',
+  });
+  return Object.values(metafile.outputs).flatMap((output) => output.exports);
 }
 
 // A server that is starting reads either the old file or the new one.
@@ -192,11 +206,31 @@ function writeAtomically(file, contents) {
   renameSync(temporary, file);
 }
 
+/** How every part is built. */
+const common = {
+  absWorkingDir: root,
+  bundle: true,
+  platform: 'node',
+  target: 'node20',
+  minifySyntax: true,
+  legalComments: 'none',
+  metafile: true,
+  write: false,
+  logLevel: 'silent',
+  get plugins() {
+    return [replacements];
+  },
+};
+
 /** Modules that look for files beside themselves, replaced by what is embedded. */
 const replacements = {
   name: 'replacements',
   setup({ onLoad, onResolve }) {
-    onLoad({ filter: /[/\\]kernel[/\\]native[/\\]embedded\.ts$/ }, () => ({ contents: embedded(), loader: 'js' }));
+    onLoad({ filter: /[/\\]kernel[/\\]native[/\\]embedded\.ts$/ }, () => ({
+      contents: embedded(),
+      loader: 'js',
+      resolveDir: root,
+    }));
 
     const replaced = {
       // Loads its addon by itself, from node_modules.
@@ -230,10 +264,10 @@ function embedded() {
   const digest = (file) => createHash('sha256').update(readFileSync(file)).digest('hex');
   const digests = Object.entries(addonFiles()).map(([name, file]) => [name, digest(file)]);
   return `
-    import { readFileSync } from 'node:fs';
     import { createRequire } from 'node:module';
     import { compileFunction } from 'node:vm';
-    import { brotliDecompressSync } from 'node:zlib';
+    import { carried as unpacked } from './src/kernel/native/carried.ts';
+    const carried = (name) => unpacked(import.meta.url, name);
     export const builtFor = ${JSON.stringify(platformHere())};
     export const embeddedMigrations = () => (${JSON.stringify(migrations)});
     const digests = ${JSON.stringify(Object.fromEntries(digests))};
@@ -245,22 +279,17 @@ function embedded() {
       const module = { exports: {} };
       compileFunction(carried(name).toString(), ['module', 'exports', 'require'], { filename: 'tenantry:' + name })(module, module.exports, createRequire(import.meta.url));
       return module.exports;
-    }
-    function carried(name) {
-      const text = readFileSync(new URL(import.meta.url), 'latin1');
-      const start = text.lastIndexOf('\\n//' + name + ':') + name.length + 4;
-      return brotliDecompressSync(Buffer.from(text.slice(start, text.indexOf('\\n', start)), 'base64'));
     }`;
 }
 
 /** Packages that few servers use: they are read when they are first asked for, by `import('…')`. */
-const lateModules = ['nodemailer', '@fastify/busboy'];
+const lateModules = ['nodemailer', '@fastify/busboy', '@zxcvbn-ts/language-common'];
 
 /** Programs of threads, by their paths below src, which src/kernel/native/embedded.ts lists, too. */
 const threads = ['kernel/db/checkpoint-thread', 'kernel/db/snapshot-thread', 'accounts/session/saml/thread'];
 
 // Comments at the end of the file: as strings they would stay in memory. See src/decisions/bundle-parts.md.
-async function carriedComments(esbuild, metafile) {
+async function carriedComments(esbuild, program) {
   const files = Object.entries({ ...addonFiles(), rapidoc: packageFile('rapidoc', 'dist/rapidoc-min.js') }).map(
     ([name, file]) => [name, readFileSync(file)],
   );
@@ -271,25 +300,16 @@ async function carriedComments(esbuild, metafile) {
   ];
   const built = await Promise.all(
     late.map(({ entry, plugins }) =>
-      esbuild.build({
-        absWorkingDir: root,
-        entryPoints: [entry],
-        bundle: true,
-        platform: 'node',
-        format: 'cjs',
-        target: 'node20',
-        plugins,
-        minify: true,
-        keepNames: true,
-        legalComments: 'none',
-        metafile: true,
-        write: false,
-      }),
+      esbuild.build({ ...common, entryPoints: [entry], plugins, format: 'cjs', minify: true, keepNames: true }),
     ),
   );
-  const modules = built.map(({ outputFiles }, i) => [late[i].name, outputFiles[0].contents]);
-  const sources = [metafile, ...built.map((result) => result.metafile)].flatMap(({ inputs }) => Object.keys(inputs));
-  return [...files, ...modules, ['licenses', licenses(sources)]]
+  const parts = [['program', program], ...built.map((result, i) => [late[i].name, result])];
+  const sources = parts.flatMap(([, { metafile }]) => Object.keys(metafile.inputs));
+  return [
+    ...files,
+    ...parts.map(([name, { outputFiles }]) => [name, outputFiles[0].contents]),
+    ['licenses', licenses(sources)],
+  ]
     .map(([name, bytes]) => `//${name}:${compressed(bytes)}\n`)
     .join('');
 }

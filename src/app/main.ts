@@ -8,7 +8,7 @@ import { type Config, ConfigError } from '../kernel/config/config.ts';
 import { sourceOf, unknownVariables } from '../kernel/config/load.ts';
 import { withoutControls } from '../kernel/control-characters.ts';
 import { StorageLost } from '../kernel/db/storage-report.ts';
-import { isProgram } from '../kernel/native/native.ts';
+import { isProgram } from '../kernel/native/platform.ts';
 import { errorOf, present } from '../kernel/present.ts';
 import { version } from '../kernel/version.ts';
 import { backUp } from './backup/backup.ts';
@@ -271,5 +271,5 @@ async function main(args: readonly string[]): Promise<void> {
 
 if (isProgram(import.meta.url)) {
   guardOutput();
-  await main(process.argv.slice(2));
+  void main(process.argv.slice(2));
 }

@@ -23,16 +23,19 @@ export function dataFolder(folder: string, database: string): string {
 }
 
 /** The built program, as an operator runs it; its log is written and thrown away. */
-export const startTenantry = (bundle: string, data: string): Promise<Running> =>
-  startProgram([bundle, 'serve', '--port', '0', '--data', data, '--log-level', 'info']);
+export const startTenantry = (bundle: string, data: string, env?: Readonly<Record<string, string>>): Promise<Running> =>
+  startProgram([bundle, 'serve', '--port', '0', '--data', data, '--log-level', 'info'], env);
 
 /** The peer on a database file. */
 export const startPeer = (program: string, data: string): Promise<Running> =>
   startProgram([program, join(data, 'tenantry.db')]);
 
 /** Starts a program that prints a line of JSON with its url when it listens. */
-async function startProgram(words: readonly string[]): Promise<Running> {
-  const child = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'ignore'] });
+async function startProgram(words: readonly string[], env?: Readonly<Record<string, string>>): Promise<Running> {
+  const child = spawn(process.execPath, words, {
+    stdio: ['ignore', 'pipe', 'ignore'],
+    env: { ...process.env, ...env },
+  });
   for await (const line of createInterface({ input: child.stdout })) {
     return { url: (JSON.parse(line) as { url: string }).url, process: child, stop: () => end(child) };
   }
@@ -81,6 +84,13 @@ async function end(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   child.kill('SIGTERM');
   await once(child, 'exit');
+}
+
+/** Milliseconds that Node.js takes to start and end without a program. */
+export async function measureNode(): Promise<number> {
+  const started = performance.now();
+  await once(spawn(process.execPath, ['-e', '0'], { stdio: 'ignore' }), 'exit');
+  return performance.now() - started;
 }
 
 /** Milliseconds from the start of the program to its first 200, and its resident memory (MB) a second later. */

@@ -89,7 +89,7 @@ function targets(result: Result, smaller: Result | undefined): Target[] {
 
 /** The table of start, memory and size as Markdown. */
 export function footprintTable(
-  figures: readonly { what: string; value: number | undefined; unit: string; atMost: number }[],
+  figures: readonly { what: string; value: number | undefined; unit: string; atMost?: number }[],
 ): string {
   const lines = figures.map(({ what, value, unit, atMost }) =>
     value === undefined
@@ -97,7 +97,7 @@ export function footprintTable(
       : row([
           what,
           `${value.toFixed(value < 10 ? 1 : 0)} ${unit}`,
-          judged({ text: `≤ ${atMost} ${unit}`, met: value <= atMost }),
+          atMost === undefined ? '' : judged({ text: `≤ ${atMost} ${unit}`, met: value <= atMost }),
         ]),
   );
   return [row(['Figure', 'Measured', 'Target']), row([':--', '--:', ':--']), ...lines].join('\n');

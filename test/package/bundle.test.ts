@@ -313,8 +313,8 @@ bundle('refuses another platform as a library by an error', async () => {
   assert.equal(await end(['embedding.mjs']), { code: 0, stdout: 'NativeAddonError\n', stderr: '' });
 });
 
-bundle('is smaller than five million bytes', () => {
-  assert.ok(statSync(built).size < 5_000_000, `${statSync(built).size} bytes`);
+bundle('is smaller than four million bytes', () => {
+  assert.ok(statSync(built).size < 4_000_000, `${statSync(built).size} bytes`);
 });
 
 bundle.run();

@@ -196,7 +196,10 @@ export const settings = {
     'info',
     'How much is logged: debug, info, warn, error or silent.',
   ),
-  native_cache: text(null, 'Folder for the unpacked native modules; default: inside the data folder.'),
+  native_cache: text(
+    null,
+    'Folder for the unpacked native modules, default: inside the data folder; given in the environment, also for compiled code, default: the temporary folder.',
+  ),
 } satisfies Record<string, Setting<unknown>>;
 
 export type SettingName = keyof typeof settings;

@@ -63,17 +63,16 @@ export class Accesses {
         'SELECT type, name, tbl_name, rootpage, sql FROM main.sqlite_schema ORDER BY type DESC',
       )
       .all();
-    const columns = new Map<string, readonly string[]>();
-    for (const { type, name, tbl_name, rootpage, sql } of schema) {
+    const columns = this.#columns();
+    for (const { type, tbl_name, rootpage, sql } of schema) {
       if (type !== 'table' && type !== 'index') continue;
       const isTable = type === 'table';
-      if (isTable) columns.set(name, this.#columnsOf(name));
       const all = columns.get(tbl_name) ?? [];
       // An index that SQLite made itself has no text: it is one of the table's keys.
-      const text = isTable || sql === null ? undefined : sql;
+      const named = isTable || sql === null ? undefined : new Set(sql.match(/\w+/g));
       this.#trees.set(rootpage, {
         table: tbl_name,
-        columns: text === undefined ? all : all.filter((column) => new RegExp(`\\b${column}\\b`).test(text)),
+        columns: named === undefined ? all : all.filter((column) => named.has(column)),
         isTable,
         isPlain: isTable && !/WITHOUT\s+ROWID/i.test(sql ?? ''),
       });
@@ -111,13 +110,17 @@ export class Accesses {
     return { reads: [...reads].map(partOf), ...changesOf(text, written) };
   }
 
-  #columnsOf(table: string): readonly string[] {
-    // Places of columns are those of the table's row, in which generated ones that are not stored have none.
-    return this.handle
-      .prepare<[string], { name: string; hidden: number }>('SELECT name, hidden FROM pragma_table_xinfo(?)')
-      .all(table)
-      .filter(({ hidden }) => hidden !== 2)
-      .map(({ name }) => name);
+  /** Those of every table, in their places in its rows, in which generated ones that are not stored have none. */
+  #columns(): ReadonlyMap<string, readonly string[]> {
+    const columns = new Map<string, string[]>();
+    for (const { table, name } of this.handle
+      .prepare<[], { table: string; name: string }>(
+        `SELECT s.name AS "table", x.name FROM main.sqlite_schema s, pragma_table_xinfo(s.name) x
+         WHERE s.type = 'table' AND x.hidden <> 2 ORDER BY s.name, x.cid`,
+      )
+      .iterate())
+      columns.set(table, [...(columns.get(table) ?? []), name]);
+    return columns;
   }
 }
 

@@ -1,36 +1,15 @@
 /**
- * The native addons of the one-file build: refuses a platform they were not made for, unpacks them into a private folder
- * and loads them from there. In development the packages load their own addons and nothing here has an effect.
- *
- * The bundle evaluates this module before any other, so that a wrong platform is refused before anything else happens.
- * See src/decisions/native-addons.md.
+ * The native addons of the one-file build: unpacks them into a private folder and loads them from there. In development the
+ * packages load their own addons and nothing here has an effect. See src/decisions/native-addons.md.
  */
-import { createHash, randomUUID } from 'node:crypto';
-import {
-  closeSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  readSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { createHash } from 'node:crypto';
+import { readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { isMainThread } from 'node:worker_threads';
 import { runAs } from '../owner.ts';
 import { codeOf } from '../present.ts';
-import { type AddonName, builtFor, type EmbeddedAddon, embeddedAddon, type Platform } from './embedded.ts';
-
-/** Native code cannot run here. The message is one line for the operator; a stack would not help. */
-export class NativeAddonError extends Error {
-  override readonly name = 'NativeAddonError';
-}
+import { type AddonName, builtFor, type EmbeddedAddon, embeddedAddon } from './embedded.ts';
+import { NativeAddonError } from './platform.ts';
+import { folderOfUser, foreignWriter, makePrivateFolder, writeAtomically } from './private-folder.ts';
 
 /** An addon of the one-file build: what loading it gave, and the file it came from, for threads that load it again. */
 export interface Addon {
@@ -67,58 +46,13 @@ export function argon2Addon(): Argon2 {
   return load('argon2').exports as Argon2;
 }
 
-/** Whether the module with this `import.meta.url` is the program that Node was started with, symbolic links followed. */
-export function isProgram(moduleUrl: string): boolean {
-  const program = process.argv[1];
-  if (program === undefined || !isMainThread) return false;
-  try {
-    return realpathSync(program) === realpathSync(fileURLToPath(moduleUrl));
-  } catch {
-    return false;
-  }
-}
-
-/** One sentence why addons built for one platform cannot run on another; undefined when they can. */
-export function platformMismatch(built: Platform, here: Platform): string | undefined {
-  const same = built.abi === here.abi && built.os === here.os && built.arch === here.arch && built.libc === here.libc;
-  if (same) return undefined;
-  return (
-    `this file was built for ${describe(built)} and cannot run on ${describe(here)}; ` +
-    'start it with a matching Node.js or build it on this machine'
-  );
-}
-
-function describe({ node, abi, os, arch, libc }: Platform): string {
-  return `Node.js ${node} (ABI ${abi}) on ${[os, arch, libc].filter(Boolean).join('-')}`;
-}
-
-function platformHere(): Platform {
-  const { platform, arch, version, versions } = process;
-  return {
-    node: version.slice(1),
-    abi: versions.modules,
-    os: platform,
-    arch,
-    libc: platform === 'linux' ? libc() : '',
-  };
-}
-
-/** The C library of this Node.js, by the loader that its file names near its start; the report of Node.js would take 10 ms. */
-function libc(): string {
-  const start = Buffer.alloc(4096);
-  const file = openSync(process.execPath, 'r');
-  readSync(file, start);
-  closeSync(file);
-  return start.includes('/ld-musl-') ? 'musl' : 'glibc';
-}
-
 function load(name: AddonName): Addon {
   const known = loaded.get(name);
   if (known) return known;
   const addon = embeddedAddon(name);
   if (!addon) throw new NativeAddonError(`the native addon ${name} is not part of this program`);
 
-  const folder = folderOfThisProcess ?? join(tmpdir(), `tenantry-native-${process.getuid?.() ?? 'user'}`);
+  const folder = folderOfThisProcess ?? folderOfUser();
   const file = unpack(name, addon, folder);
   const holder: { exports: object } = { exports: {} };
   try {
@@ -141,7 +75,7 @@ export function unpack(name: string, addon: EmbeddedAddon, folder: string): stri
   const home = join(folder, addon.sha256.slice(0, 16));
   const file = join(home, `${name}.node`);
   try {
-    mkdirSync(home, { recursive: true, mode: 0o700 });
+    makePrivateFolder(home);
     for (const path of [folder, home]) rejectForeignFolder(path);
     if (sha256OfFile(file) !== addon.sha256) writeAtomically(file, addon.bytes());
   } catch (error) {
@@ -160,37 +94,18 @@ function sha256OfFile(file: string): string | undefined {
   }
 }
 
-function writeAtomically(file: string, bytes: Uint8Array): void {
-  const temporary = `${file}.${randomUUID()}`;
-  try {
-    writeFileSync(temporary, bytes, { flag: 'wx', mode: 0o600 });
-    renameSync(temporary, file);
-  } finally {
-    rmSync(temporary, { force: true });
-  }
-}
-
 // Whoever can write to the folder could swap the file between its check and its loading.
 function rejectForeignFolder(path: string): void {
-  if (!process.getuid) return;
-  const { uid, mode } = lstatSync(realpathSync(path));
-  const owner = uid === process.getuid() || uid === 0;
+  const writer = foreignWriter(path);
+  if (writer === 'others') throw unusable(`the folder ${path} for native code can be written by other users`);
+  if (writer === undefined) return;
   const foreign = `the folder ${path} for native code belongs to another user`;
   // With a folder of one's own for native code one would get on, and leave files that a server of that user cannot open.
-  if (!owner) throw isInDataFolder ? new NativeAddonError(`${foreign}: ${runAs(uid)}`) : unusable(foreign);
-  if (mode & 0o022) throw unusable(`the folder ${path} for native code can be written by other users`);
+  throw isInDataFolder ? new NativeAddonError(`${foreign}: ${runAs(writer.uid)}`) : unusable(foreign);
 }
 
 function unusable(what: string, cause?: unknown): NativeAddonError {
   const reason = cause instanceof Error ? ` (${cause.message.split('\n')[0]})` : '';
   const advice = 'set native_cache (TENANTRY_NATIVE_CACHE) to a folder of your own that allows execution';
   return new NativeAddonError(`${what}${reason}: ${advice}`, { cause });
-}
-
-const mismatch = builtFor && platformMismatch(builtFor, platformHere());
-if (mismatch) {
-  // An importing program gets an error it can handle; an operator gets one line.
-  if (!isProgram(import.meta.url)) throw new NativeAddonError(mismatch);
-  process.stderr.write(`tenantry: ${mismatch}\n`);
-  process.exit(1);
 }

@@ -1,11 +1,13 @@
-/** What the decisions about the one file are worth: comments for parts, late modules, addons that stay unpacked. */
+/** What the decisions about the one file are worth: comments for parts, late modules, addons that stay unpacked, kept code. */
 import { spawn } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { brotliDecompressSync, gzipSync } from 'node:zlib';
+import { eventually } from '../../support/eventually.ts';
+import { startTenantry } from '../processes.ts';
 import { type Comparison, inTurns, type Measure } from './comparison.ts';
 
 const bundle = fileURLToPath(new URL('../../../dist/tenantry.mjs', import.meta.url));
@@ -21,7 +23,13 @@ export const start: Measure = async (folder) => {
     part: part as string,
   }));
   if (parts.length < 5) throw new Error('The parts of the bundle were not found');
-  return [...(await comments(folder, text)), size(text, parts), await lateModules(folder, parts), await addons(folder)];
+  return [
+    ...(await comments(folder, text)),
+    size(text, parts),
+    await lateModules(folder, parts),
+    await addons(folder),
+    await keptCode(folder),
+  ];
 };
 
 /** Tells what a program has used when it ends, to file 3. */
@@ -38,11 +46,12 @@ interface Used {
 }
 
 /** Runs a program and answers what it has used. */
-async function run(folder: string, words: readonly string[]): Promise<Used> {
+async function run(folder: string, words: readonly string[], cache = join(folder, 'cache')): Promise<Used> {
   const preloaded = join(folder, 'meter.cjs');
   writeFileSync(preloaded, meter);
   const child = spawn(process.execPath, ['--require', preloaded, ...words], {
     stdio: ['ignore', 'ignore', 'inherit', 'pipe'],
+    env: { ...process.env, TENANTRY_NATIVE_CACHE: cache },
   });
   let told = '';
   for await (const chunk of child.stdio[3] as Readable) told += chunk;
@@ -72,7 +81,8 @@ async function comments(folder: string, text: string): Promise<Comparison[]> {
   writeFileSync(
     strings,
     text.replaceAll(
-      /^\/\/[@\w/-]+:([A-Za-z0-9+/=]{1000,})$/gm,
+      // The program is read before its code is.
+      /^\/\/(?!program:)[@\w/-]+:([A-Za-z0-9+/=]{1000,})$/gm,
       (_, part) => `export const part${number++} = '${part}';`,
     ),
     'latin1',
@@ -166,6 +176,26 @@ async function addons(folder: string): Promise<Comparison> {
   return {
     page: 'native-addons',
     what: 'A server from its start to its end, against unpacking each time',
+    unit: 'ms',
+    ...figures,
+  };
+}
+
+/** A start with the code that an earlier one has kept, and one that finds none. */
+async function keptCode(folder: string): Promise<Comparison> {
+  const cache = join(folder, 'code');
+  const server = await startTenantry(bundle, join(folder, 'data'), { TENANTRY_NATIVE_CACHE: cache });
+  await eventually('the code is kept', () => readdirSync(cache).some((name) => name.endsWith('.code')));
+  await server.stop();
+  const version = async (from: string): Promise<number> => (await run(folder, [bundle, 'version'], from)).milliseconds;
+  const figures = await inTurns(
+    rounds,
+    () => version(cache),
+    () => version(join(folder, 'none')),
+  );
+  return {
+    page: 'kept-code',
+    what: 'From the start to the version, against compiling each time',
     unit: 'ms',
     ...figures,
   };

@@ -1,0 +1,63 @@
+import { closeSync, openSync, readSync, realpathSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { isMainThread } from 'node:worker_threads';
+import type { Platform } from './embedded.ts';
+
+/** Native code cannot run here. The message is one line for the operator; a stack would not help. */
+export class NativeAddonError extends Error {
+  override readonly name = 'NativeAddonError';
+}
+
+/** Whether the module with this `import.meta.url` is the program that Node was started with, symbolic links followed. */
+export function isProgram(moduleUrl: string): boolean {
+  const program = process.argv[1];
+  if (program === undefined || !isMainThread) return false;
+  try {
+    return realpathSync(program) === realpathSync(fileURLToPath(moduleUrl));
+  } catch {
+    return false;
+  }
+}
+
+/** Refuses to go on where addons of this platform cannot run: an importing program by NativeAddonError, an operator by one line. */
+export function requirePlatform(built: Platform, moduleUrl: string): void {
+  const mismatch = platformMismatch(built, platformHere());
+  if (mismatch === undefined) return;
+  if (!isProgram(moduleUrl)) throw new NativeAddonError(mismatch);
+  process.stderr.write(`tenantry: ${mismatch}\n`);
+  process.exit(1);
+}
+
+/** One sentence why addons built for one platform cannot run on another; undefined when they can. */
+export function platformMismatch(built: Platform, here: Platform): string | undefined {
+  const same = built.abi === here.abi && built.os === here.os && built.arch === here.arch && built.libc === here.libc;
+  if (same) return undefined;
+  return (
+    `this file was built for ${describe(built)} and cannot run on ${describe(here)}; ` +
+    'start it with a matching Node.js or build it on this machine'
+  );
+}
+
+function describe({ node, abi, os, arch, libc }: Platform): string {
+  return `Node.js ${node} (ABI ${abi}) on ${[os, arch, libc].filter(Boolean).join('-')}`;
+}
+
+function platformHere(): Platform {
+  const { platform, arch, version, versions } = process;
+  return {
+    node: version.slice(1),
+    abi: versions.modules,
+    os: platform,
+    arch,
+    libc: platform === 'linux' ? libc() : '',
+  };
+}
+
+/** The C library of this Node.js, by the loader that its file names near its start; the report of Node.js would take 10 ms. */
+function libc(): string {
+  const start = Buffer.alloc(4096);
+  const file = openSync(process.execPath, 'r');
+  readSync(file, start);
+  closeSync(file);
+  return start.includes('/ld-musl-') ? 'musl' : 'glibc';
+}

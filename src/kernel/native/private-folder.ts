@@ -1,0 +1,31 @@
+import { randomUUID } from 'node:crypto';
+import { lstatSync, mkdirSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/* Folders for code: whoever can write there runs code in the server. */
+
+/** A folder of this user for what all deployments of theirs share. */
+export const folderOfUser = (): string => join(tmpdir(), `tenantry-native-${process.getuid?.() ?? 'user'}`);
+
+/** Makes a folder that this user alone writes to, if there is none. */
+export const makePrivateFolder = (path: string): void => void mkdirSync(path, { recursive: true, mode: 0o700 });
+
+/** Who else could write to a folder: the user it belongs to, by id, or others; undefined when nobody could. */
+export function foreignWriter(path: string): { readonly uid: number } | 'others' | undefined {
+  if (!process.getuid) return undefined;
+  const { uid, mode } = lstatSync(realpathSync(path));
+  if (uid !== process.getuid() && uid !== 0) return { uid };
+  return mode & 0o022 ? 'others' : undefined;
+}
+
+/** Puts a file in its place as a whole, for several processes at once, too. */
+export function writeAtomically(file: string, bytes: Uint8Array): void {
+  const temporary = `${file}.${randomUUID()}`;
+  try {
+    writeFileSync(temporary, bytes, { flag: 'wx', mode: 0o600 });
+    renameSync(temporary, file);
+  } finally {
+    rmSync(temporary, { force: true });
+  }
+}

@@ -1,0 +1,71 @@
+/**
+ * How the one-file build starts. Its program is a part of the file like others; what V8 has made of it by then is kept a second
+ * after the first start, and saves the next ones a third of their time. See src/decisions/kept-code.md.
+ */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { cachedDataVersionTag } from 'node:v8';
+import { Script } from 'node:vm';
+import { carried } from './carried.ts';
+import { folderOfUser, foreignWriter, makePrivateFolder, writeAtomically } from './private-folder.ts';
+
+/** What the program in the file is: a function, as Node.js makes one of each CommonJS module. */
+type Program = (module: { exports: Readonly<Record<string, unknown>> }, require: NodeJS.Require, url: string) => void;
+
+/** By then a server has started, and most has been compiled that it will need. */
+const patience = 1000;
+const digestLength = 32;
+const lengthLength = 4;
+
+/** The text of the program, and what V8 made of it when it was kept. */
+interface Code {
+  readonly source: string;
+  readonly cachedData?: Buffer;
+}
+
+/** Runs the program of the file at this URL, which was built from what has this digest, and answers what it exports. */
+export function runProgram(url: string, builtFrom: string): Readonly<Record<string, unknown>> {
+  const folder = process.env.TENANTRY_NATIVE_CACHE || folderOfUser();
+  const file = join(folder, `${builtFrom.slice(0, 16)}-${cachedDataVersionTag()}.code`);
+  const kept = readKept(file);
+  const code: Code = kept ?? { source: carried(url, 'program').toString('latin1') };
+  const script = new Script(code.source, { ...code, filename: 'tenantry:program' });
+  const module = { exports: {} };
+  const program: Program = script.runInThisContext();
+  program(module, createRequire(url), url);
+  if (!kept || script.cachedDataRejected) setTimeout(() => keep(file, script, code.source), patience).unref();
+  return module.exports;
+}
+
+/** What was kept in a file, unless others could have written it or it is damaged: V8 believes what it is given. */
+function readKept(file: string): Code | undefined {
+  try {
+    if (foreignWriter(dirname(file)) !== undefined) return undefined;
+    const bytes = readFileSync(file);
+    const content = bytes.subarray(digestLength);
+    if (!digestOf(content).equals(bytes.subarray(0, digestLength))) return undefined;
+    const end = lengthLength + content.readUInt32LE();
+    return { cachedData: content.subarray(lengthLength, end), source: content.toString('latin1', end) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** It is not missed where it cannot be kept: the next start takes as long as this one. */
+function keep(file: string, script: Script, source: string): void {
+  try {
+    makePrivateFolder(dirname(file));
+    if (foreignWriter(dirname(file)) !== undefined) return;
+    const cachedData = script.createCachedData();
+    const length = Buffer.alloc(lengthLength);
+    length.writeUInt32LE(cachedData.length);
+    const content = Buffer.concat([length, cachedData, Buffer.from(source, 'latin1')]);
+    writeAtomically(file, Buffer.concat([digestOf(content), content]));
+  } catch {
+    return;
+  }
+}
+
+const digestOf = (bytes: Uint8Array): Buffer => createHash('sha256').update(bytes).digest();

@@ -1,0 +1,95 @@
+/** What V8 has made of the program of the one-file build is kept for the next starts (src/decisions/kept-code.md). */
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { present } from '../../src/kernel/present.ts';
+import { eventually } from '../support/eventually.ts';
+
+const built = fileURLToPath(new URL('../../dist/tenantry.mjs', import.meta.url));
+const test = suite('kept code');
+let folder: string;
+
+test.before.each(() => {
+  folder = mkdtempSync(join(tmpdir(), 'tenantry-kept-'));
+});
+
+test.after.each(() => rmSync(folder, { recursive: true }));
+
+const node = (words: readonly string[]) =>
+  spawn(process.execPath, words, {
+    cwd: folder,
+    env: { PATH: process.env.PATH, TENANTRY_NATIVE_CACHE: './cache' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+
+/** Starts a server, waits until it has kept its code, ends it, and answers the file. */
+async function kept(): Promise<string> {
+  const server = node([built, 'serve', '--port', '0', '--data', './d', '--log-level', 'silent']);
+  const files = (): string[] => (existsSync(join(folder, 'cache')) ? readdirSync(join(folder, 'cache')) : []);
+  const file = (): string | undefined => files().find((name) => name.endsWith('.code'));
+  await eventually('the code is kept', () => file() !== undefined);
+  server.kill('SIGTERM');
+  await once(server, 'close');
+  return join(folder, 'cache', present(file()));
+}
+
+/** A file of kept code with a program of its own, in which V8 finds nothing that it has made. */
+function replaceProgram(file: string, program: string): void {
+  const content = Buffer.concat([Buffer.alloc(4), Buffer.from(program)]);
+  writeFileSync(file, Buffer.concat([createHash('sha256').update(content).digest(), content]));
+}
+
+async function version(): Promise<string> {
+  const child = node([built, 'version']);
+  let told = '';
+  child.stdout.on('data', (chunk: Buffer) => (told += chunk.toString()));
+  await once(child, 'close');
+  return told;
+}
+
+test('a server keeps it in a file that only its user reads, and starts from it', async () => {
+  const file = await kept();
+  assert.is(statSync(file).mode & 0o777, 0o600);
+  assert.is(statSync(join(file, '..')).mode & 0o777, 0o700);
+  const honest = await version();
+  assert.match(honest, /^\d+\.\d+\.\d+\n$/);
+  replaceProgram(file, "(function (module) { module.exports = {}; console.log('from the file'); })");
+  assert.is(await version(), 'from the file\n');
+});
+
+test('it is not believed when it is damaged, cut, or in a folder that others can write to', async () => {
+  const file = await kept();
+  const honest = await version();
+  const whole = readFileSync(file);
+  replaceProgram(file, "(function (module) { module.exports = {}; console.log('from the file'); })");
+  const other = readFileSync(file);
+  for (const damaged of [
+    Buffer.concat([other, Buffer.from(' ')]),
+    whole.subarray(0, -1),
+    whole.subarray(0, 20),
+    Buffer.alloc(0),
+  ]) {
+    writeFileSync(file, damaged);
+    assert.is(await version(), honest);
+  }
+  writeFileSync(file, other);
+  chmodSync(join(file, '..'), 0o777);
+  assert.is(await version(), honest);
+});
+
+test.run();
