@@ -1,6 +1,6 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { createInterface } from 'node:readline';
@@ -108,6 +108,19 @@ export async function measureStart(
   const megabytes = residentMegabytes(server.process.pid as number);
   await server.stop();
   return { milliseconds, megabytes };
+}
+
+/** Seconds of processor that a process has used in all its threads; known where the kernel has /proc. */
+export function processorSeconds(pid: number): number | undefined {
+  try {
+    const tasks = readdirSync(`/proc/${pid}/task`);
+    const nanoseconds = tasks.map((task) =>
+      Number(/^\d+/.exec(readFileSync(`/proc/${pid}/task/${task}/schedstat`, 'utf8'))),
+    );
+    return nanoseconds.reduce((sum, each) => sum + each, 0) / 1e9;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Known where the kernel has /proc. */

@@ -2,8 +2,14 @@ import type { Case } from './cases.ts';
 import type { Measured } from './load.ts';
 import type { Size } from './seed.ts';
 
+/** What one server did in a round. */
+export interface Round extends Measured {
+  /** Microseconds of processor that it used for a request, in all its threads; undefined where that is unknown. */
+  readonly processor: number | undefined;
+}
+
 /** The rounds of one server in one case and world. */
-export type Rounds = readonly Measured[];
+export type Rounds = readonly Round[];
 
 /** The rounds of every server in one case and world. */
 export interface Result {
@@ -38,6 +44,10 @@ const latency = (rounds: Rounds): string => {
   const of = (key: 'p50' | 'p99'): string => median(rounds.map((measured) => measured[key])).toFixed(1);
   return `${of('p50')} / ${of('p99')}`;
 };
+const processor = (rounds: Rounds): string => {
+  const used = rounds.map((round) => round.processor).filter((value) => value !== undefined);
+  return used.length === 0 ? '' : whole(median(used));
+};
 const percent = (value: number): string => `${Math.round(value * 100)} %`;
 const judged = ({ text, met }: Target): string => `${text} ${met ? '✓' : '✗ missed'}`;
 
@@ -48,7 +58,11 @@ export function table(results: readonly Result[]): string {
     return row([
       result.of.title,
       result.size.name,
-      ...[result.tenantry, result.peer, result.bare].flatMap((rounds) => [speed(rounds), latency(rounds)]),
+      ...[result.tenantry, result.peer, result.bare].flatMap((rounds) => [
+        speed(rounds),
+        latency(rounds),
+        processor(rounds),
+      ]),
       percent(ratio(result.tenantry, result.bare)),
       `${ratio(result.tenantry, result.peer).toFixed(1)} ×`,
       smaller ? percent(ratio(result.tenantry, smaller.tenantry)) : '',
@@ -60,10 +74,13 @@ export function table(results: readonly Result[]): string {
     'Customers',
     'Tenantry /s',
     'p50 / p99 ms',
+    'processor µs',
     'Peer /s',
     'p50 / p99 ms',
+    'processor µs',
     'node:http /s',
     'p50 / p99 ms',
+    'processor µs',
     'of node:http',
     'of the peer',
     'of 100 customers',

@@ -21,20 +21,20 @@ import { agreed, type Case, cases, type World } from './cases.ts';
 import { run as measureDecisions, measures } from './decisions.ts';
 import { run as measureEvents } from './events.ts';
 import { run as measureHooks } from './hooks.ts';
-import type { Measured } from './load.ts';
 import {
   type Bare,
   dataFolder,
   type Load,
   measureNode,
   measureStart,
+  processorSeconds,
   type Running,
   startBare,
   startLoad,
   startPeer,
   startTenantry,
 } from './processes.ts';
-import { footprintTable, median, type Result, table } from './report.ts';
+import { footprintTable, median, type Result, type Round, table } from './report.ts';
 import { run as measureResources } from './resources.ts';
 import { crowd, large, people, type Size, seed, seedDigest, small, tokenOf } from './seed.ts';
 
@@ -130,7 +130,7 @@ function readWorld(database: string): World {
 /** One case in every arena: first the answers are compared, then the servers take turns. */
 async function measure(of: Case, arenas: readonly Arena[], load: Load): Promise<Result[]> {
   const runs = arenas.flatMap((arena) =>
-    (['tenantry', 'peer', 'bare'] as const).map((server) => ({ arena, server, rounds: [] as Measured[], sent: 0 })),
+    (['tenantry', 'peer', 'bare'] as const).map((server) => ({ arena, server, rounds: [] as Round[], sent: 0 })),
   );
   for (const { bare, peer, tenantry, world } of arenas)
     await bare.teach(await agreed(of, world, [tenantry.url, peer.url]));
@@ -138,6 +138,8 @@ async function measure(of: Case, arenas: readonly Arena[], load: Load): Promise<
     for (const run of runs) {
       const { arena, server, rounds } = run;
       const milliseconds = round === 0 ? pace.warmup : pace.milliseconds;
+      const pid = arena[server].process.pid as number;
+      const before = processorSeconds(pid);
       const measured = await load.run({
         url: arena[server].url,
         requests: of.requests(arena.world),
@@ -146,15 +148,16 @@ async function measure(of: Case, arenas: readonly Arena[], load: Load): Promise<
         milliseconds,
       });
       run.sent += measured.sent;
-      if (round > 0) rounds.push(measured);
+      const used = before === undefined ? undefined : (processorSeconds(pid) as number) - before;
+      if (round > 0) rounds.push({ ...measured, processor: used && (used / measured.sent) * 1e6 });
     }
   }
   if (runs.length === 0) return [];
   const busiest = Math.max(...runs.flatMap(({ rounds }) => rounds.map((measured) => measured.load)));
   tell(`${of.title}: measured; the load generator used up to ${Math.round(busiest * 100)} % of a core`);
   return arenas.map((arena) => {
-    const of3 = (name: 'tenantry' | 'peer' | 'bare'): Measured[] =>
-      runs.find((run) => run.arena === arena && run.server === name)?.rounds as Measured[];
+    const of3 = (name: 'tenantry' | 'peer' | 'bare'): Round[] =>
+      runs.find((run) => run.arena === arena && run.server === name)?.rounds as Round[];
     return { of, size: arena.size, tenantry: of3('tenantry'), peer: of3('peer'), bare: of3('bare') };
   });
 }
