@@ -227,6 +227,8 @@ function performer({ config, db }: App): (operation: Operation, request: Request
     const { actor, incoming } = request;
     if (incoming.method !== 'GET' && incoming.method !== 'HEAD')
       return db.write(() => handle(operation, request, prepared));
+    const recalled = operation.recall?.(request);
+    if (recalled && !request.refusedNames?.()) return recalled;
     // The rights of the caller were read before: somebody who loses them is somebody else.
     const caller = actor && `${actor.token} ${actor.isStaff} ${actor.isSupport}`;
     const key = `${caller} ${incoming.base}${incoming.path}?${incoming.query.text}`;
@@ -244,9 +246,10 @@ function performer({ config, db }: App): (operation: Operation, request: Request
     if (!reply.conditional || reply.kept === 'all' || reply.headers.Vary !== undefined) return reply;
     if (reply.kept === 'body') {
       // At an address that is asked for once there is nothing to remember.
-      const isNew = asked.get(key) === undefined;
-      asked.set(key, true);
-      if (isNew) return reply;
+      if (asked.get(key) === undefined) {
+        asked.set(key, true);
+        return reply;
+      }
       return documents.set(key, reply, reads, 2 * key.length + documentWeight);
     }
     const compressed = new CompressedForms('each', (bytes) => documents.grow(key, kept, bytes));

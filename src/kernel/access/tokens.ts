@@ -48,9 +48,12 @@ function findToken({ db, knownTokens }: App, token: string): TokenRow {
   return knownTokens.set(token, row, reads, tokenWeight);
 }
 
-function presentedToken(header: string | undefined): string {
+function presentedToken(header = ''): string {
+  // As nearly all clients write it.
+  const [, plain] = /^(?:token|bearer) ([\x21-\x7e]+)$/i.exec(header) ?? [];
+  if (plain !== undefined) return plain;
   // Words are parted by blanks alone: a no-break space is an invalid character like any other.
-  const words = (header ?? '').split(/[ \t]+/).filter((word) => word !== '');
+  const words = header.split(/[ \t]+/).filter((word) => word !== '');
   if (!/^(token|bearer)$/i.test(words[0] ?? '')) throw refusal('Authentication credentials were not provided.');
   if (words.length === 1) throw refusal('Invalid token. No credentials provided.');
   if (words.length > 2) throw refusal('Invalid token. Token string should not contain spaces.');

@@ -68,8 +68,6 @@ export class Collection<F extends Fields, R extends Row, A = NewValues<F>> imple
   }
 
   retrieve(request: Request): Reply {
-    const known = this.listing.recall(request, request.params.key ?? '');
-    if (known) return known;
     const row = this.find(request);
     return this.listing.tell(request, row, this.represent(request, row.id), this.spec.detail?.until(request));
   }
@@ -214,6 +212,7 @@ export class Collection<F extends Fields, R extends Row, A = NewValues<F>> imple
     const { delete: deletion, detail, update, visible } = this.spec;
     const get: Operation = {
       summary: `Answers ${withArticle(this.noun)}.`,
+      recall: (request) => this.listing.recall(request),
       handle: (request) => this.retrieve(request),
       ...(detail && { filters: detail.filters }),
       selectable: true,

@@ -39,6 +39,8 @@ export interface Operation {
   readonly summary: string;
   /** Answers the request. Anything but GET runs in one transaction, which commits only if this returns. */
   handle(request: Request, prepared: unknown): Reply;
+  /** What is remembered of the object that the path names, whatever address it is asked at; undefined when `handle` has to make it. */
+  readonly recall?: (request: Request) => Reply | undefined;
   /** Slow work that must not happen inside a transaction; its result is given to `handle`. Writes nothing. */
   readonly prepare?: (request: Request) => Promise<unknown>;
   /** Fields of the body, for the documentation. */

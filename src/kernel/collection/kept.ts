@@ -4,7 +4,7 @@ import type { Visibility } from '../access/right.ts';
 import type { Texts, TextsOf, TextViewer, TouchedBy } from '../access/texts.ts';
 import { among, raw, type Sql, sql } from '../db/sql.ts';
 import { etagOf } from '../http/etag.ts';
-import { document, encoded, type Reply } from '../http/reply.ts';
+import { document, encoded, page, type Reply } from '../http/reply.ts';
 import { present } from '../present.ts';
 import { verify } from '../verification.ts';
 import type { Row } from './row.ts';
@@ -39,8 +39,9 @@ export class KeptObjects {
     private readonly query: string,
   ) {}
 
-  /** What is remembered of the object that the path names by this key; undefined when it has to be made. */
-  recall(request: Request, key: string): Reply | undefined {
+  /** What is remembered of the object that the path names; undefined when it has to be made. */
+  recall(request: Request): Reply | undefined {
+    const { key = '' } = request.params;
     const known = this.#texts(request)?.byKey(viewerOf(request), key);
     if (known)
       verify(
@@ -60,39 +61,40 @@ export class KeptObjects {
   page(request: Request, ids: readonly number[], headers: Reply['headers']): Reply {
     const objects = this.#objects(request, ids);
     const etags = objects.map(etagOf).join('');
-    const { body, compressed, digest } = request.app.texts.page(etags, () => {
+    const bytes = request.app.texts.page(etags, () => {
       const pieces = objects.flatMap(({ body }, i) => [i === 0 ? opening : comma, bytesOf(body)]);
       return Buffer.concat([...(pieces.length === 0 ? [opening] : pieces), closing]);
     });
     // At one address the same objects of as many have the same links to other pages.
-    const etag = `"${digest}.${headers['X-Result-Count']}"`;
-    return { ...document('', headers), body, compressed, etag, kept: 'body' };
+    return page(bytes, `"${bytes.digest}.${headers['X-Result-Count']}"`, headers);
   }
 
   /** Those that are not remembered are made at once. */
   #objects(request: Request, ids: readonly number[]): Reply[] {
     const texts = this.#texts(request);
     const viewer = viewerOf(request);
-    const replies = new Map<number, Reply>();
-    for (const id of ids) {
-      const known = texts?.byId(viewer, id);
-      if (!known) continue;
+    const known = ids.map((id) => texts?.byId(viewer, id));
+    const missing = ids.filter((_, i) => known[i] === undefined);
+    const made = missing.length === 0 ? [] : this.#make(request, missing, texts, viewer);
+    let next = 0;
+    return ids.map((id, i) => {
+      const reply = known[i];
+      if (reply === undefined) return present(made[next++]);
       verify(
         () => `${this.spec.table} ${id}`,
-        () => [String(known.body)],
+        () => [String(reply.body)],
         () => this.maker.represent(request, [id]),
       );
-      replies.set(id, known);
-    }
-    const missing = ids.filter((id) => !replies.has(id));
-    if (missing.length > 0) {
-      const keys = this.#keysOf(request, missing);
-      for (const [i, text] of this.maker.represent(request, missing).entries()) {
-        const id = present(missing[i]);
-        replies.set(id, texts?.keep(viewer, id, present(keys.get(id)), text) ?? encoded(document(text)));
-      }
-    }
-    return ids.map((id) => present(replies.get(id)));
+      return reply;
+    });
+  }
+
+  #make(request: Request, ids: readonly number[], texts: Texts | undefined, viewer: TextViewer): Reply[] {
+    const keys = this.#keysOf(request, ids);
+    return this.maker.represent(request, ids).map((text, i) => {
+      const id = present(ids[i]);
+      return texts?.keep(viewer, id, present(keys.get(id)), text) ?? encoded(document(text));
+    });
   }
 
   #texts(request: Request): Texts | undefined {

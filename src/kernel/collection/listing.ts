@@ -1,7 +1,8 @@
 /** Lists: the ids of a page first, then its objects. See src/decisions/page-query-first.md. */
 import { seesAll } from '../access/caller.ts';
 import type { Request } from '../access/request.ts';
-import { all, raw, type Sql, sql, type Value } from '../db/sql.ts';
+import { Allowance } from '../db/lately.ts';
+import { all, type Sql, type Value } from '../db/sql.ts';
 import { gather, invalid } from '../http/error.ts';
 import { pageHeaders, pageOf } from '../http/page.ts';
 import { document, type Reply, secret } from '../http/reply.ts';
@@ -44,14 +45,25 @@ export interface ListParameters {
   readonly orderings: readonly string[];
 }
 
+/** Texts of queries. */
+interface PageTexts {
+  readonly count: string;
+  readonly ids: string;
+}
+
+/** Of so many conditions and orders a list knows the texts of its queries. */
+const mostPageTexts = 200;
+
 /** Turns rows of a table into pages of JSON, in two steps: a query that finds the ids, then one that represents them. */
 export class Listing {
   readonly #members: readonly Member[];
   /** Queries of objects, by the names of the members that are chosen. */
   readonly #queries = new Map<string, string>();
+  readonly #ofPages = new Allowance(mostPageTexts).map<string, PageTexts>(() => 1);
   readonly #kept: KeptObjects | undefined;
   /** What names of filters start with that have a form of names. */
   readonly #starts: readonly string[];
+  readonly #ownOrder: string;
   #shape: JsonSchema | undefined;
 
   constructor(readonly spec: ListSpec) {
@@ -59,33 +71,48 @@ export class Listing {
       field.json ? [{ name, value: field.json(`${spec.alias}.${name}`), shownIf: field.shownIf }] : [],
     );
     this.#starts = Object.values(spec.filters).flatMap((filter) => filter.starts ?? []);
+    this.#ownOrder = this.#orderOf([spec.order]);
     this.#kept = isKept(spec) ? new KeptObjects(spec, this, this.#textOf(this.#members)) : undefined;
   }
 
   /** A page of the objects that satisfy the conditions and the request's filters. Throws 400, 404. */
   page(request: Request, conditions: readonly Sql[], parameters: Parameters = none): Reply {
     const { db, query } = request;
-    const { table, alias } = this.spec;
     const [condition, order] = gather(
       () => this.condition(request, conditions),
       () => this.#order(request),
       () => request.demandKnown(),
     );
-    const from = sql`FROM ${raw(table)} ${raw(alias)}${condition.text === 'TRUE' ? raw('') : sql` WHERE ${condition}`}`;
-    const total = condition.text === 'TRUE' ? db.rowsIn(table) : db.count(sql`SELECT count(*) ${from}`);
+    const { text, values } = condition;
+    const texts = this.#pageTexts(text, order);
+    const total = text === 'TRUE' ? db.rowsIn(this.spec.table) : db.count({ text: texts.count, values });
     const page = pageOf(query, total);
-    const ids = db.remembered(
-      sql`SELECT ${raw(alias)}.id ${from} ORDER BY ${order} LIMIT ${page.size} OFFSET ${page.offset}`,
-    );
+    const ids = db.remembered({ text: texts.ids, values: [...values, page.size, page.offset] });
     const headers = pageHeaders(page, total, request.url, query);
     if (this.#kept && this.#isKept(request)) return this.#kept.page(request, ids, headers);
     const rows = this.represent(request, ids, parameters);
     return this.answer(request, `[${rows.join(',')}]`, { headers });
   }
 
-  /** What is remembered of the object that the path names by this key; undefined when it has to be made. */
-  recall(request: Request, key: string): Reply | undefined {
-    return this.#isKept(request) ? this.#kept?.recall(request, key) : undefined;
+  /** The queries of a page: how many there are, and which are on it. */
+  #pageTexts(condition: string, order: string): PageTexts {
+    // Conditions of filters are many; of visibility there are some, and each is the same string every time.
+    const key = order === this.#ownOrder ? condition : `${condition} ORDER BY ${order}`;
+    const known = this.#ofPages.get(key);
+    if (known) return known;
+    const { alias, table } = this.spec;
+    const from = `FROM ${table} ${alias}${condition === 'TRUE' ? '' : ` WHERE ${condition}`}`;
+    const texts = {
+      count: `SELECT count(*) ${from}`,
+      ids: `SELECT ${alias}.id ${from} ORDER BY ${order} LIMIT ? OFFSET ?`,
+    };
+    this.#ofPages.set(key, texts);
+    return texts;
+  }
+
+  /** What is remembered of the object that the path names; undefined when it has to be made. */
+  recall(request: Request): Reply | undefined {
+    return this.#isKept(request) ? this.#kept?.recall(request) : undefined;
   }
 
   /** 200 with the text of an object that the caller sees, which is remembered where that is possible. */
@@ -109,7 +136,9 @@ export class Listing {
 
   /** The conditions together with the request's filters. Throws 400. */
   condition(request: Request, conditions: readonly Sql[]): Sql {
-    return all([...conditions, ...this.#filtered(request)].filter((condition) => condition.text !== 'TRUE'));
+    const some = this.#narrows(request) ? [...conditions, ...this.#filtered(request)] : conditions;
+    const [first, ...others] = some.filter((condition) => condition.text !== 'TRUE');
+    return first && others.length === 0 ? first : all(first ? [first, ...others] : []);
   }
 
   /** The JSON texts of the objects with these ids, in their order; `field=` of the request is heeded where it applies. */
@@ -192,7 +221,6 @@ export class Listing {
   }
 
   #filtered(request: Request): Sql[] {
-    if (!this.#narrows(request)) return [];
     return gather(
       ...Object.entries(this.spec.filters).map(
         ([name, filter]) =>
@@ -202,10 +230,14 @@ export class Listing {
     ).flat();
   }
 
-  #order(request: Request): Sql {
-    const { alias, orderings, order } = this.spec;
-    const asked = Object.keys(orderings).length > 0 ? request.query.list('o') : [];
-    const terms = asked.length === 0 ? [order] : asked.map((term) => this.#ordering(request, term));
+  /** The terms of the order that is asked for. Throws 400. */
+  #order(request: Request): string {
+    const asked = Object.keys(this.spec.orderings).length > 0 ? request.query.list('o') : [];
+    return asked.length === 0 ? this.#ownOrder : this.#orderOf(asked.map((term) => this.#ordering(request, term)));
+  }
+
+  #orderOf(terms: readonly string[]): string {
+    const { alias } = this.spec;
     const directions = new Map<string, string>();
     for (const term of terms) {
       const column = term.replace(/^-/, '');
@@ -214,7 +246,7 @@ export class Listing {
     }
     // Every order ends with the internal id, in the direction of the last term, so that an index serves both.
     const id = `${alias}.id${[...directions.values()].at(-1)}`;
-    return raw([...[...directions].map(([column, direction]) => column + direction), id].join(', '));
+    return [...[...directions].map(([column, direction]) => column + direction), id].join(', ');
   }
 
   #ordering(request: Request, term: string): string {

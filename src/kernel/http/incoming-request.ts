@@ -5,7 +5,8 @@ import { Query } from './query.ts';
 
 /** The path of a target, with its trailing slash: without it the same is served (core.md 1.1). */
 export function pathOf(target: string): string {
-  const [path = ''] = target.split('?', 1);
+  const mark = target.indexOf('?');
+  const path = mark < 0 ? target : target.slice(0, mark);
   return path.endsWith('/') ? path : `${path}/`;
 }
 

@@ -76,19 +76,20 @@ export function requestBase(
 }
 
 /** Hosts are few: each is parsed once. */
-const bases = new Map<string, string | null>();
+const bases = { http: new Map<string, string | null>(), https: new Map<string, string | null>() } as const;
 const keptBases = 1000;
 const defaultPorts = { http: /:0*80$/, https: /:0*443$/ } as const;
 
 /** Where links start with this host; null when it is not the host of a URL. The scheme's own port goes without saying. */
 function baseOf(scheme: 'http' | 'https', host: string): string | null {
   if (host.length > longestHost) return null;
-  const text = `${scheme}://${host}`;
-  let base = bases.get(text);
+  const known = bases[scheme];
+  let base = known.get(host);
   if (base === undefined) {
+    const text = `${scheme}://${host}`;
     base = hostPattern.test(host) && urlOf(text) ? text.replace(defaultPorts[scheme], '') : null;
-    if (bases.size >= keptBases) bases.clear();
-    bases.set(text, base);
+    if (known.size >= keptBases) known.clear();
+    known.set(host, base);
   }
   return base;
 }

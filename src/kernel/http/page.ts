@@ -27,11 +27,11 @@ export function pageOf(query: Query, total: number): Page {
 
 /** X-Result-Count and Link of a page, without a Link that would be too long to read; `url` is the list's address without its query. */
 export function pageHeaders(page: Page, total: number, url: string, query: Query): Record<string, string> {
-  const kept = query.text === '' ? [] : query.without('page').sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
+  // Parameters are told in the order of their names.
+  const [before, after] = query.around('page');
   const linkTo = (number: number, rel: string): string => {
-    const pairs = number === 1 ? kept : sorted([...kept, ['page', String(number)]]);
-    const search = pairs.length === 0 ? '' : `?${new URLSearchParams(pairs)}`;
-    return `<${url}${search}>; rel="${rel}"`;
+    const search = [before, number === 1 ? '' : `page=${number}`, after].filter((part) => part !== '').join('&');
+    return `<${url}${search === '' ? '' : `?${search}`}>; rel="${rel}"`;
   };
   const links = [linkTo(1, 'first')];
   if (page.number > 1) links.push(linkTo(page.number - 1, 'prev'));
@@ -39,8 +39,4 @@ export function pageHeaders(page: Page, total: number, url: string, query: Query
   links.push(linkTo(page.last, 'last'));
   const link = links.join(', ');
   return { 'X-Result-Count': String(total), ...(link.length <= longestLink && { Link: link }) };
-}
-
-function sorted(pairs: [string, string][]): [string, string][] {
-  return pairs.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
 }

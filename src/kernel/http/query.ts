@@ -145,8 +145,19 @@ export class Query {
     return this.#values.keys();
   }
 
-  /** All parameters but one as pairs, in the order given. */
-  without(left: string): [string, string][] {
-    return [...new URLSearchParams(this.text)].filter(([name]) => name !== left);
+  /** The parameters whose names come before this one, and those that come after it, sorted and written as behind a `?`. */
+  around(name: string): readonly [before: string, after: string] {
+    const [before, after]: [string, string][][] = [[], []];
+    for (const [other, values] of this.#values)
+      if (other !== name) for (const value of values) (other < name ? before : after)?.push([other, value]);
+    return [written(before), written(after)];
   }
+}
+
+const plain = /^[\w.*-]*$/;
+
+function written(pairs: [string, string][] = []): string {
+  const [[name, value] = ['', ''], ...others] = pairs;
+  if (others.length === 0 && plain.test(name) && plain.test(value)) return pairs.length === 0 ? '' : `${name}=${value}`;
+  return new URLSearchParams(pairs.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))).toString();
 }

@@ -35,6 +35,13 @@ export const document = (text: string, headers: Readonly<Record<string, string>>
   until,
 });
 
+/** The same for a page of objects that are kept with their bytes and ETags. */
+export const page = (
+  { body, compressed }: Required<Pick<Reply, 'body' | 'compressed'>>,
+  etag: string,
+  headers: Reply['headers'],
+): Reply => ({ status: 200, body, type: jsonType, headers, conditional: true, compressed, etag, kept: 'body' });
+
 /** The same for what no cache may keep, such as a token. */
 export const secret = (text: string, headers: Readonly<Record<string, string>> = none): Reply => ({
   status: 200,
