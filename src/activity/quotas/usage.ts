@@ -3,6 +3,7 @@ import { BatchSizer } from '../../kernel/db/batch-sizer.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { conflict } from '../../kernel/http/error.ts';
+import { present } from '../../kernel/present.ts';
 import type { ScopeKind } from '../scopes/scope.ts';
 import { decimal } from './decimal.ts';
 import { quotaNames } from './names.ts';
@@ -50,12 +51,22 @@ export function createQuotas(
   limits: Readonly<Record<string, number>> = {},
   areBackend = false,
 ): void {
+  if (names.length === 0) return;
   const uuids = newOrderedUuids(context, names.length);
-  const rows = JSON.stringify(names.map((name, i) => [uuids[i], name, limits[name] ?? -1]));
-  context.app.db.run(sql`
-    INSERT INTO quota (uuid, scope_kind, scope_id, name, "limit", first_at, first_limit, is_backend)
-    SELECT value ->> 0, ${scope}, ${id}, value ->> 1, value ->> 2, ${context.now}, value ->> 2, ${Number(areBackend)}
-    FROM json_each(${rows})`);
+  const rows = names.flatMap((name, i) => [present(uuids[i]), name, limits[name] ?? -1]);
+  const text = insertions.get(names.length) ?? insertionOf(names.length);
+  context.app.db.run({ text, values: [scope, id, context.now, Number(areBackend), ...rows] });
+}
+
+/** By the number of quotas: rows as values are read faster than rows as JSON. */
+const insertions = new Map<number, string>();
+
+function insertionOf(count: number): string {
+  const text = `INSERT INTO quota (uuid, scope_kind, scope_id, name, "limit", first_at, first_limit, is_backend)
+    SELECT column1, scope, id, column2, column3, now, column3, backend
+    FROM (SELECT ? AS scope, ? AS id, ? AS now, ? AS backend), (VALUES ${'(?, ?, ?), '.repeat(count - 1)}(?, ?, ?))`;
+  insertions.set(count, text);
+  return text;
 }
 
 /** Creates the deployment's own quotas on its first start. */
