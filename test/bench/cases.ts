@@ -178,6 +178,26 @@ export const cases: readonly Case[] = [
   },
 ];
 
+/** What a world is asked besides when it grows: nothing of it is remembered, as each time something was created before. */
+export const further: readonly Case[] = [
+  {
+    name: 'list-after',
+    title: 'list 10 customers, staff, half of the time after a creation',
+    requests: () => [creation, ...fresh(lists('staff', 1))],
+    ofSmaller: 0.9,
+  },
+  {
+    name: 'name-after',
+    title: 'customers by a part of their name, half of the time after a creation',
+    requests: () => [creation, ...fresh([{ method: 'GET', target: '/api/customers/?name=Robotics', token: staff }])],
+  },
+  {
+    name: 'last-page',
+    title: 'last page of all customers, fresh address',
+    requests: () => fresh([{ method: 'GET', target: '/api/customers/?page=last', token: staff }]),
+  },
+];
+
 /** Asks both servers for everything in the case; throws unless the bodies and the headers of lists are the same. Answers what was said, by method and target. */
 export async function agreed(
   { isOnce, requests, title, varying }: Case,

@@ -47,10 +47,10 @@ const questions: readonly Question[] = [
 ];
 
 /** Measures everything on a copy of the log inside `folder`. */
-export async function run(folder: string, tell: (text: string) => void): Promise<string> {
-  const log = logFile(folder);
-  tell(`The log of ${events.toLocaleString('en')} events of ${size.name} customers …`);
-  await seedLog(log);
+export async function run(folder: string, tell: (text: string) => void, count = events): Promise<string> {
+  const log = logFile(folder, count);
+  tell(`The log of ${count.toLocaleString('en')} events of ${size.name} customers …`);
+  await seedLog(log, count);
   const data = join(folder, 'events');
   rmSync(data, { recursive: true, force: true });
   mkdirSync(data, { recursive: true });

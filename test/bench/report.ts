@@ -49,7 +49,8 @@ const processor = (rounds: Rounds): string => {
   return used.length === 0 ? '' : whole(median(used));
 };
 const percent = (value: number): string => `${Math.round(value * 100)} %`;
-const judged = ({ text, met }: Target): string => `${text} ${met ? '✓' : '✗ missed'}`;
+/** A target with a mark whether it is met. */
+export const judged = ({ text, met }: Target): string => `${text} ${met ? '✓' : '✗ missed'}`;
 
 /** The table of all cases as Markdown. */
 export function table(results: readonly Result[]): string {
@@ -120,4 +121,5 @@ export function footprintTable(
   return [row(['Figure', 'Measured', 'Target']), row([':--', '--:', ':--']), ...lines].join('\n');
 }
 
-const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
+/** A row of a Markdown table. */
+export const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;

@@ -18,7 +18,7 @@ import { ask } from './ask.ts';
 import { type Person, type Size, seed, seedDigest, tokenOf } from './seed.ts';
 
 const size: Size = { name: '1,000', customers: 1000, users: 2000 };
-const count = 100_000;
+const usual = 100_000;
 
 interface Figure {
   readonly what: string;
@@ -36,7 +36,7 @@ const questions: readonly { readonly what: string; readonly target: string; read
 ];
 
 /** Measures everything on a copy of the world inside `folder`. */
-export async function run(folder: string, tell: (text: string) => void): Promise<string> {
+export async function run(folder: string, tell: (text: string) => void, count = usual): Promise<string> {
   const world = join(folder, `resources-${seedDigest()}.db`);
   tell(`A world of ${size.name} customers …`);
   await seed(world, size);
@@ -47,7 +47,7 @@ export async function run(folder: string, tell: (text: string) => void): Promise
   const server = await createServer({ data, port: 0, log_level: 'silent' });
   try {
     tell(`${count.toLocaleString('en')} resources …`);
-    fill(server.app);
+    fill(server.app, count);
     const figures: Figure[] = [];
     for (const person of ['staff', 'owner', 'member'] as const) {
       for (const question of questions) figures.push(await asked(server, question, person));
@@ -66,7 +66,7 @@ const numbers = (n: number): string =>
   `WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < ${n})`;
 
 /** A service of every type for every customer, linked to all its projects, and resources spread over them. */
-function fill({ clock, db }: App): void {
+function fill({ clock, db }: App, count: number): void {
   const now = clock.now();
   const kinds = catalogue.kinds.filter(({ kind }) => !kind.isPart).map(({ name }) => name);
   const types = [...new Set(kinds.map((name) => name.split('.')[0] as string))];

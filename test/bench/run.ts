@@ -5,21 +5,25 @@
  *   npm run bench -- --quick         the small world alone, short bursts, no log
  *   npm run bench -- --only create   one case, or `start` for start-up time, memory and size, `hooks`, `events`, `resources`,
  *                                    or `decisions`: what each trick of src/decisions is worth
+ *   npm run bench -- --only growth   what grows with a world: 100, 10,000 and 1,000,000 customers; the largest takes about ten
+ *                                    gigabytes, twice, and half an hour the first time
+ *   npm run bench -- --only events --size 10000000       a larger log than two million events
+ *   npm run bench -- --only resources --size 200000      more resources than 100,000
  *   npm run bench -- --only decisions:log   … those of test/bench/decisions/log.ts
  *
  * Prints Markdown tables on stdout and what it is doing on stderr. Servers take turns within a round, so that ratios
  * hold on a machine that does other things, too.
  */
-import { existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, rmSync, statSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import SQLite from 'better-sqlite3';
 import { build } from 'esbuild';
 import { agreed, type Case, cases, type World } from './cases.ts';
 import { run as measureDecisions, measures } from './decisions.ts';
 import { run as measureEvents } from './events.ts';
+import { run as measureGrowth } from './growth.ts';
 import { run as measureHooks } from './hooks.ts';
 import {
   type Bare,
@@ -36,22 +40,21 @@ import {
 } from './processes.ts';
 import { footprintTable, median, type Result, type Round, table } from './report.ts';
 import { run as measureResources } from './resources.ts';
-import { crowd, large, people, type Size, seed, seedDigest, small, tokenOf } from './seed.ts';
+import { large, type Size, small, tokenOf } from './seed.ts';
+import { readWorld, seeded } from './worlds.ts';
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
 const bundle = join(project, 'dist/tenantry.mjs');
 const folder = join(project, 'dist/bench');
 const connections = 64;
-/** So many objects of a world are asked for. */
-const sampled = 2000;
 
 const { values: options } = parseArgs({
-  options: { quick: { type: 'boolean', default: false }, only: { type: 'string' } },
+  options: { quick: { type: 'boolean', default: false }, only: { type: 'string' }, size: { type: 'string' } },
 });
 const decisions = Object.keys(measures);
 const names = [
   ...cases.map(({ name }) => name),
-  ...['start', 'hooks', 'events', 'resources', 'decisions'],
+  ...['start', 'hooks', 'events', 'resources', 'growth', 'decisions'],
   ...decisions.map((name) => `decisions:${name}`),
 ];
 const pace = options.quick
@@ -87,15 +90,8 @@ async function compile(): Promise<(name: string) => string> {
   return (name) => join(folder, `${name}.mjs`);
 }
 
-async function seeded(size: Size): Promise<string> {
-  const file = join(folder, `seed-${size.customers}-${seedDigest()}.db`);
-  if (!existsSync(file)) tell(`Making the world of ${size.name} customers …`);
-  await seed(file, size);
-  return file;
-}
-
 async function openArena(size: Size, program: (name: string) => string): Promise<Arena> {
-  const database = await seeded(size);
+  const database = await seeded(folder, size, tell);
   const data = (server: string): string => dataFolder(join(folder, `${server}-${size.customers}`), database);
   const [tenantry, peer, bare] = await Promise.all([
     startTenantry(bundle, data('tenantry')),
@@ -103,28 +99,6 @@ async function openArena(size: Size, program: (name: string) => string): Promise
     startBare(program('bare')),
   ]);
   return { size, world: readWorld(database), tenantry, peer, bare };
-}
-
-/** Some objects of a world, spread over all of it. */
-function readWorld(database: string): World {
-  const db = new SQLite(database, { readonly: true });
-  const uuids = (name: string): string[] => {
-    const every = Math.ceil((db.prepare(`SELECT count(*) FROM ${name}`).pluck().get() as number) / sampled);
-    return db.prepare(`SELECT uuid FROM ${name} WHERE id % ? = 0`).pluck().all(every) as string[];
-  };
-  const all = db.prepare('SELECT uuid FROM customer ORDER BY id DESC LIMIT 100000').pluck().all() as string[];
-  const ownedBy = db
-    .prepare(
-      "SELECT c.uuid FROM customer_role r JOIN customer c ON c.id = r.customer_id WHERE r.user_id = ? AND r.role = 'owner'",
-    )
-    .pluck();
-  const owned = Array.from({ length: crowd }, (_, i) => {
-    const user = people.length + 1 + i;
-    return { user, customers: ownedBy.all(user) as string[] };
-  });
-  const world = { customers: uuids('customer'), projects: uuids('project'), all, owned };
-  db.close();
-  return world;
 }
 
 /** One case in every arena: first the answers are compared, then the servers take turns. */
@@ -184,7 +158,7 @@ async function measureCases(chosen: readonly Case[]): Promise<Result[]> {
 }
 
 async function measureFootprint(): Promise<string> {
-  const data = dataFolder(join(folder, 'start'), await seeded(small));
+  const data = dataFolder(join(folder, 'start'), await seeded(folder, small, tell));
   // The first start unpacks the native modules, and keeps its code a second later.
   await measureStart(bundle, data, tokenOf('staff'));
   const starts: Awaited<ReturnType<typeof measureStart>>[] = [];
@@ -223,7 +197,10 @@ print(
 if (isAsked('start')) print(await measureFootprint());
 if (chosen.length > 0) print(table(await measureCases(chosen)));
 if (isAsked('hooks')) print(await measureHooks(folder, bundle, tell));
-if (isAsked('events') && !options.quick) print(await measureEvents(folder, tell));
-if (isAsked('resources') && !options.quick) print(await measureResources(folder, tell));
+const count = options.size === undefined ? undefined : Number(options.size);
+if (isAsked('events') && !options.quick) print(await measureEvents(folder, tell, count));
+if (isAsked('resources') && !options.quick) print(await measureResources(folder, tell, count));
+// It takes too long and too much room for a benchmark of everything.
+if (options.only === 'growth') print(await measureGrowth(folder, bundle, await compile(), tell));
 const compared = decisions.filter((name) => isAsked('decisions') || isAsked(`decisions:${name}`));
 if (compared.length > 0 && !options.quick) print(await measureDecisions(folder, compared, tell));

@@ -17,7 +17,9 @@ export interface Size {
 }
 
 export const small: Size = { name: '100', customers: 100, users: 120 };
+export const medium: Size = { name: '10,000', customers: 10_000, users: 2_000 };
 export const large: Size = { name: '100,000', customers: 100_000, users: 20_000 };
+export const huge: Size = { name: '1,000,000', customers: 1_000_000, users: 200_000 };
 
 /** The people whose tokens the benchmark uses; their ids are 1, 2 and 3, everybody else comes after them. */
 export const people = ['staff', 'owner', 'member'] as const;

@@ -1,0 +1,74 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Case, cases, further, type World } from './cases.ts';
+import { dataFolder, type Load, type Running, startLoad, startTenantry } from './processes.ts';
+import { judged, median, row } from './report.ts';
+import { huge, medium, type Size, small } from './seed.ts';
+import { readWorld, seeded } from './worlds.ts';
+
+const sizes = [small, medium, huge];
+const rounds = 5;
+const milliseconds = 1000;
+
+interface Grown {
+  readonly size: Size;
+  readonly world: World;
+  readonly server: Running;
+  /** Where what is asked for once goes on. */
+  sent: number;
+}
+
+/** What grows with a world: the speed of the same requests in worlds of several sizes, whose servers take turns in each round. */
+export async function run(
+  folder: string,
+  bundle: string,
+  program: (name: string) => string,
+  tell: (text: string) => void,
+): Promise<string> {
+  const worlds: Grown[] = [];
+  const load = startLoad(program('load'));
+  const data = ({ customers }: Size): string => join(folder, `growth-${customers}`);
+  try {
+    for (const size of sizes) {
+      const database = await seeded(folder, size, tell);
+      const server = await startTenantry(bundle, dataFolder(data(size), database));
+      worlds.push({ size, world: readWorld(database), server, sent: 0 });
+    }
+    const lines: string[] = [];
+    for (const of of [...cases.filter(({ ofSmaller }) => ofSmaller !== undefined), ...further]) {
+      tell(`${of.title} …`);
+      lines.push(await line(of, worlds, load));
+    }
+    const head = ['Requests a second', ...sizes.map(({ name }) => `${name} customers`), 'of 100', 'Target'];
+    return [row(head), row(head.map((_, i) => (i === 0 ? ':--' : '--:'))), ...lines].join('\n');
+  } finally {
+    await Promise.all([load.stop(), ...worlds.map(({ server }) => server.stop())]);
+    for (const size of sizes) rmSync(data(size), { recursive: true, force: true });
+  }
+}
+
+async function line(of: Case, worlds: readonly Grown[], load: Load): Promise<string> {
+  const speeds: number[][] = worlds.map(() => []);
+  for (let round = 0; round <= rounds; round++) {
+    for (const [i, { server, world }] of worlds.entries()) {
+      const { perSecond } = await load.run({
+        url: server.url,
+        requests: of.requests(world),
+        connections: 64,
+        milliseconds,
+      });
+      // The first round only makes warm.
+      if (round > 0) speeds[i]?.push(perSecond);
+    }
+  }
+  const [first = [], ...others] = speeds;
+  const ratios = others.map((these) => median(these.map((speed, i) => speed / (first[i] as number))));
+  const { ofSmaller = 0 } = of;
+  const met = ratios.every((ratio) => ratio >= ofSmaller);
+  return row([
+    of.title,
+    ...speeds.map((these) => Math.round(median(these)).toLocaleString('en')),
+    ratios.map((ratio) => ratio.toFixed(2)).join(', '),
+    ofSmaller === 0 ? '' : judged({ text: `≥ ${ofSmaller}`, met }),
+  ]);
+}

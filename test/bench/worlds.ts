@@ -1,0 +1,38 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import SQLite from 'better-sqlite3';
+import type { World } from './cases.ts';
+import { crowd, people, type Size, seed, seedDigest } from './seed.ts';
+
+/** So many objects of a world are asked for. */
+const sampled = 2000;
+
+/** The database of a world of this size inside `folder`, made where it is not there. */
+export async function seeded(folder: string, size: Size, tell: (text: string) => void): Promise<string> {
+  const file = join(folder, `seed-${size.customers}-${seedDigest()}.db`);
+  if (!existsSync(file)) tell(`Making the world of ${size.name} customers …`);
+  await seed(file, size);
+  return file;
+}
+
+/** Some objects of a world, spread over all of it. */
+export function readWorld(database: string): World {
+  const db = new SQLite(database, { readonly: true });
+  const uuids = (name: string): string[] => {
+    const every = Math.ceil((db.prepare(`SELECT count(*) FROM ${name}`).pluck().get() as number) / sampled);
+    return db.prepare(`SELECT uuid FROM ${name} WHERE id % ? = 0`).pluck().all(every) as string[];
+  };
+  const all = db.prepare('SELECT uuid FROM customer ORDER BY id DESC LIMIT 100000').pluck().all() as string[];
+  const ownedBy = db
+    .prepare(
+      "SELECT c.uuid FROM customer_role r JOIN customer c ON c.id = r.customer_id WHERE r.user_id = ? AND r.role = 'owner'",
+    )
+    .pluck();
+  const owned = Array.from({ length: crowd }, (_, i) => {
+    const user = people.length + 1 + i;
+    return { user, customers: ownedBy.all(user) as string[] };
+  });
+  const world = { customers: uuids('customer'), projects: uuids('project'), all, owned };
+  db.close();
+  return world;
+}
