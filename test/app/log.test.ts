@@ -68,8 +68,8 @@ test('the address is that of the client behind a trusted proxy', async () => {
 test('a path that may hold a secret is told by its pattern, and what looks like a secret in an unknown one is left out', async () => {
   const secret = '0123456789abcdef0123456789abcdef';
   const lines = await requests(async ({ url }, token) => {
-    for (const action of ['accept', 'check'])
-      await fetch(`${url}/api/user-invitations/${secret}/${action}/?secret=${secret}`, {
+    for (const action of ['accept/', 'check/', 'send/', 'cancel/', ''])
+      await fetch(`${url}/api/user-invitations/${secret}/${action}?secret=${secret}`, {
         method: 'POST',
         headers: { Authorization: `Token ${token}` },
       });
@@ -82,6 +82,9 @@ test('a path that may hold a secret is told by its pattern, and what looks like 
     [
       '/api/user-invitations/:key/accept/',
       '/api/user-invitations/:key/check/',
+      '/api/user-invitations/:key/send/',
+      '/api/user-invitations/:key/cancel/',
+      '/api/user-invitations/:key/',
       '/api/user-invitations/:key/accept/',
       '/hooks/confirm/:key/',
       '/hooks/unknown/…/',

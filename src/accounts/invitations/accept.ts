@@ -61,7 +61,6 @@ const byMember = present(accept.endpoint.operations.POST);
 /** POST /api/user-invitations/<uuid>/accept/: with a token, or without one by the secret, which makes an account. */
 export const acceptEndpoint: Endpoint = {
   ...accept.endpoint,
-  hidesPath: true,
   servesWithoutToken: signsUp,
   operations: {
     POST: {

@@ -119,6 +119,8 @@ export const invitations = collection<InvitationRow>()({
   description: 'Invitations by mail to join a customer or a project.',
   table: 'invitation',
   alias: 'i',
+  // Whoever has a mailed link may ask with its secret in the place of the uuid.
+  hidesKey: true,
   fields,
   // Who may invite there, as a condition.
   visible: visibleTo(inviters.words, (caller, { owners_can_manage_owners: ownersInvite }) => {

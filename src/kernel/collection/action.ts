@@ -73,6 +73,7 @@ export function action<R extends Row, F extends Fields = Record<never, never>, P
   const endpoint: Endpoint = {
     path: `/api/${on.path}/:key/${name}/`,
     ...(on.spec.key && { key: on.spec.key }),
+    ...(on.spec.hidesKey && { hidesPath: true }),
     name: `${on.spec.kind} ${spec.title ?? titleOf(name)}`,
     description: spec.description ?? summary,
     actions: (request) =>

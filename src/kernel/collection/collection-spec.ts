@@ -29,6 +29,8 @@ export interface CollectionSpec<F extends Fields, R extends Row, A = NewValues<F
   readonly fields: F;
   /** What objects are addressed by; default: uuid. */
   readonly key?: KeyKind;
+  /** Whether the log does not tell what stands in the place of the key: callers may put a secret there. */
+  readonly hidesKey?: boolean;
   /** Who sees an object: a condition on the alias. */
   readonly visible: Visibility;
   /** Condition for objects that writes may address, where it differs from `visible`. */
@@ -122,7 +124,7 @@ export interface Created {
 /** What a path below an object needs to know of the collection that the object is of. */
 export interface Parent<R extends Row> {
   readonly path: string;
-  readonly spec: { readonly kind: string; readonly key?: KeyKind };
+  readonly spec: { readonly kind: string; readonly key?: KeyKind; readonly hidesKey?: boolean };
   /** The object that the path names. Throws 404. */
   find(request: Request): R;
 }

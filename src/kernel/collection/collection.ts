@@ -137,7 +137,7 @@ export class Collection<F extends Fields, R extends Row, A = NewValues<F>> imple
 
   /** The list and detail paths of the collection; further ones are added by the domain. */
   endpoints(): [list: Endpoint, detail: Endpoint] {
-    const { kind, description, path, key = 'uuid' } = this.spec;
+    const { kind, description, path, key = 'uuid', hidesKey = false } = this.spec;
     const list: Endpoint = {
       path: `/api/${path}/`,
       name: `${kind} List`,
@@ -149,6 +149,7 @@ export class Collection<F extends Fields, R extends Row, A = NewValues<F>> imple
     const detail: Endpoint = {
       path: `/api/${path}/:key/`,
       key,
+      ...(hidesKey && { hidesPath: true }),
       name: `${kind} Instance`,
       description,
       operations: this.#detailOperations(),
