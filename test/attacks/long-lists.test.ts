@@ -1,5 +1,6 @@
 /** Lists that are too long, in queries and bodies, and whole bodies that take long to read (core.md 1.1 "Lists"). */
 import * as assert from 'uvu/assert';
+import type { Answer, Json } from '../support/fixture.ts';
 import { suiteWithServer } from '../support/suite.ts';
 import { overWire } from '../support/wire.ts';
 
@@ -113,6 +114,48 @@ lists('bodies of more values than can be read at once are 400', async () => {
     400,
     { detail: 'Form parse error - more than 10000 fields' },
   ]);
+  const members = Array.from({ length: 20_001 }, (_, i) => `"a${i}":1`).join();
+  assert.equal(await told(`{${members}}`, 'application/json'), [
+    400,
+    { detail: 'JSON parse error - more than 20000 members of objects' },
+  ]);
+});
+
+const multipart = (body: string): Promise<Answer<Json>> =>
+  fixture.staff.send('POST', '/api/customers/', body, { 'Content-Type': 'multipart/form-data; boundary=b' });
+const part = (head: string) => `--b\r\nContent-Disposition: form-data; ${head}\r\n\r\n\r\n`;
+const parts = (count: number, name: (i: number) => string) =>
+  `${Array.from({ length: count }, (_, i) => part(`name="${name(i)}"`)).join('')}--b--\r\n`;
+const distinct = (i: number) => `a${i}`;
+
+lists('a multipart form of too many parts is 400, whatever stands before them', async () => {
+  for (const start of ['', part('name="image"; filename="a.png"')]) {
+    const { body, status } = await multipart(start + parts(2001, distinct));
+    assert.equal(
+      [status, body],
+      [400, { detail: 'Multipart form parse error - more than 2000 fields or 10 files' }],
+      start,
+    );
+  }
+});
+
+lists('of a multipart form that is refused the rest is not read', async () => {
+  /** Milliseconds of the processor, the least of some attempts. */
+  const cost = async (body: string): Promise<number> => {
+    const costs: number[] = [];
+    for (let i = 0; i < 4; i++) {
+      const before = process.cpuUsage();
+      assert.is((await multipart(body)).status, 400);
+      const { system, user } = process.cpuUsage(before);
+      costs.push((system + user) / 1000);
+    }
+    return Math.min(...costs);
+  };
+  const whole = await cost(parts(1900, distinct));
+  for (const name of [distinct, () => 'name']) {
+    const refused = await cost(parts(13_000, name));
+    assert.ok(refused < 3 * whole, `${refused} ms, where a whole form of 1,900 parts takes ${whole}`);
+  }
 });
 
 lists('an object where a text is expected is an invalid value', async () => {

@@ -23,10 +23,15 @@ export class ListBody {
 }
 
 const deepest = 64;
-/** Values of a JSON body, and fields of a form: reading more would hold up everybody (core.md 1.1 "Lists"). */
+/** Values and members of a JSON body, fields of a form: reading more would hold up everybody (core.md 1.1 "Lists"). */
 const mostValues = 200_000;
+const mostMembers = 20_000;
 const mostFields = 10_000;
+/** A field of a multipart form costs some twenty times what one of another form does. */
+const mostParts = 2000;
 const mostFiles = 10;
+/** So much of a multipart form is read before it is looked at whether it is refused. */
+const pieceBytes = 16 * 1024;
 const nothing: Body = { form: false, values: {} };
 
 /** Reads a complete body. Throws (or rejects) 415, 400 as core.md 1.3 says. Only multipart is asynchronous. */
@@ -48,9 +53,10 @@ export function parseBody(content: Buffer, contentType: string | undefined): Bod
 
 function parseJson(content: Buffer): Body | ListBody {
   const text = decode(content);
-  const { depth, values } = measured(content);
+  const { depth, members, values } = measured(content);
   const tooDeep = depth > deepest ? parseError(`nested deeper than ${deepest} levels`) : undefined;
   if (values > mostValues) throw tooDeep ?? parseError(`more than ${mostValues} values`);
+  if (members > mostMembers) throw tooDeep ?? parseError(`more than ${mostMembers} members of objects`);
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -88,14 +94,18 @@ function decode(content: Buffer): string {
 
 const parseError = (text: string): HttpError => new HttpError(400, { detail: `JSON parse error - ${text}` });
 
-const [quote, backslash, comma, bracket, brace, bracketEnd, braceEnd] = [...'"\\,[{]}'].map((sign) =>
+const [quote, backslash, comma, colon, bracket, brace, bracketEnd, braceEnd] = [...'"\\,:[{]}'].map((sign) =>
   sign.charCodeAt(0),
 );
 
-/** How deep the lists and objects of a JSON text lie in each other, and about how many values there are. It is not parsed. */
-function measured(json: Buffer): { depth: number; values: number } {
+/**
+ * How deep the lists and objects of a JSON text lie in each other, how many members the objects have, and about how many
+ * values there are. It is not parsed.
+ */
+function measured(json: Buffer): { depth: number; members: number; values: number } {
   let depth = 0;
   let deepest = 0;
+  let members = 0;
   let values = 0;
   let inText = false;
   for (let i = 0; i < json.length; i++) {
@@ -105,13 +115,14 @@ function measured(json: Buffer): { depth: number; values: number } {
       else if (sign === quote) inText = false;
     } else if (sign === quote) inText = true;
     else if (sign === comma) values++;
+    else if (sign === colon) members++;
     else if (sign === bracket || sign === brace) {
       values++;
       if (++depth > deepest) deepest = depth;
     } else if (sign === bracketEnd || sign === braceEnd) depth--;
   }
   // What lies in the outermost value is on the first level.
-  return { depth: deepest - 1, values };
+  return { depth: deepest - 1, members, values };
 }
 
 /** The fields of a form. They are counted before they are decoded. Throws 400. */
@@ -156,31 +167,37 @@ async function parseMultipart(content: Buffer, contentType: string): Promise<Bod
   // Loaded when it is first needed: most deployments start and never see such a body.
   const { Busboy } = await import('@fastify/busboy');
   return new Promise((resolve, reject) => {
+    let reader: InstanceType<typeof Busboy> | undefined;
+    // What is left of a refused form is not read.
+    const refuse = (error: unknown): void => {
+      reject(error);
+      reader?.destroy();
+    };
     const malformed = (error: unknown): void =>
-      reject(new HttpError(400, { detail: `Multipart form parse error - ${errorOf(error).message}` }));
+      refuse(new HttpError(400, { detail: `Multipart form parse error - ${errorOf(error).message}` }));
     const pairs: [string, unknown][] = [];
     const counts = new Map<string, number>();
     try {
       const limits = {
-        fields: mostFields,
+        fields: mostParts,
         files: mostFiles,
-        parts: mostFields + mostFiles,
+        parts: mostParts + mostFiles,
         headerPairs: 50,
         fieldNameSize: 200,
         fieldSize: content.length,
         fileSize: content.length,
       };
-      const reader = new Busboy({ headers: { 'content-type': contentType }, limits });
-      const refuse = (): void => malformed(new Error(`more than ${mostFields} fields or ${mostFiles} files`));
-      reader.on('fieldsLimit', refuse);
-      reader.on('filesLimit', refuse);
-      reader.on('partsLimit', refuse);
+      reader = new Busboy({ headers: { 'content-type': contentType }, limits });
+      const refuseNumber = (): void => malformed(new Error(`more than ${mostParts} fields or ${mostFiles} files`));
+      reader.on('fieldsLimit', refuseNumber);
+      reader.on('filesLimit', refuseNumber);
+      reader.on('partsLimit', refuseNumber);
       reader.on('field', (name, value) => {
         try {
           countField(counts, name);
           pairs.push([name, value]);
         } catch (error) {
-          reject(error);
+          refuse(error);
         }
       });
       reader.on('file', (name, stream, filename, _encoding, type) => {
@@ -195,7 +212,9 @@ async function parseMultipart(content: Buffer, contentType: string): Promise<Bod
       });
       reader.on('error', malformed);
       reader.on('finish', () => resolve({ form: true, values: gather(pairs) }));
-      reader.end(content);
+      for (let start = 0; start < content.length && !reader.destroyed; start += pieceBytes)
+        reader.write(content.subarray(start, start + pieceBytes));
+      if (!reader.destroyed) reader.end();
     } catch (error) {
       malformed(error);
     }
