@@ -5,8 +5,8 @@ export type Log = Logger;
 /** The logger that requests are told to. */
 export interface RequestLog extends Log {
   /**
-   * The line of a request, by the JSON of its members: made by hand, as there are as many of them as requests, and pino takes
-   * as long for one as the rest of an answer that is remembered.
+   * The line of a request, by the JSON of its members: there are as many of them as requests. See
+   * src/decisions/lines-of-requests.md.
    */
   readonly request: (members: string) => void;
 }

@@ -1,0 +1,44 @@
+/** What it is worth that the lines of requests are made by hand and gathered before they are handed over. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { inTurns, type Measure } from './comparison.ts';
+
+const program = fileURLToPath(new URL('lines-writer.ts', import.meta.url));
+const rounds = 7;
+
+/** Ways to write a line, as `lines-writer.ts` knows them. */
+export type Way = 'by hand' | 'by pino' | 'one by one';
+
+export const lines: Measure = async () => [
+  {
+    page: 'lines-of-requests',
+    what: 'A line of a request, against one that pino makes',
+    unit: 'µs',
+    ...(await inTurns(
+      rounds,
+      () => microseconds('by hand'),
+      () => microseconds('by pino'),
+    )),
+  },
+  {
+    page: 'lines-of-requests',
+    what: 'A line that pino makes, gathered, against handing each over',
+    unit: 'µs',
+    ...(await inTurns(
+      rounds,
+      () => microseconds('by pino'),
+      () => microseconds('one by one'),
+    )),
+  },
+];
+
+/** Microseconds of processor that a line takes, in a process whose log is thrown away. */
+async function microseconds(way: Way): Promise<number> {
+  const child = spawn(process.execPath, ['--import', 'tsx', program, way], { stdio: ['ignore', 'pipe', 'ignore'] });
+  let told = '';
+  child.stdout.on('data', (chunk: Buffer) => (told += chunk.toString()));
+  const [code] = await once(child, 'close');
+  if (code !== 0) throw new Error(`Writing lines ended with ${code}`);
+  return Number(told);
+}
