@@ -90,6 +90,25 @@ export function table(results: readonly Result[]): string {
   return [row(head), row(head.map((_, i) => (i > 0 && i < head.length - 1 ? '--:' : ':--'))), ...lines].join('\n');
 }
 
+/** What the README says of the speed, in the largest of the worlds measured, as Markdown. */
+export function shortTable(results: readonly Result[]): string {
+  const largest = Math.max(...results.map(({ size }) => size.customers));
+  const lines = results
+    .filter(({ size }) => size.customers === largest)
+    .map(({ of, tenantry, peer, bare }) =>
+      row([
+        of.title,
+        speed(tenantry),
+        latency(tenantry),
+        processor(tenantry),
+        `${ratio(tenantry, peer).toFixed(1)} ×`,
+        percent(ratio(tenantry, bare)),
+      ]),
+    );
+  const head = ['Request', 'a second', 'p50 / p99 ms', 'processor µs', 'of the plain way', 'of node:http alone'];
+  return [row(head), row(head.map((_, i) => (i > 0 ? '--:' : ':--'))), ...lines].join('\n');
+}
+
 function targets(result: Result, smaller: Result | undefined): Target[] {
   const { ofBare, ofPeer, ofSmaller = 0.75 } = result.of;
   return [

@@ -38,7 +38,7 @@ import {
   startPeer,
   startTenantry,
 } from './processes.ts';
-import { footprintTable, median, type Result, type Round, table } from './report.ts';
+import { footprintTable, median, type Result, type Round, shortTable, table } from './report.ts';
 import { run as measureResources } from './resources.ts';
 import { large, type Size, small, tokenOf } from './seed.ts';
 import { readWorld, seeded } from './worlds.ts';
@@ -195,7 +195,11 @@ print(
   `Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model}; ${connections} connections, ${pace.rounds} rounds of ${pace.milliseconds} ms.`,
 );
 if (isAsked('start')) print(await measureFootprint());
-if (chosen.length > 0) print(table(await measureCases(chosen)));
+if (chosen.length > 0) {
+  const results = await measureCases(chosen);
+  print(table(results));
+  print(`For the README:\n\n${shortTable(results)}`);
+}
 if (isAsked('hooks')) print(await measureHooks(folder, bundle, tell));
 const count = options.size === undefined ? undefined : Number(options.size);
 if (isAsked('events') && !options.quick) print(await measureEvents(folder, tell, count));
