@@ -13,7 +13,7 @@ export class ProviderError extends Error {
   constructor(
     readonly type: ErrorClass,
     message: string,
-    /** Milliseconds the provider asks to wait, when limited. */
+    /** Milliseconds the provider asks to wait, when limited or unavailable. */
     readonly retryAfter?: number,
   ) {
     super(message);

@@ -8,6 +8,7 @@ import { inNetworks, parseNetworks } from '../../kernel/net/networks.ts';
 import type { Resolver } from '../../kernel/net/resolver.ts';
 import { errorOf } from '../../kernel/present.ts';
 import { type ErrorClass, ProviderError } from './provider-error.ts';
+import { parsedXml } from './xml.ts';
 
 /*
  * How drivers call their vendors (providers.md 2 "HTTP"): bounded in time and size, to allowed addresses only, with TLS
@@ -46,6 +47,12 @@ export interface JsonAnswer extends Omit<VendorAnswer, 'body'> {
   readonly body: unknown;
 }
 
+/** What the body of a refusal tells: the vendor's text, and a class where the status alone does not say it. */
+export interface Refusal {
+  readonly text?: unknown;
+  readonly type?: ErrorClass | undefined;
+}
+
 export interface VendorHttpOptions {
   readonly resolve: Resolver;
   readonly allows: AddressRule;
@@ -60,7 +67,8 @@ export interface VendorHttpOptions {
 /** An answer that is not what the vendor's API promises. */
 export const malformed = (): ProviderError => new ProviderError('malformed', 'Unexpected answer of backend');
 
-const unavailable = (): ProviderError => new ProviderError('unavailable', 'Backend does not respond');
+const unavailable = (retryAfter?: number): ProviderError =>
+  new ProviderError('unavailable', 'Backend does not respond', retryAfter);
 
 /** A value of an answer in its promised shape. Throws `malformed`. */
 export function decoded<T>(schema: v.GenericSchema<unknown, T>, value: unknown): T {
@@ -108,20 +116,32 @@ export class VendorHttp {
       ...call.headers,
     };
     const answer = await this.send({ ...rest, headers, ...(json !== undefined && { body: JSON.stringify(json) }) });
-    const isGood = answer.status >= 200 && answer.status < 300;
     const body = parsed(answer.body);
-    if (!isGood) throw this.failure(answer, explain(body));
+    if (!isGood(answer)) throw this.failure(answer, { text: explain(body) });
     if (body === undefined && answer.body.length > 0) throw malformed();
     return { ...answer, body };
   }
 
+  /**
+   * Sends and reads XML, in which the elements of lists are called `item`; see parsedXml. Rejects for every status but 2xx,
+   * as `explain` says of the body.
+   */
+  async xml(call: VendorCall, item: string, explain: (body: unknown) => Refusal): Promise<unknown> {
+    const answer = await this.send(call);
+    const body = await parsedXml(answer.body.toString('utf8'), item);
+    if (!isGood(answer)) throw this.failure(answer, explain(body));
+    if (body === undefined) throw malformed();
+    return body;
+  }
+
   /** What a refusal of the vendor means, with its text, if it gave one. */
-  failure({ headers, status }: Pick<VendorAnswer, 'status' | 'headers'>, text?: unknown): ProviderError {
-    const type = classOf(status);
-    if (type === 'unavailable') return unavailable();
+  failure({ headers, status }: Pick<VendorAnswer, 'status' | 'headers'>, { text, type: told }: Refusal): ProviderError {
+    const type = told ?? classOf(status);
+    if (type === 'unavailable')
+      return unavailable(headers['retry-after'] === undefined ? undefined : retryAfter(headers));
     if (type === 'malformed') return malformed();
-    const told = typeof text === 'string' && text.trim() !== '' ? text : `Backend answered with status ${status}`;
-    return new ProviderError(type, this.#withoutSecrets(told), type === 'limited' ? retryAfter(headers) : undefined);
+    const shown = typeof text === 'string' && text.trim() !== '' ? text : `Backend answered with status ${status}`;
+    return new ProviderError(type, this.#withoutSecrets(shown), type === 'limited' ? retryAfter(headers) : undefined);
   }
 
   #withoutSecrets(text: string): string {
@@ -149,6 +169,8 @@ export class VendorHttp {
     }
   }
 }
+
+const isGood = ({ status }: VendorAnswer): boolean => status >= 200 && status < 300;
 
 function parsed(body: Buffer): unknown {
   try {
@@ -178,7 +200,7 @@ function classOf(status: number): ErrorClass {
   }
 }
 
-/** Milliseconds that a limited caller shall wait: Retry-After in seconds or as a date, else until the limit is lifted. */
+/** Milliseconds that a caller shall wait: Retry-After in seconds or as a date, else until the limit is lifted. */
 function retryAfter(headers: IncomingHttpHeaders): number | undefined {
   // Both are the vendor's instants: its clock, not ours, says how far away they are.
   const now = Date.parse(headers.date ?? '');

@@ -27,6 +27,8 @@ interface UncertainState {
 
 /** Milliseconds that a provider gets to finish what it may have been asked for, before it is looked for. */
 const settling = 5000;
+/** Milliseconds that it gets at most where it asks for more. */
+const longestPause = 5 * 60_000;
 const mostCalls = 4;
 
 /**
@@ -45,9 +47,9 @@ export async function idempotentCall(
     memo: { ...memo, ...what.memo },
     ...(what.values && { values: what.values }),
   });
-  const doubt = (text: string): Step => ({
+  const doubt = (text: string, asked = 0): Step => ({
     kind: 'wait',
-    milliseconds: settling,
+    milliseconds: Math.max(settling, Math.min(asked, longestPause)),
     memo: { ...memo, lost: lost + 1, isInDoubt: true, failure: text },
   });
   if (isInDoubt) {
@@ -61,7 +63,7 @@ export async function idempotentCall(
     return accepted(await ask());
   } catch (error) {
     if (error instanceof ProviderError && (error.type === 'unavailable' || error.type === 'malformed'))
-      return doubt(error.message);
+      return doubt(error.message, error.retryAfter);
     throw error;
   }
 }

@@ -168,9 +168,14 @@ export class ProviderWorker {
 }
 
 /** Microseconds until a failed call is repeated; undefined when it is not. */
-function repeatAfter({ retries }: Job, { retryAfter = limitedWait, type }: ProviderError): number | undefined {
-  if (type === 'limited') return retries < limitedRetries ? Math.min(retryAfter, longestWait) * 1000 : undefined;
-  return type === 'unavailable' ? unavailableRetries[retries] : undefined;
+function repeatAfter({ retries }: Job, { retryAfter, type }: ProviderError): number | undefined {
+  const asked = Math.min(retryAfter ?? 0, longestWait) * 1000;
+  if (type === 'limited') {
+    if (retries >= limitedRetries) return undefined;
+    return retryAfter === undefined ? limitedWait * 1000 : asked;
+  }
+  const pause = type === 'unavailable' ? unavailableRetries[retries] : undefined;
+  return pause && Math.max(pause, asked);
 }
 
 function failureText(error: ProviderError): string {

@@ -111,7 +111,7 @@ test('without the simulator there is nothing else to be meant', async () => {
     ['OpenStack', { username: 'x', password: 'x' }, wrong],
     ['JIRA', {}, wrong],
     ['Oracle', { backend_url: '' }, wrong],
-    ['Amazon', {}, none('Amazon')],
+    ['Amazon', {}, { username: ['This field is required.'], token: ['This field is required.'] }],
     ['GitLab', { backend_url: null }, none('GitLab')],
   ] as const) {
     const { body, status } = await fixture.staff.post(path, { name: 'Cloud', type, ...fields });

@@ -1,5 +1,6 @@
 import { pattern } from '../../catalogue/pattern.ts';
 import type { ProviderType } from '../../catalogue/type.ts';
+import { AmazonDriver } from './driver.ts';
 import { instance } from './instance.ts';
 import { image, region, size } from './properties.ts';
 import { simulation } from './simulation.ts';
@@ -23,5 +24,6 @@ export const amazon: ProviderType = {
   quotas: { service: { instance_count: -1, volume_count: -1 }, link: ['ram', 'storage', 'vcpu'], settings: [] },
   kinds: [instance, volume],
   properties: [image, region, size],
+  driver: (settings, http) => new AmazonDriver(settings, http),
   simulation,
 };

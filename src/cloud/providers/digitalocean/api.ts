@@ -2,11 +2,11 @@ import * as v from 'valibot';
 import { urlOf } from '../../../kernel/url.ts';
 import { ProviderError } from '../../catalogue/provider-error.ts';
 import { decoded, type JsonAnswer, malformed, type VendorCall, type VendorHttp } from '../../catalogue/vendor-http.ts';
+import { allPages } from '../../drivers/paging.ts';
 
 /* The calls of DigitalOcean's API v2 (providers.md 5.5), and of their answers what is used here. */
 
 const pageSize = 200;
-const mostObjects = 10_000;
 
 const id = v.pipe(v.number(), v.integer());
 const text = v.nullish(v.string(), '');
@@ -178,16 +178,13 @@ export class DigitalOceanApi {
     schema: v.GenericSchema<unknown, T>,
     filter: Readonly<Record<string, string>> = {},
   ): Promise<T[]> {
-    const items: T[] = [];
-    let query = `?${new URLSearchParams({ ...filter, per_page: String(pageSize) })}`;
-    for (;;) {
+    const first = `?${new URLSearchParams({ ...filter, per_page: String(pageSize) })}`;
+    return allPages(async (query = first) => {
       const { body } = await this.#call('GET', path + query);
-      const page = decoded(v.array(schema), memberOf(body, member));
-      items.push(...page);
+      const items = decoded(v.array(schema), memberOf(body, member));
       const next = decoded(nextPage, body).links?.pages?.next;
-      if (!next) return items;
-      if (page.length === 0 || items.length >= mostObjects || !urlOf(next, this.#base)) throw malformed();
-      query = new URL(next, this.#base).search;
-    }
+      if (next && (items.length === 0 || !urlOf(next, this.#base))) throw malformed();
+      return { items, next: next && new URL(next, this.#base).search };
+    });
   }
 }

@@ -1,0 +1,241 @@
+import * as v from 'valibot';
+import { ProviderError } from '../../catalogue/provider-error.ts';
+import { decoded, malformed, type VendorHttp } from '../../catalogue/vendor-http.ts';
+import type { ListLimit } from '../../drivers/paging.ts';
+import {
+  imageSchema,
+  instanceTypeSchema,
+  keySchema,
+  modificationSchema,
+  reservationSchema,
+  type VendorImage,
+  type VendorInstance,
+  type VendorInstanceType,
+  type VendorModification,
+  type VendorVolume,
+  volumeSchema,
+  zoneSchema,
+} from './answers.ts';
+import { type Credentials, filters, numbered, type Parameters, Query, tagged } from './query.ts';
+
+/* The calls of Amazon's EC2 API (providers.md 6.5). */
+
+/** Region of calls that no region is given for. */
+const mainRegion = 'us-east-1';
+
+/** Objects of a page: so many that reading one is no long work. */
+const pageSize = '100';
+
+/** The tag by which is found again what was made here. */
+const ownTag = 'tenantry:uuid';
+
+/** What an instance is made of; sizes are GiB. */
+export interface NewInstance {
+  readonly token: string;
+  readonly name: string;
+  readonly image: string;
+  readonly type: string;
+  readonly zone: string;
+  readonly rootDevice: string;
+  readonly disk: number;
+  readonly rootName: string;
+  readonly keyName: string | undefined;
+  readonly userData: string;
+}
+
+/** What a volume is made of; the size is GiB, `iops` for types that need it. */
+export interface NewVolume {
+  readonly token: string;
+  readonly name: string;
+  readonly size: number;
+  readonly type: string;
+  readonly zone: string;
+  readonly iops: number | undefined;
+}
+
+export class AmazonApi {
+  readonly #query: Query;
+
+  constructor(http: VendorHttp, backendUrl: string, credentials: Credentials) {
+    this.#query = new Query(http, backendUrl, credentials);
+  }
+
+  /** One cheap authenticated call. */
+  async ping(): Promise<void> {
+    await this.#query.call(mainRegion, 'DescribeKeyPairs', {});
+  }
+
+  /** Whether a region has a key of this name. */
+  async hasKey(region: string, name: string): Promise<boolean> {
+    const keys = await this.#query.list(region, 'DescribeKeyPairs', filters({ 'key-name': name }), 'keySet', keySchema);
+    return keys.length > 0;
+  }
+
+  async importKey(region: string, name: string, publicKey: string): Promise<void> {
+    const material = Buffer.from(publicKey).toString('base64');
+    await this.#query.call(region, 'ImportKeyPair', { KeyName: name, PublicKeyMaterial: material });
+  }
+
+  /** Images of Amazon and of its marketplace that a region offers for the sizes here, as far as they are kept. */
+  async images(region: string, isKept: (name: string) => boolean, limit: ListLimit): Promise<VendorImage[]> {
+    return this.#query.list(
+      region,
+      'DescribeImages',
+      {
+        ...numbered('Owner', ['amazon', 'aws-marketplace']),
+        ...filters({
+          'virtualization-type': 'hvm',
+          'image-type': 'machine',
+          'root-device-type': 'ebs',
+          architecture: 'x86_64',
+          state: 'available',
+        }),
+        MaxResults: '1000',
+      },
+      'imagesSet',
+      imageSchema,
+      { limit, isKept: ({ name }) => isKept(name) },
+    );
+  }
+
+  async image(region: string, id: string): Promise<VendorImage> {
+    const [found] = await this.#query.list(region, 'DescribeImages', { 'ImageId.1': id }, 'imagesSet', imageSchema);
+    if (!found) throw malformed();
+    return found;
+  }
+
+  /** The first zone of a region. */
+  async firstZone(region: string): Promise<string> {
+    const zones = await this.#query.list(
+      region,
+      'DescribeAvailabilityZones',
+      filters({ state: 'available', 'zone-type': 'availability-zone' }),
+      'availabilityZoneInfo',
+      zoneSchema,
+    );
+    const [first] = zones.map(({ zoneName }) => zoneName).sort();
+    if (first === undefined) throw new ProviderError('invalid', `Region ${region} has no available zone`);
+    return first;
+  }
+
+  async instanceTypes(region: string, names: readonly string[]): Promise<VendorInstanceType[]> {
+    return this.#query.list(
+      region,
+      'DescribeInstanceTypes',
+      numbered('InstanceType', names),
+      'instanceTypeSet',
+      instanceTypeSchema,
+    );
+  }
+
+  instances = (region: string): Promise<VendorInstance[]> => this.#instances(region, { MaxResults: pageSize });
+
+  /** The instance with an id. Rejects with `not_found`. */
+  async instance(region: string, id: string): Promise<VendorInstance> {
+    const [found] = await this.#instances(region, { 'InstanceId.1': id });
+    if (!found) throw new ProviderError('not_found', `The instance ID '${id}' does not exist`);
+    return found;
+  }
+
+  /** The instance that was ordered with a token, if there is one. */
+  async instanceOf(region: string, token: string): Promise<VendorInstance | undefined> {
+    return (await this.#instances(region, filters({ 'client-token': token })))[0];
+  }
+
+  /** Orders one instance; the same token never makes another. */
+  async runInstance(region: string, wanted: NewInstance): Promise<VendorInstance> {
+    const disk = 'BlockDeviceMapping.1';
+    const body = await this.#query.call(region, 'RunInstances', {
+      ImageId: wanted.image,
+      InstanceType: wanted.type,
+      MinCount: '1',
+      MaxCount: '1',
+      ClientToken: wanted.token,
+      'Placement.AvailabilityZone': wanted.zone,
+      [`${disk}.DeviceName`]: wanted.rootDevice,
+      [`${disk}.Ebs.VolumeSize`]: String(wanted.disk),
+      [`${disk}.Ebs.VolumeType`]: 'gp2',
+      [`${disk}.Ebs.DeleteOnTermination`]: 'true',
+      ...(wanted.keyName !== undefined && { KeyName: wanted.keyName }),
+      ...(wanted.userData !== '' && { UserData: Buffer.from(wanted.userData).toString('base64') }),
+      ...tagged(1, 'instance', { Name: wanted.name, [ownTag]: wanted.token }),
+      ...tagged(2, 'volume', { Name: wanted.rootName }),
+    });
+    const [made] = decoded(v.object({ RunInstancesResponse: reservationSchema }), body).RunInstancesResponse
+      .instancesSet;
+    if (!made) throw malformed();
+    return made;
+  }
+
+  async order(
+    region: string,
+    action: 'StartInstances' | 'StopInstances' | 'RebootInstances' | 'TerminateInstances',
+    id: string,
+  ): Promise<void> {
+    await this.#query.call(region, action, { 'InstanceId.1': id });
+  }
+
+  async changeType(region: string, id: string, type: string): Promise<void> {
+    await this.#query.call(region, 'ModifyInstanceAttribute', { InstanceId: id, 'InstanceType.Value': type });
+  }
+
+  volumes = (region: string): Promise<VendorVolume[]> => this.#volumes(region, { MaxResults: pageSize });
+
+  /** The volume with an id. Rejects with `not_found`. */
+  async volume(region: string, id: string): Promise<VendorVolume> {
+    const [found] = await this.#volumes(region, { 'VolumeId.1': id });
+    if (!found) throw new ProviderError('not_found', `The volume '${id}' does not exist.`);
+    return found;
+  }
+
+  /** The volume that was ordered with a token, if there is one. */
+  async volumeOf(region: string, token: string): Promise<VendorVolume | undefined> {
+    return (await this.#volumes(region, filters({ [`tag:${ownTag}`]: token })))[0];
+  }
+
+  /** Orders a volume; the same token never makes another. */
+  async createVolume(region: string, { iops, name, size, token, type, zone }: NewVolume): Promise<VendorVolume> {
+    const body = await this.#query.call(region, 'CreateVolume', {
+      AvailabilityZone: zone,
+      Size: String(size),
+      VolumeType: type,
+      ClientToken: token,
+      ...(iops !== undefined && { Iops: String(iops) }),
+      ...tagged(1, 'volume', { Name: name, [ownTag]: token }),
+    });
+    return decoded(v.object({ CreateVolumeResponse: volumeSchema }), body).CreateVolumeResponse;
+  }
+
+  async attachVolume(region: string, volume: string, instance: string, device: string): Promise<void> {
+    await this.#query.call(region, 'AttachVolume', { VolumeId: volume, InstanceId: instance, Device: device });
+  }
+
+  async detachVolume(region: string, id: string): Promise<void> {
+    await this.#query.call(region, 'DetachVolume', { VolumeId: id });
+  }
+
+  async deleteVolume(region: string, id: string): Promise<void> {
+    await this.#query.call(region, 'DeleteVolume', { VolumeId: id });
+  }
+
+  /** Lets a volume grow to a size in GiB. */
+  async growVolume(region: string, id: string, size: number): Promise<void> {
+    await this.#query.call(region, 'ModifyVolume', { VolumeId: id, Size: String(size) });
+  }
+
+  /** The last change of the size of a volume, if there was one. */
+  async growthOf(region: string, id: string): Promise<VendorModification | undefined> {
+    const filter = filters({ 'volume-id': id });
+    const action = 'DescribeVolumesModifications';
+    return (await this.#query.list(region, action, filter, 'volumeModificationSet', modificationSchema)).at(-1);
+  }
+
+  async #instances(region: string, parameters: Parameters): Promise<VendorInstance[]> {
+    const found = await this.#query.list(region, 'DescribeInstances', parameters, 'reservationSet', reservationSchema);
+    return found.flatMap(({ instancesSet }) => instancesSet);
+  }
+
+  #volumes(region: string, parameters: Parameters): Promise<VendorVolume[]> {
+    return this.#query.list(region, 'DescribeVolumes', parameters, 'volumeSet', volumeSchema);
+  }
+}

@@ -1,0 +1,125 @@
+import { present } from '../../../kernel/present.ts';
+import type {
+  BackendObject,
+  Driver,
+  DriverCall,
+  DriverSettings,
+  Inventory,
+  PlainValues,
+  Step,
+} from '../../catalogue/driver.ts';
+import { ProviderError } from '../../catalogue/provider-error.ts';
+import type { VendorHttp } from '../../catalogue/vendor-http.ts';
+import { mostObjects } from '../../drivers/paging.ts';
+import type { VendorInstance } from './answers.ts';
+import { AmazonApi } from './api.ts';
+import { regions, sizes } from './catalogue.ts';
+import { Instances } from './instances.ts';
+import { image } from './properties.ts';
+import { backendObject, dimensionsOf, instanceValues, mebibytes, rootVolumeOf, volumeValues } from './values.ts';
+import { Volumes } from './volumes.ts';
+
+/** Amazon by its EC2 Query API (providers.md 6.5). */
+export class AmazonDriver implements Driver {
+  readonly #api: AmazonApi;
+  readonly #kinds: Readonly<Record<string, Instances | Volumes>>;
+  readonly #options: PlainValues;
+
+  constructor({ backend_url: backendUrl, options, token, username }: DriverSettings, http: VendorHttp) {
+    const credentials = { accessKeyId: username ?? '', secretAccessKey: token ?? '' };
+    this.#api = new AmazonApi(http, present(backendUrl), credentials);
+    this.#kinds = { Instance: new Instances(this.#api), Volume: new Volumes(this.#api) };
+    this.#options = options;
+  }
+
+  ping(): Promise<void> {
+    return this.#api.ping();
+  }
+
+  async sync(): Promise<Inventory> {
+    const images: Inventory['properties'][string][number][] = [];
+    const objects: BackendObject[] = [];
+    for (const { backend_id: region } of regions) {
+      images.push(...(await this.#images(region, mostObjects - images.length)));
+      objects.push(...(await this.#objects(region)));
+    }
+    const rank = ({ kind }: BackendObject): number => (kind === 'Instance' ? 0 : 1);
+    return {
+      properties: { Region: regions, Image: images, Size: sizes },
+      quotas: {},
+      objects: objects.sort((a, b) => rank(a) - rank(b)),
+    };
+  }
+
+  async create(call: DriverCall): Promise<Step> {
+    return this.#kind(call).create(call);
+  }
+
+  /** Names and descriptions stay here. */
+  async update(): Promise<Step> {
+    return { kind: 'done' };
+  }
+
+  async delete(call: DriverCall): Promise<Step> {
+    return this.#kind(call).delete(call);
+  }
+
+  async action(name: string, call: DriverCall): Promise<Step> {
+    return this.#kind(call).action(name, call);
+  }
+
+  async pull(call: DriverCall): Promise<PlainValues | undefined> {
+    return this.#kind(call).pull(call);
+  }
+
+  #kind({ kind }: DriverCall): Instances | Volumes {
+    return present(this.#kinds[kind]);
+  }
+
+  /** The images of a region that the settings keep, at most so many. */
+  async #images(region: string, most: number): Promise<Inventory['properties'][string]> {
+    const isKept = (name: string): boolean => image.isKept?.(name, this.#options) ?? true;
+    const exceeded = (): ProviderError =>
+      new ProviderError('invalid', `Backend offers more than ${mostObjects} images: set images_regex to keep fewer`);
+    const found = await this.#api.images(region, isKept, { most, exceeded });
+    return found.map(({ imageId, name }) => ({ backend_id: imageId, name: name || imageId, details: { region } }));
+  }
+
+  /** Instances and volumes of a region; those that were ended are listed for a while longer. */
+  async #objects(region: string): Promise<BackendObject[]> {
+    const instances = (await this.#api.instances(region)).filter(
+      ({ instanceState }) => instanceState.name !== 'terminated',
+    );
+    const volumes = await this.#api.volumes(region);
+    const roots = new Set(instances.map(rootVolumeOf));
+    const disks = new Map(volumes.map(({ size, volumeId }) => [volumeId, size * mebibytes]));
+    const dimensions = await this.#unusualTypes(region, instances);
+    return [
+      ...instances.map((instance) =>
+        backendObject('Instance', instance.instanceId, instance.launchTime, {
+          ...instanceValues(instance, region),
+          ...dimensions.get(instance.instanceType),
+          disk: disks.get(rootVolumeOf(instance) ?? '') ?? 0,
+        }),
+      ),
+      ...volumes.map((volume) =>
+        backendObject('Volume', volume.volumeId, volume.createTime, {
+          ...volumeValues(volume, region),
+          is_root: roots.has(volume.volumeId),
+        }),
+      ),
+    ];
+  }
+
+  /** Cores and memory of the types of these instances that are not in the table of sizes. */
+  async #unusualTypes(region: string, instances: readonly VendorInstance[]): Promise<Map<string, PlainValues>> {
+    const unusual = new Set(instances.map(({ instanceType }) => instanceType).filter((type) => !dimensionsOf(type)));
+    const found = unusual.size > 0 ? await this.#api.instanceTypes(region, [...unusual]) : [];
+    return new Map(
+      found.map(({ instanceType, memoryInfo, vCpuInfo }) => [
+        instanceType,
+        { cores: vCpuInfo.defaultVCpus, ram: memoryInfo.sizeInMiB },
+      ]),
+    );
+  }
+}

@@ -1,0 +1,252 @@
+import * as v from 'valibot';
+import type { DriverCall, PlainValues, RowChange, Step } from '../../catalogue/driver.ts';
+import { ProviderError } from '../../catalogue/provider-error.ts';
+import { type Accepted, idempotentCall } from '../../drivers/idempotency.ts';
+import type { VendorInstance } from './answers.ts';
+import type { AmazonApi, NewInstance } from './api.ts';
+import { gibibytes, instanceValues, mebibytes, rootVolumeName, rootVolumeOf, volumeValues } from './values.ts';
+import { again, further, ifThere, missed, period } from './waiting.ts';
+
+/** What is remembered of an operation under way. */
+const memoSchema = v.object({
+  /** Where a creation will put the instance, and what its image calls its root device. */
+  place: v.optional(v.object({ zone: v.string(), rootDevice: v.string() })),
+  instance: v.optional(v.string()),
+  /** The vendor has accepted what was ordered. */
+  isOrdered: v.optional(v.boolean(), false),
+  /** Volumes of an instance that is deleted: those that stay, and those that go with it. */
+  volumes: v.optional(v.object({ kept: v.array(v.string()), gone: v.array(v.string()) })),
+  /** A resize: the root volume, the sub-steps that are done. */
+  root: v.optional(v.string()),
+  isGrowing: v.optional(v.boolean(), false),
+  isGrown: v.optional(v.boolean(), false),
+});
+
+/** A key to inject, as a creation is told of it. */
+const keySchema = v.optional(v.object({ name: v.string(), public_key: v.string(), fingerprint: v.string() }));
+
+const gone = ['shutting-down', 'terminated'];
+
+/** Stopped because somebody asked for it, not because a start failed. */
+const wantedStops = ['', 'Client.UserInitiatedShutdown', 'Client.InstanceInitiatedShutdown', 'Server.ScheduledStop'];
+
+const detachment = { device: '', instance_backend_id: '', is_root: false, runtime_state: 'available' };
+
+const volumeKind = 'Amazon.Volume';
+
+/** Operations on instances of EC2 (providers.md 6.3, 6.5). */
+export class Instances {
+  constructor(private readonly api: AmazonApi) {}
+
+  async create(call: DriverCall): Promise<Step> {
+    const { instance, place } = v.parse(memoSchema, call.memo);
+    if (instance !== undefined) return this.#awaitBirth(call, instance);
+    if (place === undefined) return this.#prepare(call);
+    const region = regionOf(call);
+    const wanted = wantedInstance(call, place);
+    return idempotentCall(call, {
+      ask: async () => accepted(await this.api.runInstance(region, wanted)),
+      find: async () => {
+        const found = await this.api.instanceOf(region, wanted.token);
+        return found && accepted(found);
+      },
+      patience: period,
+    });
+  }
+
+  /** Ends an instance, and looks until it is no more. */
+  async delete(call: DriverCall): Promise<Step> {
+    const { isOrdered, volumes } = v.parse(memoSchema, call.memo);
+    const [region, id] = [regionOf(call), idOf(call)];
+    if (volumes === undefined) {
+      const { blockDeviceMapping } = await this.api.instance(region, id);
+      const ids = (isGone: boolean): string[] =>
+        blockDeviceMapping.flatMap(({ ebs }) => (ebs && ebs.deleteOnTermination === isGone ? [ebs.volumeId] : []));
+      return further({ ...call.memo, volumes: { kept: ids(false), gone: ids(true) } });
+    }
+    const found = await ifThere(this.api.instance(region, id));
+    const state = found?.instanceState.name ?? 'terminated';
+    if (state === 'terminated') {
+      const changes: RowChange[] = [
+        ...volumes.gone.map((volume) => ({ kind: volumeKind, action: 'remove' as const, backend_id: volume })),
+        ...volumes.kept.map((volume) => ({
+          kind: volumeKind,
+          action: 'change' as const,
+          backend_id: volume,
+          values: detachment,
+        })),
+      ];
+      return { kind: 'done', changes };
+    }
+    if (!isOrdered) await this.api.order(region, 'TerminateInstances', id);
+    return again({ ...call.memo, isOrdered: true }, { runtime_state: isOrdered ? state : 'shutting-down' });
+  }
+
+  async action(name: string, call: DriverCall): Promise<Step> {
+    switch (name) {
+      case 'start':
+        return this.#switch(call, 'StartInstances', ['pending', 'running']);
+      case 'stop':
+        return this.#switch(call, 'StopInstances', ['stopping', 'stopped']);
+      case 'restart':
+        await this.api.order(regionOf(call), 'RebootInstances', idOf(call));
+        return { kind: 'done', values: { runtime_state: 'running' } };
+      case 'resize':
+        return this.#resize(call);
+      default:
+        throw new Error(`Amazon has no action ${name} of instances`);
+    }
+  }
+
+  /** Present values; undefined of an instance that was ended. */
+  async pull(call: DriverCall): Promise<PlainValues | undefined> {
+    const found = await this.api.instance(regionOf(call), idOf(call));
+    return found.instanceState.name === 'terminated' ? undefined : instanceValues(found, regionOf(call));
+  }
+
+  /** What a creation needs besides: the key, a zone, and the name of the image's root device. All of it may be done twice. */
+  async #prepare(call: DriverCall): Promise<Step> {
+    const region = regionOf(call);
+    await this.#addKey(call);
+    const [zone, { rootDeviceName: rootDevice }] = [
+      await this.api.firstZone(region),
+      await this.api.image(region, String(call.parameters.image)),
+    ];
+    return further({ ...call.memo, place: { zone, rootDevice } });
+  }
+
+  async #addKey(call: DriverCall): Promise<void> {
+    const [region, name] = [regionOf(call), keyName(call)];
+    const key = v.parse(keySchema, call.parameters.key);
+    if (!key || name === undefined || (await this.api.hasKey(region, name))) return;
+    try {
+      await this.api.importKey(region, name, key.public_key);
+    } catch (error) {
+      // Another creation may have put it there meanwhile.
+      const isThere =
+        error instanceof ProviderError && error.type === 'invalid' && (await this.api.hasKey(region, name));
+      if (!isThere) throw error;
+    }
+  }
+
+  /** Looks at a new instance until it runs; its root volume comes with it. */
+  async #awaitBirth(call: DriverCall, id: string): Promise<Step> {
+    const region = regionOf(call);
+    const found = await ifThere(this.api.instance(region, id));
+    if (!found) return missed(call.memo);
+    const state = found.instanceState.name;
+    if (gone.includes(state))
+      return { kind: 'fail', text: reasonOf(found), values: { backend_id: '', runtime_state: '' } };
+    const values = instanceValues(found, region);
+    if (state !== 'running') return again(call.memo, { runtime_state: state });
+    const root = rootVolumeOf(found);
+    const volume = root === undefined ? undefined : await ifThere(this.api.volume(region, root));
+    // The vendor may not list it yet.
+    if (!volume) return missed(call.memo);
+    const { name = rootVolumeName(call.values.name), ...told } = volumeValues(volume, region);
+    const change: RowChange = {
+      kind: volumeKind,
+      action: 'put',
+      backend_id: volume.volumeId,
+      values: { name, description: '', ...told, is_root: true },
+    };
+    return { kind: 'done', values, changes: [change] };
+  }
+
+  /** Orders that an instance starts or stops, and looks until it has. */
+  async #switch(
+    call: DriverCall,
+    order: 'StartInstances' | 'StopInstances',
+    [passing, wanted]: readonly [string, string],
+  ): Promise<Step> {
+    const [region, id] = [regionOf(call), idOf(call)];
+    if (!v.parse(memoSchema, call.memo).isOrdered) {
+      await this.api.order(region, order, id);
+      return again({ ...call.memo, isOrdered: true }, { runtime_state: passing });
+    }
+    const found = await this.api.instance(region, id);
+    const state = found.instanceState.name;
+    if (state === wanted) return { kind: 'done', values: instanceValues(found, region) };
+    const hasFailed = gone.includes(state) || (state === 'stopped' && !wantedStops.includes(found.stateReason.code));
+    return hasFailed
+      ? { kind: 'fail', text: reasonOf(found), values: { runtime_state: state } }
+      : again(call.memo, { runtime_state: state });
+  }
+
+  /** A larger disk first, which may be refused, and then the other type. */
+  async #resize(call: DriverCall): Promise<Step> {
+    const { isGrowing, isGrown, root } = v.parse(memoSchema, call.memo);
+    const [region, id] = [regionOf(call), idOf(call)];
+    const disk = gibibytes(call.parameters.disk);
+    if (root === undefined) {
+      const volume = rootVolumeOf(await this.api.instance(region, id)) ?? '';
+      const isLargeEnough = volume === '' || (await this.api.volume(region, volume)).size >= disk;
+      return further({ ...call.memo, root: volume, isGrown: isLargeEnough });
+    }
+    if (!isGrown) return isGrowing ? this.#awaitGrowth(call, root) : this.#grow(call, root, disk);
+    const { cores, ram, size } = call.parameters;
+    await this.api.changeType(region, id, String(size));
+    const changed = disk * mebibytes;
+    return {
+      kind: 'done',
+      values: { runtime_state: 'stopped', cores, ram, disk: call.parameters.disk, size_name: size },
+      changes: root === '' ? [] : [{ kind: volumeKind, action: 'change', backend_id: root, values: { size: changed } }],
+    };
+  }
+
+  #grow(call: DriverCall, root: string, disk: number): Promise<Step> {
+    const region = regionOf(call);
+    const growing: Accepted = { memo: { isGrowing: true } };
+    return idempotentCall(call, {
+      ask: async () => {
+        await this.api.growVolume(region, root, disk);
+        return growing;
+      },
+      find: async () => ((await this.api.growthOf(region, root))?.targetSize === disk ? growing : undefined),
+      patience: period,
+    });
+  }
+
+  /** A volume may be used in its new size while it is still being optimised. */
+  async #awaitGrowth(call: DriverCall, root: string): Promise<Step> {
+    const growth = await this.api.growthOf(regionOf(call), root);
+    if (growth?.modificationState === 'failed')
+      return { kind: 'fail', text: growth.statusMessage || 'Backend action resize failed' };
+    const isGrown = growth?.modificationState === 'optimizing' || growth?.modificationState === 'completed';
+    return isGrown ? further({ ...call.memo, isGrown }) : again(call.memo);
+  }
+}
+
+const regionOf = ({ values }: DriverCall): string => String(values.region);
+const idOf = ({ values }: DriverCall): string => String(values.backend_id);
+
+/** The id of a new instance is in the row and in the memo before anything else is asked. */
+const accepted = ({ instanceId, instanceState: { name } }: VendorInstance): Accepted => ({
+  memo: { instance: instanceId },
+  values: { backend_id: instanceId, runtime_state: name },
+});
+
+/** Keys are called by their fingerprints: the same one is put into a region once, whoever calls it what. */
+function keyName({ parameters }: DriverCall): string | undefined {
+  const key = v.parse(keySchema, parameters.key);
+  return key && `tenantry-${key.fingerprint.replaceAll(':', '')}`;
+}
+
+function wantedInstance(call: DriverCall, place: { readonly zone: string; readonly rootDevice: string }): NewInstance {
+  const { parameters, uuid, values } = call;
+  return {
+    ...place,
+    token: uuid,
+    name: String(values.name),
+    image: String(parameters.image),
+    type: String(values.size_name),
+    disk: gibibytes(values.disk),
+    rootName: rootVolumeName(values.name),
+    keyName: keyName(call),
+    userData: String(values.user_data ?? ''),
+  };
+}
+
+/** Why an instance is in the state it is in. */
+const reasonOf = ({ instanceState: { name }, stateReason: { code, message } }: VendorInstance): string =>
+  (message || code || `Instance is ${name}`).replace(/\.$/, '');

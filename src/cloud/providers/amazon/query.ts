@@ -1,0 +1,122 @@
+import * as v from 'valibot';
+import type { ErrorClass } from '../../catalogue/provider-error.ts';
+import { decoded, malformed, type Refusal, type VendorHttp } from '../../catalogue/vendor-http.ts';
+import { allPages, type ListLimit, mostObjects } from '../../drivers/paging.ts';
+import { refusalSchema, setOf } from './answers.ts';
+
+/* Amazon's Query protocol (providers.md 6.5): forms in, XML out, signed with Signature V4. */
+
+const version = '2016-11-15';
+/** Where the vendor serves the public; each region has a host of its own below it. */
+const publicHost = 'ec2.amazonaws.com';
+
+export type Parameters = Readonly<Record<string, string>>;
+
+export interface Credentials {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+}
+
+export class Query {
+  constructor(
+    private readonly http: VendorHttp,
+    private readonly backendUrl: string,
+    private readonly credentials: Credentials,
+  ) {}
+
+  /** All pages of a list. */
+  list<T>(
+    region: string,
+    action: string,
+    parameters: Parameters,
+    member: string,
+    schema: v.GenericSchema<unknown, T>,
+    {
+      isKept,
+      limit = { most: mostObjects, exceeded: malformed },
+    }: { readonly isKept?: (item: T) => boolean; readonly limit?: ListLimit } = {},
+  ): Promise<T[]> {
+    return allPages(async (next) => {
+      const body = await this.call(region, action, { ...parameters, ...(next !== undefined && { NextToken: next }) });
+      const told = decoded(v.record(v.string(), v.record(v.string(), v.unknown())), body)[`${action}Response`];
+      if (!told) throw malformed();
+      const items = decoded(setOf(schema), told[member]);
+      return { items: isKept ? items.filter(isKept) : items, next: decoded(v.optional(v.string()), told.nextToken) };
+    }, limit);
+  }
+
+  /** One call. Rejects with what the vendor's code means. */
+  async call(region: string, action: string, parameters: Parameters): Promise<unknown> {
+    const url = new URL(this.backendUrl);
+    if (url.host === publicHost) url.host = `ec2.${region}.amazonaws.com`;
+    const body = new URLSearchParams({ Action: action, Version: version, ...parameters }).toString();
+    const { sign } = (await import('aws4')).default;
+    const { headers } = sign(
+      {
+        service: 'ec2',
+        region,
+        method: 'POST',
+        host: url.host,
+        path: url.pathname + url.search,
+        headers: { 'Content-Type': 'application/x-www-form-urlencoded; charset=utf-8' },
+        body,
+      },
+      this.credentials,
+    );
+    const signed = Object.fromEntries(Object.entries(headers ?? {}).map(([name, value]) => [name, String(value)]));
+    return this.http.xml({ method: 'POST', url, headers: signed, body }, 'item', explained);
+  }
+}
+
+/** `InstanceId.1`, `InstanceId.2` … */
+export const numbered = (name: string, values: readonly string[]): Parameters =>
+  Object.fromEntries(values.map((value, n) => [`${name}.${n + 1}`, value]));
+
+/** Conditions that what is listed fulfils, all of them. */
+export const filters = (conditions: Parameters): Parameters =>
+  Object.fromEntries(
+    Object.entries(conditions).flatMap(([name, value], n) => [
+      [`Filter.${n + 1}.Name`, name],
+      [`Filter.${n + 1}.Value.1`, value],
+    ]),
+  );
+
+/** The tags that an order gives to what it makes of one type; `n` counts the types. */
+export const tagged = (n: number, type: string, tags: Parameters): Parameters =>
+  Object.fromEntries([
+    [`TagSpecification.${n}.ResourceType`, type],
+    ...Object.entries(tags).flatMap(([key, value], m) => [
+      [`TagSpecification.${n}.Tag.${m + 1}.Key`, key],
+      [`TagSpecification.${n}.Tag.${m + 1}.Value`, value],
+    ]),
+  ]);
+
+/** The class of a refusal by its code, where the status does not say it (providers.md 6.5 "Errors"). */
+function classOf(code: string): ErrorClass | undefined {
+  if (/^Invalid\w+\.NotFound$/.test(code)) return 'not_found';
+  switch (code) {
+    case 'AuthFailure':
+    case 'UnauthorizedOperation':
+    case 'InvalidClientTokenId':
+    case 'SignatureDoesNotMatch':
+    case 'OptInRequired':
+      return 'unauthorized';
+    case 'RequestLimitExceeded':
+    case 'Throttling':
+      return 'limited';
+    case 'InternalError':
+    case 'InternalFailure':
+    case 'Unavailable':
+    case 'ServiceUnavailable':
+      return 'unavailable';
+    default:
+      return undefined;
+  }
+}
+
+function explained(body: unknown): Refusal {
+  const refusal = v.safeParse(refusalSchema, body);
+  if (!refusal.success) return {};
+  const { Code: code, Message: text } = refusal.output.Response.Errors.Error;
+  return { text: text || code, type: classOf(code) };
+}

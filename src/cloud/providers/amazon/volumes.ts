@@ -1,0 +1,134 @@
+import * as v from 'valibot';
+import type { DriverCall, PlainValues, Step } from '../../catalogue/driver.ts';
+import { type Accepted, idempotentCall } from '../../drivers/idempotency.ts';
+import type { VendorVolume } from './answers.ts';
+import type { AmazonApi } from './api.ts';
+import { gibibytes, volumeValues } from './values.ts';
+import { again, further, ifThere, missed, period } from './waiting.ts';
+
+/** What is remembered of an operation under way. */
+const memoSchema = v.object({
+  zone: v.optional(v.string()),
+  volume: v.optional(v.string()),
+  isOrdered: v.optional(v.boolean(), false),
+});
+
+/** Operations on volumes of EC2 (providers.md 6.4, 6.5). */
+export class Volumes {
+  constructor(private readonly api: AmazonApi) {}
+
+  async create(call: DriverCall): Promise<Step> {
+    const { volume, zone } = v.parse(memoSchema, call.memo);
+    const region = regionOf(call);
+    if (volume !== undefined) return this.#awaitBirth(call, volume);
+    if (zone === undefined) return further({ ...call.memo, zone: await this.api.firstZone(region) });
+    const { name, size, volume_type: type } = call.values;
+    const wanted = { token: call.uuid, name: String(name), size: gibibytes(size), type: String(type), zone };
+    return idempotentCall(call, {
+      ask: async () => accepted(await this.api.createVolume(region, { ...wanted, iops: iopsOf(wanted) })),
+      find: async () => {
+        const found = await this.api.volumeOf(region, call.uuid);
+        return found && accepted(found);
+      },
+      patience: period,
+    });
+  }
+
+  /** Deletes a volume, and looks until it is no more. */
+  async delete(call: DriverCall): Promise<Step> {
+    const [region, id] = [regionOf(call), idOf(call)];
+    if (!v.parse(memoSchema, call.memo).isOrdered) {
+      await this.api.deleteVolume(region, id);
+      return again({ ...call.memo, isOrdered: true }, { runtime_state: 'deleting' });
+    }
+    const found = await ifThere(this.api.volume(region, id));
+    return !found || found.status === 'deleted'
+      ? { kind: 'done' }
+      : again(call.memo, { runtime_state: volumeValues(found, region).runtime_state });
+  }
+
+  async action(name: string, call: DriverCall): Promise<Step> {
+    switch (name) {
+      case 'attach':
+        return this.#attach(call);
+      case 'detach':
+        return this.#detach(call);
+      default:
+        throw new Error(`Amazon has no action ${name} of volumes`);
+    }
+  }
+
+  /** Present values; undefined of a volume that was deleted. */
+  async pull(call: DriverCall): Promise<PlainValues | undefined> {
+    const found = await this.api.volume(regionOf(call), idOf(call));
+    return found.status === 'deleted' ? undefined : volumeValues(found, regionOf(call));
+  }
+
+  async #awaitBirth(call: DriverCall, id: string): Promise<Step> {
+    const region = regionOf(call);
+    const found = await ifThere(this.api.volume(region, id));
+    if (!found) return missed(call.memo);
+    const values = volumeValues(found, region);
+    return found.status === 'available' ? { kind: 'done', values } : again(call.memo, withoutAttachment(values));
+  }
+
+  async #attach(call: DriverCall): Promise<Step> {
+    const [region, id] = [regionOf(call), idOf(call)];
+    const [instance, device] = [String(call.parameters.instance_backend_id), String(call.parameters.device)];
+    const ordered: Accepted = { memo: { isOrdered: true }, values: { runtime_state: 'attaching' } };
+    if (!v.parse(memoSchema, call.memo).isOrdered)
+      return idempotentCall(call, {
+        ask: async () => {
+          await this.api.attachVolume(region, id, instance, device);
+          return ordered;
+        },
+        find: async () =>
+          (await this.api.volume(region, id)).attachmentSet.some(({ instanceId }) => instanceId === instance)
+            ? ordered
+            : undefined,
+        patience: period,
+      });
+    const found = await this.api.volume(region, id);
+    const isAttached = found.attachmentSet.some(({ status }) => status === 'attached');
+    return isAttached
+      ? { kind: 'done', values: { ...volumeValues(found, region), is_root: false } }
+      : again(call.memo, withoutAttachment(volumeValues(found, region)));
+  }
+
+  async #detach(call: DriverCall): Promise<Step> {
+    const [region, id] = [regionOf(call), idOf(call)];
+    const ordered: Accepted = { memo: { isOrdered: true }, values: { runtime_state: 'detaching' } };
+    if (!v.parse(memoSchema, call.memo).isOrdered)
+      return idempotentCall(call, {
+        ask: async () => {
+          await this.api.detachVolume(region, id);
+          return ordered;
+        },
+        find: async () =>
+          (await this.api.volume(region, id)).attachmentSet.every(({ status }) => status !== 'attached')
+            ? ordered
+            : undefined,
+        patience: period,
+      });
+    const found = await this.api.volume(region, id);
+    return found.status === 'available'
+      ? { kind: 'done', values: { ...volumeValues(found, region), is_root: false } }
+      : again(call.memo, withoutAttachment(volumeValues(found, region)));
+  }
+}
+
+const regionOf = ({ values }: DriverCall): string => String(values.region);
+const idOf = ({ values }: DriverCall): string => String(values.backend_id);
+
+/** The id of a new volume is in the row and in the memo before anything else is asked. */
+const accepted = (volume: VendorVolume): Accepted => ({
+  memo: { volume: volume.volumeId },
+  values: { backend_id: volume.volumeId, runtime_state: volume.status },
+});
+
+/** What is shown of a volume while an operation on it goes on: whether it is attached is said at its end. */
+const withoutAttachment = ({ runtime_state: state }: PlainValues): PlainValues => ({ runtime_state: state });
+
+/** Operations a second, which have to be said of `io1`: as many as a `gp2` volume of the size has, within the bounds of `io1`. */
+const iopsOf = ({ size, type }: { readonly size: number; readonly type: string }): number | undefined =>
+  type === 'io1' ? Math.min(Math.max(100, 3 * size), 64_000) : undefined;

@@ -1,0 +1,42 @@
+import * as v from 'valibot';
+import type { PlainValues, Step } from '../../catalogue/driver.ts';
+import { ProviderError } from '../../catalogue/provider-error.ts';
+
+/* Operations that take their time at the vendor: they are looked at again and again (providers.md 6.5). */
+
+/** Milliseconds between two looks. */
+export const period = 5000;
+
+/** So many looks may miss what has just been made: the vendor's lists do not know it at once. */
+const mostMisses = 12;
+
+const memoSchema = v.object({ misses: v.optional(v.number(), 0) });
+
+/** A further look is needed. */
+export const again = (memo: PlainValues, values?: PlainValues): Step => ({
+  kind: 'wait',
+  milliseconds: period,
+  memo,
+  ...(values && { values }),
+});
+
+/** The next sub-step follows at once. */
+export const further = (memo: PlainValues): Step => ({ kind: 'wait', milliseconds: 0, memo });
+
+/** What the vendor has, or undefined where it has it no more, or does not know it yet. */
+export async function ifThere<T>(found: Promise<T>): Promise<T | undefined> {
+  try {
+    return await found;
+  } catch (error) {
+    if (error instanceof ProviderError && error.type === 'not_found') return undefined;
+    throw error;
+  }
+}
+
+/** The step after a look that missed what has just been made. */
+export function missed(memo: PlainValues): Step {
+  const { misses } = v.parse(memoSchema, memo);
+  return misses < mostMisses
+    ? again({ ...memo, misses: misses + 1 })
+    : { kind: 'fail', text: 'Does not exist at backend.', values: { backend_id: '', runtime_state: '' } };
+}

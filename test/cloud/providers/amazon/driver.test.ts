@@ -1,0 +1,297 @@
+/** What is the driver's own: regions, pages, keys, what the vendor does by itself (providers.md 6.5). */
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { regions } from '../../../../src/cloud/providers/amazon/catalogue.ts';
+import type { Json } from '../../../support/fixture.ts';
+import { AmazonAccount } from '../../../vendors/amazon/account.ts';
+import { Amazon } from '../../../vendors/amazon/stand-in.ts';
+import type { Instance, Volume } from '../../../vendors/amazon/world.ts';
+
+const test = suite('driver of Amazon');
+let account: AmazonAccount;
+
+test.before.each(async () => {
+  account = await AmazonAccount.open();
+});
+
+test.after.each(() => account.close());
+
+const codes = regions.map(({ backend_id: code }) => code);
+const instanceOf = ({ backend_id: id }: Json): Instance => account.vendor.world.instances.get(id) as Instance;
+const volumeOf = ({ backend_id: id }: Json): Volume => account.vendor.world.volumes.get(id) as Volume;
+const stateOf = ({ error_message, runtime_state, state }: Json): unknown[] => [state, runtime_state, error_message];
+const candidates = async (): Promise<Json[]> =>
+  (await account.fixture.staff.get(`${account.service.url}link/?page_size=200`)).body;
+const imageNames = async (): Promise<string[]> => {
+  const { body } = await account.alice.get(
+    `/api/aws-images/?page_size=200&settings_uuid=${account.service.settings_uuid}&region=${(await account.region()).uuid}`,
+  );
+  return body.map(({ name }: Json) => name);
+};
+
+test('a synchronisation asks every region, signed for it', async () => {
+  assert.equal(await account.sync(), ['In Sync', '']);
+  assert.equal(account.vendor.take(), [
+    'us-east-1 DescribeKeyPairs',
+    ...codes.flatMap((code) => [`${code} DescribeImages`, `${code} DescribeInstances`, `${code} DescribeVolumes`]),
+  ]);
+});
+
+test('the public address stands for a host a region, any other for itself', async () => {
+  const asked = new Set<string>();
+  const elsewhere = await AmazonAccount.open({
+    isConnected: false,
+    resolve: (host, callback) => {
+      asked.add(host);
+      callback(null, [{ address: '127.0.0.1', family: 4 }]);
+    },
+  });
+  for (const backend_url of ['https://ec2.amazonaws.com', 'https://ec2.example.com'])
+    assert.is((await elsewhere.fixture.staff.post('/api/aws/', elsewhere.body({ backend_url }))).status, 400);
+  assert.equal([...asked], ['ec2.us-east-1.amazonaws.com', 'ec2.example.com']);
+  await elsewhere.close();
+});
+
+test('an account needs the id and the secret of an access key', async () => {
+  const { body, status } = await account.fixture.staff.post(
+    '/api/aws/',
+    account.body({ username: undefined, token: undefined }),
+  );
+  const required = ['This field is required.'];
+  assert.equal([status, body], [400, { username: required, token: required }]);
+});
+
+test('lists are read page by page', async () => {
+  for (let n = 0; n < 23; n++) account.vendor.world.launch('eu-west-1', `web-${n}`);
+  account.vendor.largestPage = 5;
+  assert.equal(await account.sync(), ['In Sync', '']);
+  const calls = account.vendor.take();
+  const count = (call: string): number => calls.filter((made) => made === call).length;
+  assert.equal([count('eu-west-1 DescribeInstances'), count('eu-west-1 DescribeVolumes')], [5, 5]);
+  const names = (await candidates())
+    .filter(({ resource_type: type }) => type === 'Amazon.Instance')
+    .map(({ name }) => name);
+  assert.equal(new Set(names), new Set(Array.from({ length: 23 }, (_, n) => `web-${n}`)));
+});
+
+test('a limit in the middle of a synchronisation is waited for', async () => {
+  account.vendor.mishap('DescribeVolumes', Amazon.refusal(503, 'RequestLimitExceeded', 'Request limit exceeded.'));
+  account.fixture.clock.advance(30 * 60);
+  await account.pass(5);
+  assert.is((await account.settings()).state, 'Syncing');
+  await account.pass(10);
+  assert.is((await account.settings()).state, 'In Sync');
+});
+
+test('only images that the sizes can start, and that images_regex keeps, are offered', async () => {
+  assert.equal(await imageNames(), [
+    'amzn2-ami-hvm-2.0.20180622.1-x86_64-gp2',
+    'ubuntu/images/hvm-ssd/ubuntu-xenial-16.04-amd64',
+    'Windows_Server-2016-English-Full-Base-2018.06.13',
+  ]);
+  await account.fixture.staff.patch(account.service.settings, { images_regex: '^amzn2' });
+  await account.pass(3);
+  assert.equal(await imageNames(), ['amzn2-ami-hvm-2.0.20180622.1-x86_64-gp2']);
+});
+
+test('more images than are kept make the account Erred, which says what helps', async () => {
+  const { world } = account.vendor;
+  const [first] = world.images;
+  world.images = Array.from({ length: 10_001 }, (_, n) => ({ ...first, id: `ami-${n}`, name: `image ${n}` }) as never);
+  assert.equal(await account.sync(), [
+    'Erred',
+    'Backend offers more than 10000 images: set images_regex to keep fewer',
+  ]);
+  await account.fixture.staff.patch(account.service.settings, { images_regex: ' 7$' });
+  await account.pass(3);
+  assert.is((await account.settings()).state, 'In Sync');
+});
+
+test('a key is put into a region once, under its fingerprint', async () => {
+  const key = await account.key();
+  const [web, other] = [
+    await account.made(await account.order('web', { ssh_public_key: key.url, user_data: '#cloud-config\nä' })),
+    await account.made(await account.order('other', { ssh_public_key: key.url })),
+  ];
+  const name = `tenantry-${key.fingerprint.replaceAll(':', '')}`;
+  assert.equal(
+    [...account.vendor.world.keys].map(([place, { material }]) => [place, material]),
+    [[`eu-west-1 ${name}`, key.public_key]],
+  );
+  assert.equal(
+    [instanceOf(web).key, instanceOf(other).key, instanceOf(web).userData],
+    [name, name, '#cloud-config\nä'],
+  );
+});
+
+test('what is made carries its name and our uuid', async () => {
+  const web = await account.made(await account.order('web'));
+  const data = await account.made(await account.orderVolume('data'));
+  assert.equal(
+    [instanceOf(web).tags, instanceOf(web).token, volumeOf(data).tags],
+    [
+      new Map([
+        ['Name', 'web'],
+        ['tenantry:uuid', web.uuid],
+      ]),
+      web.uuid,
+      new Map([
+        ['Name', 'data'],
+        ['tenantry:uuid', data.uuid],
+      ]),
+    ],
+  );
+  assert.equal([instanceOf(web).zone, volumeOf(data).zone], ['eu-west-1a', 'eu-west-1a']);
+});
+
+test('what is not listed at once is looked for again', async () => {
+  account.vendor.world.blindness = 20_000;
+  const web = await account.made(await account.order('web'));
+  const data = await account.made(await account.orderVolume('data'));
+  assert.equal(
+    [account.vendor.world.instances.size, web.runtime_state, data.runtime_state],
+    [1, 'running', 'available'],
+  );
+});
+
+test('what is never listed fails', async () => {
+  account.vendor.world.blindness = 1e9;
+  const { url } = await account.order('web');
+  await account.passage(url);
+  assert.equal(stateOf(await account.read(url)), ['Erred', '', 'Does not exist at backend.']);
+});
+
+test('an instance that ends while it starts is Erred with the reason', async () => {
+  const text = 'Server.InsufficientInstanceCapacity: Insufficient capacity';
+  account.vendor.world.failingLaunches.push({ code: 'Server.InsufficientInstanceCapacity', message: text });
+  const { url } = await account.order('web');
+  await account.passage(url);
+  const web = await account.read(url);
+  assert.equal([...stateOf(web), web.backend_id], ['Erred', '', text, '']);
+  assert.is(await account.volumeNamed('volume-web'), undefined);
+});
+
+test('a start that comes to nothing is Erred with the reason', async () => {
+  const web = await account.made(await account.order('web'));
+  await account.act(web, 'stop');
+  account.vendor.world.failingLaunches.push({ code: 'Server.InternalError', message: 'Server.InternalError' });
+  assert.equal(stateOf(await account.act(web, 'start')), ['Erred', 'stopped', 'Server.InternalError']);
+});
+
+test('an image that is larger than the disk of the size is refused by the vendor', async () => {
+  const { url } = await account.order('web', { image: 'windows' });
+  await account.passage(url);
+  assert.equal(stateOf(await account.read(url)), [
+    'Erred',
+    '',
+    "Volume of size 8GB is smaller than snapshot 'snap-1', expect size >= 30GB",
+  ]);
+});
+
+for (const [what, route, at] of [
+  ['a volume', 'CreateVolume', 'available'],
+  ['an attachment', 'AttachVolume', 'inuse'],
+  ['a detachment', 'DetachVolume', 'available'],
+] as const) {
+  for (const [how, mishap, times] of [
+    ['lost', 'lost', 1],
+    ['reset', 'reset', 2],
+  ] as const) {
+    test(`${what} whose order is ${how} is made once`, async () => {
+      const web = await account.made(await account.order('web'));
+      await account.act(web, 'stop');
+      account.vendor.mishap(route, mishap);
+      const { url } = await account.orderVolume('data');
+      await account.passage(url);
+      const data = await account.read(url);
+      const attached = await account.act(data, 'attach', { instance: web.url, device: '/dev/sdf' });
+      const last =
+        route === 'DetachVolume' ? await account.act(attached, 'detach') : route === 'CreateVolume' ? data : attached;
+      assert.equal(stateOf(last), ['OK', at, '']);
+      assert.is(account.vendor.take().filter((call) => call === `eu-west-1 ${route}`).length, times);
+      assert.is(account.vendor.world.volumes.size, 2);
+    });
+  }
+}
+
+test('a larger disk whose order is lost is ordered once', async () => {
+  const web = await account.made(await account.order('web'));
+  await account.act(web, 'stop');
+  account.vendor.take();
+  account.vendor.mishap('ModifyVolume', 'lost');
+  const resized = await account.act(web, 'resize', { size: await account.offer('aws-sizes', 'c4.large') });
+  assert.equal([...stateOf(resized), resized.disk], ['OK', 'stopped', '', 16_384]);
+  assert.is(account.vendor.take().filter((call) => call.endsWith(' ModifyVolume')).length, 1);
+  assert.is(instanceOf(web).type, 'c4.large');
+});
+
+test('a disk that was enlarged a short while ago is refused with the words of the vendor, and the type stays', async () => {
+  const web = await account.made(await account.order('web'));
+  await account.act(web, 'stop');
+  const [root] = account.vendor.world.volumesOf(web.backend_id) as [Volume];
+  root.growth = { from: 8, to: 8, at: account.vendor.world.now(), isFailed: false };
+  const resized = await account.act(web, 'resize', { size: await account.offer('aws-sizes', 'c4.large') });
+  assert.is(resized.state, 'Erred');
+  assert.match(resized.error_message, /^You've reached the maximum modification rate per volume limit\./);
+  assert.equal([resized.cores, instanceOf(web).type], [1, 't2.micro']);
+});
+
+test('what others made is offered with the values of its type, named by its tag or its id', async () => {
+  const { world } = account.vendor;
+  const [named, unnamed] = [world.launch('eu-west-1', 'theirs', 't3.micro'), world.launch('sa-east-1', 'x')];
+  unnamed.tags.clear();
+  world.launch('eu-west-1', 'ended').state = 'terminated';
+  assert.equal(await account.sync(), ['In Sync', '']);
+  const instances = (await candidates()).filter(({ resource_type: type }) => type === 'Amazon.Instance');
+  assert.equal(
+    instances.map(({ backend_id, cores, disk, flavor_name, name, ram }) => ({
+      backend_id,
+      cores,
+      disk,
+      flavor_name,
+      name,
+      ram,
+    })),
+    [
+      { backend_id: unnamed.id, cores: 1, disk: 8192, flavor_name: 't2.micro', name: unnamed.id, ram: 1024 },
+      { backend_id: named.id, cores: 2, disk: 8192, flavor_name: 't3.micro', name: 'theirs', ram: 1024 },
+    ],
+  );
+});
+
+test('what others change is pulled: name, type, addresses, attachments', async () => {
+  const web = await account.made(await account.order('web'));
+  const data = await account.made(await account.orderVolume('data'));
+  instanceOf(web).tags.set('Name', 'renamed');
+  Object.assign(instanceOf(web), { type: 'm4.large', state: 'stopped' });
+  Object.assign(volumeOf(data), {
+    state: 'in-use',
+    attachment: { instance: web.backend_id, device: '/dev/sdg', state: 'attached', at: 0, deleteOnTermination: false },
+  });
+  assert.equal(await account.sync(), ['In Sync', '']);
+  const { cores, external_ips, name, ram, runtime_state: state } = await account.read(web.url);
+  assert.equal(
+    { cores, external_ips, name, ram, state },
+    { cores: 2, external_ips: [], name: 'renamed', ram: 8192, state: 'stopped' },
+  );
+  const { device, instance, runtime_state: volumeState } = await account.read(data.url);
+  assert.equal([device, instance, volumeState], ['/dev/sdg', web.url, 'inuse']);
+});
+
+test('an instance that others ended is missing', async () => {
+  const web = await account.made(await account.order('web'));
+  instanceOf(web).state = 'terminated';
+  assert.equal(stateOf(await account.act(web, 'pull')), ['Erred', '', 'Does not exist at backend.']);
+});
+
+test('an access key that may only read is told so', async () => {
+  const [name, keys] = [...account.vendor.accessKeys][1] ?? [];
+  const fields = { username: name, token: keys?.secret };
+  await account.fixture.staff.patch(account.service.settings, fields);
+  await account.pass(3);
+  const { url } = await account.order('web');
+  await account.passage(url);
+  assert.equal(stateOf(await account.read(url)), ['Erred', '', 'You are not authorized to perform this operation.']);
+});
+
+test.run();

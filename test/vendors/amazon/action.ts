@@ -1,0 +1,17 @@
+import type { Declaration, Parameters } from './parameters.ts';
+import type { World } from './world.ts';
+
+export interface ActionCall {
+  readonly parameters: Parameters;
+  readonly region: string;
+  readonly world: World;
+  /** Objects of a page at most. */
+  readonly largestPage: number;
+}
+
+/** An action of EC2: what it takes, whether it changes something, and the members of its answer. Throws a Refusal. */
+export interface Action {
+  readonly takes: Declaration;
+  readonly writes?: boolean;
+  readonly run: (call: ActionCall) => object;
+}

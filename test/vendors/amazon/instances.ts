@@ -1,0 +1,265 @@
+import type { Action } from './action.ts';
+import type { Parameters } from './parameters.ts';
+import { Refusal } from './refusal.ts';
+import { type Instance, instanceTypes, type World } from './world.ts';
+
+/* The actions of EC2 on instances. */
+
+const stateCodes: Readonly<Record<string, number>> = {
+  pending: 0,
+  running: 16,
+  'shutting-down': 32,
+  terminated: 48,
+  stopping: 64,
+  stopped: 80,
+};
+
+const shownState = (name: string) => ({ code: stateCodes[name] ?? 0, name });
+export const shownTime = (milliseconds: number): string => new Date(milliseconds).toISOString();
+export const shownTags = (tags: ReadonlyMap<string, string>) => [...tags].map(([key, value]) => ({ key, value }));
+
+/** Whether what has these values and tags fulfils filters. */
+export const fulfils = (
+  parameters: Parameters,
+  values: Readonly<Record<string, string | undefined>>,
+  tags: ReadonlyMap<string, string> = new Map(),
+): boolean =>
+  [...parameters.filters()].every(([name, wanted]) => {
+    const value = name.startsWith('tag:') ? tags.get(name.slice(4)) : values[name];
+    return value !== undefined && wanted.includes(value);
+  });
+
+function shownInstance(world: World, instance: Instance): object {
+  const { id, image, key, launched, number, reason, region, state, tags, token, type, zone } = instance;
+  const privateIpAddress = `172.31.${(number >> 8) & 255}.${number & 255}`;
+  const publicIp = state === 'running' ? `54.93.${(number >> 8) & 255}.${number & 255}` : undefined;
+  const isThere = state !== 'terminated' && state !== 'shutting-down';
+  return {
+    instanceId: id,
+    imageId: image.id,
+    instanceState: shownState(state),
+    privateDnsName: '',
+    dnsName: '',
+    reason: '',
+    keyName: key,
+    amiLaunchIndex: 0,
+    productCodes: [],
+    instanceType: type,
+    launchTime: shownTime(launched),
+    placement: { availabilityZone: zone, groupName: '', tenancy: 'default' },
+    monitoring: { state: 'disabled' },
+    privateIpAddress: isThere ? privateIpAddress : undefined,
+    ipAddress: publicIp,
+    groupSet: [],
+    stateReason: reason,
+    architecture: 'x86_64',
+    rootDeviceType: 'ebs',
+    rootDeviceName: image.rootDevice,
+    blockDeviceMapping: world
+      .volumesOf(id)
+      .map((volume) => ({
+        deviceName: volume.attachment?.device,
+        ebs: {
+          volumeId: volume.id,
+          status: volume.attachment?.state,
+          attachTime: shownTime(volume.created),
+          deleteOnTermination: volume.attachment?.deleteOnTermination,
+        },
+      })),
+    virtualizationType: 'hvm',
+    clientToken: token,
+    tagSet: shownTags(tags),
+    hypervisor: 'xen',
+    networkInterfaceSet: isThere
+      ? [
+          {
+            networkInterfaceId: `eni-${id.slice(2)}`,
+            description: '',
+            privateIpAddress,
+            privateIpAddressesSet: [
+              { privateIpAddress, primary: true, association: publicIp && { publicIp, ipOwnerId: 'amazon' } },
+            ],
+            ipv6AddressesSet: [],
+          },
+        ]
+      : [],
+    ebsOptimized: false,
+    regionName: region,
+  };
+}
+
+const reservation = (world: World, instance: Instance) => ({
+  reservationId: instance.id.replace(/^i-/, 'r-'),
+  ownerId: '123456789012',
+  groupSet: [],
+  instancesSet: [shownInstance(world, instance)],
+});
+
+/** An action that brings instances from one state into another. */
+const transition = (
+  allowed: readonly string[],
+  verb: string,
+  change: (world: World, instance: Instance) => void,
+): Action => ({
+  takes: { required: ['InstanceId.#'], optional: ['Force'] },
+  run: ({ parameters, region, world }) => {
+    const instances = parameters.list('InstanceId').map((id) => world.instance(region, id));
+    for (const { id, state } of instances)
+      if (!allowed.includes(state))
+        throw new Refusal(
+          'IncorrectInstanceState',
+          `The instance '${id}' is not in a state from which it can be ${verb}.`,
+        );
+    return {
+      instancesSet: instances.map((instance) => {
+        const before = instance.state;
+        change(world, instance);
+        return { instanceId: instance.id, currentState: shownState(instance.state), previousState: shownState(before) };
+      }),
+    };
+  },
+});
+
+function blockDevice(parameters: Parameters, rootDevice: string, smallest: number): number {
+  const [n] = parameters.numbers('BlockDeviceMapping');
+  if (n === undefined) return smallest;
+  const [device, size] = [
+    parameters.text(`BlockDeviceMapping.${n}.DeviceName`),
+    parameters.number(`BlockDeviceMapping.${n}.Ebs.VolumeSize`) ?? smallest,
+  ];
+  if (device !== rootDevice)
+    throw new Refusal('InvalidBlockDeviceMapping', `This stand-in has no device ${device} besides the root device`);
+  if (size < smallest)
+    throw new Refusal(
+      'InvalidBlockDeviceMapping',
+      `Volume of size ${size}GB is smaller than snapshot 'snap-1', expect size >= ${smallest}GB`,
+    );
+  return size;
+}
+
+const isBase64 = (text: string): boolean => Buffer.from(text, 'base64').toString('base64') === text;
+
+export const instanceActions: Readonly<Record<string, Action>> = {
+  DescribeInstances: {
+    takes: {
+      optional: ['InstanceId.#'],
+      filters: ['client-token', 'instance-id', 'instance-state-name', 'tag:*'],
+      isPaged: true,
+    },
+    run: ({ largestPage, parameters, region, world }) => {
+      const ids = parameters.list('InstanceId');
+      if (ids.length > 0 && parameters.text('MaxResults') !== undefined)
+        throw new Refusal(
+          'InvalidParameterCombination',
+          'The parameter instancesSet cannot be used with the parameter maxResults',
+        );
+      const found = ids.length > 0 ? ids.map((id) => world.instance(region, id)) : world.instancesIn(region);
+      const wanted = found.filter(({ id, state, tags, token }) =>
+        fulfils(parameters, { 'client-token': token, 'instance-id': id, 'instance-state-name': state }, tags),
+      );
+      return parameters.page(
+        'reservationSet',
+        wanted.map((instance) => reservation(world, instance)),
+        largestPage,
+      );
+    },
+  },
+  RunInstances: {
+    writes: true,
+    takes: {
+      required: ['ImageId', 'MinCount', 'MaxCount'],
+      optional: [
+        'InstanceType',
+        'ClientToken',
+        'KeyName',
+        'UserData',
+        'Placement.AvailabilityZone',
+        'BlockDeviceMapping.#.DeviceName',
+        'BlockDeviceMapping.#.Ebs.VolumeSize',
+        'BlockDeviceMapping.#.Ebs.VolumeType',
+        'BlockDeviceMapping.#.Ebs.DeleteOnTermination',
+        'TagSpecification.#.ResourceType',
+        'TagSpecification.#.Tag.#.Key',
+        'TagSpecification.#.Tag.#.Value',
+      ],
+    },
+    run: ({ parameters, region, world }) => {
+      const token = parameters.text('ClientToken') ?? '';
+      const known = token && world.madeBefore(token, parameters.fingerprint);
+      if (known) return reservation(world, world.instances.get(known) as Instance);
+      const [type, key] = [parameters.text('InstanceType') ?? 'm1.small', parameters.text('KeyName')];
+      const [zone, userData] = [
+        parameters.text('Placement.AvailabilityZone') ?? `${region}b`,
+        parameters.text('UserData'),
+      ];
+      const image = world.image(region, parameters.text('ImageId') ?? '');
+      if (!instanceTypes[type]) throw new Refusal('InvalidParameterValue', `Invalid value '${type}' for InstanceType.`);
+      if (key !== undefined && !world.keys.has(`${region} ${key}`))
+        throw new Refusal('InvalidKeyPair.NotFound', `The key pair '${key}' does not exist`);
+      if (!zone.startsWith(region)) throw new Refusal('InvalidParameterValue', `Invalid availability zone: [${zone}]`);
+      if (userData !== undefined && !isBase64(userData))
+        throw new Refusal('InvalidParameterValue', 'Invalid BASE64 encoding of user data.');
+      if (parameters.number('MinCount') !== 1 || parameters.number('MaxCount') !== 1)
+        throw new Refusal('InvalidParameterValue', 'This stand-in launches one instance at a time.');
+      const size = blockDevice(parameters, image.rootDevice, image.size);
+      const instance = world.addInstance({
+        region,
+        zone,
+        type,
+        image,
+        token,
+        key,
+        userData: Buffer.from(userData ?? '', 'base64').toString(),
+        tags: parameters.tags('instance'),
+      });
+      world.attachRoot(instance, size, parameters.tags('volume'));
+      if (token) world.tokens.set(token, { fingerprint: parameters.fingerprint, id: instance.id });
+      return reservation(world, instance);
+    },
+  },
+  StartInstances: {
+    writes: true,
+    ...transition(['stopped', 'running', 'pending'], 'started', (world, instance) => {
+      if (instance.state === 'stopped') world.start(instance, 'stopped');
+    }),
+  },
+  StopInstances: {
+    writes: true,
+    ...transition(['running', 'stopping', 'stopped'], 'stopped', (world, instance) => {
+      if (instance.state !== 'running') return;
+      world.change(instance, 'stopping', 'stopped');
+      instance.reason = {
+        code: 'Client.UserInitiatedShutdown',
+        message: 'Client.UserInitiatedShutdown: User initiated shutdown',
+      };
+    }),
+  },
+  RebootInstances: {
+    writes: true,
+    takes: { required: ['InstanceId.#'] },
+    run: (call) => {
+      transition(['running'], 'rebooted', () => undefined).run(call);
+      return { return: true };
+    },
+  },
+  TerminateInstances: {
+    writes: true,
+    ...transition(Object.keys(stateCodes), 'terminated', (world, instance) => {
+      if (instance.state !== 'terminated' && instance.state !== 'shutting-down')
+        world.change(instance, 'shutting-down', 'terminated');
+    }),
+  },
+  ModifyInstanceAttribute: {
+    writes: true,
+    takes: { required: ['InstanceId'], optional: ['InstanceType.Value'] },
+    run: ({ parameters, region, world }) => {
+      const instance = world.instance(region, parameters.text('InstanceId') ?? '');
+      const type = parameters.text('InstanceType.Value') ?? instance.type;
+      if (instance.state !== 'stopped')
+        throw new Refusal('IncorrectInstanceState', `The instance '${instance.id}' is not in the 'stopped' state.`);
+      if (!instanceTypes[type]) throw new Refusal('InvalidParameterValue', `Invalid value '${type}' for InstanceType.`);
+      instance.type = type;
+      return { return: true };
+    },
+  },
+};

@@ -1,0 +1,126 @@
+import { createHash } from 'node:crypto';
+import type { Action } from './action.ts';
+import { fulfils } from './instances.ts';
+import { Refusal } from './refusal.ts';
+import { instanceTypes } from './world.ts';
+
+/* The actions of EC2 on keys, images, zones and types. */
+
+export const otherActions: Readonly<Record<string, Action>> = {
+  DescribeKeyPairs: {
+    takes: { optional: ['KeyName.#'], filters: ['key-name'] },
+    run: ({ parameters, region, world }) => {
+      const names = parameters.list('KeyName');
+      for (const name of names)
+        if (!world.keys.has(`${region} ${name}`))
+          throw new Refusal('InvalidKeyPair.NotFound', `The key pair '${name}' does not exist`);
+      const found = [...world.keys].filter(
+        ([place, { name }]) =>
+          place.startsWith(`${region} `) &&
+          (names.length === 0 || names.includes(name)) &&
+          fulfils(parameters, { 'key-name': name }),
+      );
+      return { keySet: found.map(([, { material, name }]) => shownKey(name, material)) };
+    },
+  },
+  ImportKeyPair: {
+    writes: true,
+    takes: { required: ['KeyName', 'PublicKeyMaterial'] },
+    run: ({ parameters, region, world }) => {
+      const [name, encoded] = [parameters.text('KeyName') ?? '', parameters.text('PublicKeyMaterial') ?? ''];
+      const material = Buffer.from(encoded, 'base64').toString();
+      if (!/^ssh-(rsa|ed25519) [A-Za-z0-9+/=]+/.test(material))
+        throw new Refusal('InvalidKey.Format', 'Key is not in valid OpenSSH public key format');
+      if (name.length > 255) throw new Refusal('InvalidParameterValue', `Invalid key name '${name}'`);
+      if (world.keys.has(`${region} ${name}`))
+        throw new Refusal('InvalidKeyPair.Duplicate', `The keypair '${name}' already exists.`);
+      world.keys.set(`${region} ${name}`, { name, material });
+      return shownKey(name, material);
+    },
+  },
+  DeleteKeyPair: {
+    writes: true,
+    takes: { required: ['KeyName'] },
+    run: ({ parameters, region, world }) => {
+      world.keys.delete(`${region} ${parameters.text('KeyName')}`);
+      return { return: true };
+    },
+  },
+  DescribeImages: {
+    takes: {
+      optional: ['ImageId.#', 'Owner.#'],
+      filters: ['virtualization-type', 'image-type', 'root-device-type', 'architecture', 'state', 'name'],
+      isPaged: true,
+    },
+    run: ({ largestPage, parameters, region, world }) => {
+      const [ids, owners] = [parameters.list('ImageId'), parameters.list('Owner')];
+      const found =
+        ids.length > 0
+          ? ids.map((id) => world.image(region, id))
+          : world.images.filter(
+              (image) => image.region === region && (owners.length === 0 || owners.includes(image.owner)),
+            );
+      const wanted = found.filter(({ architecture, name }) =>
+        fulfils(parameters, {
+          'virtualization-type': 'hvm',
+          'image-type': 'machine',
+          'root-device-type': 'ebs',
+          state: 'available',
+          architecture,
+          name,
+        }),
+      );
+      const shown = wanted.map(({ architecture, id, name, owner, rootDevice, size }) => ({
+        imageId: id,
+        imageLocation: `${owner}/${name}`,
+        imageState: 'available',
+        isPublic: owner !== 'somebody',
+        architecture,
+        imageType: 'machine',
+        imageOwnerAlias: owner,
+        name,
+        rootDeviceType: 'ebs',
+        rootDeviceName: rootDevice,
+        blockDeviceMapping: [{ deviceName: rootDevice, ebs: { volumeSize: size, deleteOnTermination: true } }],
+        virtualizationType: 'hvm',
+        hypervisor: 'xen',
+      }));
+      return parameters.page('imagesSet', shown, largestPage);
+    },
+  },
+  DescribeAvailabilityZones: {
+    takes: { filters: ['state', 'zone-type'] },
+    run: ({ parameters, region }) => ({
+      availabilityZoneInfo: ['c', 'a', 'b']
+        .filter(() => fulfils(parameters, { state: 'available', 'zone-type': 'availability-zone' }))
+        .map((zone) => ({
+          zoneName: region + zone,
+          zoneState: 'available',
+          regionName: region,
+          zoneType: 'availability-zone',
+        })),
+    }),
+  },
+  DescribeInstanceTypes: {
+    takes: { optional: ['InstanceType.#'], isPaged: true },
+    run: ({ parameters }) => {
+      const asked = parameters.list('InstanceType');
+      for (const type of asked)
+        if (!instanceTypes[type])
+          throw new Refusal('InvalidInstanceType', `The following supplied instance types do not exist: [${type}]`);
+      const found = Object.entries(instanceTypes).filter(([type]) => asked.length === 0 || asked.includes(type));
+      const shown = found.map(([type, [cores, memory]]) => ({
+        instanceType: type,
+        vCpuInfo: { defaultVCpus: cores },
+        memoryInfo: { sizeInMiB: memory },
+      }));
+      return parameters.page('instanceTypeSet', shown);
+    },
+  },
+};
+
+const shownKey = (name: string, material: string) => ({
+  keyPairId: `key-${createHash('sha256').update(name).digest('hex').slice(0, 17)}`,
+  keyName: name,
+  keyFingerprint: createHash('sha256').update(material).digest('base64'),
+});

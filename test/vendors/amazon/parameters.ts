@@ -1,0 +1,123 @@
+import { Refusal } from './refusal.ts';
+
+/* The parameters of a request: flat names such as `Filter.1.Value.2`, which an action has declared. */
+
+/** What an action takes: names with `#` in place of numbers. */
+export interface Declaration {
+  readonly required?: readonly string[];
+  readonly optional?: readonly string[];
+  /** Names that its filters may have; `tag:*` for any tag. */
+  readonly filters?: readonly string[];
+  readonly isPaged?: boolean;
+}
+
+const common = ['Action', 'Version', 'DryRun'];
+const paging = ['MaxResults', 'NextToken'];
+
+export class Parameters {
+  readonly #values: ReadonlyMap<string, string>;
+
+  /** Refuses what the action does not know, and what it lacks. */
+  constructor(form: URLSearchParams, { filters = [], isPaged = false, optional = [], required = [] }: Declaration) {
+    this.#values = new Map(form);
+    const known = new Set([
+      ...common,
+      ...required,
+      ...optional,
+      ...(isPaged ? paging : []),
+      ...(filters.length > 0 ? ['Filter.#.Name', 'Filter.#.Value.#'] : []),
+    ]);
+    const given = [...this.#values.keys()].map(pattern);
+    for (const [n, name] of given.entries()) {
+      if (!known.has(name))
+        throw new Refusal('UnknownParameter', `The parameter ${[...this.#values.keys()][n]} is not recognized`);
+    }
+    for (const name of required) {
+      if (!given.includes(name))
+        throw new Refusal('MissingParameter', `The request must contain the parameter ${name.replace('.#', '')}`);
+    }
+    for (const name of this.filters().keys()) {
+      if (!filters.includes(name) && !(name.startsWith('tag:') && filters.includes('tag:*')))
+        throw new Refusal('InvalidParameterValue', `The filter '${name}' is invalid`);
+    }
+  }
+
+  text(name: string): string | undefined {
+    return this.#values.get(name);
+  }
+
+  number(name: string): number | undefined {
+    const text = this.#values.get(name);
+    if (text !== undefined && !/^\d+$/.test(text))
+      throw new Refusal('InvalidParameterValue', `Invalid value '${text}' for ${name}`);
+    return text === undefined ? undefined : Number(text);
+  }
+
+  /** The values of `<name>.1`, `<name>.2` … */
+  list(name: string): string[] {
+    return this.numbers(name).flatMap((n) => this.text(`${name}.${n}`) ?? []);
+  }
+
+  /** The numbers below a name, in order. */
+  numbers(name: string): number[] {
+    const found = [...this.#values.keys()].flatMap((key) =>
+      key.startsWith(`${name}.`) ? [Number(key.slice(name.length + 1).split('.')[0])] : [],
+    );
+    return [...new Set(found)].sort((a, b) => a - b);
+  }
+
+  /** Values by the names of filters. */
+  filters(): Map<string, string[]> {
+    return new Map(
+      this.numbers('Filter').map((n) => [this.text(`Filter.${n}.Name`) ?? '', this.list(`Filter.${n}.Value`)]),
+    );
+  }
+
+  /** Tags that an order gives to what it makes of a type. */
+  tags(type: string): Map<string, string> {
+    const tags = this.numbers('TagSpecification').flatMap((n): [string, string][] =>
+      this.text(`TagSpecification.${n}.ResourceType`) === type
+        ? this.numbers(`TagSpecification.${n}.Tag`).map((m) => [
+            this.text(`TagSpecification.${n}.Tag.${m}.Key`) ?? '',
+            this.text(`TagSpecification.${n}.Tag.${m}.Value`) ?? '',
+          ])
+        : [],
+    );
+    for (const [key] of tags)
+      if (key === '' || key.startsWith('aws:'))
+        throw new Refusal('InvalidParameterValue', `Tag keys starting with 'aws:' are reserved for internal use`);
+    return new Map(tags);
+  }
+
+  /** What makes two requests the same. */
+  get fingerprint(): string {
+    return JSON.stringify([...this.#values].sort());
+  }
+
+  /** A page of a list under a member of the answer; at most `largest` items. */
+  page(member: string, all: readonly unknown[], largest = 1000): object {
+    const size = this.number('MaxResults');
+    if (size !== undefined && (size < 5 || size > 1000))
+      throw new Refusal(
+        'InvalidParameterValue',
+        `Value ( ${size} ) for parameter maxResults is invalid. Expecting a value between 5 and 1000.`,
+      );
+    const token = this.text('NextToken');
+    const from =
+      token === undefined
+        ? 0
+        : Number(
+            Buffer.from(token, 'base64url')
+              .toString()
+              .replace(/^from /, ''),
+          );
+    if (!Number.isInteger(from)) throw new Refusal('InvalidParameterValue', `Invalid value '${token}' for nextToken.`);
+    const to = size === undefined ? all.length : from + Math.min(size, largest);
+    return {
+      [member]: all.slice(from, to),
+      ...(to < all.length && { nextToken: Buffer.from(`from ${to}`).toString('base64url') }),
+    };
+  }
+}
+
+const pattern = (name: string): string => name.replace(/\.\d+(?=\.|$)/g, '.#');

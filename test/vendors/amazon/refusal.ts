@@ -1,0 +1,10 @@
+/** A refusal of EC2: its code, and its sentence. */
+export class Refusal extends Error {
+  constructor(
+    readonly code: string,
+    message: string,
+    readonly status = 400,
+  ) {
+    super(message);
+  }
+}

@@ -1,0 +1,127 @@
+import { type Identity, type Mishap, type VendorAnswer, type VendorRequest, VendorServer } from '../server.ts';
+import type { Action } from './action.ts';
+import { instanceActions } from './instances.ts';
+import { otherActions } from './offers.ts';
+import { Parameters } from './parameters.ts';
+import { Refusal } from './refusal.ts';
+import { checkSignature } from './signature.ts';
+import { volumeActions } from './volumes.ts';
+import { regionNames, World } from './world.ts';
+import { refusalText, response } from './xml.ts';
+
+/*
+ * Amazon's EC2 Query API as its public documentation describes it, with a memory: every region on one address, told apart by
+ * the signature. What it does not know of a request it refuses.
+ */
+
+const actions: Readonly<Record<string, Action>> = { ...instanceActions, ...volumeActions, ...otherActions };
+
+export class Amazon {
+  readonly world: World;
+  /** Objects on a page at most. */
+  largestPage = 1000;
+  /** Calls that are still answered in this second of the clock; undefined: any number. */
+  callsPerSecond: number | undefined;
+  /** Secret keys by access keys, and whether they may only read. */
+  readonly accessKeys = new Map([
+    ['AKIDEXAMPLE', { secret: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY', mayWrite: true }],
+    ['AKIDREADONLY', { secret: 'JalrXUtnFEMI/K7MDENG+bPxRfiCYREADONLYKEY', mayWrite: false }],
+  ]);
+  #server: VendorServer | undefined;
+  #requests = 0;
+  #second = { number: 0, calls: 0 };
+
+  private constructor(now: () => number) {
+    this.world = new World(now);
+  }
+
+  static async start(now: () => number = Date.now, identity?: Identity): Promise<Amazon> {
+    const vendor = new Amazon(now);
+    vendor.#server = await VendorServer.start(
+      {
+        route: ({ text }) => new URLSearchParams(text).get('Action') ?? '',
+        answer: (request) => vendor.#answer(request),
+        headers: () => ({ 'Content-Type': 'text/xml;charset=UTF-8', Date: new Date(now()).toUTCString() }),
+      },
+      identity,
+    );
+    return vendor;
+  }
+
+  get server(): VendorServer {
+    if (!this.#server) throw new Error('The stand-in has not been started.');
+    return this.#server;
+  }
+
+  get url(): string {
+    return this.server.url;
+  }
+
+  close = (): Promise<void> => this.server.close();
+
+  mishap = (action: string, mishap: Mishap, times = 1): void => this.server.mishap(action, mishap, times);
+
+  /** The calls since the last time, as `<region> <Action>`. */
+  take = (): string[] =>
+    this.server
+      .take()
+      .map(({ headers, route }) => `${/\/(\w+-\w+-\d)\//.exec(headers.authorization ?? '')?.[1]} ${route}`);
+
+  /** An answer of refusal, as a mishap needs it. */
+  static refusal(
+    status: number,
+    code: string,
+    message: string,
+    headers: Readonly<Record<string, string>> = {},
+  ): VendorAnswer {
+    return { status, headers, text: refusalText(code, message, 'a6a1b1e7-0000-0000-0000-000000000000') };
+  }
+
+  #answer(request: VendorRequest): VendorAnswer {
+    const id = `59dbff89-35bd-4eac-99ed-${String(++this.#requests).padStart(12, '0')}`;
+    this.world.advance();
+    try {
+      const form = new URLSearchParams(request.text);
+      const name = form.get('Action') ?? '';
+      return { status: 200, text: response(name, id, this.#run(request, form, name)) };
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      return { status: error.status, text: refusalText(error.code, error.message, id) };
+    }
+  }
+
+  #run(request: VendorRequest, form: URLSearchParams, name: string): object {
+    const { mayWrite, region } = this.#signer(request);
+    if (!regionNames.includes(region))
+      throw new Refusal('AuthFailure', `Credential should be scoped to a valid region. `, 401);
+    this.#limit();
+    const action = actions[name];
+    if (!action) throw new Refusal('InvalidAction', `The action ${name} is not valid for this web service.`);
+    if (form.get('Version') !== '2016-11-15')
+      throw new Refusal(
+        'NoSuchVersion',
+        `The requested version (${form.get('Version')}) of service AmazonEC2 does not exist`,
+      );
+    const parameters = new Parameters(form, action.takes);
+    if (action.writes && !mayWrite)
+      throw new Refusal('UnauthorizedOperation', 'You are not authorized to perform this operation.', 403);
+    return action.run({ parameters, region, world: this.world, largestPage: this.largestPage });
+  }
+
+  #signer(request: VendorRequest): { readonly region: string; readonly mayWrite: boolean } {
+    const signed = checkSignature(request, (accessKey) => this.accessKeys.get(accessKey)?.secret);
+    if (signed === 'unsigned')
+      throw new Refusal('MissingAuthenticationToken', 'Request is missing Authentication Token', 403);
+    if (signed === 'expired') throw new Refusal('RequestExpired', 'Request has expired.');
+    if (signed === 'invalid')
+      throw new Refusal('AuthFailure', 'AWS was not able to validate the provided access credentials', 401);
+    return { region: signed.region, mayWrite: this.accessKeys.get(signed.accessKey)?.mayWrite === true };
+  }
+
+  #limit(): void {
+    const number = Math.floor(this.world.now() / 1000);
+    if (this.#second.number !== number) this.#second = { number, calls: 0 };
+    if (this.callsPerSecond !== undefined && ++this.#second.calls > this.callsPerSecond)
+      throw new Refusal('RequestLimitExceeded', 'Request limit exceeded.', 503);
+  }
+}

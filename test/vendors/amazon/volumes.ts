@@ -1,0 +1,214 @@
+import type { Action } from './action.ts';
+import { fulfils, shownTags, shownTime } from './instances.ts';
+import { Refusal } from './refusal.ts';
+import type { Volume } from './world.ts';
+
+/* The actions of EC2 on volumes. */
+
+/** GiB that a volume of a type has at least and at most. */
+const bounds: Readonly<Record<string, readonly [number, number]>> = {
+  gp2: [1, 16_384],
+  io1: [4, 16_384],
+  standard: [1, 1024],
+};
+
+const shownAttachment = ({ attachment, id }: Volume) =>
+  attachment && {
+    volumeId: id,
+    instanceId: attachment.instance,
+    device: attachment.device,
+    status: attachment.state,
+    attachTime: shownTime(attachment.at),
+    deleteOnTermination: attachment.deleteOnTermination,
+  };
+
+const shownVolume = (volume: Volume): object => ({
+  volumeId: volume.id,
+  size: volume.size,
+  snapshotId: '',
+  availabilityZone: volume.zone,
+  status: volume.state,
+  createTime: shownTime(volume.created),
+  attachmentSet: volume.attachment ? [shownAttachment(volume)] : [],
+  tagSet: shownTags(volume.tags),
+  volumeType: volume.type,
+  encrypted: false,
+});
+
+function checkSize(type: string, size: number, iops: number | undefined): void {
+  const [least, most] = bounds[type] ?? [];
+  if (least === undefined || most === undefined)
+    throw new Refusal('UnknownVolumeType', `Unsupported volume type '${type}' for volume creation.`);
+  if (size < least || size > most)
+    throw new Refusal(
+      'InvalidParameterValue',
+      `Volume of ${size}GiB is invalid; it must be between ${least}GiB and ${most}GiB for ${type}`,
+    );
+  if (type !== 'io1') {
+    if (iops !== undefined)
+      throw new Refusal('InvalidParameterCombination', `The parameter iops is not supported for ${type} volumes.`);
+    return;
+  }
+  if (iops === undefined)
+    throw new Refusal('MissingParameter', 'The parameter iops must be specified for io1 volumes.');
+  if (iops < 100 || iops > Math.min(64_000, size * 50))
+    throw new Refusal('InvalidParameterValue', `Iops to volume size ratio of ${iops / size} is invalid`);
+}
+
+export const volumeActions: Readonly<Record<string, Action>> = {
+  DescribeVolumes: {
+    takes: { optional: ['VolumeId.#'], filters: ['tag:*', 'status', 'attachment.instance-id'], isPaged: true },
+    run: ({ largestPage, parameters, region, world }) => {
+      const ids = parameters.list('VolumeId');
+      if (ids.length > 0 && parameters.text('MaxResults') !== undefined)
+        throw new Refusal(
+          'InvalidParameterCombination',
+          'The parameter volumeSet cannot be used with the parameter maxResults',
+        );
+      const found = ids.length > 0 ? ids.map((id) => world.volume(region, id)) : world.volumesIn(region);
+      const wanted = found.filter(({ attachment, state, tags }) =>
+        fulfils(parameters, { status: state, 'attachment.instance-id': attachment?.instance }, tags),
+      );
+      return parameters.page('volumeSet', wanted.map(shownVolume), largestPage);
+    },
+  },
+  CreateVolume: {
+    writes: true,
+    takes: {
+      required: ['AvailabilityZone'],
+      optional: [
+        'Size',
+        'VolumeType',
+        'Iops',
+        'ClientToken',
+        'TagSpecification.#.ResourceType',
+        'TagSpecification.#.Tag.#.Key',
+        'TagSpecification.#.Tag.#.Value',
+      ],
+    },
+    run: ({ parameters, region, world }) => {
+      const token = parameters.text('ClientToken') ?? '';
+      const known = token && world.madeBefore(token, parameters.fingerprint);
+      if (known) return shownVolume(world.volumes.get(known) as Volume);
+      const [zone, size, type] = [
+        parameters.text('AvailabilityZone') ?? '',
+        parameters.number('Size'),
+        parameters.text('VolumeType') ?? 'gp2',
+      ];
+      if (!zone.startsWith(region)) throw new Refusal('InvalidZone.NotFound', `The zone '${zone}' does not exist.`);
+      if (size === undefined)
+        throw new Refusal('MissingParameter', 'The request must contain the parameter size or snapshotId');
+      checkSize(type, size, parameters.number('Iops'));
+      const volume = world.addVolume({
+        region,
+        zone,
+        size,
+        type,
+        tags: parameters.tags('volume'),
+        attachment: undefined,
+      });
+      if (token) world.tokens.set(token, { fingerprint: parameters.fingerprint, id: volume.id });
+      return shownVolume(volume);
+    },
+  },
+  AttachVolume: {
+    writes: true,
+    takes: { required: ['VolumeId', 'InstanceId', 'Device'] },
+    run: ({ parameters, region, world }) => {
+      const volume = world.volume(region, parameters.text('VolumeId') ?? '');
+      const instance = world.instance(region, parameters.text('InstanceId') ?? '');
+      const device = parameters.text('Device') ?? '';
+      if (volume.attachment) throw new Refusal('VolumeInUse', `${volume.id} is already attached to an instance`);
+      if (volume.state !== 'available')
+        throw new Refusal('IncorrectState', `Volume '${volume.id}' is in the '${volume.state}' state.`);
+      if (instance.state !== 'running' && instance.state !== 'stopped')
+        throw new Refusal('IncorrectState', `Instance '${instance.id}' is not 'running'.`);
+      if (volume.zone !== instance.zone)
+        throw new Refusal(
+          'InvalidVolume.ZoneMismatch',
+          `The volume '${volume.id}' is not in the same availability zone as instance '${instance.id}'`,
+        );
+      if (world.volumesOf(instance.id).some(({ attachment }) => attachment?.device === device))
+        throw new Refusal(
+          'InvalidParameterValue',
+          `Invalid value '${device}' for unixDevice. Attachment point ${device} is already in use`,
+        );
+      volume.state = 'in-use';
+      volume.attachment = {
+        instance: instance.id,
+        device,
+        state: 'attaching',
+        at: world.now() + world.transitionTime,
+        deleteOnTermination: false,
+      };
+      return { ...shownAttachment(volume) };
+    },
+  },
+  DetachVolume: {
+    writes: true,
+    takes: { required: ['VolumeId'], optional: ['InstanceId', 'Device', 'Force'] },
+    run: ({ parameters, region, world }) => {
+      const volume = world.volume(region, parameters.text('VolumeId') ?? '');
+      const { attachment } = volume;
+      if (attachment?.state !== 'attached')
+        throw new Refusal('IncorrectState', `Volume '${volume.id}' is in the '${volume.state}' state.`);
+      const { image, state } = world.instance(region, attachment.instance);
+      if (attachment.device === image.rootDevice && state !== 'stopped')
+        throw new Refusal(
+          'OperationNotPermitted',
+          `Unable to detach root volume '${volume.id}' from instance '${attachment.instance}'`,
+        );
+      Object.assign(attachment, { state: 'detaching', at: world.now() + world.transitionTime });
+      return { ...shownAttachment(volume) };
+    },
+  },
+  DeleteVolume: {
+    writes: true,
+    takes: { required: ['VolumeId'] },
+    run: ({ parameters, region, world }) => {
+      const volume = world.volume(region, parameters.text('VolumeId') ?? '');
+      if (volume.attachment)
+        throw new Refusal('VolumeInUse', `Volume ${volume.id} is currently attached to ${volume.attachment.instance}`);
+      world.change(volume, 'deleting', 'gone');
+      return { return: true };
+    },
+  },
+  ModifyVolume: {
+    writes: true,
+    takes: { required: ['VolumeId'], optional: ['Size'] },
+    run: ({ parameters, region, world }) => {
+      const volume = world.volume(region, parameters.text('VolumeId') ?? '');
+      const size = parameters.number('Size') ?? volume.size;
+      if (size < volume.size)
+        throw new Refusal('InvalidParameterValue', 'New size cannot be smaller than existing size');
+      if (volume.growth && world.now() < volume.growth.at + 6 * 3_600_000)
+        throw new Refusal(
+          'VolumeModificationRateExceeded',
+          "You've reached the maximum modification rate per volume limit. Wait at least 6 hours between modifications per EBS volume.",
+        );
+      volume.growth = { from: volume.size, to: size, at: world.now(), isFailed: false };
+      volume.size = size;
+      return { volumeModification: { volumeId: volume.id, modificationState: 'modifying', targetSize: size } };
+    },
+  },
+  DescribeVolumesModifications: {
+    takes: { optional: ['VolumeId.#'], filters: ['volume-id'], isPaged: true },
+    run: ({ parameters, region, world }) => {
+      const grown = world
+        .volumesIn(region)
+        .filter(({ growth, id }) => growth && fulfils(parameters, { 'volume-id': id }));
+      const shown = grown.map(({ growth, id }) => ({
+        volumeId: id,
+        modificationState: growth?.isFailed
+          ? 'failed'
+          : world.now() < (growth?.at ?? 0) + world.transitionTime
+            ? 'modifying'
+            : 'optimizing',
+        statusMessage: growth?.isFailed ? 'The volume could not be modified.' : undefined,
+        originalSize: growth?.from,
+        targetSize: growth?.to,
+      }));
+      return parameters.page('volumeModificationSet', shown);
+    },
+  },
+};

@@ -1,0 +1,287 @@
+/**
+ * What a driver must survive, from one table for all vendors: a vendor says in its own words what it refuses, and how a
+ * machine is ordered there; the faults and what must come of them are the same.
+ */
+import { suite, type Test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { ProviderError } from '../../src/cloud/catalogue/provider-error.ts';
+import { VendorHttp } from '../../src/cloud/catalogue/vendor-http.ts';
+import { driverSettings } from '../../src/cloud/drivers/drivers.ts';
+import { raw, sql } from '../../src/kernel/db/sql.ts';
+import { certificate } from '../support/certificate.ts';
+import type { Json } from '../support/fixture.ts';
+import type { FaultyAccount, FaultyVendor } from './faulty-vendor.ts';
+import type { Mishap, VendorAnswer } from './server.ts';
+
+const unexpected = 'Unexpected answer of backend';
+const silent = 'Backend does not respond';
+const long: VendorAnswer = { status: 200, text: 'x'.repeat(20 * 1024 * 1024) };
+const prose: VendorAnswer = { status: 200, text: 'It works!' };
+const redirect: VendorAnswer = { status: 302, headers: { Location: 'http://127.0.0.1:1/' }, text: '' };
+
+/** A fault of a call; how often it comes; and the error of an operation that cannot be without the call. */
+interface Fault {
+  readonly what: string;
+  readonly mishap: (vendor: FaultyVendor) => Mishap;
+  readonly times?: number;
+  readonly text: string;
+}
+
+const refused = (status: number): Fault => ({
+  what: String(status),
+  mishap: ({ refusal }) => refusal(status, `Refused with ${status}`),
+  text: `Refused with ${status}`,
+});
+
+const refusals: readonly Fault[] = [401, 403, 404, 409].map(refused);
+
+const broken: readonly Fault[] = [
+  { what: 'half an answer', mishap: () => 'half', text: unexpected },
+  { what: 'an answer in another language', mishap: () => prose, text: unexpected },
+  { what: 'an answer of 20 MB', mishap: () => long, text: unexpected },
+  { what: 'a redirect', mishap: () => redirect, text: unexpected },
+];
+
+/** Faults after which a call is made again. */
+const passing: readonly Fault[] = [
+  { what: '500', mishap: ({ refusal }) => refusal(500, 'Oops'), times: 4, text: silent },
+  { what: '503', mishap: ({ refusal }) => refusal(503, 'Later'), times: 4, text: silent },
+  { what: 'a connection that is cut before', mishap: () => 'reset', times: 4, text: silent },
+  { what: 'a connection that is cut in the answer', mishap: () => 'broken off', times: 4, text: silent },
+];
+
+/** Registers and runs the faults of a vendor. */
+export function faults(vendor: FaultyVendor): void {
+  const test = suite(`faults of ${vendor.name}`);
+  const held: { account?: FaultyAccount } = {};
+  const account = (): FaultyAccount => held.account as FaultyAccount;
+  test.before.each(async () => {
+    held.account = await vendor.open();
+  });
+  test.after.each(async () => {
+    await assertSecrecy(account());
+    await account().close();
+  });
+  accountFaults(test, vendor, account);
+  machineFaults(test, vendor, account);
+  connectionFaults(test, vendor, account);
+  test.run();
+}
+
+type Held = () => FaultyAccount;
+
+/** Nothing that is told or stored in plain holds the secret. */
+async function assertSecrecy({ faulty, fixture }: FaultyAccount): Promise<void> {
+  const lists = ['service-settings', 'resources', 'events', 'alerts'].map((path) => fixture.staff.get(`/api/${path}/`));
+  for (const { body } of await Promise.all(lists)) assert.not.ok(JSON.stringify(body).includes(faulty.secret));
+  const stored = ['job', 'resource', 'event', 'service_settings'].flatMap((table) =>
+    fixture.server.app.db.all<object>(raw(`SELECT * FROM ${table}`)),
+  );
+  assert.not.ok(JSON.stringify(stored).includes(faulty.secret));
+}
+
+function accountFaults(test: Test, vendor: FaultyVendor, held: Held): void {
+  const { ping } = vendor.routes;
+
+  for (const { mishap, text, times, what } of [...refusals, ...broken, ...passing]) {
+    test(`${what} makes the account Erred, and the next synchronisation sets it right`, async () => {
+      const account = held();
+      account.faulty.mishap(ping, mishap(vendor), times);
+      assert.equal(await account.sync(15), ['Erred', text]);
+      const alerts = (await account.fixture.staff.get('/api/alerts/?opened&alert_type=service_unavailable')).body;
+      assert.equal(
+        alerts.map(({ scope }: Json) => scope),
+        [account.service.url],
+      );
+      assert.equal(await account.sync(), ['In Sync', '']);
+      assert.equal((await account.fixture.staff.get('/api/alerts/?opened&alert_type=service_unavailable')).body, []);
+    });
+  }
+
+  for (const { mishap, what } of passing) {
+    test(`${what}, once, is not noticed`, async () => {
+      held().faulty.mishap(ping, mishap(vendor));
+      assert.equal(await held().sync(5), ['In Sync', '']);
+    });
+  }
+
+  for (const status of [429, 503]) {
+    test(`${status} waits as long as Retry-After says`, async () => {
+      const account = held();
+      account.faulty.mishap(ping, vendor.refusal(status, 'Later', { 'Retry-After': '40' }));
+      account.faulty.take();
+      account.fixture.clock.advance(30 * 60);
+      const tries: number[] = [];
+      for (let second = 0; second < 45; second++) {
+        await account.pass(1);
+        if (account.faulty.take().some(({ route }) => route === ping)) tries.push(second);
+      }
+      assert.equal(
+        tries.map((second) => second - (tries[0] as number)),
+        [0, 40],
+      );
+      assert.is((await account.settings()).state, 'In Sync');
+    });
+  }
+
+  test('credentials that are refused make no service, and the refusal is told without them', async () => {
+    const account = held();
+    const { faulty, fixture } = account;
+    const body = account.body({ name: 'Second' });
+    faulty.mishap(ping, vendor.refusal(403, `${faulty.secret} is suspended`));
+    const answer = await fixture.staff.post(`/api/${vendor.prefix}/`, body);
+    assert.equal([answer.status, answer.body], [400, { non_field_errors: ['Wrong settings: *** is suspended.'] }]);
+    assert.is((await fixture.staff.get(`/api/${vendor.prefix}/`)).body.length, 1);
+  });
+
+  test('credentials that end make the account Erred until there are new ones', async () => {
+    const account = held();
+    const fields = account.faulty.replaceCredentials();
+    assert.equal(await account.sync(), ['Erred', vendor.unauthorized]);
+    const { body, status } = await account.fixture.staff.patch(account.service.settings, fields);
+    assert.equal([status, body.state], [200, 'Sync Scheduled']);
+    await account.pass(3);
+    const { error_message: text, state } = await account.settings();
+    assert.equal([state, text], ['In Sync', '']);
+  });
+}
+
+function machineFaults(test: Test, vendor: FaultyVendor, held: Held): void {
+  const { create } = vendor.routes;
+
+  /** How often a creation was asked for, and what it came to. */
+  async function ordered(
+    mishap: Mishap,
+    times = 1,
+  ): Promise<{ asked: number; machine: Json; made: readonly string[] }> {
+    const { faulty, fixture, order, passage } = bound(held());
+    faulty.mishap(create, mishap, times);
+    faulty.take();
+    const { url } = await order('web');
+    await passage(url);
+    const asked = faulty.take().filter(({ route }) => route === create).length;
+    return { asked, machine: (await fixture.staff.get(url)).body, made: faulty.machines() };
+  }
+
+  for (const fault of refusals) {
+    test(`${fault.what} to an order makes the machine Erred, with the words of the vendor`, async () => {
+      const { asked, machine, made } = await ordered(fault.mishap(vendor));
+      assert.equal([machine.state, machine.error_message, machine.backend_id], ['Erred', fault.text, '']);
+      assert.equal([asked, made], [1, []]);
+      const told = held().fixture.events().at(-1);
+      assert.equal([told?.type, told?.context.error_message], ['resource_creation_failed', fault.text]);
+    });
+  }
+
+  test('an order that is limited is sent again', async () => {
+    const { asked, machine, made } = await ordered(vendor.refusal(429, 'Slowly', { 'Retry-After': '7' }), 2);
+    assert.equal([machine.state, machine.error_message, asked, made], ['OK', '', 3, [machine.backend_id]]);
+  });
+
+  const lost: readonly (readonly [string, Mishap])[] = [
+    ['is cut before the answer', 'lost'],
+    ['is cut in the answer', 'broken off'],
+    ['brings half an answer', 'half'],
+  ];
+  for (const [what, mishap] of lost) {
+    test(`an order that was carried out and ${what} is found again and not repeated`, async () => {
+      const { asked, machine, made } = await ordered(mishap);
+      assert.equal([machine.state, machine.error_message, asked, made], ['OK', '', 1, [machine.backend_id]]);
+    });
+  }
+
+  const undone: readonly (readonly [string, Mishap])[] = [
+    ['whose connection is cut', 'reset'],
+    ['that is answered with 500', vendor.refusal(500, 'Oops')],
+    ['that is answered with 503', vendor.refusal(503, 'Later')],
+    ['that is answered in another language', prose],
+    ['that is answered with 20 MB', long],
+    ['that is answered with a redirect', redirect],
+  ];
+  for (const [what, mishap] of undone) {
+    test(`an order ${what} and was not carried out is sent again`, async () => {
+      const { asked, machine, made } = await ordered(mishap);
+      assert.equal([machine.state, machine.error_message, asked, made], ['OK', '', 2, [machine.backend_id]]);
+    });
+  }
+
+  test('an order that never gets an answer fails after four', async () => {
+    const { asked, machine, made } = await ordered('reset', 10);
+    assert.equal([machine.state, machine.error_message, asked, made], ['Erred', silent, 4, []]);
+  });
+
+  test('a machine that vanished is Erred at a pull, and its deletion is done', async () => {
+    const { machine } = await ordered({ delay: 0 });
+    const { alice, faulty, fixture, passage } = bound(held());
+    faulty.vanish(machine.backend_id);
+    assert.is((await alice.post(`${machine.url}pull/`)).status, 202);
+    await passage(machine.url);
+    const { error_message: text, state } = (await fixture.staff.get(machine.url)).body;
+    assert.equal([state, text], ['Erred', 'Does not exist at backend.']);
+    assert.is((await alice.delete(machine.url)).status, 202);
+    assert.is((await passage(machine.url)).at(-1), 'gone');
+  });
+
+  test('a state that nobody knows is shown, at a pull and at a synchronisation', async () => {
+    const { machine } = await ordered({ delay: 0 });
+    const { alice, faulty, fixture, passage, sync } = bound(held());
+    faulty.disguise(machine.backend_id, 'hibernating');
+    const shown = async (): Promise<unknown[]> => {
+      const { runtime_state: runtime, state } = (await fixture.staff.get(machine.url)).body;
+      return [state, runtime];
+    };
+    assert.is((await alice.post(`${machine.url}pull/`)).status, 202);
+    await passage(machine.url);
+    assert.equal(await shown(), vendor.unknownState('hibernating'));
+    assert.equal(await sync(), ['In Sync', '']);
+    assert.equal(await shown(), vendor.unknownState('hibernating'));
+  });
+}
+
+function connectionFaults(test: Test, vendor: FaultyVendor, held: Held): void {
+  test('a certificate that nobody trusts is refused, and trusted when the settings have it', async () => {
+    const secure = await vendor.open({ identity: certificate, isConnected: false });
+    try {
+      const { staff } = secure.fixture;
+      const path = `/api/${vendor.prefix}/`;
+      const refused = await staff.post(path, secure.body());
+      assert.equal([refused.status, refused.body], [400, { non_field_errors: [`Wrong settings: ${silent}.`] }]);
+      const form = new FormData();
+      for (const [name, value] of Object.entries(secure.body())) form.set(name, String(value));
+      form.set('certificate', new Blob([certificate.cert], { type: 'application/x-pem-file' }), 'ca.pem');
+      const made = await staff.send('POST', path, form);
+      assert.is(made.status, 201, JSON.stringify(made.body));
+      await secure.pass(3);
+      assert.is((await staff.get(made.body.settings)).body.state, 'In Sync');
+    } finally {
+      await secure.close();
+    }
+  });
+
+  test('a vendor that does not answer in time does not respond', async () => {
+    const { faulty, fixture, service } = held();
+    const { app } = fixture.server;
+    const id = app.db.scalar<number>(sql`SELECT id FROM service_settings WHERE uuid = ${service.settings_uuid}`);
+    const settings = driverSettings(app, id);
+    const http = new VendorHttp({ resolve: app.resolve, allows: () => true, log: app.log, limits: { answer: 100 } });
+    const driver = settings && app.catalogue.type(settings.type).driver?.(settings, http);
+    faulty.mishap(vendor.routes.ping, 'silence');
+    const error: unknown = await driver?.ping().then(
+      () => undefined,
+      (reason: unknown) => reason,
+    );
+    assert.instance(error, ProviderError);
+    assert.equal([(error as ProviderError).type, (error as ProviderError).message], ['unavailable', silent]);
+    await driver?.ping();
+  });
+}
+
+/** The methods of an account, to be taken out of it. */
+const bound = (account: FaultyAccount) => ({
+  alice: account.alice,
+  faulty: account.faulty,
+  fixture: account.fixture,
+  order: account.order.bind(account),
+  passage: account.passage.bind(account),
+  sync: account.sync.bind(account),
+});

@@ -1,0 +1,53 @@
+import type { Client, Fixture, Json } from '../support/fixture.ts';
+import type { Identity, Mishap, VendorAnswer, VendorRequest } from './server.ts';
+
+/* What the table of faults must know of a vendor. */
+
+/** An account at a stand-in, connected unless told otherwise. */
+export interface FaultyAccount {
+  readonly fixture: Fixture;
+  readonly alice: Client;
+  readonly service: Json;
+  /** Lets time pass, second by second. */
+  pass(seconds: number): Promise<void>;
+  /** Synchronises by letting the period pass, and so many seconds more; answers state and error. */
+  sync(seconds?: number): Promise<readonly [string, string]>;
+  settings(): Promise<Json>;
+  /** The body of a service on the account. */
+  body(fields?: Record<string, unknown>): Record<string, unknown>;
+  /** Orders a machine; answers it in state Creation Scheduled. */
+  order(name: string): Promise<Json>;
+  /** The states a resource passes through until it rests. */
+  passage(url: string): Promise<string[]>;
+  close(): Promise<void>;
+  /** The vendor's side. */
+  readonly faulty: {
+    readonly secret: string;
+    mishap(route: string, mishap: Mishap, times?: number): void;
+    /** The requests since the last call. */
+    take(): readonly (VendorRequest & { readonly route: string })[];
+    /** Ids of the machines that there are. */
+    machines(): readonly string[];
+    /** A machine goes without a word. */
+    vanish(id: string): void;
+    /** A machine is in a state that nobody knows. */
+    disguise(id: string, state: string): void;
+    /** The credentials are not valid any more; answers fields of settings with new ones. */
+    replaceCredentials(): Record<string, unknown>;
+  };
+}
+
+export interface FaultyVendor {
+  readonly name: string;
+  /** Segment of its services, `digitalocean`. */
+  readonly prefix: string;
+  readonly open: (options?: { readonly identity?: Identity; readonly isConnected?: boolean }) => Promise<FaultyAccount>;
+  /** What calls are called: the one that tries credentials, and the one that makes a machine. */
+  readonly routes: { readonly ping: string; readonly create: string };
+  /** A refusal of this status in the vendor's form. */
+  readonly refusal: (status: number, text: string, headers?: Readonly<Record<string, string>>) => VendorAnswer;
+  /** What it says of unknown credentials. */
+  readonly unauthorized: string;
+  /** The runtime state of a state that nobody knows. */
+  readonly unknownState: (state: string) => readonly [state: string, runtimeState: string];
+}

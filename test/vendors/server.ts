@@ -1,0 +1,142 @@
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+
+/* What all stand-ins of vendors share: a server that is told what shall go wrong, and remembers what it was asked. */
+
+/** A request as it came in. */
+export interface VendorRequest {
+  readonly method: string;
+  /** With the query. */
+  readonly target: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+}
+
+export interface VendorAnswer {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly text: string;
+}
+
+/**
+ * What goes wrong with a request: it is refused with an answer; it is done, and the answer is cut to its half, breaks off on
+ * the way, never comes, is lost with a reset of the connection, or comes after so many milliseconds; it is not done, and the
+ * connection is reset or nothing is answered.
+ */
+export type Mishap =
+  | VendorAnswer
+  | 'half'
+  | 'broken off'
+  | 'silence'
+  | 'lost'
+  | { readonly delay: number }
+  | 'reset'
+  | 'swallowed';
+
+/** How a vendor speaks. */
+export interface Protocol {
+  /** What mishaps and tests call a request, such as `POST /droplets/:id/actions` or `RunInstances`. */
+  readonly route: (request: VendorRequest) => string;
+  readonly answer: (request: VendorRequest) => VendorAnswer;
+  /** Headers of every answer. */
+  readonly headers: () => Readonly<Record<string, string>>;
+}
+
+/** A key and a certificate in PEM. */
+export interface Identity {
+  readonly key: string;
+  readonly cert: string;
+}
+
+export class VendorServer {
+  /** The most requests that were being answered at the same time. */
+  mostAtOnce = 0;
+  /** Milliseconds until an answer is sent. */
+  pace = 0;
+  readonly #mishaps: { readonly route: string; readonly mishap: Mishap; times: number }[] = [];
+  #seen: (VendorRequest & { readonly route: string })[] = [];
+  #running = 0;
+
+  private constructor(
+    private readonly server: Server,
+    private readonly protocol: Protocol,
+    private readonly scheme: string,
+  ) {}
+
+  static async start(protocol: Protocol, identity?: Identity): Promise<VendorServer> {
+    let vendor: VendorServer | undefined;
+    const listener = (incoming: IncomingMessage, outgoing: ServerResponse) => void vendor?.receive(incoming, outgoing);
+    const server = identity ? createSecureServer(identity, listener) : createServer(listener);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    vendor = new VendorServer(server, protocol, identity ? 'https' : 'http');
+    return vendor;
+  }
+
+  get url(): string {
+    return `${this.scheme}://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  close(): Promise<void> {
+    return new Promise((resolve) => {
+      this.server.close(() => resolve());
+      this.server.closeAllConnections();
+    });
+  }
+
+  /** Lets something go wrong with the next requests of a route. */
+  mishap(route: string, mishap: Mishap, times = 1): void {
+    this.#mishaps.push({ route, mishap, times });
+  }
+
+  /** The requests since the last call. */
+  take(): (VendorRequest & { readonly route: string })[] {
+    const seen = this.#seen;
+    this.#seen = [];
+    return seen;
+  }
+
+  private async receive(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    this.mostAtOnce = Math.max(this.mostAtOnce, ++this.#running);
+    outgoing.on('close', () => this.#running--);
+    const chunks: Buffer[] = [];
+    for await (const chunk of incoming) chunks.push(chunk as Buffer);
+    const { headers, method = '', url: target = '' } = incoming;
+    const request = { method, target, headers, text: Buffer.concat(chunks).toString() };
+    const route = this.protocol.route(request);
+    this.#seen.push({ ...request, route });
+    const mishap = this.#nextMishap(route);
+    if (mishap === 'swallowed') return;
+    if (mishap === 'reset') return void outgoing.socket?.resetAndDestroy();
+    const isRefused = typeof mishap === 'object' && 'status' in mishap;
+    const answer = isRefused ? mishap : this.protocol.answer(request);
+    if (mishap === 'silence') return;
+    if (mishap === 'lost') return void outgoing.socket?.resetAndDestroy();
+    const delay = typeof mishap === 'object' && 'delay' in mishap ? mishap.delay : this.pace;
+    if (delay > 0) await new Promise((resolve) => setTimeout(resolve, delay));
+    this.#send(outgoing, answer, mishap);
+  }
+
+  #send(outgoing: ServerResponse, { headers, status, text }: VendorAnswer, mishap: Mishap | undefined): void {
+    const sent = mishap === 'half' || mishap === 'broken off' ? text.slice(0, text.length / 2) : text;
+    outgoing.writeHead(status, {
+      ...this.protocol.headers(),
+      'Content-Length': Buffer.byteLength(mishap === 'broken off' ? text : sent),
+      ...headers,
+    });
+    if (mishap === 'broken off') outgoing.write(sent, () => outgoing.socket?.destroy());
+    else outgoing.end(sent);
+  }
+
+  #nextMishap(route: string): Mishap | undefined {
+    const found = this.#mishaps.find((planned) => planned.route === route && planned.times > 0);
+    if (found) found.times--;
+    return found?.mishap;
+  }
+}
