@@ -6,6 +6,7 @@
  *   node build.mjs test …       … check types and style, build when stale, then run the tests, all or those whose path has …
  *   node build.mjs bench …      … build when stale, then run the benchmarks
  *   node build.mjs chaos …      … build when stale, then do to the program what machines do to it
+ *   node build.mjs live …       … build when stale, then run what needs vendors' clients and services from Debian
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -72,6 +73,11 @@ const commands = {
     await install();
     if (isStale()) await build();
     process.exitCode = await run(process.execPath, ['--import', 'tsx', 'test/chaos/run.ts', ...options]);
+  },
+  async live() {
+    await install();
+    if (isStale()) await build();
+    process.exitCode = await run(process.execPath, ['--import', 'tsx', 'test/live/run.ts', ...options]);
   },
 };
 

@@ -1,0 +1,69 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import * as assert from 'uvu/assert';
+import type { Json } from '../../support/fixture.ts';
+import { AmazonAccount } from '../../vendors/amazon/account.ts';
+import { Amazon } from '../../vendors/amazon/stand-in.ts';
+import type { Steps } from '../steps.ts';
+
+/** The interpreter for which Debian's packages are installed. */
+const python = '/usr/bin/python3';
+
+/** What a script of Amazon's own client (Debian's python3-boto3) prints about a stand-in. */
+async function client(script: string, vendor: Amazon): Promise<Json> {
+  const [access = '', { secret } = { secret: '' }] = [...vendor.accessKeys][0] ?? [];
+  const path = fileURLToPath(new URL(script, import.meta.url));
+  const { stdout } = await promisify(execFile)(python, [path, vendor.url, access, secret]);
+  return JSON.parse(stdout);
+}
+
+const print = (seen: object): void => {
+  for (const [what, value] of Object.entries(seen)) process.stdout.write(`            ${what}: ${value}\n`);
+};
+
+/** The client does with the stand-in what our driver does, and looks at what our driver has done there. */
+export async function amazon(steps: Steps): Promise<void> {
+  await steps.step("Amazon's own client lives a machine's life at the stand-in", async () => {
+    const vendor = await Amazon.start();
+    vendor.world.transitionTime = 300;
+    vendor.largestPage = 7;
+    try {
+      print({ ...(await client('client.py', vendor)), calls: vendor.take().length });
+    } finally {
+      await vendor.close();
+    }
+  });
+  const account = await AmazonAccount.open();
+  const look = (): Promise<Json> => client('look.py', account.vendor);
+  try {
+    await steps.step('what Tenantry makes is there as the client sees it', async () => {
+      const key = await account.key();
+      const web = await account.made(
+        await account.order('web', { ssh_public_key: key.url, user_data: '#cloud-config' }),
+      );
+      await account.act(web, 'stop');
+      const data = await account.made(await account.orderVolume('data'));
+      await account.act(data, 'attach', { instance: web.url, device: '/dev/sdf' });
+      await account.act(web, 'resize', { size: await account.offer('aws-sizes', 'c4.large') });
+      const { instances, keys, volumes } = await look();
+      assert.equal(instances, [[web.backend_id, 'web', 'stopped', 'c4.large']]);
+      assert.equal(volumes, [
+        [data.backend_id, 'data', 'in-use', 10, '/dev/sdf'],
+        [(await account.volumeNamed('volume-web')).backend_id, 'volume-web', 'in-use', 16, '/dev/xvda'],
+      ]);
+      assert.equal(keys, [`tenantry-${key.fingerprint.replaceAll(':', '')}`]);
+      await account.act(data, 'detach');
+      for (const { url } of [data, web]) {
+        assert.is((await account.alice.delete(url)).status, 202);
+        assert.is((await account.passage(url)).at(-1), 'gone');
+      }
+    });
+    await steps.step('nothing is left over at the cloud', async () => {
+      const { instances, volumes } = await look();
+      assert.equal([instances.map(([, , state]: Json) => state), volumes], [['terminated'], []]);
+    });
+  } finally {
+    await account.close();
+  }
+}

@@ -1,0 +1,30 @@
+/** Prints and counts the steps of a life cycle. */
+export class Steps {
+  #passed = 0;
+  #failed = 0;
+
+  /** Does a step and prints its seconds; answers what it came to; rejects when it failed. */
+  async step<T>(name: string, work: () => Promise<T>): Promise<T> {
+    const begun = performance.now();
+    const seconds = (): string => `${((performance.now() - begun) / 1000).toFixed(1).padStart(6)} s`;
+    try {
+      const result = await work();
+      this.#passed++;
+      process.stdout.write(`${seconds()}  ${name}\n`);
+      return result;
+    } catch (error) {
+      this.#failed++;
+      process.stdout.write(`${seconds()}  FAILED ${name}: ${error instanceof Error ? error.message : error}\n`);
+      throw error;
+    }
+  }
+
+  /** The last line: how many steps there were. */
+  get sum(): string {
+    return `${this.#passed} passed, ${this.#failed} failed`;
+  }
+
+  get hasFailed(): boolean {
+    return this.#failed > 0;
+  }
+}
