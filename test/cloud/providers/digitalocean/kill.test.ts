@@ -1,64 +1,26 @@
 /** The program as a process that is killed while its operations run at the vendor. */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { DigitalOcean } from '../../../support/digitalocean/stand-in.ts';
 import type { Json } from '../../../support/fixture.ts';
-import { fastClock } from './fast-clock.ts';
+import { KillableServer, until } from '../../../vendors/killable-server.ts';
 
 const test = suite('kill -9');
-const program = fileURLToPath(new URL('fast-server.ts', import.meta.url));
-const begun = Date.now();
-let data: string;
+let server: KillableServer;
 let vendor: DigitalOcean;
-let child: ChildProcess;
-let server: { readonly url: string; readonly token: string };
 
 test.before(async () => {
-  data = mkdtempSync(join(tmpdir(), 'tenantry-kill-'));
-  vendor = await DigitalOcean.start(() => fastClock(begun));
-  await serve();
+  server = new KillableServer();
+  vendor = await DigitalOcean.start(server.now);
+  await server.start();
 });
 
 test.after(async () => {
-  await kill();
+  await server.end();
   await vendor.close();
-  rmSync(data, { recursive: true });
 });
 
-async function serve(): Promise<void> {
-  child = spawn(process.execPath, ['--import', import.meta.resolve('tsx'), program, data, String(begun)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const [line] = await Promise.race([
-    once(createInterface(child.stdout as NonNullable<typeof child.stdout>), 'line'),
-    once(child, 'close'),
-  ]);
-  server = JSON.parse(line as string);
-}
-
-async function kill(): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  child.kill('SIGKILL');
-  await once(child, 'close');
-}
-
-/** A request of staff; answers the body. */
-async function ask(method: string, path: string, body?: unknown): Promise<Json> {
-  const response = await fetch(path.startsWith('http') ? path : server.url + path, {
-    method,
-    headers: { Authorization: `Token ${server.token}`, 'Content-Type': 'application/json' },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  });
-  assert.ok(response.ok, `${method} ${path}: ${response.status}`);
-  return response.status === 204 ? undefined : response.json();
-}
+const ask = (method: string, path: string, body?: unknown): Promise<Json> => server.ask(method, path, body);
 
 /** All droplets, as the API shows them. */
 async function droplets(): Promise<Json[]> {
@@ -68,37 +30,8 @@ async function droplets(): Promise<Json[]> {
   );
 }
 
-/** Waits for what is asked to become true. */
-async function until(what: string, ask: () => Promise<boolean> | boolean): Promise<void> {
-  const deadline = Date.now() + 30_000;
-  while (!(await ask())) {
-    assert.ok(Date.now() < deadline, `${what} did not happen in time`);
-    await new Promise((resolve) => setTimeout(resolve, 30));
-  }
-}
-
 const inState = async (...states: string[]): Promise<number> =>
   (await droplets()).filter(({ state }) => states.includes(state)).length;
-
-/** Thirteen accounts, so that four operations of each make fifty at once. */
-async function connect(): Promise<Json[]> {
-  await ask('PATCH', (await ask('GET', '/api/users/?current'))[0].url, { agree_with_policy: true });
-  const customer = await ask('POST', '/api/customers/', { name: 'Alice' });
-  const project = await ask('POST', '/api/projects/', { name: 'Rocket', customer: customer.url });
-  for (let n = 0; n < 13; n++) {
-    await ask('POST', '/api/digitalocean/', {
-      name: `Account ${n}`,
-      customer: customer.url,
-      project: project.url,
-      backend_url: vendor.url,
-      token: 'full-access',
-    });
-  }
-  await until('synchronisation', async () =>
-    (await ask('GET', '/api/digitalocean/?page_size=50')).every(({ state }: Json) => state === 'In Sync'),
-  );
-  return ask('GET', '/api/digitalocean-service-project-link/?page_size=50');
-}
 
 /** The link of what an account offers, by its name. */
 const find = async (path: string, name: string, settings: string): Promise<string> =>
@@ -115,7 +48,8 @@ const posts = (): number =>
 const posted: string[] = [];
 
 test('in the middle of fifty running operations loses none and doubles none', async () => {
-  const links = await connect();
+  // Thirteen accounts, so that four operations of each make fifty at once.
+  const links = await server.connect('digitalocean', 13, { backend_url: vendor.url, token: 'full-access' });
   const places = await Promise.all(
     links.map(async ({ service, url }) => {
       const { settings_uuid: settings } = await ask('GET', service);
@@ -146,9 +80,9 @@ test('in the middle of fifty running operations loses none and doubles none', as
   await until('every call', () => posts() === 50);
   assert.equal([await inState('Creating'), await inState('Updating')], [36, 14]);
 
-  await kill();
+  await server.kill();
   vendor.actionTime = 8000;
-  await serve();
+  await server.start();
   await until('every operation', async () => (await inState('OK', 'Erred')) === 50);
 
   const present = await droplets();
@@ -173,8 +107,7 @@ test('in the middle of fifty running operations loses none and doubles none', as
     ...Array(43).fill('online'),
   ]);
   // And everything was told exactly once.
-  const told = async (type: string): Promise<number> =>
-    (await ask('GET', `/api/events/?page_size=200&event_type=${type}`)).length;
+  const { told } = server;
   assert.equal(
     [
       await told('resource_creation_succeeded'),

@@ -1,5 +1,5 @@
 /** A server in a process of its own, to be killed: `fast-server.ts <data folder> <instant of the clock's start in milliseconds>` */
-import { createServer } from '../../../../src/app/server.ts';
+import { createServer } from '../../src/app/server.ts';
 import { fastClock } from './fast-clock.ts';
 
 const [data = '', start = ''] = process.argv.slice(2);

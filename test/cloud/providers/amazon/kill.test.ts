@@ -1,0 +1,177 @@
+/** The program as a process that is killed while operations of every sort run at the vendor. */
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { Json } from '../../../support/fixture.ts';
+import { Amazon } from '../../../vendors/amazon/stand-in.ts';
+import { KillableServer, until } from '../../../vendors/killable-server.ts';
+
+const test = suite('kill -9 with Amazon');
+let server: KillableServer;
+let vendor: Amazon;
+
+test.before(async () => {
+  server = new KillableServer();
+  vendor = await Amazon.start(server.now);
+  await server.start();
+});
+
+test.after(async () => {
+  await server.end();
+  await vendor.close();
+});
+
+const ask = (method: string, path: string, body?: unknown): Promise<Json> => server.ask(method, path, body);
+const offer = async (path: string, query: string): Promise<Json> => (await ask('GET', `/api/aws-${path}/?${query}`))[0];
+const rows = (kind: string): Promise<Json[]> => ask('GET', `/api/aws-${kind}/?page_size=200&o=name`);
+const act = ({ url }: Json, action: string, body?: unknown): Promise<Json> => ask('POST', `${url}${action}/`, body);
+
+const resting = (...kinds: string[]): Promise<void> =>
+  until('every operation', async () =>
+    (await Promise.all(kinds.map(rows))).flat().every(({ state }) => state === 'OK' || state === 'Erred'),
+  );
+
+/** A machine in an account. */
+async function machine(name: string, link: Json): Promise<Json> {
+  const settings = `settings_uuid=${(await ask('GET', link.service)).settings_uuid}`;
+  const region = await offer('regions', `${settings}&name=Ireland`);
+  return ask('POST', '/api/aws-instances/', {
+    name,
+    service_project_link: link.url,
+    region: region.url,
+    image: (await offer('images', `${settings}&region=${region.uuid}&name=amzn2`)).url,
+    size: (await offer('sizes', `${settings}&name_exact=t2.micro`)).url,
+  });
+}
+
+async function volume(name: string, link: Json): Promise<Json> {
+  const settings = `settings_uuid=${(await ask('GET', link.service)).settings_uuid}`;
+  const region = (await offer('regions', `${settings}&name=Ireland`)).url;
+  return ask('POST', '/api/aws-volumes/', {
+    name,
+    service_project_link: link.url,
+    region,
+    size: 1024,
+    volume_type: 'gp2',
+  });
+}
+
+/** Calls that were made of an action. */
+let calls: string[] = [];
+const count = (action: string): number => {
+  calls.push(...vendor.take());
+  return calls.filter((call) => call.endsWith(` ${action}`)).length;
+};
+
+/** Two machines and two volumes of an account, before the operation of that account. */
+const numbers = [1, 2];
+
+test('in the middle of every operation none is lost and nothing is made twice', async () => {
+  const [username, keys] = [...vendor.accessKeys][0] ?? [];
+  const links = await server.connect('aws', 8, { backend_url: vendor.url, username, token: keys?.secret });
+  const [run, make, attach, detach, resize, end, stop, remove] = links as [
+    Json,
+    Json,
+    Json,
+    Json,
+    Json,
+    Json,
+    Json,
+    Json,
+  ];
+  const things: Record<string, Json> = {};
+  for (const [what, link] of Object.entries({ attach, detach, resize, end, stop }))
+    for (const n of numbers) things[`${what}-${n}`] = await machine(`${what}-${n}`, link);
+  for (const [what, link] of Object.entries({ attach, detach, remove }))
+    for (const n of numbers) things[`${what}-volume-${n}`] = await volume(`${what}-volume-${n}`, link);
+  await resting('instances', 'volumes');
+  for (const what of ['attach', 'detach', 'resize']) for (const n of numbers) await act(things[`${what}-${n}`], 'stop');
+  await resting('instances');
+  const place = (n: number, what: string): Json => ({ instance: things[`${what}-${n}`].url, device: '/dev/sdf' });
+  for (const n of numbers) await act(things[`detach-volume-${n}`], 'attach', place(n, 'detach'));
+  await resting('volumes');
+  const size = await offer(
+    'sizes',
+    `settings_uuid=${(await ask('GET', resize.service)).settings_uuid}&name_exact=c4.large`,
+  );
+
+  // Of each two calls one is done and not answered, and one not even done.
+  vendor.take();
+  calls = [];
+  const actions = [
+    'RunInstances',
+    'CreateVolume',
+    'AttachVolume',
+    'DetachVolume',
+    'ModifyVolume',
+    'TerminateInstances',
+    'StopInstances',
+    'DeleteVolume',
+  ];
+  for (const action of actions) {
+    vendor.mishap(action, 'silence');
+    vendor.mishap(action, 'swallowed');
+  }
+  for (const n of numbers) {
+    await machine(`run-${n}`, run);
+    await volume(`make-${n}`, make);
+    await act(things[`attach-volume-${n}`], 'attach', place(n, 'attach'));
+    await act(things[`detach-volume-${n}`], 'detach');
+    await act(things[`resize-${n}`], 'resize', { size: size.url });
+    await act(things[`stop-${n}`], 'stop');
+    await ask('DELETE', things[`end-${n}`].url);
+    await ask('DELETE', things[`remove-volume-${n}`].url);
+  }
+  await until('every call', () => actions.every((action) => count(action) === 2));
+
+  await server.kill();
+  await server.start();
+  await resting('instances', 'volumes');
+
+  const [instances, volumes] = [await rows('instances'), await rows('volumes')];
+  assert.equal(
+    [...instances, ...volumes].filter(({ state }) => state === 'Erred').map((row) => [row.name, row.error_message]),
+    [],
+  );
+  assert.equal(
+    instances.map(({ cores, name, runtime_state: state }) => `${name} ${state} ${cores}`),
+    [
+      ...['attach-1 stopped 1', 'attach-2 stopped 1', 'detach-1 stopped 1', 'detach-2 stopped 1'],
+      ...['resize-1 stopped 2', 'resize-2 stopped 2', 'run-1 running 1', 'run-2 running 1'],
+      ...['stop-1 stopped 1', 'stop-2 stopped 1'],
+    ],
+  );
+  assert.equal(
+    volumes
+      .filter(({ name }) => !name.startsWith('volume-'))
+      .map(({ name, runtime_state: state }) => `${name} ${state}`),
+    [
+      ...['attach-volume-1 inuse', 'attach-volume-2 inuse', 'detach-volume-1 available', 'detach-volume-2 available'],
+      ...['make-1 available', 'make-2 available'],
+    ],
+  );
+  // Everything is exactly once at the vendor, and nothing else.
+  const there = [...vendor.world.instances.values()].filter(({ state }) => state !== 'terminated');
+  const ids = (list: readonly { readonly id: string }[]): string[] => list.map(({ id }) => id).sort();
+  const known = (list: readonly Json[]): string[] => list.map(({ backend_id: id }) => id).sort();
+  assert.equal(ids(there), known(instances));
+  assert.equal(ids([...vendor.world.volumes.values()]), known(volumes));
+  // And everything was told exactly once.
+  assert.equal(
+    [
+      await server.told('resource_creation_succeeded'),
+      await server.told('resource_stop_succeeded'),
+      await server.told('resource_deletion_succeeded'),
+      await server.told('resource_creation_failed'),
+    ],
+    [
+      // Machines with their root volumes, and volumes.
+      2 * 12 + 8,
+      8,
+      // Two machines with their root volumes, and two volumes.
+      6,
+      0,
+    ],
+  );
+});
+
+test.run();

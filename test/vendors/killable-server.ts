@@ -1,0 +1,85 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import * as assert from 'uvu/assert';
+import type { Json } from '../support/fixture.ts';
+import { fastClock } from './fast-clock.ts';
+
+const program = fileURLToPath(new URL('fast-server.ts', import.meta.url));
+
+/** The program as a process of its own on a fast clock, with a folder that survives it. */
+export class KillableServer {
+  readonly #data = mkdtempSync(join(tmpdir(), 'tenantry-kill-'));
+  readonly #begun = Date.now();
+  #child: ChildProcess | undefined;
+  #server: { readonly url: string; readonly token: string } | undefined;
+
+  /** Milliseconds by the clock of the process. */
+  now = (): number => fastClock(this.#begun);
+
+  async start(): Promise<void> {
+    const words = ['--import', import.meta.resolve('tsx'), program, this.#data, String(this.#begun)];
+    const child = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'inherit'] });
+    this.#child = child;
+    const [line] = await Promise.race([once(createInterface(child.stdout), 'line'), once(child, 'close')]);
+    this.#server = JSON.parse(line as string);
+  }
+
+  async kill(): Promise<void> {
+    const child = this.#child;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    child.kill('SIGKILL');
+    await once(child, 'close');
+  }
+
+  async end(): Promise<void> {
+    await this.kill();
+    rmSync(this.#data, { recursive: true });
+  }
+
+  /** A request of staff; answers the body. */
+  async ask(method: string, path: string, body?: unknown): Promise<Json> {
+    assert.ok(this.#server);
+    const { token, url } = this.#server;
+    // Links were written with the address before.
+    const response = await fetch(url + path.replace(/^https?:.*?(?=\/api\/)/, ''), {
+      method,
+      headers: { Authorization: `Token ${token}`, 'Content-Type': 'application/json' },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    assert.ok(response.ok, `${method} ${path}: ${response.status} ${response.ok ? '' : await response.text()}`);
+    return response.status === 204 ? undefined : response.json();
+  }
+
+  /** Creates a customer with a project, and so many services of a type on the same account; answers their links. */
+  async connect(prefix: string, count: number, credentials: object): Promise<Json[]> {
+    await this.ask('PATCH', (await this.ask('GET', '/api/users/?current'))[0].url, { agree_with_policy: true });
+    const customer = await this.ask('POST', '/api/customers/', { name: 'Alice' });
+    const project = await this.ask('POST', '/api/projects/', { name: 'Rocket', customer: customer.url });
+    for (let n = 0; n < count; n++) {
+      const service = { name: `Account ${n}`, customer: customer.url, project: project.url, ...credentials };
+      await this.ask('POST', `/api/${prefix}/`, service);
+    }
+    await until('synchronisation', async () =>
+      (await this.ask('GET', `/api/${prefix}/?page_size=50`)).every(({ state }: Json) => state === 'In Sync'),
+    );
+    return this.ask('GET', `/api/${prefix}-service-project-link/?page_size=50`);
+  }
+
+  /** How many events of a type there are. */
+  told = async (type: string): Promise<number> =>
+    (await this.ask('GET', `/api/events/?page_size=200&event_type=${type}`)).length;
+}
+
+/** Waits for what is asked to become true. */
+export async function until(what: string, ask: () => Promise<boolean> | boolean): Promise<void> {
+  const deadline = Date.now() + 60_000;
+  while (!(await ask())) {
+    assert.ok(Date.now() < deadline, `${what} did not happen in time`);
+    await new Promise((resolve) => setTimeout(resolve, 30));
+  }
+}
