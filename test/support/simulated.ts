@@ -50,10 +50,10 @@ export async function work(fixture: Fixture): Promise<void> {
   for (let i = 0; i < 6; i++) await step(fixture);
 }
 
-/** The states a resource passes through from now on, as `<state> <runtime state>`, until it rests or is gone. */
-export async function passage(fixture: Fixture, url: string): Promise<string[]> {
+/** The states a resource passes through from now on, as `<state> <runtime state>`, until it rests, is gone, or so many seconds are over. */
+export async function passage(fixture: Fixture, url: string, seconds = 20): Promise<string[]> {
   const states: string[] = [];
-  for (let i = 0; i < 20; i++) {
+  for (let second = 0; second < seconds; second++) {
     const { body, status } = await fixture.staff.get(url);
     const state = status === 404 ? 'gone' : [body.state, body.runtime_state].filter(Boolean).join(' ');
     if (states.at(-1) !== state) states.push(state);

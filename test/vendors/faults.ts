@@ -55,22 +55,20 @@ export function faults(vendor: FaultyVendor): void {
   const test = suite(`faults of ${vendor.name}`);
   const held: { account?: FaultyAccount } = {};
   const account = (): FaultyAccount => held.account as FaultyAccount;
-  test.before.each(async () => {
+  test.before(async () => {
     held.account = await vendor.open();
   });
-  test.after.each(async () => {
-    await assertSecrecy(account());
-    await account().close();
-  });
+  test.after(() => account().close());
   accountFaults(test, vendor, account);
   machineFaults(test, vendor, account);
   connectionFaults(test, vendor, account);
+  test('nothing that was told or stored holds the secret', () => assertSecrecy(account()));
+  endOfCredentials(test, vendor, account);
   test.run();
 }
 
 type Held = () => FaultyAccount;
 
-/** Nothing that is told or stored in plain holds the secret. */
 async function assertSecrecy({ faulty, fixture }: FaultyAccount): Promise<void> {
   const lists = ['service-settings', 'resources', 'events', 'alerts'].map((path) => fixture.staff.get(`/api/${path}/`));
   for (const { body } of await Promise.all(lists)) assert.not.ok(JSON.stringify(body).includes(faulty.secret));
@@ -133,21 +131,11 @@ function accountFaults(test: Test, vendor: FaultyVendor, held: Held): void {
     assert.equal([answer.status, answer.body], [400, { non_field_errors: ['Wrong settings: *** is suspended.'] }]);
     assert.is((await fixture.staff.get(`/api/${vendor.prefix}/`)).body.length, 1);
   });
-
-  test('credentials that end make the account Erred until there are new ones', async () => {
-    const account = held();
-    const fields = account.faulty.replaceCredentials();
-    assert.equal(await account.sync(), ['Erred', vendor.unauthorized]);
-    const { body, status } = await account.fixture.staff.patch(account.service.settings, fields);
-    assert.equal([status, body.state], [200, 'Sync Scheduled']);
-    await account.pass(3);
-    const { error_message: text, state } = await account.settings();
-    assert.equal([state, text], ['In Sync', '']);
-  });
 }
 
 function machineFaults(test: Test, vendor: FaultyVendor, held: Held): void {
   const { create } = vendor.routes;
+  let orders = 0;
 
   /** How often a creation was asked for, and what it came to. */
   async function ordered(
@@ -157,10 +145,15 @@ function machineFaults(test: Test, vendor: FaultyVendor, held: Held): void {
     const { faulty, fixture, order, passage } = bound(held());
     faulty.mishap(create, mishap, times);
     faulty.take();
-    const { url } = await order('web');
+    const before = faulty.machines();
+    const { url } = await order(`web-${++orders}`);
     await passage(url);
     const asked = faulty.take().filter(({ route }) => route === create).length;
-    return { asked, machine: (await fixture.staff.get(url)).body, made: faulty.machines() };
+    return {
+      asked,
+      machine: (await fixture.staff.get(url)).body,
+      made: faulty.machines().filter((id) => !before.includes(id)),
+    };
   }
 
   for (const fault of refusals) {
@@ -206,7 +199,7 @@ function machineFaults(test: Test, vendor: FaultyVendor, held: Held): void {
   }
 
   test('an order that never gets an answer fails after four', async () => {
-    const { asked, machine, made } = await ordered('reset', 10);
+    const { asked, machine, made } = await ordered('reset', 4);
     assert.equal([machine.state, machine.error_message, asked, made], ['Erred', silent, 4, []]);
   });
 
@@ -273,6 +266,19 @@ function connectionFaults(test: Test, vendor: FaultyVendor, held: Held): void {
     assert.instance(error, ProviderError);
     assert.equal([(error as ProviderError).type, (error as ProviderError).message], ['unavailable', silent]);
     await driver?.ping();
+  });
+}
+
+function endOfCredentials(test: Test, vendor: FaultyVendor, held: Held): void {
+  test('credentials that end make the account Erred until there are new ones', async () => {
+    const account = held();
+    const fields = account.faulty.replaceCredentials();
+    assert.equal(await account.sync(), ['Erred', vendor.unauthorized]);
+    const { body, status } = await account.fixture.staff.patch(account.service.settings, fields);
+    assert.equal([status, body.state], [200, 'Sync Scheduled']);
+    await account.pass(3);
+    const { error_message: text, state } = await account.settings();
+    assert.equal([state, text], ['In Sync', '']);
   });
 }
 

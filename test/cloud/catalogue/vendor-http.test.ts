@@ -182,7 +182,7 @@ test('a client makes one call at a time', async () => {
   vendor.mishap('GET /regions', { delay: 10 }, 3);
   const http = client();
   await Promise.all([1, 2, 3].map(() => get(`${vendor.url}/regions`, http).catch(() => undefined)));
-  assert.equal([vendor.take().length, vendor.mostAtOnce], [3, 1]);
+  assert.equal([vendor.take().length, vendor.server.mostAtOnce], [3, 1]);
   await vendor.close();
 });
 

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import * as shared from '../../vendors/server.ts';
 import { type Image, images, type Region, regions, type Size, sizes } from './catalogue.ts';
 
 /*
@@ -46,20 +45,8 @@ export interface Seen {
   readonly body: unknown;
 }
 
-/**
- * What goes wrong with a request: it is refused with an answer; it is done, and the answer is cut to half its JSON, breaks off
- * on the way, never comes, is lost with a reset of the connection, or comes after so many milliseconds; it is not done, and
- * the connection is reset or nothing is answered.
- */
-export type Mishap =
-  | Answer
-  | 'half'
-  | 'broken off'
-  | 'silence'
-  | 'lost'
-  | { readonly delay: number }
-  | 'reset'
-  | 'swallowed';
+/** What goes wrong with a request; see test/vendors/server.ts. */
+export type Mishap = Answer | Exclude<shared.Mishap, shared.VendorAnswer>;
 
 interface Answer {
   readonly status: number;
@@ -92,48 +79,59 @@ export class DigitalOcean {
   regions = regions();
   images = images();
   sizes = sizes();
-  readonly #mishaps: { readonly route: string; readonly mishap: Mishap; times: number }[] = [];
-  #seen: Seen[] = [];
-  #running = 0;
-  /** The most requests that were being answered at the same time. */
-  mostAtOnce = 0;
+  #server: shared.VendorServer | undefined;
   #lastId = 3_164_443;
 
   private constructor(
-    private readonly server: Server,
     /** Milliseconds since 1970. */
     private readonly now: () => number,
   ) {}
 
-  static async start(now: () => number = Date.now): Promise<DigitalOcean> {
-    let vendor: DigitalOcean | undefined;
-    const server = createServer((incoming, outgoing) => void vendor?.receive(incoming, outgoing));
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    vendor = new DigitalOcean(server, now);
+  static async start(now: () => number = Date.now, identity?: shared.Identity): Promise<DigitalOcean> {
+    const vendor = new DigitalOcean(now);
+    vendor.#server = await shared.VendorServer.start(
+      {
+        route: (request) => vendor.#find(request).route?.route ?? '',
+        answer: (request) => vendor.#answer(request),
+        headers: () => ({
+          'Content-Type': 'application/json; charset=utf-8',
+          'RateLimit-Limit': '5000',
+          'RateLimit-Remaining': '4816',
+          'RateLimit-Reset': String(Math.floor(now() / 1000) + 3600),
+          Date: new Date(now()).toUTCString(),
+        }),
+      },
+      identity,
+    );
     return vendor;
   }
 
-  get url(): string {
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/v2`;
+  get server(): shared.VendorServer {
+    if (!this.#server) throw new Error('The stand-in has not been started.');
+    return this.#server;
   }
 
-  close(): Promise<void> {
-    return new Promise((resolve) => {
-      this.server.close(() => resolve());
-      this.server.closeAllConnections();
-    });
+  get url(): string {
+    return `${this.server.url}/v2`;
   }
+
+  close = (): Promise<void> => this.server.close();
 
   /** Lets something go wrong with the next requests to a route, such as `POST /droplets/:id/actions`. */
   mishap(route: string, mishap: Mishap, times = 1): void {
-    this.#mishaps.push({ route, mishap, times });
+    const isAnswer = typeof mishap === 'object' && 'status' in mishap;
+    this.server.mishap(route, isAnswer ? written(mishap) : mishap, times);
   }
 
   /** The requests since the last call. */
   take(): Seen[] {
-    const seen = this.#seen;
-    this.#seen = [];
-    return seen;
+    return this.server
+      .take()
+      .map(({ headers, method, target, text }) => ({
+        line: `${method} ${target.replace(/^\/v2/, '')}`,
+        authorization: headers.authorization ?? '',
+        body: text === '' ? undefined : JSON.parse(text),
+      }));
   }
 
   /** Orders a droplet past the API, as somebody else may do with the same account. */
@@ -214,62 +212,23 @@ export class DigitalOcean {
     },
   ];
 
-  private async receive(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
-    this.mostAtOnce = Math.max(this.mostAtOnce, ++this.#running);
-    outgoing.on('close', () => this.#running--);
-    const chunks: Buffer[] = [];
-    for await (const chunk of incoming) chunks.push(chunk as Buffer);
-    const { pathname, search, searchParams } = new URL(incoming.url ?? '', this.url);
-    const path = pathname.replace(/^\/v2/, '');
-    const text = Buffer.concat(chunks).toString();
-    const body = text === '' ? undefined : JSON.parse(text);
-    this.#seen.push({
-      line: `${incoming.method} ${path}${search}`,
-      authorization: incoming.headers.authorization ?? '',
-      body,
-    });
+  /** What a request is for: the route, and the id in its path. */
+  #find({ method, target }: shared.VendorRequest) {
+    const path = new URL(target, this.url).pathname.replace(/^\/v2/, '');
     const [, id = ''] = /^\/(?:droplets|actions|account\/keys)\/([^/]+)/.exec(path) ?? [];
-    const known = this.#routes.find(
-      ({ route }) => route === `${incoming.method} ${id === '' ? path : path.replace(id, ':id')}`,
-    );
-    const mishap = this.#nextMishap(known?.route);
-    if (mishap === 'swallowed') return;
-    if (mishap === 'reset') return void outgoing.socket?.resetAndDestroy();
-    const isRefused = typeof mishap === 'object' && 'status' in mishap;
+    const line = `${method} ${id === '' ? path : path.replace(id, ':id')}`;
+    return { id, route: this.#routes.find(({ route }) => route === line) };
+  }
+
+  #answer(request: shared.VendorRequest): shared.VendorAnswer {
     this.#advance();
-    const answer = isRefused
-      ? mishap
-      : (this.#refused(incoming) ?? known?.handle(id, body ?? {}, searchParams) ?? notFound);
-    if (mishap === 'silence') return;
-    if (mishap === 'lost') return void outgoing.socket?.resetAndDestroy();
-    if (typeof mishap === 'object' && 'delay' in mishap)
-      await new Promise((resolve) => setTimeout(resolve, mishap.delay));
-    this.#answer(outgoing, answer, mishap);
+    const { id, route } = this.#find(request);
+    const body: Body = request.text === '' ? {} : JSON.parse(request.text);
+    const query = new URL(request.target, this.url).searchParams;
+    return written(this.#refused(request) ?? route?.handle(id, body, query) ?? notFound);
   }
 
-  #answer(outgoing: ServerResponse, { body, headers, status }: Answer, mishap: Mishap | undefined): void {
-    const text = body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body);
-    const sent = mishap === 'half' || mishap === 'broken off' ? text.slice(0, text.length / 2) : text;
-    outgoing.writeHead(status, {
-      'Content-Type': 'application/json; charset=utf-8',
-      'Content-Length': Buffer.byteLength(mishap === 'broken off' ? text : sent),
-      'RateLimit-Limit': '5000',
-      'RateLimit-Remaining': '4816',
-      'RateLimit-Reset': String(Math.floor(this.now() / 1000) + 3600),
-      Date: new Date(this.now()).toUTCString(),
-      ...headers,
-    });
-    if (mishap === 'broken off') outgoing.write(sent, () => outgoing.socket?.destroy());
-    else outgoing.end(sent);
-  }
-
-  #nextMishap(route: string | undefined): Mishap | undefined {
-    const found = this.#mishaps.find((planned) => planned.route === route && planned.times > 0);
-    if (found) found.times--;
-    return found?.mishap;
-  }
-
-  #refused({ headers, method }: IncomingMessage): Answer | undefined {
+  #refused({ headers, method }: shared.VendorRequest): Answer | undefined {
     const right = this.tokens.get((headers.authorization ?? '').replace(/^Bearer /, ''));
     if (right === undefined) return refusal(401, 'unauthorized', 'Unable to authenticate you');
     return right === 'read' && method !== 'GET'
@@ -409,6 +368,12 @@ export class DigitalOcean {
     return { status: 201, body: { ssh_key: key } };
   }
 }
+
+/** An answer as it is sent. */
+const written = ({ body, ...rest }: Answer): shared.VendorAnswer => ({
+  ...rest,
+  text: body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body),
+});
 
 const isoTime = (milliseconds: number): string => new Date(milliseconds).toISOString().replace(/\.\d+Z$/, 'Z');
 

@@ -2,6 +2,7 @@ import * as assert from 'uvu/assert';
 import type { ServerOptions } from '../../../src/app/server.ts';
 import { type Client, Fixture, type Json } from '../../support/fixture.ts';
 import { publicKeys } from '../../support/public-keys.ts';
+import { passage } from '../../support/simulated.ts';
 import type { FaultyAccount } from '../faulty-vendor.ts';
 import type { Identity } from '../server.ts';
 import { Amazon } from './stand-in.ts';
@@ -112,17 +113,7 @@ export class AmazonAccount {
   }
 
   /** The states a resource passes through, as `<state> <runtime state>`, until it rests or is gone. */
-  async passage(url: string): Promise<string[]> {
-    const states: string[] = [];
-    for (let second = 0; second < 120; second++) {
-      const { body, status } = await this.fixture.staff.get(url);
-      const state = status === 404 ? 'gone' : [body.state, body.runtime_state].filter(Boolean).join(' ');
-      if (states.at(-1) !== state) states.push(state);
-      if (['OK', 'Erred', undefined].includes(body.state)) break;
-      await this.pass(1);
-    }
-    return states;
-  }
+  passage = (url: string): Promise<string[]> => passage(this.fixture, url, 120);
 
   /** Synchronises the account by letting the period of half an hour pass; answers state and error. */
   async sync(seconds = 3): Promise<readonly [string, string]> {

@@ -3,6 +3,9 @@ import type { ServerOptions } from '../../../../src/app/server.ts';
 import { DigitalOcean } from '../../../support/digitalocean/stand-in.ts';
 import { type Client, Fixture, type Json } from '../../../support/fixture.ts';
 import { publicKeys } from '../../../support/public-keys.ts';
+import { passage } from '../../../support/simulated.ts';
+import type { FaultyAccount } from '../../../vendors/faulty-vendor.ts';
+import type { Identity } from '../../../vendors/server.ts';
 
 /** A customer with a project whose administrator works with an account at a stand-in of DigitalOcean. */
 export class Account {
@@ -21,10 +24,12 @@ export class Account {
   link: Json;
 
   /** Starts both servers; the account is connected and synchronised unless told otherwise. */
-  static async open(options: ServerOptions & { readonly isConnected?: boolean } = {}): Promise<Account> {
-    const { isConnected = true, ...server } = options;
+  static async open(
+    options: ServerOptions & { readonly isConnected?: boolean; readonly identity?: Identity } = {},
+  ): Promise<Account> {
+    const { identity, isConnected = true, ...server } = options;
     const fixture = await Fixture.start({ provider_allowed_networks: ['127.0.0.0/8'], ...server });
-    const vendor = await DigitalOcean.start(() => fixture.clock.now() / 1000);
+    const vendor = await DigitalOcean.start(() => fixture.clock.now() / 1000, identity);
     const customer = await fixture.customer('Alice', { abbreviation: 'ALC', contact_details: 'Baker Street' });
     const project = await fixture.project('Rocket', customer);
     const user = await fixture.user('alice');
@@ -36,16 +41,19 @@ export class Account {
     return account;
   }
 
+  /** The body of a service on the account. */
+  body = (fields: Record<string, unknown> = {}): Record<string, unknown> => ({
+    name: 'DO',
+    customer: this.customer.url,
+    project: this.project.url,
+    backend_url: this.vendor.url,
+    token: 'full-access',
+    ...fields,
+  });
+
   /** Creates a service on the account of the stand-in. */
   async connect(fields: Record<string, unknown> = {}): Promise<void> {
-    const answer = await this.fixture.staff.post('/api/digitalocean/', {
-      name: 'DO',
-      customer: this.customer.url,
-      project: this.project.url,
-      backend_url: this.vendor.url,
-      token: 'full-access',
-      ...fields,
-    });
+    const answer = await this.fixture.staff.post('/api/digitalocean/', this.body(fields));
     assert.is(answer.status, 201, JSON.stringify(answer.body));
     this.service = answer.body;
     await this.pass(2);
@@ -66,6 +74,35 @@ export class Account {
       this.fixture.server.tick();
       await this.fixture.server.settled();
     }
+  }
+
+  /** Synchronises by letting the period of half an hour pass; answers state and error. */
+  async sync(seconds = 2): Promise<readonly [string, string]> {
+    this.fixture.clock.advance(30 * 60);
+    await this.pass(seconds);
+    const { error_message: text, state } = await this.settings();
+    return [state, text];
+  }
+
+  /** The states a resource passes through until it rests. */
+  passage = (url: string): Promise<string[]> => passage(this.fixture, url, 120);
+
+  /** The vendor's side, as the table of faults asks for it. */
+  get faulty(): FaultyAccount['faulty'] {
+    const { vendor } = this;
+    return {
+      secret: 'full-access',
+      mishap: (route, mishap, times) => vendor.server.mishap(route, mishap, times),
+      take: () => vendor.server.take(),
+      machines: () => [...vendor.droplets.keys()].map(String),
+      vanish: (id) => void vendor.droplets.delete(Number(id)),
+      disguise: (id, status) => void Object.assign(vendor.droplets.get(Number(id)) ?? {}, { status }),
+      replaceCredentials: () => {
+        vendor.tokens.clear();
+        vendor.tokens.set('another-token', 'write');
+        return { token: 'another-token' };
+      },
+    };
   }
 
   /** Settings as staff reads them. */

@@ -13,13 +13,7 @@ test.before.each(async () => {
 
 test.after.each(() => account.close());
 
-/** Synchronises the account by letting the period of half an hour pass; answers state and error. */
-async function sync(seconds = 2): Promise<readonly [string, string]> {
-  account.fixture.clock.advance(30 * 60);
-  await account.pass(seconds);
-  const { error_message: text, state } = await account.settings();
-  return [state, text];
-}
+const sync = (seconds?: number): Promise<readonly [string, string]> => account.sync(seconds);
 
 const lines = (): string[] => account.vendor.take().map(({ line }) => line);
 
@@ -364,7 +358,7 @@ test('at most four calls are made at once for the same settings', async () => {
   for (const name of names) account.vendor.order(name);
   await sync();
   const items = (await account.fixture.staff.get(`${account.service.url}link/`)).body;
-  account.vendor.mostAtOnce = 0;
+  account.vendor.server.mostAtOnce = 0;
   for (const { backend_id } of items) {
     const { url } = (
       await account.fixture.staff.post(`${account.service.url}link/`, { backend_id, project: account.project.url })
@@ -372,7 +366,7 @@ test('at most four calls are made at once for the same settings', async () => {
     assert.is((await account.alice.post(`${url}pull/`)).status, 202);
   }
   await account.pass(4);
-  assert.is(account.vendor.mostAtOnce, 4);
+  assert.is(account.vendor.server.mostAtOnce, 4);
   assert.equal(
     new Set((await account.alice.get('/api/digitalocean-droplets/')).body.map(({ state }: Json) => state)),
     new Set(['OK']),
