@@ -67,14 +67,11 @@ export class Instances {
     const found = await ifThere(this.api.instance(region, id));
     const state = found?.instanceState.name ?? 'terminated';
     if (state === 'terminated') {
-      const changes: RowChange[] = [
-        ...volumes.gone.map((volume) => ({ kind: volumeKind, action: 'remove' as const, backend_id: volume })),
-        ...volumes.kept.map((volume) => ({
-          kind: volumeKind,
-          action: 'change' as const,
-          backend_id: volume,
-          values: detachment,
-        })),
+      const changes = [
+        ...volumes.gone.map((id): RowChange => ({ kind: volumeKind, action: 'remove', backend_id: id })),
+        ...volumes.kept.map(
+          (id): RowChange => ({ kind: volumeKind, action: 'change', backend_id: id, values: detachment }),
+        ),
       ];
       return { kind: 'done', changes };
     }

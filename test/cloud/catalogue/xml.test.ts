@@ -1,0 +1,63 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { parsedXml } from '../../../src/cloud/catalogue/xml.ts';
+
+const test = suite('answers in XML');
+
+const read = (text: string): Promise<unknown> => parsedXml(text, 'item');
+
+test('elements are objects, items arrays, and all else texts', async () => {
+  const text = `<?xml version="1.0" encoding="UTF-8"?>
+    <Answer xmlns="http://example.com/">
+      <name> web &amp; &lt;shop&gt; &#228; </name><empty/><none></none>
+      <data><![CDATA[<raw>]]></data>
+      <set><item><id>1</id></item><item>two</item></set>
+      <deep><er><est>x</est></er></deep>
+    </Answer>`;
+  assert.equal(await read(text), {
+    Answer: {
+      name: 'web & <shop> ä',
+      empty: '',
+      none: '',
+      data: '<raw>',
+      set: [{ id: '1' }, 'two'],
+      deep: { er: { est: 'x' } },
+    },
+  });
+});
+
+test('control characters are left out of texts', async () => {
+  assert.equal(await read('<a>x\u202ey</a>'), { a: 'xy' });
+});
+
+test('what is no XML is nothing', async () => {
+  for (const text of ['', ' ', 'It works!', '{"a":1}', '<a>', '<a><b></a></b>', '<a>&nothing;</a>', '<a/>more', '<a'])
+    assert.is(await read(text), undefined, text);
+});
+
+test('entities of the document are not expanded', async () => {
+  const lol = '<!DOCTYPE a [<!ENTITY x "xxxxxxxxxx"><!ENTITY y "&x;&x;&x;&x;">]><a>&y;</a>';
+  assert.is(await read(lol), undefined);
+  assert.is(await read('<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]><a>&x;</a>'), undefined);
+});
+
+test('a name of an object member is only a name', async () => {
+  const answer = await read('<a><__proto__><x>1</x></__proto__></a>');
+  assert.is(({} as { x?: string }).x, undefined);
+  assert.is(JSON.stringify(answer), '{"a":{"__proto__":{"x":"1"}}}');
+});
+
+test('a long answer holds nobody up', async () => {
+  const item = `<item>${'<name>a value of some length</name>'.repeat(20)}</item>`;
+  const text = `<a><set>${item.repeat(5000)}</set></a>`;
+  await read(text);
+  const delay = monitorEventLoopDelay({ resolution: 1 });
+  delay.enable();
+  const answer = (await read(text)) as { readonly a: { readonly set: readonly unknown[] } };
+  delay.disable();
+  assert.is(answer.a.set.length, 5000);
+  assert.ok(delay.percentile(50) / 1e6 < 20, `${delay.percentile(50) / 1e6} ms`);
+});
+
+test.run();
