@@ -15,6 +15,30 @@ export const pattern = (help: string): WritableField<string, false> =>
 export const matches = (expression: string, text: string): boolean =>
   compiled(expression)?.matcher(text).find() ?? false;
 
+/**
+ * What every text begins with that the expression matches, as far as it is plain to see: `amzn2-` of `^amzn2-.*-gp2$`; empty
+ * of expressions that do not start with ^ or have an alternative outside of parentheses.
+ */
+export function beginningOf(expression: string): string {
+  if (!expression.startsWith('^') || hasAlternative(expression)) return '';
+  const [, plain = '', next = ''] = /^\^((?:[\w /-]|\\[^\w\\])*)(.?)/s.exec(expression) ?? [];
+  const characters = plain.match(/\\.|./gs) ?? [];
+  // The last one may be missing in the text when it is followed by a number of times.
+  const certain = '?*{'.includes(next) && next !== '' ? characters.slice(0, -1) : characters;
+  return certain.map((character) => character.at(-1)).join('');
+}
+
+/** Whether there is a | outside of parentheses, or in what is not plain to see. */
+function hasAlternative(expression: string): boolean {
+  let depth = 0;
+  for (const [sign] of expression.matchAll(/\\.|[()|]/gs)) {
+    if (sign === '(') depth++;
+    if (sign === ')') depth--;
+    if (sign === '|' && depth <= 0) return true;
+  }
+  return false;
+}
+
 function compiled(expression: string): RE2JS | undefined {
   try {
     return RE2JS.compile(expression);

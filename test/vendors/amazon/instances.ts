@@ -18,6 +18,15 @@ const shownState = (name: string) => ({ code: stateCodes[name] ?? 0, name });
 export const shownTime = (milliseconds: number): string => new Date(milliseconds).toISOString();
 export const shownTags = (tags: ReadonlyMap<string, string>) => [...tags].map(([key, value]) => ({ key, value }));
 
+/** Whether a value is what a filter wants; in filters * and ? stand for others. */
+const fits = (wish: string, value: string): boolean => {
+  const expression = wish
+    .replace(/[.+^${}()|[\]\\]/g, '\\$&')
+    .replaceAll('*', '.*')
+    .replaceAll('?', '.');
+  return new RegExp(`^${expression}$`, 's').test(value);
+};
+
 /** Whether what has these values and tags fulfils filters. */
 export const fulfils = (
   parameters: Parameters,
@@ -26,7 +35,7 @@ export const fulfils = (
 ): boolean =>
   [...parameters.filters()].every(([name, wanted]) => {
     const value = name.startsWith('tag:') ? tags.get(name.slice(4)) : values[name];
-    return value !== undefined && wanted.includes(value);
+    return value !== undefined && wanted.some((wish) => fits(wish, value));
   });
 
 function shownInstance(world: World, instance: Instance): object {

@@ -76,8 +76,13 @@ export class AmazonApi {
     await this.#query.call(region, 'ImportKeyPair', { KeyName: name, PublicKeyMaterial: material });
   }
 
-  /** Images of Amazon and of its marketplace that a region offers for the sizes here, as far as they are kept. */
-  async images(region: string, isKept: (name: string) => boolean, limit: ListLimit): Promise<VendorImage[]> {
+  /** Images of Amazon and of its marketplace that a region offers for the sizes here, as far as they are kept; their names have a `beginning`. */
+  async images(
+    region: string,
+    beginning: string,
+    isKept: (name: string) => boolean,
+    limit: ListLimit,
+  ): Promise<VendorImage[]> {
     return this.#query.list(
       region,
       'DescribeImages',
@@ -89,6 +94,7 @@ export class AmazonApi {
           'root-device-type': 'ebs',
           architecture: 'x86_64',
           state: 'available',
+          ...(beginning !== '' && { name: `${beginning}*` }),
         }),
         MaxResults: '1000',
       },

@@ -65,7 +65,7 @@ function volumeState({ attachmentSet: [attachment], status }: VendorVolume): str
   return volumeStates[status] ?? status;
 }
 
-/** What a resource gets of its volume; `roots` are ids of the volumes that instances start from. */
+/** What a resource gets of its volume. */
 export function volumeValues(volume: VendorVolume, region: string): PlainValues {
   const {
     attachmentSet: [attachment],

@@ -92,6 +92,11 @@ test('only images that the sizes can start, and that images_regex keeps, are off
   await account.fixture.staff.patch(account.service.settings, { images_regex: '^amzn2' });
   await account.pass(3);
   assert.equal(await imageNames(), ['amzn2-ami-hvm-2.0.20180622.1-x86_64-gp2']);
+  const [asked] = account.vendor.server
+    .take()
+    .filter(({ route }) => route === 'DescribeImages')
+    .slice(-1);
+  assert.is(new URLSearchParams(asked?.text).get('Filter.6.Value.1'), 'amzn2*');
 });
 
 test('more images than are kept make the account Erred, which says what helps', async () => {
