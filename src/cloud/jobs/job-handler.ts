@@ -6,6 +6,9 @@ import type { Job } from './jobs.ts';
 /** Stores what a call came to, and ends its job or puts it off, in one transaction. */
 export type Store = (context: Context) => void;
 
+/** The same in several transactions, between which others are served; the last one ends the job, or puts it off. */
+export type Stores = Store | Iterable<Store>;
+
 /** What the worker asks of the room whose kind of job it runs. */
 export interface JobHandler {
   /** Whether a creation that has not begun is to begin later. */
@@ -13,7 +16,7 @@ export interface JobHandler {
   /** Scheduled becomes running, in the transaction that first claims the job. */
   readonly start?: (context: Context, job: Job) => void;
   /** Calls the driver; answers undefined when what the job is about is gone. Rejects with ProviderError. */
-  readonly call: (app: App, job: Job, driver: Driver) => Promise<Store | undefined>;
+  readonly call: (app: App, job: Job, driver: Driver) => Promise<Stores | undefined>;
   /** Stores that the call failed for good, and ends the job. */
   readonly fail: (context: Context, job: Job, text: string) => void;
   /** Microseconds until a failed call is repeated, undefined when it is not; default: what the class of the error asks for. */

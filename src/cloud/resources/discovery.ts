@@ -14,13 +14,16 @@ interface Found {
 
 /**
  * Parts that the last synchronisation found, of what is managed here, get rows of their own without being imported: they
- * belong to a resource that is. `parent` narrows this to the parts of one.
+ * belong to a resource that is. `parent` narrows this to the parts of one. Answers how many rows there are now, of the most
+ * that are wanted at once.
  */
 export function importParts(
   context: Context,
   { parent, settings }: { readonly settings: number; readonly parent?: number },
-): void {
+  atMost = -1,
+): number {
   const { catalogue, db } = context.app;
+  let made = 0;
   for (const { kind, name } of catalogue.kinds.filter((typed) => typed.kind.isPart)) {
     const belongsTo = kind.references?.parent_id;
     if (!belongsTo) continue;
@@ -35,9 +38,12 @@ export function importParts(
           SELECT 1 FROM resource r
           WHERE r.settings_id = i.settings_id AND r.kind = i.kind
             AND (r.backend_id = i.backend_id
-              OR (r.parent_id = p.id AND r.backend_id = '' AND r.state IN ('Creation Scheduled', 'Creating'))))`);
+              OR (r.parent_id = p.id AND r.backend_id = '' AND r.state IN ('Creation Scheduled', 'Creating'))))
+      LIMIT ${atMost < 0 ? -1 : atMost - made}`);
     for (const found of unknown) importDiscovered(context, found, found.parent);
+    made += unknown.length;
   }
+  return made;
 }
 
 function importDiscovered(context: Context, { backend_id, kind, name, values }: Found, parent: number): void {

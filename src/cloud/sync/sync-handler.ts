@@ -1,14 +1,17 @@
-import type { Context } from '../../kernel/access/app.ts';
+import type { App, Context } from '../../kernel/access/app.ts';
 import { sql } from '../../kernel/db/sql.ts';
-import type { JobHandler } from '../jobs/job-handler.ts';
+import type { Inventory } from '../catalogue/driver.ts';
+import type { JobHandler, Store } from '../jobs/job-handler.ts';
 import { type Job, removeJob } from '../jobs/jobs.ts';
 import { goneSince, mustRepeat, requestSync } from '../jobs/sync-jobs.ts';
+import { storing } from './storing.ts';
 import { failSync, finishSync, startSync } from './sync.ts';
 
 /** A synchronisation of settings with their provider. */
 export const syncHandler: JobHandler = {
   start: (context, job) => startSync(context, job.settings_id),
-  call: async ({ db }, job, driver) => {
+  call: async (app, job, driver) => {
+    const { db } = app;
     const revisions = new Map(
       db
         .all<{ id: number; revision: number }>(
@@ -18,16 +21,27 @@ export const syncHandler: JobHandler = {
     );
     await driver.ping();
     const inventory = await driver.sync();
-    return (context) => {
-      finishSync(context, job.settings_id, inventory, { revisions, gone: new Set(goneSince(context.app.db, job)) });
-      end(context, job);
-    };
+    return storedInventory(app, job, inventory, revisions);
   },
   fail: (context, job, text) => {
     failSync(context, job.settings_id, text);
     end(context, job);
   },
 };
+
+/** What the settings hold of a provider, and at last that they do. */
+function* storedInventory(
+  app: App,
+  job: Job,
+  inventory: Inventory,
+  revisions: ReadonlyMap<number, number>,
+): Generator<Store> {
+  yield* storing(app, job.settings_id, inventory, { revisions, gone: () => new Set(goneSince(app.db, job)) });
+  yield (context) => {
+    finishSync(context, job.settings_id);
+    end(context, job);
+  };
+}
 
 /** Removes the job; where the settings have changed since it began, another one follows. */
 function end(context: Context, job: Job): void {

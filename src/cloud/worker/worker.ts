@@ -7,7 +7,7 @@ import { StorageError } from '../../kernel/db/storage-error.ts';
 import type { StoredInstants } from '../../kernel/stored-instants.ts';
 import { ProviderError } from '../catalogue/provider-error.ts';
 import { driverOf, driverSettings } from '../drivers/drivers.ts';
-import type { JobHandler, Store } from '../jobs/job-handler.ts';
+import type { JobHandler, Store, Stores } from '../jobs/job-handler.ts';
 import { type Job, jobContext, postpone } from '../jobs/jobs.ts';
 import { longestText } from '../jobs/operation.ts';
 import { handlerOf } from './handlers.ts';
@@ -130,12 +130,12 @@ export class ProviderWorker {
     const settings = driverSettings(this.app, job.settings_id);
     if (!settings) return;
     const handler = handlerOf(job);
-    const call = async (): Promise<Store | undefined> => handler.call(this.app, job, driverOf(this.app, settings));
-    const store = await call().catch((error: unknown) => {
+    const call = async (): Promise<Stores | undefined> => handler.call(this.app, job, driverOf(this.app, settings));
+    const stores = await call().catch((error: unknown) => {
       if (!(error instanceof ProviderError)) throw error;
       return this.#afterFailure(job, handler, error);
     });
-    if (store) await this.#write(store, job);
+    if (stores) for (const store of typeof stores === 'function' ? [stores] : stores) await this.#write(store, job);
   }
 
   /** A call that may succeed later is put off, any other has failed for good (providers.md 2, error classes). */

@@ -1,0 +1,193 @@
+import { closeAlert, raiseAlert } from '../../activity/alerts/alert-store.ts';
+import { changeQuota, quotaOf } from '../../activity/quotas/usage.ts';
+import { type App, type Context, newUuid } from '../../kernel/access/app.ts';
+import type { Database } from '../../kernel/db/database.ts';
+import { among, raw, type Sql, sql } from '../../kernel/db/sql.ts';
+import type { BackendObject, Inventory, PlainValues } from '../catalogue/driver.ts';
+import type { ResourceRow } from '../catalogue/resource-row.ts';
+import { isSimulated, simulatedSql } from '../drivers/simulated.ts';
+import type { Store } from '../jobs/job-handler.ts';
+import { missingAtBackend } from '../jobs/operation.ts';
+import { importParts } from '../resources/discovery.ts';
+import { withLocalNames } from '../resources/local-names.ts';
+import { failureOfState } from '../resources/operations.ts';
+import { detailsOf } from '../resources/resource.ts';
+import { changeResource, referredColumns } from '../resources/resource-store.ts';
+import { type SettingsState, settingsOf } from './sync.ts';
+
+/*
+ * What a provider told of itself is stored in steps of some milliseconds, between which others are served: an account may have
+ * thousands of objects. Until the last step the settings are synchronising; whatever ends the process has it done again.
+ */
+
+/** What has happened here while a provider told of itself. */
+interface Meanwhile {
+  /** Revisions of its resources, by id, when it began to. */
+  readonly revisions: ReadonlyMap<number, number>;
+  /** What has been deleted until now, as `<Type>.<Kind> <id at the provider>`. */
+  readonly gone: () => ReadonlySet<string>;
+}
+
+/** So many rows a step compares and stores. */
+const rowsAStep = 100;
+/** So many resources a step makes or changes, with their events. */
+const resourcesAStep = 20;
+
+/** The steps that store properties, quotas, inventory, parts, and what has become of resources. */
+export function* storing(app: App, id: number, inventory: Inventory, meanwhile: Meanwhile): Generator<Store> {
+  const settings = settingsOf(app, id);
+  if (!settings) return;
+  for (const [name, set] of Object.entries(inventory.properties)) yield* storeProperties(app, settings, name, set);
+  yield (context) => {
+    for (const [name, { limit, usage }] of Object.entries(inventory.quotas)) {
+      const quota = quotaOf(context.app.db, 'settings', id, name);
+      if (quota) changeQuota(context, quota, { limit, usage });
+    }
+  };
+  yield* storeInventory(app, settings, inventory.objects, meanwhile);
+  let made = resourcesAStep;
+  while (made === resourcesAStep)
+    yield (context) => {
+      made = importParts(context, { settings: id }, resourcesAStep);
+    };
+  yield* pullResources(app, settings, inventory.objects, meanwhile);
+}
+
+/** Pieces of a list, at most so long each. */
+function* pieces<T>(list: readonly T[], length: number): Generator<readonly T[]> {
+  for (let start = 0; start < list.length; start += length) yield list.slice(start, start + length);
+}
+
+function* storeProperties(
+  app: App,
+  settings: SettingsState,
+  name: string,
+  set: Inventory['properties'][string],
+): Generator<Store> {
+  const { db } = app;
+  const type = app.catalogue.type(settings.type);
+  const kind = `${type.name}.${name}`;
+  const property = type.properties.find((known) => known.name === name);
+  // What an account at a provider shows is for those who see the account: it may be private to it.
+  const isGlobal = (type.hasGlobalProperties || property?.isGlobal) && isSimulated(settings.backend_url);
+  const place = isGlobal ? { settings_id: null, backend: '' } : { settings_id: settings.id, backend: null };
+  const isOfSet = sql`kind = ${kind} AND settings_id IS ${place.settings_id} AND backend IS ${place.backend}`;
+  const users = property?.isKept ? optionsOfUsers(db, settings, place.backend) : [];
+  const kept = set.filter(
+    (item) => !property?.isKept || users.some((options) => property.isKept?.(item.name, options)),
+  );
+  for (const items of pieces(kept, rowsAStep))
+    yield (context) => {
+      const rows = db.all<{ id: number; backend_id: string; name: string; details: string }>(
+        sql`SELECT id, backend_id, name, details FROM property
+          WHERE ${isOfSet} AND ${among(
+            'backend_id',
+            items.map((item) => item.backend_id),
+          )}`,
+      );
+      const present = new Map(rows.map((row) => [row.backend_id, row]));
+      for (const item of items) {
+        const known = present.get(item.backend_id);
+        const details = JSON.stringify(item.details);
+        const { backend_id, name } = item;
+        if (!known) db.insert('property', { uuid: newUuid(context.app), kind, ...place, backend_id, name, details });
+        else if (known.name !== name || known.details !== details) db.update('property', known.id, { name, details });
+      }
+    };
+  const found = new Set(kept.map((item) => item.backend_id));
+  const lost = db.values<string>(sql`SELECT backend_id FROM property WHERE ${isOfSet}`).filter((id) => !found.has(id));
+  yield* removing(db, lost, (ids) => sql`DELETE FROM property WHERE ${isOfSet} AND ${among('backend_id', ids)}`);
+}
+
+function* removing(db: Database, ids: readonly string[], remove: (ids: readonly string[]) => Sql): Generator<Store> {
+  for (const piece of pieces(ids, rowsAStep)) yield () => void db.run(remove(piece));
+}
+
+/** Options of the settings that use a set: these alone, or all of the simulator. */
+const optionsOfUsers = (db: Database, { id, type }: SettingsState, backend: string | null): PlainValues[] =>
+  db
+    .values<string>(sql`SELECT options FROM service_settings st
+    WHERE type = ${type} AND iif(${backend} IS NULL, id = ${id}, ${raw(simulatedSql('st'))})`)
+    .map((options) => JSON.parse(options));
+
+function* storeInventory(
+  { db }: App,
+  { id, type }: SettingsState,
+  objects: readonly BackendObject[],
+  { gone }: Meanwhile,
+): Generator<Store> {
+  const keyOf = ({ backend_id, kind }: Pick<BackendObject, 'backend_id' | 'kind'>): string =>
+    `${type}.${kind} ${backend_id}`;
+  for (const some of pieces(objects, rowsAStep))
+    yield () => {
+      const lost = gone();
+      for (const { backend_id, kind, name, values } of some) {
+        if (lost.has(keyOf({ backend_id, kind }))) continue;
+        db.run(sql`INSERT INTO inventory (settings_id, kind, backend_id, name, "values")
+          VALUES (${id}, ${`${type}.${kind}`}, ${backend_id}, ${name}, ${JSON.stringify(values)})
+          ON CONFLICT (settings_id, kind, backend_id) DO UPDATE SET name = excluded.name, "values" = excluded."values"
+            WHERE name <> excluded.name OR "values" <> excluded."values"`);
+      }
+    };
+  const found = new Set(objects.map(keyOf));
+  const rows = db.all<{ kind: string; backend_id: string }>(
+    sql`SELECT kind, backend_id FROM inventory WHERE settings_id = ${id}`,
+  );
+  const lost = rows.map(({ backend_id, kind }) => `${kind} ${backend_id}`).filter((key) => !found.has(key));
+  yield* removing(
+    db,
+    lost,
+    (keys) => sql`DELETE FROM inventory WHERE settings_id = ${id} AND ${among("kind || ' ' || backend_id", keys)}`,
+  );
+}
+
+/** Vendor's values overwrite ours; what is missing becomes Erred, what is back OK (services.md 8.4). */
+function* pullResources(
+  { db }: App,
+  settings: SettingsState,
+  objects: readonly BackendObject[],
+  { revisions }: Meanwhile,
+): Generator<Store> {
+  const found = new Map(objects.map((object) => [`${settings.type}.${object.kind} ${object.backend_id}`, object]));
+  const isPulled = sql`settings_id = ${settings.id} AND state IN ('OK', 'Erred') AND backend_id <> ''`;
+  for (const ids of pieces(db.values<number>(sql`SELECT id FROM resource WHERE ${isPulled}`), resourcesAStep))
+    yield (context) => {
+      const rows = db.all<ResourceRow>(sql`SELECT * FROM resource WHERE ${among('id', ids)} AND ${isPulled}`);
+      for (const row of rows)
+        if (revisions.get(row.id) === row.revision)
+          pullResource(context, row, found.get(`${row.kind} ${row.backend_id}`), { found, revisions });
+    };
+}
+
+function pullResource(
+  context: Context,
+  row: ResourceRow,
+  object: BackendObject | undefined,
+  listing: { readonly found: ReadonlyMap<string, BackendObject>; readonly revisions: Meanwhile['revisions'] },
+): void {
+  if (!object) {
+    if (row.state === 'OK')
+      changeResource(context, row, { state: 'Erred', runtime_state: '', error_message: missingAtBackend });
+    // Also where it was missing before: the alert may have been closed by hand.
+    raiseAlert(context, 'resource', row.id, 'resource_disappeared_from_backend');
+    return;
+  }
+  const { created: _, ...own } = object.values;
+  const told = withLocalNames(row, { name: object.name, ...own });
+  const values: PlainValues = { ...told, ...referredColumns(context.app, row, object.values) };
+  const failure = failureOfState(context.app.catalogue.kind(row.kind), values.runtime_state);
+  const state = failure === undefined ? { state: 'OK', error_message: '' } : { state: 'Erred', error_message: failure };
+  changeResource(context, row, differing(row, { ...values, ...state }), { listing });
+  if (row.state === 'Erred') closeAlert(context, 'resource', row.id, 'resource_disappeared_from_backend');
+}
+
+/** Values that are not what the row holds already, so that a pull of nothing new writes nothing. */
+function differing(row: ResourceRow, values: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const present: Record<string, unknown> = { ...row, ...detailsOf(row) };
+  const text = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+  return Object.fromEntries(
+    Object.entries(values).filter(
+      ([name, value]) => present[name] === undefined || text(present[name]) !== text(value),
+    ),
+  );
+}
