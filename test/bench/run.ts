@@ -3,7 +3,7 @@
  *
  *   npm run bench                    everything, about ten minutes; the large world and the long log are made once
  *   npm run bench -- --quick         the small world alone, short bursts, no log
- *   npm run bench -- --only create   one case, or `start` for start-up time, memory and size, `hooks`, `events`, `resources`,
+ *   npm run bench -- --only create   one case, or `start` for start-up time, memory and size, `hooks`, `events`, `resources`, `sync`,
  *                                    or `decisions`: what each trick of src/decisions is worth
  *   npm run bench -- --only growth   what grows with a world: 100, 10,000 and 1,000,000 customers; the largest takes about ten
  *                                    gigabytes, twice, and half an hour the first time
@@ -41,6 +41,7 @@ import {
 import { footprintTable, median, type Result, type Round, shortTable, table } from './report.ts';
 import { run as measureResources } from './resources.ts';
 import { large, type Size, small, tokenOf } from './seed.ts';
+import { run as measureSync } from './sync.ts';
 import { readWorld, seeded } from './worlds.ts';
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
@@ -54,7 +55,7 @@ const { values: options } = parseArgs({
 const decisions = Object.keys(measures);
 const names = [
   ...cases.map(({ name }) => name),
-  ...['start', 'hooks', 'events', 'resources', 'growth', 'decisions'],
+  ...['start', 'hooks', 'events', 'resources', 'sync', 'growth', 'decisions'],
   ...decisions.map((name) => `decisions:${name}`),
 ];
 const pace = options.quick
@@ -204,6 +205,7 @@ if (isAsked('hooks')) print(await measureHooks(folder, bundle, tell));
 const count = options.size === undefined ? undefined : Number(options.size);
 if (isAsked('events') && !options.quick) print(await measureEvents(folder, tell, count));
 if (isAsked('resources') && !options.quick) print(await measureResources(folder, tell, count));
+if (isAsked('sync') && !options.quick) print(await measureSync(folder, bundle, tell));
 // It takes too long and too much room for a benchmark of everything.
 if (options.only === 'growth') print(await measureGrowth(folder, bundle, await compile(), tell));
 const compared = decisions.filter((name) => isAsked('decisions') || isAsked(`decisions:${name}`));

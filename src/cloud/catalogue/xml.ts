@@ -10,7 +10,7 @@ interface Element {
 }
 
 /** Characters that are read before others get their turn. */
-const portion = 32 * 1024;
+const portion = 16 * 1024;
 
 /**
  * The root element of a document under its name: elements with elements in them are objects, those of `item` elements are

@@ -11,6 +11,7 @@ import type {
 import { beginningOf } from '../../catalogue/pattern.ts';
 import { ProviderError } from '../../catalogue/provider-error.ts';
 import type { VendorHttp } from '../../catalogue/vendor-http.ts';
+import { mapInTurns } from '../../drivers/in-turns.ts';
 import { mostObjects } from '../../drivers/paging.ts';
 import type { VendorInstance } from './answers.ts';
 import { AmazonApi } from './api.ts';
@@ -99,19 +100,19 @@ export class AmazonDriver implements Driver {
     const disks = new Map(volumes.map(({ size, volumeId }) => [volumeId, size * mebibytes]));
     const dimensions = await this.#unusualTypes(region, instances);
     return [
-      ...instances.map((instance) =>
+      ...(await mapInTurns(instances, (instance) =>
         backendObject('Instance', instance.instanceId, instance.launchTime, {
           ...instanceValues(instance, region),
           ...dimensions.get(instance.instanceType),
           disk: disks.get(rootVolumeOf(instance) ?? ''),
         }),
-      ),
-      ...volumes.map((volume) =>
+      )),
+      ...(await mapInTurns(volumes, (volume) =>
         backendObject('Volume', volume.volumeId, volume.createTime, {
           ...volumeValues(volume, region),
           is_root: roots.has(volume.volumeId),
         }),
-      ),
+      )),
     ];
   }
 

@@ -1,0 +1,13 @@
+import { setImmediate as turn } from 'node:timers/promises';
+
+const itemsATurn = 100;
+
+/** What a function makes of each item, in turns of the event loop, so that others are served while a long list is read. */
+export async function mapInTurns<Item, Made>(items: readonly Item[], make: (item: Item) => Made): Promise<Made[]> {
+  const made: Made[] = [];
+  for (const [i, item] of items.entries()) {
+    if (i > 0 && i % itemsATurn === 0) await turn();
+    made.push(make(item));
+  }
+  return made;
+}

@@ -1,0 +1,115 @@
+/**
+ * The synchronisation of a large account: 2,000 machines, 4,000 volumes and 500 images at a vendor that answers in 20 ms. The
+ * server is the built program, the vendor a process of its own.
+ */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { fileURLToPath } from 'node:url';
+import { ask } from './ask.ts';
+import { dataFolder } from './processes.ts';
+import { footprintTable } from './report.ts';
+import { small, tokenOf } from './seed.ts';
+import { machines, otherVolumes, ownImages, pace } from './sync-size.ts';
+import { seeded } from './worlds.ts';
+
+interface Held {
+  /** Milliseconds. */
+  readonly heldAtMost: number;
+  readonly megabytes: number;
+}
+
+const here = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
+const mostSeconds = 120;
+
+/** Measures the first synchronisation of an account, in which everything is new, and the next, in which nothing is. */
+export async function run(folder: string, bundle: string, tell: (text: string) => void): Promise<string> {
+  const data = dataFolder(join(folder, 'sync'), await seeded(folder, small, tell));
+  const vendor = fork(here('sync-vendor.ts'), { execArgv: ['--import', 'tsx'] });
+  const [{ url: backend }] = (await once(vendor, 'message')) as [{ url: string }];
+  const server = fork(bundle, ['serve', '--port', '0', '--data', data, '--log-level', 'warn'], {
+    execArgv: ['--require', here('sync-meter.cjs')],
+    stdio: ['ignore', 'pipe', 'ignore', 'ipc'],
+    env: { ...process.env, TENANTRY_PROVIDER_ALLOWED_NETWORKS: '127.0.0.0/8' },
+  });
+  try {
+    const [line] = (await once(server.stdout as NodeJS.ReadableStream, 'data')) as [Buffer];
+    const { url } = JSON.parse(line.toString().split('\n')[0] ?? '') as { url: string };
+    tell(`An account of ${machines} machines, ${machines + otherVolumes} volumes and ${ownImages} images …`);
+    const api = new Api(url);
+    const [customer] = (await api.get('/api/customers/')) as [{ url: string }];
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    const idle = await metered(server, 'begin');
+    const first = await timed(async () => {
+      const made = (await api.post('/api/aws/', {
+        name: 'Large',
+        customer: customer.url,
+        backend_url: backend,
+        username: 'AKIDEXAMPLE',
+        token: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY',
+      })) as { settings: string };
+      await api.inSync(made.settings);
+      return made.settings;
+    });
+    const one = await metered(server, 'begin');
+    const second = await timed(async () => {
+      await api.post(`${new URL(first.result).pathname}pull/`, {});
+      await api.inSync(first.result);
+    });
+    const two = await metered(server, 'end');
+    return footprintTable([
+      { what: `First synchronisation, answers after ${pace} ms`, value: first.seconds, unit: 's', atMost: 60 },
+      { what: '… event loop held at most', value: one.heldAtMost, unit: 'ms', atMost: 20 },
+      { what: '… memory above idle', value: one.megabytes - idle.megabytes, unit: 'MB', atMost: 60 },
+      { what: 'Next synchronisation', value: second.seconds, unit: 's', atMost: 60 },
+      { what: '… event loop held at most', value: two.heldAtMost, unit: 'ms', atMost: 20 },
+    ]);
+  } finally {
+    for (const child of [server, vendor]) {
+      child.kill('SIGTERM');
+      if (child.exitCode === null) await once(child, 'exit');
+    }
+    rmSync(data, { recursive: true });
+  }
+}
+
+async function metered(server: ChildProcess, word: 'begin' | 'end'): Promise<Held> {
+  server.send(word);
+  const [held] = (await once(server, 'message')) as [Held];
+  return held;
+}
+
+async function timed<T>(work: () => Promise<T>): Promise<{ readonly result: T; readonly seconds: number }> {
+  const started = performance.now();
+  const result = await work();
+  return { result, seconds: (performance.now() - started) / 1000 };
+}
+
+/** Requests of staff. */
+class Api {
+  constructor(private readonly url: string) {}
+
+  get = (target: string): Promise<unknown> => this.#ask({ method: 'GET', target });
+
+  post = (target: string, body: object): Promise<unknown> =>
+    this.#ask({ method: 'POST', target, body: JSON.stringify(body) });
+
+  /** Resolves when settings are in order; rejects when they are not. */
+  async inSync(settings: string): Promise<void> {
+    const end = performance.now() + mostSeconds * 1000;
+    for (;;) {
+      const { error_message: text, state } = (await this.get(new URL(settings).pathname)) as Record<string, string>;
+      if (state === 'In Sync') return;
+      if (state === 'Erred' || performance.now() > end) throw new Error(`The account is ${state}: ${text}`);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+
+  async #ask(request: { method: 'GET' | 'POST'; target: string; body?: string }): Promise<unknown> {
+    const { body, status } = await ask(this.url, { ...request, token: tokenOf('staff') });
+    if (status >= 300) throw new Error(`${request.target} was answered ${status}: ${body}`);
+    return JSON.parse(body);
+  }
+}
