@@ -1,6 +1,7 @@
 import { closeSync, openSync } from 'node:fs';
 import SQLite from 'better-sqlite3';
 import type { Addon } from '../native/native.ts';
+import { codeOf } from '../present.ts';
 
 /** The oldest SQLite whose write-ahead log is known not to corrupt under checkpoints. */
 const oldestSqlite = [3, 51, 3];
@@ -35,8 +36,8 @@ export function openOwnHandle(file: string, addon?: Addon): SQLite.Database {
   const handle = openHandle(file, addon);
   rejectOldSqlite(String(handle.prepare('SELECT sqlite_version()').pluck().get()));
   rejectForeignFile(handle);
+  enterWriteAheadLog(handle);
   for (const pragma of [
-    'journal_mode = WAL',
     `wal_autocheckpoint = ${checkpointPages}`,
     `journal_size_limit = ${keptLog}`,
     'synchronous = FULL',
@@ -51,6 +52,23 @@ export function openOwnHandle(file: string, addon?: Addon): SQLite.Database {
     handle.pragma(pragma);
   }
   return handle;
+}
+
+/**
+ * Has a file use a write-ahead log from now on. Where another process gives the same new file its log at this moment, SQLite
+ * does not wait for it: this does, as whoever writes does.
+ */
+export function enterWriteAheadLog(handle: SQLite.Database): void {
+  const until = performance.now() + busyTimeout;
+  for (;;) {
+    try {
+      handle.pragma('journal_mode = WAL');
+      return;
+    } catch (error) {
+      if (codeOf(error) !== 'SQLITE_BUSY' || performance.now() > until) throw error;
+    }
+    handle.exec('BEGIN IMMEDIATE; ROLLBACK');
+  }
 }
 
 /** Looks before anything is changed: to open with a write-ahead log is a change to the file already. */

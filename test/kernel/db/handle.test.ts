@@ -1,0 +1,37 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { enterWriteAheadLog, openHandle } from '../../../src/kernel/db/handle.ts';
+import { codeOf } from '../../../src/kernel/present.ts';
+
+const test = suite('opening a database file');
+const folder = mkdtempSync(join(tmpdir(), 'tenantry-handle-'));
+test.after(() => rmSync(folder, { recursive: true }));
+
+test('whoever gives a new file its write-ahead log waits for another who is about to', () => {
+  const file = join(folder, 'new.db');
+  const [first, second] = [openHandle(file, undefined), openHandle(file, undefined)];
+  first.exec('BEGIN IMMEDIATE');
+  const refusals: unknown[] = [];
+  const pragma = second.pragma.bind(second);
+  second.pragma = (...given) => {
+    try {
+      return pragma(...given);
+    } catch (error) {
+      refusals.push(codeOf(error));
+      first.exec('COMMIT');
+      enterWriteAheadLog(first);
+      throw error;
+    }
+  };
+  enterWriteAheadLog(second);
+  assert.equal(refusals, ['SQLITE_BUSY']);
+  for (const handle of [first, second]) {
+    assert.is(handle.pragma('journal_mode', { simple: true }), 'wal');
+    handle.close();
+  }
+});
+
+test.run();
