@@ -90,11 +90,12 @@ export function openSecrets(
   if (folder === undefined) return new Secrets([{ id: '1', bytes: random(keyBytes) }], random);
   const file = keyFile(folder);
   if (!existsSync(file)) {
-    if (!mayMake())
+    if (mayMake()) createKeyFile(file, freshLine(random));
+    // Looked for again: another command may have made it meanwhile, and sealed with it.
+    else if (!existsSync(file))
       throw new Error(
         `${file} is missing, and the database holds secrets that it opens: put it back, or restore a backup`,
       );
-    createKeyFile(file, freshLine(random));
   }
   return new Secrets(readKeyFile(file), random);
 }

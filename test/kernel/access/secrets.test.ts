@@ -72,6 +72,18 @@ test('commands that meet at the first start agree on one key', () => {
   rmSync(home, { recursive: true });
 });
 
+test('a command reads the key that another makes and seals with after it was found missing', () => {
+  const home = mkdtempSync(join(tmpdir(), 'tenantry-secrets-'));
+  let other: Secrets | undefined;
+  const mine = openSecrets([], home, randomBytes, () => {
+    other = openSecrets([], home, randomBytes);
+    // What it has sealed is in the database already.
+    return false;
+  });
+  assert.is(mine.open((other as unknown as Secrets).seal('secret', 'uuid'), 'uuid'), 'secret');
+  rmSync(home, { recursive: true });
+});
+
 test('a backup that a rotation met holds the keys from before it and after it, the newest first', () => {
   const [a, b] = [`${key('a', 1)}\n`, `${key('b', 2)}\n`];
   assert.is(withOlderKeys(a, a), a);
