@@ -1,25 +1,42 @@
 /** The file of SQLite's write-ahead log (https://www.sqlite.org/fileformat2.html#walformat). */
-import { closeSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
+import { codeOf } from '../present.ts';
 
 const headerBytes = 32;
 const frameHeaderBytes = 24;
 
 /** Throws with a sentence when a log has pages that SQLite would pass over without a word, for its head is damaged. */
 export function rejectHeadless(file: string): void {
-  const length = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
-  // What a cut of the power leaves of a head has no page behind it: it is synced before the first.
-  if (length <= headerBytes) return;
-  const head = Buffer.alloc(headerBytes);
-  const descriptor = openSync(file, 'r');
-  try {
-    readSync(descriptor, head, 0, headerBytes, 0);
-  } finally {
-    closeSync(descriptor);
-  }
-  if (!new Checksums(head).isHeadWhole)
+  const head = headOf(file);
+  if (head && !new Checksums(head).isHeadWhole)
     throw new Error(
       `The write-ahead log ${file} is damaged: restore a backup, or move it away to go on without what it holds`,
     );
+}
+
+/** The head of a log that has pages; undefined where there is none. */
+function headOf(file: string): Buffer | undefined {
+  const descriptor = unlessRemoved(() => openSync(file, 'r'));
+  if (descriptor === undefined) return undefined;
+  try {
+    // What a cut of the power leaves of a head has no page behind it: it is synced before the first.
+    if (fstatSync(descriptor).size <= headerBytes) return undefined;
+    const head = Buffer.alloc(headerBytes);
+    readSync(descriptor, head, 0, headerBytes, 0);
+    return head;
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** What reading a log comes to; undefined where there is none, as the last process to close its database removes it at any time. */
+function unlessRemoved<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
 }
 
 /** A log in the middle of which something is not whole: SQLite reads it up to there. */
@@ -42,8 +59,8 @@ export function breakOf(file: string): Break | undefined {
 }
 
 function readBreak(file: string): Break | undefined {
-  if (statSync(file, { throwIfNoEntry: false }) === undefined) return undefined;
-  const content = readFileSync(file);
+  const content = unlessRemoved(() => readFileSync(file));
+  if (!content) return undefined;
   const pages = wholePages(content);
   const checksums = new Checksums(content);
   let transactions = 0;

@@ -1,5 +1,6 @@
 /** A write-ahead log whose bytes were changed: what SQLite would drop of it without a word is refused or told. */
-import { copyFileSync, cpSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import fs, { copyFileSync, cpSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite } from 'uvu';
@@ -60,6 +61,28 @@ test('one that ends early is as a cut of the power leaves it: it is read up to t
     truncateSync(wal, length);
     rejectHeadless(wal);
     assert.is(breakOf(wal), undefined);
+  }
+});
+
+test('one that another process removes as it closes the database is none', () => {
+  const copy = `${wal}.copy`;
+  const { openSync, readFileSync } = fs;
+  const whenRemoved =
+    <A extends unknown[], R>(read: (...given: A) => R) =>
+    (...given: A): R => {
+      rmSync(copy, { force: true });
+      return read(...given);
+    };
+  Object.assign(fs, { openSync: whenRemoved(openSync), readFileSync: whenRemoved(readFileSync) });
+  syncBuiltinESMExports();
+  try {
+    for (const look of [rejectHeadless, breakOf]) {
+      copyFileSync(wal, copy);
+      assert.is(look(copy), undefined);
+    }
+  } finally {
+    Object.assign(fs, { openSync, readFileSync });
+    syncBuiltinESMExports();
   }
 });
 
