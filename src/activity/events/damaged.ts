@@ -27,11 +27,16 @@ export function emptyContexts(db: Database, events: readonly DamagedEvent[]): vo
 /** A context as it was recorded; undefined of one that cannot be read. */
 export function contextOf(text: string): Readonly<Record<string, string>> | undefined {
   try {
-    return JSON.parse(text) ?? undefined;
+    const context: unknown = JSON.parse(text);
+    return isObject(context) ? context : undefined;
   } catch {
     return undefined;
   }
 }
+
+/** All values that were recorded are texts. */
+const isObject = (value: unknown): value is Readonly<Record<string, string>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The damaged events that the log of a process has told of. */
 const told = new WeakMap<Database, Set<string>>();

@@ -4,6 +4,7 @@ import { type Mail, Mailer } from '../../kernel/mail/mail.ts';
 import { nameInMail, withoutLinks } from '../../kernel/mail/names.ts';
 import type { Outcome } from '../../kernel/outbox/outcome.ts';
 import { present } from '../../kernel/present.ts';
+import { contextOf } from '../events/damaged.ts';
 import { confirmationOf, unsubscribeHeaders } from './confirmation.ts';
 import type { DueDelivery } from './due.ts';
 import { type Gathered, gatheredWith } from './mail-hours.ts';
@@ -56,8 +57,7 @@ export class EmailSender implements Sender {
  */
 function wordsOf({ context, message, type }: Gathered['named'][number]): string {
   if (type === 'custom_notification') return message;
-  const values: Readonly<Record<string, string>> = JSON.parse(context);
-  const names = Object.values(values).filter((text) => nameInMail(text) !== text);
+  const names = Object.values(contextOf(context) ?? {}).filter((text) => nameInMail(text) !== text);
   // The longest first: another name may be a part of it.
   names.sort((a, b) => b.length - a.length);
   return withoutLinks(names.reduce((words, name) => words.replaceAll(name, () => nameInMail(name)), message));

@@ -2,6 +2,7 @@ import * as assert from 'uvu/assert';
 import { day } from '../../../src/kernel/clock.ts';
 import { raw, sql } from '../../../src/kernel/db/sql.ts';
 import type { Json } from '../../support/fixture.ts';
+import { Mailbox } from '../../support/mailbox.ts';
 import { Receiver } from '../../support/receiver.ts';
 import { suiteWithServerPerTest } from '../../support/suite.ts';
 
@@ -94,11 +95,30 @@ test('a hook is sent it without its context', async () => {
   await receiver.close();
 });
 
-test('it is removed like the others when it is old', async () => {
-  await threeEvents();
-  await fixture.later(8 * 86_400);
-  const { db } = fixture.server.app;
-  for (const table of ['event', 'event_about']) assert.is(db.scalar(sql`SELECT count(*) FROM ${raw(table)}`), 0, table);
+test('a mail that tells the events of an hour tells it, too', async () => {
+  const mailbox = await Mailbox.start();
+  await fixture.open({ ...mailbox.settings, hook_mail_limit: 0 });
+  await fixture.staff.post('/api/hooks-email/', {
+    email: 'ops@example.com',
+    event_types: ['customer_creation_succeeded'],
+  });
+  for (const name of ['Alice', 'Bob']) await fixture.customer(name);
+  damage('Customer Alice has been created.');
+  await fixture.later(3600);
+  assert.equal(
+    mailbox.take().map(({ text }) => text?.trim().split('\n')),
+    [['Jan 05 04:47 Customer Alice has been created.', 'Jan 05 04:47 Customer Bob has been created.']],
+  );
+  await mailbox.close();
 });
+
+for (const context of ['{bad', '7', '["a"]'])
+  test(`one that is ${context} is removed like the others when it is old`, async () => {
+    await threeEvents(context);
+    await fixture.later(8 * 86_400);
+    const { db } = fixture.server.app;
+    for (const table of ['event', 'event_about'])
+      assert.is(db.scalar(sql`SELECT count(*) FROM ${raw(table)}`), 0, table);
+  });
 
 test.run();
