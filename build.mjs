@@ -366,7 +366,7 @@ function packageFile(name, path) {
   return join(dirname(require.resolve(`${name}/package.json`)), path);
 }
 
-/** The same facts that src/kernel/native/native.ts compares with when the bundle starts. */
+/** The same facts that src/kernel/native/platform.ts compares with when the bundle starts. */
 function platformHere() {
   const { platform, arch, version, versions } = process;
   return {

@@ -16,6 +16,7 @@ import {
   createHooks,
   Diary,
   examine,
+  type Figures,
   login,
   moody,
   pause,
@@ -25,17 +26,8 @@ import {
 } from './kill.ts';
 
 /** What the rounds came to. */
-export interface ClockFigures {
-  readonly rounds: number;
+export interface ClockFigures extends Figures {
   readonly jumps: number;
-  /** Writes that were acknowledged, and those that a kill left without an answer. */
-  readonly writes: number;
-  readonly unanswered: number;
-  readonly events: number;
-  readonly deliveries: number;
-  /** Requests that the receiver got; duplicates are those for what it had accepted before. */
-  readonly requests: number;
-  readonly duplicates: number;
 }
 
 const day = 86_400;

@@ -3,10 +3,10 @@ import { type SettableClock, settableClock } from '../../src/kernel/clock.ts';
 import { raw, sql } from '../../src/kernel/db/sql.ts';
 import { verification } from '../../src/kernel/verification.ts';
 
-/** The instant at which every fixture starts. */
 // Whatever a server of a test remembers is compared with what it would make now.
 verification.isOn = true;
 
+/** The instant at which every fixture starts. */
 export const start = '2018-01-05T04:47:04Z';
 
 export interface Answer<T = unknown> {

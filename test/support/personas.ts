@@ -57,3 +57,10 @@ export async function everybody<T>(
   for (const part of parts) answers[part] = await ask(clients[part], part);
   return answers;
 }
+
+/** The same answer for each part of the cast, but for those that have one of their own. */
+export function allBut<T>(answer: T, own: Readonly<Partial<Record<Part, T>>> = {}): Record<Part, T> {
+  const answers = {} as Record<Part, T>;
+  for (const part of parts) answers[part] = own[part] ?? answer;
+  return answers;
+}
