@@ -3,6 +3,7 @@ import { type App, type Context, systemContext } from '../access/app.ts';
 import { day, hour, minute, second } from '../clock.ts';
 import type { Database } from '../db/database.ts';
 import { raw, sql } from '../db/sql.ts';
+import { StorageError } from '../db/storage-error.ts';
 import type { StoredInstants } from '../stored-instants.ts';
 
 /** What a jump means for the rules of all rooms. */
@@ -56,7 +57,15 @@ export class ClockWatch {
   start(): void {
     const reading = this.#read();
     if (!reading) return;
-    this.#settle(reading, this.#sinceSeen(reading.now), 'since it was last seen');
+    const jump = this.#sinceSeen(reading.now);
+    // A server starts on a full disk, too: then the jump stands until it can be settled, with the next look.
+    this.#base = { now: reading.now - jump, elapsed: reading.elapsed };
+    this.#keptAt = reading.elapsed;
+    try {
+      this.#settle(reading, jump, 'since it was last seen');
+    } catch (error) {
+      if (!(error instanceof StorageError)) throw error;
+    }
     this.#look();
   }
 

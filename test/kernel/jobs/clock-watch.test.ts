@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import SQLite from 'better-sqlite3';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { clockRules } from '../../../src/app/schedule/clock-rules.ts';
@@ -312,6 +313,31 @@ test('a server that starts after a long rest waits, also one that starts with a 
     await run(day);
     assert.equal(state(), { jump: null, wait: null });
   } finally {
+    await fixture.close();
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test('a server that can store nothing when it starts makes good for a jump when it can', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tenantry-clock-'));
+  await fixture.open({ ephemeral: false, data: folder }, clock);
+  const writer = new SQLite(join(folder, 'tenantry.db'));
+  try {
+    const { app } = fixture.server;
+    writer.exec('BEGIN IMMEDIATE');
+    clock.jump(30 * day);
+    const watch = new ClockWatch(app, clockRules(app.config));
+    watch.start();
+    assert.is(watch.isDoubtful(), true);
+    writer.exec('ROLLBACK');
+    watch.look();
+    assert.equal(app.db.get(sql`SELECT clock_seen AS seen, clock_jump AS jump FROM deployment`), {
+      seen: clock.now(),
+      jump: 30 * day * 1e6,
+    });
+    assert.is(watch.isDoubtful(), true);
+  } finally {
+    writer.close();
     await fixture.close();
     rmSync(folder, { recursive: true });
   }
