@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createServer } from '../../src/app/server.ts';
+import { eventually } from '../support/eventually.ts';
 import type { Json } from '../support/fixture.ts';
 import { Mailbox } from '../support/mailbox.ts';
 import { Program, type Serving } from '../support/program.ts';
@@ -102,8 +103,7 @@ async function linesOfSettings(fields: Record<string, unknown>, message: string)
   });
   const body = (await made.json()) as Json;
   assert.is(made.status, 201, JSON.stringify(body));
-  for (let i = 0; i < 200 && !serving.errors().includes(message); i++)
-    await new Promise((resolve) => setTimeout(resolve, 50));
+  await eventually(message, () => serving.errors().includes(message));
   assert.is(await serving.stop(), 0);
   return [body, linesOf(serving).map(({ time: _, ...line }) => line)];
 }

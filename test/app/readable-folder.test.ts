@@ -1,5 +1,5 @@
 /** doctor and backup where the data folder cannot be written. `npm test` built the program before. */
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
@@ -53,11 +53,9 @@ const content = (): string[] =>
 
 /** Serves, has another user added, and is killed: what it wrote is in the log alone. */
 async function killed(): Promise<void> {
-  await program.serve();
+  const server = await program.serve();
   assert.is((await run(['user', 'add', 'late'])).code, 0);
-  const [child] = program.running;
-  child?.kill('SIGKILL');
-  await once(child as ChildProcess, 'close');
+  await server.kill();
   copyFileSync(path('data/tenantry.db'), path('without-log'));
   const db = new SQLite(path('without-log'));
   assert.not(db.prepare('SELECT username FROM user').pluck().all().includes('late'));

@@ -20,6 +20,7 @@ import * as assert from 'uvu/assert';
 import { openSecrets } from '../../../src/kernel/access/secrets.ts';
 import { applicationId } from '../../../src/kernel/db/handle.ts';
 import { embeddedMigrations } from '../../../src/kernel/native/embedded.ts';
+import { eventually } from '../../support/eventually.ts';
 import type { Json } from '../../support/fixture.ts';
 import { failed, Program } from '../../support/program.ts';
 
@@ -273,7 +274,8 @@ test('a signal ends a backup and a restore at once, in the middle of what SQLite
       const ended = once(child, 'close');
       // The mark of a backup: what follows is the check.
       const isChecked = (): boolean => existsSync(copy()) && readFileSync(copy()).toString('latin1', 68, 72) === 'TNRB';
-      for (let i = 0; i < 1000 && !isChecked(); i++) await pause(10);
+      await eventually('the copy is marked', isChecked);
+      // Nothing tells from outside that the check has begun.
       await pause(200);
       assert.is(child.exitCode, null, 'the check takes long');
       const begun = performance.now();
