@@ -15,6 +15,7 @@ import type { Config } from '../kernel/config/config.ts';
 import { loadConfig } from '../kernel/config/load.ts';
 import { busyTimeout } from '../kernel/db/handle.ts';
 import { HttpServer } from '../kernel/http/http-server.ts';
+import type { ClockWatch } from '../kernel/jobs/clock-watch.ts';
 import { Timer } from '../kernel/jobs/timer.ts';
 import { DeliveryWorker } from '../kernel/outbox/delivery-worker.ts';
 import { openDeployment, type Replacements } from './composition.ts';
@@ -64,24 +65,19 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
     passwords: new DeliveryWorker(app, new PasswordOutbox(app)),
   } satisfies Record<OutboxName, unknown>;
   const deliverers = Object.values(outboxes);
-  watch.start();
   const worker = new ProviderWorker(app);
-  worker.recover();
-  if (indexSome(db)) {
-    log.info('entering the words of events into the index');
-    indexAll(db);
-  }
-  sealPlainTokens(app);
-  const initialPassword = await createFirstUser(app, folder);
   const closeData = async (): Promise<void> => {
     await app.samlThread.close();
     await db.stopCheckpoints();
     close();
   };
-  const refresher = await startRefresher(app).catch(async (error: unknown) => {
-    await closeData();
-    throw error;
-  });
+  // An embedding program may try again: nothing stays open, and the folder is not locked.
+  const orClose = <T>(step: Promise<T>): Promise<T> =>
+    step.catch(async (error: unknown) => {
+      await closeData();
+      throw error;
+    });
+  const { initialPassword, refresher } = await orClose(begin(app, folder, watch, worker));
   const pollDeliverers = (): void => {
     for (const deliverer of deliverers) deliverer.poll();
   };
@@ -104,10 +100,7 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
     allowedOrigins: config.allowed_origins,
     log,
   });
-  const port = await listener.listen(config.host, config.port).catch(async (error: unknown) => {
-    await closeData();
-    throw error;
-  });
+  const port = await orClose(listener.listen(config.host, config.port));
   let closing: Promise<void> | undefined;
   const closeAll = async (): Promise<void> => {
     await listener.close();
@@ -137,9 +130,25 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
   };
 }
 
-/** The identity providers of the settings, those of files read. Rejects with ConfigError. */
-async function startRefresher(app: App): Promise<MetadataRefresher> {
+/**
+ * What a start does before anybody is served. Answers the path of a first user's password and the identity providers of the
+ * settings, those of files read. Rejects with a sentence, with ConfigError for files of metadata.
+ */
+async function begin(
+  app: App,
+  folder: string | undefined,
+  watch: ClockWatch,
+  worker: ProviderWorker,
+): Promise<{ readonly initialPassword: string | undefined; readonly refresher: MetadataRefresher }> {
+  watch.start();
+  worker.recover();
+  if (indexSome(app.db)) {
+    app.log.info('entering the words of events into the index');
+    indexAll(app.db);
+  }
+  sealPlainTokens(app);
+  const initialPassword = await createFirstUser(app, folder);
   const refresher = new MetadataRefresher(app);
   await refresher.start();
-  return refresher;
+  return { initialPassword, refresher };
 }
