@@ -182,7 +182,7 @@ function openKeys(
 ): Secrets {
   const secrets = openSecrets(encryption_keys, folder, random, () => purpose !== 'examine' && isUnsealed(db));
   if (folder !== undefined && purpose === 'serve') clearDrafts(folder);
-  // Who examines the data tells more than the first line of it.
+  // An examination lists everything that does not open, not the first alone.
   if (folder !== undefined && purpose !== 'examine')
     requireKeys(db, secrets, encryption_keys.length > 0 ? 'The setting encryption_keys' : keyFile(folder));
   return secrets;

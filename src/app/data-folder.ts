@@ -45,7 +45,7 @@ export function requireDatabase(folder: string): void {
  * named, or holds something else: it is a mistake then.
  */
 export function makesDatabase(folder: string, isNamed: boolean): boolean {
-  // Looked at first: another command that begins here makes the database before its key.
+  // Listed before the database is looked for, which another command that begins here makes first of all.
   const others = existsSync(folder)
     ? readdirSync(folder).filter((name) => name !== lockFile && name !== nativeFolder)
     : [];
@@ -175,8 +175,7 @@ export type Purpose = 'serve' | 'command' | 'examine';
 
 /**
  * Opens the database, for a server behind the lock of its folder; `release` closes both, and a server looks after the file
- * with `watch` now and then. To be examined it must be there,
- * and nothing of it is brought up to date. Throws with a sentence.
+ * with `watch` now and then. To be examined it must be there, and nothing of it is brought up to date. Throws with a sentence.
  */
 export function openData(
   config: Config,

@@ -229,7 +229,7 @@ function performer({ config, db }: App): (operation: Operation, request: Request
       return db.write(() => handle(operation, request, prepared));
     const recalled = operation.recall?.(request);
     if (recalled && !request.refusedNames?.()) return recalled;
-    // The rights of the caller were read before: somebody who loses them is somebody else.
+    // With these rights, which were read before `observe`: what staff are told is not for who was staff.
     const caller = actor && `${actor.token} ${actor.isStaff} ${actor.isSupport}`;
     const key = `${caller} ${incoming.base}${incoming.path}?${incoming.query.text}`;
     const known = documents.get(key);

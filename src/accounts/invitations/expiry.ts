@@ -17,6 +17,7 @@ export function expireInvitations(context: Context): void {
 export const nextInvitationExpiry = (db: Database): number | undefined =>
   db.value<number | null>(sql`SELECT min(expires) FROM invitation WHERE state = 'pending'`) ?? undefined;
 
+/** The ends of pending invitations, which lie so far ahead at most. */
 export const invitationInstants = ({ invitation_lifetime: lifetime }: Config): StoredInstants => ({
   table: 'invitation',
   column: 'expires',

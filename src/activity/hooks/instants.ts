@@ -3,7 +3,7 @@ import { dueInstants } from '../../kernel/outbox/outcome.ts';
 import type { StoredInstants } from '../../kernel/stored-instants.ts';
 import { rotationOverlap } from './hooks-web.ts';
 
-/** What is ready goes whatever its instant says; by that instant the result of an attempt under way finds its delivery. */
+/** Ready ones are sent whatever their instant says, and must keep it: the result of an attempt under way finds them by it. */
 const waiting = "status = 'pending' AND ready = 0";
 /** For the end of an hour, not for another attempt. */
 const isGathered = 'gathered = 1 AND attempts = 0';

@@ -25,6 +25,7 @@ const storePause = 1000;
 /** How long, in milliseconds, a shutdown waits for calls under way. */
 const shutdownPatience = 1000;
 
+/** When jobs are due, are given up for lost, and were begun. */
 export const jobInstants = ({ job_delay: delay }: Config): readonly StoredInstants[] => [
   { table: 'job', column: 'due', ahead: Math.max(delay, longestWait * 1000) },
   { table: 'job', column: 'lease', ahead: leaseFor },

@@ -77,7 +77,7 @@ function contentOf(file: string): string {
   } catch (error) {
     throw new Error(`cannot be read: ${errorOf(error).message}`, { cause: error });
   }
-  // Nothing would be the default: for keys a fresh one, beside secrets of another.
+  // An empty text would leave the default: for encryption keys a fresh one, which opens nothing that is stored.
   if (content.trim() === '') throw new Error('is empty');
   if (/[\r\n]/.test(content)) throw new Error('must hold one line');
   return content;
