@@ -8,9 +8,8 @@
  *
  * Prints the figures; ends with a sentence and exit code 1 when something is not as it must be.
  */
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { builtProgram } from '../support/program.ts';
 import { jumpTheClock } from './clock-jumps.ts';
 import { bytes } from './corrupt-bytes.ts';
 import { eio } from './failing-disk.ts';
@@ -52,7 +51,7 @@ const { values } = parseArgs({
   },
 });
 const given: Given = {
-  program: [join(fileURLToPath(new URL('../..', import.meta.url)), 'dist/tenantry.mjs')],
+  program: [builtProgram],
   rounds: Number(values.rounds),
   cuts: Number(values.cuts),
   jumps: Number(values.jumps),

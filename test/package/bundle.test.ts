@@ -17,11 +17,9 @@ import {
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-
-const built = fileURLToPath(new URL('../../dist/tenantry.mjs', import.meta.url));
+import { builtProgram } from '../support/program.ts';
 
 interface Started {
   readonly url: string;
@@ -42,7 +40,7 @@ const running = new Set<ChildProcess>();
 
 bundle.before.each(() => {
   folder = mkdtempSync(join(tmpdir(), 'tenantry-bundle-'));
-  copyFileSync(built, join(folder, 'tenantry.mjs'));
+  copyFileSync(builtProgram, join(folder, 'tenantry.mjs'));
 });
 
 bundle.after.each(async () => {
@@ -157,7 +155,7 @@ bundle('keeps what was written across a restart', async () => {
 });
 
 bundle('is executable, and starts through a symbolic link', async () => {
-  assert.is(statSync(built).mode & 0o777, 0o755);
+  assert.is(statSync(builtProgram).mode & 0o777, 0o755);
   symlinkSync('tenantry.mjs', join(folder, 'tenantry'));
   const { code, stdout } = await end(['tenantry', 'config', '--data', './d']);
   assert.is(code, 0);
@@ -279,7 +277,7 @@ const canMount = spawnSync('unshare', ['-Urm', 'mount', '-t', 'tmpfs', '-o', 'no
 
 /** The bundle made for another platform: one fact of those it compares replaced. */
 function writeBuiltFor(fact: 'abi' | 'os' | 'arch' | 'libc', value: string): void {
-  const text = readFileSync(built, 'latin1');
+  const text = readFileSync(builtProgram, 'latin1');
   const pattern = new RegExp(`(builtFor = \\{[^}]*\\b${fact}: ")\\w*`);
   assert.match(text, pattern);
   writeFileSync(join(folder, 'tenantry.mjs'), text.replace(pattern, `$1${value}`), 'latin1');
@@ -314,7 +312,7 @@ bundle('refuses another platform as a library by an error', async () => {
 });
 
 bundle('is smaller than four million bytes', () => {
-  assert.ok(statSync(built).size < 4_000_000, `${statSync(built).size} bytes`);
+  assert.ok(statSync(builtProgram).size < 4_000_000, `${statSync(builtProgram).size} bytes`);
 });
 
 bundle.run();

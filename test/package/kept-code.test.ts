@@ -14,13 +14,12 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { present } from '../../src/kernel/present.ts';
 import { eventually } from '../support/eventually.ts';
+import { builtProgram } from '../support/program.ts';
 
-const built = fileURLToPath(new URL('../../dist/tenantry.mjs', import.meta.url));
 const test = suite('kept code');
 let folder: string;
 
@@ -39,7 +38,7 @@ const node = (words: readonly string[]) =>
 
 /** Starts a server, waits until it has kept its code, ends it, and answers the file. */
 async function kept(): Promise<string> {
-  const server = node([built, 'serve', '--port', '0', '--data', './d', '--log-level', 'silent']);
+  const server = node([builtProgram, 'serve', '--port', '0', '--data', './d', '--log-level', 'silent']);
   const files = (): string[] => (existsSync(join(folder, 'cache')) ? readdirSync(join(folder, 'cache')) : []);
   const file = (): string | undefined => files().find((name) => name.endsWith('.code'));
   await eventually('the code is kept', () => file() !== undefined);
@@ -55,7 +54,7 @@ function replaceProgram(file: string, program: string): void {
 }
 
 async function version(): Promise<string> {
-  const child = node([built, 'version']);
+  const child = node([builtProgram, 'version']);
   let told = '';
   child.stdout.on('data', (chunk: Buffer) => (told += chunk.toString()));
   await once(child, 'close');

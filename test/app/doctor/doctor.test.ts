@@ -3,20 +3,19 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import SQLite from 'better-sqlite3';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createServer } from '../../../src/app/server.ts';
+import { builtProgram } from '../../support/program.ts';
 
 const test = suite('tenantry doctor');
-const program = fileURLToPath(new URL('../../../dist/tenantry.mjs', import.meta.url));
 let folder: string;
 let file: string;
 
 /** Ends with a code after these lines. */
 function doctor(...words: string[]): { code: number | null; lines: string[]; error: string } {
-  const { status, stderr, stdout } = spawnSync(process.execPath, [program, 'doctor', '--data', folder, ...words], {
+  const { status, stderr, stdout } = spawnSync(process.execPath, [builtProgram, 'doctor', '--data', folder, ...words], {
     encoding: 'utf8',
     env: { PATH: process.env.PATH },
   });
