@@ -102,15 +102,19 @@ export function openDeployment(config: Config, opening: Opening): Opened {
   const samlKeys = openServiceKeys(config);
   const { log, close } = openLog(config.log_level);
   const { db, release, watch: watchData } = openData(config, folder, purpose, log);
-  let secrets: Secrets;
-  try {
+  const orClose = <T>(step: () => T): T => {
+    try {
+      return step();
+    } catch (error) {
+      release();
+      close();
+      throw error;
+    }
+  };
+  const secrets = orClose(() => {
     rejectUnknownTypes(db, catalogue);
-    secrets = openKeys(config, opening, random, db);
-  } catch (error) {
-    release();
-    close();
-    throw error;
-  }
+    return openKeys(config, opening, random, db);
+  });
   const router = new Router<Endpoint>();
   for (const endpoint of endpoints) router.add(endpoint);
   definePaths(db, catalogue);
@@ -148,7 +152,7 @@ export function openDeployment(config: Config, opening: Opening): Opened {
       db.afterCommit((error) => error === undefined && forgetInitialPassword(folder, username)),
   };
   const watch = new ClockWatch(app, clockRules(config));
-  if (purpose !== 'examine') ensureGlobalQuotas(app);
+  if (purpose !== 'examine') orClose(() => ensureGlobalQuotas(app));
   return {
     app,
     log,

@@ -49,19 +49,20 @@ test('a server that cannot listen leaves no thread that has the database open', 
   await (await serve()).close();
 });
 
-test('a server whose start fails before it listens leaves the folder to the next one', async () => {
-  const first = await serve();
-  first.app.db.script('ALTER TABLE hook RENAME TO other');
-  await first.close();
-  for (let i = 0; i < 2; i++) {
-    const told = await serve().then(
-      () => '',
-      (error: Error) => error.message,
-    );
-    assert.is(told, 'no such table: hook');
-    assert.equal(files(), ['tenantry.db']);
-  }
-});
+for (const table of ['quota', 'hook'])
+  test(`a server whose start fails for want of the table ${table} leaves the folder to the next one`, async () => {
+    const first = await serve();
+    first.app.db.script(`ALTER TABLE ${table} RENAME TO other`);
+    await first.close();
+    for (let i = 0; i < 2; i++) {
+      const told = await serve().then(
+        () => '',
+        (error: Error) => error.message,
+      );
+      assert.is(told, `no such table: ${table}`);
+      assert.equal(files(), ['tenantry.db']);
+    }
+  });
 
 test('a server that cannot save when it closes says so, and leaves the folder to the next one', async () => {
   const first = await serve();
