@@ -15,6 +15,8 @@ export class ProviderError extends Error {
     message: string,
     /** Milliseconds the provider asks to wait, when limited or unavailable. */
     readonly retryAfter?: number,
+    /** Status of the answer that tells it, where it was one over HTTP. */
+    readonly status?: number,
   ) {
     super(message);
   }

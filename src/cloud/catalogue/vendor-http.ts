@@ -83,10 +83,12 @@ const shortestSecret = 4;
 /** The client of one driver. Its calls go out one after another, so that settings with four running jobs make four at once. */
 export class VendorHttp {
   readonly #client: HttpClient;
+  readonly #secrets: Set<string>;
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(private readonly options: VendorHttpOptions) {
-    const { allows, certificate = null, resolve } = options;
+    const { allows, certificate = null, resolve, secrets = [] } = options;
+    this.#secrets = new Set(secrets);
     const { answer, bytes, connect } = { ...usualLimits, ...options.limits };
     // Each call has a connection of its own: one that waited for the next call may be closed in the moment it is used, and
     // nobody knew whether the vendor has read it.
@@ -141,12 +143,18 @@ export class VendorHttp {
       return unavailable(headers['retry-after'] === undefined ? undefined : retryAfter(headers));
     if (type === 'malformed') return malformed();
     const shown = typeof text === 'string' && text.trim() !== '' ? text : `Backend answered with status ${status}`;
-    return new ProviderError(type, this.#withoutSecrets(shown), type === 'limited' ? retryAfter(headers) : undefined);
+    const wait = type === 'limited' ? retryAfter(headers) : undefined;
+    return new ProviderError(type, this.#withoutSecrets(shown), wait, status);
+  }
+
+  /** Keeps a secret that came up meanwhile, such as a token, out of texts. */
+  conceal(secret: string): void {
+    this.#secrets.add(secret);
   }
 
   #withoutSecrets(text: string): string {
     return (
-      (this.options.secrets ?? [])
+      [...this.#secrets]
         // Shorter ones stand in any text by chance, which would be mangled, and tell what they are.
         .filter((secret) => secret.length >= shortestSecret)
         .reduce((clean, secret) => clean.replaceAll(secret, '***'), text)

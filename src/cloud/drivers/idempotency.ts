@@ -1,10 +1,12 @@
-import type { DriverCall, PlainValues, Step } from '../catalogue/driver.ts';
+import type { DriverCall, PlainValues, RowChange, Step } from '../catalogue/driver.ts';
 import { ProviderError } from '../catalogue/provider-error.ts';
 
 /** What a provider accepted: what is remembered of it (its ids), and values the row gets at once. */
 export interface Accepted {
   readonly memo: PlainValues;
   readonly values?: PlainValues;
+  /** What becomes of other rows at once. */
+  readonly changes?: readonly RowChange[];
 }
 
 /** Something that a provider must not do twice. */
@@ -13,7 +15,7 @@ export interface IdempotentRequest {
   readonly ask: () => Promise<Accepted>;
   /** Looks for what an earlier call without an answer may have brought about. */
   readonly find: () => Promise<Accepted | undefined>;
-  /** Milliseconds until the first look at what was accepted. */
+  /** Milliseconds until the first look at what was accepted; 0: the operation goes on. */
   readonly patience: number;
 }
 
@@ -44,8 +46,11 @@ export async function idempotentCall(
   const accepted = (what: Accepted): Step => ({
     kind: 'wait',
     milliseconds: patience,
-    memo: { ...memo, ...what.memo },
+    ...(patience === 0 && { goesOn: true }),
+    // What was in doubt is so no more: what is asked for next begins anew.
+    memo: { ...memo, lost: undefined, isInDoubt: undefined, failure: undefined, ...what.memo },
     ...(what.values && { values: what.values }),
+    ...(what.changes && { changes: what.changes }),
   });
   const doubt = (text: string, asked = 0): Step => ({
     kind: 'wait',

@@ -65,6 +65,9 @@ export const jobContext = (app: App, { actor }: Pick<Job, 'actor'>): Context => 
   actor: actor === null ? null : JSON.parse(actor),
 });
 
+/** When a job is due that goes on: it is called again without waiting for the worker's period. */
+export const dueAtOnce = 0;
+
 /** Puts a job off: to its next look at the provider, or to a repetition of a failed call. */
 export function postpone(app: App, job: Job, due: number, change: { memo?: PlainValues; retries: number }): void {
   app.db.update('job', job.id, {

@@ -6,7 +6,7 @@ import type { Driver, DriverCall, Step } from '../catalogue/driver.ts';
 import { ProviderError } from '../catalogue/provider-error.ts';
 import type { ResourceKind } from '../catalogue/type.ts';
 import type { JobHandler } from './job-handler.ts';
-import { type Job, postpone, removeJob } from './jobs.ts';
+import { dueAtOnce, type Job, postpone, removeJob } from './jobs.ts';
 
 /* Jobs that are operations on one object: a resource, or an object of a provider type's own (services.md 8.3). */
 
@@ -96,7 +96,8 @@ function settle(context: Context, job: Job, step: Step, subjectOf: FindSubject):
     subjectOf(app, job)?.finish(context, { kind: 'fail', text: failure });
     return;
   }
-  postpone(app, job, context.now + step.milliseconds * 1000, { memo: step.memo, retries: 0 });
+  const due = step.goesOn ? dueAtOnce : context.now + step.milliseconds * 1000;
+  postpone(app, job, due, { memo: step.memo, retries: 0 });
 }
 
 /** The text of the failure of an operation that has run longer than it may, in minutes; undefined while it has not (services.md 8.3 "Limits"). */

@@ -8,7 +8,7 @@ import type { StoredInstants } from '../../kernel/stored-instants.ts';
 import { ProviderError } from '../catalogue/provider-error.ts';
 import { driverOf, driverSettings } from '../drivers/drivers.ts';
 import type { JobHandler, Store, Stores } from '../jobs/job-handler.ts';
-import { type Job, jobContext, postpone } from '../jobs/jobs.ts';
+import { dueAtOnce, type Job, jobContext, postpone } from '../jobs/jobs.ts';
 import { longestText } from '../jobs/operation.ts';
 import { handlerOf } from './handlers.ts';
 
@@ -110,7 +110,7 @@ export class ProviderWorker {
     this.#calls.set(job.settings_id, (this.#calls.get(job.settings_id) ?? 0) + 1);
     // The state that was entered is committed and seen before the provider is called.
     const work = this.#committed()
-      .then(() => this.#run({ ...job, started: job.started ?? now }))
+      .then(() => this.#runOn({ ...job, started: job.started ?? now }))
       .catch((error: unknown) => {
         // Nothing was done: the job is due as before. Or its account has been removed meanwhile, and the job with it.
         if (error instanceof StorageError || !this.#isThere(job)) return;
@@ -123,6 +123,22 @@ export class ProviderWorker {
         this.#calls.set(job.settings_id, (this.#calls.get(job.settings_id) ?? 1) - 1);
       });
     this.#running.set(job.id, work);
+  }
+
+  /** Runs a job, and again at once as long as it goes on. */
+  async #runOn(first: Job): Promise<void> {
+    for (let job: Job | undefined = first; job; job = await this.#claimAgain(job)) await this.#run(job);
+  }
+
+  /** The job as it goes on, claimed anew; undefined when it waits for its time, or is over. */
+  async #claimAgain({ id }: Job): Promise<Job | undefined> {
+    const { clock, db } = this.app;
+    if (this.#state !== 'working' || db.trouble) return undefined;
+    const job = db.get<Job>(sql`SELECT * FROM job WHERE id = ${id} AND due = ${dueAtOnce} AND lease IS NULL`);
+    if (!job) return undefined;
+    db.write(() => db.update('job', id, { lease: clock.now() + leaseFor }));
+    await this.#committed();
+    return job;
   }
 
   #isThere = ({ id }: Job): boolean => this.app.db.value(sql`SELECT 1 FROM job WHERE id = ${id}`) !== undefined;
