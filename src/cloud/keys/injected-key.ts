@@ -6,6 +6,7 @@ import { sql } from '../../kernel/db/sql.ts';
 
 /** A key as rows keep it and drivers need it. */
 export interface InjectedKey {
+  readonly uuid: string;
   readonly name: string;
   readonly public_key: string;
   readonly fingerprint: string;
@@ -36,5 +37,5 @@ function ownKey(link: string, request: Request): number {
 /** The key that a creation chose, by its id. */
 export const injectedKey = ({ db }: Request, id: unknown): InjectedKey | undefined =>
   typeof id === 'number'
-    ? db.get<InjectedKey>(sql`SELECT name, public_key, fingerprint FROM ssh_key WHERE id = ${id}`)
+    ? db.get<InjectedKey>(sql`SELECT uuid, name, public_key, fingerprint FROM ssh_key WHERE id = ${id}`)
     : undefined;

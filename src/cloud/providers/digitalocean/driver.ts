@@ -118,7 +118,7 @@ export class DigitalOceanDriver implements Driver {
   }
 
   /** The id of a key at the vendor, uploaded if it is missing there. */
-  async #uploaded({ fingerprint, name, public_key: publicKey }: InjectedKey): Promise<number> {
+  async #uploaded({ fingerprint, name, public_key: publicKey }: Omit<InjectedKey, 'uuid'>): Promise<number> {
     const present = await this.#api.key(fingerprint);
     if (present) return present.id;
     try {

@@ -225,7 +225,10 @@ export function addressesOf(
             subnet: subnet.backend_id,
           },
         }
-      : { uuid: newUuid(request.app), parameter: { subnet: subnet.backend_id } };
+      : {
+          uuid: newUuid(request.app),
+          parameter: { subnet: subnet.backend_id, backend_network_id: unbornAddress(tenant).backend_network_id },
+        };
   });
   return {
     parameters: chosen.map(({ parameter, uuid }) => ({ ...parameter, ...(uuid !== undefined && { uuid }) })),

@@ -41,7 +41,7 @@ import {
   subnetsOf,
 } from './instance-network.ts';
 import { largestVolume, smallestVolume } from './sizes.ts';
-import { belowTenant, chosenTenantFields, readyTenant, tenantFilters } from './tenancy.ts';
+import { belowTenant, chosenTenantFields, detailOf, readyTenant, tenantFilters } from './tenancy.ts';
 
 const fields = {
   ...chosenTenantFields,
@@ -159,6 +159,7 @@ function accept(request: Request, given: NewInstance, place: ResourceLocation): 
       subnets: subnets.map(subnetParameter),
       floating_ips: addresses.parameters,
       taken: addresses.taken.map(({ id }) => id),
+      availability_zone: detailOf<string>(tenant, 'availability_zone') ?? '',
     },
     afterInsert: (id) => {
       for (const address of addresses.taken) changeResource(request, address, { instance_id: id });

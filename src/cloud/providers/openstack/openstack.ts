@@ -1,4 +1,5 @@
 import type { ProviderType } from '../../catalogue/type.ts';
+import { openStackDriver } from './driver.ts';
 import { floatingIp } from './floating-ip.ts';
 import { instance } from './instance.ts';
 import { network, subnet } from './network.ts';
@@ -31,5 +32,6 @@ export const openStack: ProviderType = {
   kinds: [tenant, instance, volume, snapshot, securityGroup, floatingIp, network, subnet],
   properties: [flavor, image],
   tasks: [deleteOutdatedSnapshots],
+  driver: openStackDriver(),
   simulation,
 };

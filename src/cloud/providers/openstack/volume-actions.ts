@@ -84,7 +84,10 @@ function acceptAttachment(
     throw conflict('Volume can be attached only to shutoff or active instance in OK state.');
   }
   const free = letters.map((letter) => `/dev/vd${letter}`).find((path) => !used.includes(path)) ?? '';
-  return { parameters: { instance_backend_id: instance.backend_id, device: device || free } };
+  // The provider is asked for a device only where the caller asks for one.
+  return {
+    parameters: { instance_backend_id: instance.backend_id, device: device || free, asked_device: device ?? '' },
+  };
 }
 
 /** An instant that is still to come, or null. */

@@ -11,7 +11,15 @@ import { propertyInSet, propertyLink } from '../../properties/property.ts';
 import { detail, linkOfResource, relatedOfKinds, shownDetail, textMap } from '../../resources/details.ts';
 import { importIntoTenant, tenantOfItem } from './importing.ts';
 import { largestVolume, smallestVolume } from './sizes.ts';
-import { attachable, chosenTenantFields, readyTenant, relatedFilters, relatedLink, tenantFilters } from './tenancy.ts';
+import {
+  attachable,
+  chosenTenantFields,
+  detailOf,
+  readyTenant,
+  relatedFilters,
+  relatedLink,
+  tenantFilters,
+} from './tenancy.ts';
 import { volumeActions } from './volume-actions.ts';
 
 const imageOfVolume = `(
@@ -58,6 +66,7 @@ function accept(request: Request, given: NewResource<typeof fields>, place: Reso
       bootable: false,
       ...(image && { image: image.backend_id, image_name: image.name }),
     },
+    parameters: { availability_zone: detailOf<string>(tenant, 'availability_zone') ?? '' },
   };
 }
 

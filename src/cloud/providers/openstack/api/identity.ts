@@ -1,0 +1,78 @@
+import * as v from 'valibot';
+import { member, whole } from './answers.ts';
+import type { Call } from './session.ts';
+
+/* Identity v3: projects, users and roles (providers.md 4.7). */
+
+const text = v.nullish(v.string(), '');
+
+const project = v.object({
+  id: v.string(),
+  name: v.string(),
+  description: text,
+  enabled: v.nullish(v.boolean(), true),
+  tags: v.nullish(v.array(v.string()), []),
+});
+const user = v.object({ id: v.string(), name: v.string(), default_project_id: text });
+const named = v.object({ id: v.string(), name: v.string() });
+
+export type VendorProject = v.InferOutput<typeof project>;
+
+const query = (values: Readonly<Record<string, string>>): string => `?${new URLSearchParams(values)}`;
+
+export class IdentityApi {
+  constructor(
+    private readonly call: Call,
+    /** Id of the domain of projects and users. */
+    private readonly domain: string,
+  ) {}
+
+  projects = (name?: string): Promise<VendorProject[]> =>
+    whole(
+      this.call,
+      `/projects${query({ domain_id: this.domain, ...(name !== undefined && { name }) })}`,
+      'projects',
+      project,
+    );
+
+  project = async (id: string): Promise<VendorProject> =>
+    member(await this.call('GET', `/projects/${id}`), 'project', project);
+
+  /** Makes a project; `tag` is something to find it by again. */
+  async createProject(name: string, description: string, tag: string): Promise<string> {
+    const wanted = { name, description, domain_id: this.domain, tags: [tag] };
+    return member(await this.call('POST', '/projects', { project: wanted }), 'project', project).id;
+  }
+
+  updateProject = (id: string, name: string, description: string): Promise<unknown> =>
+    this.call('PATCH', `/projects/${id}`, { project: { name, description } });
+
+  deleteProject = (id: string): Promise<unknown> => this.call('DELETE', `/projects/${id}`);
+
+  /** Id of the user of a project with this name; a namesake that belongs elsewhere is not it. */
+  async userOf(projectId: string, name: string): Promise<string | undefined> {
+    if (name === '') return undefined;
+    const found = await whole(this.call, `/users${query({ domain_id: this.domain, name })}`, 'users', user);
+    return found.find((one) => one.default_project_id === projectId)?.id;
+  }
+
+  async createUser(projectId: string, name: string, password: string): Promise<string> {
+    const wanted = { name, password, domain_id: this.domain, default_project_id: projectId, enabled: true };
+    return member(await this.call('POST', '/users', { user: wanted }), 'user', user).id;
+  }
+
+  changePassword = (userId: string, password: string): Promise<unknown> =>
+    this.call('PATCH', `/users/${userId}`, { user: { password } });
+
+  deleteUser = (id: string): Promise<unknown> => this.call('DELETE', `/users/${id}`);
+
+  /** Gives a user of a project the role of its members, under the first of the names that the cloud knows. */
+  async makeMember(projectId: string, userId: string): Promise<void> {
+    for (const name of ['Member', '_member_']) {
+      const [role] = await whole(this.call, `/roles${query({ name })}`, 'roles', named);
+      if (!role) continue;
+      await this.call('PUT', `/projects/${projectId}/users/${userId}/roles/${role.id}`);
+      return;
+    }
+  }
+}

@@ -1,0 +1,202 @@
+import { createHash } from 'node:crypto';
+import * as v from 'valibot';
+import { present } from '../../../../kernel/present.ts';
+import { urlOf } from '../../../../kernel/url.ts';
+import type { DriverSettings } from '../../../catalogue/driver.ts';
+import { ProviderError } from '../../../catalogue/provider-error.ts';
+import {
+  decoded,
+  type JsonAnswer,
+  malformed,
+  type VendorCall,
+  type VendorHttp,
+} from '../../../catalogue/vendor-http.ts';
+import { administrationProject, defaultDomain } from '../options.ts';
+
+/*
+ * How the services of an OpenStack are called (providers.md 4.7): with a token of the administrator for one project, at the
+ * address that its catalogue names.
+ */
+
+/** A service by its usual name; the catalogues of some clouds know it under another type. */
+export type Service = 'identity' | 'compute' | 'network' | 'image' | 'volume';
+
+const catalogueTypes: Readonly<Record<Exclude<Service, 'identity'>, readonly string[]>> = {
+  compute: ['compute'],
+  network: ['network'],
+  image: ['image'],
+  volume: ['volumev3', 'block-storage'],
+};
+
+/** What the addresses of services end with, where catalogues leave it out. */
+const versions: Readonly<Partial<Record<Service, string>>> = { network: '/v2.0', image: '/v2' };
+
+const tokenSchema = v.object({
+  token: v.object({
+    issued_at: v.string(),
+    expires_at: v.string(),
+    user: v.object({ id: v.string(), domain: v.object({ id: v.string() }) }),
+    project: v.object({ id: v.string() }),
+    roles: v.nullish(v.array(v.object({ id: v.string(), name: v.string() }))),
+    catalog: v.nullish(
+      v.array(v.object({ type: v.string(), endpoints: v.array(v.object({ interface: v.string(), url: v.string() })) })),
+      [],
+    ),
+  }),
+});
+
+/** A token with what was told of it. */
+export interface Token extends Readonly<v.InferOutput<typeof tokenSchema>['token']> {
+  readonly text: string;
+  /** When it is to be replaced: milliseconds of the process's own clock. */
+  readonly until: number;
+}
+
+/** Milliseconds before its end at which a token is not used any more. */
+const margin = 5 * 60_000;
+const mostTokens = 10_000;
+
+/** Tokens between the calls of drivers, in memory only, by a digest of credentials and project. */
+export class TokenStore {
+  readonly #tokens = new Map<string, Token>();
+
+  get(key: string): Token | undefined {
+    const token = this.#tokens.get(key);
+    if (token && token.until > performance.now()) return token;
+    this.#tokens.delete(key);
+    return undefined;
+  }
+
+  keep(key: string, token: Token): void {
+    this.#tokens.delete(key);
+    this.#tokens.set(key, token);
+    for (const oldest of this.#tokens.keys()) {
+      if (this.#tokens.size <= mostTokens) break;
+      this.#tokens.delete(oldest);
+    }
+  }
+
+  forget(key: string): void {
+    this.#tokens.delete(key);
+  }
+}
+
+/** A call of one service for one project. Rejects with ProviderError. */
+export type Call = (method: VendorCall['method'], path: string, json?: unknown) => Promise<unknown>;
+
+const record = v.record(v.string(), v.unknown());
+const told = v.object({ message: v.string() });
+
+/** The vendor's text in the body of a refusal: `message`, in it or under its first key. */
+function explained(body: unknown): unknown {
+  if (v.is(told, body)) return body.message;
+  return v.is(record, body) ? Object.values(body).find((part) => v.is(told, part))?.message : undefined;
+}
+
+/** Whether the token, or the log-in, was refused; not so one who may not do what was asked (403). */
+const isRefusedToken = (error: unknown): boolean => error instanceof ProviderError && error.status === 401;
+
+/** The services of one OpenStack, for the driver of one account. */
+export class Session {
+  readonly #base: string;
+  readonly #domain: string;
+  readonly #project: string;
+
+  constructor(
+    private readonly http: VendorHttp,
+    private readonly settings: DriverSettings,
+    private readonly tokens: TokenStore,
+  ) {
+    this.#base = present(settings.backend_url).replace(/\/+$/, '');
+    this.#domain = settings.domain || defaultDomain;
+    this.#project = administrationProject(settings.options);
+  }
+
+  /** Calls a service; for the administrator's own project unless another one's id is given. */
+  service =
+    (service: Service, project?: string): Call =>
+    async (method, path, json) => {
+      const token = await this.token(project);
+      try {
+        return await this.#call(token, service, method, path, json);
+      } catch (error) {
+        if (!isRefusedToken(error)) throw error;
+        this.tokens.forget(this.#key(project));
+        return await this.#call(await this.token(project), service, method, path, json);
+      }
+    };
+
+  /** The administrator's token for a project, where it gets the role that it needs there. */
+  async token(project?: string): Promise<Token> {
+    const kept = this.tokens.get(this.#key(project));
+    if (kept) {
+      this.http.conceal(kept.text);
+      return kept;
+    }
+    try {
+      return await this.logIn(project);
+    } catch (error) {
+      if (project === undefined || !isRefusedToken(error)) throw error;
+      // A project that was made elsewhere, where the administrator has no part yet.
+      await this.grant(project);
+      return this.logIn(project);
+    }
+  }
+
+  /** Gives the administrator the role in a project with which its objects are managed. */
+  async grant(project: string): Promise<void> {
+    const { roles, user } = await this.token();
+    const role = roles?.find(({ name }) => name === 'admin');
+    if (!role) throw new ProviderError('unauthorized', 'Provided credentials are not for admin tenant');
+    await this.service('identity')('PUT', `/projects/${project}/users/${user.id}/roles/${role.id}`);
+  }
+
+  /** Gets a new token. */
+  async logIn(project?: string): Promise<Token> {
+    const { password, username } = this.settings;
+    const domain = { name: this.#domain };
+    const identity = { methods: ['password'], password: { user: { name: username, domain, password } } };
+    const scope = { project: project === undefined ? { name: this.#project, domain } : { id: project } };
+    const { body, headers } = await this.#send('POST', `${this.#base}/auth/tokens`, { auth: { identity, scope } });
+    const { token } = decoded(tokenSchema, body);
+    const text = headers['x-subject-token'];
+    const life = Date.parse(token.expires_at) - Date.parse(token.issued_at);
+    if (typeof text !== 'string' || Number.isNaN(life)) throw malformed();
+    this.http.conceal(text);
+    // Of a token that lives shorter than the margin half the life is used.
+    const kept = { ...token, text, until: performance.now() + Math.max(life - margin, life / 2) };
+    this.tokens.keep(this.#key(project), kept);
+    return kept;
+  }
+
+  async #call(token: Token, service: Service, method: VendorCall['method'], path: string, json: unknown) {
+    const url = this.#address(token, service) + path;
+    return (await this.#send(method, url, json, { 'X-Auth-Token': token.text })).body;
+  }
+
+  #send(
+    method: VendorCall['method'],
+    address: string,
+    json: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<JsonAnswer> {
+    const url = urlOf(address);
+    if (!url) throw malformed();
+    return this.http.json({ method, url, headers, json }, explained);
+  }
+
+  #address({ catalog }: Token, service: Service): string {
+    if (service === 'identity') return this.#base;
+    const entry = (catalog ?? []).find(({ type }) => catalogueTypes[service].includes(type));
+    const address = entry?.endpoints.find((endpoint) => endpoint.interface === 'public')?.url.replace(/\/+$/, '');
+    if (address === undefined) throw new ProviderError('invalid', `Backend offers no ${service} service`);
+    const version = versions[service] ?? '';
+    return address.endsWith(version) ? address : address + version;
+  }
+
+  #key(project: string | undefined): string {
+    const { certificate, password, username } = this.settings;
+    const parts = [this.#base, this.#domain, username, password, certificate, project ?? null, this.#project];
+    return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+  }
+}

@@ -1,0 +1,96 @@
+import type { Driver, DriverCall, DriverSettings, Inventory, PlainValues, Step } from '../../catalogue/driver.ts';
+import { ProviderError } from '../../catalogue/provider-error.ts';
+import type { VendorHttp } from '../../catalogue/vendor-http.ts';
+import { runFlow } from '../../drivers/flow.ts';
+import { Cloud } from './api/cloud.ts';
+import { Session, TokenStore } from './api/session.ts';
+import { instanceFlows } from './flows/instance.ts';
+import type { KindFlows } from './flows/kind-flows.ts';
+import { floatingIpFlows, networkFlows, securityGroupFlows, subnetFlows } from './flows/parts.ts';
+import { snapshotFlows } from './flows/snapshot.ts';
+import { tenantFlows } from './flows/tenant.ts';
+import { volumeFlows } from './flows/volume.ts';
+import { inventory } from './inventory.ts';
+import { administrationProject } from './options.ts';
+
+const kinds: Readonly<Record<string, KindFlows>> = {
+  Tenant: tenantFlows,
+  Instance: instanceFlows,
+  Volume: volumeFlows,
+  Snapshot: snapshotFlows,
+  SecurityGroup: securityGroupFlows,
+  FloatingIP: floatingIpFlows,
+  Network: networkFlows,
+  SubNet: subnetFlows,
+};
+
+/** OpenStack by the APIs of its services (providers.md 4.7, 4.8). */
+class OpenStackDriver implements Driver {
+  readonly #cloud: Cloud;
+
+  constructor(
+    private readonly settings: DriverSettings,
+    http: VendorHttp,
+    tokens: TokenStore,
+  ) {
+    this.#cloud = new Cloud(new Session(http, settings, tokens));
+  }
+
+  /** Logs in, whatever tokens there are: credentials may have changed. */
+  async ping(): Promise<void> {
+    const { roles } = await this.#cloud.session.logIn();
+    if (!roles) throw new ProviderError('unauthorized', 'Unable to validate credentials');
+    if (!roles.some(({ name }) => name === 'admin'))
+      throw new ProviderError('unauthorized', 'Provided credentials are not for admin tenant');
+  }
+
+  sync(): Promise<Inventory> {
+    return inventory(this.#cloud, administrationProject(this.settings.options));
+  }
+
+  create(call: DriverCall): Promise<Step> {
+    return runFlow(call, (flow) => flows(call).create(this.#place(call), flow));
+  }
+
+  async update(call: DriverCall): Promise<Step> {
+    await flows(call).update(this.#place(call), call);
+    return { kind: 'done' };
+  }
+
+  delete(call: DriverCall): Promise<Step> {
+    return runFlow(call, (flow) => flows(call).delete(this.#place(call), flow));
+  }
+
+  action(name: string, call: DriverCall): Promise<Step> {
+    const action = flows(call).actions[name];
+    if (!action) throw new Error(`${call.kind} has no action ${name}`);
+    return runFlow(call, (flow) => action(this.#place(call), flow));
+  }
+
+  pull(call: DriverCall): Promise<PlainValues> {
+    return flows(call).pull(this.#place(call), call);
+  }
+
+  async forgetKey(fingerprint: string): Promise<void> {
+    const { compute } = this.#cloud;
+    for (const key of await compute.keyPairs())
+      if (key.fingerprint === fingerprint) await compute.deleteKeyPair(key.name);
+  }
+
+  #place(call: DriverCall) {
+    return { cloud: this.#cloud, own: this.#cloud.in(call.parent), options: this.settings.options };
+  }
+}
+
+/** What the operations on a kind consist of. */
+function flows({ kind }: DriverCall): KindFlows {
+  const known = kinds[kind];
+  if (!known) throw new Error(`OpenStack has no ${kind}`);
+  return known;
+}
+
+/** Makes the drivers of a deployment, which share their tokens. */
+export function openStackDriver(): (settings: DriverSettings, http: VendorHttp) => Driver {
+  const tokens = new TokenStore();
+  return (settings, http) => new OpenStackDriver(settings, http, tokens);
+}

@@ -1,0 +1,61 @@
+import type { DriverCall, PlainValues } from '../../../catalogue/driver.ts';
+import { ProviderError } from '../../../catalogue/provider-error.ts';
+import type { Flow, Told } from '../../../drivers/flow.ts';
+import type { Cloud, ProjectCloud } from '../api/cloud.ts';
+
+/** Where an operation takes place. */
+export interface Place {
+  readonly cloud: Cloud;
+  /** The services for the tenant that the object belongs to; of no use for a tenant itself. */
+  readonly own: ProjectCloud;
+  /** Of the settings. */
+  readonly options: PlainValues;
+}
+
+/** What operations on objects of one kind consist of. */
+export interface KindFlows {
+  create(place: Place, flow: Flow): Promise<Told>;
+  /** Tells the vendor a changed name and description. */
+  update(place: Place, call: DriverCall): Promise<unknown>;
+  delete(place: Place, flow: Flow): Promise<Told>;
+  readonly actions: Readonly<Record<string, (place: Place, flow: Flow) => Promise<Told>>>;
+  pull(place: Place, call: DriverCall): Promise<PlainValues>;
+}
+
+/** The vendor's id of the object of a call. */
+export const idOf = ({ values }: DriverCall): string => String(values.backend_id);
+
+/** What a look-up or deletion answers; undefined when there is no such object. */
+export async function unlessMissing<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof ProviderError && error.type === 'not_found') return undefined;
+    throw error;
+  }
+}
+
+/** What a deletion of something that others are leaving answers: undefined also while they are there yet. */
+export async function unlessBusy<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await unlessMissing(answer);
+  } catch (error) {
+    if (error instanceof ProviderError && error.type === 'conflict') return undefined;
+    throw error;
+  }
+}
+
+/** Deletes something and waits until it is gone; `state` answers its status, or undefined when there is no such object. */
+export async function deleteAndWait(
+  flow: Flow,
+  stage: string,
+  { remove, state }: { remove: () => Promise<unknown>; state: () => Promise<string | undefined> },
+): Promise<void> {
+  await flow.ensure(`${stage} ordered`, () => unlessMissing(remove()));
+  await flow.until(`${stage} gone`, async () => {
+    const status = await state();
+    if (status === undefined) return 'over';
+    if (status.startsWith('error')) flow.fail(`Backend could not delete it: status ${status}`);
+    return {};
+  });
+}

@@ -1,0 +1,170 @@
+import * as v from 'valibot';
+import { minute } from '../../../../kernel/clock.ts';
+import type { DriverCall, PlainValues } from '../../../catalogue/driver.ts';
+import type { Flow, Told } from '../../../drivers/flow.ts';
+import type { NetworkApi, VendorFloatingIp, VendorPort } from '../api/network.ts';
+import {
+  floatingIpValues,
+  markerText,
+  networkValues,
+  ordered,
+  securityGroupValues,
+  subnetValuesOf,
+} from '../values.ts';
+import { idOf, type KindFlows, type Place, unlessMissing } from './kind-flows.ts';
+import { connectSubnet, disconnectSubnet } from './routing.ts';
+import { addRules, replaceRules, ruleSchema } from './rules.ts';
+
+/* The parts of a tenant: networks, subnets, floating IPs, security groups (providers.md 4.4). */
+
+const naming = ({ values }: DriverCall) => ({
+  name: String(values.name),
+  description: String(values.description ?? ''),
+});
+
+interface Made {
+  readonly id: string;
+  readonly description?: string | null;
+  readonly created_at?: string | null;
+}
+
+/**
+ * Makes a named part. The service takes nothing to know it by again: one that a lost call made has its name and description,
+ * and is no older than the operation; the vendor's clock may be a minute off.
+ */
+const madePart = (
+  { own }: Place,
+  flow: Flow,
+  kind: 'networks' | 'subnets' | 'securityGroups',
+  more: PlainValues = {},
+): Promise<string> => {
+  const { call } = flow;
+  const { description, name } = naming(call);
+  const objects: {
+    create(values: PlainValues): Promise<Made>;
+    list(filter: Readonly<Record<string, string>>): Promise<Made[]>;
+  } = own.network[kind];
+  return flow.unique('made', {
+    ask: async () => (await objects.create({ name, description, project_id: call.parent, ...more })).id,
+    find: async () =>
+      (await objects.list({ project_id: call.parent, name })).find(
+        (one) =>
+          (one.description ?? '') === description && Date.parse(one.created_at ?? '') * 1000 >= call.started - minute,
+      )?.id,
+    told: (id) => ({ values: { backend_id: id } }),
+  });
+};
+
+export const networkFlows: KindFlows = {
+  create: async (place, flow) => {
+    const id = await madePart(place, flow, 'networks');
+    return { values: networkValues(await place.own.network.networks.get(id)) };
+  },
+  update: ({ own }, call) => own.network.networks.update(idOf(call), naming(call)),
+  delete: async ({ own: { network } }, flow) => {
+    const id = idOf(flow.call);
+    for (const subnet of await network.subnets.list({ network_id: id })) await disconnectSubnet(network, subnet.id);
+    await network.networks.delete(id);
+    return {};
+  },
+  actions: {},
+  pull: async ({ own }, call) => networkValues(await own.network.networks.get(idOf(call))),
+};
+
+/** A new subnet is connected to the router of the tenant, so that floating IPs reach what is in it. */
+export const subnetFlows: KindFlows = {
+  create: async (place, flow) => {
+    const { network } = place.own;
+    const { allocation_pools, cidr, dns_nameservers, enable_dhcp, gateway_ip, ip_version, ...values } =
+      flow.call.values;
+    const id = await madePart(place, flow, 'subnets', {
+      network_id: values.network,
+      cidr,
+      gateway_ip,
+      ip_version,
+      enable_dhcp,
+      dns_nameservers,
+      allocation_pools,
+    });
+    await flow.ensure('connected', async () => {
+      const [router] = await network.routers.list({ project_id: flow.call.parent });
+      if (router) await connectSubnet(network, router.id, id);
+    });
+    return { values: subnetValuesOf(await network.subnets.get(id)) };
+  },
+  update: ({ own }, call) => own.network.subnets.update(idOf(call), naming(call)),
+  delete: async ({ own: { network } }, flow) => {
+    const id = idOf(flow.call);
+    await disconnectSubnet(network, id);
+    await network.subnets.delete(id);
+    return {};
+  },
+  actions: {},
+  pull: async ({ own }, call) => subnetValuesOf(await own.network.subnets.get(idOf(call))),
+};
+
+/** A floating IP with the port that it leads to. */
+async function shownIp({ floatingIps, ports }: NetworkApi, id: string): Promise<PlainValues> {
+  const ip: VendorFloatingIp = await floatingIps.get(id);
+  const port: VendorPort | undefined = ip.port_id ? await unlessMissing(ports.get(ip.port_id)) : undefined;
+  return floatingIpValues(ip, port);
+}
+
+/** Orders a floating IP in an external network for a row; answers its id. */
+export const orderFloatingIp = (
+  { own: { network } }: Place,
+  flow: Flow,
+  stage: string,
+  { external, uuid, told }: { readonly external: string; readonly uuid: string; readonly told: (id: string) => Told },
+): Promise<string> => {
+  const description = markerText(uuid);
+  const project = flow.call.parent;
+  return flow.unique(stage, {
+    ask: async () =>
+      (await network.floatingIps.create({ floating_network_id: external, project_id: project, description })).id,
+    find: async () => (await network.floatingIps.list({ project_id: project, description }))[0]?.id,
+    told,
+  });
+};
+
+export const floatingIpFlows: KindFlows = {
+  create: async (place, flow) => {
+    const { uuid, values } = flow.call;
+    const external = String(values.backend_network_id);
+    const told = (made: string): Told => ({ values: { backend_id: made } });
+    const id = await orderFloatingIp(place, flow, 'made', { external, uuid, told });
+    return { values: await shownIp(place.own.network, id) };
+  },
+  /** Neither names nor descriptions of floating IPs are changed. */
+  update: async () => undefined,
+  delete: async ({ own }, flow) => {
+    await own.network.floatingIps.delete(idOf(flow.call));
+    return {};
+  },
+  actions: {},
+  pull: ({ own }, call) => shownIp(own.network, idOf(call)),
+};
+
+const rulesSchema = v.array(ruleSchema);
+
+export const securityGroupFlows: KindFlows = {
+  create: async (place, flow) => {
+    const { network } = place.own;
+    const id = await madePart(place, flow, 'securityGroups');
+    await addRules(network, id, v.parse(v.optional(rulesSchema, []), flow.call.values.rules));
+    return { values: securityGroupValues(await network.securityGroups.get(id)) };
+  },
+  update: ({ own }, call) => own.network.securityGroups.update(idOf(call), naming(call)),
+  delete: async ({ own }, flow) => {
+    await own.network.securityGroups.delete(idOf(flow.call));
+    return {};
+  },
+  actions: {
+    set_rules: async ({ own: { network } }, { call }) => {
+      const rules = v.parse(rulesSchema, call.parameters.rules);
+      await replaceRules(network, idOf(call), rules);
+      return { values: { rules: ordered(rules) } };
+    },
+  },
+  pull: async ({ own }, call) => securityGroupValues(await own.network.securityGroups.get(idOf(call))),
+};

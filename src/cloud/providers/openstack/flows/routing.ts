@@ -1,0 +1,27 @@
+import type { NetworkApi } from '../api/network.ts';
+import { unlessMissing } from './kind-flows.ts';
+
+/* How subnets are connected to the router of their tenant. */
+
+/** Connects a subnet to a router, unless it is. */
+export async function connectSubnet(network: NetworkApi, router: string, subnet: string): Promise<void> {
+  const ports = await network.ports.list({ device_id: router });
+  if (ports.some(({ fixed_ips: ips }) => ips?.some(({ subnet_id: id }) => id === subnet))) return;
+  await network.addInterface(router, subnet);
+}
+
+/** Takes a subnet from whatever router it is connected to. */
+export async function disconnectSubnet(network: NetworkApi, subnet: string): Promise<void> {
+  for (const { device_id: router, device_owner: owner, id } of await network.ports.list({
+    fixed_ips: `subnet_id=${subnet}`,
+  }))
+    if (router && owner?.includes('router_interface')) await unlessMissing(network.removeInterface(router, id));
+}
+
+/** Removes a router with its connections. */
+export async function deleteRouter(network: NetworkApi, router: string): Promise<void> {
+  await unlessMissing(network.routers.update(router, { external_gateway_info: null }));
+  for (const { device_owner: owner, id } of await network.ports.list({ device_id: router }))
+    if (owner?.includes('router_interface')) await unlessMissing(network.removeInterface(router, id));
+  await network.routers.delete(router);
+}

@@ -1,0 +1,52 @@
+import type { PlainValues } from '../../../catalogue/driver.ts';
+import type { Flow, Told } from '../../../drivers/flow.ts';
+import type { ProjectCloud } from '../api/cloud.ts';
+import { marker, snapshotValues } from '../values.ts';
+import { deleteAndWait, idOf, type KindFlows, type Place, unlessMissing } from './kind-flows.ts';
+
+/* OpenStack.Snapshot (providers.md 4.7). */
+
+async function create({ own: { volume } }: Place, flow: Flow): Promise<Told> {
+  const { uuid, values } = flow.call;
+  const name = String(values.name);
+  const id = await flow.unique('snapshot', {
+    ask: () =>
+      volume.createSnapshot({
+        name,
+        description: String(values.description ?? ''),
+        volume_id: String(values.source_volume),
+        metadata: { [marker]: uuid },
+        // Volumes that are attached, too.
+        force: true,
+      }),
+    find: async () => (await volume.snapshots({ name })).find(({ metadata }) => metadata?.[marker] === uuid)?.id,
+    told: (made) => ({ values: { backend_id: made, runtime_state: 'creating' } }),
+  });
+  await flow.until('available', async () => {
+    const { status } = await volume.snapshot(id);
+    return status === 'available' ? 'over' : { values: { runtime_state: status } };
+  });
+  return { values: snapshotValues(await volume.snapshot(id)) };
+}
+
+const present = async ({ volume }: ProjectCloud, id: string): Promise<PlainValues> =>
+  snapshotValues(await volume.snapshot(id));
+
+export const snapshotFlows: KindFlows = {
+  create,
+  update: ({ own }, call) =>
+    own.volume.updateSnapshot(idOf(call), {
+      name: String(call.values.name),
+      description: String(call.values.description ?? ''),
+    }),
+  delete: async ({ own: { volume } }, flow) => {
+    const id = idOf(flow.call);
+    await deleteAndWait(flow, 'snapshot', {
+      remove: () => volume.deleteSnapshot(id),
+      state: async () => (await unlessMissing(volume.snapshot(id)))?.status,
+    });
+    return {};
+  },
+  actions: {},
+  pull: ({ own }, call) => present(own, idOf(call)),
+};

@@ -1,0 +1,133 @@
+import type { BackendObject, Inventory, PlainValues } from '../../catalogue/driver.ts';
+import { ProviderError } from '../../catalogue/provider-error.ts';
+import type { Cloud } from './api/cloud.ts';
+import type { VendorProject } from './api/identity.ts';
+import type { VendorNetwork, VendorRouter } from './api/network.ts';
+import { tenantQuotas } from './quotas.ts';
+import {
+  floatingIpValues,
+  inMebibytes,
+  instanceValues,
+  networkValues,
+  propertySets,
+  securityGroupValues,
+  snapshotValues,
+  subnetValuesOf,
+  volumeValues,
+} from './values.ts';
+
+/*
+ * Synchronisation: what the cloud offers and holds (providers.md 4.8 "settings sync"). The lists are those of the
+ * administrator, who sees every project: their number does not grow with the projects, but for the quotas.
+ */
+
+/** Totals of the hypervisors; none where the cloud does not tell them. */
+async function totals(cloud: Cloud): Promise<Inventory['quotas']> {
+  try {
+    const told = await cloud.compute.statistics();
+    return {
+      openstack_vcpu: { limit: told.vcpus, usage: told.vcpus_used },
+      openstack_ram: { limit: told.memory_mb, usage: told.memory_mb_used },
+      openstack_storage: { limit: inMebibytes(told.local_gb), usage: inMebibytes(told.local_gb_used) },
+    };
+  } catch (error) {
+    if (error instanceof ProviderError && error.type === 'not_found') return {};
+    throw error;
+  }
+}
+
+/** Where a project is connected: its internal network, and the one that its router leads to. */
+export function tenantNetworks(
+  networks: readonly VendorNetwork[],
+  routers: readonly VendorRouter[],
+): { internal_network_id?: string; external_network_id?: string } {
+  const own = networks.filter((network) => !network['router:external']);
+  const internal = own.find(({ name }) => name?.endsWith('-int-net')) ?? own[0];
+  const external = routers.map(({ external_gateway_info: gateway }) => gateway?.network_id).find(Boolean);
+  return { ...(internal && { internal_network_id: internal.id }), ...(external && { external_network_id: external }) };
+}
+
+export const projectValues = ({ description, enabled, name }: VendorProject): PlainValues => ({
+  name,
+  description,
+  runtime_state: enabled === false ? 'DISABLED' : '',
+});
+
+/** Items by a text of theirs. */
+function grouped<T>(items: readonly T[], textOf: (item: T) => unknown): ReadonlyMap<string, readonly T[]> {
+  const groups = new Map<string, T[]>();
+  for (const item of items) {
+    const text = String(textOf(item) ?? '');
+    const group = groups.get(text);
+    if (group) group.push(item);
+    else groups.set(text, [item]);
+  }
+  return groups;
+}
+
+/** Everything that rows are compared with. `administration` is the name of the administrator's own project, no tenant. */
+export async function inventory(cloud: Cloud, administration: string): Promise<Inventory> {
+  const everywhere = { all_tenants: '1' };
+  const { compute, network, volume } = cloud;
+  const flavors = await compute.flavors();
+  const properties = propertySets(flavors, await cloud.images());
+  const quotas = await totals(cloud);
+  const projects = (await (await cloud.identity()).projects()).filter(({ name }) => name !== administration);
+  const groups = await network.securityGroups.list();
+  const floatingIps = await network.floatingIps.list();
+  const networks = await network.networks.list();
+  const subnets = await network.subnets.list();
+  const routers = await network.routers.list();
+  const volumes = await volume.volumes(everywhere);
+  const snapshots = await volume.snapshots(everywhere);
+  const servers = await compute.servers(everywhere);
+  const ports = await network.ports.list();
+
+  const portsById = new Map(ports.map((port) => [port.id, port]));
+  const portsOf = grouped(ports, ({ device_id: device }) => device);
+  const flavorsById = new Map(flavors.map((flavor) => [flavor.id, flavor]));
+  const volumesOf = grouped(volumes, ({ attachments }) => attachments?.[0]?.server_id);
+  const ipsOf = grouped(floatingIps, ({ port_id: port }) => portsById.get(port ?? '')?.device_id);
+
+  const object = (kind: string, id: string, values: PlainValues, created?: string | null): BackendObject => ({
+    kind,
+    backend_id: id,
+    name: String(values.name ?? ''),
+    values: { ...values, ...(created && { created }) },
+  });
+  const parts = [
+    ...groups.map((group) => object('SecurityGroup', group.id, securityGroupValues(group))),
+    ...floatingIps.map((ip) => object('FloatingIP', ip.id, floatingIpValues(ip, portsById.get(ip.port_id ?? '')))),
+    ...networks.map((one) => object('Network', one.id, networkValues(one))),
+    ...subnets.map((subnet) => object('SubNet', subnet.id, subnetValuesOf(subnet))),
+    ...volumes.map((one) => object('Volume', one.id, volumeValues(one), one.created_at)),
+    ...snapshots.map((snapshot) => object('Snapshot', snapshot.id, snapshotValues(snapshot), snapshot.created_at)),
+    ...servers.map((server) =>
+      object(
+        'Instance',
+        server.id,
+        instanceValues(server, {
+          flavor: flavorsById.get(server.flavor?.id ?? ''),
+          ports: portsOf.get(server.id) ?? [],
+          floatingIps: ipsOf.get(server.id) ?? [],
+          volumes: volumesOf.get(server.id) ?? [],
+        }),
+        server.created,
+      ),
+    ),
+  ];
+  const partsOf = grouped(parts, ({ values }) => values.tenant_backend_id);
+  const networksOf = grouped(networks, ({ project_id: id }) => id);
+  const routersOf = grouped(routers, ({ project_id: id }) => id);
+  const objects: BackendObject[] = [];
+  for (const project of projects) {
+    const { id } = project;
+    const own = partsOf.get(id) ?? [];
+    const sizes = (kind: string): number =>
+      own.filter((part) => part.kind === kind).reduce((sum, { values }) => sum + Number(values.size), 0);
+    const told = await tenantQuotas(cloud, id, { volumes: sizes('Volume'), snapshots: sizes('Snapshot') });
+    const connection = tenantNetworks(networksOf.get(id) ?? [], routersOf.get(id) ?? []);
+    objects.push(object('Tenant', id, { ...projectValues(project), ...connection, quotas: told }), ...own);
+  }
+  return { properties, quotas, objects };
+}
