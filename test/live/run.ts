@@ -1,25 +1,31 @@
 /**
- * What needs more than Node.js: vendors' own clients and services from Debian packages.
+ * What needs more than Node.js: real services and vendors' own clients, from Debian packages.
  *
- *   npm run live                every part below
- *   npm run live -- amazon      one part; several may be named. Needs python3-boto3
+ *   npm run live                           every part below
+ *   npm run live -- amazon                 one part; several may be named. Needs python3-boto3
+ *   npm run live -- openstack              starts a cloud on this machine and ends it; see test/live/openstack/README.md
+ *   npm run live -- openstack --cloud DIR  the same at one that test/live/openstack/up has started in DIR
  *
  * Prints a line a step with its seconds, and as its last line "N passed, N failed"; ends with exit code 1 when any failed.
  */
 import { parseArgs } from 'node:util';
 import { amazon } from './amazon/part.ts';
+import { openStack } from './openstack/life/life.ts';
 import { Steps } from './steps.ts';
 
 /** A line a part. */
-const clouds: Readonly<Record<string, (steps: Steps) => Promise<void>>> = { amazon };
+const clouds: Readonly<Record<string, (steps: Steps, directory?: string) => Promise<void>>> = {
+  amazon,
+  openstack: openStack,
+};
 
-const { positionals } = parseArgs({ allowPositionals: true });
+const { positionals, values } = parseArgs({ allowPositionals: true, options: { cloud: { type: 'string' } } });
 const steps = new Steps();
 try {
   for (const name of positionals.length > 0 ? positionals : Object.keys(clouds)) {
     const live = clouds[name];
     if (live === undefined) throw new Error(`There is no ${name}; known: ${Object.keys(clouds).join(', ')}`);
-    await live(steps);
+    await live(steps, values.cloud);
   }
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.stack : error}\n`);

@@ -1,0 +1,82 @@
+import * as assert from 'uvu/assert';
+import type { Json } from '../support/fixture.ts';
+
+/** Milliseconds between two looks, and until a look is the last. */
+const period = 200;
+const patience = 180_000;
+
+const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+/** Asks again and again until there is an answer. */
+export async function until<T>(what: string, ask: () => Promise<T | undefined>): Promise<T> {
+  const end = performance.now() + patience;
+  for (;;) {
+    const answer = await ask();
+    if (answer !== undefined) return answer;
+    if (performance.now() > end) throw new Error(`${what}: not within ${patience / 1000} seconds`);
+    await pause(period);
+  }
+}
+
+/** Somebody who calls the API of a running server. */
+export class Caller {
+  constructor(
+    readonly url: string,
+    private readonly token: string,
+  ) {}
+
+  async send(method: string, path: string, body?: unknown): Promise<{ readonly status: number; readonly body: Json }> {
+    const response = await fetch(path.startsWith('http') ? path : this.url + path, {
+      method,
+      headers: { Authorization: `Token ${this.token}`, 'Content-Type': 'application/json' },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    return { status: response.status, body: text === '' ? undefined : JSON.parse(text) };
+  }
+
+  /** An answer that must have a status. */
+  async ask(status: number, method: string, path: string, body?: unknown): Promise<Json> {
+    const answer = await this.send(method, path, body);
+    assert.is(answer.status, status, `${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+    return answer.body;
+  }
+
+  get = (path: string): Promise<Json> => this.ask(200, 'GET', path);
+  post = (path: string, body?: unknown, status = 201): Promise<Json> => this.ask(status, 'POST', path, body);
+
+  /** The only object that a list must have. */
+  async only(path: string): Promise<Json> {
+    const found = await this.get(path);
+    assert.is(found.length, 1, `${path}: ${JSON.stringify(found)}`);
+    return found[0];
+  }
+
+  /** An object when its operation is over, which must have succeeded. */
+  async settled({ url }: Json): Promise<Json> {
+    return until(url, async () => {
+      const object = await this.get(url);
+      if (object.state === 'Erred') throw new Error(`${object.name}: ${object.error_message}`);
+      return object.state === 'OK' ? object : undefined;
+    });
+  }
+
+  /** Makes an object and waits until it is there. */
+  make = async (path: string, body?: unknown): Promise<Json> => this.settled(await this.post(path, body));
+
+  /** Orders an action, which is a POST with status 202, and waits for its end. */
+  async act(object: Json, action: string, body?: unknown): Promise<Json> {
+    await this.post(`${object.url}${action}/`, body, 202);
+    return this.settled(object);
+  }
+
+  /** Deletes an object and waits until it is gone. */
+  async remove({ url }: Json, flags = ''): Promise<void> {
+    await this.ask(202, 'DELETE', `${url}${flags}`);
+    await until(url, async () => {
+      const { body, status } = await this.send('GET', url);
+      if (body?.state === 'Erred') throw new Error(body.error_message);
+      return status === 404 || undefined;
+    });
+  }
+}

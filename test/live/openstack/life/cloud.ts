@@ -1,0 +1,95 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Json } from '../../../support/fixture.ts';
+
+const scripts = fileURLToPath(new URL('..', import.meta.url));
+
+/** What `up` tells of the cloud that it has started. */
+interface Facts {
+  readonly auth_url: string;
+  readonly domain: string;
+  readonly username: string;
+  readonly password: string;
+  readonly project: string;
+  readonly external_network_id: string;
+  readonly command_line: string;
+}
+
+/** Runs a program to its end; answers what it printed. Rejects when it fails. */
+async function output(program: string, words: readonly string[], input = ''): Promise<string> {
+  const child = spawn(program, words, { stdio: ['pipe', 'pipe', 'pipe'] });
+  const texts = { stdout: '', stderr: '' };
+  for (const stream of ['stdout', 'stderr'] as const)
+    child[stream].on('data', (chunk: Buffer) => (texts[stream] += chunk.toString()));
+  child.stdin.end(input);
+  const [code] = (await once(child, 'close')) as [number | null];
+  if (code !== 0) throw new Error(`${program} ${words.join(' ')}: ${texts.stderr.trim() || texts.stdout.trim()}`);
+  return texts.stdout;
+}
+
+/** What the client lists of everything that a life cycle could leave behind. */
+const lists = [
+  'project list',
+  'user list',
+  'network list',
+  'subnet list',
+  'router list',
+  'port list',
+  'floating ip list',
+  'security group list',
+  'volume list --all-projects',
+  'volume snapshot list --all-projects',
+  'server list --all-projects',
+  'keypair list',
+  'image list',
+  'flavor list --all',
+] as const;
+
+/** An OpenStack on this machine, seen with its own client. */
+export class RealCloud {
+  private constructor(
+    readonly facts: Facts,
+    /** What ends it; nothing where it was started by somebody else. */
+    readonly end: () => Promise<void>,
+  ) {}
+
+  /** Starts one in a temporary folder. */
+  static async start(): Promise<RealCloud> {
+    const directory = mkdtempSync(join(tmpdir(), 'openstack-'));
+    const end = async (): Promise<void> => {
+      await output(join(scripts, 'down'), [directory]);
+      rmSync(directory, { recursive: true });
+    };
+    const told = await output(join(scripts, 'up'), [directory]).catch(async (error: unknown) => {
+      await end();
+      throw error;
+    });
+    return new RealCloud(JSON.parse(told) as Facts, end);
+  }
+
+  /** One that runs already. */
+  static running(directory: string): RealCloud {
+    const facts = JSON.parse(readFileSync(join(directory, 'facts.json'), 'utf8')) as Facts;
+    return new RealCloud(facts, async () => undefined);
+  }
+
+  /** What the client prints for a command, parsed; undefined for nothing. */
+  async client(command: string): Promise<Json> {
+    const printed = await output(this.facts.command_line, [...command.split(' ')]);
+    return printed.trim() === '' ? undefined : JSON.parse(printed);
+  }
+
+  /** Everything there is, by list: one line an object. */
+  async everything(): Promise<Readonly<Record<string, readonly string[]>>> {
+    const commands = lists.map((list) => `${list} -f value -c ID -c Name`.replace(/(?<=keypair.*) -c ID/, ''));
+    const separator = 'project show -f value -c id admin';
+    const project = (await output(this.facts.command_line, separator.split(' '))).trim();
+    const printed = await output(this.facts.command_line, [], commands.flatMap((one) => [one, separator]).join('\n'));
+    const parts = printed.split(`${project}\n`);
+    return Object.fromEntries(lists.map((list, i) => [list, (parts[i] ?? '').split('\n').filter(Boolean).sort()]));
+  }
+}

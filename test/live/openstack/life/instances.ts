@@ -1,0 +1,160 @@
+import * as assert from 'uvu/assert';
+import type { Json } from '../../../support/fixture.ts';
+import { publicKeys } from '../../../support/public-keys.ts';
+import { until } from '../../caller.ts';
+import type { Account, Life } from './life.ts';
+import type { Connections } from './network.ts';
+
+/** An instance with two volumes, a key and a floating IP; answers it stopped. */
+export async function makeInstance(
+  { cloud, staff, steps }: Life,
+  { link }: Account,
+  tenant: Json,
+  key: Json,
+): Promise<Json> {
+  const flavor = await staff.only('/api/openstack-flavors/?name_exact=m1.tiny');
+  const image = await staff.only('/api/openstack-images/');
+  const subnet = await staff.only(`/api/openstack-subnets/?tenant_uuid=${tenant.uuid}&name=live-tenant-sub-net`);
+  const ssh = await staff.only(`/api/openstack-security-groups/?tenant_uuid=${tenant.uuid}&name_exact=ssh`);
+  const instance = await steps.step('instance create with two volumes, key and floating IP', () =>
+    staff.make('/api/openstack-instances/', {
+      service_project_link: link.url,
+      tenant: tenant.url,
+      name: 'web',
+      flavor: flavor.url,
+      image: image.url,
+      system_volume_size: 1024,
+      data_volume_size: 2048,
+      ssh_public_key: key.url,
+      security_groups: [{ url: ssh.url }],
+      internal_ips_set: [{ subnet: subnet.url }],
+      floating_ips: [{ subnet: subnet.url }],
+      user_data: '#cloud-config',
+    }),
+  );
+  await steps.step('instance: volumes, addresses, group and key as asked', async () => {
+    assert.is(instance.runtime_state, 'ACTIVE');
+    assert.equal(
+      instance.volumes.map(({ bootable, name, size, state }: Json) => [name, size, bootable, state]),
+      [
+        ['web-system', 1024, true, 'OK'],
+        ['web-data', 2048, false, 'OK'],
+      ],
+    );
+    assert.match(instance.internal_ips[0], /^192\.168\.50\./);
+    assert.match(instance.external_ips[0], /^198\.18\./);
+    assert.is(instance.floating_ips[0].address, instance.external_ips[0]);
+    assert.is(instance.floating_ips[0].internal_ip_address, instance.internal_ips[0]);
+    assert.equal(
+      instance.security_groups.map(({ name }: Json) => name),
+      ['ssh'],
+    );
+    const server = await cloud.client(`server show ${instance.backend_id} -f json`);
+    assert.match(server.key_name, /-laptop$/);
+  });
+  await steps.step('instance stop', async () =>
+    assert.is((await staff.act(instance, 'stop')).runtime_state, 'SHUTOFF'),
+  );
+  return instance;
+}
+
+export const makeKey = ({ staff }: Life): Promise<Json> =>
+  staff.post('/api/keys/', { name: 'laptop', public_key: publicKeys.rsa });
+
+export async function removeKey({ cloud, staff }: Life, key: Json): Promise<void> {
+  await staff.ask(204, 'DELETE', key.url);
+  await until('key pair', async () => (await cloud.client('keypair list -f json')).length === 0 || undefined);
+}
+
+/** Everything that is done to an instance; it is stopped before and after. */
+export async function changeInstance(
+  { cloud, staff, steps }: Life,
+  instance: Json,
+  { group, subnet }: Connections,
+): Promise<void> {
+  const state = async (action: string, body?: unknown): Promise<string> =>
+    (await staff.act(instance, action, body)).runtime_state;
+  await steps.step('instance change_flavor', async () => {
+    const flavor = await staff.only('/api/openstack-flavors/?name_exact=m1.small');
+    assert.is(await state('change_flavor', { flavor: flavor.url }), 'SHUTOFF');
+    const { cores, flavor_name: name, ram } = await staff.get(instance.url);
+    assert.equal([name, cores, ram], ['m1.small', 1, 2048]);
+  });
+  await steps.step('instance start', async () => assert.is(await state('start'), 'ACTIVE'));
+  await steps.step('instance restart', async () => assert.is(await state('restart'), 'ACTIVE'));
+  await steps.step('instance update, pull', async () => {
+    await staff.ask(200, 'PATCH', instance.url, { name: 'web-1' });
+    await staff.settled(instance);
+    await staff.act(instance, 'pull');
+    assert.is((await cloud.client(`server show ${instance.backend_id} -f json`)).name, 'web-1');
+  });
+  await steps.step('instance update_security_groups', async () => {
+    const changed = await staff.act(instance, 'update_security_groups', { security_groups: [{ url: group.url }] });
+    assert.equal(
+      changed.security_groups.map(({ name }: Json) => name),
+      ['https'],
+    );
+  });
+  const [{ subnet: first }] = instance.internal_ips_set;
+  await steps.step('instance update_internal_ips_set: a second subnet', async () => {
+    const changed = await staff.act(instance, 'update_internal_ips_set', {
+      internal_ips_set: [{ subnet: first }, { subnet: subnet.url }],
+    });
+    assert.is(changed.internal_ips.length, 2);
+    assert.ok(changed.internal_ips.some((address: string) => address.startsWith('192.168.51.')));
+  });
+  await steps.step('instance update_floating_ips: another subnet, a second address, none', async () => {
+    const two = await staff.act(instance, 'update_floating_ips', {
+      floating_ips: [{ subnet: first }, { subnet: subnet.url }],
+    });
+    assert.is(two.external_ips.length, 2);
+    const none = await staff.act(instance, 'update_floating_ips', { floating_ips: [] });
+    assert.equal([none.external_ips, none.floating_ips], [[], []]);
+    const again = await staff.act(instance, 'update_floating_ips', { floating_ips: [{ subnet: subnet.url }] });
+    assert.is(again.external_ips.length, 1);
+  });
+  await steps.step('instance update_internal_ips_set: the subnet of a floating IP goes, and frees it', async () => {
+    const changed = await staff.act(instance, 'update_internal_ips_set', { internal_ips_set: [{ subnet: first }] });
+    assert.equal([changed.internal_ips.length, changed.external_ips, changed.floating_ips], [1, [], []]);
+  });
+  await steps.step('instance stop', async () => assert.is(await state('stop'), 'SHUTOFF'));
+}
+
+/** What the cloud refuses is told in its words, and leaves nothing behind but what can be deleted. */
+export async function failInstance({ cloud, staff, steps }: Life, { link }: Account, tenant: Json): Promise<void> {
+  const flavor = await staff.only('/api/openstack-flavors/?name_exact=m1.tiny');
+  const image = await staff.only('/api/openstack-images/');
+  await steps.step('instance that the cloud refuses: Erred in its words, deleted with its volumes', async () => {
+    await cloud.client(`quota set --instances 1 ${tenant.backend_id}`);
+    const instance = await staff.post('/api/openstack-instances/', {
+      service_project_link: link.url,
+      tenant: tenant.url,
+      name: 'refused',
+      flavor: flavor.url,
+      image: image.url,
+      system_volume_size: 1024,
+    });
+    const failure = await staff.settled(instance).catch((error: Error) => error.message);
+    assert.match(String(failure), 'Quota exceeded for instances');
+    const [volume] = (await staff.get(instance.url)).volumes;
+    assert.is(volume.state, 'Erred');
+    await staff.remove(await staff.get(instance.url));
+    await cloud.client(`quota set --instances 12 ${tenant.backend_id}`);
+  });
+}
+
+/** Deletion with its volumes, and without: data volumes stay. */
+export async function removeInstance({ staff, steps }: Life, instance: Json, isWhole: boolean): Promise<void> {
+  const volumes = (await staff.get(instance.url)).volumes;
+  await steps.step(`instance delete ${isWhole ? 'with' : 'without'} its volumes`, async () => {
+    await staff.remove(instance, isWhole ? '' : '?delete_volumes=false&release_floating_ips=false');
+    for (const { bootable, url } of volumes) {
+      const { body, status } = await staff.send('GET', url);
+      assert.is(status, isWhole || bootable ? 404 : 200);
+      if (status === 200) {
+        assert.equal([body.runtime_state, body.instance], ['available', null]);
+        await staff.remove(body);
+      }
+    }
+  });
+}

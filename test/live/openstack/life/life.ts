@@ -1,0 +1,70 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import * as assert from 'uvu/assert';
+import type { Json } from '../../../support/fixture.ts';
+import { Program } from '../../../support/program.ts';
+import { Caller } from '../../caller.ts';
+import type { Steps } from '../../steps.ts';
+import { RealCloud } from './cloud.ts';
+import { changeInstance, failInstance, makeInstance, makeKey, removeInstance, removeKey } from './instances.ts';
+import { makeConnections, removeConnections } from './network.ts';
+import { connect } from './settings.ts';
+import { attachVolume, makeVolume } from './storage.ts';
+import { makeTenant, removeTenant } from './tenant.ts';
+
+/** Everything that the parts of the life cycle work with. */
+export interface Life {
+  readonly steps: Steps;
+  readonly cloud: RealCloud;
+  readonly staff: Caller;
+}
+
+/** An account at the cloud, and its link to a project. */
+export interface Account {
+  readonly settings: Json;
+  readonly link: Json;
+}
+
+/** The whole life cycle at an OpenStack: one that runs in a directory, or one that is started for it. */
+export async function openStack(steps: Steps, directory?: string): Promise<void> {
+  const cloud = directory
+    ? RealCloud.running(directory)
+    : await steps.step('start of the cloud', () => RealCloud.start());
+  const native = mkdtempSync(join(tmpdir(), 'tenantry-native-'));
+  const program = new Program(native);
+  try {
+    await program.run(['user', 'add', 'admin', '--staff', '--data', 'data']);
+    const token = (await program.run(['token', 'admin', '--data', 'data'])).stdout.trim();
+    const server = await program.serve(['--provider-allowed-networks', '127.0.0.0/8']);
+    const life: Life = { steps, cloud, staff: new Caller(server.url, token) };
+    await run(life);
+    await steps.step('what the log warned of', async () => assert.is(server.errors(), ''));
+    await server.stop();
+  } finally {
+    await program.end();
+    rmSync(native, { recursive: true });
+    await steps.step('end of the cloud', cloud.end);
+  }
+}
+
+async function run(life: Life): Promise<void> {
+  const { cloud, steps } = life;
+  const before = await steps.step("the cloud's own lists before", () => cloud.everything());
+  const account = await connect(life);
+  const tenant = await makeTenant(life, account);
+  const connections = await makeConnections(life, tenant);
+  const volume = await makeVolume(life, account, tenant);
+  const key = await makeKey(life);
+  const instance = await makeInstance(life, account, tenant, key);
+  await attachVolume(life, volume, instance);
+  await changeInstance(life, instance, connections);
+  await failInstance(life, account, tenant);
+  await removeInstance(life, instance, false);
+  await removeInstance(life, await makeInstance(life, account, tenant, key), true);
+  await steps.step('volume delete', () => life.staff.remove(volume));
+  await removeConnections(life, connections);
+  await removeTenant(life, tenant);
+  await steps.step('key pair at the cloud goes with the key', () => removeKey(life, key));
+  await steps.step('nothing is left over at the cloud', async () => assert.equal(await cloud.everything(), before));
+}
