@@ -30,7 +30,7 @@ export interface Unique {
 }
 
 /** Milliseconds between two looks at what a provider is busy with. */
-const period = 2000;
+const period = 1000;
 
 /** One operation under way. */
 export class Flow {

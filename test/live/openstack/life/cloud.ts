@@ -11,6 +11,7 @@ const scripts = fileURLToPath(new URL('..', import.meta.url));
 /** What `up` tells of the cloud that it has started. */
 interface Facts {
   readonly auth_url: string;
+  readonly region: string;
   readonly domain: string;
   readonly username: string;
   readonly password: string;
@@ -20,8 +21,12 @@ interface Facts {
 }
 
 /** Runs a program to its end; answers what it printed. Rejects when it fails. */
-async function output(program: string, words: readonly string[], input = ''): Promise<string> {
-  const child = spawn(program, words, { stdio: ['pipe', 'pipe', 'pipe'] });
+async function output(
+  program: string,
+  words: readonly string[],
+  { env = {}, input = '' }: { readonly env?: Readonly<Record<string, string>>; readonly input?: string } = {},
+): Promise<string> {
+  const child = spawn(program, words, { env: { ...process.env, ...env } });
   const texts = { stdout: '', stderr: '' };
   for (const stream of ['stdout', 'stderr'] as const)
     child[stream].on('data', (chunk: Buffer) => (texts[stream] += chunk.toString()));
@@ -77,9 +82,23 @@ export class RealCloud {
     return new RealCloud(facts, async () => undefined);
   }
 
-  /** What the client prints for a command, parsed; undefined for nothing. */
-  async client(command: string): Promise<Json> {
-    const printed = await output(this.facts.command_line, [...command.split(' ')]);
+  /** What the client prints for a command, parsed; undefined for nothing. `as` is a user of a project, else the administrator. */
+  async client(
+    command: string,
+    as?: { readonly name: string; readonly password: string; readonly project: string },
+  ): Promise<Json> {
+    const { auth_url, command_line: program, domain, region } = this.facts;
+    const env = as && {
+      OS_AUTH_URL: auth_url,
+      OS_IDENTITY_API_VERSION: '3',
+      OS_REGION_NAME: region,
+      OS_USERNAME: as.name,
+      OS_PASSWORD: as.password,
+      OS_PROJECT_NAME: as.project,
+      OS_USER_DOMAIN_NAME: domain,
+      OS_PROJECT_DOMAIN_NAME: domain,
+    };
+    const printed = await output(program, command.split(' '), { ...(env && { env }) });
     return printed.trim() === '' ? undefined : JSON.parse(printed);
   }
 
@@ -88,7 +107,9 @@ export class RealCloud {
     const commands = lists.map((list) => `${list} -f value -c ID -c Name`.replace(/(?<=keypair.*) -c ID/, ''));
     const separator = 'project show -f value -c id admin';
     const project = (await output(this.facts.command_line, separator.split(' '))).trim();
-    const printed = await output(this.facts.command_line, [], commands.flatMap((one) => [one, separator]).join('\n'));
+    const printed = await output(this.facts.command_line, [], {
+      input: commands.flatMap((one) => [one, separator]).join('\n'),
+    });
     const parts = printed.split(`${project}\n`);
     return Object.fromEntries(lists.map((list, i) => [list, (parts[i] ?? '').split('\n').filter(Boolean).sort()]));
   }

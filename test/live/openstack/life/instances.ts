@@ -14,7 +14,7 @@ export async function makeInstance(
 ): Promise<Json> {
   const flavor = await staff.only('/api/openstack-flavors/?name_exact=m1.tiny');
   const image = await staff.only('/api/openstack-images/');
-  const subnet = await staff.only(`/api/openstack-subnets/?tenant_uuid=${tenant.uuid}&name=live-tenant-sub-net`);
+  const subnet = await staff.only(`/api/openstack-subnets/?tenant_uuid=${tenant.uuid}&name=-sub-net`);
   const ssh = await staff.only(`/api/openstack-security-groups/?tenant_uuid=${tenant.uuid}&name_exact=ssh`);
   const instance = await steps.step('instance create with two volumes, key and floating IP', () =>
     staff.make('/api/openstack-instances/', {
@@ -63,7 +63,10 @@ export const makeKey = ({ staff }: Life): Promise<Json> =>
 
 export async function removeKey({ cloud, staff }: Life, key: Json): Promise<void> {
   await staff.ask(204, 'DELETE', key.url);
-  await until('key pair', async () => (await cloud.client('keypair list -f json')).length === 0 || undefined);
+  await until(
+    'key pair',
+    async () => !JSON.stringify(await cloud.client('keypair list -f json')).includes(key.uuid) || undefined,
+  );
 }
 
 /** Everything that is done to an instance; it is stopped before and after. */

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +8,7 @@ import { Program } from '../../../support/program.ts';
 import { Caller } from '../../caller.ts';
 import type { Steps } from '../../steps.ts';
 import { RealCloud } from './cloud.ts';
+import { importForeign, removeForeign, seeChanges } from './foreign.ts';
 import { changeInstance, failInstance, makeInstance, makeKey, removeInstance, removeKey } from './instances.ts';
 import { makeConnections, removeConnections } from './network.ts';
 import { connect } from './settings.ts';
@@ -18,6 +20,8 @@ export interface Life {
   readonly steps: Steps;
   readonly cloud: RealCloud;
   readonly staff: Caller;
+  /** Part of the names of projects and users, of which a cloud has each only once. */
+  readonly tag: string;
 }
 
 /** An account at the cloud, and its link to a project. */
@@ -37,7 +41,7 @@ export async function openStack(steps: Steps, directory?: string): Promise<void>
     await program.run(['user', 'add', 'admin', '--staff', '--data', 'data']);
     const token = (await program.run(['token', 'admin', '--data', 'data'])).stdout.trim();
     const server = await program.serve(['--provider-allowed-networks', '127.0.0.0/8']);
-    const life: Life = { steps, cloud, staff: new Caller(server.url, token) };
+    const life: Life = { steps, cloud, staff: new Caller(server.url, token), tag: randomBytes(3).toString('hex') };
     await run(life);
     await steps.step('what the log warned of', async () => assert.is(server.errors(), ''));
     await server.stop();
@@ -62,6 +66,9 @@ async function run(life: Life): Promise<void> {
   await failInstance(life, account, tenant);
   await removeInstance(life, instance, false);
   await removeInstance(life, await makeInstance(life, account, tenant, key), true);
+  const foreign = await importForeign(life, account);
+  await seeChanges(life, account, tenant);
+  await removeForeign(life, foreign);
   await steps.step('volume delete', () => life.staff.remove(volume));
   await removeConnections(life, connections);
   await removeTenant(life, tenant);

@@ -3,20 +3,20 @@ import type { Json } from '../../../support/fixture.ts';
 import type { Account, Life } from './life.ts';
 
 /** A tenant with all that is made with it. */
-export async function makeTenant({ cloud, staff, steps }: Life, { link }: Account): Promise<Json> {
+export async function makeTenant({ cloud, staff, steps, tag }: Life, { link }: Account): Promise<Json> {
   const tenant = await steps.step('tenant create', () =>
     staff.make('/api/openstack-tenants/', {
       service_project_link: link.url,
-      name: 'Live Tenant',
+      name: `Live ${tag}`,
       description: 'of a life cycle',
-      user_username: 'live-user',
+      user_username: `live-user-${tag}`,
       subnet_cidr: '192.168.50.0/24',
     }),
   );
   await steps.step('tenant: network, subnet, security groups and quotas as asked', async () => {
     const of = `?tenant_uuid=${tenant.uuid}`;
     const network = await staff.only(`/api/openstack-networks/${of}`);
-    assert.is(network.name, 'live-tenant-int-net');
+    assert.is(network.name, `live-${tag}-int-net`);
     const subnet = await staff.only(`/api/openstack-subnets/${of}`);
     const { allocation_pools: pools, cidr, dns_nameservers: nameservers, gateway_ip: gateway } = subnet;
     assert.equal(
@@ -53,7 +53,9 @@ export async function makeTenant({ cloud, staff, steps }: Life, { link }: Accoun
         auth: {
           identity: {
             methods: ['password'],
-            password: { user: { name: 'live-user', domain: { name: 'Default' }, password: 'another-password-1' } },
+            password: {
+              user: { name: `live-user-${tag}`, domain: { name: 'Default' }, password: 'another-password-1' },
+            },
           },
           scope: { project: { id: tenant.backend_id } },
         },
@@ -62,7 +64,7 @@ export async function makeTenant({ cloud, staff, steps }: Life, { link }: Accoun
     assert.is(asked.status, 201);
   });
   await steps.step('tenant update', async () => {
-    await staff.ask(200, 'PATCH', tenant.url, { name: 'Live Tenant 2', description: 'renamed' });
+    await staff.ask(200, 'PATCH', tenant.url, { name: `Live ${tag} 2`, description: 'renamed' });
     await staff.settled(tenant);
     assert.is((await cloud.client(`project show ${tenant.backend_id} -f json`)).description, 'renamed');
   });

@@ -1,0 +1,146 @@
+import * as assert from 'uvu/assert';
+import type { Json } from '../../../support/fixture.ts';
+import { until } from '../../caller.ts';
+import type { Account, Life } from './life.ts';
+
+/* What the cloud's own client does behind our back: objects that are imported, changed, and deleted. */
+
+const userOf = ({ tag }: Life) => ({ name: `user-${tag}`, password: 'foreign-password', project: `foreign-${tag}` });
+
+/** A project where the administrator has no part, with a user of its own who makes a volume, a network and a server. */
+async function makeProject(life: Life): Promise<void> {
+  const { cloud } = life;
+  const own = userOf(life);
+  await cloud.client(`project create ${own.project} -f json`);
+  await cloud.client(`user create ${own.name} --password ${own.password} -f json`);
+  await cloud.client(`role add --project ${own.project} --user ${own.name} member`);
+  await cloud.client('network create foreign-net -f json', own);
+  await cloud.client('subnet create foreign-sub --network foreign-net --subnet-range 10.20.0.0/24 -f json', own);
+  await cloud.client('volume create foreign-system --size 1 --image cirros -f json', own);
+  await cloud.client('volume create foreign-data --size 2 -f json', own);
+  await until('volumes', async () => {
+    const volumes: Json[] = await cloud.client('volume list -f json', own);
+    return volumes.every(({ Status }) => Status === 'available') || undefined;
+  });
+  const server = 'server create foreign-server --volume foreign-system --flavor m1.small --network foreign-net';
+  await cloud.client(`${server} --wait -f json`, own);
+}
+
+/** Has the account synchronised now. */
+async function pull({ staff }: Life, { settings }: Account): Promise<void> {
+  await staff.post(`${settings.url}pull/`, undefined, 202);
+  await until('synchronisation', async () => {
+    const { error_message, state } = await staff.get(settings.url);
+    if (state === 'Erred') throw new Error(error_message);
+    return state === 'In Sync' || undefined;
+  });
+}
+
+/** Objects of others come under our management, and are managed. */
+export async function importForeign(life: Life, account: Account): Promise<Json> {
+  const { staff, steps } = life;
+  const { link } = account;
+  const service = await staff.get(link.service);
+  await steps.step('behind our back: project, network, volumes, server', () => makeProject(life));
+  await steps.step('synchronisation', () => pull(life, account));
+  const importObject = async (type: string, name: string): Promise<Json> => {
+    const items: Json[] = await staff.get(`${service.url}link/`);
+    const item = items.find((one) => one.resource_type === `OpenStack.${type}` && one.name === name);
+    assert.ok(item, `${type} ${name} can be imported`);
+    const { backend_id, resource_type } = item;
+    const body = { backend_id, resource_type, project: link.project };
+    return staff.ask(200, 'POST', `${service.url}link/`, body);
+  };
+  const tenant = await steps.step('import of a tenant, with its parts', async () => {
+    const imported = await importObject('Tenant', userOf(life).project);
+    const network = await staff.only(`/api/openstack-networks/?tenant_uuid=${imported.uuid}`);
+    assert.equal([network.name, network.subnets[0].cidr], ['foreign-net', '10.20.0.0/24']);
+    return imported;
+  });
+  await steps.step('import of a server and its volumes', async () => {
+    const instance = await importObject('Instance', 'foreign-server');
+    await importObject('Volume', 'foreign-system');
+    await importObject('Volume', 'foreign-data');
+    await pull(life, account);
+    const { cores, disk, flavor_name: flavor, internal_ips: ips, ram, volumes } = await staff.get(instance.url);
+    assert.equal([cores, ram, disk, flavor], [1, 2048, 1024, 'm1.small']);
+    assert.match(ips[0], /^10\.20\.0\./);
+    assert.equal(
+      volumes.map(({ name }: Json) => name),
+      ['foreign-system'],
+    );
+  });
+  await steps.step(
+    'what was imported is managed: stop, attach, delete, in a project where the administrator was not',
+    async () => {
+      const instance = await staff.only('/api/openstack-instances/?name_exact=foreign-server');
+      await staff.act(instance, 'stop');
+      const data = await staff.only('/api/openstack-volumes/?name_exact=foreign-data');
+      await staff.act(data, 'attach', { instance: instance.url });
+      await staff.remove(instance);
+      assert.equal(await staff.get(`/api/openstack-volumes/?tenant_uuid=${tenant.uuid}`), []);
+    },
+  );
+  return tenant;
+}
+
+export async function removeForeign(life: Life, tenant: Json): Promise<void> {
+  const { cloud, staff, steps } = life;
+  await steps.step('delete of the imported tenant; the user, who is not ours, stays', async () => {
+    await staff.remove(tenant);
+    await cloud.client(`user delete ${userOf(life).name}`);
+  });
+}
+
+/** What is changed and deleted at the cloud is seen here. */
+export async function seeChanges(life: Life, account: Account, tenant: Json): Promise<void> {
+  const { cloud, staff, steps } = life;
+  const volume = await staff.make('/api/openstack-volumes/', {
+    service_project_link: account.link.url,
+    tenant: tenant.url,
+    name: 'watched',
+    size: 1024,
+  });
+  const address = await staff.make(`${tenant.url}create_floating_ip/`);
+  const of = `tenant_uuid=${tenant.uuid}`;
+  const web = await staff.only(`/api/openstack-security-groups/?${of}&name_exact=web`);
+  await steps.step('pull of what was changed behind our back', async () => {
+    await cloud.client(`volume set ${volume.backend_id} --name renamed --size 2`);
+    await cloud.client(`project set ${tenant.backend_id} --description elsewhere`);
+    await cloud.client(`security group rule create ${web.backend_id} --protocol udp --dst-port 53 -f json`);
+    await cloud.client(`network create other --project ${tenant.backend_id} -f json`);
+    await cloud.client(`quota set --volumes 33 ${tenant.backend_id}`);
+    await until('extension', async () => {
+      const { status } = await cloud.client(`volume show ${volume.backend_id} -f json`);
+      return status === 'available' || undefined;
+    });
+    await pull(life, account);
+    const { name, size } = await staff.get(volume.url);
+    assert.equal([name, size], ['renamed', 2048]);
+    const { description, quotas } = await staff.get(tenant.url);
+    assert.is(description, 'elsewhere');
+    assert.is(quotas.find((quota: Json) => quota.name === 'volumes').limit, 33);
+    const { rules } = await staff.get(web.url);
+    assert.ok(rules.some((rule: Json) => rule.protocol === 'udp' && rule.from_port === 53));
+    assert.is((await staff.only(`/api/openstack-networks/?${of}&name_exact=other`)).state, 'OK');
+  });
+  await steps.step('pull of what was deleted behind our back, by synchronisation and one by one', async () => {
+    const other = await staff.only(`/api/openstack-networks/?${of}&name_exact=other`);
+    await cloud.client(`volume delete ${volume.backend_id}`);
+    await cloud.client(`floating ip delete ${address.backend_id}`);
+    await cloud.client(`network delete ${other.backend_id}`);
+    await staff.post(`${address.url}pull/`, undefined, 202);
+    const erred = (object: Json): Promise<Json> =>
+      until(object.url, async () => {
+        const found = await staff.get(object.url);
+        return found.state === 'Erred' ? found : undefined;
+      });
+    assert.is((await erred(address)).error_message, 'Does not exist at backend.');
+    await pull(life, account);
+    for (const gone of [volume, other]) {
+      assert.is((await erred(gone)).error_message, 'Does not exist at backend.');
+      await staff.remove(gone);
+    }
+    await staff.remove(address);
+  });
+}
