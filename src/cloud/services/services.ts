@@ -77,7 +77,7 @@ function typedServices(catalogue: Catalogue, type: ProviderType): Services {
       prepare: async (request, values) => {
         if (values.settings !== undefined) return;
         const problem = await pingSettings(request, type, values);
-        if (problem !== undefined) throw invalidRequest(`Wrong settings: ${problem}.`);
+        if (problem !== undefined) throw invalidRequest(`Wrong settings: ${problem.replace(/\.$/, '')}.`);
       },
       run: (request, values) => store(request, type, values),
     },
