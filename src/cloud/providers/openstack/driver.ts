@@ -78,6 +78,7 @@ class OpenStackDriver implements Driver {
   }
 
   #place(call: DriverCall) {
+    for (const secret of Object.values(call.secrets)) this.#cloud.session.conceal(secret);
     return { cloud: this.#cloud, own: this.#cloud.in(call.parent), options: this.settings.options };
   }
 }

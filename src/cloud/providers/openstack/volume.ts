@@ -63,7 +63,7 @@ function accept(request: Request, given: NewResource<typeof fields>, place: Reso
       parent_id: tenant.id,
       tenant_backend_id: tenant.backend_id,
       size: given.size,
-      bootable: false,
+      bootable: image !== undefined,
       ...(image && { image: image.backend_id, image_name: image.name }),
     },
     parameters: { availability_zone: detailOf<string>(tenant, 'availability_zone') ?? '' },

@@ -86,10 +86,30 @@ export async function importForeign(life: Life, account: Account): Promise<Json>
 
 export async function removeForeign(life: Life, tenant: Json): Promise<void> {
   const { cloud, staff, steps } = life;
-  await steps.step('delete of the imported tenant; the user, who is not ours, stays', async () => {
-    await staff.remove(tenant);
-    await cloud.client(`user delete ${userOf(life).name}`);
+  await steps.step('behind our back: server, volumes, snapshot, router, floating IP', async () => {
+    const own = userOf(life);
+    await cloud.client('volume create kept-system --size 1 --image cirros -f json', own);
+    await cloud.client('volume create kept-data --size 1 -f json', own);
+    await until('volumes', async () => {
+      const volumes: Json[] = await cloud.client('volume list -f json', own);
+      return volumes.every(({ Status }) => Status === 'available') || undefined;
+    });
+    await cloud.client('volume snapshot create kept-snapshot --volume kept-data -f json', own);
+    await cloud.client('router create kept-router -f json', own);
+    await cloud.client('router set kept-router --external-gateway public', own);
+    await cloud.client('router add subnet kept-router foreign-sub', own);
+    const server = 'server create kept-server --volume kept-system --flavor m1.tiny --network foreign-net';
+    await cloud.client(`${server} --wait -f json`, own);
+    const port = await cloud.client('port list --server kept-server -f json', own);
+    await cloud.client(`floating ip create public --port ${port[0].ID} -f json`, own);
   });
+  await steps.step(
+    'delete of the imported tenant, with all that is in it; the user, who is not ours, stays',
+    async () => {
+      await staff.remove(tenant);
+      await cloud.client(`user delete ${userOf(life).name}`);
+    },
+  );
 }
 
 /** What is changed and deleted at the cloud is seen here. */

@@ -12,7 +12,8 @@ export const member = <T>(body: unknown, name: string, schema: v.GenericSchema<u
   decoded(schema, v.is(record, body) ? body[name] : undefined);
 
 const mostObjects = 10_000;
-const pageSize = 500;
+/** Small enough that no page holds up the process while it is read. */
+const pageSize = 100;
 
 const links = v.nullish(v.array(v.object({ rel: v.string(), href: v.string() })), []);
 const nextPath = v.nullish(v.string());

@@ -54,7 +54,7 @@ export interface Token extends Readonly<v.InferOutput<typeof tokenSchema>['token
 
 /** Milliseconds before its end at which a token is not used any more. */
 const margin = 5 * 60_000;
-const mostTokens = 10_000;
+const mostTokens = 500;
 
 /** Tokens between the calls of drivers, in memory only, by a digest of credentials and project. */
 export class TokenStore {
@@ -141,6 +141,11 @@ export class Session {
       await this.grant(project);
       return this.logIn(project);
     }
+  }
+
+  /** Keeps a secret out of the texts of failures. */
+  conceal(secret: unknown): void {
+    if (typeof secret === 'string') this.http.conceal(secret);
   }
 
   /** Gives the administrator the role in a project with which its objects are managed. */

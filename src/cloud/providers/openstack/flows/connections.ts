@@ -145,7 +145,9 @@ export async function updateInternalIps({ own }: Place, flow: Flow): Promise<Tol
   for (const subnet of wanted) {
     if (before.some(isIn(subnet))) continue;
     const port = await makePort(own, flow, subnet, groups);
-    await flow.ensure(`plugged ${subnet}`, () => own.compute.plug(server, port));
+    await flow.ensure(`plugged ${subnet}`, async () => {
+      if ((await network.ports.get(port)).device_id !== server) await own.compute.plug(server, port);
+    });
   }
   const left = before.filter((port) => !wanted.some((subnet) => isIn(subnet)(port))).map(({ id }) => id);
   const ports = await flow.once('left', v.array(v.string()), async () => left);

@@ -7,6 +7,7 @@ import { deleteRouter } from './routing.ts';
 
 interface Found {
   readonly id: string;
+  readonly status?: string | null;
 }
 
 /** Deletes what a list holds until it holds nothing any more. */
@@ -18,7 +19,7 @@ const vanish = (
 ): Promise<void> =>
   flow.until(stage, async () => {
     const found = await list();
-    for (const { id } of found) await unlessBusy(remove(id));
+    for (const { id, status } of found) if (status !== 'deleting') await unlessBusy(remove(id));
     return found.length === 0 || (await list()).length === 0 ? 'over' : {};
   });
 

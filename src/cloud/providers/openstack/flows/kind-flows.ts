@@ -51,7 +51,10 @@ export async function deleteAndWait(
   stage: string,
   { remove, state }: { remove: () => Promise<unknown>; state: () => Promise<string | undefined> },
 ): Promise<void> {
-  await flow.ensure(`${stage} ordered`, () => unlessMissing(remove()));
+  await flow.ensure(`${stage} ordered`, async () => {
+    const status = await state();
+    if (status !== undefined && status !== 'deleting') await unlessMissing(remove());
+  });
   await flow.until(`${stage} gone`, async () => {
     const status = await state();
     if (status === undefined) return 'over';

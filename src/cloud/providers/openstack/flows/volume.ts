@@ -133,7 +133,10 @@ export async function detachFrom(
   id: string,
   isTold = true,
 ): Promise<void> {
-  await flow.ensure(`detached ${id}`, () => unlessMissing(own.compute.detach(server, id)));
+  await flow.ensure(`detached ${id}`, async () => {
+    if ((await unlessMissing(own.volume.volume(id)))?.status === 'in-use')
+      await unlessMissing(own.compute.detach(server, id));
+  });
   await awaitVolume(own, flow, id, `free ${id}`, { isOver: isAvailable, isTold });
 }
 
@@ -160,7 +163,8 @@ async function extend({ own }: Place, flow: Flow): Promise<Told> {
   if (server !== '') await detachFrom(own, flow, server, id);
   const refusal = await flow.note('extended', async () => {
     try {
-      if ((await own.volume.volume(id)).size < size) await own.volume.act(id, { 'os-extend': { new_size: size } });
+      const { size: present, status } = await own.volume.volume(id);
+      if (present < size && status !== 'extending') await own.volume.act(id, { 'os-extend': { new_size: size } });
       return '';
     } catch (error) {
       if (error instanceof ProviderError && error.status !== undefined && error.status < 500) return error.message;
