@@ -29,7 +29,7 @@ interface Asked {
 const singular = (list: string): string => list.replaceAll('-', '_').replace(/s$/, '');
 
 /** What new objects have besides what they were made with. */
-const births: Readonly<Record<string, (values: Json) => Json>> = {
+const births = (): Record<string, (values: Json) => Json> => ({
   'volume/volumes': ({ imageRef }) => ({
     status: 'available',
     bootable: String(imageRef !== undefined),
@@ -47,9 +47,9 @@ const births: Readonly<Record<string, (values: Json) => Json>> = {
     device_id: '',
     fixed_ips: ips.map((ip: Json) => ({ ip_address: '192.168.42.10', ...ip })),
   }),
-};
+});
 
-const amount = { limit: 10, in_use: 0, used: 0 };
+const amount = { limit: 100_000, in_use: 0, used: 0 };
 const limits = Object.fromEntries(
   ['instances', 'cores', 'ram', 'volumes', 'snapshots', 'gigabytes', 'network', 'subnet', 'floatingip']
     .concat('security_group', 'security_group_rule')
@@ -64,6 +64,8 @@ export class OpenStack {
   /** Projects in which the administrator has no role. */
   readonly closed = new Set<string>();
   readonly tokens = new Map<string, string>();
+  /** By list; a test may have others born. */
+  readonly births = births();
   readonly #lists = new Map<string, Map<string, Json>>();
   readonly #mishaps: { readonly route: string; readonly mishap: Mishap; times: number }[] = [];
   #seen: string[] = [];
@@ -229,7 +231,10 @@ export class OpenStack {
     if (path.startsWith('identity/') && this.all(path).some((one) => one.name === values.name))
       return { status: 409, body: { error: { code: 409, title: 'Conflict', message: `${values.name} is there.` } } };
     const own = { tenant_id: project, project_id: project, 'os-vol-tenant-attr:tenant_id': project };
-    return { status: 201, body: { [name]: this.put(path, { ...own, ...births[path]?.(values), ...values }) } };
+    const made = this.put(path, { ...own, ...this.births[path]?.(values), ...values });
+    for (const { port } of path === 'compute/servers' ? values.networks : [])
+      Object.assign(this.#list('network/ports').get(port), { device_id: made.id, device_owner: 'compute:nova' });
+    return { status: 201, body: { [name]: made } };
   }
 
   /** A page of three objects, with the link to the next one in the ways of the services. */

@@ -26,7 +26,9 @@ import {
   type ResourceLocation,
   resourceKind,
 } from '../../catalogue/type.ts';
+import { noteUploadedKey } from '../../keys/uploaded-keys.ts';
 import { type Property, propertyInSet, propertyLink } from '../../properties/property.ts';
+import { scheduleDeletion } from '../../resources/changes.ts';
 import { detail, relatedList, shownDetail } from '../../resources/details.ts';
 import { changeResource, failCreation, removeResource } from '../../resources/resource-store.ts';
 import { importIntoTenant, tenantOfItem } from './importing.ts';
@@ -162,6 +164,7 @@ function accept(request: Request, given: NewInstance, place: ResourceLocation): 
       availability_zone: detailOf<string>(tenant, 'availability_zone') ?? '',
     },
     afterInsert: (id) => {
+      if (typeof given.ssh_public_key === 'number') noteUploadedKey(request, place.settings, given.ssh_public_key);
       for (const address of addresses.taken) changeResource(request, address, { instance_id: id });
     },
   };
@@ -191,7 +194,10 @@ function onFailure(context: Context, instance: ResourceRow, { operation, paramet
 function onRemoval(context: Context, instance: ResourceRow, deletion: PlainValues | undefined, isGone: boolean): void {
   for (const volume of rowsOf(context, 'OpenStack.Volume', instance)) {
     const goes = deletion ? deletion.delete_volumes || JSON.parse(volume.details).bootable : isUnborn(volume);
-    if (goes) removeResource(context, volume, { isGone, ...(deletion && { deletion }) });
+    // The deletion of an instance that never came to be has not reached the provider, which has the volume.
+    if (goes && deletion && instance.backend_id === '' && volume.backend_id !== '')
+      scheduleDeletion(context, changeResource(context, volume, { instance_id: null }));
+    else if (goes) removeResource(context, volume, { isGone, ...(deletion && { deletion }) });
     else if (deletion)
       changeResource(context, volume, {
         instance_id: null,

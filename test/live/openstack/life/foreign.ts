@@ -2,6 +2,7 @@ import * as assert from 'uvu/assert';
 import type { Json } from '../../../support/fixture.ts';
 import { until } from '../../caller.ts';
 import type { Account, Life } from './life.ts';
+import { synchronise } from './settings.ts';
 
 /* What the cloud's own client does behind our back: objects that are imported, changed, and deleted. */
 
@@ -26,23 +27,13 @@ async function makeProject(life: Life): Promise<void> {
   await cloud.client(`${server} --wait -f json`, own);
 }
 
-/** Has the account synchronised now. */
-async function pull({ staff }: Life, { settings }: Account): Promise<void> {
-  await staff.post(`${settings.url}pull/`, undefined, 202);
-  await until('synchronisation', async () => {
-    const { error_message, state } = await staff.get(settings.url);
-    if (state === 'Erred') throw new Error(error_message);
-    return state === 'In Sync' || undefined;
-  });
-}
-
 /** Objects of others come under our management, and are managed. */
 export async function importForeign(life: Life, account: Account): Promise<Json> {
   const { staff, steps } = life;
   const { link } = account;
   const service = await staff.get(link.service);
   await steps.step('behind our back: project, network, volumes, server', () => makeProject(life));
-  await steps.step('synchronisation', () => pull(life, account));
+  await steps.step('synchronisation', () => synchronise(life, account));
   const importObject = async (type: string, name: string): Promise<Json> => {
     const items: Json[] = await staff.get(`${service.url}link/`);
     const item = items.find((one) => one.resource_type === `OpenStack.${type}` && one.name === name);
@@ -61,7 +52,7 @@ export async function importForeign(life: Life, account: Account): Promise<Json>
     const instance = await importObject('Instance', 'foreign-server');
     await importObject('Volume', 'foreign-system');
     await importObject('Volume', 'foreign-data');
-    await pull(life, account);
+    await synchronise(life, account);
     const { cores, disk, flavor_name: flavor, internal_ips: ips, ram, volumes } = await staff.get(instance.url);
     assert.equal([cores, ram, disk, flavor], [1, 2048, 1024, 'm1.small']);
     assert.match(ips[0], /^10\.20\.0\./);
@@ -134,7 +125,7 @@ export async function seeChanges(life: Life, account: Account, tenant: Json): Pr
       const { status } = await cloud.client(`volume show ${volume.backend_id} -f json`);
       return status === 'available' || undefined;
     });
-    await pull(life, account);
+    await synchronise(life, account);
     const { name, size } = await staff.get(volume.url);
     assert.equal([name, size], ['renamed', 2048]);
     const { description, quotas } = await staff.get(tenant.url);
@@ -156,7 +147,7 @@ export async function seeChanges(life: Life, account: Account, tenant: Json): Pr
         return found.state === 'Erred' ? found : undefined;
       });
     assert.is((await erred(address)).error_message, 'Does not exist at backend.');
-    await pull(life, account);
+    await synchronise(life, account);
     for (const gone of [volume, other]) {
       assert.is((await erred(gone)).error_message, 'Does not exist at backend.');
       await staff.remove(gone);

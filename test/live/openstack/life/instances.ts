@@ -4,6 +4,7 @@ import { publicKeys } from '../../../support/public-keys.ts';
 import { until } from '../../caller.ts';
 import type { Account, Life } from './life.ts';
 import type { Connections } from './network.ts';
+import { synchronise } from './settings.ts';
 
 /** An instance with two volumes, a key and a floating IP; answers it stopped. */
 export async function makeInstance(
@@ -123,26 +124,46 @@ export async function changeInstance(
   await steps.step('instance stop', async () => assert.is(await state('stop'), 'SHUTOFF'));
 }
 
-/** What the cloud refuses is told in its words, and leaves nothing behind but what can be deleted. */
-export async function failInstance({ cloud, staff, steps }: Life, { link }: Account, tenant: Json): Promise<void> {
-  const flavor = await staff.only('/api/openstack-flavors/?name_exact=m1.tiny');
+/** What the cloud refuses, or cannot do, is told in its words; deleted, it leaves nothing behind. */
+export async function failInstance(life: Life, account: Account, tenant: Json): Promise<void> {
+  const { cloud, staff, steps } = life;
   const image = await staff.only('/api/openstack-images/');
-  await steps.step('instance that the cloud refuses: Erred in its words, deleted with its volumes', async () => {
-    await cloud.client(`quota set --instances 1 ${tenant.backend_id}`);
+  const volumes = async (): Promise<number> =>
+    (await cloud.client(`volume list --project ${tenant.backend_id} -f json`)).length;
+  const fail = async (flavor: string, text: string): Promise<void> => {
+    const before = await volumes();
     const instance = await staff.post('/api/openstack-instances/', {
-      service_project_link: link.url,
+      service_project_link: account.link.url,
       tenant: tenant.url,
       name: 'refused',
-      flavor: flavor.url,
+      flavor: (await staff.only(`/api/openstack-flavors/?name_exact=${flavor}`)).url,
       image: image.url,
       system_volume_size: 1024,
+      data_volume_size: 1024,
     });
     const failure = await staff.settled(instance).catch((error: Error) => error.message);
-    assert.match(String(failure), 'Quota exceeded for instances');
-    const [volume] = (await staff.get(instance.url)).volumes;
-    assert.is(volume.state, 'Erred');
-    await staff.remove(await staff.get(instance.url));
+    assert.match(String(failure), text);
+    const erred = await staff.get(instance.url);
+    assert.equal(
+      erred.volumes.map(({ state }: Json) => state),
+      ['Erred', 'Erred'],
+    );
+    await staff.remove(erred);
+    await until('volumes', async () => (await volumes()) === before || undefined);
+    for (const { url } of erred.volumes) assert.is((await staff.send('GET', url)).status, 404);
+  };
+  await steps.step('instance that the cloud refuses: Erred in its words, deleted with its volumes', async () => {
+    await cloud.client(`quota set --instances 1 ${tenant.backend_id}`);
+    await fail('m1.tiny', 'Quota exceeded for instances');
     await cloud.client(`quota set --instances 12 ${tenant.backend_id}`);
+  });
+  await steps.step('instance that no host can hold: Erred in its words, deleted with its volumes', async () => {
+    const flavor = `huge-${life.tag}`;
+    await cloud.client(`flavor create ${flavor} --ram 900000 --disk 1 --vcpus 1 -f json`);
+    await staff.act(tenant, 'set_quotas', { ram: 2_000_000 });
+    await synchronise(life, account);
+    await fail(flavor, 'No valid host was found');
+    await cloud.client(`flavor delete ${flavor}`);
   });
 }
 

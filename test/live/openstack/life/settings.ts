@@ -57,3 +57,13 @@ export async function connect({ cloud: { facts }, staff, steps }: Life): Promise
   const link = await staff.only(`/api/openstack-service-project-link/?service_uuid=${service.uuid}`);
   return { settings, link };
 }
+
+/** Has the account synchronised now. */
+export async function synchronise({ staff }: Life, { settings }: Account): Promise<void> {
+  await staff.post(`${settings.url}pull/`, undefined, 202);
+  await until('synchronisation', async () => {
+    const { error_message, state } = await staff.get(settings.url);
+    if (state === 'Erred') throw new Error(error_message);
+    return state === 'In Sync' || undefined;
+  });
+}
