@@ -71,6 +71,9 @@ export function instanceValues(server: VendorServer, parts: ServerParts): PlainV
   };
 }
 
+/** The project of an object, of services that tell it to administrators only. */
+const inTenant = (project: string | null | undefined): PlainValues => (project ? { tenant_backend_id: project } : {});
+
 export function volumeValues(volume: VendorVolume): PlainValues {
   const { attachments, bootable, description, metadata, name, size, snapshot_id, status, volume_type } = volume;
   const [attached] = attachments ?? [];
@@ -88,7 +91,7 @@ export function volumeValues(volume: VendorVolume): PlainValues {
     instance_backend_id: attached?.server_id ?? '',
     source_snapshot: snapshot_id,
     runtime_state: status,
-    tenant_backend_id: volume['os-vol-tenant-attr:tenant_id'],
+    ...inTenant(volume['os-vol-tenant-attr:tenant_id']),
   };
 }
 
@@ -99,7 +102,7 @@ export const snapshotValues = (snapshot: VendorSnapshot): PlainValues => ({
   metadata: withoutMarker(snapshot.metadata ?? {}),
   source_volume: snapshot.volume_id,
   runtime_state: snapshot.status,
-  tenant_backend_id: snapshot['os-extended-snapshot-attributes:project_id'],
+  ...inTenant(snapshot['os-extended-snapshot-attributes:project_id']),
 });
 
 export const networkValues = (network: VendorNetwork): PlainValues => ({

@@ -37,18 +37,29 @@ export async function openStack(steps: Steps, directory?: string): Promise<void>
     : await steps.step('start of the cloud', () => RealCloud.start());
   const native = mkdtempSync(join(tmpdir(), 'tenantry-native-'));
   const program = new Program(native);
+  const endAll = async (): Promise<void> => {
+    await program.end();
+    rmSync(native, { recursive: true });
+    await cloud.end();
+  };
+  let ended: Promise<void> | undefined;
+  const end = (): Promise<void> => {
+    ended ??= endAll();
+    return ended;
+  };
+  // Whoever interrupts it leaves nothing running, either.
+  const interrupted = (signal: NodeJS.Signals): void => void end().finally(() => process.kill(process.pid, signal));
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, interrupted);
   try {
     await program.run(['user', 'add', 'admin', '--staff', '--data', 'data']);
     const token = (await program.run(['token', 'admin', '--data', 'data'])).stdout.trim();
     const server = await program.serve(['--provider-allowed-networks', '127.0.0.0/8']);
-    const life: Life = { steps, cloud, staff: new Caller(server.url, token), tag: randomBytes(3).toString('hex') };
-    await run(life);
+    await run({ steps, cloud, staff: new Caller(server.url, token), tag: randomBytes(3).toString('hex') });
     await steps.step('what the log warned of', async () => assert.is(server.errors(), ''));
     await server.stop();
   } finally {
-    await program.end();
-    rmSync(native, { recursive: true });
-    await steps.step('end of the cloud', cloud.end);
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, interrupted);
+    await steps.step('end of the cloud', end);
   }
 }
 
