@@ -8,8 +8,8 @@ import type { Json } from '../fixture.ts';
  * and deleted as the APIs say, at once; tokens that are demanded; and on demand things go wrong.
  */
 
-/** What goes wrong with a request: it is refused; it is done and its answer is lost; it is not done; its answer is no JSON. */
-export type Mishap = { readonly status: number; readonly body?: unknown } | 'lost' | 'reset' | 'garbled';
+/** What goes wrong with a request: it is refused; it is done and its answer is lost, or never comes; it is not done; its answer is no JSON. */
+export type Mishap = { readonly status: number; readonly body?: unknown } | 'lost' | 'silence' | 'reset' | 'garbled';
 
 interface Answer {
   readonly status: number;
@@ -160,6 +160,7 @@ export class OpenStack {
         : path === 'identity/auth/tokens'
           ? this.#logIn(asked)
           : this.#answer(incoming, asked);
+    if (mishap === 'silence') return;
     if (mishap === 'lost') return void outgoing.socket?.resetAndDestroy();
     const { body, headers, status }: Answer = answer;
     outgoing.writeHead(status, { 'Content-Type': 'application/json', ...headers });
