@@ -150,7 +150,8 @@ export async function failInstance(life: Life, account: Account, tenant: Json): 
     );
     await staff.remove(erred);
     await until('volumes', async () => (await volumes()) === before || undefined);
-    for (const { url } of erred.volumes) assert.is((await staff.send('GET', url)).status, 404);
+    for (const { url } of erred.volumes)
+      await until(url, async () => (await staff.send('GET', url)).status === 404 || undefined);
   };
   await steps.step('instance that the cloud refuses: Erred in its words, deleted with its volumes', async () => {
     await cloud.client(`quota set --instances 1 ${tenant.backend_id}`);
