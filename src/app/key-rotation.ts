@@ -47,5 +47,5 @@ export function pruneKeys(config: Config, folder: string): number {
 
 function requireOpening(db: Database, secrets: Secrets): void {
   const [first] = unopened(db, secrets, 1);
-  if (first !== undefined) throw new Error(`${first}: no key was removed`);
+  if (first !== undefined) throw new Error(`${first}: nothing was changed`);
 }

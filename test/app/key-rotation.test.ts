@@ -126,7 +126,7 @@ test('it refuses a folder that is served, what no key opens, and keys of the set
   for (const words of [['rotate-key'], ['rotate-key', '--prune']])
     assert.equal(
       await run(words),
-      failed('token of service_settings 1 cannot be opened with the encryption keys: no key was removed'),
+      failed('token of service_settings 1 cannot be opened with the encryption keys: nothing was changed'),
     );
   assert.equal(keys(), [first]);
 });

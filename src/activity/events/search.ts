@@ -90,7 +90,8 @@ function mergeFor(db: Database, events: number): void {
 
 /** Enters everything that is missing, before there is anybody to be kept waiting; what is interrupted goes on from where it was. */
 export function indexAll(db: Database): void {
-  for (let step = 1; indexSome(db); step++) if (step % stepsPerCommit === 0) db.commit();
+  // Where nothing can be stored, what was entered is taken back: it is entered later.
+  for (let step = 1; !db.trouble && indexSome(db); step++) if (step % stepsPerCommit === 0) db.commit();
   db.commit();
 }
 

@@ -172,7 +172,7 @@ function replaceKeys(file: string, lines: readonly string[]): void {
 
 /** The text of a key file that holds the keys of one, and those of an older one of the same folder that have gone since. */
 export function withOlderKeys(newer: string, older: string): string {
-  const lines = newer.split('\n');
-  const gone = older.split('\n').filter((line) => !lines.includes(line));
-  return newer + gone.map((line) => `${line}\n`).join('');
+  // An editor may have left the last line without an end.
+  const linesIn = (text: string): string[] => text.split('\n').filter((line) => line !== '');
+  return [...new Set([...linesIn(newer), ...linesIn(older)])].map((line) => `${line}\n`).join('');
 }

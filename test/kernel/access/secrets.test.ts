@@ -89,6 +89,7 @@ test('a backup that a rotation met holds the keys from before it and after it, t
   assert.is(withOlderKeys(a, a), a);
   assert.is(withOlderKeys(b + a, a), b + a);
   assert.is(withOlderKeys(b, a), b + a, 'they were pruned meanwhile');
+  assert.is(withOlderKeys(b.trimEnd(), a), b + a, 'an editor has left the last line without an end');
 });
 
 test('the setting encryption_keys lists id:base64 of 32 bytes', () => {
