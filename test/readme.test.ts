@@ -8,6 +8,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { cases } from './bench/cases.ts';
 
 const project = fileURLToPath(new URL('..', import.meta.url));
 const text = readFileSync(join(project, 'README.md'), 'utf8');
@@ -56,6 +57,11 @@ async function serve(): Promise<{ port: string; stop: () => Promise<void> }> {
     },
   };
 }
+
+readme('has a row for each case of the benchmark, in its words', () => {
+  const measured = section('Measured performance');
+  for (const { isOnce, title } of cases) if (!isOnce) assert.match(measured, `| ${title} | `);
+});
 
 readme('opens with the two commands', () => {
   const [title, gap, fence, start, test, end] = text.split('\n');

@@ -85,6 +85,8 @@ const encodedName = (name: string): string =>
 
 /** The header X-Ignored: `query nmae, foo; body bar`. */
 export function ignoredHeader({ body, query }: IgnoredNames): string {
+  const [only = '', ...others] = query;
+  if (others.length + body.length === 0 && plainName.test(only)) return `query ${only}`;
   const parts = [
     ['query', query.slice(0, mostTold)],
     ['body', body.slice(0, Math.max(0, mostTold - query.length))],

@@ -3,7 +3,7 @@
  *
  *   npm run bench                    everything, about ten minutes; the large world and the long log are made once
  *   npm run bench -- --quick         the small world alone, short bursts, no log
- *   npm run bench -- --only create   one case, or `start` for start-up time, memory and size, `hooks`, `events`, `resources`, `sync`,
+ *   npm run bench -- --only create   one case, `cases` for all of them, or `start` for start-up time, memory and size, `hooks`, `events`, `resources`, `sync`,
  *                                    or `decisions`: what each trick of src/decisions is worth
  *   npm run bench -- --only growth   what grows with a world: 100, 10,000 and 1,000,000 customers; the largest takes about ten
  *                                    gigabytes, twice, and half an hour the first time
@@ -55,7 +55,7 @@ const { values: options } = parseArgs({
 const decisions = Object.keys(measures);
 const names = [
   ...cases.map(({ name }) => name),
-  ...['start', 'hooks', 'events', 'resources', 'sync', 'growth', 'decisions'],
+  ...['cases', 'start', 'hooks', 'events', 'resources', 'sync', 'growth', 'decisions'],
   ...decisions.map((name) => `decisions:${name}`),
 ];
 const pace = options.quick
@@ -191,7 +191,7 @@ if (options.only !== undefined && !names.includes(options.only)) {
 mkdirSync(folder, { recursive: true });
 const isAsked = (name: string): boolean => options.only === undefined || options.only === name;
 const print = (text: string): void => void process.stdout.write(`${text}\n\n`);
-const chosen = cases.filter(({ name }) => isAsked(name));
+const chosen = cases.filter(({ name }) => isAsked(name) || options.only === 'cases');
 print(
   `Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model}; ${connections} connections, ${pace.rounds} rounds of ${pace.milliseconds} ms.`,
 );
