@@ -27,6 +27,7 @@ const floors: Readonly<Record<string, readonly string[]>> = {
     'entities',
     'jobs',
     'keys',
+    'members',
     'properties',
     'providers',
     'resources',

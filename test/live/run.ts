@@ -3,6 +3,8 @@
  *
  *   npm run live                           every part below
  *   npm run live -- amazon                 one part; several may be named. Needs python3-boto3
+ *   npm run live -- gitlab                 … Needs python3-gitlab
+ *   npm run live -- jira                   … Needs python3-jira
  *   npm run live -- openstack              starts a cloud on this machine and ends it; see test/live/openstack/README.md
  *   npm run live -- openstack --cloud DIR  the same at one that test/live/openstack/up has started in DIR
  *
@@ -10,12 +12,16 @@
  */
 import { parseArgs } from 'node:util';
 import { amazon } from './amazon/part.ts';
+import { gitlab } from './gitlab/part.ts';
+import { jira } from './jira/part.ts';
 import { openStack } from './openstack/life/life.ts';
 import { Steps } from './steps.ts';
 
 /** A line a part. */
 const clouds: Readonly<Record<string, (steps: Steps, directory?: string) => Promise<void>>> = {
   amazon,
+  gitlab,
+  jira,
   openstack: openStack,
 };
 

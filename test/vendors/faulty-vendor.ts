@@ -30,8 +30,8 @@ export interface FaultyAccount {
     machines(): readonly string[];
     /** A machine goes without a word. */
     vanish(id: string): void;
-    /** A machine is in a state that nobody knows. */
-    disguise(id: string, state: string): void;
+    /** A machine is in a state that nobody knows; absent where there are no states. */
+    disguise?(id: string, state: string): void;
     /** The credentials are not valid any more; answers fields of settings with new ones. */
     replaceCredentials(): Record<string, unknown>;
   };
@@ -48,6 +48,10 @@ export interface FaultyVendor {
   readonly refusal: (status: number, text: string, headers?: Readonly<Record<string, string>>) => VendorAnswer;
   /** What it says of unknown credentials. */
   readonly unauthorized: string;
-  /** The runtime state of a state that nobody knows. */
-  readonly unknownState: (state: string) => readonly [state: string, runtimeState: string];
+  /** What is told of a refusal, where there is more than its text. */
+  readonly told?: (status: number, text: string) => string;
+  /** What is told of whatever is refused when credentials are tried, where it is not the vendor's words. */
+  readonly pingRefusal?: string;
+  /** State and runtime state of a machine in a state that nobody knows; absent where there are no states. */
+  readonly unknownState?: (state: string) => readonly [state: string, runtimeState: string];
 }

@@ -17,6 +17,8 @@ export interface VendorRequest {
   readonly target: string;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
+  /** The bytes that `text` was read from. */
+  readonly body: Buffer;
 }
 
 export interface VendorAnswer {
@@ -108,7 +110,8 @@ export class VendorServer {
     const chunks: Buffer[] = [];
     for await (const chunk of incoming) chunks.push(chunk as Buffer);
     const { headers, method = '', url: target = '' } = incoming;
-    const request = { method, target, headers, text: Buffer.concat(chunks).toString() };
+    const body = Buffer.concat(chunks);
+    const request = { method, target, headers, body, text: body.toString() };
     const route = this.protocol.route(request);
     this.#seen.push({ ...request, route });
     const mishap = this.#nextMishap(route);

@@ -5,6 +5,7 @@ import { requestInstants } from '../../accounts/session/saml/requests.ts';
 import { noticeInstants } from '../../accounts/users/notices.ts';
 import { alertInstants } from '../../activity/alerts/alert-store.ts';
 import { hookInstants } from '../../activity/hooks/instants.ts';
+import { memberInstants } from '../../cloud/members/follow.ts';
 import { syncInstants } from '../../cloud/sync/sync.ts';
 import { jobInstants } from '../../cloud/worker/worker.ts';
 import { lockInstants } from '../../kernel/access/lockout.ts';
@@ -29,6 +30,7 @@ export const clockRules = (config: Config): ClockRules => ({
     ...hookInstants,
     ...jobInstants(config),
     syncInstants,
+    memberInstants,
   ],
   ends: [endRunOutTokens, endRunOutLinks],
 });

@@ -12,6 +12,8 @@ import { removeOldConfirmations } from '../../activity/hooks/confirmation.ts';
 import { removeLeftDeliveries, removeOldDeliveries } from '../../activity/hooks/retention.ts';
 import { foldOldVersions } from '../../activity/quotas/usage.ts';
 import type { Catalogue } from '../../cloud/catalogue/catalogue.ts';
+import { followMembers } from '../../cloud/members/follow.ts';
+import { measuring } from '../../cloud/resources/measuring.ts';
 import { scheduleSyncs } from '../../cloud/sync/sync.ts';
 import { removeOldFailures } from '../../kernel/access/lockout.ts';
 import { removeEndedTokens } from '../../kernel/access/tokens.ts';
@@ -70,6 +72,8 @@ export const housekeeping = ({ types }: Catalogue): readonly Task[] => [
   removal('remove closed alerts', hour, removeClosedAlerts),
   removal('fold old quota versions', second, foldOldVersions),
   task('schedule synchronisations', second, scheduleSyncs),
+  followMembers(),
+  measuring,
   repeatable('index events', second, ({ app: { db } }) => indexSome(db)),
   removal('remove old events', second, removeOldEvents),
   removal('remove old failed logins', second, removeOldFailedLogins),

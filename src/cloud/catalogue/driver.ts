@@ -96,11 +96,33 @@ export interface RowChange {
   readonly isSilent?: boolean;
 }
 
+/** Which object at the provider is meant. */
+export type BackendReference = Pick<BackendObject, 'kind' | 'backend_id'>;
+
+/** Somebody, as providers that have accounts of people get to know them. */
+export interface Person {
+  readonly email: string;
+  readonly username: string;
+  readonly full_name: string;
+}
+
+/** Who may work in objects at a provider whose kinds have members. Accounts are told by the provider's ids. */
+export interface Membership {
+  /** The accounts that are members of an object. */
+  members(object: BackendReference): Promise<ReadonlySet<string>>;
+  /** The account of a person, made where there is none. */
+  account(person: Person): Promise<string>;
+  /** Makes an account a member, unless it is one. Answers false where it may do as much without being one. */
+  add(object: BackendReference, account: string): Promise<boolean>;
+  remove(object: BackendReference, account: string): Promise<void>;
+}
+
 /** The work of a provider. Every method may throw a ProviderError. */
 export interface Driver {
   /** One cheap authenticated call. */
   ping(): Promise<void>;
-  sync(): Promise<Inventory>;
+  /** `known`: the objects that have rows here, for providers that do not list what they have. */
+  sync(known: readonly BackendReference[]): Promise<Inventory>;
   create(call: DriverCall): Promise<Step>;
   update(call: DriverCall): Promise<Step>;
   delete(call: DriverCall): Promise<Step>;
@@ -109,4 +131,7 @@ export interface Driver {
   pull(call: DriverCall): Promise<PlainValues | undefined>;
   /** Removes an SSH key that was uploaded for a user. */
   forgetKey?(fingerprint: string): Promise<void>;
+  readonly membership?: Membership;
+  /** Usages of a kind's quotas that are too dear to be asked for at every synchronisation. */
+  measure?(object: BackendReference): Promise<PlainValues>;
 }

@@ -13,6 +13,8 @@ export interface EntityKind {
   readonly table: string;
   /** The rows it refers to and cannot be created before, by the column that does; the first one is what it belongs to. */
   readonly owners: readonly [Owner, ...Owner[]];
+  /** Columns that tell a new object of its owner from others while its id is not known: two of the same are not created at once. */
+  readonly distinguishedBy: readonly string[];
   /** What drivers are told of a row: its values, and parameters that are not kept at the provider. */
   readonly told: (db: Database, id: number) => { readonly values: PlainValues; readonly parameters?: PlainValues };
   /** The columns that values from a driver go to. */

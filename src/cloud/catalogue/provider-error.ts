@@ -21,3 +21,13 @@ export class ProviderError extends Error {
     super(message);
   }
 }
+
+/** What a call answers, or undefined when the provider has no such object. */
+export async function ifThere<T>(call: Promise<T>): Promise<T | undefined> {
+  try {
+    return await call;
+  } catch (error) {
+    if (error instanceof ProviderError && error.type === 'not_found') return undefined;
+    throw error;
+  }
+}

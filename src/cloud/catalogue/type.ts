@@ -166,6 +166,8 @@ export interface ResourceKind<F extends Fields = Fields> {
   readonly quotaDeltas: (resource: ResourceRow) => KindDeltas;
   readonly quotas?: Readonly<Record<string, number>>;
   readonly quotasAreBackend?: boolean;
+  /** Whether the people who work in its project, and the owners of its customer, are members of it at the provider. */
+  readonly hasMembers?: boolean;
   /** Quotas whose usage the provider tells, as a value of this name. */
   readonly usages?: readonly string[];
   readonly actions: readonly ResourceAction[];

@@ -28,7 +28,8 @@ export interface VendorCall {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD';
   readonly url: URL;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string | Buffer;
+  /** What is sent; parts one after the other. */
+  readonly body?: string | Buffer | readonly Buffer[];
 }
 
 export interface VendorAnswer {
@@ -37,8 +38,8 @@ export interface VendorAnswer {
   readonly body: Buffer;
 }
 
-/** A call with JSON in both directions. */
-export interface JsonCall extends Omit<VendorCall, 'body'> {
+/** A call with JSON in both directions, or with another body that is answered with JSON. */
+export interface JsonCall extends VendorCall {
   readonly json?: unknown;
 }
 
@@ -109,8 +110,8 @@ export class VendorHttp {
     return turn;
   }
 
-  /** Sends and reads JSON. Rejects for every status but 2xx, with the text that `explain` finds in the body. */
-  async json(call: JsonCall, explain: (body: unknown) => unknown): Promise<JsonAnswer> {
+  /** Sends and reads JSON. Rejects for every status but 2xx, with the text that `explain` finds in the document or the answer. */
+  async json(call: JsonCall, explain: (body: unknown, answer: VendorAnswer) => unknown): Promise<JsonAnswer> {
     const { json, ...rest } = call;
     const headers = {
       Accept: 'application/json',
@@ -119,7 +120,7 @@ export class VendorHttp {
     };
     const answer = await this.send({ ...rest, headers, ...(json !== undefined && { body: JSON.stringify(json) }) });
     const body = parsed(answer.body);
-    if (!isGood(answer)) throw this.failure(answer, { text: explain(body) });
+    if (!isGood(answer)) throw this.failure(answer, { text: explain(body, answer) });
     if (body === undefined && answer.body.length > 0) throw malformed();
     return { ...answer, body };
   }

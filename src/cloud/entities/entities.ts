@@ -105,7 +105,10 @@ export function queueNotice(context: Context, kind: string, settings: number, no
     queueJob(context, { settings, entity: { kind, id: null }, operation: 'pull', parameters: { ...notice } });
 }
 
-/** An object is not created before what it refers to, nor more than four of a kind at once on the same settings. */
+/**
+ * An object is not created before what it refers to, nor more than four of a kind at once on the same settings. Of those that
+ * cannot be told from each other only one until its id is known: what came of a creation without an answer is looked up.
+ */
 function entityMustWait({ catalogue, db }: App, { entity_id: id, entity_kind: name, settings_id }: Job): boolean {
   // A notice speaks of what is there.
   if (id === null) return false;
@@ -114,8 +117,18 @@ function entityMustWait({ catalogue, db }: App, { entity_id: id, entity_kind: na
   const creating = db.scalar<number>(sql`
     SELECT count(*) FROM ${raw(kind.table)}
     WHERE settings_id = ${settings_id} AND state = 'Creating'`);
-  return creating >= creatingAtOnce;
+  return creating >= creatingAtOnce || hasNamesake(db, kind, id);
 }
+
+/** Whether an object that cannot be told from this one is being created at a provider that is no simulator. */
+const hasNamesake = (db: Database, { distinguishedBy, table }: EntityKind, id: number): boolean =>
+  db.value(sql`
+    SELECT 1
+    FROM ${raw(table)} own
+      JOIN service_settings st ON st.id = own.settings_id AND st.backend_url LIKE 'http%'
+      JOIN ${raw(table)} x ON x.settings_id = own.settings_id AND x.state = 'Creating' AND x.backend_id = ''
+    WHERE own.id = ${id} AND ${raw(distinguishedBy.map((column) => `x.${column} = own.${column}`).join(' AND '))}`) !==
+  undefined;
 
 interface Owner {
   readonly state: string;

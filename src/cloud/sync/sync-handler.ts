@@ -1,6 +1,7 @@
 import type { App, Context } from '../../kernel/access/app.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import type { Inventory } from '../catalogue/driver.ts';
+import type { ResourceRow } from '../catalogue/resource-row.ts';
 import type { JobHandler, Store } from '../jobs/job-handler.ts';
 import { type Job, removeJob } from '../jobs/jobs.ts';
 import { goneSince, mustRepeat, requestSync } from '../jobs/sync-jobs.ts';
@@ -11,16 +12,16 @@ import { failSync, finishSync, startSync } from './sync.ts';
 export const syncHandler: JobHandler = {
   start: (context, job) => startSync(context, job.settings_id),
   call: async (app, job, driver) => {
-    const { db } = app;
-    const revisions = new Map(
-      db
-        .all<{ id: number; revision: number }>(
-          sql`SELECT id, revision FROM resource WHERE settings_id = ${job.settings_id}`,
-        )
-        .map(({ id, revision }) => [id, revision]),
+    const { catalogue, db } = app;
+    const rows = db.all<Pick<ResourceRow, 'id' | 'revision' | 'kind' | 'backend_id'>>(
+      sql`SELECT id, revision, kind, backend_id FROM resource WHERE settings_id = ${job.settings_id}`,
     );
+    const revisions = new Map(rows.map(({ id, revision }) => [id, revision]));
+    const known = rows
+      .filter(({ backend_id: id }) => id !== '')
+      .map(({ backend_id, kind }) => ({ kind: catalogue.kind(kind).kind.name, backend_id }));
     await driver.ping();
-    const inventory = await driver.sync();
+    const inventory = await driver.sync(known);
     return storedInventory(app, job, inventory, revisions);
   },
   fail: (context, job, text) => {

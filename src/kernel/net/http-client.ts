@@ -7,6 +7,7 @@ import {
 } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import type { LookupFunction } from 'node:net';
+import { Readable } from 'node:stream';
 import { rootCertificates } from 'node:tls';
 import { errorOf } from '../present.ts';
 import { type AddressRule, isDestinationAllowed, type PortRule, refusedDestination } from './destination.ts';
@@ -16,7 +17,8 @@ export interface HttpRequest {
   readonly method: string;
   readonly url: URL;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string | Buffer;
+  /** What is sent; parts one after the other, as fast as they are taken. */
+  readonly body?: string | Buffer | readonly Buffer[];
 }
 
 /** An answer of any status; redirects are answers like any other and are never followed. */
@@ -116,7 +118,7 @@ export class HttpClient {
           if (!answered && sent === current) fail(new NoAnswerError('The connection was closed without an answer.'));
         });
         this.#limitConnecting(sent);
-        sent.end(request.body);
+        sendBody(sent, request.body);
       };
       try {
         attempt();
@@ -136,7 +138,7 @@ export class HttpClient {
   #open({ body, headers, method, url }: HttpRequest): ClientRequest {
     const options = {
       method,
-      headers: { ...headers, ...(body !== undefined && { 'Content-Length': Buffer.byteLength(body) }) },
+      headers: { ...headers, ...(body !== undefined && { 'Content-Length': lengthOf(body) }) },
       lookup: this.#lookup,
     };
     if (url.protocol !== 'https:') return httpRequest(url, { ...options, agent: this.#agents?.http ?? false });
@@ -169,6 +171,26 @@ export class HttpClient {
       if (options.all) callback(null, [...addresses]);
       else callback(null, first.address, first.family);
     });
+}
+
+type Body = NonNullable<HttpRequest['body']>;
+
+const lengthOf = (body: Body): number =>
+  typeof body === 'string' || Buffer.isBuffer(body)
+    ? Buffer.byteLength(body)
+    : body.reduce((sum, { length }) => sum + length, 0);
+
+/** Bytes of a part that are handed to the socket at once. */
+const portion = 64 * 1024;
+
+/** Sends a body and ends the request; parts in portions, the next one when the socket has room for it. */
+function sendBody(request: ClientRequest, body: Body | undefined): void {
+  if (body === undefined || typeof body === 'string' || Buffer.isBuffer(body)) request.end(body);
+  else Readable.from(portionsOf(body)).pipe(request);
+}
+
+function* portionsOf(parts: readonly Buffer[]): Iterable<Buffer> {
+  for (const part of parts) for (let at = 0; at < part.length; at += portion) yield part.subarray(at, at + portion);
 }
 
 /** Reads an answer to its end or to a bound. */

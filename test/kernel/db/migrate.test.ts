@@ -67,6 +67,7 @@ const hashes: Readonly<Record<string, string>> = {
   '0027_job_actor': '34748eb927806cff8840e5469ec000914524f0e28048698f1f90301332944013',
   '0028_clock': '58fee18974e234dec02fe7282375db650ba699fa39a34851fcbfcd71d1eb0180',
   '0029_backend_names': 'ccade773bf2371564f88843c4dd8112ac4ce16f34119c4249718835e06078ffc',
+  '0030_backend_members': '56c39168c905b01d04df229f3ea2ebe6086fd298d7910b6ec887f2f67b46eb64',
 };
 
 migrations('those that have landed are never edited, since there are databases that they made', () => {

@@ -1,11 +1,11 @@
 import * as v from 'valibot';
 import type { DriverCall, PlainValues, RowChange, Step } from '../../catalogue/driver.ts';
-import { ProviderError } from '../../catalogue/provider-error.ts';
+import { ifThere, ProviderError } from '../../catalogue/provider-error.ts';
 import { type Accepted, idempotentCall } from '../../drivers/idempotency.ts';
 import type { VendorInstance } from './answers.ts';
 import type { AmazonApi, NewInstance } from './api.ts';
 import { gibibytes, instanceValues, mebibytes, rootVolumeName, rootVolumeOf, volumeValues } from './values.ts';
-import { again, further, ifThere, missed, period } from './waiting.ts';
+import { again, further, missed, period } from './waiting.ts';
 
 /** What is remembered of an operation under way. */
 const memoSchema = v.object({

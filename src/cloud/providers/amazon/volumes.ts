@@ -1,10 +1,11 @@
 import * as v from 'valibot';
 import type { DriverCall, PlainValues, Step } from '../../catalogue/driver.ts';
+import { ifThere } from '../../catalogue/provider-error.ts';
 import { type Accepted, idempotentCall } from '../../drivers/idempotency.ts';
 import type { VendorVolume } from './answers.ts';
 import type { AmazonApi } from './api.ts';
 import { gibibytes, volumeValues } from './values.ts';
-import { again, further, ifThere, missed, period } from './waiting.ts';
+import { again, further, missed, period } from './waiting.ts';
 
 /** What is remembered of an operation under way. */
 const memoSchema = v.object({

@@ -1,6 +1,5 @@
 import * as v from 'valibot';
 import type { PlainValues, Step } from '../../catalogue/driver.ts';
-import { ProviderError } from '../../catalogue/provider-error.ts';
 
 /* Operations that take their time at the vendor: they are looked at again and again (providers.md 6.5). */
 
@@ -22,16 +21,6 @@ export const again = (memo: PlainValues, values?: PlainValues): Step => ({
 
 /** The next sub-step follows at once. */
 export const further = (memo: PlainValues): Step => ({ kind: 'wait', milliseconds: 0, memo });
-
-/** What the vendor has, or undefined where it has it no more, or does not know it yet. */
-export async function ifThere<T>(found: Promise<T>): Promise<T | undefined> {
-  try {
-    return await found;
-  } catch (error) {
-    if (error instanceof ProviderError && error.type === 'not_found') return undefined;
-    throw error;
-  }
-}
 
 /** The step after a look that missed what has just been made. */
 export function missed(memo: PlainValues): Step {

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { urlOf } from '../../../kernel/url.ts';
-import { ProviderError } from '../../catalogue/provider-error.ts';
+import { ifThere } from '../../catalogue/provider-error.ts';
 import { decoded, type JsonAnswer, malformed, type VendorCall, type VendorHttp } from '../../catalogue/vendor-http.ts';
 import { allPages } from '../../drivers/paging.ts';
 
@@ -145,15 +145,12 @@ export class DigitalOceanApi {
     this.#list(`/droplets/${dropletId}/actions`, 'actions', action);
 
   /** The key with this MD5 fingerprint, or undefined. */
-  async key(fingerprint: string): Promise<VendorKey | undefined> {
-    try {
-      const { body } = await this.#call('GET', `/account/keys/${fingerprint}`);
-      return decoded(v.object({ ssh_key: key }), body).ssh_key;
-    } catch (error) {
-      if (error instanceof ProviderError && error.type === 'not_found') return undefined;
-      throw error;
-    }
-  }
+  key = (fingerprint: string): Promise<VendorKey | undefined> =>
+    ifThere(
+      this.#call('GET', `/account/keys/${fingerprint}`).then(
+        ({ body }) => decoded(v.object({ ssh_key: key }), body).ssh_key,
+      ),
+    );
 
   async addKey(name: string, publicKey: string): Promise<VendorKey> {
     const { body } = await this.#call('POST', '/account/keys', { name, public_key: publicKey });

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { minute } from '../../../kernel/clock.ts';
 import { present } from '../../../kernel/present.ts';
 import type { Driver, DriverCall, DriverSettings, Inventory, PlainValues, Step } from '../../catalogue/driver.ts';
-import { ProviderError } from '../../catalogue/provider-error.ts';
+import { ifThere, ProviderError } from '../../catalogue/provider-error.ts';
 import type { VendorHttp } from '../../catalogue/vendor-http.ts';
 import { idempotentCall } from '../../drivers/idempotency.ts';
 import type { InjectedKey } from '../../keys/injected-key.ts';
@@ -89,7 +89,7 @@ export class DigitalOceanDriver implements Driver {
     return idempotentCall(call, {
       ask: async () => ({ memo: { action: (await this.#api.act(droplet, order)).id } }),
       find: async () => {
-        const begun = (await this.#api.actionsOf(droplet).catch(noneIfMissing)).find(
+        const begun = (await ifThere(this.#api.actionsOf(droplet)))?.find(
           (one) => one.type === type && isBegunSince(one, call.started),
         );
         return begun && { memo: { action: begun.id } };
@@ -104,7 +104,7 @@ export class DigitalOceanDriver implements Driver {
 
   async forgetKey(fingerprint: string): Promise<void> {
     const key = await this.#api.key(fingerprint);
-    if (key) await this.#api.deleteKey(key.id).catch(noneIfMissing);
+    if (key) await ifThere(this.#api.deleteKey(key.id));
   }
 
   /**
@@ -173,8 +173,3 @@ function wantedDroplet({ memo, parameters, values }: DriverCall): Parameters<Dig
 /** Whether an action was begun by the operation that started at an instant; the vendor's clock may be a minute off. */
 const isBegunSince = ({ started_at: begun, status }: VendorAction, started: number): boolean =>
   status === 'in-progress' || Date.parse(begun ?? '') * 1000 >= started - minute;
-
-function noneIfMissing(error: unknown): never[] {
-  if (error instanceof ProviderError && error.type === 'not_found') return [];
-  throw error;
-}

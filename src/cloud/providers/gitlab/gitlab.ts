@@ -1,4 +1,5 @@
 import type { ProviderType } from '../../catalogue/type.ts';
+import { GitLabDriver } from './driver.ts';
 import { group } from './group.ts';
 import { project } from './project.ts';
 import { simulation } from './simulation.ts';
@@ -18,5 +19,6 @@ export const gitlab: ProviderType = {
   quotas: { service: { group_count: -1, project_count: -1 }, link: [], settings: [] },
   kinds: [group, project],
   properties: [],
+  driver: (settings, http) => new GitLabDriver(settings, http),
   simulation,
 };

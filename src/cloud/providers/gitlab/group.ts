@@ -92,6 +92,7 @@ export const group = resourceKind({
   accessUrl: webUrl,
   related: relatedList('GitLab.Project', 'gitlab-projects', 'x.parent_id = r.id'),
   isCreatable: true,
+  hasMembers: true,
   accept,
   quotaDeltas: () => ({ service: { group_count: 1 } }),
   actions: [],

@@ -122,6 +122,7 @@ export const project = resourceKind({
   related: relatedList('GitLab.Group', 'gitlab-groups', 'x.id = r.parent_id'),
   references: { parent_id: { value: 'group_backend_id', kind: 'GitLab.Group' } },
   isCreatable: true,
+  hasMembers: true,
   accept,
   quotaDeltas: () => ({ service: { project_count: 1 } }),
   quotas: { commit_count: -1 },

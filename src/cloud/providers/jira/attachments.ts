@@ -104,6 +104,7 @@ export const attachment: EntityKind = {
   name: 'Attachment',
   table: 'jira_attachment',
   owners: [{ column: 'issue_id', table: 'jira_issue' }],
+  distinguishedBy: ['issue_id', 'name'],
   told: (db, id) => {
     const { name, size } = db.one<AttachmentRow>(sql`SELECT * FROM jira_attachment WHERE id = ${id}`);
     const content = db.value<Buffer>(sql`SELECT content FROM jira_attachment_file WHERE attachment_id = ${id}`);

@@ -106,6 +106,7 @@ export const comment: EntityKind = {
   name: 'Comment',
   table: 'jira_comment',
   owners: [{ column: 'issue_id', table: 'jira_issue' }],
+  distinguishedBy: ['issue_id', 'message'],
   told: (db, id) => {
     const { message, user_id: user } = db.one<CommentRow>(sql`SELECT * FROM jira_comment WHERE id = ${id}`);
     const text = signed(

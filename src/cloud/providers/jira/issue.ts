@@ -53,6 +53,7 @@ export const issue: EntityKind = {
     { column: 'jira_project_id', table: 'resource' },
     { column: 'parent_id', table: 'jira_issue' },
   ],
+  distinguishedBy: ['jira_project_id', 'summary'],
   told: (db, id) => {
     const { description, parent_key, priority_name, summary, type_name } = db.one<
       IssueRow & { parent_key: string | null }

@@ -4,6 +4,7 @@ import type { ProviderType } from '../../catalogue/type.ts';
 import { masked } from '../../services/secrets.ts';
 import { attachment, attachmentEndpoints } from './attachments.ts';
 import { comment, commentEndpoints } from './comments.ts';
+import { JiraDriver } from './driver.ts';
 import { issue } from './issue.ts';
 import { issueEndpoints } from './issues.ts';
 import { project } from './project.ts';
@@ -48,5 +49,6 @@ export const jira: ProviderType = {
   entities: [issue, comment, attachment],
   endpoints: [...issueEndpoints, ...commentEndpoints, ...attachmentEndpoints, webhookReceiver],
   properties: [projectTemplate, issueType, priority],
+  driver: (settings, http) => new JiraDriver(settings, http),
   simulation,
 };

@@ -83,7 +83,7 @@ function accept(request: Request, values: NewResource<typeof fields>, place: Res
       template_name: chosen.name,
       template_description: chosen.values.description ?? '',
     },
-    parameters: { key: values.key, template: chosen.backend_id },
+    parameters: { key: values.key, template: chosen.backend_id, project_type: chosen.values.project_type },
   };
 }
 

@@ -58,7 +58,7 @@ function accept(request: Request, given: NewResource<typeof fields>, { settings 
   const { backend_database_sid, backend_service_name, password, username } = given;
   return {
     row: { zone_name: zone.name, template_name: template.name, backend_database_sid, backend_service_name },
-    parameters: { zone: zone.backend_id, template: template.backend_id, username },
+    parameters: { zone: zone.values.uri ?? zone.backend_id, template: template.backend_id, username },
     secrets: { password },
   };
 }

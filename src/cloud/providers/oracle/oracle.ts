@@ -1,5 +1,6 @@
 import type { ProviderType } from '../../catalogue/type.ts';
 import { database } from './database.ts';
+import { OracleDriver } from './driver.ts';
 import { template, zone } from './properties.ts';
 import { simulation } from './simulation.ts';
 
@@ -19,5 +20,6 @@ export const oracle: ProviderType = {
   quotas: { service: {}, link: [], settings: [] },
   kinds: [database],
   properties: [zone, template],
+  driver: (settings, http) => new OracleDriver(settings, http),
   simulation,
 };

@@ -1,0 +1,121 @@
+import type { App } from '../../kernel/access/app.ts';
+import { any, type Sql, sql } from '../../kernel/db/sql.ts';
+import type { Catalogue } from '../catalogue/catalogue.ts';
+import type { BackendReference, Person } from '../catalogue/driver.ts';
+
+/*
+ * Who is to be a member of what at providers, and who has been made one (providers.md 2 "Members"). Both are compared, not
+ * followed change by change: roles begin, end and expire, people leave or get another email, projects move.
+ */
+
+/** A row of backend_member. */
+export interface MemberRow {
+  readonly email: string;
+  readonly account: string;
+  readonly state: 'asked' | 'added' | 'found' | 'refused';
+}
+
+/** What is to be done about the members of one resource. */
+export interface Differences {
+  readonly resource: number;
+  readonly uuid: string;
+  readonly object: BackendReference;
+  /** To be looked for at the provider, and added where they are none of its members. */
+  readonly missing: readonly (Person & { readonly folded: string })[];
+  /** To be added: nobody by that account was a member before. */
+  readonly asked: readonly MemberRow[];
+  /** To be taken away, if it was us who added them. */
+  readonly surplus: readonly MemberRow[];
+}
+
+/** Of these resources, as `managed`, those that have members at a provider which is no simulator's; and who has the roles, as `holders`. */
+const comparison = (catalogue: Catalogue, which: Sql): Sql => sql`
+  WITH managed AS (
+    SELECT r.id, r.uuid, r.settings_id, r.kind, r.backend_id, r.project_id, r.customer_id
+    FROM resource r JOIN service_settings st ON st.id = r.settings_id
+    WHERE ${which} AND ${isOfKind(catalogue)}
+      AND r.backend_id <> '' AND r.state IN ('OK', 'Erred', 'Update Scheduled', 'Updating')
+      AND st.backend_url LIKE 'http%' AND st.state <> 'Erred'
+  ), holders AS (
+    SELECT m.id AS resource_id, p.user_id
+    FROM managed m JOIN active_project_role p ON p.project_id = m.project_id
+    UNION
+    SELECT m.id, c.user_id
+    FROM managed m JOIN active_customer_role c ON c.customer_id = m.customer_id AND c.role = 'owner'
+  )`;
+
+const withMembers = ({ kinds }: Catalogue): string[] =>
+  kinds.filter(({ kind }) => kind.hasMembers).map(({ name }) => name);
+
+const isOfKind = (catalogue: Catalogue): Sql =>
+  sql`(${any(withMembers(catalogue).map((kind) => sql`r.kind = ${kind}`))})`;
+
+const mayBeMember: Sql = sql`u.is_active AND u.email <> ''`;
+
+/** Those who shall be members, with what is known of them. */
+const wanted: Sql = sql`
+  holders h JOIN user u ON u.id = h.user_id AND ${mayBeMember}
+  LEFT JOIN backend_member b ON b.resource_id = h.resource_id AND b.email = u.email_folded`;
+
+/** Nothing is known of them yet, or they were refused some time ago. */
+const isMissing = (now: number): Sql => sql`(b.email IS NULL OR (b.state = 'refused' AND b.due <= ${now}))`;
+const isAsked = (now: number): Sql => sql`(b.state = 'asked' AND b.due <= ${now})`;
+
+/** Those who shall not be members any more. */
+const surplus = (now: number): Sql => sql`
+  managed m JOIN backend_member b ON b.resource_id = m.id AND b.due <= ${now}
+  WHERE NOT EXISTS (
+    SELECT 1 FROM user u
+    WHERE u.email_folded = b.email AND u.email_folded <> '' AND ${mayBeMember}
+      AND (
+        EXISTS (SELECT 1 FROM active_project_role WHERE project_id = m.project_id AND user_id = u.id)
+        OR EXISTS (
+          SELECT 1 FROM active_customer_role WHERE customer_id = m.customer_id AND user_id = u.id AND role = 'owner')))`;
+
+/** Resources that are compared at once. */
+const portion = 50;
+
+interface Managed {
+  readonly id: number;
+  readonly uuid: string;
+  readonly kind: string;
+  readonly settings_id: number;
+  readonly backend_id: string;
+}
+
+/** Which resources' members differ, of some behind this id; and the id to go on behind, if there are more. */
+export function differing(
+  { catalogue, db }: App,
+  now: number,
+  after: number,
+): { readonly resources: readonly Managed[]; readonly last: number | undefined } {
+  if (withMembers(catalogue).length === 0) return { resources: [], last: undefined };
+  const ids = db.values<number>(sql`
+    SELECT r.id FROM resource r WHERE ${isOfKind(catalogue)} AND r.id > ${after} ORDER BY r.id LIMIT ${portion}`);
+  const resources = db.all<Managed>(sql`
+    ${comparison(catalogue, sql`r.id IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`)}
+    SELECT * FROM managed
+    WHERE id IN (
+      SELECT h.resource_id FROM ${wanted} WHERE ${isMissing(now)} OR ${isAsked(now)}
+      UNION
+      SELECT m.id FROM ${surplus(now)})`);
+  return { resources, last: ids.length === portion ? ids.at(-1) : undefined };
+}
+
+/** What is to be done about the members of a resource; undefined when they are who they shall be, or it has none. */
+export function differencesOf({ catalogue, db }: App, resource: number, now: number): Differences | undefined {
+  const of = comparison(catalogue, sql`r.id = ${resource}`);
+  const managed = db.get<Managed>(sql`${of} SELECT * FROM managed`);
+  if (!managed) return undefined;
+  const missing = db.all<Differences['missing'][number]>(sql`
+    ${of} SELECT u.email_folded AS folded, u.email, u.username, u.full_name FROM ${wanted} WHERE ${isMissing(now)}
+    ORDER BY folded`);
+  const asked = db.all<MemberRow>(sql`
+    ${of} SELECT b.email, b.account, b.state FROM ${wanted} WHERE ${isAsked(now)} ORDER BY b.email`);
+  const left = db.all<MemberRow>(sql`
+    ${of} SELECT b.email, b.account, b.state FROM ${surplus(now)} ORDER BY b.email`);
+  if (missing.length + asked.length + left.length === 0) return undefined;
+  const { backend_id, id, kind, uuid } = managed;
+  const object = { kind: catalogue.kind(kind).kind.name, backend_id };
+  return { resource: id, uuid, object, missing, asked, surplus: left };
+}

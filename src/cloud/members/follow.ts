@@ -1,0 +1,177 @@
+import type { App, Context } from '../../kernel/access/app.ts';
+import { hour, minute, second } from '../../kernel/clock.ts';
+import type { Part } from '../../kernel/db/access.ts';
+import type { Database } from '../../kernel/db/database.ts';
+import { sql } from '../../kernel/db/sql.ts';
+import type { Basis } from '../../kernel/db/versions.ts';
+import type { Task } from '../../kernel/jobs/timer.ts';
+import type { StoredInstants } from '../../kernel/stored-instants.ts';
+import type { Membership } from '../catalogue/driver.ts';
+import { type ErrorClass, ProviderError } from '../catalogue/provider-error.ts';
+import type { JobHandler } from '../jobs/job-handler.ts';
+import { type Job, postpone, queueJob, removeJob } from '../jobs/jobs.ts';
+import { type Differences, differencesOf, differing, type MemberRow } from './differences.ts';
+
+/*
+ * Members at providers follow the roles here: a task looks for differences, a job a resource sets them right. Whatever fails
+ * is logged and tried again later, and makes nothing Erred.
+ */
+
+const operation = 'follow_members';
+
+/** Until somebody who could not be added is tried again. */
+const additionPause = hour;
+/** Until somebody who could not be taken away is tried again. */
+const removalPause = 5 * minute;
+
+export const memberInstants: StoredInstants = { table: 'backend_member', column: 'due', ahead: additionPause };
+
+/** How often roles and members are compared at least, where nothing has changed but the time. */
+const longestRest = minute;
+
+/** Queues a job for every resource whose members differ from the roles. Compares some of them at a time, and nothing while all is as it was. */
+export function followMembers(): Task {
+  let after = 0;
+  let begun = 0;
+  let reads = new Set<readonly Part[]>();
+  let compared: Basis | undefined;
+  return {
+    name: 'follow members',
+    every: 5 * second,
+    run: ({ app, ...context }) => {
+      const { versions } = app.db;
+      const { now } = context;
+      if (after === 0) {
+        if (compared && versions.isCurrent(compared) && now >= begun && now - begun < longestRest) return false;
+        begun = now;
+        reads = new Set();
+      }
+      const { reads: some, result } = versions.observe(() => differing(app, now, after));
+      for (const parts of some) reads.add(parts);
+      after = result.last ?? 0;
+      if (result.resources.length > 0) app.db.write(() => queueFollowing({ app, ...context }, result.resources));
+      compared = after === 0 && result.resources.length === 0 ? versions.basis([...reads]) : undefined;
+      return after !== 0;
+    },
+  };
+}
+
+function queueFollowing(
+  context: Context,
+  resources: readonly { readonly id: number; readonly settings_id: number }[],
+): void {
+  const { db } = context.app;
+  for (const { id, settings_id: settings } of resources) {
+    const parameters = { resource: id };
+    const queued = db.value(sql`
+      SELECT 1 FROM job
+      WHERE settings_id = ${settings} AND operation = ${operation} AND parameters = ${JSON.stringify(parameters)}`);
+    if (queued === undefined) queueJob(context, { settings, operation, parameters });
+  }
+}
+
+/** What a job is to set right now. */
+function differencesFor(app: App, job: Job, now: number): Differences | undefined {
+  const { resource }: { readonly resource: number } = JSON.parse(job.parameters);
+  return differencesOf(app, resource, now);
+}
+
+/** What came of one person: what is remembered of them, or that they are no member any more. */
+interface Outcome extends Pick<MemberRow, 'email' | 'account'> {
+  readonly state: MemberRow['state'] | 'gone';
+  /** Microseconds until the next call about them. */
+  readonly pause?: number;
+  /** Why they were refused, in the vendor's words. */
+  readonly reason?: string;
+}
+
+/** Errors that are about one person; others are about the account or the provider. */
+const personal: readonly ErrorClass[] = ['unauthorized', 'invalid', 'conflict', 'not_found'];
+
+async function attempt(failed: Outcome, work: () => Promise<Outcome>): Promise<Outcome> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof ProviderError && personal.includes(error.type)) return { ...failed, reason: error.message };
+    throw error;
+  }
+}
+
+/** Sets right what differs. Somebody who is to be added is remembered before the provider is asked, so that they are known to be ours. */
+async function follow(membership: Membership, { asked, missing, object, surplus }: Differences): Promise<Outcome[]> {
+  const outcomes: Outcome[] = [];
+  for (const { account, email, state } of surplus)
+    outcomes.push(
+      await attempt({ email, account, state, pause: removalPause }, async () => {
+        if (state === 'added' || state === 'asked') await membership.remove(object, account);
+        return { email, account, state: 'gone' };
+      }),
+    );
+  for (const { account, email } of asked)
+    outcomes.push(
+      await attempt({ email, account, state: 'refused', pause: additionPause }, async () => ({
+        email,
+        account,
+        state: (await membership.add(object, account)) ? 'added' : 'found',
+      })),
+    );
+  const members = missing.length > 0 ? await membership.members(object) : new Set();
+  for (const { folded: email, ...person } of missing)
+    outcomes.push(
+      await attempt({ email, account: '', state: 'refused', pause: additionPause }, async () => {
+        const account = await membership.account(person);
+        return { email, account, state: members.has(account) ? 'found' : 'asked' };
+      }),
+    );
+  return outcomes;
+}
+
+function store({ app: { db }, now }: Context, resource: number, outcomes: readonly Outcome[]): void {
+  // The resource may have gone meanwhile, and its rows with it.
+  if (db.value(sql`SELECT 1 FROM resource WHERE id = ${resource}`) === undefined) return;
+  for (const { account, email, pause = 0, state } of outcomes) {
+    if (state === 'gone') forget(db, resource, email);
+    else
+      db.run(sql`
+        INSERT INTO backend_member (resource_id, email, account, state, due)
+        VALUES (${resource}, ${email}, ${account}, ${state}, ${now + pause})
+        ON CONFLICT DO UPDATE SET account = excluded.account, state = excluded.state, due = excluded.due`);
+  }
+}
+
+const forget = (db: Database, resource: number, email: string): void =>
+  void db.run(sql`DELETE FROM backend_member WHERE resource_id = ${resource} AND email = ${email}`);
+
+/** What a failure of the account or the provider means for everybody it was about: they are tried again later. */
+const putOff = ({ asked, missing, surplus }: Differences): Outcome[] => [
+  ...missing.map(({ folded }): Outcome => ({ email: folded, account: '', state: 'refused', pause: removalPause })),
+  ...[...asked, ...surplus].map((row): Outcome => ({ ...row, pause: removalPause })),
+];
+
+/** What is asked for comes next, and what has changed meanwhile. */
+const goOn = (app: App, job: Job, now: number): void => postpone(app, job, now, { retries: 0 });
+
+/** Members of a resource. */
+export const membersHandler: JobHandler = {
+  call: async (app, job, { membership }) => {
+    const differences = differencesFor(app, job, app.clock.now());
+    if (!differences || !membership) return () => removeJob(app.db, job.id);
+    const outcomes = await follow(membership, differences);
+    return (context) => {
+      store(context, differences.resource, outcomes);
+      for (const { reason } of outcomes) if (reason !== undefined) warn(app, differences, reason);
+      goOn(app, job, context.now);
+    };
+  },
+  fail: (context, job, text) => {
+    const { app, now } = context;
+    const differences = differencesFor(app, job, now);
+    if (!differences) return removeJob(app.db, job.id);
+    store(context, differences.resource, putOff(differences));
+    warn(app, differences, text);
+    goOn(app, job, now);
+  },
+};
+
+const warn = ({ log }: App, { object: { kind }, uuid }: Differences, reason: string): void =>
+  log.warn({ resource: uuid, kind, reason }, 'members could not follow the roles');

@@ -1,0 +1,225 @@
+import * as v from 'valibot';
+import { ifThere, ProviderError } from '../../catalogue/provider-error.ts';
+import { decoded, type JsonAnswer, type VendorCall, type VendorHttp } from '../../catalogue/vendor-http.ts';
+import { allPages } from '../../drivers/paging.ts';
+
+/* The calls of GitLab's API v4 (providers.md 8), and of their answers what is used here. */
+
+const pageSize = 100;
+/** Commits that are counted where GitLab does not tell how many there are. */
+const mostCounted = 10_000;
+
+const id = v.pipe(v.number(), v.integer());
+const text = v.nullish(v.string(), '');
+const flag = v.nullish(v.boolean(), false);
+/** An address to be shown as a link. */
+const address = v.pipe(
+  text,
+  v.transform((given) => (/^https?:\/\//i.test(given) ? given : '')),
+);
+/** Since when it has been waiting to be deleted. */
+const marked = v.nullish(v.string(), null);
+
+const group = v.object({
+  id,
+  name: v.string(),
+  path: v.string(),
+  full_path: text,
+  description: text,
+  web_url: address,
+  created_at: v.nullish(v.string(), null),
+  marked_for_deletion_on: marked,
+});
+
+const project = v.object({
+  id,
+  name: v.string(),
+  description: text,
+  web_url: address,
+  http_url_to_repo: text,
+  ssh_url_to_repo: text,
+  visibility: text,
+  namespace: v.object({ id }),
+  wiki_enabled: flag,
+  issues_enabled: flag,
+  snippets_enabled: flag,
+  merge_requests_enabled: flag,
+  created_at: v.nullish(v.string(), null),
+  marked_for_deletion_at: marked,
+  marked_for_deletion_on: marked,
+  statistics: v.nullish(v.object({ commit_count: v.nullish(v.number()) })),
+});
+
+const member = v.object({ id });
+/** Administrators are told every email, others those that are public. */
+const user = v.object({ id, email: text, public_email: text });
+const token = v.object({ access_token: v.string() });
+
+export type VendorGroup = v.InferOutput<typeof group>;
+export type VendorProject = v.InferOutput<typeof project>;
+export type VendorUser = v.InferOutput<typeof user>;
+
+/** What GitLab calls what people are members of. */
+export type Place = 'groups' | 'projects';
+
+/** Who calls: with a token, or as a user with a password. */
+export type GitLabCredentials = { readonly token: string } | { readonly username: string; readonly password: string };
+
+const refusal = v.object({ message: v.unknown(), error: v.unknown(), error_description: v.unknown() });
+
+/** The vendor's text in the body of a refusal: a sentence, or sentences by the fields they are about. */
+function explained(body: unknown): unknown {
+  const { error, error_description: description, message } = v.is(v.partial(refusal), body) ? body : {};
+  return sentence(message) || sentence(description) || sentence(error);
+}
+
+function sentence(told: unknown): string {
+  if (typeof told === 'string') return told;
+  if (Array.isArray(told)) return told.map(sentence).join(', ');
+  if (typeof told !== 'object' || told === null) return '';
+  return Object.entries(told)
+    .map(([field, wrong]) => (field === 'base' ? sentence(wrong) : `${field} ${sentence(wrong)}`))
+    .join(', ');
+}
+
+export class GitLabApi {
+  /** Address without a slash at its end. */
+  readonly site: string;
+  /** Headers that say who calls. */
+  #authorization: Promise<Readonly<Record<string, string>>> | undefined;
+
+  constructor(
+    private readonly http: VendorHttp,
+    backendUrl: string,
+    private readonly credentials: GitLabCredentials,
+  ) {
+    this.site = backendUrl.replace(/\/+$/, '');
+  }
+
+  async user(): Promise<void> {
+    await this.#call('GET', '/user');
+  }
+
+  /** The groups that the account is a member of; with `search` those whose names or paths hold it. */
+  groups = (search: Readonly<Record<string, string>> = {}): Promise<VendorGroup[]> =>
+    this.#list('/groups', group, { all_available: 'false', ...search });
+
+  /** The projects that the account is a member of, likewise. */
+  projects = (search: Readonly<Record<string, string>> = {}): Promise<VendorProject[]> =>
+    this.#list('/projects', project, { membership: 'true', ...search });
+
+  async group(groupId: string): Promise<VendorGroup> {
+    return decoded(group, (await this.#call('GET', `/groups/${groupId}?with_projects=false`)).body);
+  }
+
+  async project(projectId: string): Promise<VendorProject> {
+    return decoded(project, (await this.#call('GET', `/projects/${projectId}?statistics=true`)).body);
+  }
+
+  async createGroup(wanted: { name: string; path: string; description: string }): Promise<VendorGroup> {
+    return decoded(group, (await this.#call('POST', '/groups', wanted)).body);
+  }
+
+  async createProject(wanted: Readonly<Record<string, unknown>>): Promise<VendorProject> {
+    return decoded(project, (await this.#call('POST', '/projects', wanted)).body);
+  }
+
+  async delete(place: Place, objectId: string): Promise<void> {
+    await this.#call('DELETE', `/${place}/${objectId}`);
+  }
+
+  /** How many commits a project has, at most those that are counted; none before it has a repository. */
+  async commits(projectId: string): Promise<number> {
+    const { statistics } = await this.project(projectId);
+    if (typeof statistics?.commit_count === 'number') return statistics.commit_count;
+    const path = `/projects/${projectId}/repository/commits`;
+    let count = 0;
+    for (let page = '1'; page !== '' && count < mostCounted; ) {
+      const answer = await ifThere(this.#call('GET', `${path}?per_page=${pageSize}&page=${page}`));
+      if (!answer) break;
+      count += decoded(v.array(v.unknown()), answer.body).length;
+      page = nextPage(answer) ?? '';
+    }
+    return count;
+  }
+
+  /** Ids of the direct members of an object. */
+  async members(place: Place, objectId: string): Promise<number[]> {
+    return (await this.#list(`/${place}/${objectId}/members`, member)).map((one) => one.id);
+  }
+
+  async addMember(
+    place: Place,
+    objectId: string,
+    membership: { user_id: number; access_level: number },
+  ): Promise<void> {
+    await this.#call('POST', `/${place}/${objectId}/members`, membership);
+  }
+
+  async removeMember(place: Place, objectId: string, userId: string): Promise<void> {
+    await this.#call('DELETE', `/${place}/${objectId}/members/${userId}`);
+  }
+
+  /** Users of exactly this email address: GitLab also finds what is like it. */
+  async usersOf(email: string): Promise<VendorUser[]> {
+    const folded = email.toLowerCase();
+    return (await this.#list('/users', user, { search: email })).filter((found) =>
+      [found.email, found.public_email].some((known) => known?.toLowerCase() === folded),
+    );
+  }
+
+  /** Makes a user, who is sent a link for a password. */
+  async createUser(wanted: { email: string; username: string; name: string }): Promise<VendorUser> {
+    return decoded(user, (await this.#call('POST', '/users', { ...wanted, reset_password: true })).body);
+  }
+
+  /** A call as the account; a token that a password has brought and that has ended is replaced once. */
+  async #call(method: VendorCall['method'], path: string, json?: unknown): Promise<JsonAnswer> {
+    const url = new URL(`${this.site}/api/v4${path}`);
+    const send = async (): Promise<JsonAnswer> => {
+      this.#authorization ??= this.#authorize();
+      return this.http.json({ method, url, headers: await this.#authorization, json }, explained);
+    };
+    const isFirst = this.#authorization === undefined;
+    try {
+      return await send();
+    } catch (error) {
+      const isRefused = error instanceof ProviderError && error.type === 'unauthorized';
+      if (!isRefused || isFirst || 'token' in this.credentials) throw error;
+      this.#authorization = undefined;
+      return send();
+    }
+  }
+
+  async #authorize(): Promise<Readonly<Record<string, string>>> {
+    if ('token' in this.credentials) return { 'PRIVATE-TOKEN': this.credentials.token };
+    const { body } = await this.http.json(
+      {
+        method: 'POST',
+        url: new URL(`${this.site}/oauth/token`),
+        json: { grant_type: 'password', ...this.credentials },
+      },
+      explained,
+    );
+    return { Authorization: `Bearer ${decoded(token, body).access_token}` };
+  }
+
+  /** All pages of a list. */
+  #list<T>(
+    path: string,
+    schema: v.GenericSchema<unknown, T>,
+    filter: Readonly<Record<string, string>> = {},
+  ): Promise<T[]> {
+    return allPages(async (page = '1') => {
+      const query = new URLSearchParams({ ...filter, per_page: String(pageSize), page });
+      const answer = await this.#call('GET', `${path}?${query}`);
+      return { items: decoded(v.array(schema), answer.body), next: nextPage(answer) };
+    });
+  }
+}
+
+/** The number of the next page; empty or absent on the last one. */
+function nextPage({ headers }: JsonAnswer): string | undefined {
+  const next = headers['x-next-page'];
+  return typeof next === 'string' && /^\d+$/.test(next) ? next : undefined;
+}

@@ -1,0 +1,131 @@
+import * as v from 'valibot';
+import { withoutControls } from '../../../kernel/control-characters.ts';
+import { ProviderError } from '../../catalogue/provider-error.ts';
+import { decoded, malformed, type VendorCall, type VendorHttp } from '../../catalogue/vendor-http.ts';
+import { basicAuthorization } from '../../drivers/basic.ts';
+
+/* The calls of Oracle Enterprise Manager's API of databases as a service (providers.md 9), and of their answers what is used here. */
+
+const family = '/em/cloud/service_family_type/dbaas';
+const instanceType = 'application/oracle.com.cloud.common.DbPlatformInstance+json';
+
+/** Characters of the vendor's answer in the text of a failure. */
+const longestExcerpt = 1000;
+
+const text = v.nullish(v.string(), '');
+const element = v.object({ uri: v.string(), name: text, media_type: text });
+const elements = v.object({ elements: v.nullish(v.array(element), []) });
+
+const instance = v.object({
+  uri: text,
+  name: text,
+  status: text,
+  resource_state: v.nullish(v.object({ state: text }), null),
+});
+
+export type VendorElement = v.InferOutput<typeof element>;
+export type VendorInstance = v.InferOutput<typeof instance>;
+
+/** What is done with a database that is there. */
+export type Operation = 'STARTUP' | 'SHUTDOWN';
+
+/** What a database is made of. */
+export interface NewDatabase {
+  readonly zone: string;
+  readonly name: string;
+  readonly description: string;
+  readonly params: Readonly<Record<string, string>>;
+}
+
+/** The id in the address of an object: its last part. Throws `malformed`. */
+export function idOf({ uri }: { readonly uri: string | null | undefined }): string {
+  const [id] = /[\w-]+$/.exec(uri ?? '') ?? [];
+  if (id === undefined) throw malformed();
+  return id;
+}
+
+/** The path in the address of an object. */
+export const pathOf = ({ uri }: VendorElement): string => uri.replace(/^https?:\/\/[^/]+/i, '');
+
+const instancePath = (id: string): string => `/em/cloud/dbaas/dbplatforminstance/byrequest/${encodeURIComponent(id)}`;
+
+interface Call {
+  readonly type?: string;
+  readonly json?: unknown;
+  /** What must not stand in texts besides the secrets of the settings. */
+  readonly secret?: string;
+}
+
+export class OracleApi {
+  readonly #site: string;
+  readonly #authorization: Readonly<Record<string, string>>;
+
+  constructor(
+    private readonly http: VendorHttp,
+    backendUrl: string,
+    { password, username }: { readonly username: string; readonly password: string },
+  ) {
+    this.#site = backendUrl.replace(/\/+$/, '').replace(/\/em$/, '');
+    this.#authorization = basicAuthorization(username, password);
+  }
+
+  zones = (): Promise<readonly VendorElement[]> => this.#elements('zones');
+  templates = (): Promise<readonly VendorElement[]> => this.#elements('service_templates');
+
+  /** The databases that the account has; undefined from versions that do not list them. */
+  async instances(): Promise<readonly VendorElement[] | undefined> {
+    try {
+      return await this.#elements('service_instances');
+    } catch (error) {
+      if (error instanceof ProviderError && ['not_found', 'invalid', 'malformed'].includes(error.type))
+        return undefined;
+      throw error;
+    }
+  }
+
+  /** Orders a database; answers the id of the request, which is its own. */
+  async create(template: string, wanted: NewDatabase, secret: string): Promise<string> {
+    const path = `/em/cloud/dbaas/dbplatformtemplate/${encodeURIComponent(template)}`;
+    return idOf(decoded(instance, await this.#call('POST', path, { type: instanceType, json: wanted, secret })));
+  }
+
+  async instance(id: string): Promise<VendorInstance> {
+    return decoded(instance, await this.#call('GET', instancePath(id), { type: instanceType }));
+  }
+
+  async operate(id: string, operation: Operation): Promise<void> {
+    await this.#call('POST', instancePath(id), { type: instanceType, json: { operation } });
+  }
+
+  async delete(id: string): Promise<void> {
+    await this.#call('DELETE', instancePath(id), { type: instanceType });
+  }
+
+  async #elements(collection: string): Promise<readonly VendorElement[]> {
+    const body = await this.#call('GET', `${family}?${collection}`);
+    return decoded(v.object({ [collection]: elements }), body)[collection]?.elements ?? [];
+  }
+
+  /** Answers the document. Nothing but 200 is success. */
+  async #call(method: VendorCall['method'], path: string, { json, secret, type }: Call = {}): Promise<unknown> {
+    const { body, status } = await this.http.json(
+      {
+        method,
+        url: new URL(this.#site + path),
+        headers: {
+          ...this.#authorization,
+          ...(type !== undefined && { Accept: type, ...(json !== undefined && { 'Content-Type': type }) }),
+        },
+        json,
+      },
+      (_, answer) => refusalText(answer.status, answer.body, secret),
+    );
+    if (status !== 200) throw malformed();
+    return body;
+  }
+}
+
+function refusalText(status: number, body: Buffer, secret = ''): string {
+  const told = withoutControls(body.toString('utf8').slice(0, longestExcerpt)).trim();
+  return `${status}. Request to Oracle backend failed: ${secret === '' ? told : told.replaceAll(secret, '***')}`;
+}

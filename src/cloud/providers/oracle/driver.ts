@@ -1,0 +1,192 @@
+import * as v from 'valibot';
+import { present } from '../../../kernel/present.ts';
+import type {
+  BackendReference,
+  Driver,
+  DriverCall,
+  DriverSettings,
+  Inventory,
+  PlainValues,
+  Step,
+} from '../../catalogue/driver.ts';
+import { ifThere, ProviderError } from '../../catalogue/provider-error.ts';
+import type { VendorHttp } from '../../catalogue/vendor-http.ts';
+import { createOnce } from '../../drivers/creation.ts';
+import { idempotentCall } from '../../drivers/idempotency.ts';
+import {
+  idOf,
+  type NewDatabase,
+  type Operation,
+  OracleApi,
+  pathOf,
+  type VendorElement,
+  type VendorInstance,
+} from './api.ts';
+import { databaseTemplate, schemaTemplate } from './properties.ts';
+
+/** Milliseconds between two looks at a request. */
+const period = 30_000;
+
+/** What is remembered of an operation under way. */
+const memoSchema = v.object({
+  /** Operations of an action that are done. */
+  done: v.optional(v.number(), 0),
+  /** Oracle has been asked for the present one, or for the deletion. */
+  isAsked: v.optional(v.boolean(), false),
+});
+
+/** The operations of an action, with the state that each leads to. */
+const actions: Readonly<Record<string, readonly (readonly [Operation, string])[]>> = {
+  start: [['STARTUP', 'RUNNING']],
+  stop: [['SHUTDOWN', 'STOPPED']],
+  restart: [
+    ['SHUTDOWN', 'STOPPED'],
+    ['STARTUP', 'RUNNING'],
+  ],
+};
+
+/** Oracle by the API of databases of its Enterprise Manager (providers.md 9). */
+export class OracleDriver implements Driver {
+  readonly #api: OracleApi;
+
+  constructor({ backend_url: backendUrl, password, username }: DriverSettings, http: VendorHttp) {
+    this.#api = new OracleApi(http, present(backendUrl), { username: username ?? '', password: password ?? '' });
+  }
+
+  async ping(): Promise<void> {
+    await this.#api.zones();
+  }
+
+  /** Oracle does not tell the states of databases in a list: those that are known here are asked for. */
+  async sync(known: readonly BackendReference[]): Promise<Inventory> {
+    const zones = (await this.#api.zones()).map((zone) => ({
+      backend_id: idOf(zone),
+      name: zone.name ?? '',
+      details: { uri: pathOf(zone) },
+    }));
+    const templates = (await this.#api.templates()).flatMap(templateProperty);
+    const objects: Inventory['objects'][number][] = [];
+    for (const { backend_id: id, kind } of known) {
+      const found = await ifThere(this.#api.instance(id));
+      if (found && !isGone(found))
+        objects.push({ kind, backend_id: id, name: found.name ?? '', values: values(found) });
+    }
+    return { properties: { Zone: zones, Template: templates }, quotas: {}, objects };
+  }
+
+  async create(call: DriverCall): Promise<Step> {
+    const name = String(call.values.name);
+    const idsOf = (instances: readonly VendorElement[] = []): string[] =>
+      instances.filter((instance) => instance.name === name).map(idOf);
+    return createOnce(call, {
+      before: async () => idsOf(await this.#api.instances()),
+      make: () => this.#api.create(String(call.parameters.template), wanted(call), String(call.secrets.password)),
+      find: async (before) => {
+        const instances = await this.#api.instances();
+        // Nobody knows what came of the call: better no database than two.
+        if (!instances) throw new ProviderError('unavailable', 'Backend does not respond');
+        return idsOf(instances).find((id) => !before.includes(id));
+      },
+      follow: (id) => this.#await(id, call.memo, ['RUNNING', 'STOPPED']),
+    });
+  }
+
+  /** Names and descriptions stay here. */
+  async update(): Promise<Step> {
+    return { kind: 'done' };
+  }
+
+  async delete({ memo, values: { backend_id: id } }: DriverCall): Promise<Step> {
+    const found = await ifThere(this.#api.instance(String(id)));
+    if (!found || isGone(found)) return { kind: 'done' };
+    const { isAsked } = v.parse(memoSchema, memo);
+    if (isAsked && hasFailed(found)) return failure(found);
+    if (!isAsked && stateOf(found) !== 'DELETING') await this.#api.delete(String(id));
+    return {
+      kind: 'wait',
+      milliseconds: isAsked ? period : 0,
+      memo: { ...memo, isAsked: true },
+      ...(isAsked && { values: values(found) }),
+    };
+  }
+
+  async action(name: string, call: DriverCall): Promise<Step> {
+    const id = String(call.values.backend_id);
+    const operations = present(actions[name]);
+    const { done, isAsked } = v.parse(memoSchema, call.memo);
+    const [operation, target] = present(operations[done]);
+    if (!isAsked) {
+      const asked = { memo: { isAsked: true } };
+      return idempotentCall(call, {
+        ask: async () => {
+          await this.#api.operate(id, operation);
+          return asked;
+        },
+        // Whatever is not as it was before is under way.
+        find: async () => {
+          const state = stateOf(await this.#api.instance(id));
+          return isResting(state) && state !== target ? undefined : asked;
+        },
+        patience: 0,
+      });
+    }
+    const step = await this.#await(id, call.memo, [target]);
+    const isLast = done + 1 === operations.length;
+    return step.kind === 'done' && !isLast
+      ? { kind: 'wait', milliseconds: 0, memo: { done: done + 1 }, values: step.values ?? {} }
+      : step;
+  }
+
+  async pull({ values: { backend_id: id } }: DriverCall): Promise<PlainValues | undefined> {
+    const found = await this.#api.instance(String(id));
+    return isGone(found) ? undefined : { ...values(found), ...(found.name && { name: found.name }) };
+  }
+
+  /** Looks at a database until it is in one of these states. */
+  async #await(id: string, memo: PlainValues, targets: readonly string[]): Promise<Step> {
+    const found = await this.#api.instance(id);
+    if (hasFailed(found)) return failure(found);
+    if (targets.includes(found.status ?? '')) return { kind: 'done', values: values(found) };
+    return { kind: 'wait', milliseconds: period, memo, values: values(found) };
+  }
+}
+
+/** The state of a database; of one that has none yet, that of its request. */
+const stateOf = ({ resource_state: request, status }: VendorInstance): string => status || request?.state || '';
+
+const isResting = (state: string): boolean => state === 'RUNNING' || state === 'STOPPED';
+
+const values = (found: VendorInstance): PlainValues => ({ runtime_state: stateOf(found) });
+
+const isGone = (found: VendorInstance): boolean => stateOf(found) === 'DELETED';
+
+const hasFailed = ({ resource_state: request }: VendorInstance): boolean => request?.state === 'EXCEPTION';
+
+const failure = (found: VendorInstance): Step => ({
+  kind: 'fail',
+  text: `Action ${found.uri} failed: ${found.status}`,
+  values: values(found),
+});
+
+/** The property of a template; schemas and databases inside of others are made by other calls, but schemas are shown. */
+function templateProperty(template: VendorElement): Inventory['properties'][string] {
+  const [, kind] = /\.(DbPlatform|SchemaPlatform)Template\+json$/.exec(template.media_type ?? '') ?? [];
+  if (kind === undefined) return [];
+  const type = kind === 'DbPlatform' ? databaseTemplate : schemaTemplate;
+  return [{ backend_id: idOf(template), name: template.name ?? '', details: { type } }];
+}
+
+function wanted({ parameters, secrets, values: row }: DriverCall): NewDatabase {
+  const names = { database_sid: row.backend_database_sid, service_name: row.backend_service_name };
+  const given = Object.entries(names).filter(([, name]) => typeof name === 'string' && name !== '');
+  return {
+    zone: String(parameters.zone),
+    name: String(row.name),
+    description: String(row.description),
+    params: {
+      username: String(parameters.username),
+      password: String(secrets.password),
+      ...Object.fromEntries(given.map(([name, value]) => [name, String(value)])),
+    },
+  };
+}

@@ -1,0 +1,64 @@
+import type { App, Context } from '../../kernel/access/app.ts';
+import { hour } from '../../kernel/clock.ts';
+import { any, type Sql, sql } from '../../kernel/db/sql.ts';
+import type { Task } from '../../kernel/jobs/timer.ts';
+import type { Catalogue } from '../catalogue/catalogue.ts';
+import type { ResourceRow } from '../catalogue/resource-row.ts';
+import type { JobHandler } from '../jobs/job-handler.ts';
+import { type Job, postpone, queueJob, removeJob } from '../jobs/jobs.ts';
+import { takeUsages } from './told-usages.ts';
+
+/* Usages of resources that providers tell only when they are asked for each by itself: asked for once an hour. */
+
+const operation = 'measure';
+
+/** Condition on `r` and `st`: a resource at a provider that is no simulator's, of a kind with usages. */
+const isMeasured = ({ kinds }: Catalogue): Sql => sql`
+  (${any(kinds.filter(({ kind }) => kind.usages).map(({ name }) => sql`r.kind = ${name}`))})
+    AND r.state = 'OK' AND r.backend_id <> '' AND st.backend_url LIKE 'http%' AND st.state <> 'Erred'`;
+
+function queueMeasuring(context: Context): void {
+  const { catalogue, db } = context.app;
+  const due = db.values<number>(sql`
+    SELECT DISTINCT r.settings_id FROM resource r JOIN service_settings st ON st.id = r.settings_id
+    WHERE ${isMeasured(catalogue)}
+      AND NOT EXISTS (SELECT 1 FROM job WHERE settings_id = r.settings_id AND operation = ${operation})`);
+  for (const settings of due) queueJob(context, { settings, operation });
+}
+
+export const measuring: Task = {
+  name: 'measure usages',
+  every: hour,
+  run: (context) => context.app.db.write(() => queueMeasuring(context)),
+};
+
+/** The resource that is measured next: the first one behind what the memo names. */
+const nextResource = ({ catalogue, db }: App, { memo, settings_id: settings }: Job): ResourceRow | undefined =>
+  db.get<ResourceRow>(sql`
+    SELECT r.* FROM resource r JOIN service_settings st ON st.id = r.settings_id
+    WHERE r.settings_id = ${settings} AND r.id > ifnull(${memo} ->> '$.after', 0) AND ${isMeasured(catalogue)}
+    ORDER BY r.id LIMIT 1`);
+
+const goOn = ({ app, now }: Context, job: Job, { id }: ResourceRow): void =>
+  postpone(app, job, now, { memo: { after: id }, retries: 0 });
+
+/** Usages of the resources of settings, one after the other; what cannot be measured is logged and left as it was. */
+export const measureHandler: JobHandler = {
+  call: async (app, job, driver) => {
+    const resource = nextResource(app, job);
+    if (!resource || !driver.measure) return () => removeJob(app.db, job.id);
+    const { kind } = app.catalogue.kind(resource.kind);
+    const values = await driver.measure({ kind: kind.name, backend_id: resource.backend_id });
+    return (context) => {
+      takeUsages(context, resource.id, kind, values);
+      goOn(context, job, resource);
+    };
+  },
+  fail: (context, job, text) => {
+    const { app } = context;
+    const resource = nextResource(app, job);
+    if (!resource) return removeJob(app.db, job.id);
+    app.log.warn({ resource: resource.uuid, kind: resource.kind, reason: text }, 'usages could not be measured');
+    goOn(context, job, resource);
+  },
+};

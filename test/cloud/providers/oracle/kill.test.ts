@@ -1,0 +1,88 @@
+/** The program as a process that is killed while databases are ordered, stopped and deleted at Oracle. */
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { Json } from '../../../support/fixture.ts';
+import { KillableServer, until } from '../../../vendors/killable-server.ts';
+import { Oracle } from '../../../vendors/oracle/stand-in.ts';
+
+const test = suite('kill -9 with Oracle');
+let server: KillableServer;
+let vendor: Oracle;
+
+test.before(async () => {
+  server = new KillableServer();
+  vendor = await Oracle.start(server.now);
+  await server.start();
+});
+
+test.after(async () => {
+  await server.end();
+  await vendor.close();
+});
+
+const ask = (method: string, path: string, body?: unknown): Promise<Json> => server.ask(method, path, body);
+const rows = (): Promise<Json[]> => ask('GET', '/api/oracle-databases/?page_size=50&o=name');
+const resting = (): Promise<void> =>
+  until('every operation', async () => (await rows()).every(({ state }) => state === 'OK' || state === 'Erred'));
+
+const calls: string[] = [];
+const count = (route: string): number => {
+  calls.push(...vendor.server.take().map((call) => call.route));
+  return calls.filter((call) => call === route).length;
+};
+
+test('in the middle of every operation none is lost and nothing is made twice', async () => {
+  const [username, password] = [...vendor.passwords][0] ?? [];
+  const links = await server.connect('oracle', 3, { backend_url: vendor.url, username, password });
+  const [make, stop, end] = links as [Json, Json, Json];
+  const order = async (name: string, { service, url }: Json): Promise<Json> => {
+    const settings = `settings_uuid=${(await ask('GET', service)).settings_uuid}`;
+    return ask('POST', '/api/oracle-databases/', {
+      name,
+      service_project_link: url,
+      zone: (await ask('GET', `/api/oracle-zones/?${settings}`))[0].url,
+      template: (await ask('GET', `/api/oracle-templates/?${settings}&name=Database`))[0].url,
+      username: 'SYSTEM',
+      password: 'tiger-tiger',
+    });
+  };
+  const things: Json[] = [];
+  for (const n of [1, 2]) things.push(await order(`stop-${n}`, stop), await order(`end-${n}`, end));
+  await resting();
+
+  // Of each two calls one is done and not answered, and one not even done.
+  vendor.server.take();
+  const byRequest = '/em/cloud/dbaas/dbplatforminstance/byrequest/:id';
+  const routes = ['POST /em/cloud/dbaas/dbplatformtemplate/:id', `POST ${byRequest}`, `DELETE ${byRequest}`];
+  for (const route of routes) {
+    vendor.server.mishap(route, 'silence');
+    vendor.server.mishap(route, 'swallowed');
+  }
+  for (const n of [1, 2]) await order(`make-${n}`, make);
+  for (const { name, url } of things) await (name.startsWith('stop') ? ask('POST', `${url}stop/`) : ask('DELETE', url));
+  await until('every call', () => routes.every((route) => count(route) === 2));
+
+  await server.kill();
+  await server.start();
+  await resting();
+
+  assert.equal(
+    (await rows()).map(({ error_message: text, name, runtime_state: state }) => `${name} ${state} ${text}`),
+    ['make-1 RUNNING ', 'make-2 RUNNING ', 'stop-1 STOPPED ', 'stop-2 STOPPED '],
+  );
+  assert.equal(
+    [...vendor.databases.values()].map(({ id, name }) => `${name} ${id}`).sort(),
+    (await rows()).map(({ backend_id: id, name }) => `${name} ${id}`),
+  );
+  assert.equal(
+    [
+      await server.told('resource_creation_succeeded'),
+      await server.told('resource_stop_succeeded'),
+      await server.told('resource_deletion_succeeded'),
+      await server.told('resource_creation_failed'),
+    ],
+    [6, 2, 2, 0],
+  );
+});
+
+test.run();

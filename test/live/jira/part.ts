@@ -1,0 +1,57 @@
+import * as assert from 'uvu/assert';
+import { JiraAccount } from '../../vendors/jira/account.ts';
+import { Jira } from '../../vendors/jira/stand-in.ts';
+import { print, runPython } from '../python.ts';
+import type { Steps } from '../steps.ts';
+
+/** The client python-jira does with the stand-in what our driver does, and looks at what our driver has done there. */
+export async function jira(steps: Steps): Promise<void> {
+  const credentials = (vendor: Jira): string[] => [...vendor.passwords][0] ?? [];
+  await steps.step('python-jira lives the life of a project at the stand-in', async () => {
+    const vendor = await Jira.start();
+    vendor.world.indexTime = 200;
+    vendor.largestPage = 3;
+    try {
+      print(await runPython('jira/client.py', vendor.url, ...credentials(vendor)));
+    } finally {
+      await vendor.close();
+    }
+  });
+  const account = await JiraAccount.open();
+  const look = () => runPython('jira/look.py', account.vendor.url, ...credentials(account.vendor));
+  try {
+    await steps.step('what Tenantry makes is there as the client sees it', async () => {
+      const web = await account.made(await account.order('Web'));
+      const issue = await account.made(await account.orderIssue(web, 'Closed'));
+      const subtask = await account.made(
+        await account.orderIssue(web, 'Find the key', {
+          type: await account.offer('issue-types', 'Sub-task'),
+          parent: issue.url,
+        }),
+      );
+      const comment = await account.made(await account.orderComment(issue, 'It is the lock'));
+      const file = await account.made(
+        await account.orderAttachment(issue, 'Türschloß.txt', Buffer.from('knock knock')),
+      );
+      await account.pass(65);
+      const text = 'It is the lock\n\n(added by Alice Liddell [alice])';
+      assert.equal(await look(), {
+        projects: [
+          ['OLD', 'From before'],
+          ['WEB', 'Web'],
+        ],
+        issues: [
+          ['WEB-1', 'Closed', 'Task', 'Medium', null, [text], [['Türschloß.txt', 'knock knock']]],
+          ['WEB-2', 'Find the key', 'Sub-task', 'Medium', 'WEB-1', [], []],
+        ],
+      });
+      for (const one of [file, comment, subtask, issue]) assert.is((await account.remove(one)).at(-1), 'gone');
+      assert.is((await account.remove(web, account.fixture.staff)).at(-1), 'gone');
+    });
+    await steps.step('nothing is left over at the JIRA', async () =>
+      assert.equal(await look(), { projects: [['OLD', 'From before']], issues: [] }),
+    );
+  } finally {
+    await account.close();
+  }
+}

@@ -1,0 +1,19 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import type { Json } from '../support/fixture.ts';
+
+/** The interpreter for which Debian's packages are installed. */
+const python = '/usr/bin/python3';
+
+/** What a script of this folder prints as JSON. Rejects with what it says when it fails. */
+export async function runPython(script: string, ...words: readonly string[]): Promise<Json> {
+  const path = fileURLToPath(new URL(script, import.meta.url));
+  const { stdout } = await promisify(execFile)(python, [path, ...words]);
+  return JSON.parse(stdout);
+}
+
+/** Prints what was seen, a line each. */
+export const print = (seen: object): void => {
+  for (const [what, value] of Object.entries(seen)) process.stdout.write(`            ${what}: ${value}\n`);
+};

@@ -1,0 +1,164 @@
+import * as assert from 'uvu/assert';
+import type { ServerOptions } from '../../src/app/server.ts';
+import { type Client, Fixture, type Json } from '../support/fixture.ts';
+import type { FaultyAccount } from './faulty-vendor.ts';
+import type { Identity, VendorServer } from './server.ts';
+
+export type Backend = 'simulator' | 'driver';
+
+export interface AccountOptions extends ServerOptions {
+  readonly backend?: Backend;
+  readonly isConnected?: boolean;
+  readonly identity?: Identity;
+}
+
+/** A stand-in of a vendor. */
+export interface StandIn {
+  readonly server: VendorServer;
+  close(): Promise<void>;
+}
+
+/** A customer with a project whose administrator works with an account: at the stand-in of a vendor, or on the simulator. */
+export interface People {
+  readonly fixture: Fixture;
+  readonly customer: Json;
+  readonly project: Json;
+  /** The project's administrator. */
+  readonly alice: Client;
+  readonly user: Json;
+}
+
+/** Starts a server with such people; the administrator has the address `alice@example.com`. */
+export async function people({
+  backend: _,
+  identity: __,
+  isConnected: ___,
+  ...server
+}: AccountOptions): Promise<People> {
+  const fixture = await Fixture.start({ provider_allowed_networks: ['127.0.0.0/8'], ...server });
+  const customer = await fixture.customer('Alice', { abbreviation: 'ALC', contact_details: 'Baker Street' });
+  const project = await fixture.project('Rocket', customer);
+  const user = await fixture.user('alice', { email: 'alice@example.com', full_name: 'Alice Liddell' });
+  await fixture.grant(project, user, 'admin');
+  return { fixture, customer, project, alice: fixture.as('alice'), user };
+}
+
+/** What the accounts at all vendors have in common. */
+export abstract class VendorAccount<V extends StandIn> implements Omit<FaultyAccount, 'faulty' | 'order'> {
+  /** The service of the account, and its link to the project; there when it is connected. */
+  service: Json;
+  link: Json;
+  readonly fixture: Fixture;
+  readonly customer: Json;
+  readonly project: Json;
+  readonly alice: Client;
+  readonly user: Json;
+
+  protected constructor(
+    /** Segment of its services. */
+    readonly prefix: string,
+    readonly backend: Backend,
+    readonly vendor: V,
+    { alice, customer, fixture, project, user }: People,
+  ) {
+    this.fixture = fixture;
+    this.customer = customer;
+    this.project = project;
+    this.alice = alice;
+    this.user = user;
+  }
+
+  /** Fields of settings at the stand-in. */
+  abstract get credentials(): Record<string, unknown>;
+
+  /** The body of a service on the account. */
+  body = (fields: Record<string, unknown> = {}): Record<string, unknown> => ({
+    name: 'Account',
+    customer: this.customer.url,
+    project: this.project.url,
+    ...(this.backend === 'simulator'
+      ? { simulator_latency: '0', simulator_seed: 1 }
+      : { backend_url: this.vendor.server.url, ...this.credentials }),
+    ...fields,
+  });
+
+  /** Creates a service on the account, and synchronises it. */
+  async connect(fields: Record<string, unknown> = {}): Promise<void> {
+    const answer = await this.fixture.staff.post(`/api/${this.prefix}/`, this.body(fields));
+    assert.is(answer.status, 201, JSON.stringify(answer.body));
+    this.service = answer.body;
+    await this.pass(3);
+    const links = `/api/${this.prefix}-service-project-link/?service_uuid=${this.service.uuid}`;
+    this.link = (await this.alice.get(links)).body[0];
+  }
+
+  async close(): Promise<void> {
+    await this.fixture.close();
+    await this.vendor.close();
+  }
+
+  /** Lets time pass, second by second, with all the work that comes due. */
+  async pass(seconds: number): Promise<void> {
+    for (let second = 0; second < seconds; second++) await this.fixture.later(1);
+  }
+
+  /** The states a resource passes through, as `<state> <runtime state>`, until it rests or is gone. */
+  async passage(url: string): Promise<string[]> {
+    const states: string[] = [];
+    for (let second = 0; second < 180; second++) {
+      const { body, status } = await this.fixture.staff.get(url);
+      const state = status === 404 ? 'gone' : [body.state, body.runtime_state].filter(Boolean).join(' ');
+      if (states.at(-1) !== state) states.push(state);
+      if (['OK', 'Erred', undefined].includes(body.state)) break;
+      await this.pass(1);
+    }
+    return states;
+  }
+
+  /** Synchronises the account by letting the period of half an hour pass; answers state and error. */
+  async sync(seconds = 3): Promise<readonly [string, string]> {
+    this.fixture.clock.advance(30 * 60);
+    await this.pass(seconds);
+    const { error_message: text, state } = await this.settings();
+    return [state, text];
+  }
+
+  /** Settings as staff reads them. */
+  settings = async (): Promise<Json> => (await this.fixture.staff.get(this.service.settings)).body;
+
+  read = async (url: string): Promise<Json> => (await this.fixture.staff.get(url)).body;
+
+  /** Creates something as Alice; answers it as it is then, in state Creation Scheduled. */
+  async create(path: string, fields: Record<string, unknown>): Promise<Json> {
+    const answer = await this.alice.post(`/api/${path}/`, fields);
+    assert.is(answer.status, 201, JSON.stringify(answer.body));
+    return answer.body;
+  }
+
+  /** What has been ordered, when it is there. */
+  async made({ url }: Json): Promise<Json> {
+    await this.passage(url);
+    const made = await this.read(url);
+    assert.is(made.state, 'OK', made.error_message);
+    this.fixture.events();
+    this.vendor.server.take();
+    return made;
+  }
+
+  /** Does something with a resource, which must be accepted; answers what it is when that is done. */
+  async act({ url }: Json, action: string, body?: unknown): Promise<Json> {
+    const answer = await this.alice.post(`${url}${action}/`, body);
+    assert.is(answer.status, 202, JSON.stringify(answer.body));
+    await this.passage(url);
+    return this.read(url);
+  }
+
+  /** Deletes a resource as Alice, or as somebody else; answers the states that it passes through. */
+  async remove({ url }: Json, by: Client = this.alice): Promise<string[]> {
+    assert.is((await by.delete(url)).status, 202);
+    return this.passage(url);
+  }
+
+  /** The routes that were asked for since the last time. */
+  calls = (): string[] => this.vendor.server.take().map(({ route }) => route);
+}

@@ -1,0 +1,60 @@
+import type { Json } from '../../support/fixture.ts';
+import { type AccountOptions, people, VendorAccount } from '../account.ts';
+import type { FaultyAccount } from '../faulty-vendor.ts';
+import { GitLab } from './stand-in.ts';
+
+/** A project whose administrator works with a GitLab. */
+export class GitLabAccount extends VendorAccount<GitLab> implements FaultyAccount {
+  /** Starts both servers; the account is connected and synchronised unless told otherwise. */
+  static async open(options: AccountOptions = {}): Promise<GitLabAccount> {
+    const known = await people(options);
+    const vendor = await GitLab.start(() => known.fixture.clock.now() / 1000, options.identity);
+    const account = new GitLabAccount('gitlab', options.backend ?? 'driver', vendor, known);
+    if (options.isConnected !== false) await account.connect();
+    known.fixture.events();
+    vendor.server.take();
+    return account;
+  }
+
+  get credentials(): Record<string, unknown> {
+    return { token: [...this.vendor.tokens.keys()][0] };
+  }
+
+  /** The vendor's side, as the table of faults asks for it. */
+  get faulty(): FaultyAccount['faulty'] {
+    const { server, tokens, world } = this.vendor;
+    return {
+      secret: [...tokens.keys()][0] ?? '',
+      mishap: (route, mishap, times) => server.mishap(route, mishap, times),
+      take: () => server.take(),
+      machines: () => [...world.groups.keys()].map(String),
+      vanish: (id) => void world.groups.delete(Number(id)),
+      replaceCredentials: () => {
+        tokens.clear();
+        tokens.set('glpat-another', 'tenantry');
+        return { token: 'glpat-another' };
+      },
+    };
+  }
+
+  order = (name: string): Promise<Json> => this.orderGroup(name);
+
+  orderGroup = (name: string, fields: Record<string, unknown> = {}): Promise<Json> =>
+    this.create('gitlab-groups', { name, path: name, service_project_link: this.link.url, ...fields });
+
+  orderProject = (name: string, group: Json, fields: Record<string, unknown> = {}): Promise<Json> =>
+    this.create('gitlab-projects', {
+      name,
+      group: group.url,
+      visibility_level: 10,
+      service_project_link: this.link.url,
+      ...fields,
+    });
+
+  /** Usernames and levels of the members of a group or project at the stand-in. */
+  membersOf({ backend_id: id }: Json): string[] {
+    const { groups, projects, users } = this.vendor.world;
+    const { members } = groups.get(Number(id)) ?? projects.get(Number(id)) ?? { members: new Map<number, number>() };
+    return [...members].map(([user, level]) => `${users.get(user)?.username} ${level}`).sort();
+  }
+}

@@ -1,0 +1,116 @@
+import { RestRefusal } from '../rest.ts';
+
+/* What there is at a GitLab, and how it changes by itself while time passes. */
+
+export interface User {
+  readonly id: number;
+  readonly username: string;
+  readonly name: string;
+  email: string;
+  isAdmin: boolean;
+}
+
+interface Deletable {
+  readonly id: number;
+  readonly members: Map<number, number>;
+  /** Instant in milliseconds at which it goes; undefined: it stays. */
+  goes: number | undefined;
+}
+
+export interface Group extends Deletable {
+  name: string;
+  readonly path: string;
+  description: string;
+  readonly created: number;
+}
+
+export interface Project extends Deletable {
+  name: string;
+  readonly path: string;
+  description: string;
+  readonly group: Group;
+  readonly visibility: string;
+  readonly features: Readonly<Record<string, boolean>>;
+  commits: number;
+  readonly created: number;
+}
+
+/** The level of access of an owner, and of somebody who may read statistics. */
+export const owner = 50;
+export const reporter = 20;
+
+export class World {
+  /** Milliseconds until what is deleted is gone. */
+  deletionTime = 3000;
+  /** Whether it can be seen, marked, until then. */
+  marksDeleted = false;
+  readonly users = new Map<number, User>();
+  readonly groups = new Map<number, Group>();
+  readonly projects = new Map<number, Project>();
+  #ids = 100;
+
+  constructor(readonly now: () => number) {
+    this.addUser({ username: 'tenantry', name: 'Tenantry', email: 'tenantry@example.com', isAdmin: true });
+  }
+
+  addUser({ isAdmin = false, ...fields }: { username: string; name: string; email: string; isAdmin?: boolean }): User {
+    const user = { id: ++this.#ids, isAdmin, ...fields };
+    this.users.set(user.id, user);
+    return user;
+  }
+
+  addGroup(user: User, { description, name, path }: { name: string; path: string; description: string }): Group {
+    const group = {
+      id: ++this.#ids,
+      name,
+      path,
+      description,
+      created: this.now(),
+      goes: undefined,
+      members: new Map([[user.id, owner]]),
+    };
+    this.groups.set(group.id, group);
+    return group;
+  }
+
+  addProject(group: Group, fields: Pick<Project, 'name' | 'description' | 'visibility' | 'features'>): Project {
+    const project = {
+      ...fields,
+      id: ++this.#ids,
+      path: fields.name,
+      group,
+      commits: 0,
+      created: this.now(),
+      goes: undefined,
+      members: new Map(),
+    };
+    this.projects.set(project.id, project);
+    return project;
+  }
+
+  /** Lets what has been deleted go. */
+  advance(): void {
+    for (const objects of [this.projects, this.groups])
+      for (const { goes, id } of objects.values()) if (goes !== undefined && goes <= this.now()) objects.delete(id);
+  }
+
+  /** The level of access of a user to something, by itself or by its group. */
+  levelOf(user: User, object: Group | Project): number {
+    const inherited = 'group' in object ? (object.group.members.get(user.id) ?? 0) : 0;
+    return Math.max(inherited, object.members.get(user.id) ?? 0);
+  }
+
+  group(id: string): Group {
+    return found(this.groups.get(Number(id)), 'Group', this.marksDeleted);
+  }
+
+  project(id: string): Project {
+    return found(this.projects.get(Number(id)), 'Project', this.marksDeleted);
+  }
+}
+
+function found<T extends Deletable>(object: T | undefined, kind: string, isMarked: boolean): T {
+  if (!object || (object.goes !== undefined && !isMarked))
+    throw new RestRefusal(404, { message: `404 ${kind} Not Found` });
+  return object;
+}

@@ -1,0 +1,193 @@
+import type { Json } from '../../support/fixture.ts';
+import { basicCredentials, type RestCall, RestRefusal, type RestRoutes, RestTable, strangers } from '../rest.ts';
+import { type Identity, type VendorAnswer, type VendorRequest, VendorServer } from '../server.ts';
+
+const media = (kind: string): string => `application/oracle.com.cloud.common.${kind}+json`;
+const instanceType = media('DbPlatformInstance');
+const byRequest = '/em/cloud/dbaas/dbplatforminstance/byrequest';
+
+/** A database, known by the request that has made it. */
+export interface Database {
+  readonly id: string;
+  readonly name: string;
+  readonly zone: string;
+  readonly params: Json;
+  /** Of the request: INITIATED, READY, EXCEPTION. */
+  request: string;
+  /** Of the database; absent while there is none. */
+  status: string | undefined;
+  /** What it changes to by itself, at an instant in milliseconds. */
+  next: { readonly status: string; readonly at: number } | undefined;
+}
+
+/** The Enterprise Manager's API of databases as a service, with a memory. What it does not know of a request it refuses. */
+export class Oracle {
+  readonly databases = new Map<string, Database>();
+  readonly zones = ['East', 'West'];
+  readonly passwords = new Map([['sysman', 'password-of-the-account']]);
+  /** Milliseconds until a database is in the state that was asked for. */
+  transitionTime = 40_000;
+  /** Whether it tells which databases there are. */
+  lists = true;
+  #requests = 0;
+  #server: VendorServer | undefined;
+
+  private constructor(private readonly now: () => number) {}
+
+  static async start(now: () => number = Date.now, identity?: Identity): Promise<Oracle> {
+    const vendor = new Oracle(now);
+    const table = new RestTable(vendor.#routes());
+    vendor.#server = await VendorServer.start(
+      {
+        route: (request) => table.nameOf(request),
+        answer: (request) => vendor.#answer(request, table),
+        headers: () => ({ Date: new Date(now()).toUTCString() }),
+      },
+      identity,
+    );
+    return vendor;
+  }
+
+  get server(): VendorServer {
+    if (!this.#server) throw new Error('The stand-in has not been started.');
+    return this.#server;
+  }
+
+  get url(): string {
+    return `${this.server.url}/em`;
+  }
+
+  close = (): Promise<void> => this.server.close();
+
+  /** An answer of refusal, as a mishap needs it. */
+  static refusal = (status: number, text: string, headers: Readonly<Record<string, string>> = {}): VendorAnswer => ({
+    status,
+    headers,
+    text,
+  });
+
+  /** The database with an id, which must be there. */
+  database(id: string): Database {
+    const found = this.databases.get(id);
+    if (!found) throw new RestRefusal(404, { message: `No request with id ${id}` });
+    return found;
+  }
+
+  #answer(request: VendorRequest, table: RestTable): VendorAnswer {
+    for (const database of this.databases.values()) this.#advance(database);
+    return table.answer(request, {
+      before: () => {
+        const [name, password] = basicCredentials(request);
+        if (password === '' || this.passwords.get(name) !== password)
+          throw new RestRefusal(401, { message: 'Authorization Required' });
+      },
+      unknown: new RestRefusal(404, { message: 'No such resource' }),
+      unreadable: new RestRefusal(400, { message: 'Malformed payload' }),
+    });
+  }
+
+  #advance(database: Database): void {
+    const { next } = database;
+    if (!next || next.at > this.now()) return;
+    Object.assign(database, { request: 'READY', status: next.status, next: undefined });
+    if (next.status === 'DELETED') this.databases.delete(database.id);
+  }
+
+  #turn(database: Database, now: string | undefined, then: string): void {
+    database.status = now;
+    database.next = { status: then, at: this.now() + this.transitionTime };
+  }
+
+  #shown = ({ id, name, request, status, zone }: Database): Json => ({
+    uri: `${byRequest}/${id}`,
+    name,
+    resource_state: { state: request, messages: [] },
+    context_id: id,
+    media_type: instanceType,
+    service_family_type: 'dbaas',
+    zone,
+    ...(status !== undefined && { status }),
+  });
+
+  #routes(): RestRoutes {
+    const element = (uri: string, name: string, kind: string): Json => ({ uri, name, media_type: media(kind) });
+    const collections: Readonly<Record<string, () => Json[]>> = {
+      zones: () => this.zones.map((name, n) => element(`/em/cloud/dbaas/zone/82CF${n}`, name, 'DbZone')),
+      service_templates: () => [
+        element('/em/cloud/dbaas/dbplatformtemplate/BCFF1', 'Database small', 'DbPlatformTemplate'),
+        element('/em/cloud/dbaas/schemaplatformtemplate/BCFF2', 'Schema small', 'SchemaPlatformTemplate'),
+        element('/em/cloud/dbaas/pluggabledbplatformtemplate/BCFF3', 'Inside', 'PluggableDbPlatformTemplate'),
+      ],
+      service_instances: () =>
+        [...this.databases.values()].map(({ id, name }) => element(`${byRequest}/${id}`, name, 'DbPlatformInstance')),
+    };
+    return {
+      'GET /em/cloud/service_family_type/dbaas': ({ query }) => {
+        const wanted = [...query.keys()];
+        const known = wanted.filter((name) => name in collections && (name !== 'service_instances' || this.lists));
+        const found = known.map((name) => [name, collections[name]?.() ?? []] as const);
+        return {
+          json: Object.fromEntries(found.map(([name, all]) => [name, { total: String(all.length), elements: all }])),
+        };
+      },
+
+      'POST /em/cloud/dbaas/dbplatformtemplate/:id': (call) => {
+        this.#demandType(call);
+        demand(call.json, ['zone', 'name', 'params'], ['description']);
+        const { name, params, zone } = call.json;
+        demand(params, ['username', 'password'], ['database_sid', 'service_name']);
+        if (call.params.id !== 'BCFF1') throw new RestRefusal(404, { message: 'No such service template' });
+        if (!collections.zones?.().some(({ uri }) => uri === zone))
+          throw new RestRefusal(400, { message: `The zone ${zone} is not known` });
+        if (params.password.length < 6)
+          throw new RestRefusal(400, { message: `The password ${params.password} is too short` });
+        const id = String(++this.#requests);
+        const database = { id, name, zone, params, request: 'INITIATED', status: undefined, next: undefined };
+        this.databases.set(id, database);
+        this.#turn(database, undefined, 'RUNNING');
+        return { json: this.#shown(database) };
+      },
+
+      [`GET ${byRequest}/:id`]: (call) => ({ json: this.#shown(this.#demanded(call)) }),
+
+      [`POST ${byRequest}/:id`]: (call) => {
+        const database = this.#demanded(call);
+        demand(call.json, ['operation']);
+        const { operation } = call.json;
+        const [from, now, then] =
+          { STARTUP: ['STOPPED', 'STARTING', 'RUNNING'], SHUTDOWN: ['RUNNING', 'STOPPING', 'STOPPED'] }[
+            operation as string
+          ] ?? [];
+        if (then === undefined) throw new RestRefusal(400, { message: `Unknown operation ${operation}` });
+        if (database.status !== from) throw new RestRefusal(409, { message: `The database is ${database.status}` });
+        this.#turn(database, now, then);
+        return { json: this.#shown(database) };
+      },
+
+      [`DELETE ${byRequest}/:id`]: (call) => {
+        const database = this.#demanded(call);
+        if (database.status === 'DELETING') throw new RestRefusal(409, { message: 'The database is DELETING' });
+        this.#turn(database, 'DELETING', 'DELETED');
+        return { json: this.#shown(database) };
+      },
+    };
+  }
+
+  #demanded(call: RestCall): Database {
+    this.#demandType(call);
+    return this.database(call.params.id ?? '');
+  }
+
+  /** Calls about databases say in which form they speak. */
+  #demandType({ request: { headers, text } }: RestCall): void {
+    if (headers.accept !== instanceType) throw new RestRefusal(406, { message: 'Not Acceptable' });
+    if (text !== '' && headers['content-type'] !== instanceType)
+      throw new RestRefusal(415, { message: 'Unsupported Media Type' });
+  }
+}
+
+function demand(given: Json, required: readonly string[], optional: readonly string[] = []): void {
+  const { missing, unknown } = strangers(given ?? {}, { required, optional });
+  if (missing.length > 0) throw new RestRefusal(400, { message: `Missing: ${missing.join(', ')}` });
+  if (unknown.length > 0) throw new RestRefusal(400, { message: `Unknown: ${unknown.join(', ')}` });
+}

@@ -1,0 +1,136 @@
+import type { Json } from '../support/fixture.ts';
+import type { VendorAnswer, VendorRequest } from './server.ts';
+
+/* What stand-ins of vendors share that speak JSON on paths. */
+
+/** A request that has found its route. */
+export interface RestCall {
+  readonly request: VendorRequest;
+  /** What stands in the places of the route, such as `:id`. */
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  /** The body; undefined without one. */
+  readonly json: Json;
+}
+
+export interface RestAnswer {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The document; absent for an empty body. */
+  readonly json?: unknown;
+}
+
+/** A refusal in the vendor's form. */
+export class RestRefusal extends Error {
+  constructor(
+    readonly status: number,
+    readonly json: unknown,
+    readonly headers: Readonly<Record<string, string>> = {},
+  ) {
+    super(JSON.stringify(json));
+  }
+}
+
+/** What is done on a route, such as `GET /groups/:id`. Throws a RestRefusal. */
+export type RestRoutes = Readonly<Record<string, (call: RestCall) => RestAnswer>>;
+
+/** Finds the route of requests; a part that starts with a colon stands for any. */
+export class RestTable {
+  readonly #routes: readonly {
+    readonly name: string;
+    readonly pattern: RegExp;
+    readonly run: (call: RestCall) => RestAnswer;
+  }[];
+
+  /** `base`: what stands before the paths of the routes. */
+  constructor(routes: RestRoutes, base = '') {
+    this.#routes = Object.entries(routes).map(([name, run]) => {
+      const [method = '', path = ''] = name.split(' ');
+      const places = path.replace(/[.?]/g, '\\$&').replace(/:(\w+)/g, '(?<$1>[^/]+)');
+      return { name, run, pattern: new RegExp(`^${method} ${base}${places}$`) };
+    });
+  }
+
+  /** What mishaps and tests call a request. */
+  nameOf(request: VendorRequest): string {
+    return this.#find(request)?.name ?? line(request);
+  }
+
+  /** Answers a request, as one of an unknown route `unknown`, one whose body cannot be read `unreadable`. */
+  answer(
+    request: VendorRequest,
+    {
+      before,
+      unknown,
+      unreadable,
+    }: { before?: (call: RestCall) => void; unknown: RestRefusal; unreadable: RestRefusal },
+  ): VendorAnswer {
+    try {
+      const route = this.#find(request);
+      const call: RestCall = {
+        request,
+        params: route?.params ?? {},
+        query: new URL(request.target, 'http://x').searchParams,
+        json: parsed(request, unreadable),
+      };
+      before?.(call);
+      if (!route) throw unknown;
+      return written(route.run(call));
+    } catch (error) {
+      if (!(error instanceof RestRefusal)) throw error;
+      return written(error);
+    }
+  }
+
+  #find(request: VendorRequest) {
+    for (const { name, pattern, run } of this.#routes) {
+      const groups = pattern.exec(line(request))?.groups;
+      if (groups || pattern.test(line(request)))
+        return {
+          name,
+          run,
+          params: Object.fromEntries(
+            Object.entries(groups ?? {}).map(([key, text]) => [key, decodeURIComponent(text)]),
+          ),
+        };
+    }
+    return undefined;
+  }
+}
+
+const line = ({ method, target }: VendorRequest): string => `${method} ${target.split('?')[0]}`;
+
+function parsed({ headers, text }: VendorRequest, unreadable: RestRefusal): Json {
+  if (text === '' || !/json/.test(headers['content-type'] ?? '')) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw unreadable;
+  }
+}
+
+/** An answer as it is sent. */
+export const written = ({ headers = {}, json, status = 200 }: RestAnswer): VendorAnswer => ({
+  status,
+  headers: { ...(json !== undefined && { 'Content-Type': 'application/json' }), ...headers },
+  text: json === undefined ? '' : JSON.stringify(json),
+});
+
+/** The names among the members of a body, or of a query, that are not known, and those that are missing. */
+export function strangers(
+  given: Readonly<Record<string, unknown>>,
+  { optional = [], required = [] }: { readonly required?: readonly string[]; readonly optional?: readonly string[] },
+): { readonly unknown: readonly string[]; readonly missing: readonly string[] } {
+  const known = new Set([...required, ...optional]);
+  return {
+    unknown: Object.keys(given).filter((name) => !known.has(name)),
+    missing: required.filter((name) => given[name] === undefined || given[name] === null || given[name] === ''),
+  };
+}
+
+/** User and password of Basic authentication; empty without it. */
+export function basicCredentials({ headers }: VendorRequest): readonly [user: string, password: string] {
+  const [, encoded = ''] = /^Basic (.+)$/.exec(headers.authorization ?? '') ?? [];
+  const [, user = '', password = ''] = /^([^:]*):(.*)$/s.exec(Buffer.from(encoded, 'base64').toString()) ?? [];
+  return [user, password];
+}
