@@ -33,6 +33,13 @@ function testFiles(): string[] {
     .sort();
 }
 
+/** What vendors' own clients and services are needed for. */
+const liveParts = (): string[] =>
+  readdirSync(join(project, 'test/live'), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name)
+    .sort();
+
 function startShard(): ChildProcess {
   const colour = process.stdout.isTTY && !process.env.NO_COLOR ? { FORCE_COLOR: '1' } : {};
   const shard = fork(new URL('support/runner/shard.ts', import.meta.url), {
@@ -124,6 +131,9 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 
 await Promise.all([work(), work()]);
 const skipped = total.skipped ? `, ${total.skipped} skipped` : '';
+// A run of everything says what it does not run.
+if (filters.length === 0 && root === join(project, 'test'))
+  console.log(`\nLeft to npm run live, which needs Debian packages: ${liveParts().join(', ')}`);
 console.log(`\nTook ${((performance.now() - started) / 1000).toFixed(1)} s${skipped}`);
 console.log(`${total.passed} passed, ${total.failed} failed`);
 if (total.failed > 0 || total.passed + total.skipped === 0) process.exitCode = 1;
