@@ -217,7 +217,7 @@ export class Database extends Rows {
     }
     if (failure instanceof StorageError) this.#note(failure);
     for (const callback of batch.waiting) callback(failure);
-    this.#checkpoints?.committed(failure === undefined);
+    if (!this.#log.isBroken) this.#checkpoints?.committed(failure === undefined);
   }
 
   /** Runs a script of statements, such as a migration. Not part of any batch. */

@@ -30,6 +30,11 @@ export class LogRepair {
     private readonly report: LogReport,
   ) {}
 
+  /** Whether the log may have a hole: a checkpoint that the power cuts short would leave the file half moved beside it. */
+  get isBroken(): boolean {
+    return this.#broken !== undefined;
+  }
+
   /** To be told of every error that a commit, or a checkpoint in a thread, ended with. A full disk leaves what is there. */
   failed(error: unknown): void {
     if (error instanceof StorageError && error.reason === 'broken')
