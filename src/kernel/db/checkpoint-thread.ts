@@ -16,6 +16,13 @@ const { addon, file }: CheckpointOrder = workerData;
 const handle = openHandle(file, addon && loadAgain(addon), { fileMustExist: true });
 // The log is on disk before its pages go into the file, and these are before the log begins anew.
 handle.pragma('synchronous = FULL');
+try {
+  // Opens the log.
+  handle.prepare('PRAGMA wal_checkpoint(NOOP)').get();
+} catch {
+  // The checkpoint tells of it.
+}
+port.postMessage('ready');
 const ending = setTimeout(end, patience);
 
 port.on('message', (message: 'checkpoint' | 'end') => {

@@ -6,6 +6,8 @@ import type { Addon } from '../native/native.ts';
 import { type AddonFile, addonFile } from '../native/thread-addon.ts';
 import { present } from '../present.ts';
 import { checkpointPages } from './handle.ts';
+import type { LogRepair } from './log-repair.ts';
+import { storageError } from './storage-error.ts';
 
 /** What the thread is given. */
 export interface CheckpointOrder {
@@ -53,8 +55,8 @@ export class Checkpoints {
     private readonly handle: SQLite.Database,
     addon: Addon | undefined,
     private readonly failed: (error: unknown) => void,
-    /** Told of a checkpoint that the disk did not let happen. */
-    private readonly diskFailed: (error: unknown) => void,
+    /** Told of a checkpoint that the disk did not let happen; none is asked for while the log may have a hole. */
+    private readonly repair: Pick<LogRepair, 'failed' | 'isBroken'>,
   ) {
     this.#order = { file: handle.name, addon: addonFile(addon) };
     this.#look = handle.prepare('PRAGMA wal_checkpoint(NOOP)');
@@ -64,13 +66,13 @@ export class Checkpoints {
 
   /** To be told after every commit, also one that failed: on a full disk the next one has room where the log begins anew. */
   committed(isDone: boolean): void {
-    if (this.#isOver || this.#isBusy) return;
+    if (this.#isOver || this.#isBusy || this.repair.isBroken) return;
     try {
       const { checkpointed, log } = present(this.#look.get());
       if (!isDone || log - checkpointed >= longLag || log >= longLog) this.#moveLog(log, log - checkpointed);
     } catch (error) {
       // What was committed is, and the next commit tries again.
-      this.diskFailed(error);
+      this.repair.failed(storageError(error));
     }
   }
 
@@ -97,8 +99,8 @@ export class Checkpoints {
     }
     this.#asked = { log, lag };
     this.#isBusy = true;
-    this.#thread ??= this.#start();
-    this.#thread?.postMessage('checkpoint');
+    if (this.#thread) this.#thread.postMessage('checkpoint');
+    else this.#thread = this.#start();
   }
 
   #start(): Worker | undefined {
@@ -108,8 +110,12 @@ export class Checkpoints {
         execArgv: [],
         workerData: this.#order,
       });
-      thread.on('message', ({ checkpointed, code, log }: LogState & { readonly code?: string }) => {
-        if (code !== undefined) this.diskFailed(Object.assign(new Error('A checkpoint failed'), { code }));
+      thread.on('message', (told: 'ready' | (LogState & { readonly code?: string })) => {
+        // A sync that fails from now on is told to the thread, too; of one that has failed it does not hear.
+        if (told === 'ready') return this.repair.isBroken ? this.#rest() : thread.postMessage('checkpoint');
+        const { checkpointed, code, log } = told;
+        if (code !== undefined)
+          this.repair.failed(storageError(Object.assign(new Error('A checkpoint failed'), { code })));
         // A checkpoint that failed does not tell how long the log is.
         this.#isHeld = log >= this.#asked.log && checkpointed < this.#asked.log;
         this.#rest();

@@ -56,7 +56,7 @@ export class Database extends Rows {
    * `failed` is told when no thread can, and commits do it as before.
    */
   checkpointInThread(addon: Addon | undefined, failed: (error: unknown) => void): void {
-    this.#checkpoints = new Checkpoints(this.#raw, addon, failed, (error) => this.#log.failed(storageError(error)));
+    this.#checkpoints = new Checkpoints(this.#raw, addon, failed, this.#log);
   }
 
   /** Resolves when the thread has moved what it was asked to: whoever writes much, without haste, waits so that the log does not grow. */
@@ -217,7 +217,7 @@ export class Database extends Rows {
     }
     if (failure instanceof StorageError) this.#note(failure);
     for (const callback of batch.waiting) callback(failure);
-    if (!this.#log.isBroken) this.#checkpoints?.committed(failure === undefined);
+    this.#checkpoints?.committed(failure === undefined);
   }
 
   /** Runs a script of statements, such as a migration. Not part of any batch. */
