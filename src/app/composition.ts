@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { forgetInitialPassword } from '../accounts/session/initial-password.ts';
 import { samlThread } from '../accounts/session/saml/ask.ts';
 import { ensureGlobalQuotas } from '../activity/quotas/usage.ts';
@@ -169,6 +170,21 @@ export function openDeployment(config: Config, opening: Opening): Opened {
       }
     },
   };
+}
+
+/** Opens the data for a command; to `serve` says that no server may use it meanwhile. */
+export async function withDeployment(
+  config: Config,
+  use: (opened: Opened) => void | Promise<void>,
+  purpose: Purpose = 'command',
+  folder = resolve(config.data),
+): Promise<void> {
+  const opened = openDeployment(config, { folder, purpose });
+  try {
+    await use(opened);
+  } finally {
+    opened.close();
+  }
 }
 
 function rejectUnknownTypes(db: Database, catalogue: Catalogue): void {
