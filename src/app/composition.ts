@@ -32,6 +32,7 @@ import { KeptMails, mailFolder } from '../kernel/mail/kept-mails.ts';
 import { type Resolver, systemResolver } from '../kernel/net/resolver.ts';
 import { systemRandom } from '../kernel/random.ts';
 import { api } from './api.ts';
+import { backUpBeforeUpgrade } from './backup/before-upgrade.ts';
 import { openData, type Purpose } from './data-folder.ts';
 import { emptyCollections } from './empty-collections.ts';
 import { builtIn } from './providers.ts';
@@ -179,6 +180,7 @@ export async function withDeployment(
   purpose: Purpose = 'command',
   folder = resolve(config.data),
 ): Promise<void> {
+  if (purpose !== 'examine') await backUpBeforeUpgrade(config, folder);
   const opened = openDeployment(config, { folder, purpose });
   try {
     await use(opened);

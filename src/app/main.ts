@@ -12,6 +12,7 @@ import { isProgram } from '../kernel/native/platform.ts';
 import { errorOf, present } from '../kernel/present.ts';
 import { version } from '../kernel/version.ts';
 import { backUp } from './backup/backup.ts';
+import { backUpBeforeUpgrade } from './backup/before-upgrade.ts';
 import { restore } from './backup/restore.ts';
 import { type Arguments, type Commands, helpOf, readArguments, UsageError } from './command-line.ts';
 import { completionFor, shellNames } from './completion.ts';
@@ -192,13 +193,14 @@ async function doctor({ config, flags }: Arguments): Promise<void> {
   else await withReadable(config, folder, (readable) => withDeployment(config, look, 'examine', readable));
 }
 
-function rotateKeys({ config, flags }: Arguments): void {
+async function rotateKeys({ config, flags }: Arguments): Promise<void> {
   const folder = resolve(config.data);
   requireDatabase(folder);
   if (flags.prune === true && config.encryption_keys.length > 0)
     throw new Error(
       'the setting encryption_keys gives the keys: run rotate-key without --prune, then take old ones out of it',
     );
+  await backUpBeforeUpgrade(config, folder);
   const sealed = rotateKey(config, folder);
   const pruned = flags.prune === true ? ` ${pruneKeys(config, folder)} old keys removed.` : '';
   tell(flags, `${sealed} secrets encrypted anew.${pruned}\n`);

@@ -18,6 +18,7 @@ import { HttpServer } from '../kernel/http/http-server.ts';
 import type { ClockWatch } from '../kernel/jobs/clock-watch.ts';
 import { Timer } from '../kernel/jobs/timer.ts';
 import { DeliveryWorker } from '../kernel/outbox/delivery-worker.ts';
+import { backUpBeforeUpgrade } from './backup/before-upgrade.ts';
 import { openDeployment, type Replacements } from './composition.ts';
 import { dispatcher } from './dispatch.ts';
 import { housekeeping } from './schedule/housekeeping.ts';
@@ -51,12 +52,14 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
   const config = loadConfig({ given });
   const folder = ephemeral ? undefined : resolve(config.data);
   if (config.password_refuse_weak) await loadCommonPasswords();
+  const backup = folder === undefined ? undefined : await backUpBeforeUpgrade(config, folder);
   const { app, router, log, issueToken, watch, watchData, close } = openDeployment(config, {
     ...options,
     folder,
     purpose: 'serve',
     wakeOutbox: (outbox, queues) => outboxes[outbox].wake(queues),
   });
+  if (backup !== undefined) log.info({ file: backup }, 'the database was backed up before it was brought up to date');
   const { db } = app;
   const outboxes = {
     hooks: new DeliveryWorker(app, new HookOutbox(app)),
