@@ -146,3 +146,15 @@ export function helpOf(commands: Commands): string {
   ];
   return `${['Usage: tenantry COMMAND', '', ...forms, '', ...about, '', ...lines].join('\n')}\n`;
 }
+
+/** Of commands that nobody watches: a scheduled one that says something is a mail to the operator. */
+export const quiet = { quiet: { type: 'boolean' } } as const;
+
+/** Tells of success, unless `--quiet` was given. */
+export function tell(
+  { quiet }: Arguments['flags'],
+  text: string,
+  stream: NodeJS.WritableStream = process.stdout,
+): void {
+  if (quiet !== true) stream.write(text);
+}

@@ -1,9 +1,7 @@
 import { existsSync } from 'node:fs';
-import { constants, setPriority } from 'node:os';
 import { join, resolve } from 'node:path';
 import { firstUser, initialPasswordFile } from '../accounts/session/initial-password.ts';
 import { addUser } from '../accounts/users/add.ts';
-import { isoTime } from '../kernel/clock.ts';
 import { ConfigError } from '../kernel/config/config.ts';
 import { sourceOf, unknownVariables } from '../kernel/config/load.ts';
 import { withoutControls } from '../kernel/control-characters.ts';
@@ -11,17 +9,14 @@ import { StorageLost } from '../kernel/db/storage-report.ts';
 import { isProgram } from '../kernel/native/platform.ts';
 import { errorOf, present } from '../kernel/present.ts';
 import { version } from '../kernel/version.ts';
-import { backUp } from './backup/backup.ts';
-import { backUpBeforeUpgrade } from './backup/before-upgrade.ts';
-import { restore } from './backup/restore.ts';
-import { type Arguments, type Commands, helpOf, readArguments, UsageError } from './command-line.ts';
+import { type Arguments, type Commands, helpOf, quiet, readArguments, tell, UsageError } from './command-line.ts';
 import { completionFor, shellNames } from './completion.ts';
 import { type Opened, withDeployment } from './composition.ts';
-import { databaseFile, isDamage, makesDatabase, prepareFolder, requireDatabase } from './data-folder.ts';
+import { dataCommands } from './data-commands.ts';
+import { databaseFile, isDamage, makesDatabase, requireDatabase } from './data-folder.ts';
 import { demo } from './demo/demo.ts';
 import { examine } from './doctor/doctor.ts';
 import { outsideTroubles } from './doctor/outside.ts';
-import { pruneKeys, rotateKey } from './key-rotation.ts';
 import { passwordFlag, passwordFromInput, peopleCommands } from './people/commands.ts';
 import { guardOutput, printConfig, printLicenses, printOpenApi, printVersion } from './printing.ts';
 import { withReadable } from './readable-folder.ts';
@@ -31,9 +26,6 @@ export type { ProviderType } from '../cloud/catalogue/type.ts';
 export { settableClock } from '../kernel/clock.ts';
 export { providerTypes } from './providers.ts';
 export { createServer, type Server, type ServerOptions } from './server.ts';
-
-/** Of commands that nobody watches: a scheduled one that says something is a mail to the operator. */
-const quiet = { quiet: { type: 'boolean' } } as const;
 
 const commands: Commands = {
   serve: {
@@ -64,23 +56,7 @@ const commands: Commands = {
     help: 'examine the data; --repair counts usages of quotas anew and removes what belongs to nothing; --accept-clock says that the clock is right after a jump, so that what is old is removed again; a server may be running',
     run: doctor,
   },
-  backup: {
-    words: ['FILE'],
-    flags: quiet,
-    help: 'write all data and the encryption keys into a new file, or to standard output (-); a server may be running',
-    run: writeBackup,
-  },
-  restore: {
-    words: ['FILE'],
-    flags: quiet,
-    help: 'fill an empty data folder from a backup, or from standard input (-); no server may be running',
-    run: readBackup,
-  },
-  'rotate-key': {
-    flags: { prune: { type: 'boolean' }, ...quiet },
-    help: 'encrypt every stored secret with a new key; --prune removes the old ones; no server may be running',
-    run: rotateKeys,
-  },
+  ...dataCommands,
   openapi: { help: 'print the OpenAPI document of the API', run: printOpenApi },
   config: {
     flags: { markdown: { type: 'boolean' }, file: { type: 'boolean' } },
@@ -191,57 +167,6 @@ async function doctor({ config, flags }: Arguments): Promise<void> {
   };
   if (flags.repair === true || accepts) await withDeployment(config, look, 'examine');
   else await withReadable(config, folder, (readable) => withDeployment(config, look, 'examine', readable));
-}
-
-async function rotateKeys({ config, flags }: Arguments): Promise<void> {
-  const folder = resolve(config.data);
-  requireDatabase(folder);
-  if (flags.prune === true && config.encryption_keys.length > 0)
-    throw new Error(
-      'the setting encryption_keys gives the keys: run rotate-key without --prune, then take old ones out of it',
-    );
-  await backUpBeforeUpgrade(config, folder);
-  const sealed = rotateKey(config, folder);
-  const pruned = flags.prune === true ? ` ${pruneKeys(config, folder)} old keys removed.` : '';
-  tell(flags, `${sealed} secrets encrypted anew.${pruned}\n`);
-}
-
-async function writeBackup({ config, flags, words }: Arguments): Promise<void> {
-  const [file = ''] = words;
-  const folder = resolve(config.data);
-  requireDatabase(folder);
-  if (file === '-' && process.stdout.isTTY)
-    throw new UsageError('a backup is not for a terminal; name a file, or send standard output somewhere');
-  // A server that runs beside comes first.
-  setPriority(constants.priority.PRIORITY_LOW);
-  const { holdsKeys } = await withReadable(config, folder, (readable) =>
-    backUp(readable, file === '-' ? process.stdout : resolve(file), prepareFolder(config, readable)),
-  );
-  // A key file from before the setting was given does not open what was sealed since.
-  const isWhole = holdsKeys && config.encryption_keys.length === 0;
-  const keys = isWhole
-    ? 'It holds the encryption keys: whoever reads it reads every secret.'
-    : 'It does not hold the encryption keys, which the settings give: keep them, too.';
-  tell(
-    flags,
-    `Backup of ${folder} written${file === '-' ? '' : ` to ${resolve(file)}`}. ${keys}\n`,
-    file === '-' ? process.stderr : process.stdout,
-  );
-}
-
-async function readBackup({ config, flags, words }: Arguments): Promise<void> {
-  const [file = ''] = words;
-  const folder = resolve(config.data);
-  const { keys, made } = await restore(file === '-' ? process.stdin : resolve(file), folder, config);
-  tell(
-    flags,
-    `The backup of ${isoTime(made)} is restored in ${folder}.${keys === null ? ' Its encryption keys are those of the settings then.' : ''}\n`,
-  );
-}
-
-/** Tells of success, unless `--quiet` was given. */
-function tell({ quiet }: Arguments['flags'], text: string, stream: NodeJS.WritableStream = process.stdout): void {
-  if (quiet !== true) stream.write(text);
 }
 
 function printHelp(): void {

@@ -5,6 +5,7 @@
  *   npm run live -- amazon                 one part; several may be named. Needs python3-boto3
  *   npm run live -- gitlab                 … Needs python3-gitlab
  *   npm run live -- jira                   … Needs python3-jira
+ *   npm run live -- postgres               … Needs postgresql
  *   npm run live -- openstack              starts a cloud on this machine and ends it; see test/live/openstack/README.md
  *   npm run live -- openstack --cloud DIR  the same at one that test/live/openstack/up has started in DIR
  *
@@ -15,6 +16,7 @@ import { amazon } from './amazon/part.ts';
 import { gitlab } from './gitlab/part.ts';
 import { jira } from './jira/part.ts';
 import { openStack } from './openstack/life/life.ts';
+import { postgres } from './postgres/part.ts';
 import { Steps } from './steps.ts';
 
 /** A line a part. */
@@ -23,6 +25,7 @@ const clouds: Readonly<Record<string, (steps: Steps, directory?: string) => Prom
   gitlab,
   jira,
   openstack: openStack,
+  postgres,
 };
 
 const { positionals, values } = parseArgs({ allowPositionals: true, options: { cloud: { type: 'string' } } });

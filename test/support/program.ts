@@ -50,7 +50,7 @@ export class Program {
     const child = this.start(words, given);
     const texts = { stdout: '', stderr: '' };
     for (const stream of ['stdout', 'stderr'] as const)
-      child[stream]?.on('data', (chunk: Buffer) => (texts[stream] += chunk.toString()));
+      child[stream]?.setEncoding('utf8').on('data', (text: string) => (texts[stream] += text));
     child.stdin?.end(given.input);
     const [code] = (await once(child, 'close')) as [number | null];
     return { code, ...texts };

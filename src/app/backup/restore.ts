@@ -22,16 +22,39 @@ import { withScratch } from './scratch.ts';
  * The database gets its name last, when all of it is on disk. Until then there is no database in the folder, and the
  * command can be given again.
  */
-export async function restore(source: string | Readable, folder: string, config: Config): Promise<Carried> {
-  const stream = typeof source === 'string' ? await opened(source) : source;
+export const restore = (source: string | Readable, folder: string, config: Config): Promise<Carried> =>
+  fillFolder(source, 'backup', folder, config, unpack);
+
+/** Makes a database, in the file of that name, of what is read. Rejects with a sentence. */
+export type MakeDatabase = (stream: Readable, copy: string, addon: Addon | undefined) => Promise<Carried>;
+
+/** What is done with a source of that name. */
+const verbs = { backup: 'restore', export: 'import' } as const;
+
+/** What a restore does, whatever the source is made of; `what` names that. */
+export async function fillFolder(
+  source: string | Readable,
+  what: keyof typeof verbs,
+  folder: string,
+  config: Config,
+  make: MakeDatabase,
+): Promise<Carried> {
+  const stream = typeof source === 'string' ? await opened(source, what) : source;
   try {
-    return await fill(stream, typeof source === 'string' ? source : 'standard input', folder, config);
+    const name = typeof source === 'string' ? source : 'standard input';
+    return await fill(stream, `${verbs[what]} ${name}`, folder, config, make);
   } finally {
     stream.destroy();
   }
 }
 
-async function fill(stream: Readable, name: string, folder: string, config: Config): Promise<Carried> {
+async function fill(
+  stream: Readable,
+  deed: string,
+  folder: string,
+  config: Config,
+  make: MakeDatabase,
+): Promise<Carried> {
   const addon = prepareFolder(config, folder);
   const unlock = lockFolder(folder, addon);
   try {
@@ -40,8 +63,8 @@ async function fill(stream: Readable, name: string, folder: string, config: Conf
       () => makeScratch(folder),
       async (scratch) => {
         const copy = join(scratch, databaseFile);
-        const carried = await unpack(stream, copy, addon).catch((error: unknown) => {
-          throw new Error(`cannot restore ${name}: ${sentence(error)}`, { cause: error });
+        const carried = await make(stream, copy, addon).catch((error: unknown) => {
+          throw new Error(`cannot ${deed}: ${sentence(error)}`, { cause: error });
         });
         if (carried.keys !== null) placeKeys(carried.keys, scratch, folder);
         placeNew(copy, join(folder, databaseFile));
@@ -61,11 +84,11 @@ function makeScratch(folder: string): string {
   return scratch;
 }
 
-async function opened(file: string): Promise<Readable> {
+async function opened(file: string, what: string): Promise<Readable> {
   try {
     return (await open(file)).createReadStream();
   } catch (error) {
-    throw new Error(`cannot read the backup: ${errorOf(error).message}`, { cause: error });
+    throw new Error(`cannot read the ${what}: ${errorOf(error).message}`, { cause: error });
   }
 }
 

@@ -8,9 +8,9 @@ import { sql } from './sql.ts';
 
 /**
  * Brings the schema up to date: each migration newer than `user_version` runs in a transaction of its own. Refuses a
- * file of another program and one written by a newer version. Answers the names of the migrations applied.
+ * file of another program and one written by a newer version. Answers the names of the migrations applied, up to `newest`.
  */
-export function migrate(db: Database): readonly string[] {
+export function migrate(db: Database, newest = embeddedMigrations().length): readonly string[] {
   const migrations = embeddedMigrations();
   const version = Number(db.pragma('user_version'));
   const owner = Number(db.pragma('application_id'));
@@ -19,7 +19,7 @@ export function migrate(db: Database): readonly string[] {
   rejectNewer(version, migrations.length);
   rejectChanged(db, migrations);
   const applied: string[] = [];
-  while (Number(db.pragma('user_version')) < migrations.length) applyNext(db, migrations, applied);
+  while (Number(db.pragma('user_version')) < newest) applyNext(db, migrations, applied);
   return applied;
 }
 

@@ -1,0 +1,110 @@
+/** The commands that copy all data somewhere, or make data of a copy, and that encrypt it with other keys. */
+import { constants, setPriority } from 'node:os';
+import { resolve } from 'node:path';
+import { isoTime } from '../kernel/clock.ts';
+import { backUp } from './backup/backup.ts';
+import { backUpBeforeUpgrade } from './backup/before-upgrade.ts';
+import { restore } from './backup/restore.ts';
+import { type Arguments, type Commands, quiet, tell, UsageError } from './command-line.ts';
+import { prepareFolder, requireDatabase } from './data-folder.ts';
+import { exportData, exportForms } from './export/export.ts';
+import { importData } from './export/import.ts';
+import { pruneKeys, rotateKey } from './key-rotation.ts';
+import { withReadable } from './readable-folder.ts';
+
+export const dataCommands: Commands = {
+  backup: {
+    words: ['FILE'],
+    flags: quiet,
+    help: 'write all data and the encryption keys into a new file, or to standard output (-); a server may be running',
+    run: writeBackup,
+  },
+  restore: {
+    words: ['FILE'],
+    flags: quiet,
+    help: 'fill an empty data folder from a backup, or from standard input (-); no server may be running',
+    run: readBackup,
+  },
+  export: {
+    flags: { to: { type: 'string', value: 'FORM' } },
+    help: `write all data to standard output, as ${exportForms.join(' or ')}; a server may be running`,
+    run: writeExport,
+  },
+  import: {
+    words: ['FILE'],
+    flags: quiet,
+    help: 'fill an empty data folder from an export to ndjson, or from standard input (-); no server may be running',
+    run: readExport,
+  },
+  'rotate-key': {
+    flags: { prune: { type: 'boolean' }, ...quiet },
+    help: 'encrypt every stored secret with a new key; --prune removes the old ones; no server may be running',
+    run: rotateKeys,
+  },
+};
+
+async function rotateKeys({ config, flags }: Arguments): Promise<void> {
+  const folder = resolve(config.data);
+  requireDatabase(folder);
+  if (flags.prune === true && config.encryption_keys.length > 0)
+    throw new Error(
+      'the setting encryption_keys gives the keys: run rotate-key without --prune, then take old ones out of it',
+    );
+  await backUpBeforeUpgrade(config, folder);
+  const sealed = rotateKey(config, folder);
+  const pruned = flags.prune === true ? ` ${pruneKeys(config, folder)} old keys removed.` : '';
+  tell(flags, `${sealed} secrets encrypted anew.${pruned}\n`);
+}
+
+async function writeBackup({ config, flags, words }: Arguments): Promise<void> {
+  const [file = ''] = words;
+  const folder = resolve(config.data);
+  requireDatabase(folder);
+  if (file === '-' && process.stdout.isTTY)
+    throw new UsageError('a backup is not for a terminal; name a file, or send standard output somewhere');
+  // A server that runs beside comes first.
+  setPriority(constants.priority.PRIORITY_LOW);
+  const { holdsKeys } = await withReadable(config, folder, (readable) =>
+    backUp(readable, file === '-' ? process.stdout : resolve(file), prepareFolder(config, readable)),
+  );
+  // A key file from before the setting was given does not open what was sealed since.
+  const isWhole = holdsKeys && config.encryption_keys.length === 0;
+  const keys = isWhole
+    ? 'It holds the encryption keys: whoever reads it reads every secret.'
+    : 'It does not hold the encryption keys, which the settings give: keep them, too.';
+  tell(
+    flags,
+    `Backup of ${folder} written${file === '-' ? '' : ` to ${resolve(file)}`}. ${keys}\n`,
+    file === '-' ? process.stderr : process.stdout,
+  );
+}
+
+async function readBackup({ config, flags, words }: Arguments): Promise<void> {
+  const [file = ''] = words;
+  const folder = resolve(config.data);
+  const { keys, made } = await restore(file === '-' ? process.stdin : resolve(file), folder, config);
+  tell(
+    flags,
+    `The backup of ${isoTime(made)} is restored in ${folder}.${keys === null ? ' Its encryption keys are those of the settings then.' : ''}\n`,
+  );
+}
+
+async function writeExport({ config, flags }: Arguments): Promise<void> {
+  const folder = resolve(config.data);
+  const { to } = flags;
+  requireDatabase(folder);
+  if (typeof to !== 'string' || !exportForms.includes(to))
+    throw new UsageError(`--to must be ${exportForms.join(' or ')}`);
+  if (process.stdout.isTTY) throw new UsageError('an export is not for a terminal; send standard output somewhere');
+  await withReadable(config, folder, (readable) => exportData(config, readable, to, process.stdout));
+}
+
+async function readExport({ config, flags, words }: Arguments): Promise<void> {
+  const [file = ''] = words;
+  const folder = resolve(config.data);
+  const { keys, made } = await importData(file === '-' ? process.stdin : resolve(file), folder, config);
+  tell(
+    flags,
+    `The export of ${isoTime(made)} is imported into ${folder}.${keys === null ? ' Its encryption keys are those of the settings then.' : ''}\n`,
+  );
+}

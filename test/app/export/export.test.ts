@@ -1,0 +1,104 @@
+/** All data out of the program, and into it again. `npm test` built the program before. */
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { restore } from '../../../src/app/backup/restore.ts';
+import { importData } from '../../../src/app/export/import.ts';
+import { loadConfig } from '../../../src/kernel/config/load.ts';
+import { failed, Program } from '../../support/program.ts';
+import { answersOf, keptOf } from '../../upgrades/answers.ts';
+
+const test = suite('export and import');
+const native = mkdtempSync(join(tmpdir(), 'tenantry-native-'));
+const program = new Program(native);
+const path = (name: string): string => join(program.folder, name);
+const run = (...words: string[]): ReturnType<Program['run']> => program.run(words);
+let lines: string[];
+let made: number;
+
+test.before(async () => {
+  const config = loadConfig({ given: { log_level: 'silent' } });
+  ({ made } = await restore(keptOf('0.1.0').backup, path('demo'), config));
+  // What a later version has made of it.
+  await (await program.serve(['--data', path('demo')])).stop();
+  const { code, stderr, stdout } = await run('export', '--to', 'ndjson', '--data', path('demo'));
+  assert.equal([code, stderr], [0, '']);
+  writeFileSync(path('all.ndjson'), stdout);
+  lines = stdout.trimEnd().split('\n');
+});
+test.after(async () => {
+  await program.end();
+  rmSync(native, { recursive: true });
+});
+
+/** How an import of these lines ends that is refused. */
+async function refusal(name: string, ...given: string[]): Promise<string> {
+  const { code, stderr } = await program.run(['import', '-', '--data', path(name)], { input: `${given.join('\n')}\n` });
+  assert.equal([code, existsSync(path(`${name}/tenantry.db`))], [1, false]);
+  return stderr;
+}
+
+test('what is exported and imported elsewhere answers the same, byte for byte, and exports the same', async () => {
+  const config = loadConfig({ given: { log_level: 'silent' } });
+  await importData(path('all.ndjson'), path('again'), config);
+  const again = await run('export', '--to', 'ndjson', '--data', path('again'));
+  const others = again.stdout.trimEnd().split('\n');
+  assert.equal(
+    lines
+      .slice(1)
+      .filter((line, i) => line !== others[i + 1])
+      .slice(0, 3),
+    [],
+  );
+  assert.is(others.length, lines.length);
+  const [before, after] = [await answersOf(path('demo'), made), await answersOf(path('again'), made)];
+  assert.ok(Object.keys(before).length > 100);
+  assert.is(JSON.stringify(after), JSON.stringify(before));
+  assert.is(readFileSync(path('again/secret.key'), 'utf8'), readFileSync(path('demo/secret.key'), 'utf8'));
+});
+
+test('an import makes all or nothing, and says which line is wrong', async () => {
+  const [head = '', row = ''] = lines;
+  const start = 'tenantry: cannot import standard input: line';
+  assert.is(await refusal('a', ...lines.slice(0, 50)), `${start} 50 is the last, and the end is missing\n`);
+  assert.is(await refusal('b', head, row, '{"rows":2}'), `${start} 3 tells of 2 rows, but there were 1\n`);
+  assert.is(await refusal('c', head, '{"table":"x","row":{}}'), `${start} 2 is of a table "x", which there is not\n`);
+  assert.is(await refusal('d', head, '{"table":"user","row":{"id":1}}'), `${start} 2 has no column uuid\n`);
+  assert.is(await refusal('e', 'words'), `${start} 1 is no JSON object\n`);
+  assert.is(await refusal('f', '{}'), `${start} 1 is not the head of an export\n`);
+  assert.match(
+    await refusal('g', head.replace(/"schema":\d+/, '"schema":999')),
+    /line 1 The database has schema 999, newer than/,
+  );
+  const customer = lines.find((line) => line.startsWith('{"table":"customer_role"')) ?? '';
+  assert.match(
+    await refusal('h', head, customer, '{"rows":1}'),
+    /line 3 ends an export in which a row of customer_role refers to one of (user|customer) that is missing/,
+  );
+  assert.equal(
+    await run('import', path('all.ndjson'), '--data', path('demo')),
+    failed(`${path('demo/tenantry.db')} exists already: move it away, or restore into another folder`),
+  );
+  assert.equal(
+    await run('export', '--to', 'xml', '--data', path('demo')),
+    failed('--to must be ndjson or postgres', 2),
+  );
+  assert.equal(
+    await run('export', '--to', 'ndjson', '--data', path('none')),
+    failed(`there is no database in ${path('none')}`),
+  );
+});
+
+test('a script for PostgreSQL has every table, its rows, and what refers to what', async () => {
+  const { stdout } = await run('export', '--to', 'postgres', '--data', path('demo'));
+  const users = lines.filter((line) => line.startsWith('{"table":"user",')).length;
+  const copied = /COPY "user" \([^)]*\) FROM stdin;\n([\s\S]*?)\n\\\.\n/.exec(stdout)?.[1]?.split('\n');
+  assert.is(copied?.length, users);
+  assert.match(stdout, /ALTER TABLE "project" ADD FOREIGN KEY \("customer_id"\) REFERENCES "customer";/);
+  assert.match(stdout, /\nCREATE VIEW active_customer_role AS [^\n]*;\n[\s\S]*COMMIT;\n$/);
+  assert.not.match(stdout, /sqlite_|event_words/);
+});
+
+test.run();
