@@ -29,6 +29,7 @@ import { Router } from '../kernel/http/router.ts';
 import { ClockWatch } from '../kernel/jobs/clock-watch.ts';
 import { openLog, type RequestLog } from '../kernel/log.ts';
 import { KeptMails, mailFolder } from '../kernel/mail/kept-mails.ts';
+import { Metrics } from '../kernel/metrics/metrics.ts';
 import { type Resolver, systemResolver } from '../kernel/net/resolver.ts';
 import { systemRandom } from '../kernel/random.ts';
 import { api } from './api.ts';
@@ -129,6 +130,7 @@ export function openDeployment(config: Config, opening: Opening): Opened {
     isClockDoubtful: () => watch.isDoubtful(),
     random,
     log,
+    metrics: new Metrics(),
     resolve: opening.resolve ?? systemResolver,
     passwords: new PasswordHasher(),
     secrets,

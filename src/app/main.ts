@@ -21,6 +21,7 @@ import { demo } from './demo/demo.ts';
 import { examine } from './doctor/doctor.ts';
 import { outsideTroubles } from './doctor/outside.ts';
 import { pruneKeys, rotateKey } from './key-rotation.ts';
+import { checkHealth } from './operation/healthcheck.ts';
 import { passwordFlag, passwordFromInput, peopleCommands } from './people/commands.ts';
 import { guardOutput, printConfig, printLicenses, printOpenApi, printVersion } from './printing.ts';
 import { withReadable } from './readable-folder.ts';
@@ -63,6 +64,10 @@ const commands: Commands = {
     help: 'examine the data; --repair counts usages of quotas anew and removes what belongs to nothing; --accept-clock says that the clock is right after a jump, so that what is old is removed again; a server may be running',
     run: doctor,
   },
+  healthcheck: {
+    help: 'say whether the server of these settings is ready, by the address of admin_listen; ends with 1 when it is not',
+    run: checkHealth,
+  },
   backup: {
     words: ['FILE'],
     flags: quiet,
@@ -98,7 +103,7 @@ const commands: Commands = {
 
 async function serve({ config, flags }: Arguments): Promise<void> {
   const ephemeral = flags.ephemeral === true;
-  const server = await createServer({ ...config, ephemeral });
+  const server = await createServer({ ...config, ephemeral, isProgram: true });
   for (const variable of unknownVariables(process.env)) server.app.log.warn({ variable }, 'no setting has this name');
   let isClosing = false;
   const stop = (): void => {
@@ -123,7 +128,7 @@ async function serve({ config, flags }: Arguments): Promise<void> {
     );
   } else {
     process.stdout.write(
-      `${JSON.stringify({ event: 'listening', url: server.url, ...(ephemeral && { token: server.issueToken() }) })}\n`,
+      `${JSON.stringify({ event: 'listening', url: server.url, ...(server.adminUrl !== undefined && { admin: server.adminUrl }), ...(ephemeral && { token: server.issueToken() }) })}\n`,
     );
   }
   const passwordFile = initialPasswordFile(resolve(config.data));

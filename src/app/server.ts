@@ -11,6 +11,7 @@ import { sealPlainTokens } from '../activity/hooks/push-tokens.ts';
 import { ProviderWorker } from '../cloud/worker/worker.ts';
 import type { App, OutboxName } from '../kernel/access/app.ts';
 import { hour } from '../kernel/clock.ts';
+import { addressOf, authorityOf, usualAdminAddress } from '../kernel/config/address.ts';
 import type { Config } from '../kernel/config/config.ts';
 import { loadConfig } from '../kernel/config/load.ts';
 import { busyTimeout } from '../kernel/db/handle.ts';
@@ -18,20 +19,27 @@ import { HttpServer } from '../kernel/http/http-server.ts';
 import type { ClockWatch } from '../kernel/jobs/clock-watch.ts';
 import { Timer } from '../kernel/jobs/timer.ts';
 import { DeliveryWorker } from '../kernel/outbox/delivery-worker.ts';
+import { errorOf } from '../kernel/present.ts';
 import { openDeployment, type Replacements } from './composition.ts';
 import { dispatcher } from './dispatch.ts';
+import { AdminListener } from './operation/admin-listener.ts';
+import type { Vitals } from './operation/health.ts';
 import { housekeeping } from './schedule/housekeeping.ts';
 
 /** Settings by their names, and what an embedding program may replace. */
 export interface ServerOptions extends Partial<Config>, Replacements {
   /** Keep everything in memory; nothing is read from or written to disk. */
   readonly ephemeral?: boolean;
+  /** Whether it is the program itself, which listens for its operator unless it is told not to. */
+  readonly isProgram?: boolean;
 }
 
 /** A running Tenantry. */
 export interface Server {
   /** Where it listens, without a trailing slash. */
   readonly url: string;
+  /** Where it listens for the operator, without a trailing slash; undefined: nowhere. */
+  readonly adminUrl: string | undefined;
   readonly app: App;
   /** Path of the file with the first user's password, when this start created that user. */
   readonly initialPassword: string | undefined;
@@ -47,7 +55,15 @@ export interface Server {
 
 /** Opens the database, mounts the API and listens. Rejects with a sentence when the configuration or the data is unusable. */
 export async function createServer(options: ServerOptions = {}): Promise<Server> {
-  const { clock: _clock, ephemeral, providers: _providers, random: _random, resolve: _resolve, ...given } = options;
+  const {
+    clock: _clock,
+    ephemeral,
+    isProgram,
+    providers: _providers,
+    random: _random,
+    resolve: _resolve,
+    ...given
+  } = options;
   const config = loadConfig({ given });
   const folder = ephemeral ? undefined : resolve(config.data);
   if (config.password_refuse_weak) await loadCommonPasswords();
@@ -99,11 +115,19 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
     trustedProxies: config.trusted_proxies,
     allowedOrigins: config.allowed_origins,
     log,
+    counts: app.metrics.requests,
   });
   const port = await orClose(listener.listen(config.host, config.port));
   let closing: Promise<void> | undefined;
+  const admin = await orClose(
+    openAdmin(
+      { app, folder, quiet: () => timer.quiet(), isClosing: () => closing !== undefined },
+      isProgram === true && !ephemeral,
+    ),
+  );
   const closeAll = async (): Promise<void> => {
     await listener.close();
+    await admin?.close();
     db.waitFor(busyTimeout);
     timer.stop();
     refresher.close();
@@ -115,7 +139,8 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
   // The event loop waits for nobody.
   db.waitFor(0);
   return {
-    url: `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`,
+    url: `http://${authorityOf({ host: config.host, port })}`,
+    adminUrl: admin?.url,
     app,
     initialPassword,
     issueToken: (username = firstUser) => issueToken(username),
@@ -128,6 +153,32 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
     },
     close: () => (closing ??= closeAll()),
   };
+}
+
+/**
+ * Listens for the operator where the settings say so; else, for the program, at the usual address, unless somebody else does.
+ * Rejects with a sentence.
+ */
+async function openAdmin(
+  vitals: Vitals,
+  isUsual: boolean,
+): Promise<{ readonly url: string; close(): Promise<void> } | undefined> {
+  const { config, log } = vitals.app;
+  const given = config.admin_listen;
+  const address = given === null ? (isUsual && config.port !== 0 ? usualAdminAddress : undefined) : addressOf(given);
+  if (!address) return undefined;
+  const admin = new AdminListener(vitals);
+  try {
+    const port = await admin.listen(address);
+    return { url: `http://${authorityOf({ ...address, port })}`, close: () => admin.close() };
+  } catch (error) {
+    await admin.close();
+    if (given !== null) throw error;
+    log.warn(
+      `${errorOf(error).message}: nobody can read /healthz, /readyz and /metrics; admin_listen names another address, or off`,
+    );
+    return undefined;
+  }
 }
 
 /**

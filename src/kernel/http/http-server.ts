@@ -3,12 +3,14 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import type { RequestLog } from '../log.ts';
+import type { RequestCounts } from '../metrics/requests.ts';
 import { parseNetworks } from '../net/networks.ts';
 import { AccessLog } from './access-log.ts';
 import { type ConnectionLimits, Connections } from './connections.ts';
 import { corsHeaders, isPreflight, preflightHeaders } from './cors.ts';
 import { type Answer, type Exchange, send } from './exchange.ts';
 import { IncomingRequest } from './incoming-request.ts';
+import { listenOn } from './listen.ts';
 import { peerOf, requestBase, targetOf } from './origin.ts';
 import { refusalOf, writeRefusal } from './refusal.ts';
 import { json, type Reply } from './reply.ts';
@@ -39,19 +41,14 @@ export interface ListenerOptions {
   readonly trustedProxies: readonly string[];
   readonly allowedOrigins: readonly string[];
   readonly log: RequestLog;
+  /** Told of every answer. */
+  readonly counts: RequestCounts;
 }
 
 const headerBytes = 16 * 1024;
 const headersTimeout = 10_000;
 const requestTimeout = 30_000;
 const shutdownPatience = 8_000;
-/** Why a port cannot be had, in words for the operator. */
-const listenProblems: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'the port is in use',
-  EACCES: 'permission denied',
-  EADDRNOTAVAIL: 'this machine has no such address',
-  ENOTFOUND: 'there is no such host',
-};
 
 /** The HTTP server: reads requests within limits, sends replies when what they tell has been committed. */
 export class HttpServer {
@@ -70,7 +67,7 @@ export class HttpServer {
   constructor(options: ListenerOptions) {
     this.#options = options;
     this.#proxies = parseNetworks(options.trustedProxies);
-    this.#log = new AccessLog(options.log, this.#proxies);
+    this.#log = new AccessLog(options.log, this.#proxies, options.counts);
     this.#connections = new Connections(options.connections, this.#proxies);
     this.#uploads = new UploadBudget(options.bodyBudget);
     this.#server = createServer({
@@ -96,23 +93,8 @@ export class HttpServer {
   }
 
   /** Starts listening; answers the port taken. Rejects with a sentence when that is impossible. */
-  listen(host: string, port: number): Promise<number> {
-    return new Promise((resolve, reject) => {
-      const fail = (error: NodeJS.ErrnoException): void =>
-        reject(
-          new Error(`cannot listen on ${host} port ${port}: ${listenProblems[error.code ?? ''] ?? error.message}`, {
-            cause: error,
-          }),
-        );
-      this.#server.once('error', fail);
-      this.#server.listen(port, host, () => {
-        this.#server.off('error', fail);
-        const address = this.#server.address();
-        // Not of a server that listens on a port.
-        if (address === null || typeof address === 'string') throw new Error('the server has no port');
-        resolve(address.port);
-      });
-    });
+  async listen(host: string, port: number): Promise<number> {
+    return (await listenOn(this.#server, { host, port })).port;
   }
 
   /** Stops accepting, lets running requests finish within a bound, then closes every connection. */
