@@ -87,6 +87,8 @@ export interface Opened {
   readonly issueToken: (username: string) => string;
   /** Ends the process when the file of the database is not what it was. */
   readonly watchData: () => void;
+  /** Goes on in a new log file; throws with a sentence when there can be none. */
+  readonly reopenLog: () => void;
   readonly close: () => void;
 }
 
@@ -102,7 +104,8 @@ export function openDeployment(config: Config, opening: Opening): Opened {
   const catalogue = opening.providers ? new Catalogue(opening.providers) : builtIn;
   const endpoints = [...api(catalogue), ...emptyCollections(config, api(catalogue))];
   const samlKeys = openServiceKeys(config);
-  const { log, close } = openLog(config.log_level);
+  // Commands beside a server may run as somebody else: what they have to tell is for whoever gave them.
+  const { log, close, reopen } = openLog(config.log_level, purpose === 'serve' ? config.log_file : null);
   const { db, release, watch: watchData } = openData(config, folder, purpose, log);
   const orClose = <T>(step: () => T): T => {
     try {
@@ -163,6 +166,7 @@ export function openDeployment(config: Config, opening: Opening): Opened {
     router,
     issueToken: (username) => issueTokenTo(app, username),
     watchData,
+    reopenLog: reopen,
     close: () => {
       try {
         if (purpose !== 'examine') saveTokenUse(app);

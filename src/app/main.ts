@@ -119,6 +119,8 @@ async function serve({ config, flags }: Arguments): Promise<void> {
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
+  // At a terminal it says that this has gone.
+  process.on('SIGHUP', process.stdout.isTTY ? stop : () => server.reload());
   if (process.stdout.isTTY) {
     process.stdout.write(`Tenantry ${version} listens on ${server.url}\n`);
     process.stdout.write(

@@ -24,6 +24,8 @@ import { openDeployment, type Replacements } from './composition.ts';
 import { dispatcher } from './dispatch.ts';
 import { AdminListener } from './operation/admin-listener.ts';
 import type { Vitals } from './operation/health.ts';
+import { reloadAll, ServedCertificate } from './operation/reload.ts';
+import type { Reading } from './operation/samples.ts';
 import { housekeeping } from './schedule/housekeeping.ts';
 
 /** Settings by their names, and what an embedding program may replace. */
@@ -49,6 +51,8 @@ export interface Server {
   tick(): void;
   /** Resolves when nothing is left of what was due: no call of a provider, nothing to send to hooks or by mail, no housekeeping. */
   settled(): Promise<void>;
+  /** Reads the certificate anew, and goes on in a new log file; what is of no use is told in the log, and nothing changes. */
+  reload(): void;
   /** Finishes running requests, saves and closes everything. */
   close(): Promise<void>;
 }
@@ -67,7 +71,7 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
   const config = loadConfig({ given });
   const folder = ephemeral ? undefined : resolve(config.data);
   if (config.password_refuse_weak) await loadCommonPasswords();
-  const { app, router, log, issueToken, watch, watchData, close } = openDeployment(config, {
+  const { app, router, log, issueToken, watch, watchData, reopenLog, close } = openDeployment(config, {
     ...options,
     folder,
     purpose: 'serve',
@@ -106,6 +110,7 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
     { name: 'take due jobs', every: config.job_tick, run: () => worker.tick() },
     { name: 'refresh identity providers', every: hour, run: () => refresher.poll() },
   ]);
+  const certificate = await orClose(Promise.resolve().then(() => ServedCertificate.of(config, log)));
   const listener = new HttpServer({
     ...dispatcher(app, router),
     afterCommit: (callback) => db.afterCommit(callback),
@@ -115,6 +120,7 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
     trustedProxies: config.trusted_proxies,
     allowedOrigins: config.allowed_origins,
     log,
+    certificate: certificate?.current,
     counts: app.metrics.requests,
   });
   const port = await orClose(listener.listen(config.host, config.port));
@@ -123,6 +129,7 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
     openAdmin(
       { app, folder, quiet: () => timer.quiet(), isClosing: () => closing !== undefined },
       isProgram === true && !ephemeral,
+      certificate ? [certificate.reading] : [],
     ),
   );
   const closeAll = async (): Promise<void> => {
@@ -139,7 +146,7 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
   // The event loop waits for nobody.
   db.waitFor(0);
   return {
-    url: `http://${authorityOf({ host: config.host, port })}`,
+    url: `${certificate ? 'https' : 'http'}://${authorityOf({ host: config.host, port })}`,
     adminUrl: admin?.url,
     app,
     initialPassword,
@@ -151,6 +158,11 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
       await refresher.idle();
       await Promise.all(deliverers.map((deliverer) => deliverer.idle()));
     },
+    reload: () =>
+      reloadAll(log, {
+        'the log file': reopenLog,
+        'the certificate': certificate && (() => certificate.renew(listener)),
+      }),
     close: () => (closing ??= closeAll()),
   };
 }
@@ -162,12 +174,13 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
 async function openAdmin(
   vitals: Vitals,
   isUsual: boolean,
+  further: readonly Reading[],
 ): Promise<{ readonly url: string; close(): Promise<void> } | undefined> {
   const { config, log } = vitals.app;
   const given = config.admin_listen;
   const address = given === null ? (isUsual && config.port !== 0 ? usualAdminAddress : undefined) : addressOf(given);
   if (!address) return undefined;
-  const admin = new AdminListener(vitals);
+  const admin = new AdminListener(vitals, further);
   try {
     const port = await admin.listen(address);
     return { url: `http://${authorityOf({ ...address, port })}`, close: () => admin.close() };

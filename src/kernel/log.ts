@@ -1,4 +1,6 @@
+import { openSync } from 'node:fs';
 import { destination, type Logger, pino } from 'pino';
+import { errorOf } from './present.ts';
 
 export type Log = Logger;
 
@@ -15,13 +17,33 @@ export interface RequestLog extends Log {
 const gathered = 12_000;
 const flushedEvery = 250;
 
-/**
- * The logger: one JSON object a line on stderr, so that stdout belongs to the command line. Lines are gathered here, as
- * each that is handed over by itself costs more than to write it; `close` writes what is left.
- */
-export function openLog(level: string): { log: RequestLog; close: () => void } {
+/** Bytes of lines that are kept while a file cannot be written to; further ones are dropped. */
+const mostKept = 16 * 1024 * 1024;
+
+/** What writes lines to the end of a file, or to stderr. Throws with a sentence when the file cannot be opened. */
+function streamTo(file: string | null): ReturnType<typeof destination> {
   // Less than this it keeps until it is told to write, so that nothing is under way when the process ends.
-  const stream = destination({ fd: 2, sync: false, minLength: 16_000 });
+  const options = { sync: false, minLength: 16_000 };
+  if (file === null) return destination({ ...options, fd: 2 });
+  try {
+    const stream = destination({ ...options, fd: openSync(file, 'a', 0o640), maxLength: mostKept });
+    // A full disk must not stop the service; the lines are written when there is room.
+    return stream.on('error', () => undefined);
+  } catch (error) {
+    throw new Error(`cannot open the log file: ${errorOf(error).message}`, { cause: error });
+  }
+}
+
+/**
+ * The logger: one JSON object a line on stderr, so that stdout belongs to the command line, or in a file. Lines are gathered
+ * here, as each that is handed over by itself costs more than to write it; `close` writes what is left. `reopen` goes on in a
+ * new file where the old one has got another name, or throws with a sentence and goes on in the old one.
+ */
+export function openLog(
+  level: string,
+  file: string | null = null,
+): { log: RequestLog; close: () => void; reopen: () => void } {
+  let stream = streamTo(file);
   let lines = '';
   const handOver = (): void => {
     stream.write(lines);
@@ -32,29 +54,26 @@ export function openLog(level: string): { log: RequestLog; close: () => void } {
     handOver();
     stream.flush();
   };
-  const flushSync = (): void => {
-    handOver();
-    stream.flushSync();
-  };
   const write = (line: string): void => {
     lines += line;
     if (lines.length >= gathered) flush();
   };
   const timestamp = timestamps();
+  const finish = (): void => {
+    try {
+      handOver();
+      stream.flushSync();
+    } catch {
+      // A closed or blocked stderr must not stop the service.
+    }
+  };
   // pino writes what is fatal at once.
-  const sink = { write, flushSync };
+  const sink = { write, flushSync: finish };
   const log = Object.assign(pino({ level, base: null, timestamp }, sink), {
     request: (members: string) => {
       if (log.isLevelEnabled('info')) write(`{"level":30${timestamp()},${members},"msg":"request"}\n`);
     },
   });
-  const finish = (): void => {
-    try {
-      flushSync();
-    } catch {
-      // A closed or blocked stderr must not stop the service.
-    }
-  };
   const timer = setInterval(flush, flushedEvery).unref();
   if (open.size === 0) process.on('exit', finishAll);
   open.add(finish);
@@ -64,7 +83,15 @@ export function openLog(level: string): { log: RequestLog; close: () => void } {
     open.delete(finish);
     if (open.size === 0) process.off('exit', finishAll);
   };
-  return { log, close };
+  const reopen = (): void => {
+    if (file === null) return;
+    const next = streamTo(file);
+    handOver();
+    // Writes what it has, and closes the file.
+    stream.end();
+    stream = next;
+  };
+  return { log, close, reopen };
 }
 
 /** What writes the rest of each logger that has not been closed: an error may end the process before that. */

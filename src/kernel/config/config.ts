@@ -34,6 +34,8 @@ export const settings = {
   admin_listen: listenAddress(
     'Where the operator reads /healthz, /readyz and /metrics: a port of the loopback, a host with a port, or off. Default: 127.0.0.1:9480 if that is free; off in memory, as a library, and with port 0.',
   ),
+  tls_cert_file: text(null, 'PEM certificate, with the chain below it, to speak https with; read anew on SIGHUP.'),
+  tls_key_file: text(null, 'PEM key of that certificate; both are set, or neither.'),
   data: requiredText('data', 'Folder of the database, keys and uploads.'),
   base_url: webAddress(null, 'Start of every link in answers; default: scheme and host of the request.'),
   max_body_bytes: integer(1_048_576, 'Largest request body in bytes; larger ones are answered 413.', 1024),
@@ -195,6 +197,7 @@ export const settings = {
   settings_sync_interval: duration<number>(30 * minute, 'Time between two synchronisations with a provider.'),
   job_tick: duration<number>(second, 'Period of the worker that runs provider operations.'),
   job_delay: duration<number>(second, 'Time between a request and the provider operation it caused.'),
+  log_file: text(null, 'File that the log is appended to, opened anew on SIGHUP; default: standard error.'),
   log_level: oneOf(
     ['debug', 'info', 'warn', 'error', 'silent'],
     'info',
