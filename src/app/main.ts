@@ -22,6 +22,7 @@ import { examine } from './doctor/doctor.ts';
 import { outsideTroubles } from './doctor/outside.ts';
 import { pruneKeys, rotateKey } from './key-rotation.ts';
 import { checkHealth } from './operation/healthcheck.ts';
+import { serviceManager } from './operation/service-manager.ts';
 import { passwordFlag, passwordFromInput, peopleCommands } from './people/commands.ts';
 import { guardOutput, printConfig, printLicenses, printOpenApi, printVersion } from './printing.ts';
 import { withReadable } from './readable-folder.ts';
@@ -105,10 +106,12 @@ async function serve({ config, flags }: Arguments): Promise<void> {
   const ephemeral = flags.ephemeral === true;
   const server = await createServer({ ...config, ephemeral, isProgram: true });
   for (const variable of unknownVariables(process.env)) server.app.log.warn({ variable }, 'no setting has this name');
+  const manager = serviceManager(process.env, server.app.log, () => server.isAlive());
   let isClosing = false;
   const stop = (): void => {
     if (isClosing) return;
     isClosing = true;
+    manager?.stopping();
     void server.close().then(
       () => process.exit(0),
       (error: unknown) => {
@@ -133,6 +136,7 @@ async function serve({ config, flags }: Arguments): Promise<void> {
       `${JSON.stringify({ event: 'listening', url: server.url, ...(server.adminUrl !== undefined && { admin: server.adminUrl }), ...(ephemeral && { token: server.issueToken() }) })}\n`,
     );
   }
+  manager?.ready();
   const passwordFile = initialPasswordFile(resolve(config.data));
   if (!ephemeral && existsSync(passwordFile)) {
     const told = `The password of the staff user "${firstUser}" is in ${passwordFile}; change it, and the file goes away.`;

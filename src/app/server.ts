@@ -23,7 +23,7 @@ import { errorOf } from '../kernel/present.ts';
 import { openDeployment, type Replacements } from './composition.ts';
 import { dispatcher } from './dispatch.ts';
 import { AdminListener } from './operation/admin-listener.ts';
-import type { Vitals } from './operation/health.ts';
+import { isTimerAlive, type Vitals } from './operation/health.ts';
 import { reloadAll, ServedCertificate } from './operation/reload.ts';
 import type { Reading } from './operation/samples.ts';
 import { housekeeping } from './schedule/housekeeping.ts';
@@ -51,6 +51,8 @@ export interface Server {
   tick(): void;
   /** Resolves when nothing is left of what was due: no call of a provider, nothing to send to hooks or by mail, no housekeeping. */
   settled(): Promise<void>;
+  /** Whether what comes due is done: by itself that is looked at every second. */
+  isAlive(): boolean;
   /** Reads the certificate anew, and goes on in a new log file; what is of no use is told in the log, and nothing changes. */
   reload(): void;
   /** Finishes running requests, saves and closes everything. */
@@ -158,6 +160,7 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
       await refresher.idle();
       await Promise.all(deliverers.map((deliverer) => deliverer.idle()));
     },
+    isAlive: () => isTimerAlive(timer),
     reload: () =>
       reloadAll(log, {
         'the log file': reopenLog,

@@ -1,6 +1,5 @@
-import { openSync } from 'node:fs';
-import { destination, type Logger, pino } from 'pino';
-import { errorOf } from './present.ts';
+import { type Logger, pino } from 'pino';
+import { LineFile } from './line-file.ts';
 
 export type Log = Logger;
 
@@ -17,23 +16,6 @@ export interface RequestLog extends Log {
 const gathered = 12_000;
 const flushedEvery = 250;
 
-/** Bytes of lines that are kept while a file cannot be written to; further ones are dropped. */
-const mostKept = 16 * 1024 * 1024;
-
-/** What writes lines to the end of a file, or to stderr. Throws with a sentence when the file cannot be opened. */
-function streamTo(file: string | null): ReturnType<typeof destination> {
-  // Less than this it keeps until it is told to write, so that nothing is under way when the process ends.
-  const options = { sync: false, minLength: 16_000 };
-  if (file === null) return destination({ ...options, fd: 2 });
-  try {
-    const stream = destination({ ...options, fd: openSync(file, 'a', 0o640), maxLength: mostKept });
-    // A full disk must not stop the service; the lines are written when there is room.
-    return stream.on('error', () => undefined);
-  } catch (error) {
-    throw new Error(`cannot open the log file: ${errorOf(error).message}`, { cause: error });
-  }
-}
-
 /**
  * The logger: one JSON object a line on stderr, so that stdout belongs to the command line, or in a file. Lines are gathered
  * here, as each that is handed over by itself costs more than to write it; `close` writes what is left. `reopen` goes on in a
@@ -43,16 +25,13 @@ export function openLog(
   level: string,
   file: string | null = null,
 ): { log: RequestLog; close: () => void; reopen: () => void } {
-  let stream = streamTo(file);
+  let output = new LineFile(file);
   let lines = '';
-  const handOver = (): void => {
-    stream.write(lines);
-    lines = '';
-  };
   const flush = (): void => {
     if (lines === '') return;
-    handOver();
-    stream.flush();
+    const text = lines;
+    lines = '';
+    output.write(text);
   };
   const write = (line: string): void => {
     lines += line;
@@ -60,12 +39,9 @@ export function openLog(
   };
   const timestamp = timestamps();
   const finish = (): void => {
-    try {
-      handOver();
-      stream.flushSync();
-    } catch {
-      // A closed or blocked stderr must not stop the service.
-    }
+    const text = lines;
+    lines = '';
+    output.writeNow(text);
   };
   // pino writes what is fatal at once.
   const sink = { write, flushSync: finish };
@@ -85,11 +61,10 @@ export function openLog(
   };
   const reopen = (): void => {
     if (file === null) return;
-    const next = streamTo(file);
-    handOver();
-    // Writes what it has, and closes the file.
-    stream.end();
-    stream = next;
+    const next = new LineFile(file);
+    flush();
+    output.end();
+    output = next;
   };
   return { log, close, reopen };
 }

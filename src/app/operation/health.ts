@@ -31,7 +31,7 @@ export interface Vitals {
 }
 
 /** Whether the timer, which does everything that comes due, still runs. */
-export const isTimerAlive = ({ quiet }: Pick<Vitals, 'quiet'>): boolean => quiet() < longestSilence;
+export const isTimerAlive = (timer: Pick<Vitals, 'quiet'>): boolean => timer.quiet() < longestSilence;
 
 /** Looks after a server. Never rejects; takes a second where another process writes. */
 export async function examineHealth(vitals: Vitals): Promise<Health> {

@@ -68,6 +68,13 @@ test('a log file that cannot be opened is told in one line', async () => {
   );
 });
 
+test('a log file that takes nothing stops nobody', async () => {
+  const serving = await program.serve(['--log-file', '/dev/full', '--log-level', 'info', '--ephemeral']);
+  for (let i = 0; i < 200; i++) await fetch(`${serving.url}/api/${'x'.repeat(150)}/`);
+  assert.is((await fetch(`${serving.url}/api/version/`)).status, 200);
+  assert.is(await serving.stop(), 0);
+});
+
 test('SIGHUP has the certificate read anew; a bad one is an error in the log', async () => {
   const place = ({ cert, key }: { cert: string; key: string }): void => {
     writeFileSync(path('cert.pem'), cert);
