@@ -35,7 +35,7 @@ const floors: Readonly<Record<string, readonly string[]>> = {
     'sync',
     'worker',
   ],
-  app: ['backup', 'counters', 'demo', 'docs', 'doctor', 'operation', 'people', 'schedule'],
+  app: ['backup', 'counters', 'demo', 'docs', 'doctor', 'examples', 'operation', 'people', 'schedule'],
 };
 
 const longestFile = 300;

@@ -20,6 +20,7 @@ import { databaseFile, isDamage, makesDatabase, prepareFolder, requireDatabase }
 import { demo } from './demo/demo.ts';
 import { examine } from './doctor/doctor.ts';
 import { outsideTroubles } from './doctor/outside.ts';
+import { printExample } from './examples/examples.ts';
 import { pruneKeys, rotateKey } from './key-rotation.ts';
 import { checkHealth } from './operation/healthcheck.ts';
 import { serviceManager } from './operation/service-manager.ts';
@@ -68,6 +69,11 @@ const commands: Commands = {
   healthcheck: {
     help: 'say whether the server of these settings is ready, by the address of admin_listen; ends with 1 when it is not',
     run: checkHealth,
+  },
+  example: {
+    words: ['WHAT'],
+    help: 'print a file with the settings in force: systemd, nginx, caddy, docker, prometheus, alerts or grafana',
+    run: printExample,
   },
   backup: {
     words: ['FILE'],

@@ -1,4 +1,4 @@
-import { addressOf, authorityOf, usualAdminAddress } from '../../kernel/config/address.ts';
+import { addressOf, authorityOf, reachable, usualAdminAddress } from '../../kernel/config/address.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import { codeOf, errorOf } from '../../kernel/present.ts';
 import type { Arguments } from '../command-line.ts';
@@ -28,7 +28,5 @@ export async function checkHealth({ config }: Arguments): Promise<void> {
 function adminAddress({ admin_listen: given }: Config): { host: string; port: number } {
   const address = given === null ? usualAdminAddress : addressOf(given);
   if (!address) throw new Error('admin_listen is off: nobody can ask the server');
-  const { host, port } = address;
-  if (host === '0.0.0.0') return { host: '127.0.0.1', port };
-  return { host: host === '::' ? '::1' : host, port };
+  return { host: reachable(address.host), port: address.port };
 }

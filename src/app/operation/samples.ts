@@ -22,14 +22,14 @@ export function watchEventLoop(): { readonly reading: Reading; readonly stop: ()
   return {
     reading: {
       name: 'tenantry_event_loop_delay_seconds',
-      help: 'For how long the event loop was kept from its next turn since the metrics were read before, by quantile.',
+      help: 'For how long the event loop was kept from its next turn since the metrics were read before, by percentile.',
       type: 'gauge',
-      labels: ['quantile'],
+      labels: ['percentile'],
       read: () => {
         // What is measured is the time between two looks, in nanoseconds.
         const beyond = (percentile: number): number =>
           Math.max(0, delays.percentile(percentile) / 1e6 - resolution) / 1000;
-        const samples: Sample[] = [50, 99, 100].map((percentile) => [beyond(percentile), String(percentile / 100)]);
+        const samples: Sample[] = [50, 99, 100].map((percentile) => [beyond(percentile), String(percentile)]);
         delays.reset();
         return samples;
       },
