@@ -28,9 +28,9 @@ const graphs: readonly Graph[] = [
     },
   },
   {
-    title: 'Busiest routes',
-    unit: 'reqps',
-    lines: { '{{route}}': `topk(8, ${rate('tenantry_http_requests_total', 'route')})` },
+    title: 'Routes that take most of the time',
+    unit: 'percentunit',
+    lines: { '{{route}}': `topk(8, ${rate('tenantry_http_request_seconds_total', 'route')})` },
   },
   { title: 'Delay of the event loop', unit: 's', lines: { '{{percentile}} %': 'tenantry_event_loop_delay_seconds' } },
   {

@@ -1,6 +1,6 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { App } from '../../kernel/access/app.ts';
 import type { Histogram } from '../../kernel/metrics/histogram.ts';
-import { routeLabel } from './readings.ts';
 import type { Reading } from './samples.ts';
 
 /** Counts by ranges of a value. */
@@ -13,11 +13,8 @@ interface Distribution {
 const distributions = ({ db, metrics }: App): readonly Distribution[] => [
   {
     name: 'tenantry_http_request_duration_seconds',
-    help: 'Time from the headers of a request to its answer, by route.',
-    read: () =>
-      metrics.requests
-        .durations()
-        .map(({ durations, route }) => ({ labels: { route: routeLabel(route) }, counts: durations })),
+    help: 'Time from the headers of a request to its answer.',
+    read: () => [...metrics.requests.durations].map(([method, counts]) => ({ labels: { method }, counts })),
   },
   {
     name: 'tenantry_commit_writes',
@@ -54,49 +51,53 @@ function seriesOf({ name, read }: Distribution): Series[] {
   });
 }
 
-/** What writes all metrics as a text for Prometheus, with its media type. Read late: most starts need none of it. */
+/** Of a reading one line a sample. */
+async function samplesOf({ labels = [], name, read }: Reading): Promise<Series[]> {
+  return (await read()).map(([value, ...values]) => ({
+    metricName: name,
+    labels: Object.fromEntries(labels.map((label, i) => [label, values[i] ?? ''])),
+    value,
+  }));
+}
+
+/**
+ * What writes all metrics as a text for Prometheus, with its media type. It is read late: most starts need none of it. Between
+ * two metrics everybody else has a turn.
+ */
 export async function openExposition(
   app: App,
   readings: readonly Reading[],
 ): Promise<{ readonly type: string; readonly write: () => Promise<string> }> {
-  const { Counter, Gauge, Histogram, Registry } = await import('prom-client');
+  const { Gauge, Registry } = await import('prom-client');
   const registry = new Registry();
-  const registers = [registry];
-  for (const { help, labels = [], name, read, type } of readings) {
-    const setAll = async (set: (labels: Record<string, string>, value: number) => void): Promise<void> => {
-      for (const [value, ...values] of await read())
-        set(Object.fromEntries(labels.map((label, i) => [label, values[i] ?? ''])), value);
-    };
-    const given = { name, help, labelNames: [...labels], registers };
-    if (type === 'counter')
-      new Counter({
-        ...given,
-        collect() {
-          this.reset();
-          return setAll((values, value) => this.inc(values, value));
-        },
-      });
-    else
-      new Gauge({
-        ...given,
-        collect() {
-          this.reset();
-          return setAll((values, value) => this.set(values, value));
-        },
-      });
-  }
-  /** Of values that were counted outside of it. */
-  class Counted extends Histogram {
-    constructor(private readonly distribution: Distribution) {
-      super({ name: distribution.name, help: distribution.help, registers });
+  /** Of values that were counted elsewhere: the library keeps none of them, and checks the names. */
+  class Told extends Gauge {
+    constructor(
+      private readonly told: Pick<Reading, 'name' | 'help' | 'labels'> & { readonly type: string },
+      private readonly series: () => Promise<Series[]>,
+    ) {
+      super({ name: told.name, help: told.help, labelNames: [...(told.labels ?? [])], registers: [registry] });
     }
 
     /** What a registry asks every metric for. */
     async getForPromString(): Promise<object> {
-      const { help, name } = this.distribution;
-      return { name, help, type: 'histogram', values: seriesOf(this.distribution) };
+      const { help, name, type } = this.told;
+      return { name, help, type, values: await this.series() };
     }
   }
-  for (const distribution of distributions(app)) new Counted(distribution);
-  return { type: registry.contentType, write: () => registry.metrics() };
+  for (const reading of readings) new Told(reading, () => samplesOf(reading));
+  for (const distribution of distributions(app))
+    new Told({ ...distribution, type: 'histogram' }, async () => seriesOf(distribution));
+  const names = registry.getMetricsAsArray().map(({ name }) => name);
+  return {
+    type: registry.contentType,
+    write: async () => {
+      const texts: string[] = [];
+      for (const name of names) {
+        texts.push(await registry.getSingleMetricAsString(name));
+        await nextTurn();
+      }
+      return `${texts.join('\n\n')}\n`;
+    },
+  };
 }

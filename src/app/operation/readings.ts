@@ -104,6 +104,13 @@ export function readings(app: App, folder: string | undefined, quiet: () => numb
           .map(({ count, method, route, status }) => [count, routeLabel(route), method, status]),
     },
     {
+      name: 'tenantry_http_request_seconds_total',
+      help: 'Time that requests took together, from their headers to their answers, by route.',
+      type: 'counter',
+      labels: ['route'],
+      read: () => metrics.requests.seconds().map(({ route, seconds }) => [seconds, routeLabel(route)]),
+    },
+    {
       name: 'tenantry_cache_requests_total',
       help: 'What was looked up in memory before it was made: whole answers, texts of objects, tokens.',
       type: 'counter',
@@ -188,4 +195,4 @@ export function readings(app: App, folder: string | undefined, quiet: () => numb
 }
 
 /** What metrics call a route. */
-export const routeLabel = (route: string): string => route || 'none';
+const routeLabel = (route: string): string => route || 'none';

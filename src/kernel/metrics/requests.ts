@@ -12,7 +12,7 @@ const perMethod = 1000;
 interface RouteCounts {
   /** By method and status, as one number. */
   readonly answers: Map<number, number>;
-  readonly durations: Histogram;
+  seconds: number;
 }
 
 /**
@@ -21,18 +21,23 @@ interface RouteCounts {
  */
 export class RequestCounts {
   readonly #routes = new Map<string, RouteCounts>();
+  /** How long they took, in seconds, by method. */
+  readonly durations: ReadonlyMap<string, Histogram> = new Map(methods.map((name) => [name, new Histogram(durations)]));
+  readonly #durations = [...this.durations.values()];
 
   /** `route` is empty for a path that leads nowhere, and for what was no request; `ms` are milliseconds. */
   add(route: string, method: string, status: number, ms: number): void {
     let counts = this.#routes.get(route);
     if (!counts) {
-      counts = { answers: new Map(), durations: new Histogram(durations) };
+      counts = { answers: new Map(), seconds: 0 };
       this.#routes.set(route, counts);
     }
     const known = methods.indexOf(method);
-    const answer = (known < 0 ? methods.length - 1 : known) * perMethod + status;
+    const place = known < 0 ? methods.length - 1 : known;
+    const answer = place * perMethod + status;
     counts.answers.set(answer, (counts.answers.get(answer) ?? 0) + 1);
-    counts.durations.observe(ms / 1000);
+    counts.seconds += ms / 1000;
+    this.#durations[place]?.observe(ms / 1000);
   }
 
   /** The answers so far. */
@@ -47,8 +52,8 @@ export class RequestCounts {
     );
   }
 
-  /** How long they took, in seconds, by route. */
-  durations(): { readonly route: string; readonly durations: Histogram }[] {
-    return [...this.#routes].map(([route, counts]) => ({ route, durations: counts.durations }));
+  /** How long the answers of each route took together, in seconds. */
+  seconds(): { readonly route: string; readonly seconds: number }[] {
+    return [...this.#routes].map(([route, { seconds }]) => ({ route, seconds }));
   }
 }

@@ -40,9 +40,13 @@ test('requests are counted by route, method and status; unknown paths and method
     '{route="none",method="GET",status="404"} 40',
     '{route="none",method="other",status="400"} 2',
   ]);
-  const counts = linesOf(text, 'tenantry_http_request_duration_seconds_count');
-  assert.ok(counts.includes('{route="none"} 42'), counts.join('\n'));
-  assert.ok(linesOf(text, 'tenantry_http_request_duration_seconds_bucket').includes('{route="none",le="+Inf"} 42'));
+  const methods = linesOf(text, 'tenantry_http_request_duration_seconds_count').map((line) => line.split('"')[1]);
+  assert.equal(methods, ['GET', 'POST', 'PATCH', 'PUT', 'DELETE', 'HEAD', 'OPTIONS', 'other']);
+  const others = linesOf(text, 'tenantry_http_request_duration_seconds_bucket').filter((line) =>
+    line.includes('other'),
+  );
+  assert.equal([others.length, others.at(-1)], [10, '{method="other",le="+Inf"} 5']);
+  assert.ok(linesOf(text, 'tenantry_http_request_seconds_total').some((line) => line.startsWith('{route="none"} 0.')));
 });
 
 test('commits tell how many writes shared them, caches what they remembered', async () => {
