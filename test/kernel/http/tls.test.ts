@@ -126,6 +126,17 @@ test('connections that have asked nothing, or are idle, do not keep it from endi
   assert.ok(performance.now() - begun < 4000);
 });
 
+test('what runs is answered before it ends', async () => {
+  const socket = await secured(server.url);
+  const head = ['POST /api-auth/password/ HTTP/1.1', 'Host: localhost', 'Content-Type: application/json'];
+  socket.write([...head, 'Content-Length: 20', 'Expect: 100-continue', '', ''].join('\r\n'));
+  assert.match(String((await once(socket, 'data'))[0]), /^HTTP\/1\.1 100 /);
+  const ended = server.close();
+  socket.write('{"username":"admin"}');
+  assert.match(String((await once(socket, 'data'))[0]), /^HTTP\/1\.1 401 /);
+  await ended;
+});
+
 test('a renewed certificate is shown to new connections, and a bad one to nobody', async () => {
   const fingerprint = async (): Promise<string> => {
     const socket = await secured(server.url);
