@@ -289,7 +289,7 @@ function embedded() {
 }
 
 /** Packages that few servers use: they are read when they are first asked for, by `import('…')`. */
-const lateModules = ['nodemailer', '@fastify/busboy', '@zxcvbn-ts/language-common', 'aws4', 'sax'];
+const lateModules = ['nodemailer', '@fastify/busboy', '@zxcvbn-ts/language-common', 'aws4', 'sax', 'prom-client'];
 
 /** Programs of threads, by their paths below src, which src/kernel/native/embedded.ts lists, too. */
 const threads = ['kernel/db/checkpoint-thread', 'kernel/db/snapshot-thread', 'accounts/session/saml/thread'];

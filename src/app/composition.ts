@@ -29,6 +29,7 @@ import { Router } from '../kernel/http/router.ts';
 import { ClockWatch } from '../kernel/jobs/clock-watch.ts';
 import { openLog, type RequestLog } from '../kernel/log.ts';
 import { KeptMails, mailFolder } from '../kernel/mail/kept-mails.ts';
+import { Metrics } from '../kernel/metrics/metrics.ts';
 import { type Resolver, systemResolver } from '../kernel/net/resolver.ts';
 import { systemRandom } from '../kernel/random.ts';
 import { api } from './api.ts';
@@ -87,6 +88,8 @@ export interface Opened {
   readonly issueToken: (username: string) => string;
   /** Ends the process when the file of the database is not what it was. */
   readonly watchData: () => void;
+  /** Goes on in a new log file; throws with a sentence when there can be none. */
+  readonly reopenLog: () => void;
   readonly close: () => void;
 }
 
@@ -102,7 +105,8 @@ export function openDeployment(config: Config, opening: Opening): Opened {
   const catalogue = opening.providers ? new Catalogue(opening.providers) : builtIn;
   const endpoints = [...api(catalogue), ...emptyCollections(config, api(catalogue))];
   const samlKeys = openServiceKeys(config);
-  const { log, close } = openLog(config.log_level);
+  // Commands beside a server may run as somebody else: what they have to tell is for whoever gave them.
+  const { log, close, reopen } = openLog(config.log_level, purpose === 'serve' ? config.log_file : null);
   const { db, release, watch: watchData } = openData(config, folder, purpose, log);
   const orClose = <T>(step: () => T): T => {
     try {
@@ -130,6 +134,7 @@ export function openDeployment(config: Config, opening: Opening): Opened {
     isClockDoubtful: () => watch.isDoubtful(),
     random,
     log,
+    metrics: new Metrics(),
     resolve: opening.resolve ?? systemResolver,
     passwords: new PasswordHasher(),
     secrets,
@@ -162,6 +167,7 @@ export function openDeployment(config: Config, opening: Opening): Opened {
     router,
     issueToken: (username) => issueTokenTo(app, username),
     watchData,
+    reopenLog: reopen,
     close: () => {
       try {
         if (purpose !== 'examine') saveTokenUse(app);

@@ -125,7 +125,7 @@ export function lockFolder(folder: string, addon: Addon | undefined): () => void
 }
 
 /** Bytes that the write-ahead log and what is moved from it into the file may need at once. */
-const neededRoom = 100_000_000;
+export const neededRoom = 100_000_000;
 /** Milliseconds between two lines of the log that say the same. */
 const silence = 60_000;
 

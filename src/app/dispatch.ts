@@ -220,15 +220,20 @@ function handle(operation: Operation, request: Request, prepared: unknown): Repl
  * Runs a handler: what writes in a transaction; what reads only if what it read has changed, or the document has run out,
  * since the same caller was told it. See src/decisions/remembered-answers.md.
  */
-function performer({ config, db }: App): (operation: Operation, request: Request, prepared: unknown) => Reply {
+function performer({ config, db, metrics }: App): (operation: Operation, request: Request, prepared: unknown) => Reply {
   const documents = new Remembered<Reply>(db.versions, config.memory_budget_bytes / 2);
   const asked = new Allowance(mostAsked).map<string, true>(() => 1);
+  const { answers, texts } = metrics.caches;
   return (operation, request, prepared) => {
     const { actor, incoming } = request;
     if (incoming.method !== 'GET' && incoming.method !== 'HEAD')
       return db.write(() => handle(operation, request, prepared));
     const recalled = operation.recall?.(request);
-    if (recalled && !request.refusedNames?.()) return recalled;
+    if (recalled && !request.refusedNames?.()) {
+      texts.hits++;
+      return recalled;
+    }
+    if (operation.recall) texts.misses++;
     // With these rights, which were read before `observe`: what staff are told is not for who was staff.
     const caller = actor && `${actor.token} ${actor.isStaff} ${actor.isSupport}`;
     const key = `${caller} ${incoming.base}${incoming.path}?${incoming.query.text}`;
@@ -239,8 +244,10 @@ function performer({ config, db }: App): (operation: Operation, request: Request
         () => told(known),
         () => told(handle(operation, request, prepared)),
       );
+      answers.hits++;
       return known;
     }
+    answers.misses++;
     const { result: reply, reads } = db.versions.observe(() => handle(operation, request, prepared));
     // What varies with a header of the request is another document each time.
     if (!reply.conditional || reply.kept === 'all' || reply.headers.Vary !== undefined) return reply;

@@ -17,6 +17,9 @@ import { databaseFile, isDamage, makesDatabase, requireDatabase } from './data-f
 import { demo } from './demo/demo.ts';
 import { examine } from './doctor/doctor.ts';
 import { outsideTroubles } from './doctor/outside.ts';
+import { printExample } from './examples/examples.ts';
+import { checkHealth } from './operation/healthcheck.ts';
+import { serviceManager } from './operation/service-manager.ts';
 import { passwordFlag, passwordFromInput, peopleCommands } from './people/commands.ts';
 import { guardOutput, printConfig, printLicenses, printOpenApi, printVersion } from './printing.ts';
 import { withReadable } from './readable-folder.ts';
@@ -57,6 +60,15 @@ const commands: Commands = {
     run: doctor,
   },
   ...dataCommands,
+  healthcheck: {
+    help: 'say whether the server of these settings is ready, by the address of admin_listen; ends with 1 when it is not',
+    run: checkHealth,
+  },
+  example: {
+    words: ['WHAT'],
+    help: 'print a file with the settings in force: systemd, nginx, caddy, docker, prometheus, alerts or grafana',
+    run: printExample,
+  },
   openapi: { help: 'print the OpenAPI document of the API', run: printOpenApi },
   config: {
     flags: { markdown: { type: 'boolean' }, file: { type: 'boolean' } },
@@ -75,12 +87,14 @@ const commands: Commands = {
 
 async function serve({ config, flags }: Arguments): Promise<void> {
   const ephemeral = flags.ephemeral === true;
-  const server = await createServer({ ...config, ephemeral });
+  const server = await createServer({ ...config, ephemeral, isProgram: true });
   for (const variable of unknownVariables(process.env)) server.app.log.warn({ variable }, 'no setting has this name');
+  const manager = serviceManager(process.env, server.app.log, () => server.isAlive());
   let isClosing = false;
   const stop = (): void => {
     if (isClosing) return;
     isClosing = true;
+    manager?.stopping();
     void server.close().then(
       () => process.exit(0),
       (error: unknown) => {
@@ -91,6 +105,8 @@ async function serve({ config, flags }: Arguments): Promise<void> {
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
+  // At a terminal it says that this has gone.
+  process.on('SIGHUP', process.stdout.isTTY ? stop : () => server.reload());
   if (process.stdout.isTTY) {
     process.stdout.write(`Tenantry ${version} listens on ${server.url}\n`);
     process.stdout.write(
@@ -100,9 +116,10 @@ async function serve({ config, flags }: Arguments): Promise<void> {
     );
   } else {
     process.stdout.write(
-      `${JSON.stringify({ event: 'listening', url: server.url, ...(ephemeral && { token: server.issueToken() }) })}\n`,
+      `${JSON.stringify({ event: 'listening', url: server.url, ...(server.adminUrl !== undefined && { admin: server.adminUrl }), ...(ephemeral && { token: server.issueToken() }) })}\n`,
     );
   }
+  manager?.ready();
   const passwordFile = initialPasswordFile(resolve(config.data));
   if (!ephemeral && existsSync(passwordFile)) {
     const told = `The password of the staff user "${firstUser}" is in ${passwordFile}; change it, and the file goes away.`;

@@ -11,6 +11,7 @@ import { sealPlainTokens } from '../activity/hooks/push-tokens.ts';
 import { ProviderWorker } from '../cloud/worker/worker.ts';
 import type { App, OutboxName } from '../kernel/access/app.ts';
 import { hour } from '../kernel/clock.ts';
+import { addressOf, authorityOf, usualAdminAddress } from '../kernel/config/address.ts';
 import type { Config } from '../kernel/config/config.ts';
 import { loadConfig } from '../kernel/config/load.ts';
 import { busyTimeout } from '../kernel/db/handle.ts';
@@ -18,21 +19,30 @@ import { HttpServer } from '../kernel/http/http-server.ts';
 import type { ClockWatch } from '../kernel/jobs/clock-watch.ts';
 import { Timer } from '../kernel/jobs/timer.ts';
 import { DeliveryWorker } from '../kernel/outbox/delivery-worker.ts';
+import { errorOf } from '../kernel/present.ts';
 import { backUpBeforeUpgrade } from './backup/before-upgrade.ts';
 import { openDeployment, type Replacements } from './composition.ts';
 import { dispatcher } from './dispatch.ts';
+import { AdminListener } from './operation/admin-listener.ts';
+import { isTimerAlive, type Vitals } from './operation/health.ts';
+import { reloadAll, ServedCertificate } from './operation/reload.ts';
+import type { Reading } from './operation/samples.ts';
 import { housekeeping } from './schedule/housekeeping.ts';
 
 /** Settings by their names, and what an embedding program may replace. */
 export interface ServerOptions extends Partial<Config>, Replacements {
   /** Keep everything in memory; nothing is read from or written to disk. */
   readonly ephemeral?: boolean;
+  /** Whether it is the program itself, which listens for its operator unless it is told not to. */
+  readonly isProgram?: boolean;
 }
 
 /** A running Tenantry. */
 export interface Server {
   /** Where it listens, without a trailing slash. */
   readonly url: string;
+  /** Where it listens for the operator, without a trailing slash; undefined: nowhere. */
+  readonly adminUrl: string | undefined;
   readonly app: App;
   /** Path of the file with the first user's password, when this start created that user. */
   readonly initialPassword: string | undefined;
@@ -42,18 +52,30 @@ export interface Server {
   tick(): void;
   /** Resolves when nothing is left of what was due: no call of a provider, nothing to send to hooks or by mail, no housekeeping. */
   settled(): Promise<void>;
+  /** Whether what comes due is done: by itself that is looked at every second. */
+  isAlive(): boolean;
+  /** Reads the certificate anew, and goes on in a new log file; what is of no use is told in the log, and nothing changes. */
+  reload(): void;
   /** Finishes running requests, saves and closes everything. */
   close(): Promise<void>;
 }
 
 /** Opens the database, mounts the API and listens. Rejects with a sentence when the configuration or the data is unusable. */
 export async function createServer(options: ServerOptions = {}): Promise<Server> {
-  const { clock: _clock, ephemeral, providers: _providers, random: _random, resolve: _resolve, ...given } = options;
+  const {
+    clock: _clock,
+    ephemeral,
+    isProgram,
+    providers: _providers,
+    random: _random,
+    resolve: _resolve,
+    ...given
+  } = options;
   const config = loadConfig({ given });
   const folder = ephemeral ? undefined : resolve(config.data);
   if (config.password_refuse_weak) await loadCommonPasswords();
   const backup = folder === undefined ? undefined : await backUpBeforeUpgrade(config, folder);
-  const { app, router, log, issueToken, watch, watchData, close } = openDeployment(config, {
+  const { app, router, log, issueToken, watch, watchData, reopenLog, close } = openDeployment(config, {
     ...options,
     folder,
     purpose: 'serve',
@@ -93,6 +115,7 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
     { name: 'take due jobs', every: config.job_tick, run: () => worker.tick() },
     { name: 'refresh identity providers', every: hour, run: () => refresher.poll() },
   ]);
+  const certificate = await orClose(Promise.resolve().then(() => ServedCertificate.of(config, log)));
   const listener = new HttpServer({
     ...dispatcher(app, router),
     afterCommit: (callback) => db.afterCommit(callback),
@@ -102,11 +125,21 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
     trustedProxies: config.trusted_proxies,
     allowedOrigins: config.allowed_origins,
     log,
+    certificate: certificate?.current,
+    counts: app.metrics.requests,
   });
   const port = await orClose(listener.listen(config.host, config.port));
   let closing: Promise<void> | undefined;
+  const admin = await orClose(
+    openAdmin(
+      { app, folder, quiet: () => timer.quiet(), isClosing: () => closing !== undefined },
+      isProgram === true && !ephemeral,
+      certificate ? [certificate.reading] : [],
+    ),
+  );
   const closeAll = async (): Promise<void> => {
     await listener.close();
+    await admin?.close();
     db.waitFor(busyTimeout);
     timer.stop();
     refresher.close();
@@ -118,7 +151,8 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
   // The event loop waits for nobody.
   db.waitFor(0);
   return {
-    url: `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`,
+    url: `${certificate ? 'https' : 'http'}://${authorityOf({ host: config.host, port })}`,
+    adminUrl: admin?.url,
     app,
     initialPassword,
     issueToken: (username = firstUser) => issueToken(username),
@@ -129,8 +163,41 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
       await refresher.idle();
       await Promise.all(deliverers.map((deliverer) => deliverer.idle()));
     },
+    isAlive: () => isTimerAlive(timer),
+    reload: () =>
+      reloadAll(log, {
+        'the log file': reopenLog,
+        'the certificate': certificate && (() => certificate.renew(listener)),
+      }),
     close: () => (closing ??= closeAll()),
   };
+}
+
+/**
+ * Listens for the operator where the settings say so; else, for the program, at the usual address, unless somebody else does.
+ * Rejects with a sentence.
+ */
+async function openAdmin(
+  vitals: Vitals,
+  isUsual: boolean,
+  further: readonly Reading[],
+): Promise<{ readonly url: string; close(): Promise<void> } | undefined> {
+  const { config, log } = vitals.app;
+  const given = config.admin_listen;
+  const address = given === null ? (isUsual && config.port !== 0 ? usualAdminAddress : undefined) : addressOf(given);
+  if (!address) return undefined;
+  const admin = new AdminListener(vitals, further);
+  try {
+    const port = await admin.listen(address);
+    return { url: `http://${authorityOf({ ...address, port })}`, close: () => admin.close() };
+  } catch (error) {
+    await admin.close();
+    if (given !== null) throw error;
+    log.warn(
+      `${errorOf(error).message}: nobody can read /healthz, /readyz and /metrics; admin_listen names another address, or off`,
+    );
+    return undefined;
+  }
 }
 
 /**

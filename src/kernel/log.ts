@@ -1,4 +1,5 @@
-import { destination, type Logger, pino } from 'pino';
+import { type Logger, pino } from 'pino';
+import { LineFile } from './line-file.ts';
 
 export type Log = Logger;
 
@@ -16,45 +17,39 @@ const gathered = 12_000;
 const flushedEvery = 250;
 
 /**
- * The logger: one JSON object a line on stderr, so that stdout belongs to the command line. Lines are gathered here, as
- * each that is handed over by itself costs more than to write it; `close` writes what is left.
+ * The logger: one JSON object a line on stderr, so that stdout belongs to the command line, or in a file. Lines are gathered
+ * here, as each that is handed over by itself costs more than to write it; `close` writes what is left. `reopen` goes on in a
+ * new file where the old one has got another name, or throws with a sentence and goes on in the old one.
  */
-export function openLog(level: string): { log: RequestLog; close: () => void } {
-  // Less than this it keeps until it is told to write, so that nothing is under way when the process ends.
-  const stream = destination({ fd: 2, sync: false, minLength: 16_000 });
+export function openLog(
+  level: string,
+  file: string | null = null,
+): { log: RequestLog; close: () => void; reopen: () => void } {
+  let output = new LineFile(file);
   let lines = '';
-  const handOver = (): void => {
-    stream.write(lines);
-    lines = '';
-  };
   const flush = (): void => {
     if (lines === '') return;
-    handOver();
-    stream.flush();
-  };
-  const flushSync = (): void => {
-    handOver();
-    stream.flushSync();
+    const text = lines;
+    lines = '';
+    output.write(text);
   };
   const write = (line: string): void => {
     lines += line;
     if (lines.length >= gathered) flush();
   };
   const timestamp = timestamps();
+  const finish = (): void => {
+    const text = lines;
+    lines = '';
+    output.writeNow(text);
+  };
   // pino writes what is fatal at once.
-  const sink = { write, flushSync };
+  const sink = { write, flushSync: finish };
   const log = Object.assign(pino({ level, base: null, timestamp }, sink), {
     request: (members: string) => {
       if (log.isLevelEnabled('info')) write(`{"level":30${timestamp()},${members},"msg":"request"}\n`);
     },
   });
-  const finish = (): void => {
-    try {
-      flushSync();
-    } catch {
-      // A closed or blocked stderr must not stop the service.
-    }
-  };
   const timer = setInterval(flush, flushedEvery).unref();
   if (open.size === 0) process.on('exit', finishAll);
   open.add(finish);
@@ -64,7 +59,14 @@ export function openLog(level: string): { log: RequestLog; close: () => void } {
     open.delete(finish);
     if (open.size === 0) process.off('exit', finishAll);
   };
-  return { log, close };
+  const reopen = (): void => {
+    if (file === null) return;
+    const next = new LineFile(file);
+    flush();
+    output.end();
+    output = next;
+  };
+  return { log, close, reopen };
 }
 
 /** What writes the rest of each logger that has not been closed: an error may end the process before that. */

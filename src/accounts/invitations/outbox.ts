@@ -22,6 +22,8 @@ interface DueMail {
 
 /** The mails of invitations. */
 export class InvitationOutbox extends MailOutbox<DueMail> {
+  readonly name = 'invitations';
+
   constructor(app: App) {
     super(app, sql`invitation_mail WHERE status = 'pending' AND invitation_id IS NOT NULL`);
   }

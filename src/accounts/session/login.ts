@@ -46,9 +46,11 @@ function readCredentials(request: Request): { username: string; password: string
 }
 
 /** Throws 401 while logins of the username from the request's address are locked. */
-function rejectLocked({ address, db, now }: Request, username: string): void {
+function rejectLocked({ address, app, db, now }: Request, username: string): void {
   const wait = lockOf(db, caseFold(username), address, now);
-  if (wait !== undefined) throw unauthenticated({ detail: lockedText }, wait);
+  if (wait === undefined) return;
+  app.metrics.refusedLogins.add('locked');
+  throw unauthenticated({ detail: lockedText }, wait);
 }
 
 /** Compares the password, at the same cost whoever the user is. */
@@ -70,6 +72,7 @@ function logIn(request: Request, { username, user: id }: Attempt): Reply {
   if (!user) {
     countFailure(db, folded, request.address, request.now);
     recordFailedLogin(request, username);
+    request.app.metrics.refusedLogins.add('credentials');
     return { ...json({ detail: 'Invalid username/password.' }, 401), headers: { 'WWW-Authenticate': 'Token' } };
   }
   forgetFailures(db, folded, request.address);

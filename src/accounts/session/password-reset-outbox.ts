@@ -20,6 +20,8 @@ interface DueLink {
 
 /** The mails with links that set another password. */
 export class PasswordOutbox extends MailOutbox<DueLink> {
+  readonly name = 'passwords';
+
   constructor(app: App) {
     super(app, sql`password_reset WHERE status = 'pending'`);
   }

@@ -61,6 +61,8 @@ interface DueNotice {
 
 /** The mails about changes. */
 export class NoticeOutbox extends MailOutbox<DueNotice> {
+  readonly name = 'notices';
+
   constructor(app: App) {
     super(app, sql`user_notice WHERE status = 'pending'`);
   }

@@ -14,6 +14,7 @@ import type { Sender } from './sender.ts';
  * that however many of them time out, the others do not wait.
  */
 export class HookOutbox implements Outbox<DueDelivery> {
+  readonly name = 'hooks';
   readonly #senders: Readonly<Record<HookKind, Sender>>;
   readonly #lanes = {
     web: concurrencyLimit(500),

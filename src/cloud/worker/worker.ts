@@ -147,9 +147,12 @@ export class ProviderWorker {
     const settings = driverSettings(this.app, job.settings_id);
     if (!settings) return;
     const handler = handlerOf(job);
+    const { metrics } = this.app;
+    metrics.providerCalls.add(settings.type);
     const call = async (): Promise<Stores | undefined> => handler.call(this.app, job, driverOf(this.app, settings));
     const stores = await call().catch((error: unknown) => {
       if (!(error instanceof ProviderError)) throw error;
+      metrics.providerFailures.add(settings.type, error.type);
       return this.#afterFailure(job, handler, error);
     });
     if (stores) for (const store of typeof stores === 'function' ? [stores] : stores) await this.#write(store, job);

@@ -5,6 +5,7 @@ import type { Remembered } from '../db/remembered.ts';
 import type { IncomingRequest } from '../http/incoming-request.ts';
 import type { Log } from '../log.ts';
 import type { KeptMails } from '../mail/kept-mails.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 import type { Resolver } from '../net/resolver.ts';
 import type { Actor, Caller } from './caller.ts';
 import type { PasswordHasher } from './passwords.ts';
@@ -27,6 +28,8 @@ export interface App {
   readonly isClockDoubtful: () => boolean;
   readonly config: Config;
   readonly log: Log;
+  /** What is counted for the operator. */
+  readonly metrics: Metrics;
   /** Cryptographic random bytes; replaced by a seeded source in reproducible fixtures. */
   readonly random: (bytes: number) => Buffer;
   /** Finds the addresses of hosts that are not the operator's own choice. */

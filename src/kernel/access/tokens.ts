@@ -19,7 +19,11 @@ const examined = new WeakMap<Database, number>();
 /** The owner of the token in the Authorization header. Throws 401 as core.md 2.2 says; slides the token's expiry. */
 export function authenticate(app: App, incoming: IncomingRequest, now: number): Caller {
   const token = presentedToken(incoming.headers.authorization);
-  const row = app.knownTokens.get(token) ?? findToken(app, token);
+  const known = app.knownTokens.get(token);
+  const { tokens } = app.metrics.caches;
+  if (known) tokens.hits++;
+  else tokens.misses++;
+  const row = known ?? findToken(app, token);
   if (!row.is_active) throw refusal('User inactive or deleted.');
   if (row.revoked !== null) throw refusal('Invalid token.');
   if (hasExpired(app, row.token_id, row, now)) throw refusal('Token has expired.');

@@ -1,5 +1,6 @@
 import { day, minute, second } from '../clock.ts';
 import { namesOf } from '../names.ts';
+import { listenAddress } from './address.ts';
 import { attributeMapping, metadataUrls, redirectAddress } from './saml.ts';
 import {
   collectionName,
@@ -30,6 +31,11 @@ import {
 export const settings = {
   host: requiredText('127.0.0.1', 'Address to listen on.'),
   port: integer(8080, 'Port to listen on; 0 takes a free one.', 0, 65535),
+  admin_listen: listenAddress(
+    'Where the operator reads /healthz, /readyz and /metrics: a port of the loopback, a host with a port, or off. Default: 127.0.0.1:9480 if that is free; off in memory, as a library, and with port 0.',
+  ),
+  tls_cert_file: text(null, 'PEM certificate, with the chain below it, to speak https with; read anew on SIGHUP.'),
+  tls_key_file: text(null, 'PEM key of that certificate; both are set, or neither.'),
   data: requiredText('data', 'Folder of the database, keys and uploads.'),
   base_url: webAddress(null, 'Start of every link in answers; default: scheme and host of the request.'),
   max_body_bytes: integer(1_048_576, 'Largest request body in bytes; larger ones are answered 413.', 1024),
@@ -195,6 +201,7 @@ export const settings = {
     true,
     'Before a new version changes the schema, the database is backed up into `backups` in its folder; the last 3 are kept.',
   ),
+  log_file: text(null, 'File that the log is appended to, opened anew on SIGHUP; default: standard error.'),
   log_level: oneOf(
     ['debug', 'info', 'warn', 'error', 'silent'],
     'info',

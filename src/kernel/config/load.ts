@@ -44,6 +44,12 @@ export function loadConfig(sources: Sources = {}): Config {
   }
   if (config.smtp_url && !config.email_from)
     throw new ConfigError(`${environmentName('email_from')} must be set with ${environmentName('smtp_url')}`);
+  for (const [one, other] of [
+    ['tls_cert_file', 'tls_key_file'],
+    ['tls_key_file', 'tls_cert_file'],
+  ] as const)
+    if (config[one] && !config[other])
+      throw new ConfigError(`${environmentName(other)} must be set with ${environmentName(one)}`);
   // Every setting has been read by its own reader.
   const loaded = config as Config;
   checkSaml(loaded, (name, rule) => {

@@ -1,5 +1,7 @@
 /** All changes of a turn of the event loop, which are committed together. */
 export interface Batch {
+  /** Pieces of work in it. */
+  size: number;
   /** Changes before it. */
   readonly before: number;
   readonly waiting: ((error?: unknown) => void)[];

@@ -1,10 +1,11 @@
 import type SQLite from 'better-sqlite3';
+import { CommitCounts } from '../metrics/commits.ts';
 import type { Addon } from '../native/native.ts';
-import { present } from '../present.ts';
 import type { Batch } from './batch.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { openOwnHandle } from './handle.ts';
 import { LogRepair } from './log-repair.ts';
+import { OtherWriters } from './other-writers.ts';
 import { Rows } from './rows.ts';
 import { caseFold, type Sql } from './sql.ts';
 import { StorageError, storageError } from './storage-error.ts';
@@ -22,10 +23,10 @@ export class Database extends Rows {
   rollbackCount = 0;
   /** Why the last commit failed, until one succeeds that wrote: what is not asked for need not be tried meanwhile. */
   trouble: StorageError | undefined;
+  /** What is counted of commits. */
+  readonly commits = new CommitCounts();
   readonly #raw: SQLite.Database;
-  readonly #dataVersion: SQLite.Statement<[], number>;
-  #versionSeen: number;
-  #isCurrent = false;
+  readonly #others: OtherWriters;
   #depth = 0;
   #batch: Batch | undefined;
   #checkpoints: Checkpoints | undefined;
@@ -37,8 +38,7 @@ export class Database extends Rows {
     this.#raw = handle;
     this.#report = report;
     this.#log = new LogRepair(handle, report);
-    this.#dataVersion = handle.prepare<[], number>('PRAGMA data_version').pluck();
-    this.#versionSeen = this.#version();
+    this.#others = new OtherWriters(handle, () => this.#forget());
   }
 
   /**
@@ -71,28 +71,12 @@ export class Database extends Rows {
 
   /** Notices what other processes have written, once a turn of the event loop; to be called before anything is answered. */
   catchUp(): void {
-    if (this.#isCurrent) return;
-    this.#isCurrent = true;
-    setImmediate(() => {
-      this.#isCurrent = false;
-    });
-    this.#noticeOthers();
-  }
-
-  #noticeOthers(): void {
-    const version = this.#version();
-    if (version === this.#versionSeen) return;
-    this.#versionSeen = version;
-    this.#forget();
+    this.#others.catchUp();
   }
 
   #forget(): void {
     this.versions.changedAll();
     this.rollbackCount++;
-  }
-
-  #version(): number {
-    return present(this.#dataVersion.get());
   }
 
   /** Makes a change; only inside `write`. Answers the new row's id and the number of changed rows. */
@@ -109,6 +93,7 @@ export class Database extends Rows {
   write<T>(work: () => T): T {
     const batch = this.#begin();
     const before = this.versions.changes;
+    if (this.#depth === 0) batch.size++;
     this.#exec('SAVEPOINT work');
     this.#depth++;
     try {
@@ -206,8 +191,7 @@ export class Database extends Rows {
     let failure = batch.failure;
     if (failure === undefined) {
       try {
-        this.#exec('COMMIT');
-        if (this.versions.changes !== batch.before) this.trouble = undefined;
+        this.#commit(batch);
       } catch (error) {
         failure = storageError(error) ?? new Error('COMMIT failed');
         this.#log.failed(failure);
@@ -257,8 +241,9 @@ export class Database extends Rows {
       throw storageError(error);
     }
     // From here on nobody else writes.
-    this.#noticeOthers();
+    this.#others.look();
     this.#batch = {
+      size: 0,
       waiting: [],
       before: this.versions.changes,
       isExclusive: false,
@@ -289,7 +274,17 @@ export class Database extends Rows {
     this.#log.failed(batch.failure);
   }
 
+  #commit({ before, size }: Batch): void {
+    const started = performance.now();
+    this.#exec('COMMIT');
+    if (this.versions.changes === before) return;
+    this.trouble = undefined;
+    this.commits.sizes.observe(size);
+    this.commits.durations.observe((performance.now() - started) / 1000);
+  }
+
   #note(failure: StorageError): void {
+    this.commits.failures.add(failure.reason);
     this.trouble = failure;
     this.#report.failed(failure);
   }

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import type { RequestLog } from '../log.ts';
+import type { RequestCounts } from '../metrics/requests.ts';
 import { inNetworks, type Network } from '../net/networks.ts';
 import { pathOf } from './incoming-request.ts';
 import { clientAddress, peerOf, targetOf } from './origin.ts';
@@ -26,13 +27,14 @@ interface Told {
 /** So many characters of a path that leads nowhere are told. */
 const mostOfPath = 200;
 
-/** One line a request, and what the operator has to know of who asks. */
+/** One line a request, which is counted, too, and what the operator has to know of who asks. */
 export class AccessLog {
   #hasWarned = false;
 
   constructor(
     private readonly log: RequestLog,
     private readonly proxies: readonly Network[],
+    private readonly counts: RequestCounts,
   ) {}
 
   /** The address of the client. The first that a proxy names whom nobody trusts is worth a warning. */
@@ -50,9 +52,10 @@ export class AccessLog {
 
   /** The line of an answered request. */
   answered({ address, id, message, started }: Asked, { caller, hidesPath, route }: Told, status: number): void {
-    const { method } = message;
+    const { method = '' } = message;
     const path = loggedPath(targetOf(message).target, route, hidesPath === true);
     const ms = Math.round((performance.now() - started) * 1000) / 1000;
+    this.counts.add(route, method, status, ms);
     const user = caller === undefined ? '' : `,"user":"${caller}"`;
     // What clients choose is quoted; the rest is the program's own.
     this.log.request(
@@ -62,6 +65,7 @@ export class AccessLog {
 
   /** The line of what was no request. */
   refused(id: string, socket: Socket, status: number): void {
+    this.counts.add('', 'other', status, 0);
     this.log.info({ request: id, route: '', status, address: peerOf(socket) }, 'request');
   }
 }

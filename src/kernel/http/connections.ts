@@ -17,6 +17,8 @@ export class Connections {
   readonly #counts = new Map<string, number>();
   /** Connections that have asked nothing yet. */
   readonly #silent = new Set<Socket>();
+  /** Connections below those that are encrypted, by the address and port of the other end. */
+  readonly #below = new Map<string, Socket>();
 
   constructor(
     private readonly limits: ConnectionLimits,
@@ -27,6 +29,12 @@ export class Connections {
   watch(server: Server): void {
     server.maxConnections = this.limits.all;
     server.on('connection', (socket: Socket) => this.#admit(socket));
+    server.on('secureConnection', (socket: Socket) => this.#secured(socket));
+  }
+
+  /** The connection that an encrypted one is made of, as long as that is open. */
+  below(socket: Socket): Socket | undefined {
+    return this.#below.get(endOf(socket));
   }
 
   /** A connection has asked something. */
@@ -51,10 +59,21 @@ export class Connections {
       this.#counts.set(prefix, count);
     }
     this.#silent.add(socket);
+    const end = endOf(socket);
+    this.#below.set(end, socket);
     socket.once('close', () => {
       this.#silent.delete(socket);
+      if (this.#below.get(end) === socket) this.#below.delete(end);
       if (prefix !== undefined) this.#leave(prefix);
     });
+  }
+
+  /** Once the keys are agreed upon, what is asked is asked on the encrypted connection. */
+  #secured(socket: Socket): void {
+    const below = this.below(socket);
+    if (below) this.#silent.delete(below);
+    this.#silent.add(socket);
+    socket.once('close', () => this.#silent.delete(socket));
   }
 
   #leave(prefix: string): void {
@@ -63,5 +82,8 @@ export class Connections {
     else this.#counts.delete(prefix);
   }
 }
+
+/** Of a connection the address and port at the other end, which an encrypted one has from that below it. */
+const endOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;
 
 const isLocal = (address: string): boolean => address.startsWith('127.') || address === '::1';

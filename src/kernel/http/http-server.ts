@@ -1,14 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createSecureServer, type Server as SecureServer } from 'node:https';
 import { Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import type { RequestLog } from '../log.ts';
+import type { RequestCounts } from '../metrics/requests.ts';
 import { parseNetworks } from '../net/networks.ts';
 import { AccessLog } from './access-log.ts';
+import type { Certificate } from './certificate.ts';
 import { type ConnectionLimits, Connections } from './connections.ts';
 import { corsHeaders, isPreflight, preflightHeaders } from './cors.ts';
 import { type Answer, type Exchange, send } from './exchange.ts';
 import { IncomingRequest } from './incoming-request.ts';
+import { listenOn } from './listen.ts';
 import { peerOf, requestBase, targetOf } from './origin.ts';
 import { refusalOf, writeRefusal } from './refusal.ts';
 import { json, type Reply } from './reply.ts';
@@ -38,24 +42,22 @@ export interface ListenerOptions {
   readonly baseUrl: string | null;
   readonly trustedProxies: readonly string[];
   readonly allowedOrigins: readonly string[];
+  /** What it speaks TLS with; without it plain HTTP. */
+  readonly certificate?: Certificate | undefined;
   readonly log: RequestLog;
+  /** Told of every answer. */
+  readonly counts: RequestCounts;
 }
 
 const headerBytes = 16 * 1024;
 const headersTimeout = 10_000;
 const requestTimeout = 30_000;
 const shutdownPatience = 8_000;
-/** Why a port cannot be had, in words for the operator. */
-const listenProblems: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'the port is in use',
-  EACCES: 'permission denied',
-  EADDRNOTAVAIL: 'this machine has no such address',
-  ENOTFOUND: 'there is no such host',
-};
 
 /** The HTTP server: reads requests within limits, sends replies when what they tell has been committed. */
 export class HttpServer {
   readonly #server: Server;
+  readonly #secure: SecureServer | undefined;
   readonly #options: ListenerOptions;
   readonly #log: AccessLog;
   readonly #proxies: ReturnType<typeof parseNetworks>;
@@ -70,10 +72,10 @@ export class HttpServer {
   constructor(options: ListenerOptions) {
     this.#options = options;
     this.#proxies = parseNetworks(options.trustedProxies);
-    this.#log = new AccessLog(options.log, this.#proxies);
+    this.#log = new AccessLog(options.log, this.#proxies, options.counts);
     this.#connections = new Connections(options.connections, this.#proxies);
     this.#uploads = new UploadBudget(options.bodyBudget);
-    this.#server = createServer({
+    const limits = {
       maxHeaderSize: headerBytes,
       headersTimeout,
       requestTimeout,
@@ -82,7 +84,11 @@ export class HttpServer {
       noDelay: true,
       // A request without a Host header is refused below, with a body and a request id.
       requireHostHeader: false,
-    });
+    };
+    const { certificate } = options;
+    this.#secure =
+      certificate && createSecureServer({ ...limits, ...certificate.options, handshakeTimeout: headersTimeout });
+    this.#server = this.#secure ?? createServer(limits);
     this.#connections.watch(this.#server);
     const receive = (message: IncomingMessage, outgoing: ServerResponse): void =>
       this.#receive(message, outgoing, false);
@@ -95,24 +101,14 @@ export class HttpServer {
     });
   }
 
+  /** New connections are shown another certificate from now on; only of a server that speaks TLS. */
+  renew({ options }: Certificate): void {
+    this.#secure?.setSecureContext(options);
+  }
+
   /** Starts listening; answers the port taken. Rejects with a sentence when that is impossible. */
-  listen(host: string, port: number): Promise<number> {
-    return new Promise((resolve, reject) => {
-      const fail = (error: NodeJS.ErrnoException): void =>
-        reject(
-          new Error(`cannot listen on ${host} port ${port}: ${listenProblems[error.code ?? ''] ?? error.message}`, {
-            cause: error,
-          }),
-        );
-      this.#server.once('error', fail);
-      this.#server.listen(port, host, () => {
-        this.#server.off('error', fail);
-        const address = this.#server.address();
-        // Not of a server that listens on a port.
-        if (address === null || typeof address === 'string') throw new Error('the server has no port');
-        resolve(address.port);
-      });
-    });
+  async listen(host: string, port: number): Promise<number> {
+    return (await listenOn(this.#server, { host, port })).port;
   }
 
   /** Stops accepting, lets running requests finish within a bound, then closes every connection. */
@@ -139,7 +135,7 @@ export class HttpServer {
     this.#latest.set(message.socket, exchange);
     this.#connections.asked(message.socket);
     const { target, host } = targetOf(message);
-    const named = requestBase(peer, host, message.headers, this.#proxies);
+    const named = requestBase(peer, host, message.headers, this.#proxies, this.#secure ? 'https' : 'http');
     const refuse = (answer: Answer): void => {
       // A body that has not been asked for may never come; of any other, what still comes is read and kept nowhere.
       if (waits) outgoing.shouldKeepAlive = false;
@@ -239,6 +235,10 @@ export class HttpServer {
 
   /** Answers what is no request, once the connection has got the answers to what it asked before. */
   #refuse(error: NodeJS.ErrnoException, socket: Socket): void {
+    if (/^ERR_(SSL|TLS)_/.test(error.code ?? '')) {
+      this.#refuseUnencrypted(error, socket);
+      return;
+    }
     const before = this.#latest.get(socket);
     // Answered before it was complete, and its time is over: there is nothing more to say.
     if (before && !before.message.complete && before.outgoing.headersSent) {
@@ -257,6 +257,13 @@ export class HttpServer {
     const id = this.#nextId();
     writeRefusal(socket, refusal, id);
     this.#log.refused(id, socket, refusal.status);
+  }
+
+  /** Answers who speaks plain HTTP where TLS is spoken; whoever speaks neither is not answered. */
+  #refuseUnencrypted(error: NodeJS.ErrnoException, socket: Socket): void {
+    const below = error.code === 'ERR_SSL_HTTP_REQUEST' ? this.#connections.below(socket) : undefined;
+    if (below?.writable) writeRefusal(below, refusalOf(error), this.#nextId());
+    else socket.destroy();
   }
 
   #nextId(): string {

@@ -58,19 +58,24 @@ const authority = (address: string, port: number | undefined): string =>
 const longestHost = 300;
 const hostPattern = /^[A-Za-z0-9._-]+(:\d{1,5})?$|^\[[0-9A-Fa-f:.]+\](:\d{1,5})?$/;
 
+/** What a server speaks with its clients. */
+export type Scheme = 'http' | 'https';
+
 /** Scheme and host of the request as its client sees it; null when the host is none (core.md 1.6). */
 export function requestBase(
   peer: string,
   named: string,
   headers: IncomingHttpHeaders,
   proxies: readonly Network[],
+  ownScheme: Scheme = 'http',
 ): string | null {
-  const own = baseOf('http', named);
+  const own = baseOf(ownScheme, named);
   if (own === null || proxies.length === 0 || !inNetworks(peer, proxies)) return own;
   const [protocol, host, port] = (['proto', 'host', 'port'] as const).map((name) =>
     entriesOf(headers[`x-forwarded-${name}`]).at(-1),
   );
-  const scheme = protocol?.toLowerCase() === 'https' ? 'https' : 'http';
+  const told = protocol?.toLowerCase() === 'https' ? 'https' : 'http';
+  const scheme = protocol ? told : ownScheme;
   const shown = host || named;
   return baseOf(scheme, port && !/:\d+$/.test(shown) ? `${shown}:${port}` : shown);
 }
@@ -81,7 +86,7 @@ const keptBases = 1000;
 const defaultPorts = { http: /:0*80$/, https: /:0*443$/ } as const;
 
 /** Where links start with this host; null when it is not the host of a URL. The scheme's own port goes without saying. */
-function baseOf(scheme: 'http' | 'https', host: string): string | null {
+function baseOf(scheme: Scheme, host: string): string | null {
   if (host.length > longestHost) return null;
   const known = bases[scheme];
   let base = known.get(host);

@@ -14,6 +14,8 @@ export function refusalOf(error: NodeJS.ErrnoException): Refusal {
       return { status: 431, reason: 'Request Header Fields Too Large', detail: 'Request headers are too large.' };
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return { status: 408, reason: 'Request Timeout', detail: 'Request took too long.' };
+    case 'ERR_SSL_HTTP_REQUEST':
+      return { status: 400, reason: 'Bad Request', detail: 'This port speaks https.' };
     default:
       return { status: 400, reason: 'Bad Request', detail: 'Malformed HTTP request.' };
   }

@@ -27,6 +27,8 @@ export class Timer {
   readonly #unfinished = new Set<Task>();
   #finishing: Promise<void> | undefined;
   #interval: NodeJS.Timeout | undefined;
+  /** By a clock that nobody sets, in milliseconds. */
+  #ran = performance.now();
 
   constructor(
     private readonly app: App,
@@ -34,6 +36,7 @@ export class Timer {
   ) {}
 
   start(): void {
+    this.#ran = performance.now();
     this.#interval = setInterval(() => this.tick(), second / 1000).unref();
   }
 
@@ -42,8 +45,14 @@ export class Timer {
     this.#unfinished.clear();
   }
 
+  /** For how many milliseconds nothing has been run. */
+  quiet(): number {
+    return performance.now() - this.#ran;
+  }
+
   /** Runs every task that is due at the deployment's present. */
   tick(): void {
+    this.#ran = performance.now();
     const context = systemContext(this.app);
     for (const task of this.tasks) {
       const last = this.#last.get(task);

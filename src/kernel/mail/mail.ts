@@ -1,5 +1,6 @@
 import type { SendMailOptions, Transporter } from 'nodemailer';
 import type { Log } from '../log.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 import { errorOf } from '../present.ts';
 import type { KeptMails } from './kept-mails.ts';
 
@@ -35,6 +36,8 @@ interface MailerOptions {
   readonly kept: KeptMails;
   /** A certificate authority to trust besides the system's, in PEM. */
   readonly authority?: string;
+  /** Told of every mail. */
+  readonly counts?: Metrics['mails'];
 }
 
 /** Sends mails, each on a connection of its own: nothing waits in memory while the mail server is down. */
@@ -55,8 +58,13 @@ export class Mailer {
 
   /** Never rejects: what went wrong is in the outcome. Without a mail server the mail is kept, and its outcome is `skipped`. */
   async send(mail: Mail): Promise<MailOutcome> {
-    const { smtp_url: address } = this.#options;
-    if (!address) return this.#keep(mail);
+    const { counts, smtp_url: address } = this.#options;
+    const outcome = await (address ? this.#post(mail, address) : this.#keep(mail));
+    counts?.add(outcome.status);
+    return outcome;
+  }
+
+  async #post(mail: Mail, address: string): Promise<MailOutcome> {
     const breaker = new AbortController();
     this.#underWay.add(breaker);
     const deadline = setTimeout(

@@ -42,7 +42,7 @@ function describe({ node, abi, os, arch, libc }: Platform): string {
   return `Node.js ${node} (ABI ${abi}) on ${[os, arch, libc].filter(Boolean).join('-')}`;
 }
 
-function platformHere(): Platform {
+export function platformHere(): Platform {
   const { platform, arch, version, versions } = process;
   return {
     node: version.slice(1),

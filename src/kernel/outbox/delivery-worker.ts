@@ -1,5 +1,5 @@
 /** Sends what is in an outbox, some at a time. See src/decisions/deliveries-per-turn.md. */
-import { type App, type Context, systemContext } from '../access/app.ts';
+import { type App, type Context, type OutboxName, systemContext } from '../access/app.ts';
 import { StorageError } from '../db/storage-error.ts';
 import type { Outcome } from './outcome.ts';
 import type { Rate } from './rate.ts';
@@ -17,6 +17,7 @@ export const concurrencyLimit = (limit: number): ConcurrencyLimit => ({ limit, r
 
 /** Rows that are to be sent: which, in what order, and how. Rows of one queue go one at a time. */
 export interface Outbox<Delivery extends { readonly uuid: string }> {
+  readonly name: OutboxName;
   /** Queues that may have something due by then; `isMore`: asked again at once, there are others. */
   due(now: number): { readonly queues: readonly number[]; readonly isMore: boolean };
   /** What a queue sends now. */
@@ -232,6 +233,7 @@ export class DeliveryWorker<Delivery extends { readonly uuid: string }> {
       this.app.log.error({ delivery: delivery.uuid, err: error }, 'delivery failed');
       outcome = { status: 'failed', error: 'Internal error.' };
     }
+    this.app.metrics.deliveries.add(this.outbox.name, outcome.status);
     return this.#isClosed || (this.#isClosing && outcome.status === 'failed') ? undefined : outcome;
   }
 }

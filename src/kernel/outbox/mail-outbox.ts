@@ -1,4 +1,4 @@
-import type { App, Context } from '../access/app.ts';
+import type { App, Context, OutboxName } from '../access/app.ts';
 import { type Sql, sql } from '../db/sql.ts';
 import { type Mail, Mailer } from '../mail/mail.ts';
 import { type ConcurrencyLimit, concurrencyLimit, type Outbox } from './delivery-worker.ts';
@@ -9,6 +9,7 @@ const dueAtOnce = 1000;
 
 /** An outbox of mails, each of which is a queue of its own; `waiting` is their table with the condition of those that are not over. */
 export abstract class MailOutbox<Due extends { readonly uuid: string }> implements Outbox<Due> {
+  abstract readonly name: OutboxName;
   readonly #lane = concurrencyLimit(8);
   readonly lanes = [this.#lane];
   readonly #mailer: Mailer;
@@ -17,7 +18,7 @@ export abstract class MailOutbox<Due extends { readonly uuid: string }> implemen
     protected readonly app: App,
     private readonly waiting: Sql,
   ) {
-    this.#mailer = new Mailer({ ...app.config, log: app.log, kept: app.keptMails });
+    this.#mailer = new Mailer({ ...app.config, log: app.log, kept: app.keptMails, counts: app.metrics.mails });
   }
 
   due(now: number): { queues: readonly number[]; isMore: boolean } {

@@ -21,6 +21,7 @@ export function rejectFlood({ address, app, now }: Request): void {
 /** Counts a message that was not taken, and tells the operator why. */
 export function noteRefused(request: Request, refusal: RefusedMessage, entityId?: string): void {
   request.app.samlRefusals.refusal(prefixOf(request.address), request.now);
+  request.app.metrics.refusedLogins.add('saml');
   request.app.log.warn(
     { request: request.incoming.id, provider: entityId, reason: refusal.message.slice(0, 500) },
     'SAML message refused',

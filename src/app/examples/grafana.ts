@@ -1,0 +1,133 @@
+/** A dashboard of Grafana, in the form that it imports: a table of graphs, four rows of three. */
+
+interface Graph {
+  readonly title: string;
+  readonly unit: string;
+  /** Expressions of Prometheus, each with what its lines are called. */
+  readonly lines: Readonly<Record<string, string>>;
+}
+
+const rate = (metric: string, by: string): string => `sum by (${by}) (rate(${metric}[$__rate_interval]))`;
+const quantile = (share: number, metric: string): string =>
+  `histogram_quantile(${share}, ${rate(`${metric}_bucket`, 'le')})`;
+const share = (cache: string): string =>
+  `sum(rate(tenantry_cache_requests_total{cache="${cache}",result="hit"}[$__rate_interval])) / sum(rate(tenantry_cache_requests_total{cache="${cache}"}[$__rate_interval]))`;
+
+const graphs: readonly Graph[] = [
+  {
+    title: 'Requests by status',
+    unit: 'reqps',
+    lines: { '{{status}}': rate('tenantry_http_requests_total', 'status') },
+  },
+  {
+    title: 'Time of requests',
+    unit: 's',
+    lines: {
+      half: quantile(0.5, 'tenantry_http_request_duration_seconds'),
+      '99 %': quantile(0.99, 'tenantry_http_request_duration_seconds'),
+    },
+  },
+  {
+    title: 'Routes that take most of the time',
+    unit: 'percentunit',
+    lines: { '{{route}}': `topk(8, ${rate('tenantry_http_request_seconds_total', 'route')})` },
+  },
+  { title: 'Delay of the event loop', unit: 's', lines: { '{{percentile}} %': 'tenantry_event_loop_delay_seconds' } },
+  {
+    title: 'Processor and memory',
+    unit: 'short',
+    lines: {
+      cores: 'rate(process_cpu_seconds_total{job="tenantry"}[$__rate_interval])',
+      'GB resident': 'process_resident_memory_bytes{job="tenantry"} / 1e9',
+      'GB of JavaScript': 'nodejs_heap_size_used_bytes{job="tenantry"} / 1e9',
+    },
+  },
+  {
+    title: 'Remembered',
+    unit: 'percentunit',
+    lines: { answers: share('answers'), texts: share('texts'), tokens: share('tokens') },
+  },
+  {
+    title: 'Commits',
+    unit: 's',
+    lines: {
+      half: quantile(0.5, 'tenantry_commit_duration_seconds'),
+      '99 %': quantile(0.99, 'tenantry_commit_duration_seconds'),
+    },
+  },
+  {
+    title: 'Writes in a commit',
+    unit: 'short',
+    lines: {
+      mean: 'rate(tenantry_commit_writes_sum[$__rate_interval]) / rate(tenantry_commit_writes_count[$__rate_interval])',
+      'failures, {{reason}}': rate('tenantry_commit_failures_total', 'reason'),
+    },
+  },
+  {
+    title: 'On disk',
+    unit: 'bytes',
+    lines: {
+      database: 'tenantry_database_bytes',
+      'write-ahead log': 'tenantry_write_ahead_log_bytes',
+      free: 'tenantry_disk_free_bytes',
+    },
+  },
+  {
+    title: 'Waiting to be sent',
+    unit: 'short',
+    lines: { '{{outbox}}': 'tenantry_outbox_depth', '{{outbox}}, oldest in s': 'tenantry_outbox_oldest_age_seconds' },
+  },
+  {
+    title: 'Sent',
+    unit: 'short',
+    lines: {
+      '{{outbox}}, {{result}}': rate('tenantry_deliveries_total', 'outbox, result'),
+      'mails, {{result}}': rate('tenantry_mails_total', 'result'),
+    },
+  },
+  {
+    title: 'Providers, jobs, refused logins',
+    unit: 'short',
+    lines: {
+      '{{provider}}': rate('tenantry_provider_calls_total', 'provider'),
+      '{{provider}}: {{error}}': rate('tenantry_provider_failures_total', 'provider, error'),
+      'jobs {{state}}': 'tenantry_jobs',
+      'logins refused, {{reason}}': rate('tenantry_logins_refused_total', 'reason'),
+    },
+  },
+];
+
+/** Of 24 columns. */
+const width = 8;
+const height = 8;
+const perRow = 3;
+const datasource = { type: 'prometheus', uid: '$source' };
+
+/** The dashboard as JSON, which asks for the Prometheus to read from when it is imported. */
+export function grafanaDashboard(): string {
+  const panels = graphs.map(({ lines, title, unit }, i) => ({
+    id: i + 1,
+    type: 'timeseries',
+    title,
+    datasource,
+    gridPos: { w: width, h: height, x: (i % perRow) * width, y: Math.floor(i / perRow) * height },
+    fieldConfig: { defaults: { unit, min: 0 }, overrides: [] },
+    targets: Object.entries(lines).map(([legendFormat, expr], line) => ({
+      refId: String.fromCharCode(65 + line),
+      datasource,
+      expr,
+      legendFormat,
+    })),
+  }));
+  const source = { name: 'source', label: 'Prometheus', type: 'datasource', query: 'prometheus' };
+  const dashboard = {
+    uid: 'tenantry',
+    title: 'Tenantry',
+    schemaVersion: 39,
+    time: { from: 'now-6h', to: 'now' },
+    refresh: '30s',
+    templating: { list: [source] },
+    panels,
+  };
+  return `${JSON.stringify(dashboard, null, 2)}\n`;
+}

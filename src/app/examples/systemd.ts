@@ -1,0 +1,74 @@
+import { dirname, resolve } from 'node:path';
+import { authorityOf } from '../../kernel/config/address.ts';
+import type { Setup } from './setup.ts';
+
+/** A word of a command line in a unit (systemd.syntax(7), systemd.service(5) "COMMAND LINES"). */
+const word = (text: string): string => {
+  const escaped = text.replace(/[\\"]/g, '\\$&').replaceAll('%', '%%').replaceAll('$', '$$$$');
+  return /^[\w@%+=:,./-]+$/.test(text) ? escaped : `"${escaped}"`;
+};
+
+/** A path that stands by itself; of a list of paths each is quoted. */
+const path = (text: string): string => text.replaceAll('%', '%%');
+const listed = (text: string): string => `"${path(text).replace(/[\\"]/g, '\\$&')}"`;
+
+/** A unit that starts the server, watches it, and lets it write nothing but its data. */
+export function systemdUnit({ admin, config, data, program }: Setup): string {
+  const { admin_listen, host, log_file, port, tls_cert_file: cert, tls_key_file: key } = config;
+  const options = {
+    '--data': data,
+    '--host': host,
+    '--port': String(port),
+    ...(admin_listen !== null && { '--admin-listen': admin_listen }),
+    ...(cert !== null && { '--tls-cert-file': resolve(cert) }),
+    ...(key !== null && { '--tls-key-file': resolve(key) }),
+    ...(log_file !== null && { '--log-file': resolve(log_file) }),
+  };
+  const command = [...program, 'serve', ...Object.entries(options).flat()].map(word).join(' ');
+  const writable = [data, ...(log_file === null ? [] : [dirname(resolve(log_file))])];
+  const isAtHome = [...program, ...writable].some((file) => /^\/(home|root|run\/user)\//.test(file));
+  const health = admin ? `# Health and metrics: http://${authorityOf(admin)}/readyz, /metrics\n` : '';
+  return `# /etc/systemd/system/tenantry.service
+#   useradd --system --home-dir ${data} tenantry; install -d -o tenantry -g tenantry -m 0700 ${data}
+${health}[Unit]
+Description=Tenantry
+Wants=network-online.target
+After=network-online.target
+
+[Service]
+Type=notify
+# The program systemd-notify tells of the server.
+NotifyAccess=all
+WatchdogSec=30
+User=tenantry
+WorkingDirectory=${path(data)}
+# Further settings, one TENANTRY_NAME=value a line; it may be missing.
+EnvironmentFile=-/etc/tenantry.env
+ExecStart=${command}
+# Reads the certificate anew, and opens the log file anew.
+ExecReload=/bin/kill -HUP $MAINPID
+Restart=on-failure
+RestartSec=2
+TimeoutStopSec=30
+LimitNOFILE=65536
+UMask=0077
+${port > 0 && port < 1024 ? 'AmbientCapabilities=CAP_NET_BIND_SERVICE\nCapabilityBoundingSet=CAP_NET_BIND_SERVICE' : 'CapabilityBoundingSet='}
+NoNewPrivileges=yes
+ProtectSystem=strict
+ReadWritePaths=${writable.map(listed).join(' ')}
+ProtectHome=${isAtHome ? 'no' : 'yes'}
+PrivateTmp=yes
+PrivateDevices=yes
+ProtectKernelTunables=yes
+ProtectKernelModules=yes
+ProtectControlGroups=yes
+RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK
+RestrictNamespaces=yes
+RestrictSUIDSGID=yes
+LockPersonality=yes
+SystemCallArchitectures=native
+
+[Install]
+WantedBy=multi-user.target
+`;
+}

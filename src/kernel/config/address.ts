@@ -1,0 +1,38 @@
+import { isIP } from 'node:net';
+import type { Setting } from './setting.ts';
+
+/** A host and a port to listen on, or to call. */
+export interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Where the server listens for its operator unless it is told otherwise. */
+export const usualAdminAddress: Address = { host: '127.0.0.1', port: 9480 };
+
+/** Host and port of `host:port`, `[IPv6]:port` or, on the loopback, a port alone; undefined of what is none. */
+export function addressOf(text: string): Address | undefined {
+  const [, bracketed, plain, digits] = /^(?:\[([^\]]+)\]:|([^:[\]]+):)?(\d{1,5})$/.exec(text) ?? [];
+  const port = Number(digits);
+  if (digits === undefined || port > 65_535 || (bracketed !== undefined && isIP(bracketed) !== 6)) return undefined;
+  return { host: bracketed ?? plain ?? usualAdminAddress.host, port };
+}
+
+/** An address as it is written in a URL. */
+export const authorityOf = ({ host, port }: Address): string => `${host.includes(':') ? `[${host}]` : host}:${port}`;
+
+/** Where this machine reaches what listens on a host, which may be all of its addresses. */
+export const reachable = (host: string): string => (host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host);
+
+/** An address, kept as `host:port`, or the word `off`; null where none is given. */
+export const listenAddress = (help: string): Setting<string | null> => ({
+  kind: 'text',
+  fallback: null,
+  help,
+  read: (text) => {
+    if (text === '' || text === 'off') return text || null;
+    const address = addressOf(text);
+    if (!address) throw new Error('must be off, a port, or a host with a port such as 127.0.0.1:9480 or [::1]:9480');
+    return authorityOf(address);
+  },
+});

@@ -1,0 +1,40 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createSecureContext, type SecureContextOptions } from 'node:tls';
+import { errorOf } from '../present.ts';
+
+/** The files of a certificate, with the chain below it, and of its key, both PEM. */
+export interface CertificateFiles {
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** What a server shows its clients, and until when, in milliseconds since 1970. */
+export interface Certificate {
+  readonly options: SecureContextOptions;
+  readonly expires: number;
+}
+
+/** Reads a certificate with its key. Throws with a sentence where they are no pair that a server can use. */
+export function readCertificate(files: CertificateFiles): Certificate {
+  const [cert, key] = [contentOf(files.cert), contentOf(files.key)];
+  const options = { cert, key, minVersion: 'TLSv1.2' } as const;
+  try {
+    createSecureContext(options);
+    const own = new X509Certificate(cert);
+    // OpenSSL says nothing of a key of another kind.
+    if (!own.checkPrivateKey(createPrivateKey(key))) throw new Error('the key is another one');
+    return { options, expires: Date.parse(own.validTo) };
+  } catch (error) {
+    const both = `${files.cert} and ${files.key} are no certificate with its key`;
+    throw new Error(`${both}: ${errorOf(error).message}`, { cause: error });
+  }
+}
+
+function contentOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new Error(`cannot read ${file}: ${errorOf(error).message}`, { cause: error });
+  }
+}

@@ -1,0 +1,84 @@
+import { close, openSync, write, writeSync } from 'node:fs';
+import { codeOf, errorOf } from './present.ts';
+
+/** Characters of lines that are kept while nothing can be written; further ones are dropped. */
+const mostKept = 16 * 1024 * 1024;
+/** Milliseconds until a pipe is tried again whose reader is slow, and for which the end of the process waits for it. */
+const pause = 20;
+const patience = 2000;
+
+/**
+ * Writes lines to the end of a file, or to stderr, without waiting for them. What cannot be written, on a full disk, is
+ * written when there is room; where nobody reads any more it is dropped. Neither stops the service.
+ */
+export class LineFile {
+  readonly #descriptor: number;
+  #waiting = '';
+  #isBusy = false;
+  #isEnding = false;
+
+  /** Throws with a sentence when the file cannot be opened. */
+  constructor(file: string | null) {
+    try {
+      this.#descriptor = file === null ? 2 : openSync(file, 'a', 0o640);
+    } catch (error) {
+      throw new Error(`cannot open the log file: ${errorOf(error).message}`, { cause: error });
+    }
+  }
+
+  write(lines: string): void {
+    if (this.#waiting.length + lines.length <= mostKept) this.#waiting += lines;
+    this.#begin();
+  }
+
+  /** Returns when these lines and those that wait are written, or cannot be. */
+  writeNow(lines: string): void {
+    let rest = Buffer.from(this.#waiting + lines);
+    this.#waiting = '';
+    const until = performance.now() + patience;
+    while (rest.length > 0) {
+      try {
+        rest = rest.subarray(writeSync(this.#descriptor, rest));
+      } catch (error) {
+        if (codeOf(error) !== 'EAGAIN' || performance.now() > until) return;
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pause);
+      }
+    }
+  }
+
+  /** Closes the file when what waits is written, or cannot be. */
+  end(): void {
+    this.#isEnding = true;
+    this.#begin();
+  }
+
+  #begin(): void {
+    if (this.#isBusy) return;
+    if (this.#waiting !== '') {
+      const bytes = Buffer.from(this.#waiting);
+      this.#waiting = '';
+      this.#isBusy = true;
+      this.#put(bytes);
+    } else if (this.#isEnding && this.#descriptor > 2) close(this.#descriptor);
+  }
+
+  #put(bytes: Buffer): void {
+    write(this.#descriptor, bytes, (error, written) => {
+      const rest = bytes.subarray(written ?? 0);
+      if (error?.code === 'EAGAIN') setTimeout(() => this.#put(rest), pause).unref();
+      else if (error) this.#fail(rest, error);
+      else if (rest.length > 0) this.#put(rest);
+      else {
+        this.#isBusy = false;
+        this.#begin();
+      }
+    });
+  }
+
+  /** What is left is tried with the next lines. */
+  #fail(rest: Buffer, { code }: NodeJS.ErrnoException): void {
+    this.#isBusy = false;
+    this.#waiting = code === 'EPIPE' || this.#isEnding ? '' : rest.toString() + this.#waiting;
+    if (this.#isEnding) this.#begin();
+  }
+}

@@ -1,0 +1,23 @@
+import { Counts } from './counts.ts';
+import { RequestCounts } from './requests.ts';
+
+/** How often something was remembered that was asked for, and how often it had to be made. */
+export class CacheCounts {
+  hits = 0;
+  misses = 0;
+}
+
+/** What a running server counts for its operator; what counts it knows nothing of who reads it. */
+export class Metrics {
+  readonly requests = new RequestCounts();
+  readonly caches = { answers: new CacheCounts(), texts: new CacheCounts(), tokens: new CacheCounts() } as const;
+  /** Attempts to log in that were refused, by why. */
+  readonly refusedLogins = new Counts<[reason: 'credentials' | 'locked' | 'saml']>();
+  /** By what became of them. */
+  readonly mails = new Counts<[result: 'sent' | 'skipped' | 'failed']>();
+  /** Attempts to deliver what stands in an outbox. */
+  readonly deliveries = new Counts<[outbox: string, result: 'delivered' | 'skipped' | 'failed']>();
+  /** Calls of drivers by the type of the provider, and those that failed by the class of the error. */
+  readonly providerCalls = new Counts<[provider: string]>();
+  readonly providerFailures = new Counts<[provider: string, error: string]>();
+}

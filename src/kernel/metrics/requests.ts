@@ -1,0 +1,59 @@
+import { Histogram } from './histogram.ts';
+
+/** Seconds. */
+const durations = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5, 10];
+
+/** The methods that are told apart; whatever else clients think of is one more. */
+const methods: readonly string[] = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE', 'HEAD', 'OPTIONS', 'other'];
+/** Above any status. */
+const perMethod = 1000;
+
+/** The requests of one route. */
+interface RouteCounts {
+  /** By method and status, as one number. */
+  readonly answers: Map<number, number>;
+  seconds: number;
+}
+
+/**
+ * Counts answered requests by the pattern of their path, of which there are as many as the program has, by method and status.
+ * It is told of every request, so it makes no texts: they are made when somebody reads the counts.
+ */
+export class RequestCounts {
+  readonly #routes = new Map<string, RouteCounts>();
+  /** How long they took, in seconds, by method. */
+  readonly durations: ReadonlyMap<string, Histogram> = new Map(methods.map((name) => [name, new Histogram(durations)]));
+  readonly #durations = [...this.durations.values()];
+
+  /** `route` is empty for a path that leads nowhere, and for what was no request; `ms` are milliseconds. */
+  add(route: string, method: string, status: number, ms: number): void {
+    let counts = this.#routes.get(route);
+    if (!counts) {
+      counts = { answers: new Map(), seconds: 0 };
+      this.#routes.set(route, counts);
+    }
+    const known = methods.indexOf(method);
+    const place = known < 0 ? methods.length - 1 : known;
+    const answer = place * perMethod + status;
+    counts.answers.set(answer, (counts.answers.get(answer) ?? 0) + 1);
+    counts.seconds += ms / 1000;
+    this.#durations[place]?.observe(ms / 1000);
+  }
+
+  /** The answers so far. */
+  answers(): { readonly route: string; readonly method: string; readonly status: string; readonly count: number }[] {
+    return [...this.#routes].flatMap(([route, { answers }]) =>
+      [...answers].map(([answer, count]) => ({
+        route,
+        method: methods[Math.floor(answer / perMethod)] ?? 'other',
+        status: String(answer % perMethod),
+        count,
+      })),
+    );
+  }
+
+  /** How long the answers of each route took together, in seconds. */
+  seconds(): { readonly route: string; readonly seconds: number }[] {
+    return [...this.#routes].map(([route, { seconds }]) => ({ route, seconds }));
+  }
+}

@@ -1,0 +1,119 @@
+/** What `tenantry example` prints; `npm run live -- examples` has the programs it is for read it. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { createServer } from '../../src/app/server.ts';
+import { certificate } from '../support/certificate.ts';
+import { builtProgram, failed, Program } from '../support/program.ts';
+
+const test = suite('examples');
+const native = mkdtempSync(join(tmpdir(), 'tenantry-examples-'));
+let program: Program;
+
+test.before.each(() => {
+  program = new Program(native);
+});
+test.after.each(() => program.end());
+test.after(() => rmSync(native, { recursive: true }));
+
+async function example(name: string, ...words: readonly string[]): Promise<string> {
+  const { code, stdout, stderr } = await program.run(['example', name, ...words]);
+  assert.equal([code, stderr], [0, ''], name);
+  return stdout;
+}
+
+test('the unit starts the program with the settings in force, is told of it, and lets it write its data alone', async () => {
+  const unit = await example(
+    'systemd',
+    '--data',
+    'my data',
+    '--port',
+    '443',
+    '--admin-listen',
+    '9999',
+    '--log-file',
+    'log/a',
+  );
+  const data = join(program.folder, 'my data');
+  const lines = unit.split('\n');
+  const has = (line: string): void => assert.ok(lines.includes(line), `${line}\n${unit}`);
+  has(
+    `ExecStart=${process.execPath} ${builtProgram} serve --data "${data}" --host 127.0.0.1 --port 443 --admin-listen 127.0.0.1:9999 --log-file ${join(program.folder, 'log/a')}`,
+  );
+  for (const line of ['Type=notify', 'NotifyAccess=all', 'WatchdogSec=30', 'ExecReload=/bin/kill -HUP $MAINPID'])
+    has(line);
+  has(`ReadWritePaths="${data}" "${join(program.folder, 'log')}"`);
+  has('AmbientCapabilities=CAP_NET_BIND_SERVICE');
+  has(`WorkingDirectory=${data}`);
+});
+
+test('proxies call the server where it listens, by the name that clients use', async () => {
+  const settings = ['--port', '8181', '--host', '0.0.0.0', '--base-url', 'https://cloud.example.org'];
+  const nginx = await example('nginx', ...settings, '--max-body-bytes', '50000000');
+  for (const line of [
+    'server_name cloud.example.org;',
+    'proxy_pass http://127.0.0.1:8181;',
+    'client_max_body_size 49m;',
+  ])
+    assert.match(nginx, line);
+  // As the README shows it.
+  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+  assert.ok((await example('nginx')).endsWith(/```nginx\n(.*?)```/s.exec(readme)?.[1] ?? '?'));
+  const caddy = await example('caddy', ...settings, '--tls-cert-file', 'c', '--tls-key-file', 'k');
+  assert.match(caddy, '\ncloud.example.org {\n\treverse_proxy https://127.0.0.1:8181\n}\n');
+  assert.match(caddy, 'TENANTRY_BASE_URL=https://cloud.example.org');
+});
+
+test('the Dockerfile takes the Node.js that the program was built for', async () => {
+  const file = await example('docker', '--port', '8181');
+  assert.match(file, `\nFROM node:${process.versions.node.split('.')[0]}-`);
+  assert.match(file, '\nCOPY tenantry.mjs /usr/local/lib/tenantry.mjs\n');
+  assert.match(file, '\nENV TENANTRY_DATA=/data TENANTRY_HOST=0.0.0.0 TENANTRY_PORT=8181\n');
+});
+
+test('dashboard and alerts name metrics that the server has, with labels that it gives them', async () => {
+  const tls = { tls_cert_file: join(program.folder, 'c'), tls_key_file: join(program.folder, 'k') };
+  writeFileSync(tls.tls_cert_file, certificate.cert);
+  writeFileSync(tls.tls_key_file, certificate.key);
+  const data = join(program.folder, 'data');
+  const server = await createServer({ data, port: 0, admin_listen: '0', log_level: 'silent', ...tls });
+  const metrics = await (await fetch(`${server.adminUrl}/metrics`)).text();
+  await server.close();
+  const known = new Set([...metrics.matchAll(/^# TYPE (\w+) /gm)].map(([, name]) => name));
+  const dashboard = JSON.parse(await example('grafana')) as {
+    panels: { id: number; targets: { expr: string; refId: string }[] }[];
+  };
+  const expressions = dashboard.panels.flatMap(({ targets }) => targets.map(({ expr }) => expr));
+  const alerts = [...(await example('alerts')).matchAll(/^ +expr: (".*")$/gm)].map(
+    ([, text]) => JSON.parse(text as string) as string,
+  );
+  assert.ok(expressions.length > 20 && alerts.length > 5);
+  const named = [...expressions, ...alerts].flatMap((text) =>
+    [...text.matchAll(/\b(?:tenantry|process|nodejs)_\w+/g)].map(([name]) => name.replace(/_(bucket|sum|count)$/, '')),
+  );
+  assert.equal(
+    [...new Set(named)].filter((name) => !known.has(name)),
+    [],
+  );
+  const shown = new Set(named);
+  const notShown = [...known].filter((name) => name !== undefined && !shown.has(name));
+  assert.equal(notShown, ['tenantry_build_info', 'process_start_time_seconds']);
+  assert.is(new Set(dashboard.panels.map(({ id }) => id)).size, dashboard.panels.length);
+});
+
+test('Prometheus reads where the operator is listened to; nowhere is an error, and so is an unknown word', async () => {
+  assert.match(await example('prometheus', '--admin-listen', '0.0.0.0:9481'), "      - targets: ['127.0.0.1:9481']\n");
+  assert.match(await example('prometheus'), "targets: ['127.0.0.1:9480']");
+  assert.equal(
+    await program.run(['example', 'prometheus', '--admin-listen', 'off']),
+    failed('admin_listen is off: there are no metrics to read'),
+  );
+  assert.equal(
+    await program.run(['example', 'constructor']),
+    failed('there is no example constructor; known: systemd, nginx, caddy, docker, prometheus, alerts, grafana', 2),
+  );
+});
+
+test.run();

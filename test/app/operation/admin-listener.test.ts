@@ -1,0 +1,112 @@
+/** What the operator reads on a port of its own (core.md 14.1, 14.2). */
+import { connect } from 'node:net';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { createServer, type Server } from '../../../src/app/server.ts';
+import { Fixture, type Json } from '../../support/fixture.ts';
+import { overWire } from '../../support/wire.ts';
+
+const test = suite('admin listener');
+const fixture = new Fixture();
+let admin: string;
+
+test.before.each(async () => {
+  await fixture.open({ admin_listen: '0' });
+  admin = fixture.server.adminUrl as string;
+});
+test.after.each(() => fixture.close());
+
+const read = async (
+  path: string,
+  init: RequestInit = {},
+): Promise<{ status: number; body: Json; type: string | null }> => {
+  const response = await fetch(admin + path, init);
+  const text = await response.text();
+  const type = response.headers.get('content-type');
+  return { status: response.status, type, body: type === 'application/json' && text !== '' ? JSON.parse(text) : text };
+};
+
+test('/healthz answers as long as the process does', async () => {
+  assert.equal(await read('/healthz'), { status: 200, type: 'application/json', body: { status: 'ok' } });
+});
+
+test('/readyz names each check', async () => {
+  const checks = { server: 'ok', database: 'ok', migrations: 'ok', timer: 'ok' };
+  assert.equal(await read('/readyz'), { status: 200, type: 'application/json', body: { status: 'ready', checks } });
+});
+
+test('only these paths and GET and HEAD are answered, whatever is asked', async () => {
+  assert.equal(await read('/api/users/'), { status: 404, type: 'application/json', body: { detail: 'Not found.' } });
+  assert.equal([(await read('/')).status, (await read('/constructor')).status], [404, 404]);
+  assert.equal(await read('/metrics', { method: 'POST', body: 'x' }), {
+    status: 405,
+    type: 'application/json',
+    body: { detail: 'Method "POST" not allowed.' },
+  });
+  const head = await fetch(`${admin}/healthz?verbose`, { method: 'HEAD' });
+  assert.equal([head.status, await head.text(), head.headers.get('content-length')], [200, '', '16']);
+});
+
+test('on the loopback a page whose name leads here is not answered', async () => {
+  for (const host of ['evil.example', 'evil.example:9480', '127.0.0.1.evil.example'])
+    assert.is(
+      (await overWire(admin, 'GET /metrics HTTP/1.1', `Host: ${host}`, 'Connection: close', '')).status,
+      403,
+      host,
+    );
+  for (const host of ['localhost', '127.0.0.1:1', '[::1]:9480'])
+    assert.is(
+      (await overWire(admin, 'GET /healthz HTTP/1.1', `Host: ${host}`, 'Connection: close', '')).status,
+      200,
+      host,
+    );
+});
+
+test('the API has none of these paths', async () => {
+  for (const path of ['/metrics', '/healthz', '/readyz'])
+    assert.is((await fixture.anonymous.get(path)).status, 404, path);
+});
+
+test('it is off in memory and for a program that embeds the server, unless an address is given', async () => {
+  const others: Server[] = [];
+  for (const options of [{}, { isProgram: true }, { admin_listen: 'off' }])
+    others.push(await createServer({ ephemeral: true, port: 0, log_level: 'silent', ...options }));
+  assert.equal(
+    others.map(({ adminUrl }) => adminUrl),
+    [undefined, undefined, undefined],
+  );
+  for (const server of others) await server.close();
+});
+
+test('a port that is in use is refused where it was asked for, and the server with it', async () => {
+  const { port } = new URL(admin);
+  let told = '';
+  await createServer({ ephemeral: true, port: 0, log_level: 'silent', admin_listen: port }).catch(
+    (error: Error) => (told = error.message),
+  );
+  assert.is(told, `cannot listen on 127.0.0.1 port ${port}: the port is in use`);
+});
+
+test('connections beyond a few are closed, and those there are keep working', async () => {
+  const port = Number(new URL(admin).port);
+  const sockets = Array.from({ length: 40 }, () => connect(port, '127.0.0.1').on('error', () => undefined));
+  const closed = await new Promise<number>((resolve) => {
+    let count = 0;
+    for (const socket of sockets) socket.on('close', () => ++count === 8 && resolve(count));
+  });
+  assert.is(closed, 8);
+  for (const socket of sockets) socket.destroy();
+});
+
+test('closing the server closes it, with whoever is connected', async () => {
+  const socket = connect(Number(new URL(admin).port), '127.0.0.1');
+  const gone = new Promise((resolve) => socket.on('error', () => undefined).on('close', resolve));
+  await new Promise((resolve) => socket.once('connect', resolve));
+  await fixture.close();
+  await gone;
+  let code = '';
+  await fetch(`${admin}/healthz`).catch(({ cause }: Error) => (code = (cause as NodeJS.ErrnoException).code ?? ''));
+  assert.is(code, 'ECONNREFUSED');
+});
+
+test.run();

@@ -1,0 +1,164 @@
+/** Whether a server can do its work, and what keeps it from that (core.md 14.1). */
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import SQLite from 'better-sqlite3';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { examineHealth } from '../../../src/app/operation/health.ts';
+import { createServer, type Server } from '../../../src/app/server.ts';
+import { embeddedMigrations } from '../../../src/kernel/native/embedded.ts';
+import { Program } from '../../support/program.ts';
+import { Wire } from '../../support/wire.ts';
+
+const test = suite('health');
+const native = mkdtempSync(join(tmpdir(), 'tenantry-health-'));
+let program: Program;
+let data: string;
+let server: Server;
+
+test.before.each(async () => {
+  program = new Program(native);
+  data = join(program.folder, 'data');
+  server = await createServer({ data, port: 0, admin_listen: '0', log_level: 'silent' });
+  // What the start writes is committed.
+  await fetch(`${server.adminUrl}/healthz`);
+});
+test.after.each(async () => {
+  await server.close();
+  await program.end();
+});
+test.after(() => rmSync(native, { recursive: true }));
+
+async function readiness(): Promise<{ status: number; body: unknown }> {
+  const response = await fetch(`${server.adminUrl}/readyz`);
+  return { status: response.status, body: await response.json() };
+}
+
+const checks = { server: 'ok', database: 'ok', migrations: 'ok', timer: 'ok', disk: 'ok' };
+
+test('while another process writes it is not ready, and the event loop goes on', async () => {
+  const other = new SQLite(join(data, 'tenantry.db'));
+  other.exec('BEGIN IMMEDIATE');
+  let longest = 0;
+  let last = performance.now();
+  const watch = setInterval(() => {
+    longest = Math.max(longest, performance.now() - last);
+    last = performance.now();
+  }, 5);
+  const { body, status } = await readiness();
+  clearInterval(watch);
+  const checked = await program.run(['healthcheck', '--admin-listen', new URL(server.adminUrl as string).host]);
+  const line = 'tenantry: not ready: database: another process is writing (SQLITE_BUSY)\n';
+  assert.equal(checked, { code: 1, stdout: '', stderr: line });
+  const database = 'another process is writing (SQLITE_BUSY)';
+  assert.equal([status, body], [503, { status: 'not ready', checks: { ...checks, database } }]);
+  assert.ok(longest < 500, `${longest} ms`);
+  other.exec('ROLLBACK');
+  other.close();
+});
+
+test('who writes for a moment keeps nobody from being ready', async () => {
+  const other = new SQLite(join(data, 'tenantry.db'));
+  other.exec('BEGIN IMMEDIATE');
+  const asked = readiness();
+  setTimeout(() => other.exec('ROLLBACK'), 100);
+  assert.equal(await asked, { status: 200, body: { status: 'ready', checks } });
+  other.close();
+});
+
+test('a newer version that has migrated the database, or a timer that stands still, is told', async () => {
+  const newest = embeddedMigrations().length;
+  const other = new SQLite(join(data, 'tenantry.db'));
+  other.pragma(`user_version = ${newest + 1}`);
+  const migrations = `the database has schema ${newest + 1}, and this version has ${newest}`;
+  assert.equal(await readiness(), { status: 503, body: { status: 'not ready', checks: { ...checks, migrations } } });
+  other.pragma(`user_version = ${newest}`);
+  other.close();
+  const vitals = { app: server.app, folder: data, quiet: () => 61_000, isClosing: () => true };
+  const { checks: found, isReady } = await examineHealth(vitals);
+  const server_ = 'is about to end';
+  assert.equal([isReady, found], [false, { ...checks, server: server_, timer: 'has not run for 61 seconds' }]);
+});
+
+test('a server that is about to end is not ready while it finishes what runs', async () => {
+  const wire = await Wire.to(server.url);
+  const head = ['POST /api-auth/password/ HTTP/1.1', 'Host: localhost', 'Content-Type: application/json'];
+  wire.lines(...head, 'Content-Length: 20', 'Expect: 100-continue', '');
+  // It has been admitted.
+  assert.is((await wire.answer()).status, 100);
+  const ended = server.close();
+  const told = { ...checks, server: 'is about to end' };
+  assert.equal(await readiness(), { status: 503, body: { status: 'not ready', checks: told } });
+  wire.bytes('{"username":"admin"}');
+  assert.is((await wire.answer()).status, 401);
+  await ended;
+});
+
+test('a disk that takes nothing more is told', async () => {
+  // No file may grow beyond 4 MB.
+  const limited = await program.serve(['--data', 'limited', '--admin-listen', '0', '--log-level', 'silent'], {
+    shell: 'trap "" XFSZ; ulimit -f 8000',
+  });
+  const { admin, url } = limited.told as { admin: string; url: string };
+  const ready = await fetch(`${admin}/readyz`);
+  assert.equal([ready.status, await ready.json()], [200, { status: 'ready', checks }]);
+  const { stdout: token } = await program.run(['token', 'admin', '--data', 'limited']);
+  const headers = { Authorization: `Token ${token.trim()}`, 'Content-Type': 'application/json' };
+  const body = JSON.stringify({ name: 'x'.repeat(150) });
+  const create = () => fetch(`${url}/api/customers/`, { method: 'POST', headers, body });
+  // The log is begun anew when it takes nothing more; then the database itself grows.
+  let told: Response;
+  do {
+    await Promise.all(Array.from({ length: 20 }, create));
+    told = await fetch(`${admin}/readyz`);
+  } while (told.status === 200);
+  const { checks: found } = (await told.json()) as { checks: { database: string } };
+  assert.is(told.status, 503);
+  assert.match(found.database, /^the disk fails/);
+  assert.match(
+    await (await fetch(`${admin}/metrics`)).text(),
+    /^tenantry_commit_failures_total\{reason="broken"\} [1-9]/m,
+  );
+  await limited.kill();
+});
+
+test('healthcheck says in one line whether the server is ready, and ends with 0 or 1', async () => {
+  const host = new URL(server.adminUrl as string).host;
+  assert.equal(await program.run(['healthcheck', '--admin-listen', host]), { code: 0, stdout: 'ready\n', stderr: '' });
+  await server.close();
+  const gone = await program.run(['healthcheck', '--admin-listen', host]);
+  const line = `tenantry: http://${host}/readyz does not answer: ECONNREFUSED\n`;
+  assert.equal(gone, { code: 1, stdout: '', stderr: line });
+  const off = await program.run(['healthcheck', '--admin-listen', 'off']);
+  assert.equal(off, { code: 1, stdout: '', stderr: 'tenantry: admin_listen is off: nobody can ask the server\n' });
+  const other = createHttpServer((_, outgoing) => outgoing.writeHead(404).end('<html>')).listen(0, '127.0.0.1');
+  await new Promise((resolve) => other.once('listening', resolve));
+  const address = `127.0.0.1:${(other.address() as AddressInfo).port}`;
+  const wrong = await program.run(['healthcheck', '--admin-listen', address]);
+  const answered = `tenantry: not ready: http://${address}/readyz answers 404\n`;
+  assert.equal(wrong, { code: 1, stdout: '', stderr: answered });
+  other.close();
+  assert.not(existsSync(join(program.folder, 'native')), 'it opens no data');
+});
+
+test('by itself the program listens on the loopback, and goes on without where another does', async () => {
+  const holder = createHttpServer().listen(9480, '127.0.0.1');
+  await new Promise((resolve) => holder.once('listening', resolve).once('error', resolve));
+  const port = createHttpServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => port.once('listening', resolve));
+  const free = (port.address() as AddressInfo).port;
+  await new Promise((resolve) => port.close(resolve));
+  const serving = await program.serve(['--data', 'other', '--port', String(free)]);
+  assert.is(serving.told.admin, undefined);
+  assert.is(await serving.stop(), 0);
+  assert.match(
+    serving.errors(),
+    '"msg":"cannot listen on 127.0.0.1 port 9480: the port is in use: nobody can read /healthz, /readyz and /metrics; admin_listen names another address, or off"',
+  );
+  holder.close();
+});
+
+test.run();

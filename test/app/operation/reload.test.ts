@@ -1,0 +1,104 @@
+/** SIGHUP: the certificate is read anew, and the log goes on in a new file (core.md 14.3). */
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { certificate } from '../../support/certificate.ts';
+import { eventually } from '../../support/eventually.ts';
+import type { Json } from '../../support/fixture.ts';
+import { failed, Program } from '../../support/program.ts';
+import { serviceKeys } from '../../support/saml-keys.ts';
+
+const test = suite('reload');
+const native = mkdtempSync(join(tmpdir(), 'tenantry-reload-'));
+let program: Program;
+
+test.before.each(() => {
+  program = new Program(native);
+});
+test.after.each(() => program.end());
+test.after(() => rmSync(native, { recursive: true }));
+
+const path = (name: string): string => join(program.folder, name);
+const messages = (name: string): string[] =>
+  readFileSync(path(name), 'utf8')
+    .split('\n')
+    .slice(0, -1)
+    .map((line): string => (JSON.parse(line) as Json).msg);
+
+function hangUp(): void {
+  for (const child of program.running) child.kill('SIGHUP');
+}
+
+test('the log is appended to a file, which SIGHUP opens anew: no line is lost', async () => {
+  writeFileSync(path('log'), '{"msg":"from before"}\n');
+  const serving = await program.serve(['--log-file', 'log', '--log-level', 'info', '--ephemeral']);
+  const ask = async (times: number): Promise<void> => {
+    for (let i = 0; i < times; i++) await fetch(`${serving.url}/api/version/`);
+  };
+  await ask(20);
+  renameSync(path('log'), path('log.1'));
+  hangUp();
+  await eventually('there is a new file', () => existsSync(path('log')));
+  await ask(10);
+  assert.is(await serving.stop(), 0);
+  assert.is(serving.errors(), '');
+  const [old, fresh] = [messages('log.1'), messages('log')];
+  assert.is(old[0], 'from before');
+  assert.is([...old, ...fresh].filter((message) => message === 'request').length, 30);
+  assert.is(fresh.filter((message) => message === 'request').length, 10);
+  assert.is(statSync(path('log')).mode & 0o007, 0);
+});
+
+test('where no new file can be made the log goes on in the old one, and says so', async () => {
+  const serving = await program.serve(['--log-file', 'logs', '--ephemeral']);
+  renameSync(path('logs'), path('logs.1'));
+  mkdirSync(path('logs'));
+  hangUp();
+  await eventually('the old file tells of it', () => messages('logs.1').includes('the log file stays as it was'));
+  assert.is((await fetch(`${serving.url}/api/version/`)).status, 200);
+  assert.is(await serving.stop(), 0);
+});
+
+test('a log file that cannot be opened is told in one line', async () => {
+  assert.equal(
+    await program.run(['serve', '--port', '0', '--log-file', 'nowhere/log']),
+    failed("cannot open the log file: ENOENT: no such file or directory, open 'nowhere/log'"),
+  );
+});
+
+test('a log file that takes nothing stops nobody', async () => {
+  const serving = await program.serve(['--log-file', '/dev/full', '--log-level', 'info', '--ephemeral']);
+  for (let i = 0; i < 200; i++) await fetch(`${serving.url}/api/${'x'.repeat(150)}/`);
+  assert.is((await fetch(`${serving.url}/api/version/`)).status, 200);
+  assert.is(await serving.stop(), 0);
+});
+
+test('SIGHUP has the certificate read anew; a bad one is an error in the log', async () => {
+  const place = ({ cert, key }: { cert: string; key: string }): void => {
+    writeFileSync(path('cert.pem'), cert);
+    writeFileSync(path('key.pem'), key);
+  };
+  place(certificate);
+  const words = ['--tls-cert-file', 'cert.pem', '--tls-key-file', 'key.pem', '--ephemeral', '--log-level', 'info'];
+  const serving = await program.serve(words);
+  assert.match(serving.url, /^https:/);
+  place(serviceKeys);
+  hangUp();
+  await eventually('it says so', () => serving.errors().includes('"msg":"the certificate has been read anew"'));
+  place({ ...serviceKeys, key: certificate.key });
+  hangUp();
+  await eventually('it says so', () => serving.errors().includes('"msg":"the certificate stays as it was"'));
+  assert.is(await serving.stop(), 0);
+});
+
+test('SIGHUP without anything to read anew changes nothing', async () => {
+  const serving = await program.serve(['--ephemeral']);
+  hangUp();
+  assert.is((await fetch(`${serving.url}/api/version/`)).status, 200);
+  assert.is(await serving.stop(), 0);
+  assert.is(serving.errors(), '');
+});
+
+test.run();

@@ -1,0 +1,117 @@
+/** What systemd is told of the server (core.md 14.4). */
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { serviceManager } from '../../../src/app/operation/service-manager.ts';
+import { openLog } from '../../../src/kernel/log.ts';
+import { eventually } from '../../support/eventually.ts';
+import { Program } from '../../support/program.ts';
+
+const test = suite('service manager');
+const native = mkdtempSync(join(tmpdir(), 'tenantry-systemd-'));
+const { log, close } = openLog('silent');
+let program: Program;
+let told: string;
+let bin: string;
+
+test.before.each(() => {
+  program = new Program(native);
+  told = join(program.folder, 'told');
+  bin = join(program.folder, 'bin');
+  mkdirSync(bin);
+  // In the place of systemd's program: writes down what it is asked to tell.
+  const script = join(bin, 'systemd-notify');
+  writeFileSync(script, `#!/bin/sh\necho "$* to $NOTIFY_SOCKET" >> '${told}'\n`);
+  chmodSync(script, 0o755);
+});
+test.after.each(() => program.end());
+test.after(() => {
+  close();
+  rmSync(native, { recursive: true });
+});
+
+const lines = (): string[] => (existsSync(told) ? readFileSync(told, 'utf8').split('\n').slice(0, -1) : []);
+const env = (further: Record<string, string> = {}): Record<string, string> => ({
+  PATH: `${bin}:${process.env.PATH}`,
+  NOTIFY_SOCKET: '/run/notify',
+  ...further,
+});
+
+test('it hears that the server is ready, as long as it lives, and when it ends', async () => {
+  const serving = await program.serve(['--ephemeral'], { env: env({ WATCHDOG_USEC: '100000' }) });
+  await eventually('the watchdog hears', () => lines().filter((line) => line.startsWith('WATCHDOG')).length > 2);
+  assert.is(await serving.stop(), 0);
+  await eventually('it hears of the end', () => lines().at(-1) === 'STOPPING=1 to /run/notify');
+  const [first, ...others] = lines();
+  assert.is(first, 'READY=1 to /run/notify');
+  assert.equal(new Set(others.slice(0, -1)), new Set(['WATCHDOG=1 to /run/notify']));
+  assert.is(serving.errors(), '');
+});
+
+test('a watchdog of another process, or none, hears nothing; nor does anybody where no socket is given', async () => {
+  const serving = await program.serve(['--ephemeral'], { env: env({ WATCHDOG_USEC: '2000', WATCHDOG_PID: '1' }) });
+  await eventually('it is ready', () => lines().length > 0);
+  await fetch(`${serving.url}/api/version/`);
+  assert.is(await serving.stop(), 0);
+  await eventually('it has ended', () => lines().length > 1);
+  assert.equal(lines(), ['READY=1 to /run/notify', 'STOPPING=1 to /run/notify']);
+  assert.is(
+    serviceManager({ WATCHDOG_USEC: '1000' }, log, () => true),
+    undefined,
+  );
+});
+
+test('nothing is heard of a server whose timer stands still', async () => {
+  const { PATH } = process.env;
+  process.env.PATH = env().PATH;
+  let isAlive = true;
+  const manager = serviceManager({ NOTIFY_SOCKET: '/run/notify', WATCHDOG_USEC: '20000' }, log, () => isAlive);
+  const before = process.env.NOTIFY_SOCKET;
+  process.env.NOTIFY_SOCKET = '/run/notify';
+  try {
+    manager?.ready();
+    await eventually('the watchdog hears', () => lines().length > 2);
+    isAlive = false;
+    let count = -1;
+    // What was begun before is over when nothing comes in for some turns.
+    await eventually('nothing more is heard', async () => {
+      const last = count;
+      count = lines().length;
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      return count === last && count === lines().length;
+    });
+    manager?.stopping();
+    await eventually('the end is told', () => lines().at(-1) === 'STOPPING=1 to /run/notify');
+  } finally {
+    process.env.PATH = PATH;
+    if (before === undefined) delete process.env.NOTIFY_SOCKET;
+    else process.env.NOTIFY_SOCKET = before;
+  }
+});
+
+test('where there is no such program the log says so once, and the server serves', async () => {
+  rmSync(bin, { recursive: true });
+  mkdirSync(bin);
+  const serving = await program.serve(['--ephemeral'], {
+    env: { PATH: bin, NOTIFY_SOCKET: '/run/notify', WATCHDOG_USEC: '10000' },
+  });
+  await eventually('it says so', () => serving.errors().includes('systemd-notify'));
+  assert.is((await fetch(`${serving.url}/api/version/`)).status, 200);
+  assert.is(await serving.stop(), 0);
+  const { time, ...line } = JSON.parse(serving.errors()) as Record<string, unknown>;
+  assert.equal(
+    [typeof time, line],
+    [
+      'string',
+      {
+        level: 40,
+        reason: 'spawn systemd-notify ENOENT',
+        msg: 'the service manager cannot be told of the server by systemd-notify',
+      },
+    ],
+  );
+});
+
+test.run();

@@ -1,0 +1,53 @@
+/** Addresses that the server listens on for its operator (core.md 14.1). */
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { addressOf, authorityOf, reachable, usualAdminAddress } from '../../../src/kernel/config/address.ts';
+import { loadConfig } from '../../../src/kernel/config/load.ts';
+
+const test = suite('addresses');
+
+test('a port alone is one of the loopback, as is the usual address', () => {
+  assert.equal(addressOf('9481'), { host: '127.0.0.1', port: 9481 });
+  assert.equal(usualAdminAddress, { host: '127.0.0.1', port: 9480 });
+});
+
+test('a host with a port, or an IPv6 address in brackets, is taken as it stands', () => {
+  for (const [text, host, port] of [
+    ['0.0.0.0:0', '0.0.0.0', 0],
+    ['admin.internal:65535', 'admin.internal', 65_535],
+    ['[::1]:9480', '::1', 9480],
+  ] as const) {
+    assert.equal(addressOf(text), { host, port });
+    assert.is(authorityOf({ host, port }), text);
+  }
+});
+
+test('anything else is refused, by the name of the setting', () => {
+  const rule = 'must be off, a port, or a host with a port such as 127.0.0.1:9480 or [::1]:9480';
+  for (const text of [
+    '65536',
+    '127.0.0.1',
+    '::1:9480',
+    '[::1]',
+    '[localhost]:1',
+    'a:b:1',
+    'http://a:1',
+    '-1',
+    'on',
+    'a:',
+  ])
+    assert.throws(
+      () => loadConfig({ options: { admin_listen: text } }),
+      ({ message }: Error) => message === `--admin-listen ${rule}`,
+      text,
+    );
+  assert.is(loadConfig({ options: { admin_listen: 'off' } }).admin_listen, 'off');
+  assert.is(loadConfig({ given: { admin_listen: '9481' } }).admin_listen, '127.0.0.1:9481');
+  assert.is(loadConfig().admin_listen, null);
+});
+
+test('what listens on all addresses is reached on the loopback', () => {
+  assert.equal(['0.0.0.0', '::', '10.0.0.1'].map(reachable), ['127.0.0.1', '::1', '10.0.0.1']);
+});
+
+test.run();
