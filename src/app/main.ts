@@ -28,7 +28,8 @@ import { withReadable } from './readable-folder.ts';
 import { createServer } from './server.ts';
 
 export type { ProviderType } from '../cloud/catalogue/type.ts';
-export { settableClock } from '../kernel/clock.ts';
+export { type Clock, type SettableClock, settableClock } from '../kernel/clock.ts';
+export { ConfigError } from '../kernel/config/config.ts';
 export { providerTypes } from './providers.ts';
 export { createServer, type Server, type ServerOptions } from './server.ts';
 

@@ -11,7 +11,7 @@ import { sealPlainTokens } from '../activity/hooks/push-tokens.ts';
 import { ProviderWorker } from '../cloud/worker/worker.ts';
 import type { App, OutboxName } from '../kernel/access/app.ts';
 import { hour } from '../kernel/clock.ts';
-import type { Config } from '../kernel/config/config.ts';
+import type { GivenSettings } from '../kernel/config/config.ts';
 import { loadConfig } from '../kernel/config/load.ts';
 import { busyTimeout } from '../kernel/db/handle.ts';
 import { HttpServer } from '../kernel/http/http-server.ts';
@@ -24,7 +24,7 @@ import { dispatcher } from './dispatch.ts';
 import { housekeeping } from './schedule/housekeeping.ts';
 
 /** Settings by their names, and what an embedding program may replace. */
-export interface ServerOptions extends Partial<Config>, Replacements {
+export interface ServerOptions extends GivenSettings, Replacements {
   /** Keep everything in memory; nothing is read from or written to disk. */
   readonly ephemeral?: boolean;
 }
@@ -33,6 +33,7 @@ export interface ServerOptions extends Partial<Config>, Replacements {
 export interface Server {
   /** Where it listens, without a trailing slash. */
   readonly url: string;
+  /** @internal What it consists of, which is no part of the published types. */
   readonly app: App;
   /** Path of the file with the first user's password, when this start created that user. */
   readonly initialPassword: string | undefined;
