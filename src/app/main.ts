@@ -18,7 +18,7 @@ import { type Arguments, type Commands, helpOf, readArguments, UsageError } from
 import { completionFor, shellNames } from './completion.ts';
 import { type Opened, withDeployment } from './composition.ts';
 import { databaseFile, isDamage, makesDatabase, prepareFolder, requireDatabase } from './data-folder.ts';
-import { demo } from './demo/demo.ts';
+import { demo, hasCustomers } from './demo/demo.ts';
 import { examine } from './doctor/doctor.ts';
 import { outsideTroubles } from './doctor/outside.ts';
 import { pruneKeys, rotateKey } from './key-rotation.ts';
@@ -38,8 +38,8 @@ const quiet = { quiet: { type: 'boolean' } } as const;
 
 const commands: Commands = {
   serve: {
-    flags: { ephemeral: { type: 'boolean' } },
-    help: 'serve the API; --ephemeral keeps everything in memory',
+    flags: { ephemeral: { type: 'boolean' }, demo: { type: 'boolean' } },
+    help: 'serve the API; --ephemeral keeps everything in memory, --demo begins with the demonstration world',
     run: serve,
   },
   'user add': {
@@ -100,6 +100,10 @@ const commands: Commands = {
 
 async function serve({ config, flags }: Arguments): Promise<void> {
   const ephemeral = flags.ephemeral === true;
+  if (flags.demo === true) {
+    if (ephemeral) throw new UsageError('--demo needs a data folder: it does not go with --ephemeral');
+    await withDeployment(config, async ({ app }) => void (hasCustomers(app) || (await demo(app))), 'serve');
+  }
   const server = await createServer({ ...config, ephemeral });
   for (const variable of unknownVariables(process.env)) server.app.log.warn({ variable }, 'no setting has this name');
   let isClosing = false;

@@ -20,6 +20,7 @@ import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import packageJson from '../../package.json' with { type: 'json' };
+import { demoPassword } from '../../src/app/demo/demo.ts';
 import { settingNames } from '../../src/kernel/config/config.ts';
 import { Database } from '../../src/kernel/db/database.ts';
 import { sql } from '../../src/kernel/db/sql.ts';
@@ -113,7 +114,8 @@ cli('what is not understood is told in one line, with exit code 2, and nothing h
     [['bogus'], 'there is no command "bogus"; see tenantry help'],
     [['--bogus'], 'there is no option --bogus; see tenantry help'],
     [['serve', '-x'], 'there is no option -x; see tenantry help'],
-    [['serve', 'now'], 'usage: tenantry serve [--ephemeral]'],
+    [['serve', 'now'], 'usage: tenantry serve [--ephemeral] [--demo]'],
+    [['serve', '--ephemeral', '--demo'], '--demo needs a data folder: it does not go with --ephemeral'],
     [['user'], userAdd],
     [['user', 'remove', 'bob'], userAdd],
     [['user', 'add'], userAdd],
@@ -403,6 +405,21 @@ cli('serve --ephemeral prints a token of admin and leaves nothing behind', async
   assert.is(me.username, 'admin');
   assert.is(await server.stop(), 0);
   assert.equal([server.errors(), readdirSync(folder)], ['', []]);
+});
+
+cli('serve --demo begins with the demonstration world, and the next time goes on with it', async () => {
+  const first = await serve(['--demo']);
+  const login = await fetch(`${first.url}/api-auth/password/`, {
+    method: 'POST',
+    body: new URLSearchParams({ username: 'helena.kask', password: demoPassword }),
+  });
+  const { token } = (await login.json()) as { token: string };
+  const customers = await get(`${first.url}/api/customers/?field=uuid`, token);
+  assert.ok((customers as unknown[]).length > 5);
+  assert.equal([await first.stop(), first.errors()], [0, '']);
+  const second = await serve(['--demo']);
+  assert.equal(await get(`${second.url}/api/customers/?field=uuid`, token), customers);
+  await second.stop();
 });
 
 cli('a port in use is told in one line', async () => {
