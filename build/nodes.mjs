@@ -3,8 +3,8 @@ import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, renameSync, 
 import { join } from 'node:path';
 
 /**
- * Fetches them into dist/nodes, unless they are there: `{ version, abi, folder }`, the oldest first, where `folder` has
- * bin/node and include. Empty on platforms other than those they are pinned for.
+ * Fetches them into dist/nodes, unless they are there: `{ version, abi, folder, headers }`, the oldest first, where `folder` has
+ * bin/node and `headers` the include that modules are compiled against. Empty on platforms other than those they are pinned for.
  */
 export async function pinnedNodes({ npm, platformHere, root }) {
   const { arch, libc, os } = platformHere();
@@ -21,22 +21,25 @@ export async function pinnedNodes({ npm, platformHere, root }) {
   }
   const { packages } = JSON.parse(lock);
   return Object.entries(packages)
-    .filter(([path]) => path !== '')
+    .filter(([path]) => path.startsWith('node_modules/node-'))
     .map(([path, { version }]) => {
       const folder = join(home, path);
-      const header = readFileSync(join(folder, 'include/node/node_version.h'), 'utf8');
-      return { version, abi: /#define NODE_MODULE_VERSION (\d+)/.exec(header)[1], folder };
+      // With those of Node.js 24.19 and later a module ends the process when it is collected: src/decisions/pinned-headers.md.
+      const others = path.replace('node-', 'headers-');
+      const headers = packages[others] ? join(home, others) : folder;
+      const header = readFileSync(join(headers, 'include/node/node_version.h'), 'utf8');
+      return { version, abi: /#define NODE_MODULE_VERSION (\d+)/.exec(header)[1], folder, headers };
     });
 }
 
 /** The SQLite module for one of them, compiled against its headers unless it has been: `{ abi, node, file }`. */
-export async function moduleFor({ fail, packageFile, run }, { abi, folder, version }) {
+export async function moduleFor({ fail, packageFile, run }, { abi, headers, version }) {
   const source = packageFile('better-sqlite3', '');
   const { allowScripts, name, version: sqlite } = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8'));
-  const file = join(folder, `${name}-${sqlite}.node`);
+  const file = join(headers, `${name}-${sqlite}.node`);
   if (!existsSync(file)) {
     // A project of its own, so that the module that tests and benchmarks load stays as it is.
-    const project = join(folder, 'compile');
+    const project = join(headers, 'compile');
     const copy = join(project, 'node_modules', name);
     rmSync(project, { recursive: true, force: true });
     cpSync(source, copy, { recursive: true, filter: (path) => path !== join(source, 'build') });
@@ -48,7 +51,7 @@ export async function moduleFor({ fail, packageFile, run }, { abi, folder, versi
     writeFileSync(join(project, 'package.json'), JSON.stringify(manifest));
     console.error(`Compiling ${name} for Node.js ${version} (ABI ${abi}), a minute or two`);
     const code = await run('npm', ['rebuild', '--prefix', project], {
-      env: { ...process.env, npm_config_nodedir: folder, npm_config_build_from_source: 'true' },
+      env: { ...process.env, npm_config_nodedir: headers, npm_config_build_from_source: 'true' },
       stdio: ['ignore', 2, 2],
     });
     if (code !== 0) fail(`${name} cannot be compiled for Node.js ${version}; a C++ compiler is needed.`);
