@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import * as assert from 'uvu/assert';
@@ -34,18 +34,20 @@ export async function packageOfAll(steps: Steps): Promise<void> {
 async function serveDemo(folder: string, file: string): Promise<void> {
   const home = join(folder, 'empty');
   mkdirSync(home);
+  copyFileSync(file, join(home, basename(file)));
   const env = { ...process.env, npm_config_cache: join(folder, 'cache') };
-  const words = ['--yes', '--offline', file, 'serve', '--demo', '--port', '0', '--log-level', 'warn'];
+  const words = ['--yes', '--offline', `./${basename(file)}`, 'serve', '--demo', '--port', '0', '--log-level', 'warn'];
   // A group of its own: npx does not pass every signal on.
   const child = spawn('npx', words, { cwd: home, env, detached: true, stdio: ['ignore', 'pipe', 'inherit'] });
   const closed = once(child, 'close');
   try {
-    const [line] = (await Promise.race([once(createInterface(child.stdout), 'line'), closed])) as [string | null];
-    const { url } = JSON.parse(String(line)) as { url: string };
+    const [line] = await Promise.race([once(createInterface(child.stdout), 'line'), closed]);
+    assert.type(line, 'string', 'it ended before it listened');
+    const { url } = JSON.parse(line) as { url: string };
     const login = new URLSearchParams({ username: 'helena.kask', password: demoPassword });
     assert.is((await fetch(`${url}/api-auth/password/`, { method: 'POST', body: login })).status, 200);
   } finally {
-    if (child.pid !== undefined) process.kill(-child.pid, 'SIGTERM');
+    if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGTERM');
     await closed;
   }
 }
