@@ -166,7 +166,7 @@ function isStale() {
 async function build() {
   const digest = inputs();
   const started = performance.now();
-  const { start, parts } = await bundled('esm', [moduleHere()]);
+  const { start, parts } = await bundled('esm', [await moduleHere()]);
   const text = `#!/usr/bin/env node\n// Built from ${digest}\n${start}${parts}`;
   writeAtomically(bundle, text);
   told(bundle, text.length, started);
@@ -406,10 +406,16 @@ function addonFiles(modules) {
 /** The part that is the SQLite module for an ABI; argon2 has one for all. */
 const sqlitePart = (abi) => `better_sqlite3-${abi}`;
 
-/** The SQLite module that is installed, which is for this Node.js. */
-function moduleHere() {
+/** The SQLite module for this Node.js: the installed one, unless that would end the process; see src/decisions/pinned-headers.md. */
+async function moduleHere() {
   const { node, abi } = platformHere();
-  return { abi, node, file: packageFile('better-sqlite3', 'build/Release/better_sqlite3.node') };
+  const file = packageFile('better-sqlite3', 'build/Release/better_sqlite3.node');
+  if (abi !== '137' || !readFileSync(file).includes('RemoveEnvironmentCleanupHook')) return { abi, node, file };
+  const { moduleFor, pinnedNodes } = await import('./build/nodes.mjs');
+  const pinned = (await pinnedNodes(tools)).find((other) => other.abi === abi);
+  if (pinned) return { ...(await moduleFor(tools, pinned)), node };
+  console.error('This build may end by itself: build with Node.js 22, or let better-sqlite3 be compiled by 24.18.');
+  return { abi, node, file };
 }
 
 function packageFile(name, path) {

@@ -12,7 +12,7 @@ export async function buildPackage(tools, isForThisNode) {
   const modules = [];
   for (const node of nodes) modules.push(await moduleFor(tools, node));
   if (modules.length === 0) {
-    modules.push(moduleHere());
+    modules.push(await moduleHere());
     console.error(`The package is for ABI ${modules[0].abi} of Node.js alone.`);
   }
   const { start, parts, names, licences } = await bundled('cjs', modules);
