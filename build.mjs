@@ -7,6 +7,8 @@
  *   node build.mjs bench …      … build when stale, then run the benchmarks
  *   node build.mjs chaos …      … build when stale, then do to the program what machines do to it
  *   node build.mjs live …       … build when stale, then run what needs vendors' clients and services from Debian
+ *   node build.mjs package      … build what `npm pack` packs into dist/package, for each version of Node.js that is supported
+ *   node build.mjs binary       … build dist/tenantry, an executable with Node.js in it
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -79,6 +81,16 @@ const commands = {
     if (isStale()) await build();
     process.exitCode = await run(process.execPath, ['--import', 'tsx', 'test/live/run.ts', ...options]);
   },
+  async package() {
+    await install();
+    const { buildPackage } = await import('./build/package.mjs');
+    await buildPackage(tools, options.includes('--here'));
+  },
+  async binary() {
+    await install();
+    const { buildExecutable } = await import('./build/executable.mjs');
+    await buildExecutable(tools);
+  },
 };
 
 /** Runs `npm ci` unless node_modules holds what package-lock.json names, with a SQLite addon that this Node can load. */
@@ -132,7 +144,7 @@ function inputs() {
   // A new patch release of Node.js runs the same bundle.
   const hash = createHash('sha256').update(JSON.stringify({ ...platformHere(), node: undefined }));
   const files = ['package.json', 'package-lock.json', 'build.mjs'];
-  for (const folder of ['src', 'migrations']) {
+  for (const folder of ['src', 'migrations', 'build']) {
     if (!existsSync(join(root, folder))) continue;
     for (const entry of readdirSync(join(root, folder), { recursive: true, withFileTypes: true })) {
       if (entry.isFile()) files.push(relative(root, join(entry.parentPath, entry.name)));
@@ -152,9 +164,27 @@ function isStale() {
 }
 
 async function build() {
-  const esbuild = await import('esbuild');
   const digest = inputs();
   const started = performance.now();
+  const { start, parts } = await bundled('esm', [await moduleHere()]);
+  const text = `#!/usr/bin/env node\n// Built from ${digest}\n${start}${parts}`;
+  writeAtomically(bundle, text);
+  told(bundle, text.length, started);
+}
+
+/** Says what was built since `started`. */
+function told(file, size, started) {
+  const milliseconds = Math.round(performance.now() - started);
+  console.error(`Built ${relative(root, file)}: ${(size / 1e6).toFixed(2)} MB in ${milliseconds} ms`);
+}
+
+/**
+ * The program: `start`, a module in a format of esbuild that starts it; `parts`, comments from which that takes the program and
+ * whatever it needs; its `licences`, and the `names` of its exports. `modules` are those of SQLite, one for each ABI that it is to run on:
+ * `{ abi, node, file }`, `node` being the version. `notices` are texts to add to the licences.
+ */
+async function bundled(format, modules, notices = []) {
+  const esbuild = await import('esbuild');
   const program = await esbuild.build({
     ...common,
     // Names and lines stay, for the stacks in the operator's log.
@@ -162,29 +192,30 @@ async function build() {
     banner: { js: `(function (module, require, ${urlOfFile}) {` },
     footer: { js: '})' },
     define: { 'import.meta.url': urlOfFile },
+    plugins: [replacements(modules)],
     format: 'cjs',
     logLevel: 'warning',
   });
   const names = await exportedNames(esbuild);
+  const digest = createHash('sha256').update(program.outputFiles[0].contents).digest('hex');
   const start = await esbuild.build({
     ...common,
     stdin: {
       contents: `
-        import { builtFor } from './src/kernel/native/embedded.ts';
-        import { requirePlatform } from './src/kernel/native/platform.ts';
         import { runProgram } from './src/kernel/native/program.ts';
-        requirePlatform(builtFor, import.meta.url);
         export const { ${names.join(', ')} } = runProgram(import.meta.url, '${digest}');`,
       resolveDir: root,
     },
-    banner: { js: `#!/usr/bin/env node\n// Built from ${digest}` },
-    format: 'esm',
+    ...(format === 'cjs' && {
+      banner: { js: `const ${urlOfFile} = require('node:url').pathToFileURL(__filename).href;` },
+      define: { 'import.meta.url': urlOfFile },
+    }),
+    plugins: [replacements(modules)],
+    format,
   });
-  const text = start.outputFiles[0].text + (await carriedComments(esbuild, program));
+  const { parts, licences } = await carriedComments(esbuild, program, modules, notices);
   await esbuild.stop();
-  writeAtomically(bundle, text);
-  const milliseconds = Math.round(performance.now() - started);
-  console.error(`Built ${relative(root, bundle)}: ${(text.length / 1e6).toFixed(2)} MB in ${milliseconds} ms`);
+  return { start: start.outputFiles[0].text, parts, licences, names };
 }
 
 /** What program and threads know as the URL of the file that they are parts of. */
@@ -196,7 +227,6 @@ async function exportedNames(esbuild) {
     ...common,
     entryPoints: ['src/app/main.ts'],
     bundle: false,
-    plugins: [],
     format: 'esm',
     outdir: 'dist',
   });
@@ -223,17 +253,14 @@ const common = {
   metafile: true,
   write: false,
   logLevel: 'silent',
-  get plugins() {
-    return [replacements];
-  },
 };
 
 /** Modules that look for files beside themselves, replaced by what is embedded. */
-const replacements = {
+const replacements = (modules) => ({
   name: 'replacements',
   setup({ onLoad, onResolve }) {
     onLoad({ filter: /[/\\]kernel[/\\]native[/\\]embedded\.ts$/ }, () => ({
-      contents: embedded(),
+      contents: embedded(modules),
       loader: 'js',
       resolveDir: root,
     }));
@@ -258,26 +285,31 @@ const replacements = {
     onResolve({ filter }, ({ path }) => ({ path, namespace: 'replaced' }));
     onLoad({ filter: /.*/, namespace: 'replaced' }, ({ path }) => ({ contents: replaced[path], resolveDir: root }));
   },
-};
+});
 
 /** The module that replaces src/kernel/native/embedded.ts. */
-function embedded() {
+function embedded(modules) {
   const folder = join(root, 'migrations');
   const migrations = readdirSync(folder)
     .filter((file) => file.endsWith('.sql'))
     .sort()
     .map((file) => ({ name: basename(file, '.sql'), sql: readFileSync(join(folder, file), 'utf8') }));
   const digest = (file) => createHash('sha256').update(readFileSync(file)).digest('hex');
-  const digests = Object.entries(addonFiles()).map(([name, file]) => [name, digest(file)]);
+  const { os, arch, libc } = platformHere();
+  const platform = { os, arch, libc, nodes: Object.fromEntries(modules.map(({ abi, node }) => [abi, node])) };
+  const digests = Object.entries(addonFiles(modules)).map(([name, file]) => [name, digest(file)]);
   return `
     import { createRequire } from 'node:module';
     import { compileFunction } from 'node:vm';
     import { carried as unpacked } from './src/kernel/native/carried.ts';
     const carried = (name) => unpacked(import.meta.url, name);
-    export const builtFor = ${JSON.stringify(platformHere())};
+    export const builtFor = ${JSON.stringify(platform)};
     export const embeddedMigrations = () => (${JSON.stringify(migrations)});
     const digests = ${JSON.stringify(Object.fromEntries(digests))};
-    export const embeddedAddon = (name) => ({ sha256: digests[name], bytes: () => carried(name) });
+    export function embeddedAddon(name) {
+      const part = name === 'better_sqlite3' ? '${sqlitePart('')}' + process.versions.modules : name;
+      return { sha256: digests[part], bytes: () => carried(part) };
+    }
     export const embeddedThread = (name) => carried(name).toString();
     export const embeddedScript = (name) => carried(name).toString();
     export const embeddedLicenses = () => carried('licenses').toString();
@@ -295,14 +327,14 @@ const lateModules = ['nodemailer', '@fastify/busboy', '@zxcvbn-ts/language-commo
 const threads = ['kernel/db/checkpoint-thread', 'kernel/db/snapshot-thread', 'accounts/session/saml/thread'];
 
 // Comments at the end of the file: as strings they would stay in memory. See src/decisions/bundle-parts.md.
-async function carriedComments(esbuild, program) {
-  const files = Object.entries({ ...addonFiles(), rapidoc: packageFile('rapidoc', 'dist/rapidoc-min.js') }).map(
+async function carriedComments(esbuild, program, modules, notices) {
+  const files = Object.entries({ ...addonFiles(modules), rapidoc: packageFile('rapidoc', 'dist/rapidoc-min.js') }).map(
     ([name, file]) => [name, readFileSync(file)],
   );
   // The addon of SQLite is given to the threads, too.
   const late = [
     ...lateModules.map((name) => ({ name, entry: name, plugins: [] })),
-    ...threads.map((name) => ({ name, entry: `src/${name}.ts`, plugins: [replacements] })),
+    ...threads.map((name) => ({ name, entry: `src/${name}.ts`, plugins: [replacements(modules)] })),
   ];
   const built = await Promise.all(
     late.map(({ entry, plugins }) =>
@@ -311,17 +343,22 @@ async function carriedComments(esbuild, program) {
   );
   const parts = [['program', program], ...built.map((result, i) => [late[i].name, result])];
   const sources = parts.flatMap(([, { metafile }]) => Object.keys(metafile.inputs));
-  return [
+  const texts = licenses(sources, notices);
+  const comments = [
     ...files,
     ...parts.map(([name, { outputFiles }]) => [name, outputFiles[0].contents]),
-    ['licenses', licenses(sources)],
+    ['licenses', texts],
   ]
-    .map(([name, bytes]) => `//${name}:${compressed(bytes)}\n`)
+    .map(([name, bytes]) => {
+      const text = compressed(bytes);
+      return `//${name}:${createHash('sha256').update(text).digest('hex')}:${text}\n`;
+    })
     .join('');
+  return { parts: comments, licences: texts };
 }
 
 /** Our licence, and those of all whose code is in the bundle, made from these files: they ask to go where the code goes. */
-function licenses(sources) {
+function licenses(sources, notices) {
   const bundled = sources
     .map((file) => /^.*node_modules\/(@[^/]+\/)?[^/]+(?=\/)/.exec(file)?.[0])
     .filter((folder) => folder !== undefined);
@@ -340,9 +377,12 @@ function licenses(sources) {
     return [`${name} ${version}`, ...texts].join('\n\n');
   });
   const own = readFileSync(join(root, 'LICENSE'), 'utf8').trim();
-  return `${[own, 'This file contains SQLite, which is in the public domain, and what follows.', ...parts.sort()].join(
-    `\n\n${'-'.repeat(80)}\n\n`,
-  )}\n`;
+  return `${[
+    own,
+    'This file contains SQLite, which is in the public domain, and what follows.',
+    ...parts.sort(),
+    ...notices,
+  ].join(`\n\n${'-'.repeat(80)}\n\n`)}\n`;
 }
 
 // The best quality takes ten times as long for a tenth of the size.
@@ -351,7 +391,8 @@ const compressed = (bytes) =>
     params: { [constants.BROTLI_PARAM_QUALITY]: 9, [constants.BROTLI_PARAM_LGWIN]: 24 },
   }).toString('base64');
 
-function addonFiles() {
+/** The native addons by the names of their parts. */
+function addonFiles(modules) {
   const { os, arch, libc } = platformHere();
   const scope = join(root, 'node_modules/@node-rs');
   const argon2 = readdirSync(scope)
@@ -359,7 +400,22 @@ function addonFiles() {
     .flatMap((name) => readdirSync(join(scope, name)).map((file) => join(scope, name, file)))
     .find((file) => file.endsWith('.node'));
   if (!argon2) fail(`No argon2 addon for ${os}-${arch} ${libc} is installed.`);
-  return { better_sqlite3: packageFile('better-sqlite3', 'build/Release/better_sqlite3.node'), argon2 };
+  return { ...Object.fromEntries(modules.map(({ abi, file }) => [sqlitePart(abi), file])), argon2 };
+}
+
+/** The part that is the SQLite module for an ABI; argon2 has one for all. */
+const sqlitePart = (abi) => `better_sqlite3-${abi}`;
+
+/** The SQLite module for this Node.js: the installed one, unless that would end the process; see src/decisions/pinned-headers.md. */
+async function moduleHere() {
+  const { node, abi } = platformHere();
+  const file = packageFile('better-sqlite3', 'build/Release/better_sqlite3.node');
+  if (abi !== '137' || !readFileSync(file).includes('RemoveEnvironmentCleanupHook')) return { abi, node, file };
+  const { moduleFor, pinnedNodes } = await import('./build/nodes.mjs');
+  const pinned = (await pinnedNodes(tools)).find((other) => other.abi === abi);
+  if (pinned) return { ...(await moduleFor(tools, pinned)), node };
+  console.error('This build may end by itself: build with Node.js 22, or let better-sqlite3 be compiled by 24.18.');
+  return { abi, node, file };
 }
 
 function packageFile(name, path) {
@@ -390,6 +446,9 @@ function fail(message) {
   console.error(message);
   process.exit(1);
 }
+
+/** What the parts of the build in build/ are given. */
+const tools = { root, run, npm, fail, told, bundled, moduleHere, packageFile, platformHere, writeAtomically };
 
 if (!Object.hasOwn(commands, command))
   fail(`Unknown command "${command}"; known: ${Object.keys(commands).join(', ')}.`);

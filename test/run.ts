@@ -133,7 +133,9 @@ await Promise.all([work(), work()]);
 const skipped = total.skipped ? `, ${total.skipped} skipped` : '';
 // A run of everything says what it does not run.
 if (filters.length === 0 && root === join(project, 'test'))
-  console.log(`\nLeft to npm run live, which needs Debian packages: ${liveParts().join(', ')}`);
+  console.log(
+    `\nLeft to npm run live, which needs Debian packages or other versions of Node.js: ${liveParts().join(', ')}`,
+  );
 console.log(`\nTook ${((performance.now() - started) / 1000).toFixed(1)} s${skipped}`);
 console.log(`${total.passed} passed, ${total.failed} failed`);
 if (total.failed > 0 || total.passed + total.skipped === 0) process.exitCode = 1;

@@ -14,7 +14,7 @@ import { completionFor, shellNames } from './completion.ts';
 import { type Opened, withDeployment } from './composition.ts';
 import { dataCommands } from './data-commands.ts';
 import { databaseFile, isDamage, makesDatabase, requireDatabase } from './data-folder.ts';
-import { demo } from './demo/demo.ts';
+import { demo, hasCustomers } from './demo/demo.ts';
 import { examine } from './doctor/doctor.ts';
 import { outsideTroubles } from './doctor/outside.ts';
 import { printExample } from './examples/examples.ts';
@@ -26,14 +26,15 @@ import { withReadable } from './readable-folder.ts';
 import { createServer } from './server.ts';
 
 export type { ProviderType } from '../cloud/catalogue/type.ts';
-export { settableClock } from '../kernel/clock.ts';
+export { type Clock, type SettableClock, settableClock } from '../kernel/clock.ts';
+export { ConfigError } from '../kernel/config/config.ts';
 export { providerTypes } from './providers.ts';
 export { createServer, type Server, type ServerOptions } from './server.ts';
 
 const commands: Commands = {
   serve: {
-    flags: { ephemeral: { type: 'boolean' } },
-    help: 'serve the API; --ephemeral keeps everything in memory',
+    flags: { ephemeral: { type: 'boolean' }, demo: { type: 'boolean' } },
+    help: 'serve the API; --ephemeral keeps everything in memory, --demo begins with the demonstration world',
     run: serve,
   },
   'user add': {
@@ -87,6 +88,10 @@ const commands: Commands = {
 
 async function serve({ config, flags }: Arguments): Promise<void> {
   const ephemeral = flags.ephemeral === true;
+  if (flags.demo === true) {
+    if (ephemeral) throw new UsageError('--demo needs a data folder: it does not go with --ephemeral');
+    await withDeployment(config, async ({ app }) => void (hasCustomers(app) || (await demo(app))), 'serve');
+  }
   const server = await createServer({ ...config, ephemeral, isProgram: true });
   for (const variable of unknownVariables(process.env)) server.app.log.warn({ variable }, 'no setting has this name');
   const manager = serviceManager(process.env, server.app.log, () => server.isAlive());

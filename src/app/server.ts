@@ -12,7 +12,7 @@ import { ProviderWorker } from '../cloud/worker/worker.ts';
 import type { App, OutboxName } from '../kernel/access/app.ts';
 import { hour } from '../kernel/clock.ts';
 import { addressOf, authorityOf, usualAdminAddress } from '../kernel/config/address.ts';
-import type { Config } from '../kernel/config/config.ts';
+import type { GivenSettings } from '../kernel/config/config.ts';
 import { loadConfig } from '../kernel/config/load.ts';
 import { busyTimeout } from '../kernel/db/handle.ts';
 import { HttpServer } from '../kernel/http/http-server.ts';
@@ -30,7 +30,7 @@ import type { Reading } from './operation/samples.ts';
 import { housekeeping } from './schedule/housekeeping.ts';
 
 /** Settings by their names, and what an embedding program may replace. */
-export interface ServerOptions extends Partial<Config>, Replacements {
+export interface ServerOptions extends GivenSettings, Replacements {
   /** Keep everything in memory; nothing is read from or written to disk. */
   readonly ephemeral?: boolean;
   /** Whether it is the program itself, which listens for its operator unless it is told not to. */
@@ -43,6 +43,7 @@ export interface Server {
   readonly url: string;
   /** Where it listens for the operator, without a trailing slash; undefined: nowhere. */
   readonly adminUrl: string | undefined;
+  /** @internal What it consists of, which is no part of the published types. */
   readonly app: App;
   /** Path of the file with the first user's password, when this start created that user. */
   readonly initialPassword: string | undefined;

@@ -16,9 +16,11 @@ import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import packageJson from '../../package.json' with { type: 'json' };
+import { demoPassword } from '../../src/app/demo/demo.ts';
 import { settingNames } from '../../src/kernel/config/config.ts';
 import { Database } from '../../src/kernel/db/database.ts';
 import { sql } from '../../src/kernel/db/sql.ts';
@@ -70,13 +72,30 @@ cli('version prints the version', async () => {
     assert.equal(await run([word]), { code: 0, stdout: `${packageJson.version}\n`, stderr: '' });
 });
 
+/** The packages that the source imports. */
+function namedPackages(): Set<string> {
+  const source = fileURLToPath(new URL('../../src', import.meta.url));
+  const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
+  return new Set(
+    files
+      .flatMap((file) => [
+        ...readFileSync(join(source, file), 'utf8').matchAll(/(?:^import .* from |import\()'(?!node:)([^.'][^']*)'/gm),
+      ])
+      .map(([, name]) => name as string),
+  );
+}
+
 cli('licenses prints the licence of the program and of every package in it', async () => {
   const { code, stdout, stderr } = await run(['licenses']);
   assert.equal([code, stderr], [0, '']);
   const [own, ...others] = stdout.split(`\n\n${'-'.repeat(80)}\n\n`);
   assert.is(own, readFileSync(new URL('../../LICENSE', import.meta.url), 'utf8').trim());
   assert.match(others[0] as string, /SQLite, which is in the public domain/);
-  for (const [name, version] of Object.entries(packageJson.dependencies)) {
+  const versions: Readonly<Record<string, string>> = packageJson.devDependencies;
+  const named = namedPackages();
+  assert.ok(named.size > 15, `${named.size} packages`);
+  for (const name of [...named, 'rapidoc']) {
+    const version = versions[name];
     const text = others.find((other) => other.startsWith(`${name} ${version}\n\n`));
     assert.match(text ?? '', /Copyright|public domain/i, name);
   }
@@ -95,7 +114,8 @@ cli('what is not understood is told in one line, with exit code 2, and nothing h
     [['bogus'], 'there is no command "bogus"; see tenantry help'],
     [['--bogus'], 'there is no option --bogus; see tenantry help'],
     [['serve', '-x'], 'there is no option -x; see tenantry help'],
-    [['serve', 'now'], 'usage: tenantry serve [--ephemeral]'],
+    [['serve', 'now'], 'usage: tenantry serve [--ephemeral] [--demo]'],
+    [['serve', '--ephemeral', '--demo'], '--demo needs a data folder: it does not go with --ephemeral'],
     [['user'], userAdd],
     [['user', 'remove', 'bob'], userAdd],
     [['user', 'add'], userAdd],
@@ -385,6 +405,21 @@ cli('serve --ephemeral prints a token of admin and leaves nothing behind', async
   assert.is(me.username, 'admin');
   assert.is(await server.stop(), 0);
   assert.equal([server.errors(), readdirSync(folder)], ['', []]);
+});
+
+cli('serve --demo begins with the demonstration world, and the next time goes on with it', async () => {
+  const first = await serve(['--demo']);
+  const login = await fetch(`${first.url}/api-auth/password/`, {
+    method: 'POST',
+    body: new URLSearchParams({ username: 'helena.kask', password: demoPassword }),
+  });
+  const { token } = (await login.json()) as { token: string };
+  const customers = await get(`${first.url}/api/customers/?field=uuid`, token);
+  assert.ok((customers as unknown[]).length > 5);
+  assert.equal([await first.stop(), first.errors()], [0, '']);
+  const second = await serve(['--demo']);
+  assert.equal(await get(`${second.url}/api/customers/?field=uuid`, token), customers);
+  await second.stop();
 });
 
 cli('a port in use is told in one line', async () => {

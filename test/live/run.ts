@@ -1,5 +1,5 @@
 /**
- * What needs more than Node.js: real services and vendors' own clients, from Debian packages.
+ * What needs more than Node.js: real services and vendors' own clients, from Debian packages, and other versions of Node.js.
  *
  *   npm run live                           every part below
  *   npm run live -- amazon                 one part; several may be named. Needs python3-boto3
@@ -7,6 +7,8 @@
  *   npm run live -- gitlab                 … Needs python3-gitlab
  *   npm run live -- jira                   … Needs python3-jira
  *   npm run live -- postgres               … Needs postgresql
+ *   npm run live -- package                … Fetches the versions of Node.js, needs a C++ compiler, Linux on x64 with glibc
+ *   npm run live -- binary                 … The same, and strip of GNU binutils
  *   npm run live -- openstack              starts a cloud on this machine and ends it; see test/live/openstack/README.md
  *   npm run live -- openstack --cloud DIR  the same at one that test/live/openstack/up has started in DIR
  *
@@ -14,29 +16,33 @@
  */
 import { parseArgs } from 'node:util';
 import { amazon } from './amazon/part.ts';
+import { binary } from './binary/part.ts';
 import { examples } from './examples/part.ts';
 import { gitlab } from './gitlab/part.ts';
 import { jira } from './jira/part.ts';
 import { openStack } from './openstack/life/life.ts';
+import { packageOfAll } from './package/part.ts';
 import { postgres } from './postgres/part.ts';
 import { Steps } from './steps.ts';
 
 /** A line a part. */
-const clouds: Readonly<Record<string, (steps: Steps, directory?: string) => Promise<void>>> = {
+const parts: Readonly<Record<string, (steps: Steps, directory?: string) => Promise<void>>> = {
   amazon,
   examples,
   gitlab,
   jira,
   openstack: openStack,
   postgres,
+  binary,
+  package: packageOfAll,
 };
 
 const { positionals, values } = parseArgs({ allowPositionals: true, options: { cloud: { type: 'string' } } });
 const steps = new Steps();
 try {
-  for (const name of positionals.length > 0 ? positionals : Object.keys(clouds)) {
-    const live = clouds[name];
-    if (live === undefined) throw new Error(`There is no ${name}; known: ${Object.keys(clouds).join(', ')}`);
+  for (const name of positionals.length > 0 ? positionals : Object.keys(parts)) {
+    const live = parts[name];
+    if (live === undefined) throw new Error(`There is no ${name}; known: ${Object.keys(parts).join(', ')}`);
     await live(steps, values.cloud);
   }
 } catch (error) {

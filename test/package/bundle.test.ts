@@ -276,18 +276,23 @@ const canMount = spawnSync('unshare', ['-Urm', 'mount', '-t', 'tmpfs', '-o', 'no
 });
 
 /** The bundle made for another platform: one fact of those it compares replaced. */
-function writeBuiltFor(fact: 'abi' | 'os' | 'arch' | 'libc', value: string): void {
+function writeBuiltFor(fact: 'nodes' | 'os' | 'arch' | 'libc', value: string): void {
   const text = readFileSync(builtProgram, 'latin1');
-  const pattern = new RegExp(`(builtFor = \\{[^}]*\\b${fact}: ")\\w*`);
+  const pattern = new RegExp(`(builtFor = \\{.*?\\b${fact}: )("\\w*"|\\{.*?\\})`);
   assert.match(text, pattern);
   writeFileSync(join(folder, 'tenantry.mjs'), text.replace(pattern, `$1${value}`), 'latin1');
 }
 
 const others = [
-  ['another ABI of Node.js', 'abi', '1', /was built for Node\.js \S+ \(ABI 1\) on /],
-  ['another operating system', 'os', 'plan9', /was built for .* on plan9-/],
-  ['another processor', 'arch', 'vax', /was built for .*-vax/],
-  ['another libc', 'libc', 'newlib', /was built for .*-newlib /],
+  [
+    'other ABIs of Node.js',
+    'nodes',
+    '{ 1: "0.1.0", 2: "0.2.0" }',
+    /was built for Node\.js 0\.1\.0 \(ABI 1\), 0\.2\.0 \(ABI 2\) on /,
+  ],
+  ['another operating system', 'os', '"plan9"', /was built for .* on plan9-/],
+  ['another processor', 'arch', '"vax"', /was built for .*-vax/],
+  ['another libc', 'libc', '"newlib"', /was built for .*-newlib /],
 ] as const;
 
 for (const [title, fact, value, message] of others) {
@@ -303,12 +308,35 @@ for (const [title, fact, value, message] of others) {
 }
 
 bundle('refuses another platform as a library by an error', async () => {
-  writeBuiltFor('abi', '1');
+  writeBuiltFor('nodes', '{ 1: "0.1.0" }');
   writeFileSync(
     join(folder, 'embedding.mjs'),
     "await import('./tenantry.mjs').catch((error) => console.log(error.name));",
   );
   assert.equal(await end(['embedding.mjs']), { code: 0, stdout: 'NativeAddonError\n', stderr: '' });
+});
+
+/** The bundle with a letter of one of its parts changed. */
+function writeDamaged(part: string): void {
+  const text = readFileSync(builtProgram, 'latin1');
+  const at = text.lastIndexOf(`\n//${part}:`) + 1000;
+  writeFileSync(
+    join(folder, 'tenantry.mjs'),
+    `${text.slice(0, at)}${text[at] === 'A' ? 'B' : 'A'}${text.slice(at + 1)}`,
+    'latin1',
+  );
+}
+
+bundle('says in one line that it is damaged, whichever part is', async () => {
+  const refusal = (part: string) => ({
+    code: 1,
+    stdout: '',
+    stderr: `tenantry: the program file is damaged (${part}): copy or build it again\n`,
+  });
+  writeDamaged('program');
+  assert.equal(await end(['tenantry.mjs', 'version'], { TENANTRY_NATIVE_CACHE: './cache' }), refusal('program'));
+  writeDamaged('licenses');
+  assert.equal(await end(['tenantry.mjs', 'licenses']), refusal('licenses'));
 });
 
 bundle('is smaller than four million bytes', () => {

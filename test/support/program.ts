@@ -42,8 +42,14 @@ export class Program {
   readonly folder = mkdtempSync(join(tmpdir(), 'tenantry-program-'));
   readonly running = new Set<ChildProcess>();
 
-  /** `native` is a folder for the unpacked addons, which several programs may share. */
-  constructor(private readonly native: string) {}
+  /**
+   * `native` is a folder for the unpacked addons, which several programs may share; without it the environment is empty.
+   * `command` starts the program.
+   */
+  constructor(
+    private readonly native: string | undefined,
+    private readonly command: readonly string[] = [process.execPath, builtProgram],
+  ) {}
 
   /** Runs the program to its end. */
   async run(words: readonly string[], given: Given = {}): Promise<Ended> {
@@ -86,10 +92,10 @@ export class Program {
   /** Starts the program, behind a line of shell if one is given. */
   start(words: readonly string[], { env, shell }: Given = {}): ChildProcess {
     const behind = shell === undefined ? [] : ['sh', '-c', `${shell}; exec "$@"`, 'sh'];
-    const [command = '', ...rest] = [...behind, process.execPath, builtProgram, ...words];
+    const [command = '', ...rest] = [...behind, ...this.command, ...words];
     const child = spawn(command, rest, {
       cwd: this.folder,
-      env: { PATH: process.env.PATH, TENANTRY_NATIVE_CACHE: this.native, ...env },
+      env: { ...(this.native && { PATH: process.env.PATH, TENANTRY_NATIVE_CACHE: this.native }), ...env },
     });
     this.running.add(child);
     child.on('close', () => this.running.delete(child));

@@ -25,7 +25,7 @@ export const demoPassword = 'demo-world-1';
  */
 export async function demo(app: App, seed = 'tenantry'): Promise<string> {
   const { clock, db, passwords } = app;
-  if (db.value(sql`SELECT 1 FROM customer`) !== undefined)
+  if (hasCustomers(app))
     throw new Error('there are customers already; the demonstration world needs a database without any');
   const password = { text: demoPassword, hash: await passwords.hash(demoPassword) };
   const now = clock.now();
@@ -39,6 +39,9 @@ export async function demo(app: App, seed = 'tenantry'): Promise<string> {
   });
   return report(app, world);
 }
+
+/** Whether there is anything that the demonstration world would be mixed with. */
+export const hasCustomers = ({ db }: App): boolean => db.value(sql`SELECT 1 FROM customer`) !== undefined;
 
 /** Plans what customers have at providers. */
 function planEstate(story: Scenario): void {

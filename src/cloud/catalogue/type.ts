@@ -24,19 +24,23 @@ export type Category = 'vms' | 'apps' | 'private_clouds' | 'storages';
 /** Options of settings, which are fields that are written. */
 export type OptionFields = Readonly<Record<string, WritableField>>;
 
-/** A type of provider. */
+/** A type of provider, as a program that embeds the server tells it from others. */
 export interface ProviderType {
   /** `DigitalOcean` */
   readonly name: string;
   /** Segment of its services, `digitalocean`; links and kinds start with it. */
   readonly prefix: string;
+  readonly isPublic: boolean;
+  /** Where the vendor serves the public; absent for backends of one's own. */
+  readonly publicUrl?: string;
+}
+
+/** @internal What a type is made of, which is no part of the published types. */
+export interface ProviderType {
   /** Work of this type that comes due by time. */
   readonly tasks?: readonly Task[];
   /** Whether its properties are the same for all simulated settings. */
   readonly hasGlobalProperties: boolean;
-  readonly isPublic: boolean;
-  /** Where the vendor serves the public; absent for backends of one's own. */
-  readonly publicUrl?: string;
   /** Option fields of the settings, besides the credentials every type has. */
   readonly options: OptionFields;
   /** Names of options that are secrets: encrypted, and shown as stars. */

@@ -218,6 +218,9 @@ export type Config = {
   readonly [K in SettingName]: ReturnType<(typeof settings)[K]['read']> | (typeof settings)[K]['fallback'];
 };
 
+/** Settings as a program gives them: texts as on the command line, or what these are read as. */
+export type GivenSettings = { readonly [K in SettingName]?: string | Config[K] | undefined };
+
 /** A setting that cannot be read; `message` names the setting and the rule. */
 export class ConfigError extends Error {}
 

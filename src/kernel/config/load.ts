@@ -4,6 +4,7 @@ import {
   type Config,
   ConfigError,
   environmentName,
+  type GivenSettings,
   optionName,
   type SettingName,
   secretSettings,
@@ -18,7 +19,7 @@ import type { Setting } from './setting.ts';
 /** Where settings come from besides their defaults. */
 export interface Sources {
   /** Values of an embedding program. */
-  readonly given?: Partial<Config>;
+  readonly given?: GivenSettings;
   /** Texts of the command line, by the names of settings. */
   readonly options?: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string | undefined>>;

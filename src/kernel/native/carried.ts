@@ -1,11 +1,24 @@
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { getAsset, isSea } from 'node:sea';
 import { brotliDecompressSync } from 'node:zlib';
 
-/** Unpacks a part of the one-file build at this URL, which takes some milliseconds. See src/decisions/bundle-parts.md. */
+/** The asset of an executable that holds what other builds have as comments at their end. */
+const asset = 'parts';
+const digestLength = 64;
+
+/**
+ * Unpacks a part of the one-file build at this URL, which takes some milliseconds. Throws with a sentence when it is not what
+ * was built. See src/decisions/bundle-parts.md.
+ */
 export function carried(url: string, name: string): Buffer {
-  const file = readFileSync(new URL(url));
+  const file = isSea() ? Buffer.from(getAsset(asset)) : readFileSync(new URL(url));
   const mark = `\n//${name}:`;
   const start = file.lastIndexOf(mark, undefined, 'latin1') + mark.length;
-  const part = file.toString('latin1', start, file.indexOf('\n', start));
-  return brotliDecompressSync(Buffer.from(part, 'base64'));
+  const text = start + digestLength + 1;
+  const part = file.subarray(text, file.indexOf('\n', text));
+  const digest = file.toString('latin1', start, start + digestLength);
+  if (createHash('sha256').update(part).digest('hex') !== digest)
+    throw new Error(`the program file is damaged (${name}): copy or build it again`);
+  return brotliDecompressSync(Buffer.from(part.toString('latin1'), 'base64'));
 }

@@ -21,6 +21,11 @@ export interface Platform {
   readonly libc: string;
 }
 
+/** Where the one-file build runs: the version of Node.js by each ABI that it has a SQLite module for. */
+export interface Target extends Pick<Platform, 'os' | 'arch' | 'libc'> {
+  readonly nodes: Readonly<Record<string, string>>;
+}
+
 export type AddonName = 'better_sqlite3' | 'argon2';
 
 export interface EmbeddedAddon {
@@ -30,8 +35,8 @@ export interface EmbeddedAddon {
   readonly bytes: () => Uint8Array;
 }
 
-/** The platform the file was built for; undefined in development. */
-export const builtFor: Platform | undefined = undefined;
+/** What the file was built for; undefined in development. */
+export const builtFor: Target | undefined = undefined;
 
 /** The addon inside the one-file build; undefined in development. */
 export function embeddedAddon(_name: AddonName): EmbeddedAddon | undefined {

@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync, realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { isMainThread } from 'node:worker_threads';
-import type { Platform } from './embedded.ts';
+import type { Platform, Target } from './embedded.ts';
 
 /** Native code cannot run here. The message is one line for the operator; a stack would not help. */
 export class NativeAddonError extends Error {
@@ -19,27 +19,33 @@ export function isProgram(moduleUrl: string): boolean {
   }
 }
 
-/** Refuses to go on where addons of this platform cannot run: an importing program by NativeAddonError, an operator by one line. */
-export function requirePlatform(built: Platform, moduleUrl: string): void {
-  const mismatch = platformMismatch(built, platformHere());
-  if (mismatch === undefined) return;
-  if (!isProgram(moduleUrl)) throw new NativeAddonError(mismatch);
-  process.stderr.write(`tenantry: ${mismatch}\n`);
+/** Refuses to go on, as the module with this URL: an importing program by NativeAddonError, an operator by one line. */
+export function refuse(message: string, moduleUrl: string): never {
+  if (!isProgram(moduleUrl)) throw new NativeAddonError(message);
+  process.stderr.write(`tenantry: ${message}\n`);
   process.exit(1);
 }
 
+/** Refuses to go on where addons of this platform cannot run. */
+export function requirePlatform(built: Target, moduleUrl: string): void {
+  const mismatch = platformMismatch(built, platformHere());
+  if (mismatch !== undefined) refuse(mismatch, moduleUrl);
+}
+
 /** One sentence why addons built for one platform cannot run on another; undefined when they can. */
-export function platformMismatch(built: Platform, here: Platform): string | undefined {
-  const same = built.abi === here.abi && built.os === here.os && built.arch === here.arch && built.libc === here.libc;
-  if (same) return undefined;
+export function platformMismatch(built: Target, here: Platform): string | undefined {
+  const { [here.abi]: node } = built.nodes;
+  if (node !== undefined && built.os === here.os && built.arch === here.arch && built.libc === here.libc)
+    return undefined;
   return (
-    `this file was built for ${describe(built)} and cannot run on ${describe(here)}; ` +
+    `this file was built for ${describe(built)} and cannot run on ${describe({ ...here, nodes: { [here.abi]: here.node } })}; ` +
     'start it with a matching Node.js or build it on this machine'
   );
 }
 
-function describe({ node, abi, os, arch, libc }: Platform): string {
-  return `Node.js ${node} (ABI ${abi}) on ${[os, arch, libc].filter(Boolean).join('-')}`;
+function describe({ nodes, os, arch, libc }: Target): string {
+  const names = Object.entries(nodes).map(([abi, node]) => `${node} (ABI ${abi})`);
+  return `Node.js ${names.join(', ')} on ${[os, arch, libc].filter(Boolean).join('-')}`;
 }
 
 export function platformHere(): Platform {

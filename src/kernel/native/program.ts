@@ -8,7 +8,10 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { cachedDataVersionTag } from 'node:v8';
 import { Script } from 'node:vm';
+import { errorOf } from '../present.ts';
 import { carried } from './carried.ts';
+import { builtFor } from './embedded.ts';
+import { refuse, requirePlatform } from './platform.ts';
 import { folderOfUser, foreignWriter, makePrivateFolder, writeAtomically } from './private-folder.ts';
 
 /** What the program in the file is: a function, as Node.js makes one of each CommonJS module. */
@@ -25,18 +28,27 @@ interface Code {
   readonly cachedData?: Buffer;
 }
 
-/** Runs the program of the file at this URL, which was built from what has this digest, and answers what it exports. */
-export function runProgram(url: string, builtFrom: string): Readonly<Record<string, unknown>> {
+/** Runs the program of the file at this URL, which has this digest, and answers what it exports; refuses other platforms first. */
+export function runProgram(url: string, digest: string): Readonly<Record<string, unknown>> {
+  if (builtFor) requirePlatform(builtFor, url);
   const folder = process.env.TENANTRY_NATIVE_CACHE || folderOfUser();
-  const file = join(folder, `${builtFrom.slice(0, 16)}-${cachedDataVersionTag()}.code`);
+  const file = join(folder, `${digest.slice(0, 16)}-${cachedDataVersionTag()}.code`);
   const kept = readKept(file);
-  const code: Code = kept ?? { source: carried(url, 'program').toString('latin1') };
+  const code: Code = kept ?? { source: unpacked(url) };
   const script = new Script(code.source, { ...code, filename: 'tenantry:program' });
   const module = { exports: {} };
   const program: Program = script.runInThisContext();
   program(module, createRequire(url), url);
   if (!kept || script.cachedDataRejected) setTimeout(() => keep(file, script, code.source), patience).unref();
   return module.exports;
+}
+
+function unpacked(url: string): string {
+  try {
+    return carried(url, 'program').toString('latin1');
+  } catch (error) {
+    return refuse(errorOf(error).message, url);
+  }
 }
 
 /** What was kept in a file, unless others could have written it or it is damaged: V8 believes what it is given. */

@@ -18,7 +18,7 @@ const isModule = (name: string): boolean => name !== 'rapidoc' && packageNamed(n
 
 export const start: Measure = async (folder) => {
   const text = readFileSync(bundle, 'latin1');
-  const parts = [...text.matchAll(/^\/\/([@\w/-]+):([A-Za-z0-9+/=]{1000,})$/gm)].map(([, name, part]) => ({
+  const parts = [...text.matchAll(/^\/\/([@\w/-]+):[0-9a-f]{64}:([A-Za-z0-9+/=]{1000,})$/gm)].map(([, name, part]) => ({
     name: name as string,
     part: part as string,
   }));
@@ -82,7 +82,7 @@ async function comments(folder: string, text: string): Promise<Comparison[]> {
     strings,
     text.replaceAll(
       // The program is read before its code is.
-      /^\/\/(?!program:)[@\w/-]+:([A-Za-z0-9+/=]{1000,})$/gm,
+      /^\/\/(?!program:)[@\w/-]+:[0-9a-f]{64}:([A-Za-z0-9+/=]{1000,})$/gm,
       (_, part) => `export const part${number++} = '${part}';`,
     ),
     'latin1',

@@ -1,0 +1,72 @@
+/** What `npm pack` packs: dist/package. The program as CommonJS, a module that exports the same, their types, the licences. */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { moduleFor, pinnedNodes } from './nodes.mjs';
+
+/** Builds it for each supported version of Node.js that is known for this platform, or for the Node.js at hand alone. */
+export async function buildPackage(tools, isForThisNode) {
+  const { bundled, moduleHere, root, told, writeAtomically } = tools;
+  const started = performance.now();
+  const nodes = isForThisNode ? [] : await pinnedNodes(tools);
+  const modules = [];
+  for (const node of nodes) modules.push(await moduleFor(tools, node));
+  if (modules.length === 0) {
+    modules.push(await moduleHere());
+    console.error(`The package is for ABI ${modules[0].abi} of Node.js alone.`);
+  }
+  const { start, parts, names, licences } = await bundled('cjs', modules);
+  const folder = join(root, 'dist/package');
+  rmSync(folder, { recursive: true, force: true });
+  const program = join(folder, 'tenantry.cjs');
+  writeAtomically(program, `#!/usr/bin/env node\n${start}${parts}`);
+  writeFileSync(join(folder, 'tenantry.mjs'), `export { ${names.join(', ')} } from './tenantry.cjs';\n`);
+  const types = declarations(tools);
+  for (const file of ['tenantry.d.mts', 'tenantry.d.cts']) writeFileSync(join(folder, file), types);
+  writeFileSync(join(folder, 'LICENSES.txt'), licences);
+  told(program, readFileSync(program).length, started);
+}
+
+/** The types of what src/app/main.ts exports, in one text that imports from Node.js alone. */
+function declarations({ packageFile, root }) {
+  const folder = join(root, 'dist/types');
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  const project = (name, options) => {
+    writeFileSync(join(folder, name), JSON.stringify({ extends: '../../tsconfig.json', include: [], ...options }));
+    return join(folder, name);
+  };
+  const emit = { noEmit: false, declaration: true, emitDeclarationOnly: true, stripInternal: true };
+  printed(root, packageFile('typescript-7', 'bin/tsc'), [
+    '--project',
+    project('emit.json', {
+      compilerOptions: { ...emit, rootDir: '../..', outDir: '.' },
+      files: ['../../src/app/main.ts'],
+    }),
+  ]);
+  const main = 'src/app/main.d.ts';
+  const file = join(folder, 'tenantry.d.ts');
+  printed(root, packageFile('dts-bundle-generator', 'dist/bin/dts-bundle-generator.js'), [
+    ...['--silent', '--no-banner', '--export-referenced-types=false'],
+    ...['--project', project('bundle.json', { files: [main] }), '--out-file', file, join(folder, main)],
+  ]);
+  return withHelp(readFileSync(file, 'utf8'), printed(root, 'src/app/main.ts', ['config', '--markdown']));
+}
+
+/** The types with the meaning of each setting above it, from the table of settings. */
+function withHelp(types, table) {
+  const help = new Map(
+    [...table.matchAll(/^\| `(\w+)` \| ([\w ]+) \| (?:`(.*?)`)? \| (.*) \|$/gm)].map(
+      ([, name, kind, fallback, meaning]) => [name, `${meaning} (${kind}${fallback ? `, default ${fallback}` : ''})`],
+    ),
+  );
+  return types.replace(/^\t(\w+): Setting</gm, (line, name) => `\t/** ${help.get(name)} */\n${line}`);
+}
+
+/** What a program of Node.js, or one of the project's in TypeScript, prints. */
+const printed = (root, file, words) =>
+  execFileSync(process.execPath, [...(file.endsWith('.ts') ? ['--import', 'tsx'] : []), file, ...words], {
+    cwd: root,
+    env: { PATH: process.env.PATH },
+    encoding: 'utf8',
+  });

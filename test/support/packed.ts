@@ -1,0 +1,63 @@
+/** The npm package: packed, and installed in a folder of its own. */
+import { execFile } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const project = fileURLToPath(new URL('../..', import.meta.url));
+const execute = promisify(execFile);
+
+/** What a program prints that is started by this Node.js. Rejects with what it says when it fails. */
+export async function printed(
+  folder: string,
+  file: string,
+  words: readonly string[],
+  node = process.execPath,
+): Promise<string> {
+  const env = { ...process.env, PATH: `${dirname(node)}${delimiter}${process.env.PATH}`, TENANTRY_NATIVE_CACHE: '' };
+  const { stdout } = await execute(file, words, { cwd: folder, env, maxBuffer: 64 * 1024 * 1024 });
+  return stdout;
+}
+
+/** Packs what is built, or, as `npm pack` does, builds it first; answers the file. */
+export async function pack(folder: string, isBuilt: boolean): Promise<string> {
+  const words = ['pack', '--silent', '--json', '--pack-destination', folder, ...(isBuilt ? ['--ignore-scripts'] : [])];
+  const text = await printed(project, 'npm', words);
+  // A script that runs before may print something of its own.
+  const [{ filename }] = JSON.parse(text.slice(text.search(/^\[\n/m))) as [{ filename: string }];
+  return join(folder, filename);
+}
+
+/** Installs a packed file in a new folder, with no other package. */
+export async function install(folder: string, file: string): Promise<void> {
+  mkdirSync(folder);
+  writeFileSync(join(folder, 'package.json'), '{ "private": true }');
+  await printed(folder, 'npm', ['install', '--silent', '--offline', file]);
+}
+
+/** Uses it by `require`, by `import` and by its command; answers what these print. */
+export async function use(folder: string, node = process.execPath): Promise<string[]> {
+  const ask = `
+    const server = await createServer({ ephemeral: true, port: '0', log_level: 'silent', clock: settableClock() });
+    const headers = { Authorization: 'Token ' + server.issueToken('admin') };
+    const [me] = await (await fetch(server.url + '/api/users/?current', { headers })).json();
+    await server.close();`;
+  writeFileSync(
+    join(folder, 'required.cjs'),
+    `const { createServer, settableClock } = require('tenantry');
+     void (async () => {${ask}
+       console.log(me.username, (await import('tenantry')).createServer === createServer);
+     })();`,
+  );
+  writeFileSync(
+    join(folder, 'imported.mjs'),
+    `import { createServer, settableClock } from 'tenantry';${ask}
+     console.log(me.username);`,
+  );
+  return Promise.all([
+    printed(folder, node, ['required.cjs']),
+    printed(folder, node, ['imported.mjs']),
+    printed(folder, join(folder, 'node_modules/.bin/tenantry'), ['version'], node),
+  ]);
+}
