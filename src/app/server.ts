@@ -1,26 +1,16 @@
 import { resolve } from 'node:path';
-import { InvitationOutbox } from '../accounts/invitations/outbox.ts';
-import { createFirstUser, firstUser } from '../accounts/session/initial-password.ts';
-import { PasswordOutbox } from '../accounts/session/password-reset-outbox.ts';
-import { MetadataRefresher } from '../accounts/session/saml/refresh.ts';
-import { NoticeOutbox } from '../accounts/users/notices.ts';
 import { loadCommonPasswords } from '../accounts/users/passwords.ts';
-import { indexAll, indexSome } from '../activity/events/search.ts';
-import { HookOutbox } from '../activity/hooks/outbox.ts';
-import { sealPlainTokens } from '../activity/hooks/push-tokens.ts';
-import { ProviderWorker } from '../cloud/worker/worker.ts';
-import type { App, OutboxName } from '../kernel/access/app.ts';
-import { hour } from '../kernel/clock.ts';
+import type { App } from '../kernel/access/app.ts';
+import { runningClock } from '../kernel/clock.ts';
 import type { Config } from '../kernel/config/config.ts';
 import { loadConfig } from '../kernel/config/load.ts';
-import { busyTimeout } from '../kernel/db/handle.ts';
 import { HttpServer } from '../kernel/http/http-server.ts';
-import type { ClockWatch } from '../kernel/jobs/clock-watch.ts';
-import { Timer } from '../kernel/jobs/timer.ts';
-import { DeliveryWorker } from '../kernel/outbox/delivery-worker.ts';
-import { openDeployment, type Replacements } from './composition.ts';
-import { dispatcher } from './dispatch.ts';
-import { housekeeping } from './schedule/housekeeping.ts';
+import { openLog } from '../kernel/log.ts';
+import type { Replacements } from './composition.ts';
+import { type Engine, startEngine } from './engine.ts';
+import { Fixture, type FixtureHandle } from './fixture/fixture.ts';
+import { Stage } from './fixture/stage.ts';
+import type { Memory } from './memory.ts';
 
 /** Settings by their names, and what an embedding program may replace. */
 export interface ServerOptions extends Partial<Config>, Replacements {
@@ -29,9 +19,10 @@ export interface ServerOptions extends Partial<Config>, Replacements {
 }
 
 /** A running Tenantry. */
-export interface Server {
+export interface Server extends FixtureHandle {
   /** Where it listens, without a trailing slash. */
   readonly url: string;
+  /** What serves at this moment; a reset puts another in its place. */
   readonly app: App;
   /** Path of the file with the first user's password, when this start created that user. */
   readonly initialPassword: string | undefined;
@@ -47,52 +38,31 @@ export interface Server {
 
 /** Opens the database, mounts the API and listens. Rejects with a sentence when the configuration or the data is unusable. */
 export async function createServer(options: ServerOptions = {}): Promise<Server> {
-  const { clock: _clock, ephemeral, providers: _providers, random: _random, resolve: _resolve, ...given } = options;
+  const { clock, ephemeral, providers, random, resolve: resolver, ...given } = options;
   const config = loadConfig({ given });
   const folder = ephemeral ? undefined : resolve(config.data);
   if (config.password_refuse_weak) await loadCommonPasswords();
-  const { app, router, log, issueToken, watch, watchData, close } = openDeployment(config, {
-    ...options,
-    folder,
-    purpose: 'serve',
-    wakeOutbox: (outbox, queues) => outboxes[outbox].wake(queues),
-  });
-  const { db } = app;
-  const outboxes = {
-    hooks: new DeliveryWorker(app, new HookOutbox(app)),
-    invitations: new DeliveryWorker(app, new InvitationOutbox(app)),
-    notices: new DeliveryWorker(app, new NoticeOutbox(app)),
-    passwords: new DeliveryWorker(app, new PasswordOutbox(app)),
-  } satisfies Record<OutboxName, unknown>;
-  const deliverers = Object.values(outboxes);
-  const worker = new ProviderWorker(app);
-  const closeData = async (): Promise<void> => {
-    await app.samlThread.close();
-    await db.stopCheckpoints();
-    close();
-  };
-  // An embedding program may try again: nothing stays open, and the folder is not locked.
-  const orClose = <T>(step: Promise<T>): Promise<T> =>
-    step.catch(async (error: unknown) => {
-      await closeData();
+  const { log, close: closeLog } = openLog(config.log_level);
+  const orCloseLog = <T>(step: Promise<T>): Promise<T> =>
+    step.catch((error: unknown) => {
+      closeLog();
       throw error;
     });
-  const { initialPassword, refresher } = await orClose(begin(app, folder, watch, worker));
-  const pollDeliverers = (): void => {
-    for (const deliverer of deliverers) deliverer.poll();
+  const replacements: Replacements = {
+    // The same through all resets.
+    ...(clock ? { clock } : ephemeral && { clock: runningClock() }),
+    ...(providers && { providers }),
+    ...(random && { random }),
+    ...(resolver && { resolve: resolver }),
   };
-  const timer = new Timer(app, [
-    { name: 'watch the file', every: 0, run: watchData },
-    // Before whatever goes by the clock.
-    { name: 'watch the clock', every: 0, run: () => watch.look() },
-    ...housekeeping(app.catalogue),
-    { name: 'take due deliveries', every: 0, run: pollDeliverers },
-    { name: 'take due jobs', every: config.job_tick, run: () => worker.tick() },
-    { name: 'refresh identity providers', every: hour, run: () => refresher.poll() },
-  ]);
+  const open = (memory?: Memory): Promise<Engine> => startEngine(config, { ...replacements, folder, memory, log });
+  const stage = new Stage(await orCloseLog(open()));
+  const { initialPassword } = stage.engine;
   const listener = new HttpServer({
-    ...dispatcher(app, router),
-    afterCommit: (callback) => db.afterCommit(callback),
+    admit: stage.admit,
+    answer: stage.answer,
+    unsaved: stage.unsaved,
+    afterCommit: stage.afterCommit,
     bodyBudget: config.body_budget_bytes,
     connections: { all: config.max_connections, each: config.max_connections_per_address },
     baseUrl: config.base_url,
@@ -100,55 +70,34 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
     allowedOrigins: config.allowed_origins,
     log,
   });
-  const port = await orClose(listener.listen(config.host, config.port));
+  const port = await orCloseLog(
+    listener.listen(config.host, config.port).catch(async (error: unknown) => {
+      await stage.close();
+      throw error;
+    }),
+  );
+  const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
+  // The event loop waits for nobody.
+  stage.engine.app.db.waitFor(0);
+  const fixture = new Fixture({ stage, url, open: folder === undefined ? open : undefined });
   let closing: Promise<void> | undefined;
   const closeAll = async (): Promise<void> => {
+    await fixture.close();
     await listener.close();
-    db.waitFor(busyTimeout);
-    timer.stop();
-    refresher.close();
-    await worker.stop();
-    await Promise.all(deliverers.map((deliverer) => deliverer.close()));
-    await closeData();
+    await stage.close();
+    closeLog();
   };
-  timer.start();
-  // The event loop waits for nobody.
-  db.waitFor(0);
+  const { advance, as, events, failNext, mails, reset, restore, snapshot } = fixture;
   return {
-    url: `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`,
-    app,
-    initialPassword,
-    issueToken: (username = firstUser) => issueToken(username),
-    tick: () => timer.tick(),
-    settled: async () => {
-      await worker.idle();
-      await timer.idle();
-      await refresher.idle();
-      await Promise.all(deliverers.map((deliverer) => deliverer.idle()));
+    url,
+    get app() {
+      return stage.engine.app;
     },
+    initialPassword,
+    issueToken: (username) => stage.engine.issueToken(username),
+    tick: () => stage.engine.tick(),
+    settled: () => stage.engine.settled(),
+    ...{ advance, as, events, failNext, mails, reset, restore, snapshot },
     close: () => (closing ??= closeAll()),
   };
-}
-
-/**
- * What a start does before anybody is served. Answers the path of a first user's password and the identity providers of the
- * settings, those of files read. Rejects with a sentence, with ConfigError for files of metadata.
- */
-async function begin(
-  app: App,
-  folder: string | undefined,
-  watch: ClockWatch,
-  worker: ProviderWorker,
-): Promise<{ readonly initialPassword: string | undefined; readonly refresher: MetadataRefresher }> {
-  watch.start();
-  worker.recover();
-  if (indexSome(app.db)) {
-    app.log.info('entering the words of events into the index');
-    indexAll(app.db);
-  }
-  sealPlainTokens(app);
-  const initialPassword = await createFirstUser(app, folder);
-  const refresher = new MetadataRefresher(app);
-  await refresher.start();
-  return { initialPassword, refresher };
 }
