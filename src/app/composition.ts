@@ -24,18 +24,17 @@ import { caseFold, sql } from '../kernel/db/sql.ts';
 import { HttpError } from '../kernel/http/error.ts';
 import { etagOf } from '../kernel/http/etag.ts';
 import { IncomingRequest } from '../kernel/http/incoming-request.ts';
-import { Router } from '../kernel/http/router.ts';
+import type { Router } from '../kernel/http/router.ts';
 import { ClockWatch } from '../kernel/jobs/clock-watch.ts';
 import { openLog, type RequestLog } from '../kernel/log.ts';
 import { KeptMails, mailFolder } from '../kernel/mail/kept-mails.ts';
 import { type Resolver, systemResolver } from '../kernel/net/resolver.ts';
 import { systemRandom } from '../kernel/random.ts';
-import { api } from './api.ts';
 import { openData, type Purpose } from './data-folder.ts';
-import { emptyCollections } from './empty-collections.ts';
 import { copyOf, type Memory, rateLimits, saveTokenUse } from './memory.ts';
 import { builtIn } from './providers.ts';
 import { guards, reactions } from './reactions.ts';
+import { routesOf } from './routes.ts';
 import { clockRules } from './schedule/clock-rules.ts';
 import { scopesOf } from './scopes.ts';
 
@@ -90,7 +89,7 @@ export function openDeployment(config: Config, opening: Opening): Opened {
     wakeOutbox = () => undefined,
   } = opening;
   const catalogue = opening.providers ? new Catalogue(opening.providers) : builtIn;
-  const endpoints = [...api(catalogue), ...emptyCollections(config, api(catalogue))];
+  const router = routesOf(catalogue, config);
   const samlKeys = openServiceKeys(config);
   const { log, close } = opening.log ? { log: opening.log, close: () => undefined } : openLog(config.log_level);
   const { db, release, watch: watchData } = openData(config, folder, purpose, log, memory?.database);
@@ -107,8 +106,6 @@ export function openDeployment(config: Config, opening: Opening): Opened {
     rejectUnknownTypes(db, catalogue);
     return memory?.secrets ?? openKeys(config, opening, random, db);
   });
-  const router = new Router<Endpoint>();
-  for (const endpoint of endpoints) router.add(endpoint);
   definePaths(db, catalogue);
   db.defineOpening('unsealed', (sealed, uuid) => secrets.open(sealed, uuid));
   const app: App = {

@@ -199,7 +199,7 @@ export function openData(
     const db = Database.open(folder === undefined ? (image ?? emptyDatabase(addon)) : file, addon, report);
     db.define('country_name', countryName);
     if (purpose === 'examine') requireCurrent(db);
-    else migrate(db);
+    else if (folder !== undefined) migrate(db);
     if (serves && folder !== undefined)
       db.checkpointInThread(addon, (error) =>
         log.warn({ err: error }, 'no thread moves the write-ahead log: commits do it'),
