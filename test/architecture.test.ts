@@ -35,7 +35,7 @@ const floors: Readonly<Record<string, readonly string[]>> = {
     'sync',
     'worker',
   ],
-  app: ['backup', 'counters', 'demo', 'docs', 'doctor', 'schedule'],
+  app: ['backup', 'counters', 'demo', 'docs', 'doctor', 'fixture', 'schedule'],
 };
 
 const longestFile = 300;

@@ -7,8 +7,12 @@ import { loadConfig } from '../kernel/config/load.ts';
 import { HttpServer } from '../kernel/http/http-server.ts';
 import { openLog } from '../kernel/log.ts';
 import type { Replacements } from './composition.ts';
+import { demo } from './demo/demo.ts';
 import { type Engine, startEngine } from './engine.ts';
 import { Fixture, type FixtureHandle } from './fixture/fixture.ts';
+import { FixtureError } from './fixture/fixture-error.ts';
+import type { Seed, Seeded } from './fixture/seed.ts';
+import { sow } from './fixture/sow.ts';
 import { Stage } from './fixture/stage.ts';
 import type { Memory } from './memory.ts';
 
@@ -16,6 +20,8 @@ import type { Memory } from './memory.ts';
 export interface ServerOptions extends Partial<Config>, Replacements {
   /** Keep everything in memory; nothing is read from or written to disk. */
   readonly ephemeral?: boolean;
+  /** What is there from the start, in memory only: things by name, or the demonstration world. */
+  readonly seed?: Seed | 'demo';
 }
 
 /** A running Tenantry. */
@@ -38,7 +44,8 @@ export interface Server extends FixtureHandle {
 
 /** Opens the database, mounts the API and listens. Rejects with a sentence when the configuration or the data is unusable. */
 export async function createServer(options: ServerOptions = {}): Promise<Server> {
-  const { clock, ephemeral, providers, random, resolve: resolver, ...given } = options;
+  const { clock, ephemeral, providers, random, resolve: resolver, seed, ...given } = options;
+  if (seed !== undefined && !ephemeral) throw new FixtureError('seed', 'is for servers in memory (ephemeral)');
   const config = loadConfig({ given });
   const folder = ephemeral ? undefined : resolve(config.data);
   if (config.password_refuse_weak) await loadCommonPasswords();
@@ -79,15 +86,22 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
   const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
   // The event loop waits for nobody.
   stage.engine.app.db.waitFor(0);
-  const fixture = new Fixture({ stage, url, open: folder === undefined ? open : undefined });
-  let closing: Promise<void> | undefined;
-  const closeAll = async (): Promise<void> => {
-    await fixture.close();
+  const closeServing = async (): Promise<void> => {
     await listener.close();
     await stage.close();
     closeLog();
   };
-  const { advance, as, events, failNext, mails, reset, restore, snapshot } = fixture;
+  const seeded = await grow(stage.engine, seed, url).catch(async (error: unknown) => {
+    await closeServing();
+    throw error;
+  });
+  const fixture = new Fixture({ stage, url, seeded, open: folder === undefined ? open : undefined });
+  let closing: Promise<void> | undefined;
+  const closeAll = async (): Promise<void> => {
+    await fixture.close();
+    await closeServing();
+  };
+  const { advance, as, events, failNext, mails, reset, restore, seeded: find, snapshot } = fixture;
   return {
     url,
     get app() {
@@ -97,7 +111,13 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
     issueToken: (username) => stage.engine.issueToken(username),
     tick: () => stage.engine.tick(),
     settled: () => stage.engine.settled(),
-    ...{ advance, as, events, failNext, mails, reset, restore, snapshot },
+    ...{ advance, as, events, failNext, mails, reset, restore, seeded: find, snapshot },
     close: () => (closing ??= closeAll()),
   };
+}
+
+/** Makes what is there from the start; answers the things of a seed by name. */
+async function grow(engine: Engine, seed: ServerOptions['seed'], url: string): Promise<ReadonlyMap<string, Seeded>> {
+  if (seed === 'demo') await demo(engine.app);
+  return seed === undefined || seed === 'demo' ? new Map() : sow(engine, seed, url);
 }
