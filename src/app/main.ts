@@ -1,31 +1,45 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
 import { join, resolve } from 'node:path';
-import { firstUser, initialPasswordFile } from '../accounts/session/initial-password.ts';
 import { addUser } from '../accounts/users/add.ts';
-import { isoTime } from '../kernel/clock.ts';
+import { isoTime, systemClock } from '../kernel/clock.ts';
 import { type Config, ConfigError } from '../kernel/config/config.ts';
 import { sourceOf, unknownVariables } from '../kernel/config/load.ts';
 import { withoutControls } from '../kernel/control-characters.ts';
 import { StorageLost } from '../kernel/db/storage-report.ts';
 import { isProgram } from '../kernel/native/platform.ts';
 import { errorOf, present } from '../kernel/present.ts';
-import { version } from '../kernel/version.ts';
 import { backUp } from './backup/backup.ts';
 import { restore } from './backup/restore.ts';
 import { type Arguments, type Commands, helpOf, readArguments, UsageError } from './command-line.ts';
 import { type Opened, openDeployment } from './composition.ts';
 import { databaseFile, isDamage, makesDatabase, type Purpose, prepareFolder, requireDatabase } from './data-folder.ts';
-import { demo } from './demo/demo.ts';
+import { demo, hasCustomers } from './demo/demo.ts';
 import { examine } from './doctor/doctor.ts';
 import { outsideTroubles } from './doctor/outside.ts';
+import { serveControl } from './fixture/control.ts';
 import { pruneKeys, rotateKey } from './key-rotation.ts';
 import { guardOutput, printConfig, printLicenses, printOpenApi, printVersion } from './printing.ts';
 import { withReadable } from './readable-folder.ts';
-import { createServer } from './server.ts';
+import { tellReady } from './ready.ts';
+import { createServer, type ServerOptions } from './server.ts';
 
 export type { ProviderType } from '../cloud/catalogue/type.ts';
-export { settableClock } from '../kernel/clock.ts';
+export { type Clock, type SettableClock, settableClock } from '../kernel/clock.ts';
+export { type RepeatableRandom, repeatableRandom } from '../kernel/random.ts';
+export type { FixtureHandle, UserFetch } from './fixture/fixture.ts';
+export { FixtureError } from './fixture/fixture-error.ts';
+export type { FixtureEvent, FixtureMail } from './fixture/recorded.ts';
+export type {
+  Seed,
+  SeedCustomer,
+  Seeded,
+  SeedProject,
+  SeedResource,
+  SeedRole,
+  SeedService,
+  SeedUser,
+} from './fixture/seed.ts';
 export { providerTypes } from './providers.ts';
 export { createServer, type Server, type ServerOptions } from './server.ts';
 
@@ -34,8 +48,13 @@ const quiet = { quiet: { type: 'boolean' } } as const;
 
 const commands: Commands = {
   serve: {
-    flags: { ephemeral: { type: 'boolean' } },
-    help: 'serve the API; --ephemeral keeps everything in memory',
+    flags: {
+      ephemeral: { type: 'boolean' },
+      demo: { type: 'boolean' },
+      seed: { type: 'string', value: 'FILE' },
+      control: { type: 'boolean' },
+    },
+    help: 'serve the API; --ephemeral keeps everything in memory, --demo begins with the demonstration world, --seed with what a file in JSON names, --control lets the tests of an application set the state of a server in memory',
     run: serve,
   },
   'user add': {
@@ -86,13 +105,25 @@ const commands: Commands = {
 
 async function serve({ config, flags }: Arguments): Promise<void> {
   const ephemeral = flags.ephemeral === true;
-  const server = await createServer({ ...config, ephemeral });
+  const hasControl = flags.control === true;
+  if (hasControl && !ephemeral) throw new UsageError('--control needs --ephemeral: it resets what it serves');
+  const seed = seedOf(flags);
+  if (flags.demo === true && !ephemeral)
+    await withDeployment(config, async ({ app }) => void (hasCustomers(app) || (await demo(app))), 'serve');
+  const server = await createServer({
+    ...config,
+    ephemeral,
+    ...(seed !== undefined && { seed }),
+    // Where no test sets the clock, what is simulated takes its time.
+    ...(!hasControl && typeof flags.seed !== 'string' && { clock: systemClock }),
+  });
+  const control = hasControl ? await serveControl(server) : undefined;
   for (const variable of unknownVariables(process.env)) server.app.log.warn({ variable }, 'no setting has this name');
   let isClosing = false;
   const stop = (): void => {
     if (isClosing) return;
     isClosing = true;
-    void server.close().then(
+    void Promise.all([control?.close(), server.close()]).then(
       () => process.exit(0),
       (error: unknown) => {
         process.stderr.write(`tenantry: what was left could not be saved: ${errorOf(error).message}\n`);
@@ -102,31 +133,24 @@ async function serve({ config, flags }: Arguments): Promise<void> {
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
-  if (process.stdout.isTTY) {
-    process.stdout.write(`Tenantry ${version} listens on ${server.url}\n`);
-    process.stdout.write(
-      ephemeral
-        ? `Everything is kept in memory. A token of the staff user admin: ${server.issueToken()}\n`
-        : `Data: ${resolve(config.data)}\n`,
-    );
-  } else {
-    process.stdout.write(
-      `${JSON.stringify({ event: 'listening', url: server.url, ...(ephemeral && { token: server.issueToken() }) })}\n`,
-    );
-  }
-  const passwordFile = initialPasswordFile(resolve(config.data));
-  if (!ephemeral && existsSync(passwordFile)) {
-    const told = `The password of the staff user "${firstUser}" is in ${passwordFile}; change it, and the file goes away.`;
-    // What is no terminal is read by programs, to which every line is JSON.
-    if (process.stderr.isTTY) process.stderr.write(`${told}\n`);
-    else server.app.log.warn({ file: passwordFile }, told);
-  }
+  tellReady({ server, control, config, ephemeral, demo: flags.demo === true });
   process.on('uncaughtException', (error) => {
     const isTold = error instanceof StorageLost;
     if (!isTold) server.app.log.fatal({ err: error }, 'uncaught exception');
     if (process.stderr.isTTY) process.stderr.write(isTold ? `tenantry: ${error.message}\n` : `${error.stack}\n`);
     process.exit(1);
   });
+}
+
+/** What a server in memory begins with. Throws with a sentence. */
+function seedOf({ demo: isDemo, ephemeral, seed: file }: Arguments['flags']): ServerOptions['seed'] {
+  if (typeof file !== 'string') return isDemo === true && ephemeral === true ? 'demo' : undefined;
+  if (ephemeral !== true || isDemo === true) throw new UsageError('--seed needs --ephemeral, and no --demo');
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch (error) {
+    throw new UsageError(`--seed ${file}: ${errorOf(error).message}`);
+  }
 }
 
 async function addUserNamed({ config, flags, sources, words }: Arguments): Promise<void> {

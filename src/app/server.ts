@@ -87,9 +87,12 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
   // The event loop waits for nobody.
   stage.engine.app.db.waitFor(0);
   const closeServing = async (): Promise<void> => {
-    await listener.close();
-    await stage.close();
-    closeLog();
+    try {
+      await listener.close();
+      await stage.close();
+    } finally {
+      closeLog();
+    }
   };
   const seeded = await grow(stage.engine, seed, url).catch(async (error: unknown) => {
     await closeServing();

@@ -25,7 +25,7 @@ export const demoPassword = 'demo-world-1';
  */
 export async function demo(app: App, seed = 'tenantry'): Promise<string> {
   const { clock, db, passwords } = app;
-  if (db.value(sql`SELECT 1 FROM customer`) !== undefined)
+  if (hasCustomers(app))
     throw new Error('there are customers already; the demonstration world needs a database without any');
   const password = { text: demoPassword, hash: await passwords.hash(demoPassword) };
   const now = clock.now();
@@ -37,7 +37,7 @@ export async function demo(app: App, seed = 'tenantry'): Promise<string> {
     await plan.run(past);
     db.write(() => past.close(world.people));
   });
-  return report(app, world);
+  return demoReport(app, seed);
 }
 
 /** Plans what customers have at providers. */
@@ -49,7 +49,12 @@ function planEstate(story: Scenario): void {
   planLastHour(estate);
 }
 
-function report({ db }: App, world: World): string {
+/** Whether there is anything that the demonstration world would be mixed with. */
+export const hasCustomers = ({ db }: App): boolean => db.value(sql`SELECT 1 FROM customer`) !== undefined;
+
+/** What to tell whoever looks around in the world of a seed: what there is, and logins to try. */
+export function demoReport({ db }: App, seed = 'tenantry'): string {
+  const world = buildWorld(new Seed(`${seed} world`));
   const count = (table: keyof typeof counts): number => db.scalar<number>(counts[table]);
   const since = isoTime(db.scalar<number>(sql`SELECT min(at) FROM event`)).slice(0, 10);
   const lines = loginsToTry(world).map(([person, who]) => `  ${person.username.padEnd(22)} ${who}`);
