@@ -23,7 +23,7 @@ export function tellReady(ready: Ready): void {
     process.stdout.write(`Tenantry ${version} listens on ${server.url}\n`);
     process.stdout.write(
       ephemeral
-        ? `Everything is kept in memory. A token of the staff user admin: ${server.issueToken()}\n`
+        ? `Everything is kept in memory. A token of the staff user admin: ${server.token}\n`
         : `Data: ${resolve(config.data)}\n`,
     );
     if (control) process.stdout.write(`Control: ${control.url}, with the secret ${control.secret}\n`);
@@ -32,7 +32,7 @@ export function tellReady(ready: Ready): void {
     const line = {
       event: 'listening',
       url: server.url,
-      ...(ephemeral && { token: server.issueToken() }),
+      ...(ephemeral && { token: server.token }),
       ...(control && { control: { url: control.url, secret: control.secret } }),
     };
     process.stdout.write(`${JSON.stringify(line)}\n`);

@@ -32,6 +32,8 @@ export interface Server extends FixtureHandle {
   readonly app: App;
   /** Path of the file with the first user's password, when this start created that user. */
   readonly initialPassword: string | undefined;
+  /** Of a server in memory a token of `admin`, which is there from the start: after every reset, too. */
+  readonly token: string | undefined;
   /** A fresh token of a user. Throws when there is no such active user. */
   issueToken(username?: string): string;
   /** Does the work that has come due by the clock; by itself it happens every second. */
@@ -98,6 +100,8 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
     await closeServing();
     throw error;
   });
+  // Before what resets go back to.
+  const token = ephemeral ? stage.engine.issueToken() : undefined;
   const fixture = new Fixture({ stage, url, seeded, open: folder === undefined ? open : undefined });
   let closing: Promise<void> | undefined;
   const closeAll = async (): Promise<void> => {
@@ -111,6 +115,7 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
       return stage.engine.app;
     },
     initialPassword,
+    token,
     issueToken: (username) => stage.engine.issueToken(username),
     tick: () => stage.engine.tick(),
     settled: () => stage.engine.settled(),
