@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
 import { join, resolve } from 'node:path';
 import { addUser } from '../accounts/users/add.ts';
-import { isoTime, systemClock } from '../kernel/clock.ts';
+import { isoTime } from '../kernel/clock.ts';
 import { type Config, ConfigError } from '../kernel/config/config.ts';
 import { sourceOf, unknownVariables } from '../kernel/config/load.ts';
 import { withoutControls } from '../kernel/control-characters.ts';
@@ -22,7 +22,8 @@ import { pruneKeys, rotateKey } from './key-rotation.ts';
 import { guardOutput, printConfig, printLicenses, printOpenApi, printVersion } from './printing.ts';
 import { withReadable } from './readable-folder.ts';
 import { tellReady } from './ready.ts';
-import { createServer, type ServerOptions } from './server.ts';
+import { serveFlags, serveOptions } from './serve-options.ts';
+import { createServer } from './server.ts';
 
 export type { ProviderType } from '../cloud/catalogue/type.ts';
 export { type Clock, type SettableClock, settableClock } from '../kernel/clock.ts';
@@ -48,13 +49,8 @@ const quiet = { quiet: { type: 'boolean' } } as const;
 
 const commands: Commands = {
   serve: {
-    flags: {
-      ephemeral: { type: 'boolean' },
-      demo: { type: 'boolean' },
-      seed: { type: 'string', value: 'FILE' },
-      control: { type: 'boolean' },
-    },
-    help: 'serve the API; --ephemeral keeps everything in memory, --demo begins with the demonstration world, --seed with what a file in JSON names, --control lets the tests of an application set the state of a server in memory',
+    flags: serveFlags,
+    help: 'serve the API; --ephemeral keeps everything in memory, --demo begins with the demonstration world, --seed with what a file in JSON names, --control lets the tests of an application set the state of a server in memory, --clock stops its clock',
     run: serve,
   },
   'user add': {
@@ -104,19 +100,10 @@ const commands: Commands = {
 };
 
 async function serve({ config, flags }: Arguments): Promise<void> {
-  const ephemeral = flags.ephemeral === true;
-  const hasControl = flags.control === true;
-  if (hasControl && !ephemeral) throw new UsageError('--control needs --ephemeral: it resets what it serves');
-  const seed = seedOf(flags);
-  if (flags.demo === true && !ephemeral)
+  const { ephemeral, hasControl, hasDemo, options } = serveOptions(flags);
+  if (hasDemo && !ephemeral)
     await withDeployment(config, async ({ app }) => void (hasCustomers(app) || (await demo(app))), 'serve');
-  const server = await createServer({
-    ...config,
-    ephemeral,
-    ...(seed !== undefined && { seed }),
-    // Where no test sets the clock, what is simulated takes its time.
-    ...(!hasControl && typeof flags.seed !== 'string' && { clock: systemClock }),
-  });
+  const server = await createServer({ ...config, ...options });
   const control = hasControl ? await serveControl(server) : undefined;
   for (const variable of unknownVariables(process.env)) server.app.log.warn({ variable }, 'no setting has this name');
   let isClosing = false;
@@ -133,24 +120,13 @@ async function serve({ config, flags }: Arguments): Promise<void> {
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
-  tellReady({ server, control, config, ephemeral, demo: flags.demo === true });
+  tellReady({ server, control, config, ephemeral, hasDemo });
   process.on('uncaughtException', (error) => {
     const isTold = error instanceof StorageLost;
     if (!isTold) server.app.log.fatal({ err: error }, 'uncaught exception');
     if (process.stderr.isTTY) process.stderr.write(isTold ? `tenantry: ${error.message}\n` : `${error.stack}\n`);
     process.exit(1);
   });
-}
-
-/** What a server in memory begins with. Throws with a sentence. */
-function seedOf({ demo: isDemo, ephemeral, seed: file }: Arguments['flags']): ServerOptions['seed'] {
-  if (typeof file !== 'string') return isDemo === true && ephemeral === true ? 'demo' : undefined;
-  if (ephemeral !== true || isDemo === true) throw new UsageError('--seed needs --ephemeral, and no --demo');
-  try {
-    return JSON.parse(readFileSync(file, 'utf8'));
-  } catch (error) {
-    throw new UsageError(`--seed ${file}: ${errorOf(error).message}`);
-  }
 }
 
 async function addUserNamed({ config, flags, sources, words }: Arguments): Promise<void> {

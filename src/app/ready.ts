@@ -13,12 +13,12 @@ interface Ready {
   readonly config: Config;
   readonly ephemeral: boolean;
   /** Whether it has been asked for the demonstration world. */
-  readonly demo: boolean;
+  readonly hasDemo: boolean;
 }
 
 /** Says that a server listens: to a terminal in sentences, to a program in one line of JSON. */
 export function tellReady(ready: Ready): void {
-  const { config, control, demo, ephemeral, server } = ready;
+  const { config, control, ephemeral, hasDemo, server } = ready;
   if (process.stdout.isTTY) {
     process.stdout.write(`Tenantry ${version} listens on ${server.url}\n`);
     process.stdout.write(
@@ -27,7 +27,7 @@ export function tellReady(ready: Ready): void {
         : `Data: ${resolve(config.data)}\n`,
     );
     if (control) process.stdout.write(`Control: ${control.url}, with the secret ${control.secret}\n`);
-    if (demo) process.stdout.write(demoReport(server.app));
+    if (hasDemo) process.stdout.write(demoReport(server.app));
   } else {
     const line = {
       event: 'listening',

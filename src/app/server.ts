@@ -32,8 +32,8 @@ export interface Server extends FixtureHandle {
   readonly app: App;
   /** Path of the file with the first user's password, when this start created that user. */
   readonly initialPassword: string | undefined;
-  /** Of a server in memory a token of `admin`, which is there from the start: after every reset, too. */
-  readonly token: string | undefined;
+  /** A token of `admin` that is there from the start: after every reset, too. Throws where the data is in a folder. */
+  readonly token: string;
   /** A fresh token of a user. Throws when there is no such active user. */
   issueToken(username?: string): string;
   /** Does the work that has come due by the clock; by itself it happens every second. */
@@ -115,7 +115,10 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
       return stage.engine.app;
     },
     initialPassword,
-    token,
+    get token() {
+      if (token === undefined) throw new Error('only a server in memory has a token from the start');
+      return token;
+    },
     issueToken: (username) => stage.engine.issueToken(username),
     tick: () => stage.engine.tick(),
     settled: () => stage.engine.settled(),
