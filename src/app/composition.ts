@@ -120,7 +120,7 @@ export function openDeployment(config: Config, opening: Opening): Opened {
     resolve: opening.resolve ?? systemResolver,
     passwords: new PasswordHasher(),
     secrets,
-    keptMails: new KeptMails(folder === undefined ? undefined : mailFolder(folder), memory?.mails),
+    keptMails: new KeptMails(folder === undefined ? undefined : mailFolder(folder)),
     tokenUse: new TokenUse(),
     knownTokens: new Remembered(db.versions, tokenBytes),
     texts: new TextMemory(db, config.memory_budget_bytes / 2),

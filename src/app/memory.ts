@@ -2,7 +2,6 @@ import { NextFailures } from '../cloud/catalogue/next-failures.ts';
 import type { App } from '../kernel/access/app.ts';
 import { RateLimit } from '../kernel/access/rate-limit.ts';
 import { hour, minute } from '../kernel/clock.ts';
-import type { KeptMails } from '../kernel/mail/kept-mails.ts';
 
 /** How often a minute an address may call the open check of invitations. */
 const checksPerMinute = 60;
@@ -47,7 +46,6 @@ export const copyOf = (limits: RateLimits): RateLimits => ({
 export interface Memory extends Pick<App, 'secrets' | 'nextFailures'> {
   readonly database: Buffer;
   readonly limits: RateLimits;
-  readonly mails: KeptMails['inMemory'];
 }
 
 /** That of a deployment as it is now, as a copy. Commits what is pending. */
@@ -57,7 +55,6 @@ export function memoryOf(app: App): Memory {
     database: app.db.serialize(),
     secrets: app.secrets,
     limits: copyOf(app),
-    mails: [...app.keptMails.inMemory],
     nextFailures: new NextFailures(app.catalogue, app.nextFailures),
   };
 }

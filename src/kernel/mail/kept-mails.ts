@@ -21,19 +21,19 @@ interface KeptMail extends Mail {
 export class KeptMails {
   /** Names of the files, oldest first; read with the first mail. */
   #files: string[] | undefined;
-  readonly #inMemory: KeptMail[];
+  readonly #inMemory: KeptMail[] = [];
 
-  /** `folder` is the one for mails; undefined keeps them in memory, beside these. */
-  constructor(
-    private readonly folder: string | undefined,
-    before: readonly KeptMail[] = [],
-  ) {
-    this.#inMemory = [...before];
-  }
+  /** `folder` is the one for mails; undefined keeps them in memory. */
+  constructor(private readonly folder: string | undefined) {}
 
   /** The newest mails that are kept in memory, oldest first. */
   get inMemory(): readonly KeptMail[] {
     return this.#inMemory;
+  }
+
+  /** Forgets those that are kept in memory. */
+  forget(): void {
+    this.#inMemory.length = 0;
   }
 
   /** Keeps a mail; answers its file, undefined when there is no folder. Throws what the disk says. */
