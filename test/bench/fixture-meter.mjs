@@ -4,6 +4,7 @@ import { pathToFileURL } from 'node:url';
 const { createServer } = await import(pathToFileURL(process.argv[2]).href);
 const options = { ephemeral: true, port: 0, log_level: 'silent' };
 const servers = 100;
+const starts = 40;
 const rounds = 15;
 
 /** Milliseconds that something takes. */
@@ -28,7 +29,7 @@ async function write(server, count) {
 
 const figures = { first: [], create: [], reset: [], after: [], restore: [] };
 figures.first.push(await timed(async () => (await createServer(options)).close()));
-for (let i = 0; i < rounds; i++) {
+for (let i = 0; i < starts; i++) {
   let server;
   figures.create.push(await timed(async () => (server = await createServer(options))));
   await server.close();
