@@ -35,7 +35,7 @@ const floors: Readonly<Record<string, readonly string[]>> = {
     'sync',
     'worker',
   ],
-  app: ['backup', 'counters', 'demo', 'docs', 'doctor', 'fixture', 'schedule'],
+  app: ['backup', 'counters', 'demo', 'docs', 'doctor', 'fixture', 'people', 'schedule'],
 };
 
 const longestFile = 300;

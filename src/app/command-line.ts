@@ -7,7 +7,8 @@ import {
   settingNames,
   settings,
 } from '../kernel/config/config.ts';
-import { loadConfig, type Sources } from '../kernel/config/load.ts';
+import { readConfigFile } from '../kernel/config/file.ts';
+import { fileVariable, loadConfig, type Sources } from '../kernel/config/load.ts';
 import { codeOf, errorOf, present } from '../kernel/present.ts';
 
 /** A command: the words and flags behind its name, and what it does. Every command takes every setting besides. */
@@ -30,6 +31,9 @@ export interface Arguments {
   readonly sources: Sources;
 }
 
+/** The option that names a configuration file. */
+export const fileOption = 'config';
+
 /** A mistake in the command line; told in one line, with exit code 2. */
 export class UsageError extends Error {}
 
@@ -43,22 +47,25 @@ export function readArguments(commands: Commands, args: readonly string[]): { co
   for (const [option, value] of Object.entries(values)) {
     const setting = settingValues.get(option);
     if (setting !== undefined) options[setting] = String(value);
-    else if (!Object.hasOwn(command.flags ?? {}, option) && option !== name)
+    else if (!Object.hasOwn(command.flags ?? {}, option) && option !== name && option !== fileOption)
       throw new UsageError(`${name} takes no --${option}; see tenantry help`);
   }
   const words = name === 'help' || name === 'version' ? [] : positionals.slice(name.split(' ').length);
   if (words.length !== (command.words ?? []).length) throw new UsageError(`usage: tenantry ${synopsis(name, command)}`);
-  // Read when it is asked for: help is not refused because of a setting.
-  const sources: Sources = { options, env: process.env };
-  const config = (): Config => loadConfig(sources);
+  const path = values[fileOption] ?? process.env[fileVariable];
+  const file = typeof path === 'string' && path !== '' ? path : undefined;
+  // Read when they are asked for: help is not refused because of a setting.
+  const sources = (): Sources => ({ options, env: process.env, ...(file && { file: readConfigFile(file) }) });
   return {
     command,
     given: {
       words,
       flags: values,
-      sources,
+      get sources() {
+        return sources();
+      },
       get config() {
-        return config();
+        return loadConfig(sources());
       },
     },
   };
@@ -83,6 +90,7 @@ function parse(
   const options: Record<string, { type: 'string' | 'boolean'; short?: string }> = {
     help: { type: 'boolean', short: 'h' },
     version: { type: 'boolean' },
+    [fileOption]: { type: 'string' },
   };
   for (const name of settingNames) options[optionName(name).slice(2)] = { type: 'string' };
   for (const { flags = {} } of Object.values(commands))
@@ -132,7 +140,8 @@ export function helpOf(commands: Commands): string {
   const width = Math.max(...settingNames.map((name) => optionName(name).length));
   const lines = settingNames.map((name) => `  ${optionName(name).padEnd(width)}  ${settings[name].help}`);
   const about = [
-    'Every setting is an option of every command; --some-name is TENANTRY_SOME_NAME in the environment.',
+    'Every setting is an option of every command; --some-name is TENANTRY_SOME_NAME in the environment, and a line',
+    `some_name = value in the file that --${fileOption} FILE or ${fileVariable} names. The first of these that gives it counts.`,
     `A secret may stand in a file: ${[...secretSettings].map((name) => `${environmentName(name)}_FILE`).join(', ')}.`,
   ];
   return `${['Usage: tenantry COMMAND', '', ...forms, '', ...about, '', ...lines].join('\n')}\n`;

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { forgetInitialPassword } from '../accounts/session/initial-password.ts';
 import { samlThread } from '../accounts/session/saml/ask.ts';
 import { ensureGlobalQuotas } from '../activity/quotas/usage.ts';
@@ -30,6 +31,7 @@ import { openLog, type RequestLog } from '../kernel/log.ts';
 import { KeptMails, mailFolder } from '../kernel/mail/kept-mails.ts';
 import { type Resolver, systemResolver } from '../kernel/net/resolver.ts';
 import { systemRandom } from '../kernel/random.ts';
+import { backUpBeforeUpgrade } from './backup/before-upgrade.ts';
 import { openData, type Purpose } from './data-folder.ts';
 import { copyOf, type Memory, rateLimits, saveTokenUse } from './memory.ts';
 import { builtIn } from './providers.ts';
@@ -155,6 +157,22 @@ export function openDeployment(config: Config, opening: Opening): Opened {
       }
     },
   };
+}
+
+/** Opens the data for a command; to `serve` says that no server may use it meanwhile. */
+export async function withDeployment(
+  config: Config,
+  use: (opened: Opened) => void | Promise<void>,
+  purpose: Purpose = 'command',
+  folder = resolve(config.data),
+): Promise<void> {
+  if (purpose !== 'examine') await backUpBeforeUpgrade(config, folder);
+  const opened = openDeployment(config, { folder, purpose });
+  try {
+    await use(opened);
+  } finally {
+    opened.close();
+  }
 }
 
 function rejectUnknownTypes(db: Database, catalogue: Catalogue): void {

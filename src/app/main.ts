@@ -1,24 +1,26 @@
-import { readFileSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
 import { join, resolve } from 'node:path';
 import { addUser } from '../accounts/users/add.ts';
 import { isoTime } from '../kernel/clock.ts';
-import { type Config, ConfigError } from '../kernel/config/config.ts';
+import { ConfigError } from '../kernel/config/config.ts';
 import { sourceOf, unknownVariables } from '../kernel/config/load.ts';
 import { withoutControls } from '../kernel/control-characters.ts';
 import { StorageLost } from '../kernel/db/storage-report.ts';
 import { isProgram } from '../kernel/native/platform.ts';
 import { errorOf, present } from '../kernel/present.ts';
 import { backUp } from './backup/backup.ts';
+import { backUpBeforeUpgrade } from './backup/before-upgrade.ts';
 import { restore } from './backup/restore.ts';
 import { type Arguments, type Commands, helpOf, readArguments, UsageError } from './command-line.ts';
-import { type Opened, openDeployment } from './composition.ts';
-import { databaseFile, isDamage, makesDatabase, type Purpose, prepareFolder, requireDatabase } from './data-folder.ts';
+import { completionFor, shellNames } from './completion.ts';
+import { type Opened, withDeployment } from './composition.ts';
+import { databaseFile, isDamage, makesDatabase, prepareFolder, requireDatabase } from './data-folder.ts';
 import { demo, hasCustomers } from './demo/demo.ts';
 import { examine } from './doctor/doctor.ts';
 import { outsideTroubles } from './doctor/outside.ts';
 import { serveControl } from './fixture/control.ts';
 import { pruneKeys, rotateKey } from './key-rotation.ts';
+import { passwordFlag, passwordFromInput, peopleCommands } from './people/commands.ts';
 import { guardOutput, printConfig, printLicenses, printOpenApi, printVersion } from './printing.ts';
 import { withReadable } from './readable-folder.ts';
 import { tellReady } from './ready.ts';
@@ -59,11 +61,12 @@ const commands: Commands = {
       staff: { type: 'boolean' },
       support: { type: 'boolean' },
       email: { type: 'string', value: 'E' },
-      'password-stdin': { type: 'boolean' },
+      ...passwordFlag,
     },
     help: 'create a user; --password-stdin reads a password from standard input',
     run: addUserNamed,
   },
+  ...peopleCommands,
   token: { words: ['NAME'], help: 'print a fresh token of a user', run: printToken },
   demo: {
     flags: { seed: { type: 'string', value: 'TEXT' }, ...quiet },
@@ -93,7 +96,16 @@ const commands: Commands = {
     run: rotateKeys,
   },
   openapi: { help: 'print the OpenAPI document of the API', run: printOpenApi },
-  config: { flags: { markdown: { type: 'boolean' } }, help: 'print every setting with its value', run: printConfig },
+  config: {
+    flags: { markdown: { type: 'boolean' }, file: { type: 'boolean' } },
+    help: 'print every setting with its value; --file as a configuration file',
+    run: printConfig,
+  },
+  completion: {
+    words: ['SHELL'],
+    help: `print what completes the command line in ${shellNames.join(', ')}`,
+    run: ({ words: [shell = ''] }) => void process.stdout.write(completionFor(shell, commands)),
+  },
   licenses: { help: 'print the licences of the program and of everything in it', run: printLicenses },
   version: { help: 'print the version', run: printVersion },
   help: { help: 'print this', run: printHelp },
@@ -133,7 +145,7 @@ async function addUserNamed({ config, flags, sources, words }: Arguments): Promi
   const [username = ''] = words;
   const folder = resolve(config.data);
   const isNew = makesDatabase(folder, sourceOf('data', sources) !== undefined);
-  const password = flags['password-stdin'] ? readFileSync(0, 'utf8').replace(/\r?\n$/, '') : undefined;
+  const password = flags['password-stdin'] ? passwordFromInput() : undefined;
   await withDeployment(config, ({ app }) => {
     if (isNew) process.stderr.write(`tenantry: made a new database in ${folder}\n`);
     return addUser(app, {
@@ -180,28 +192,14 @@ async function doctor({ config, flags }: Arguments): Promise<void> {
   else await withReadable(config, folder, (readable) => withDeployment(config, look, 'examine', readable));
 }
 
-/** Opens the data for a command; to `serve` says that no server may use it meanwhile. */
-async function withDeployment(
-  config: Config,
-  use: (opened: Opened) => void | Promise<void>,
-  purpose: Purpose = 'command',
-  folder = resolve(config.data),
-): Promise<void> {
-  const opened = openDeployment(config, { folder, purpose });
-  try {
-    await use(opened);
-  } finally {
-    opened.close();
-  }
-}
-
-function rotateKeys({ config, flags }: Arguments): void {
+async function rotateKeys({ config, flags }: Arguments): Promise<void> {
   const folder = resolve(config.data);
   requireDatabase(folder);
   if (flags.prune === true && config.encryption_keys.length > 0)
     throw new Error(
       'the setting encryption_keys gives the keys: run rotate-key without --prune, then take old ones out of it',
     );
+  await backUpBeforeUpgrade(config, folder);
   const sealed = rotateKey(config, folder);
   const pruned = flags.prune === true ? ` ${pruneKeys(config, folder)} old keys removed.` : '';
   tell(flags, `${sealed} secrets encrypted anew.${pruned}\n`);

@@ -1,4 +1,4 @@
-import { environmentName, settingNames, settings } from '../kernel/config/config.ts';
+import { environmentName, type SettingName, secretSettings, settingNames, settings } from '../kernel/config/config.ts';
 import { sourceOf } from '../kernel/config/load.ts';
 import { printSetting } from '../kernel/config/print.ts';
 import { embeddedLicenses } from '../kernel/native/embedded.ts';
@@ -42,8 +42,16 @@ export function printConfig({ config, flags, sources }: Arguments): void {
   for (const { name, setting, value } of rows) {
     const source = sourceOf(name, sources);
     const origin = source === undefined ? '' : `# From ${source}.\n`;
-    process.stdout.write(`# ${setting.help}\n${origin}${environmentName(name)}=${value}\n`);
+    process.stdout.write(
+      `# ${setting.help}\n${origin}${flags.file ? fileLine(name, value, source) : `${environmentName(name)}=${value}`}\n`,
+    );
   }
+}
+
+/** A line of a configuration file: what is not given, and what is not printed, is left as a comment. */
+function fileLine(name: SettingName, value: string, source: string | undefined): string {
+  const isHidden = secretSettings.has(name) && value !== '';
+  return `${source === undefined || isHidden ? '# ' : ''}${name} = ${isHidden ? '(not printed)' : value}`.trimEnd();
 }
 
 /** The OpenAPI document, indented. */

@@ -6,6 +6,7 @@ import type { Config } from '../kernel/config/config.ts';
 import { loadConfig } from '../kernel/config/load.ts';
 import { HttpServer } from '../kernel/http/http-server.ts';
 import { openLog } from '../kernel/log.ts';
+import { backUpBeforeUpgrade } from './backup/before-upgrade.ts';
 import type { Replacements } from './composition.ts';
 import { demo } from './demo/demo.ts';
 import { type Engine, startEngine } from './engine.ts';
@@ -51,12 +52,14 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
   const config = loadConfig({ given });
   const folder = ephemeral ? undefined : resolve(config.data);
   if (config.password_refuse_weak) await loadCommonPasswords();
+  const backup = folder === undefined ? undefined : await backUpBeforeUpgrade(config, folder);
   const { log, close: closeLog } = openLog(config.log_level);
   const orCloseLog = <T>(step: Promise<T>): Promise<T> =>
     step.catch((error: unknown) => {
       closeLog();
       throw error;
     });
+  if (backup !== undefined) log.info({ file: backup }, 'the database was backed up before it was brought up to date');
   const replacements: Replacements = {
     // The same through all resets.
     ...(clock ? { clock } : ephemeral && { clock: runningClock() }),

@@ -23,7 +23,7 @@
 
 #define MOST_FILES 4096
 
-enum { FAIL_SYNC, NO_ROOM, FAIL_WRITE, FAIL_FOLDER_SYNC };
+enum { FAIL_SYNC, NO_ROOM, FAIL_WRITE, FAIL_FOLDER_SYNC, FAIL_FILE_SYNC };
 
 static volatile int32_t *control;
 static int trace = -1;
@@ -32,8 +32,11 @@ static size_t folder_length;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* Of a descriptor its path, and how many failed syncs of that path it has been told of. */
-static struct { char *path; int told; } files[MOST_FILES];
+/*
+ * Of a descriptor its path, what it was opened on, for libuv closes without the close below, and how many failed syncs of that
+ * path it has been told of.
+ */
+static struct { char *path; int told; dev_t device; ino_t inode; } files[MOST_FILES];
 /* Paths whose sync has failed, and how often. */
 static struct { char *path; int failures; } failed[64];
 
@@ -58,8 +61,10 @@ static int wants(int number) {
 }
 
 static const char *path_of(int fd) {
+  struct stat now;
   pthread_once(&once, prepare);
-  return fd >= 0 && fd < MOST_FILES ? files[fd].path : NULL;
+  if (fd < 0 || fd >= MOST_FILES || !files[fd].path || fstat(fd, &now) != 0) return NULL;
+  return now.st_dev == files[fd].device && now.st_ino == files[fd].inode ? files[fd].path : NULL;
 }
 
 static int *failures_of(const char *path) {
@@ -83,17 +88,20 @@ static void record(char operation, char outcome, const char *path, uint64_t offs
   if (writev(trace, parts, length ? 3 : 2) < 0) abort();
 }
 
-static int opened(int fd, const char *path) {
+static void opened(int fd, const char *path) {
   pthread_once(&once, prepare);
-  if (fd < 0 || fd >= MOST_FILES || !folder_length || strncmp(path, folder, folder_length) != 0) return fd;
+  if (fd < 0 || fd >= MOST_FILES || !folder_length || strncmp(path, folder, folder_length) != 0) return;
   size_t length = strlen(path);
   /* What lies in memory only. */
-  if (length > 4 && strcmp(path + length - 4, "-shm") == 0) return fd;
+  if (length > 4 && strcmp(path + length - 4, "-shm") == 0) return;
+  struct stat now;
+  if (fstat(fd, &now) != 0) abort();
   pthread_mutex_lock(&lock);
   files[fd].path = strdup(path);
+  files[fd].device = now.st_dev;
+  files[fd].inode = now.st_ino;
   files[fd].told = *failures_of(path);
   pthread_mutex_unlock(&lock);
-  return fd;
 }
 
 #define OPEN(name)                                              \
@@ -104,12 +112,9 @@ static int opened(int fd, const char *path) {
     mode_t mode = va_arg(rest, mode_t);                         \
     va_end(rest);                                               \
     int fd = real(path, flags, mode);                           \
-    if (fd >= 0 && (flags & O_TRUNC) && path_of(fd) == NULL) {  \
-      opened(fd, path);                                         \
-      if (path_of(fd)) record('T', 0, path, 0, NULL, 0);        \
-      return fd;                                                \
-    }                                                           \
-    return opened(fd, path);                                    \
+    opened(fd, path);                                           \
+    if ((flags & O_TRUNC) && path_of(fd)) record('T', 0, path, 0, NULL, 0); \
+    return fd;                                                  \
   }
 OPEN(open)
 OPEN(open64)
@@ -168,7 +173,9 @@ static int synced(int fd, int (*real)(int)) {
   pthread_mutex_lock(&lock);
   int *failures = failures_of(path), outcome = 0;
   /* What is recorded here is on the disk by what the trace says; to wait for the disk of this machine adds nothing. */
-  if (wants(FAIL_SYNC)) {
+  size_t length = strlen(path);
+  int is_database = length > 3 && strcmp(path + length - 3, ".db") == 0;
+  if (wants(FAIL_SYNC) || (is_database && wants(FAIL_FILE_SYNC))) {
     ++*failures;
     record('S', 1, path, 0, NULL, 0);
   } else {

@@ -20,7 +20,7 @@ export interface MigrationFigures {
 }
 
 /** The schema that the old database has. */
-const oldSchema = 15;
+export const oldSchema = 15;
 const rows = 3000;
 /** Milliseconds from the first write to the log within which a start is killed: they are all that migrations take. */
 const longest = 100;
@@ -68,7 +68,7 @@ function copy(root: string, program: Program): void {
 }
 
 /** A database as an earlier version left it: users, a push hook with a plain token, events without their words. */
-function makeOld(folder: string): void {
+export function makeOld(folder: string): void {
   mkdirSync(folder, { recursive: true });
   const db = new SQLite(join(folder, 'tenantry.db'));
   db.pragma('journal_mode = WAL');

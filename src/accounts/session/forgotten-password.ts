@@ -1,7 +1,7 @@
 import { affectedUser, userContext } from '../../activity/events/context.ts';
 import { record } from '../../activity/events/record.ts';
 import type { Request } from '../../kernel/access/request.ts';
-import { issueToken, revokeTokensOf } from '../../kernel/access/tokens.ts';
+import { issueToken } from '../../kernel/access/tokens.ts';
 import { describeFields, type Endpoint } from '../../kernel/collection/endpoint.ts';
 import { messageShape } from '../../kernel/collection/field.ts';
 import { validate } from '../../kernel/collection/validate.ts';
@@ -11,7 +11,7 @@ import { json, type Reply } from '../../kernel/http/reply.ts';
 import { prefixOf } from '../../kernel/net/prefix.ts';
 import { actedBy } from '../users/actor.ts';
 import { verifyEmail } from '../users/email.ts';
-import { tellNewPassword } from '../users/notices.ts';
+import { changePassword } from '../users/password-change.ts';
 import { passwordField, rejectWeak } from '../users/passwords.ts';
 import { tokenShape } from '../users/token-shape.ts';
 import type { UserRow } from '../users/users.ts';
@@ -82,15 +82,9 @@ function acceptReset(request: Request): Reset {
 function reset(request: Request, hash: string): Reply {
   // Looked at again: another request may have used the secret meanwhile.
   const { user } = acceptReset(request);
-  const { app, db } = request;
   const own = actedBy(request, user);
-  db.update('user', user.id, { password_hash: hash });
-  revokeTokensOf(request, user.id);
   verifyEmail(request, user.id);
-  // As verified as it is from now on.
-  tellNewPassword(request, { ...user, email_verified: 1 });
-  record(own, 'user_password_updated', affectedUser(user));
-  app.passwordChanged(user.username);
+  changePassword(own, { ...user, email_verified: 1 }, hash);
   const token = issueToken(request, user.id);
   record(own, 'token_created', { ...userContext(user), ...affectedUser(user) });
   return json({ token });

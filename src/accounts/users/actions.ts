@@ -3,7 +3,6 @@ import { affectedUser } from '../../activity/events/context.ts';
 import { record } from '../../activity/events/record.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { anyOf, right, staff } from '../../kernel/access/right.ts';
-import { revokeTokensOf } from '../../kernel/access/tokens.ts';
 import { action } from '../../kernel/collection/action.ts';
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
 import { messageShape } from '../../kernel/collection/field.ts';
@@ -12,7 +11,7 @@ import { sql } from '../../kernel/db/sql.ts';
 import { invalid } from '../../kernel/http/error.ts';
 import { json } from '../../kernel/http/reply.ts';
 import { present } from '../../kernel/present.ts';
-import { tellNewPassword } from './notices.ts';
+import { changePassword } from './password-change.ts';
 import {
   currentPasswordField,
   missingCurrent,
@@ -80,11 +79,7 @@ const setPassword = action({
     return request.app.passwords.hash(password, request.address);
   },
   run: (request, row, _, hash) => {
-    request.db.update('user', row.id, { password_hash: hash });
-    tellNewPassword(request, row);
-    revokeTokensOf(request, row.id, request.caller.tokenId);
-    record(request, 'user_password_updated', affectedUser(row));
-    request.app.passwordChanged(row.username);
+    changePassword(request, row, hash, request.caller.tokenId);
     return json({ detail: 'Password has been successfully updated.' });
   },
 });

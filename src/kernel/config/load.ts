@@ -10,6 +10,7 @@ import {
   settingNames,
   settings,
 } from './config.ts';
+import type { ConfigFile } from './file.ts';
 import { readGiven } from './given.ts';
 import { checkSaml } from './saml.ts';
 import type { Setting } from './setting.ts';
@@ -21,11 +22,13 @@ export interface Sources {
   /** Texts of the command line, by the names of settings. */
   readonly options?: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string | undefined>>;
+  /** What gives way to all of these but the defaults. */
+  readonly file?: ConfigFile | undefined;
 }
 
 /**
  * All settings: given values first, then option texts, then environment texts or the files that the environment names for
- * secrets, then defaults. Throws ConfigError.
+ * secrets, then those of a configuration file, then defaults. Throws ConfigError.
  */
 export function loadConfig(sources: Sources = {}): Config {
   for (const name of Object.keys(sources.given ?? {}))
@@ -49,22 +52,27 @@ export function loadConfig(sources: Sources = {}): Config {
   return loaded;
 }
 
-/** What names a setting on the command line or in the environment, with its file; undefined where the default holds. */
+/** What names a setting on the command line, in the environment or in a file; undefined where the default holds. */
 export const sourceOf = (name: SettingName, sources: Sources): string | undefined => writtenText(name, sources)?.source;
 
-/** The text of a setting that was written on the command line or in the environment, and how it is called there. */
+/** The text of a setting that was written somewhere, and how it is called there. */
 function writtenText(
   name: SettingName,
-  { env, options }: Sources,
+  { env, file: lines, options }: Sources,
 ): { readonly source: string; readonly text: () => string } | undefined {
   const option = options?.[name];
   if (option !== undefined) return { source: optionName(name), text: () => option.trim() };
-  const [variable, fileVariable] = [environmentName(name), fileName(name)];
-  const [value, file] = [env?.[variable], secretSettings.has(name) ? env?.[fileVariable] : undefined];
-  if (value && file) throw new ConfigError(`${variable} and ${fileVariable} are both set: one of them must go`);
-  if (file) return { source: `${fileVariable}=${file}`, text: () => contentOf(file) };
-  return value ? { source: variable, text: () => value.trim() } : undefined;
+  const [variable, secretVariable] = [environmentName(name), fileName(name)];
+  const [value, file] = [env?.[variable], secretSettings.has(name) ? env?.[secretVariable] : undefined];
+  if (value && file) throw new ConfigError(`${variable} and ${secretVariable} are both set: one of them must go`);
+  if (file) return { source: `${secretVariable}=${file}`, text: () => contentOf(file) };
+  if (value) return { source: variable, text: () => value.trim() };
+  const line = lines?.get(name);
+  return line && { source: line.source, text: () => line.text };
 }
+
+/** The variable that names a configuration file, as `--config` does. */
+export const fileVariable = 'TENANTRY_CONFIG';
 
 /** The variable that names the file of a secret setting. */
 const fileName = (name: SettingName): string => `${environmentName(name)}_FILE`;
@@ -94,6 +102,6 @@ function named(shownAs: string, read: () => unknown): unknown {
 
 /** Variables of the environment that look like settings, or files of secret ones, and are none. */
 export function unknownVariables(env: Readonly<Record<string, string | undefined>>): string[] {
-  const known = new Set([...settingNames.map(environmentName), ...[...secretSettings].map(fileName)]);
+  const known = new Set([fileVariable, ...settingNames.map(environmentName), ...[...secretSettings].map(fileName)]);
   return Object.keys(env).filter((name) => name.startsWith('TENANTRY_') && !known.has(name));
 }

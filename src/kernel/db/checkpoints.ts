@@ -76,6 +76,11 @@ export class Checkpoints {
     }
   }
 
+  /** Whether the thread is moving the log, or is about to. */
+  get isMoving(): boolean {
+    return this.#isBusy;
+  }
+
   /** Resolves when the thread has done what it was asked for so far. */
   async idle(): Promise<void> {
     if (this.#isBusy) await new Promise<void>((resolve) => this.#waiting.push(resolve));

@@ -251,7 +251,7 @@ export class Database extends Rows {
   #begin(): Batch {
     if (this.#batch) return this.#batch;
     try {
-      this.#log.require();
+      this.#log.require(this.#checkpoints?.isMoving ?? false);
       this.#exec('BEGIN IMMEDIATE');
     } catch (error) {
       throw storageError(error);

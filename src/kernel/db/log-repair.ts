@@ -3,7 +3,7 @@ import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs
 import type SQLite from 'better-sqlite3';
 import { errorOf, present } from '../present.ts';
 import { StorageError } from './storage-error.ts';
-import { wholePages } from './write-ahead-log.ts';
+import { forgetMoved, wholePages } from './write-ahead-log.ts';
 
 /** How long, in milliseconds, the log may stay as it is. */
 const patience = 10_000;
@@ -20,7 +20,8 @@ export interface LogReport {
 /**
  * After a failed sync the kernel takes the pages for written. What housekeeping wrote without waiting for the disk may then
  * be missing in the log, and all that is committed behind it, though synced, would be lost with the power. So nothing is
- * committed before all of the log has been written again, is synced, and has been moved into the file.
+ * committed before all of the log has been written again, is synced, and has been moved into the file. All of it: what was
+ * moved before, while somebody read, has not been synced since, and may be missing in the file for the same reason.
  */
 export class LogRepair {
   #broken: { readonly error: unknown; readonly since: number; tried: number } | undefined;
@@ -41,13 +42,16 @@ export class LogRepair {
       this.#broken ??= { error, since: performance.now(), tried: Number.NEGATIVE_INFINITY };
   }
 
-  /** To be called before a transaction begins. Throws StorageError while the log cannot be made whole. */
-  require(): void {
+  /**
+   * To be called before a transaction begins; `isMoving` while a thread is moving the log, which nothing else may touch then.
+   * Throws StorageError while the log cannot be made whole.
+   */
+  require(isMoving: boolean): void {
     const broken = this.#broken;
     if (!broken) return;
     const now = performance.now();
     let problem: unknown = broken.error;
-    if (now - broken.tried > pause) {
+    if (!isMoving && now - broken.tried > pause) {
       broken.tried = now;
       try {
         this.#mend();
@@ -72,6 +76,7 @@ export class LogRepair {
     handle.exec('BEGIN IMMEDIATE');
     try {
       rewrite(`${handle.name}-wal`, log);
+      forgetMoved(`${handle.name}-shm`);
     } finally {
       handle.exec('ROLLBACK');
     }

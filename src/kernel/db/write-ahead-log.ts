@@ -1,5 +1,8 @@
-/** The file of SQLite's write-ahead log (https://www.sqlite.org/fileformat2.html#walformat). */
-import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
+/**
+ * The files of SQLite's write-ahead log (https://www.sqlite.org/fileformat2.html#walformat) and of its index in memory
+ * (https://www.sqlite.org/walformat.html#walidxfmt).
+ */
+import { closeSync, fstatSync, openSync, readFileSync, readSync, writeSync } from 'node:fs';
 import { codeOf } from '../present.ts';
 
 const headerBytes = 32;
@@ -67,6 +70,22 @@ function readBreak(file: string): Break | undefined {
   for (let index = pages + 1; checksums.hasPage(index); index++)
     if (checksums.isWholeBehind(index) && checksums.endsTransaction(index)) transactions++;
   return transactions === 0 ? undefined : { pages, transactions };
+}
+
+/** Where the index has the number of pages that checkpoints have moved. */
+const movedAt = 96;
+
+/**
+ * Has the next checkpoint move every page of the log. SQLite counts what checkpoints have moved, and it only ever counts too
+ * little after a recovery; nobody may be moving the log meanwhile. Every process has the index mapped and sees it at once.
+ */
+export function forgetMoved(index: string): void {
+  const descriptor = openSync(index, 'r+');
+  try {
+    writeSync(descriptor, Buffer.alloc(4), 0, 4, movedAt);
+  } finally {
+    closeSync(descriptor);
+  }
 }
 
 /** Pages from the beginning of a log whose checksums are right. */

@@ -12,6 +12,7 @@ import {
   settingNames,
   settings,
 } from '../../../src/kernel/config/config.ts';
+import { readConfigFile } from '../../../src/kernel/config/file.ts';
 import { loadConfig, sourceOf, unknownVariables } from '../../../src/kernel/config/load.ts';
 import { printSetting } from '../../../src/kernel/config/print.ts';
 
@@ -364,6 +365,54 @@ config('no setting is printed with the credentials in its URLs', () => {
     printSetting('allowed_origins', ['https://a.example.com', 'https://u@b.example.com']),
     'https://a.example.com,https://********@b.example.com',
   );
+});
+
+/** Reads a configuration file of these lines. */
+function fromFile(...lines: string[]): ReturnType<typeof readConfigFile> {
+  const folder = mkdtempSync(join(tmpdir(), 'tenantry-config-'));
+  try {
+    const path = join(folder, 'tenantry.conf');
+    writeFileSync(path, lines.join('\n'));
+    return readConfigFile(path);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+config('a file gives what neither the command line nor the environment gives', () => {
+  const file = fromFile(
+    '# ports',
+    'port = 1',
+    'host=::1 ',
+    '',
+    'empty_collections =',
+    'base_url = https://a.example/?x=1',
+  );
+  const sources = { file, env: { TENANTRY_PORT: '2' }, options: {} };
+  const { base_url, empty_collections, host, port } = loadConfig(sources);
+  assert.equal(
+    { base_url, empty_collections, host, port },
+    { base_url: 'https://a.example', empty_collections: [], host: '::1', port: 2 },
+  );
+  assert.is(loadConfig({ ...sources, options: { port: '3' } }).port, 3);
+  assert.match(sourceOf('host', sources) ?? '', /^host in .*tenantry\.conf:3$/);
+});
+
+config('what is wrong with a file is told with its line', () => {
+  const refused = (...lines: string[]): string => {
+    try {
+      loadConfig({ file: fromFile(...lines) });
+    } catch (error) {
+      assert.instance(error, ConfigError);
+      return (error as Error).message.replace(/\S*\/tenantry\.conf/g, 'FILE');
+    }
+    return assert.unreachable() ?? '';
+  };
+  assert.is(refused('', 'prot = 1'), 'FILE:2: there is no setting prot');
+  assert.is(refused('port'), 'FILE:1 must be a line such as port = 8080');
+  assert.is(refused('port = 1', 'port = 2'), 'FILE:2: there is port in FILE:1 already');
+  assert.is(refused('port = high'), 'port in FILE:1 must be a whole number from 0 to 65535');
+  assert.throws(() => readConfigFile('/nowhere/tenantry.conf'), /^the configuration file cannot be read: ENOENT/);
 });
 
 config.run();

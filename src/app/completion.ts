@@ -1,0 +1,143 @@
+/** Scripts that let a shell complete the command line; they are made from the commands and the settings. */
+import { optionName, settingNames, settings } from '../kernel/config/config.ts';
+import { type Commands, fileOption, UsageError } from './command-line.ts';
+
+const shells: Readonly<Record<string, (tree: readonly Branch[]) => string>> = { bash, zsh, fish };
+
+/** The shells that there is a script for. */
+export const shellNames = Object.keys(shells);
+
+/** The script for a shell, to be sourced there. Throws UsageError. */
+export function completionFor(shell: string, commands: Commands): string {
+  const script = Object.hasOwn(shells, shell) ? shells[shell] : undefined;
+  if (!script) throw new UsageError(`completion is for ${shellNames.join(', ')}; not for ${shell}`);
+  return `${script(treeOf(commands))}\n`;
+}
+
+interface Branch {
+  readonly name: string;
+  readonly help: string;
+  /** Options of its own, without dashes. */
+  readonly options: readonly string[];
+  readonly below: readonly Branch[];
+}
+
+/** First words with what may follow them. */
+function treeOf(commands: Commands): Branch[] {
+  const branches = new Map<string, { name: string; help: string; options: string[]; below: Branch[] }>();
+  for (const [name, { flags = {}, help }] of Object.entries(commands)) {
+    const [first = '', second] = name.split(' ');
+    const leaf = { name: second ?? first, help, options: Object.keys(flags), below: [] };
+    const branch = branches.get(first);
+    if (second === undefined) branches.set(first, leaf);
+    else if (branch) branch.below.push(leaf);
+    else branches.set(first, { name: first, help: `tenantry ${first} …`, options: [], below: [leaf] });
+  }
+  const shell = branches.get('completion');
+  shell?.below.push(...shellNames.map((name) => ({ name, help: `for ${name}`, options: [], below: [] })));
+  return [...branches.values()];
+}
+
+const everywhere = [`--${fileOption}`, ...settingNames.map(optionName)];
+const names = (branches: readonly Branch[]): string => branches.map(({ name }) => name).join(' ');
+const dashed = ({ options }: Branch): string => options.map((option) => `--${option}`).join(' ');
+
+/** A line for each command that has options, of one word or two. */
+function eachWithOptions(tree: readonly Branch[], line: (words: string, options: string) => string): string[] {
+  return tree.flatMap((branch) => [
+    ...branch.below
+      .filter(({ options }) => options.length > 0)
+      .map((leaf) => line(`${branch.name} ${leaf.name}`, dashed(leaf))),
+    ...(branch.options.length > 0 ? [line(branch.name, dashed(branch))] : []),
+  ]);
+}
+
+const eachWithBelow = (tree: readonly Branch[], line: (name: string, below: readonly Branch[]) => string): string[] =>
+  tree.filter(({ below }) => below.length > 0).map(({ below, name }) => line(name, below));
+
+function bash(tree: readonly Branch[]): string {
+  return [
+    '# Completion of tenantry for bash: source <(tenantry completion bash)',
+    '_tenantry() {',
+    "  local cur=$2 words=''",
+    `  set -- "\${COMP_WORDS[@]:1:2}"`,
+    '  if [[ $cur == -* ]]; then',
+    '    case "$1 $2" in',
+    ...eachWithOptions(
+      tree,
+      (words, options) => `      '${words}'${words.includes(' ') ? '' : "' '*"}) words='${options}' ;;`,
+    ),
+    '    esac',
+    `    words="$words ${everywhere.join(' ')}"`,
+    '  elif [[ $COMP_CWORD == 1 ]]; then',
+    `    words='${names(tree)}'`,
+    '  elif [[ $COMP_CWORD == 2 ]]; then',
+    '    case "$1" in',
+    ...eachWithBelow(tree, (name, below) => `      ${name}) words='${names(below)}' ;;`),
+    '    esac',
+    '  fi',
+    '  COMPREPLY=($(compgen -W "$words" -- "$cur"))',
+    '}',
+    'complete -o default -F _tenantry tenantry',
+  ].join('\n');
+}
+
+/** A text between single quotes, as bash and zsh read it. */
+const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+const described = ({ help, name }: Branch): string => quoted(`${name}:${help}`);
+
+function zsh(tree: readonly Branch[]): string {
+  return [
+    '#compdef tenantry',
+    '# Completion of tenantry for zsh: source <(tenantry completion zsh)',
+    '_tenantry() {',
+    '  local -a found',
+    '  if [[ $words[CURRENT] == -* ]]; then',
+    '    case "$words[2] $words[3]" in',
+    ...eachWithOptions(
+      tree,
+      (words, options) => `      ${words.includes(' ') ? quoted(words) : `'${words} '*`}) found=(${options}) ;;`,
+    ),
+    '    esac',
+    `    compadd -- $found ${everywhere.join(' ')}`,
+    '  elif (( CURRENT == 2 )); then',
+    `    found=(${tree.map(described).join(' ')})`,
+    '    _describe command found',
+    '  elif (( CURRENT == 3 )); then',
+    '    case $words[2] in',
+    ...eachWithBelow(
+      tree,
+      (name, below) => `      ${name}) found=(${below.map(described).join(' ')}); _describe command found ;;`,
+    ),
+    '      *) _files ;;',
+    '    esac',
+    '  else',
+    '    _files',
+    '  fi',
+    '}',
+    'compdef _tenantry tenantry',
+  ].join('\n');
+}
+
+function fish(tree: readonly Branch[]): string {
+  const text = (words: string): string => `'${words.replace(/['\\]/g, '\\$&')}'`;
+  const line = (condition: string, rest: string): string => `complete -c tenantry -n ${text(condition)} ${rest}`;
+  const seen = (name: string): string => `__fish_seen_subcommand_from ${name}`;
+  const optionsOf = (condition: string, { options }: Branch): string[] =>
+    options.map((option) => line(condition, `-l ${option}`));
+  return [
+    '# Completion of tenantry for fish: tenantry completion fish | source',
+    ...tree.map(({ help, name }) => line('__fish_use_subcommand', `-f -a ${name} -d ${text(help)}`)),
+    ...tree.flatMap((branch) => [
+      ...branch.below.map(({ help, name }) =>
+        line(`${seen(branch.name)}; and not ${seen(names(branch.below))}`, `-f -a ${name} -d ${text(help)}`),
+      ),
+      ...branch.below.flatMap((leaf) => optionsOf(`${seen(branch.name)}; and ${seen(leaf.name)}`, leaf)),
+      ...optionsOf(seen(branch.name), branch),
+    ]),
+    `complete -c tenantry -l ${fileOption} -r -d 'File with settings'`,
+    ...settingNames.map(
+      (name) => `complete -c tenantry -l ${optionName(name).slice(2)} -r -d ${text(settings[name].help)}`,
+    ),
+  ].join('\n');
+}

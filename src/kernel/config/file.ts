@@ -1,0 +1,36 @@
+import { readFileSync } from 'node:fs';
+import { errorOf } from '../present.ts';
+import { ConfigError, type SettingName, settings } from './config.ts';
+
+/** Settings that a file gives: their texts, and where each stands. */
+export type ConfigFile = ReadonlyMap<SettingName, { readonly source: string; readonly text: string }>;
+
+const isSetting = (name: string): name is SettingName => Object.hasOwn(settings, name);
+
+/**
+ * Reads `name = value` lines; blank ones and those that begin with `#` say nothing, and what is left of a value without blanks
+ * around it is as it would be on the command line. Throws ConfigError with the place of what is wrong.
+ */
+export function readConfigFile(path: string): ConfigFile {
+  let content: string;
+  try {
+    content = readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new ConfigError(`the configuration file cannot be read: ${errorOf(error).message}`);
+  }
+  const found = new Map<SettingName, { source: string; text: string }>();
+  for (const [i, line] of content
+    .replace(/^\ufeff/, '')
+    .split(/\r?\n/)
+    .entries()) {
+    if (/^\s*(#|$)/.test(line)) continue;
+    const source = `${path}:${i + 1}`;
+    const [, name = '', text = ''] = /^\s*([^=\s]+)\s*=\s*(.*?)\s*$/.exec(line) ?? [];
+    if (name === '') throw new ConfigError(`${source} must be a line such as port = 8080`);
+    if (!isSetting(name)) throw new ConfigError(`${source}: there is no setting ${name}`);
+    const before = found.get(name);
+    if (before) throw new ConfigError(`${source}: there is ${before.source} already`);
+    found.set(name, { source: `${name} in ${source}`, text });
+  }
+  return found;
+}

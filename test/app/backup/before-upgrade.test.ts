@@ -1,0 +1,80 @@
+/** The backup before an upgrade, as the operator meets it. `npm test` built the program before. */
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import SQLite from 'better-sqlite3';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { embeddedMigrations } from '../../../src/kernel/native/embedded.ts';
+import { makeOld, oldSchema } from '../../chaos/kill-migration.ts';
+import { Program } from '../../support/program.ts';
+
+const upgrade = suite('backup before an upgrade');
+const native = mkdtempSync(join(tmpdir(), 'tenantry-native-'));
+let program: Program;
+const path = (name: string): string => join(program.folder, name);
+const backups = (): string[] => (existsSync(path('data/backups')) ? readdirSync(path('data/backups')) : []);
+
+upgrade.before.each(() => {
+  program = new Program(native);
+  makeOld(path('data'));
+});
+upgrade.after.each(() => program.end());
+upgrade.after(() => rmSync(native, { recursive: true }));
+
+function look<T>(file: string, use: (db: SQLite.Database) => T): T {
+  const db = new SQLite(file);
+  try {
+    return use(db);
+  } finally {
+    db.close();
+  }
+}
+
+const schemaOf = (file: string): number => look(file, (db) => Number(db.pragma('user_version', { simple: true })));
+
+upgrade('what a new version is about to change can be restored as it was', async () => {
+  const server = await program.serve(['--log-level', 'info']);
+  await server.stop();
+  const [file = '', another] = backups();
+  assert.match(file, /^before-upgrade-from-15-\d{4}-\d\d-\d\dT[\d.-]+Z$/);
+  assert.is(another, undefined);
+  assert.match(server.errors(), new RegExp(`"file":"[^"]*/backups/${file}".*"the database was backed up before`));
+  assert.is(schemaOf(path('data/tenantry.db')), embeddedMigrations().length);
+  const { code } = await program.run(['restore', path(`data/backups/${file}`), '--data', path('restored')]);
+  assert.is(code, 0);
+  assert.is(schemaOf(path('restored/tenantry.db')), oldSchema);
+  assert.is(
+    look(path('restored/tenantry.db'), (db) => db.prepare('SELECT count(*) FROM user').pluck().get()),
+    3000,
+  );
+  await (await program.serve()).stop();
+  assert.is(backups().length, 1, 'what is up to date is not backed up');
+});
+
+upgrade('a command that brings the database up to date backs it up, too; the last three are kept', async () => {
+  for (let i = 0; i < 4; i++) {
+    for (const name of ['tenantry.db', 'tenantry.db-wal', 'tenantry.db-shm', 'secret.key'])
+      rmSync(path(`data/${name}`), { force: true });
+    makeOld(path('data'));
+    assert.is((await program.run(['token', 'user1'])).code, 0);
+    // An older one that somebody else put there stays.
+    if (i === 0) writeFileSync(path('data/backups/mine'), '');
+  }
+  assert.equal([backups().length, backups().includes('mine')], [4, true]);
+});
+
+upgrade('where no backup can be written nothing is brought up to date, unless none is wanted', async () => {
+  writeFileSync(path('data/backups'), 'a file');
+  const { code, stderr } = await program.run(['token', 'user1']);
+  assert.is(code, 1);
+  assert.match(
+    stderr,
+    /^tenantry: the database is not brought up to date, for it cannot be backed up before: EEXIST[^\n]*--backup-before-upgrade false\n$/,
+  );
+  assert.is(schemaOf(path('data/tenantry.db')), oldSchema);
+  assert.is((await program.run(['token', 'user1', '--backup-before-upgrade', 'false'])).code, 0);
+  assert.is(schemaOf(path('data/tenantry.db')), embeddedMigrations().length);
+});
+
+upgrade.run();

@@ -1,0 +1,177 @@
+/** `tenantry user …` and `tenantry account list`, as the operator meets them. `npm test` built the program before. */
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { failed, Program, type Serving } from '../support/program.ts';
+
+const native = mkdtempSync(join(tmpdir(), 'tenantry-native-'));
+const people = suite('people at the command line');
+const program = new Program(native);
+const data = join(program.folder, 'data');
+let server: Serving;
+let token: string;
+
+const run = (...words: string[]): ReturnType<Program['run']> => program.run([...words, '--data', data]);
+const said = (stdout: string): object => ({ code: 0, stdout, stderr: '' });
+
+async function call(method: string, path: string, body?: object, as = token): Promise<Response> {
+  return fetch(server.url + path, {
+    method,
+    headers: { 'Content-Type': 'application/json', Authorization: `Token ${as}` },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+}
+
+const json = async (method: string, path: string, body?: object): Promise<Record<string, string>> =>
+  (await call(method, path, body)).json() as Promise<Record<string, string>>;
+
+/** Messages of the newest events, the newest first. */
+async function messages(count: number): Promise<string[]> {
+  const events = (await (await call('GET', `/api/events/?page_size=${count}`)).json()) as { message: string }[];
+  return events.map(({ message }) => message);
+}
+
+people.before(async () => {
+  server = await program.serve();
+  token = (await run('token', 'admin')).stdout.trim();
+  await run('user', 'add', 'carol', '--email', 'carol@example.com');
+});
+people.after(async () => {
+  await program.end();
+  rmSync(native, { recursive: true });
+});
+
+people('users are listed with their rights, and shown with their roles, beside a running server', async () => {
+  const { uuid } = await json('POST', '/api/customers/', { name: 'Alpha Ltd' });
+  assert.equal(
+    await run('user', 'grant', 'CAROL', 'owner', '--customer', 'Alpha Ltd', '--until', '2099-01-01T00:00Z'),
+    said('CAROL is owner in customer Alpha Ltd.\n'),
+  );
+  assert.equal(await messages(1), ['User carol has gained role of Owner in customer Alpha Ltd.']);
+  const { stdout } = await run('user', 'show', 'carol', '--json');
+  const { joined, ...shown } = JSON.parse(stdout);
+  assert.match(joined, /^\d{4}-\d\d-\d\dT/);
+  assert.equal(shown, {
+    username: 'carol',
+    full_name: '',
+    email: 'carol@example.com',
+    active: true,
+    staff: false,
+    support: false,
+    password: false,
+    last_seen: null,
+    roles: [{ role: 'owner', customer: 'Alpha Ltd', project: null, expires: '2099-01-01T00:00:00Z' }],
+  });
+  const table = (await run('user', 'list')).stdout.split('\n');
+  assert.match(table[0] ?? '', /^username +full_name +email +active +staff +support +password +joined +last_seen$/);
+  assert.match(table[2] ?? '', /^carol +- +carol@example.com +yes +no +no +no +\S+ +-$/);
+  assert.match(
+    (await run('user', 'show', 'carol')).stdout,
+    /\n\nrole +customer +project +expires\nowner +Alpha Ltd +- +2099/,
+  );
+  assert.equal(
+    await run('user', 'revoke', 'carol', 'owner', '--customer', String(uuid)),
+    said(`carol is no longer owner in customer ${uuid}.\n`),
+  );
+  assert.equal(
+    await run('user', 'revoke', 'carol', 'owner', '--customer', String(uuid)),
+    said(`carol is not owner in customer ${uuid}.\n`),
+  );
+  assert.equal(await messages(1), ['User carol has lost role of Owner in customer Alpha Ltd.']);
+});
+
+people('a user who is disabled loses every token at once, and can be let in again', async () => {
+  const own = (await run('token', 'carol')).stdout.trim();
+  assert.is((await call('GET', '/api/customers/', undefined, own)).status, 200);
+  assert.equal(await run('user', 'disable', 'carol'), said('carol is disabled.\n'));
+  assert.is((await call('GET', '/api/customers/', undefined, own)).status, 401);
+  assert.equal(await run('user', 'disable', 'carol'), said('carol is already disabled.\n'));
+  assert.equal(await run('token', 'carol'), failed('There is no active user "carol"'));
+  assert.equal(await run('user', 'enable', 'carol'), said('carol is active.\n'));
+  assert.is((await call('GET', '/api/customers/', undefined, own)).status, 401);
+  assert.equal(await messages(2), ['User carol has been activated.', 'User carol has been deactivated.']);
+});
+
+people('a password that is set logs in, and ends the tokens from before', async () => {
+  const own = (await run('token', 'carol')).stdout.trim();
+  const set = await program.run(['user', 'password', 'carol', '--password-stdin', '--data', data], {
+    input: 'a long enough one 7\n',
+  });
+  assert.equal(set, said('The password of carol is set; their tokens have ended.\n'));
+  assert.is((await call('GET', '/api/customers/', undefined, own)).status, 401);
+  const body = { username: 'carol', password: 'a long enough one 7' };
+  assert.is((await call('POST', '/api-auth/password/', body)).status, 200);
+  const short = await program.run(['user', 'password', 'carol', '--password-stdin', '--data', data], { input: 'x' });
+  assert.is(short.code, 1);
+  assert.match(short.stderr, /^tenantry: password: /);
+  assert.equal(
+    await run('user', 'password', 'carol'),
+    failed('there is no terminal to ask on; give the password with --password-stdin', 2),
+  );
+});
+
+people('staff and global support are given and taken without naming a place', async () => {
+  assert.equal(await run('user', 'grant', 'carol', 'support'), said('carol is support.\n'));
+  assert.equal(await run('user', 'grant', 'carol', 'support'), said('carol is already support.\n'));
+  assert.is(JSON.parse((await run('user', 'show', 'carol', '--json')).stdout).support, true);
+  assert.equal(await run('user', 'revoke', 'carol', 'support'), said('carol is no longer support.\n'));
+});
+
+people('what cannot be granted is one line that names the rule, and changes nothing', async () => {
+  await json('POST', '/api/customers/', { name: 'Twins' });
+  await json('POST', '/api/customers/', { name: 'Twins' });
+  const grant = (...words: string[]): ReturnType<typeof run> => run('user', 'grant', 'carol', ...words);
+  const refusals: [string[], string, number?][] = [
+    [['owner'], 'owner is held in a customer or project: name it with --customer or --project'],
+    [['boss', '--customer', 'Twins'], 'the roles in a customer are owner, support; not boss'],
+    [['owner', '--customer', 'Twins'], 'several customers are named "Twins": give a uuid'],
+    [['admin', '--project', 'None'], 'there is no project "None"'],
+    [
+      ['owner', '--customer', 'Alpha Ltd', '--until', 'soon'],
+      '--until must be an instant such as 2027-01-31T12:00Z, or a duration such as 30d',
+    ],
+    [['owner', '--customer', 'Alpha Ltd', '--until', '2001-01-01T00:00Z'], '--until must lie ahead'],
+    [['staff', '--until', '30d'], '--until is for roles in a customer or project'],
+    [['owner', '--customer', 'a', '--project', 'b'], '--customer and --project exclude each other', 2],
+  ];
+  for (const [words, line, code] of refusals) assert.equal(await grant(...words), failed(line, code));
+  assert.equal(await run('user', 'show', 'nobody'), failed('there is no user "nobody"'));
+  assert.equal((await grant('owner', '--customer', 'Alpha Ltd')).code, 0);
+  assert.equal(
+    await grant('support', '--customer', 'Alpha Ltd'),
+    failed('The fields customer and user must make a unique set.'),
+  );
+  const nowhere = join(program.folder, 'nowhere');
+  assert.equal(await program.run(['user', 'list', '--data', nowhere]), failed(`there is no database in ${nowhere}`));
+});
+
+people('provider accounts are listed with their state and last error', async () => {
+  const { url } = await json('POST', '/api/customers/', { name: 'Beta Ltd' });
+  const settings = { name: 'Cloud', type: 'OpenStack', customer: url, backend_url: 'simulator://' };
+  assert.is((await call('POST', '/api/service-settings/', settings)).status, 201);
+  const [listed] = JSON.parse((await run('account', 'list', '--json')).stdout);
+  assert.equal(
+    { ...listed, state: '', synced: null },
+    { name: 'Cloud', type: 'OpenStack', state: '', customer: 'Beta Ltd', error: '', shared: false, synced: null },
+  );
+});
+
+people('a shell completes commands, what follows them, and options', async () => {
+  const script = (await run('completion', 'bash')).stdout;
+  const complete = (...words: string[]): string => {
+    const lines = [`COMP_WORDS=(tenantry ${words.join(' ')})`, `_tenantry tenantry ${words.at(-1)}`];
+    const ask = [script, ...lines.map((line) => line.replace('COMP_WORDS', `COMP_CWORD=${words.length}; COMP_WORDS`))];
+    return execFileSync('bash', ['-c', `${ask.join('\n')}\necho "\${COMPREPLY[@]}"`], { encoding: 'utf8' }).trim();
+  };
+  assert.equal(
+    [complete('rest'), complete('user', 'gr'), complete('user', 'grant', '--cu'), complete('serve', '--port')],
+    ['restore', 'grant', '--customer', '--port'],
+  );
+  for (const shell of ['zsh', 'fish']) assert.match((await run('completion', shell)).stdout, /rotate-key/);
+  assert.equal(await run('completion', 'tcsh'), failed('completion is for bash, zsh, fish; not for tcsh', 2));
+});
+
+people.run();

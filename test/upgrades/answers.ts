@@ -1,0 +1,47 @@
+/** What a data folder answers, to be compared with what later versions answer from the same. */
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createServer } from '../../src/app/main.ts';
+import { settableClock } from '../../src/kernel/clock.ts';
+import { documented } from '../support/catalogue.ts';
+
+/** Bodies, or statuses of refusals, by user and path. */
+export type Answers = Record<string, unknown>;
+
+/** People of the demonstration world: staff, and the owner of a customer. */
+const readers = ['helena.kask', 'mari.tamm'];
+
+const collections = documented
+  .filter(({ operations, path }) => operations.GET && path.startsWith('/api/') && !path.includes(':'))
+  .map(({ path }) => path);
+
+/** What is kept of a released version: a backup of the demonstration world, and what it answered, compressed. */
+export const keptOf = (version: string): { backup: string; answers: string } => {
+  const folder = fileURLToPath(new URL('.', import.meta.url));
+  return { backup: join(folder, `${version}.backup`), answers: join(folder, `${version}.json.gz`) };
+};
+
+/** Serves a folder at an instant, as if no time had gone by, and answers the first page of every collection. */
+export async function answersOf(data: string, instant: number): Promise<Answers> {
+  const server = await createServer({
+    data,
+    port: 0,
+    base_url: 'http://tenantry.example',
+    log_level: 'silent',
+    clock: settableClock(instant),
+  });
+  try {
+    const answers: Answers = {};
+    for (const reader of readers) {
+      const headers = { Authorization: `Token ${server.issueToken(reader)}` };
+      for (const path of collections) {
+        const response = await fetch(`${server.url}${path}?page_size=20`, { headers });
+        const body = await response.text();
+        answers[`${reader} ${path}`] = response.status === 200 ? JSON.parse(body) : response.status;
+      }
+    }
+    return answers;
+  } finally {
+    await server.close();
+  }
+}

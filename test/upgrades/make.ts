@@ -1,0 +1,32 @@
+/**
+ * Keeps what the upgrades of later versions are tested with; run once for each version, before it is released:
+ *
+ *   node --import tsx test/upgrades/make.ts
+ */
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { backUp } from '../../src/app/backup/backup.ts';
+import { restore } from '../../src/app/backup/restore.ts';
+import { withDeployment } from '../../src/app/composition.ts';
+import { demo } from '../../src/app/demo/demo.ts';
+import { loadConfig } from '../../src/kernel/config/load.ts';
+import { version } from '../../src/kernel/version.ts';
+import { answersOf, keptOf } from './answers.ts';
+
+async function keep(): Promise<void> {
+  const { answers, backup } = keptOf(version);
+  if (existsSync(backup)) throw new Error(`${backup} is there already: a released version does not change`);
+  const root = mkdtempSync(join(tmpdir(), 'tenantry-upgrade-'));
+  const [made, restored] = [join(root, 'made'), join(root, 'restored')];
+  const config = loadConfig({ given: { data: made, log_level: 'silent' } });
+  await withDeployment(config, async ({ app }) => void (await demo(app)), 'serve');
+  await backUp(made, join(root, 'backup'), undefined);
+  writeFileSync(backup, gzipSync(gunzipSync(readFileSync(join(root, 'backup'))), { level: 9 }));
+  const { made: instant } = await restore(backup, restored, config);
+  writeFileSync(answers, gzipSync(JSON.stringify(await answersOf(restored, instant)), { level: 9 }));
+  rmSync(root, { recursive: true });
+}
+
+void keep();

@@ -1,0 +1,51 @@
+/** Databases of every released version are brought up to date, and answer what they answered. */
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gunzipSync } from 'node:zlib';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { restore } from '../../src/app/backup/restore.ts';
+import { withDeployment } from '../../src/app/composition.ts';
+import { examine } from '../../src/app/doctor/doctor.ts';
+import { loadConfig } from '../../src/kernel/config/load.ts';
+import { type Answers, answersOf, keptOf } from './answers.ts';
+
+const upgrades = suite('upgrades');
+const versions = readdirSync(fileURLToPath(new URL('.', import.meta.url)))
+  .filter((name) => name.endsWith('.backup'))
+  .map((name) => name.slice(0, -'.backup'.length));
+
+upgrades('something is kept of the versions from before', () => assert.ok(versions.includes('0.1.0')));
+
+for (const version of versions)
+  upgrades(`a database of ${version} opens, is whole, and answers the same`, async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'tenantry-upgrade-'));
+    const kept = keptOf(version);
+    const config = loadConfig({ given: { data: folder, log_level: 'silent' } });
+    try {
+      const { made } = await restore(kept.backup, folder, config);
+      const before: Answers = JSON.parse(gunzipSync(readFileSync(kept.answers)).toString());
+      const now = await answersOf(folder, made);
+      assert.ok(Object.keys(before).length > 100);
+      const differences = Object.keys(before).flatMap((path) => differencesOf(before[path], now[path], path));
+      assert.equal(differences.slice(0, 10), []);
+      await withDeployment(config, ({ app }) => assert.equal(examine(app, false).problems, []), 'examine');
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+/** Where an answer lacks what it had, or has something else in its place. A later version may add members. */
+function differencesOf(before: unknown, now: unknown, place: string): string[] {
+  if (Array.isArray(before) && Array.isArray(now) && before.length !== now.length)
+    return [`${place}: ${now.length} items, not ${before.length}`];
+  if (typeof before === 'object' && before !== null && typeof now === 'object' && now !== null) {
+    const found = new Map<string, unknown>(Object.entries(now));
+    return Object.entries(before).flatMap(([key, value]) => differencesOf(value, found.get(key), `${place}.${key}`));
+  }
+  return before === now ? [] : [`${place}: ${JSON.stringify(now)}, not ${JSON.stringify(before)}`];
+}
+
+upgrades.run();
