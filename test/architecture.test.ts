@@ -35,7 +35,19 @@ const floors: Readonly<Record<string, readonly string[]>> = {
     'sync',
     'worker',
   ],
-  app: ['backup', 'counters', 'demo', 'docs', 'doctor', 'examples', 'export', 'operation', 'people', 'schedule'],
+  app: [
+    'backup',
+    'counters',
+    'demo',
+    'docs',
+    'doctor',
+    'examples',
+    'export',
+    'fixture',
+    'operation',
+    'people',
+    'schedule',
+  ],
 };
 
 const longestFile = 300;

@@ -3,20 +3,20 @@ import { forgetInitialPassword } from '../accounts/session/initial-password.ts';
 import { samlThread } from '../accounts/session/saml/ask.ts';
 import { ensureGlobalQuotas } from '../activity/quotas/usage.ts';
 import { Catalogue } from '../cloud/catalogue/catalogue.ts';
+import { NextFailures } from '../cloud/catalogue/next-failures.ts';
 import { definePaths } from '../cloud/catalogue/paths.ts';
 import type { ProviderType } from '../cloud/catalogue/type.ts';
 import { unknownTypes } from '../cloud/services/types-in-use.ts';
 import { type App, type RequestContext, systemContext } from '../kernel/access/app.ts';
 import { isUnsealed, requireKeys } from '../kernel/access/key-check.ts';
 import { PasswordHasher } from '../kernel/access/passwords.ts';
-import { RateLimit } from '../kernel/access/rate-limit.ts';
 import { Request } from '../kernel/access/request.ts';
 import { clearDrafts, keyFile, openSecrets, type Secrets } from '../kernel/access/secrets.ts';
 import { openServiceKeys } from '../kernel/access/service-keys.ts';
 import { TextMemory } from '../kernel/access/texts.ts';
 import { TokenUse } from '../kernel/access/token-use.ts';
 import { issueToken } from '../kernel/access/tokens.ts';
-import { type Clock, hour, minute, systemClock } from '../kernel/clock.ts';
+import { type Clock, systemClock } from '../kernel/clock.ts';
 import type { Endpoint } from '../kernel/collection/endpoint.ts';
 import type { Config } from '../kernel/config/config.ts';
 import type { Database } from '../kernel/db/database.ts';
@@ -25,39 +25,24 @@ import { caseFold, sql } from '../kernel/db/sql.ts';
 import { HttpError } from '../kernel/http/error.ts';
 import { etagOf } from '../kernel/http/etag.ts';
 import { IncomingRequest } from '../kernel/http/incoming-request.ts';
-import { Router } from '../kernel/http/router.ts';
+import type { Router } from '../kernel/http/router.ts';
 import { ClockWatch } from '../kernel/jobs/clock-watch.ts';
 import { openLog, type RequestLog } from '../kernel/log.ts';
 import { KeptMails, mailFolder } from '../kernel/mail/kept-mails.ts';
 import { Metrics } from '../kernel/metrics/metrics.ts';
 import { type Resolver, systemResolver } from '../kernel/net/resolver.ts';
 import { systemRandom } from '../kernel/random.ts';
-import { api } from './api.ts';
 import { backUpBeforeUpgrade } from './backup/before-upgrade.ts';
 import { openData, type Purpose } from './data-folder.ts';
-import { emptyCollections } from './empty-collections.ts';
+import { copyOf, type Memory, rateLimits, saveTokenUse } from './memory.ts';
 import { builtIn } from './providers.ts';
 import { guards, reactions } from './reactions.ts';
+import { routesOf } from './routes.ts';
 import { clockRules } from './schedule/clock-rules.ts';
 import { scopesOf } from './scopes.ts';
 
 /** Bytes of the presented tokens that are kept in memory. */
 const tokenBytes = 8 * 1024 * 1024;
-
-/** How often a minute an address may call the open check of invitations. */
-const checksPerMinute = 60;
-
-/** How often an hour a network may ask for a link that sets a password. */
-const passwordResetsPerHour = 20;
-
-/** How often a minute an address may start to log in by single sign-on; a whole organisation may share one. */
-const samlLoginsPerMinute = 120;
-
-/** After how many refused messages of single sign-on a minute no further ones are looked at from a prefix. */
-const refusedMessagesPerMinute = 60;
-
-/** After how many wrong secrets a minute the receiver of webhooks looks at no further ones from a prefix. */
-const wrongWebhookSecretsPerMinute = 20;
 
 /** What an embedding program may replace. */
 export interface Replacements {
@@ -70,9 +55,16 @@ export interface Replacements {
   readonly providers?: readonly ProviderType[];
 }
 
-interface Opening extends Replacements {
+/** What a deployment is opened with. */
+export interface Opening extends Replacements {
   /** The data folder; undefined keeps everything in memory. */
   readonly folder: string | undefined;
+  /** What one without a folder begins with; default: nothing. */
+  readonly memory?: Memory | undefined;
+  /** What is told to it outlives the deployment; default: one of its own. */
+  readonly log?: RequestLog;
+  /** What is counted in them outlives the deployment; default: its own. */
+  readonly metrics?: Metrics;
   /** What for; one process at a time serves a folder, while commands of the operator may come and go. Default: a command. */
   readonly purpose?: Purpose;
   readonly wakeOutbox?: App['wakeOutbox'];
@@ -88,8 +80,6 @@ export interface Opened {
   readonly issueToken: (username: string) => string;
   /** Ends the process when the file of the database is not what it was. */
   readonly watchData: () => void;
-  /** Goes on in a new log file; throws with a sentence when there can be none. */
-  readonly reopenLog: () => void;
   readonly close: () => void;
 }
 
@@ -98,16 +88,17 @@ export function openDeployment(config: Config, opening: Opening): Opened {
   const {
     clock = systemClock,
     folder,
+    memory,
     purpose = 'command',
     random = systemRandom(),
     wakeOutbox = () => undefined,
   } = opening;
   const catalogue = opening.providers ? new Catalogue(opening.providers) : builtIn;
-  const endpoints = [...api(catalogue), ...emptyCollections(config, api(catalogue))];
+  const router = routesOf(catalogue, config);
   const samlKeys = openServiceKeys(config);
   // Commands beside a server may run as somebody else: what they have to tell is for whoever gave them.
-  const { log, close, reopen } = openLog(config.log_level, purpose === 'serve' ? config.log_file : null);
-  const { db, release, watch: watchData } = openData(config, folder, purpose, log);
+  const { log, close } = opening.log ? { log: opening.log, close: () => undefined } : openLog(config.log_level, null);
+  const { db, release, watch: watchData } = openData(config, folder, purpose, log, memory?.database);
   const orClose = <T>(step: () => T): T => {
     try {
       return step();
@@ -119,10 +110,8 @@ export function openDeployment(config: Config, opening: Opening): Opened {
   };
   const secrets = orClose(() => {
     rejectUnknownTypes(db, catalogue);
-    return openKeys(config, opening, random, db);
+    return memory?.secrets ?? openKeys(config, opening, random, db);
   });
-  const router = new Router<Endpoint>();
-  for (const endpoint of endpoints) router.add(endpoint);
   definePaths(db, catalogue);
   db.defineOpening('unsealed', (sealed, uuid) => secrets.open(sealed, uuid));
   const app: App = {
@@ -134,7 +123,7 @@ export function openDeployment(config: Config, opening: Opening): Opened {
     isClockDoubtful: () => watch.isDoubtful(),
     random,
     log,
-    metrics: new Metrics(),
+    metrics: opening.metrics ?? new Metrics(),
     resolve: opening.resolve ?? systemResolver,
     passwords: new PasswordHasher(),
     secrets,
@@ -148,13 +137,10 @@ export function openDeployment(config: Config, opening: Opening): Opened {
     wakeOutbox,
     reactions,
     guards,
-    invitationChecks: new RateLimit(checksPerMinute, minute),
-    webhookFailures: new RateLimit(wrongWebhookSecretsPerMinute, minute),
+    nextFailures: new NextFailures(catalogue, memory?.nextFailures),
+    ...(memory ? copyOf(memory.limits) : rateLimits()),
     samlKeys,
     samlThread: samlThread(),
-    samlRefusals: new RateLimit(refusedMessagesPerMinute, minute),
-    passwordResets: new RateLimit(passwordResetsPerHour, hour),
-    samlLogins: new RateLimit(samlLoginsPerMinute, minute),
     passwordChanged: (username) =>
       db.afterCommit((error) => error === undefined && forgetInitialPassword(folder, username)),
   };
@@ -167,7 +153,6 @@ export function openDeployment(config: Config, opening: Opening): Opened {
     router,
     issueToken: (username) => issueTokenTo(app, username),
     watchData,
-    reopenLog: reopen,
     close: () => {
       try {
         if (purpose !== 'examine') saveTokenUse(app);
@@ -214,15 +199,6 @@ function openKeys(
   if (folder !== undefined && purpose !== 'examine')
     requireKeys(db, secrets, encryption_keys.length > 0 ? 'The setting encryption_keys' : keyFile(folder));
   return secrets;
-}
-
-/** Throws when the last uses of tokens cannot be stored. */
-function saveTokenUse({ db, tokenUse }: App): void {
-  let failure: unknown;
-  db.write(() => tokenUse.save(db));
-  db.afterCommit((error) => (failure = error));
-  db.commit();
-  if (failure !== undefined) throw failure;
 }
 
 /** Whether a path leads the caller of a request to an object of a collection. */

@@ -7,7 +7,7 @@ import type { Config } from '../kernel/config/config.ts';
 import { Database } from '../kernel/db/database.ts';
 import { watchFile } from '../kernel/db/file-watch.ts';
 import { takeLock } from '../kernel/db/lock.ts';
-import { migrate, requireCurrent } from '../kernel/db/migrate.ts';
+import { emptyDatabase, migrate, requireCurrent } from '../kernel/db/migrate.ts';
 import { StorageError } from '../kernel/db/storage-error.ts';
 import { StorageLost, type StorageReport } from '../kernel/db/storage-report.ts';
 import { breakOf, rejectHeadless } from '../kernel/db/write-ahead-log.ts';
@@ -175,13 +175,15 @@ export type Purpose = 'serve' | 'command' | 'examine';
 
 /**
  * Opens the database, for a server behind the lock of its folder; `release` closes both, and a server looks after the file
- * with `watch` now and then. To be examined it must be there, and nothing of it is brought up to date. Throws with a sentence.
+ * with `watch` now and then. To be examined it must be there, and nothing of it is brought up to date. One without a folder
+ * begins with `image`. Throws with a sentence.
  */
 export function openData(
   config: Config,
   folder: string | undefined,
   purpose: Purpose,
   log: Log,
+  image?: Buffer,
 ): { db: Database; watch: () => void; release: () => void } {
   const addon = prepareFolder(config, folder);
   const serves = purpose === 'serve';
@@ -194,10 +196,10 @@ export function openData(
       if (purpose !== 'command') tellBreak(`${file}-wal`, log);
     }
     const report = storageReport(folder, log);
-    const db = Database.open(file, addon, report);
+    const db = Database.open(folder === undefined ? (image ?? emptyDatabase(addon)) : file, addon, report);
     db.define('country_name', countryName);
     if (purpose === 'examine') requireCurrent(db);
-    else migrate(db);
+    else if (folder !== undefined) migrate(db);
     if (serves && folder !== undefined)
       db.checkpointInThread(addon, (error) =>
         log.warn({ err: error }, 'no thread moves the write-ahead log: commits do it'),

@@ -13,8 +13,8 @@ import type { Admission } from '../kernel/http/http-server.ts';
 import type { IncomingRequest } from '../kernel/http/incoming-request.ts';
 import { encoded, json, type Reply } from '../kernel/http/reply.ts';
 import type { Match, Router } from '../kernel/http/router.ts';
+import { memoised } from '../kernel/memoised.ts';
 import { prefixOf } from '../kernel/net/prefix.ts';
-import { present } from '../kernel/present.ts';
 import { verify } from '../kernel/verification.ts';
 import { ignoredHeader, ignoredNames, refusedNames } from './ignored.ts';
 import { dueExpiries } from './schedule/expiries.ts';
@@ -40,15 +40,16 @@ export interface Dispatcher {
 const patience = 10_000;
 const pause = 20;
 
+const allowOf = memoised(allowed);
+
 /** The way of a request: due changes, route, caller, handler; errors become replies (core.md 1.2). */
 export function dispatcher(app: App, router: Router<Endpoint>): Dispatcher {
   const most = app.config.max_body_bytes;
-  const allow = new Map(router.endpoints.map((endpoint) => [endpoint, allowed(endpoint)]));
   const expireDue = dueExpiries(app);
   const perform = performer(app);
   const begin = (incoming: IncomingRequest): Course => {
     const match = router.find(incoming.path);
-    return new Course(app, incoming, match, match ? present(allow.get(match.endpoint)) : '', expireDue);
+    return new Course(app, incoming, match, match ? allowOf(match.endpoint) : '', expireDue);
   };
   const isStrict = app.config.strict_input;
   /** The request, of which unknown names are refused where that is set. */

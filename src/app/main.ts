@@ -1,6 +1,4 @@
-import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { firstUser, initialPasswordFile } from '../accounts/session/initial-password.ts';
 import { addUser } from '../accounts/users/add.ts';
 import { ConfigError } from '../kernel/config/config.ts';
 import { sourceOf, unknownVariables } from '../kernel/config/load.ts';
@@ -8,7 +6,6 @@ import { withoutControls } from '../kernel/control-characters.ts';
 import { StorageLost } from '../kernel/db/storage-report.ts';
 import { isProgram } from '../kernel/native/platform.ts';
 import { errorOf, present } from '../kernel/present.ts';
-import { version } from '../kernel/version.ts';
 import { type Arguments, type Commands, helpOf, quiet, readArguments, tell, UsageError } from './command-line.ts';
 import { completionFor, shellNames } from './completion.ts';
 import { type Opened, withDeployment } from './composition.ts';
@@ -18,23 +15,40 @@ import { demo, hasCustomers } from './demo/demo.ts';
 import { examine } from './doctor/doctor.ts';
 import { outsideTroubles } from './doctor/outside.ts';
 import { printExample } from './examples/examples.ts';
+import { serveControl } from './fixture/control.ts';
 import { checkHealth } from './operation/healthcheck.ts';
 import { serviceManager } from './operation/service-manager.ts';
 import { passwordFlag, passwordFromInput, peopleCommands } from './people/commands.ts';
 import { guardOutput, printConfig, printLicenses, printOpenApi, printVersion } from './printing.ts';
 import { withReadable } from './readable-folder.ts';
+import { tellReady } from './ready.ts';
+import { serveFlags, serveOptions } from './serve-options.ts';
 import { createServer } from './server.ts';
 
 export type { ProviderType } from '../cloud/catalogue/type.ts';
 export { type Clock, type SettableClock, settableClock } from '../kernel/clock.ts';
 export { ConfigError } from '../kernel/config/config.ts';
+export { type RepeatableRandom, repeatableRandom } from '../kernel/random.ts';
+export type { FixtureHandle, UserFetch } from './fixture/fixture.ts';
+export { FixtureError } from './fixture/fixture-error.ts';
+export type { FixtureEvent, FixtureMail } from './fixture/recorded.ts';
+export type {
+  Seed,
+  SeedCustomer,
+  Seeded,
+  SeedProject,
+  SeedResource,
+  SeedRole,
+  SeedService,
+  SeedUser,
+} from './fixture/seed.ts';
 export { providerTypes } from './providers.ts';
 export { createServer, type Server, type ServerOptions } from './server.ts';
 
 const commands: Commands = {
   serve: {
-    flags: { ephemeral: { type: 'boolean' }, demo: { type: 'boolean' } },
-    help: 'serve the API; --ephemeral keeps everything in memory, --demo begins with the demonstration world',
+    flags: serveFlags,
+    help: 'serve the API; --ephemeral keeps everything in memory, --demo begins with the demonstration world, --seed with what a file in JSON names, --control lets the tests of an application set the state of a server in memory, --clock stops its clock',
     run: serve,
   },
   'user add': {
@@ -87,12 +101,11 @@ const commands: Commands = {
 };
 
 async function serve({ config, flags }: Arguments): Promise<void> {
-  const ephemeral = flags.ephemeral === true;
-  if (flags.demo === true) {
-    if (ephemeral) throw new UsageError('--demo needs a data folder: it does not go with --ephemeral');
+  const { ephemeral, hasControl, hasDemo, options } = serveOptions(flags);
+  if (hasDemo && !ephemeral)
     await withDeployment(config, async ({ app }) => void (hasCustomers(app) || (await demo(app))), 'serve');
-  }
-  const server = await createServer({ ...config, ephemeral, isProgram: true });
+  const server = await createServer({ ...config, ...options, isProgram: true });
+  const control = hasControl ? await serveControl(server) : undefined;
   for (const variable of unknownVariables(process.env)) server.app.log.warn({ variable }, 'no setting has this name');
   const manager = serviceManager(process.env, server.app.log, () => server.isAlive());
   let isClosing = false;
@@ -100,7 +113,7 @@ async function serve({ config, flags }: Arguments): Promise<void> {
     if (isClosing) return;
     isClosing = true;
     manager?.stopping();
-    void server.close().then(
+    void Promise.all([control?.close(), server.close()]).then(
       () => process.exit(0),
       (error: unknown) => {
         process.stderr.write(`tenantry: what was left could not be saved: ${errorOf(error).message}\n`);
@@ -112,26 +125,8 @@ async function serve({ config, flags }: Arguments): Promise<void> {
   process.on('SIGINT', stop);
   // At a terminal it says that this has gone.
   process.on('SIGHUP', process.stdout.isTTY ? stop : () => server.reload());
-  if (process.stdout.isTTY) {
-    process.stdout.write(`Tenantry ${version} listens on ${server.url}\n`);
-    process.stdout.write(
-      ephemeral
-        ? `Everything is kept in memory. A token of the staff user admin: ${server.issueToken()}\n`
-        : `Data: ${resolve(config.data)}\n`,
-    );
-  } else {
-    process.stdout.write(
-      `${JSON.stringify({ event: 'listening', url: server.url, ...(server.adminUrl !== undefined && { admin: server.adminUrl }), ...(ephemeral && { token: server.issueToken() }) })}\n`,
-    );
-  }
+  tellReady({ server, control, config, ephemeral, hasDemo });
   manager?.ready();
-  const passwordFile = initialPasswordFile(resolve(config.data));
-  if (!ephemeral && existsSync(passwordFile)) {
-    const told = `The password of the staff user "${firstUser}" is in ${passwordFile}; change it, and the file goes away.`;
-    // What is no terminal is read by programs, to which every line is JSON.
-    if (process.stderr.isTTY) process.stderr.write(`${told}\n`);
-    else server.app.log.warn({ file: passwordFile }, told);
-  }
   process.on('uncaughtException', (error) => {
     const isTold = error instanceof StorageLost;
     if (!isTold) server.app.log.fatal({ err: error }, 'uncaught exception');

@@ -1,33 +1,28 @@
 import { resolve } from 'node:path';
-import { InvitationOutbox } from '../accounts/invitations/outbox.ts';
-import { createFirstUser, firstUser } from '../accounts/session/initial-password.ts';
-import { PasswordOutbox } from '../accounts/session/password-reset-outbox.ts';
-import { MetadataRefresher } from '../accounts/session/saml/refresh.ts';
-import { NoticeOutbox } from '../accounts/users/notices.ts';
 import { loadCommonPasswords } from '../accounts/users/passwords.ts';
-import { indexAll, indexSome } from '../activity/events/search.ts';
-import { HookOutbox } from '../activity/hooks/outbox.ts';
-import { sealPlainTokens } from '../activity/hooks/push-tokens.ts';
-import { ProviderWorker } from '../cloud/worker/worker.ts';
-import type { App, OutboxName } from '../kernel/access/app.ts';
-import { hour } from '../kernel/clock.ts';
+import type { App } from '../kernel/access/app.ts';
+import { runningClock } from '../kernel/clock.ts';
 import { addressOf, authorityOf, usualAdminAddress } from '../kernel/config/address.ts';
 import type { GivenSettings } from '../kernel/config/config.ts';
 import { loadConfig } from '../kernel/config/load.ts';
-import { busyTimeout } from '../kernel/db/handle.ts';
 import { HttpServer } from '../kernel/http/http-server.ts';
-import type { ClockWatch } from '../kernel/jobs/clock-watch.ts';
-import { Timer } from '../kernel/jobs/timer.ts';
-import { DeliveryWorker } from '../kernel/outbox/delivery-worker.ts';
+import { openLog } from '../kernel/log.ts';
+import { Metrics } from '../kernel/metrics/metrics.ts';
 import { errorOf } from '../kernel/present.ts';
 import { backUpBeforeUpgrade } from './backup/before-upgrade.ts';
-import { openDeployment, type Replacements } from './composition.ts';
-import { dispatcher } from './dispatch.ts';
+import type { Replacements } from './composition.ts';
+import { demo } from './demo/demo.ts';
+import { type Engine, startEngine } from './engine.ts';
+import { Fixture, type FixtureHandle } from './fixture/fixture.ts';
+import { FixtureError } from './fixture/fixture-error.ts';
+import type { Seed, Seeded } from './fixture/seed.ts';
+import { sow } from './fixture/sow.ts';
+import { Stage } from './fixture/stage.ts';
+import type { Memory } from './memory.ts';
 import { AdminListener } from './operation/admin-listener.ts';
 import { isTimerAlive, type Vitals } from './operation/health.ts';
 import { reloadAll, ServedCertificate } from './operation/reload.ts';
 import type { Reading } from './operation/samples.ts';
-import { housekeeping } from './schedule/housekeeping.ts';
 
 /** Settings by their names, and what an embedding program may replace. */
 export interface ServerOptions extends GivenSettings, Replacements {
@@ -35,18 +30,22 @@ export interface ServerOptions extends GivenSettings, Replacements {
   readonly ephemeral?: boolean;
   /** Whether it is the program itself, which listens for its operator unless it is told not to. */
   readonly isProgram?: boolean;
+  /** What is there from the start, in memory only: things by name, or the demonstration world. */
+  readonly seed?: Seed | 'demo';
 }
 
 /** A running Tenantry. */
-export interface Server {
+export interface Server extends FixtureHandle {
   /** Where it listens, without a trailing slash. */
   readonly url: string;
   /** Where it listens for the operator, without a trailing slash; undefined: nowhere. */
   readonly adminUrl: string | undefined;
-  /** @internal What it consists of, which is no part of the published types. */
+  /** @internal What serves at this moment, which is no part of the published types; a reset puts another in its place. */
   readonly app: App;
   /** Path of the file with the first user's password, when this start created that user. */
   readonly initialPassword: string | undefined;
+  /** A token of `admin` that is there from the start: after every reset, too. Throws where the data is in a folder. */
+  readonly token: string;
   /** A fresh token of a user. Throws when there is no such active user. */
   issueToken(username?: string): string;
   /** Does the work that has come due by the clock; by itself it happens every second. */
@@ -63,63 +62,37 @@ export interface Server {
 
 /** Opens the database, mounts the API and listens. Rejects with a sentence when the configuration or the data is unusable. */
 export async function createServer(options: ServerOptions = {}): Promise<Server> {
-  const {
-    clock: _clock,
-    ephemeral,
-    isProgram,
-    providers: _providers,
-    random: _random,
-    resolve: _resolve,
-    ...given
-  } = options;
+  const { clock, ephemeral, isProgram, providers, random, resolve: resolver, seed, ...given } = options;
+  if (seed !== undefined && !ephemeral) throw new FixtureError('seed', 'is for servers in memory (ephemeral)');
   const config = loadConfig({ given });
   const folder = ephemeral ? undefined : resolve(config.data);
   if (config.password_refuse_weak) await loadCommonPasswords();
   const backup = folder === undefined ? undefined : await backUpBeforeUpgrade(config, folder);
-  const { app, router, log, issueToken, watch, watchData, reopenLog, close } = openDeployment(config, {
-    ...options,
-    folder,
-    purpose: 'serve',
-    wakeOutbox: (outbox, queues) => outboxes[outbox].wake(queues),
-  });
-  if (backup !== undefined) log.info({ file: backup }, 'the database was backed up before it was brought up to date');
-  const { db } = app;
-  const outboxes = {
-    hooks: new DeliveryWorker(app, new HookOutbox(app)),
-    invitations: new DeliveryWorker(app, new InvitationOutbox(app)),
-    notices: new DeliveryWorker(app, new NoticeOutbox(app)),
-    passwords: new DeliveryWorker(app, new PasswordOutbox(app)),
-  } satisfies Record<OutboxName, unknown>;
-  const deliverers = Object.values(outboxes);
-  const worker = new ProviderWorker(app);
-  const closeData = async (): Promise<void> => {
-    await app.samlThread.close();
-    await db.stopCheckpoints();
-    close();
-  };
-  // An embedding program may try again: nothing stays open, and the folder is not locked.
-  const orClose = <T>(step: Promise<T>): Promise<T> =>
-    step.catch(async (error: unknown) => {
-      await closeData();
+  const { log, close: closeLog, reopen: reopenLog } = openLog(config.log_level, config.log_file);
+  const orCloseLog = <T>(step: Promise<T>): Promise<T> =>
+    step.catch((error: unknown) => {
+      closeLog();
       throw error;
     });
-  const { initialPassword, refresher } = await orClose(begin(app, folder, watch, worker));
-  const pollDeliverers = (): void => {
-    for (const deliverer of deliverers) deliverer.poll();
+  if (backup !== undefined) log.info({ file: backup }, 'the database was backed up before it was brought up to date');
+  const replacements: Replacements = {
+    // The same through all resets.
+    ...(clock ? { clock } : ephemeral && { clock: runningClock() }),
+    ...(providers && { providers }),
+    ...(random && { random }),
+    ...(resolver && { resolve: resolver }),
   };
-  const timer = new Timer(app, [
-    { name: 'watch the file', every: 0, run: watchData },
-    // Before whatever goes by the clock.
-    { name: 'watch the clock', every: 0, run: () => watch.look() },
-    ...housekeeping(app.catalogue),
-    { name: 'take due deliveries', every: 0, run: pollDeliverers },
-    { name: 'take due jobs', every: config.job_tick, run: () => worker.tick() },
-    { name: 'refresh identity providers', every: hour, run: () => refresher.poll() },
-  ]);
-  const certificate = await orClose(Promise.resolve().then(() => ServedCertificate.of(config, log)));
+  const metrics = new Metrics();
+  const open = (memory?: Memory): Promise<Engine> =>
+    startEngine(config, { ...replacements, folder, memory, log, metrics });
+  const certificate = await orCloseLog(Promise.resolve().then(() => ServedCertificate.of(config, log)));
+  const stage = new Stage(await orCloseLog(open()));
+  const { initialPassword } = stage.engine;
   const listener = new HttpServer({
-    ...dispatcher(app, router),
-    afterCommit: (callback) => db.afterCommit(callback),
+    admit: stage.admit,
+    answer: stage.answer,
+    unsaved: stage.unsaved,
+    afterCommit: stage.afterCommit,
     bodyBudget: config.body_budget_bytes,
     connections: { all: config.max_connections, each: config.max_connections_per_address },
     baseUrl: config.base_url,
@@ -127,44 +100,67 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
     allowedOrigins: config.allowed_origins,
     log,
     certificate: certificate?.current,
-    counts: app.metrics.requests,
+    counts: metrics.requests,
   });
-  const port = await orClose(listener.listen(config.host, config.port));
-  let closing: Promise<void> | undefined;
-  const admin = await orClose(
-    openAdmin(
-      { app, folder, quiet: () => timer.quiet(), isClosing: () => closing !== undefined },
-      isProgram === true && !ephemeral,
-      certificate ? [certificate.reading] : [],
-    ),
+  const port = await orCloseLog(
+    listener.listen(config.host, config.port).catch(async (error: unknown) => {
+      await stage.close();
+      throw error;
+    }),
   );
-  const closeAll = async (): Promise<void> => {
-    await listener.close();
-    await admin?.close();
-    db.waitFor(busyTimeout);
-    timer.stop();
-    refresher.close();
-    await worker.stop();
-    await Promise.all(deliverers.map((deliverer) => deliverer.close()));
-    await closeData();
-  };
-  timer.start();
+  const url = `${certificate ? 'https' : 'http'}://${authorityOf({ host: config.host, port })}`;
+  let closing: Promise<void> | undefined;
   // The event loop waits for nobody.
-  db.waitFor(0);
-  return {
-    url: `${certificate ? 'https' : 'http'}://${authorityOf({ host: config.host, port })}`,
-    adminUrl: admin?.url,
-    app,
-    initialPassword,
-    issueToken: (username = firstUser) => issueToken(username),
-    tick: () => timer.tick(),
-    settled: async () => {
-      await worker.idle();
-      await timer.idle();
-      await refresher.idle();
-      await Promise.all(deliverers.map((deliverer) => deliverer.idle()));
+  stage.engine.app.db.waitFor(0);
+  let admin: Listening | undefined;
+  const closeServing = async (): Promise<void> => {
+    try {
+      await listener.close();
+      await admin?.close();
+      await stage.close();
+    } finally {
+      closeLog();
+    }
+  };
+  const orClose = <T>(step: Promise<T>): Promise<T> =>
+    step.catch(async (error: unknown) => {
+      await closeServing();
+      throw error;
+    });
+  const vitals: Vitals = {
+    get app() {
+      return stage.engine.app;
     },
-    isAlive: () => isTimerAlive(timer),
+    folder,
+    quiet: () => stage.engine.quiet(),
+    isClosing: () => closing !== undefined,
+  };
+  admin = await orClose(openAdmin(vitals, isProgram === true && !ephemeral, certificate ? [certificate.reading] : []));
+  const seeded = await orClose(grow(stage.engine, seed, url));
+  // Before what resets go back to.
+  const token = ephemeral ? stage.engine.issueToken() : undefined;
+  const fixture = new Fixture({ stage, url, seeded, open: folder === undefined ? open : undefined });
+  const closeAll = async (): Promise<void> => {
+    await fixture.close();
+    await closeServing();
+  };
+  const { advance, as, events, failNext, mails, reset, restore, seeded: find, snapshot } = fixture;
+  return {
+    url,
+    adminUrl: admin?.url,
+    get app() {
+      return stage.engine.app;
+    },
+    initialPassword,
+    get token() {
+      if (token === undefined) throw new Error('only a server in memory has a token from the start');
+      return token;
+    },
+    issueToken: (username) => stage.engine.issueToken(username),
+    tick: () => stage.engine.tick(),
+    settled: () => stage.engine.settled(),
+    ...{ advance, as, events, failNext, mails, reset, restore, seeded: find, snapshot },
+    isAlive: () => isTimerAlive(vitals),
     reload: () =>
       reloadAll(log, {
         'the log file': reopenLog,
@@ -172,6 +168,18 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
       }),
     close: () => (closing ??= closeAll()),
   };
+}
+
+/** Makes what is there from the start; answers the things of a seed by name. */
+async function grow(engine: Engine, seed: ServerOptions['seed'], url: string): Promise<ReadonlyMap<string, Seeded>> {
+  if (seed === 'demo') await demo(engine.app);
+  return seed === undefined || seed === 'demo' ? new Map() : sow(engine, seed, url);
+}
+
+/** Somebody who listens, and where, without a trailing slash. */
+interface Listening {
+  readonly url: string;
+  close(): Promise<void>;
 }
 
 /**
@@ -182,7 +190,7 @@ async function openAdmin(
   vitals: Vitals,
   isUsual: boolean,
   further: readonly Reading[],
-): Promise<{ readonly url: string; close(): Promise<void> } | undefined> {
+): Promise<Listening | undefined> {
   const { config, log } = vitals.app;
   const given = config.admin_listen;
   const address = given === null ? (isUsual && config.port !== 0 ? usualAdminAddress : undefined) : addressOf(given);
@@ -199,27 +207,4 @@ async function openAdmin(
     );
     return undefined;
   }
-}
-
-/**
- * What a start does before anybody is served. Answers the path of a first user's password and the identity providers of the
- * settings, those of files read. Rejects with a sentence, with ConfigError for files of metadata.
- */
-async function begin(
-  app: App,
-  folder: string | undefined,
-  watch: ClockWatch,
-  worker: ProviderWorker,
-): Promise<{ readonly initialPassword: string | undefined; readonly refresher: MetadataRefresher }> {
-  watch.start();
-  worker.recover();
-  if (indexSome(app.db)) {
-    app.log.info('entering the words of events into the index');
-    indexAll(app.db);
-  }
-  sealPlainTokens(app);
-  const initialPassword = await createFirstUser(app, folder);
-  const refresher = new MetadataRefresher(app);
-  await refresher.start();
-  return { initialPassword, refresher };
 }

@@ -36,6 +36,25 @@ export function settableClock(start?: number | string | Date): SettableClock {
   };
 }
 
+/** A clock that goes on as the machine's does, from wherever it is set; to be set is no jump of it. */
+export function runningClock(): SettableClock {
+  let ahead = 0;
+  const clock: SettableClock = {
+    now: () => systemClock.now() + ahead,
+    elapsed: () => Math.round(performance.now() * 1000) + ahead,
+    set: (instant) => {
+      ahead += instantOf(instant) - clock.now();
+    },
+    advance: (seconds) => {
+      ahead += Math.round(seconds * second);
+    },
+  };
+  return clock;
+}
+
+/** Whether a program can set a clock. */
+export const isSettable = (clock: Clock): clock is SettableClock => 'set' in clock && typeof clock.set === 'function';
+
 function instantOf(value: number | string | Date): number {
   const instant = typeof value === 'number' ? value : new Date(value).getTime() * 1000;
   if (!Number.isSafeInteger(instant)) throw new RangeError(`not an instant: ${String(value)}`);

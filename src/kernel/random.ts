@@ -1,4 +1,4 @@
-import { randomFillSync } from 'node:crypto';
+import { createHash, randomFillSync } from 'node:crypto';
 
 const drawn = 4096;
 
@@ -18,4 +18,32 @@ export function systemRandom(): (bytes: number) => Buffer {
     used += bytes;
     return pool.subarray(used - bytes, used);
   };
+}
+
+/** A source of bytes that are the same for the same text; not for secrets of anybody. */
+export interface RepeatableRandom {
+  (bytes: number): Buffer;
+  /** How many bytes it has given; set, it goes on from there. */
+  position: number;
+}
+
+const blockBytes = 32;
+
+/** Bytes that follow from a text: SHA-256 of it and a counter, one after the other. For ids that are to be the same each time. */
+export function repeatableRandom(text: string): RepeatableRandom {
+  const block = (number: number): Buffer => createHash('sha256').update(`${text} ${number}`).digest();
+  let [kept, keptNumber] = [block(0), 0];
+  const source = (bytes: number): Buffer => {
+    const taken = Buffer.alloc(bytes);
+    for (let filled = 0; filled < bytes; ) {
+      const number = Math.floor(source.position / blockBytes);
+      if (number !== keptNumber) [kept, keptNumber] = [block(number), number];
+      const count = kept.copy(taken, filled, source.position % blockBytes);
+      filled += count;
+      source.position += count;
+    }
+    return taken;
+  };
+  source.position = 0;
+  return source;
 }

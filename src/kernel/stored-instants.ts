@@ -7,6 +7,8 @@ export interface StoredInstants {
   readonly column: string;
   /** How far in the future the rule ever puts one, in microseconds; 0: what they tell of has happened. */
   readonly ahead: number;
+  /** Something happens at that instant by itself. */
+  readonly isDue?: true;
   /** SQL of the rows that are meant; default: all. */
   readonly where?: string;
   /** Time is counted from them while the service runs: they move along with a clock that jumps forward. */

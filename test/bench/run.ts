@@ -3,7 +3,7 @@
  *
  *   npm run bench                    everything, about ten minutes; the large world and the long log are made once
  *   npm run bench -- --quick         the small world alone, short bursts, no log
- *   npm run bench -- --only create   one case, `cases` for all of them, or `start` for start-up time, memory and size, `hooks`, `events`, `resources`, `sync`,
+ *   npm run bench -- --only create   one case, `cases` for all of them, or `start` for start-up time, memory and size, `fixture` for servers in memory, `hooks`, `events`, `resources`, `sync`,
  *                                    or `decisions`: what each trick of src/decisions is worth
  *   npm run bench -- --only growth   what grows with a world: 100, 10,000 and 1,000,000 customers; the largest takes about ten
  *                                    gigabytes, twice, and half an hour the first time
@@ -23,6 +23,7 @@ import { build } from 'esbuild';
 import { agreed, type Case, cases, type World } from './cases.ts';
 import { run as measureDecisions, measures } from './decisions.ts';
 import { run as measureEvents } from './events.ts';
+import { run as measureFixture } from './fixture.ts';
 import { run as measureGrowth } from './growth.ts';
 import { run as measureHooks } from './hooks.ts';
 import {
@@ -55,7 +56,7 @@ const { values: options } = parseArgs({
 const decisions = Object.keys(measures);
 const names = [
   ...cases.map(({ name }) => name),
-  ...['cases', 'start', 'hooks', 'events', 'resources', 'sync', 'growth', 'decisions'],
+  ...['cases', 'start', 'fixture', 'hooks', 'events', 'resources', 'sync', 'growth', 'decisions'],
   ...decisions.map((name) => `decisions:${name}`),
 ];
 const pace = options.quick
@@ -196,6 +197,7 @@ print(
   `Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model}; ${connections} connections, ${pace.rounds} rounds of ${pace.milliseconds} ms.`,
 );
 if (isAsked('start')) print(await measureFootprint());
+if (isAsked('fixture')) print(measureFixture(bundle));
 if (chosen.length > 0) {
   const results = await measureCases(chosen);
   print(table(results));

@@ -1,6 +1,7 @@
 import type { App, Context } from '../../kernel/access/app.ts';
 import { escaped } from '../../kernel/mail/html.ts';
-import { type Mail, Mailer } from '../../kernel/mail/mail.ts';
+import type { Mail } from '../../kernel/mail/letter.ts';
+import { Mailer } from '../../kernel/mail/mail.ts';
 import { nameInMail, withoutLinks } from '../../kernel/mail/names.ts';
 import type { Outcome } from '../../kernel/outbox/outcome.ts';
 import { present } from '../../kernel/present.ts';

@@ -37,7 +37,7 @@ export async function demo(app: App, seed = 'tenantry'): Promise<string> {
     await plan.run(past);
     db.write(() => past.close(world.people));
   });
-  return report(app, world);
+  return demoReport(app, seed);
 }
 
 /** Whether there is anything that the demonstration world would be mixed with. */
@@ -52,7 +52,9 @@ function planEstate(story: Scenario): void {
   planLastHour(estate);
 }
 
-function report({ db }: App, world: World): string {
+/** What to tell whoever looks around in the world of a seed: what there is, and logins to try. */
+export function demoReport({ db }: App, seed = 'tenantry'): string {
+  const world = buildWorld(new Seed(`${seed} world`));
   const count = (table: keyof typeof counts): number => db.scalar<number>(counts[table]);
   const since = isoTime(db.scalar<number>(sql`SELECT min(at) FROM event`)).slice(0, 10);
   const lines = loginsToTry(world).map(([person, who]) => `  ${person.username.padEnd(22)} ${who}`);

@@ -1,28 +1,18 @@
-import { createECDH, createHash, createPrivateKey, createPublicKey } from 'node:crypto';
+import { createECDH, createPrivateKey, createPublicKey } from 'node:crypto';
 import { present } from '../../kernel/present.ts';
+import { repeatableRandom } from '../../kernel/random.ts';
 
 /** What PKCS #8 puts before the 32 bytes of an Ed25519 private key (RFC 8410). */
 const ed25519Prefix = Buffer.from('302e020100300506032b657004220420', 'hex');
 
-/** A source of chance that gives the same draws for the same text: SHA-256 of the text and a counter. */
+/** A source of chance that gives the same draws for the same text. */
 export class Seed {
-  #counter = 0;
-  #rest: Buffer = Buffer.alloc(0);
-
-  constructor(private readonly text: string) {}
-
   /** The next bytes; takes the place of cryptographic ones where data must be reproducible. */
-  readonly bytes = (length: number): Buffer => {
-    while (this.#rest.length < length) {
-      const block = createHash('sha256')
-        .update(`${this.text} ${this.#counter++}`)
-        .digest();
-      this.#rest = Buffer.concat([this.#rest, block]);
-    }
-    const taken = Buffer.from(this.#rest.subarray(0, length));
-    this.#rest = this.#rest.subarray(length);
-    return taken;
-  };
+  readonly bytes: (length: number) => Buffer;
+
+  constructor(text: string) {
+    this.bytes = repeatableRandom(text);
+  }
 
   /** A whole number from 0 to below the bound. */
   below(bound: number): number {

@@ -1,12 +1,11 @@
 import { basename } from 'node:path';
-import { builtFor } from '../../kernel/native/embedded.ts';
 import { platformHere } from '../../kernel/native/platform.ts';
 import type { Setup } from './setup.ts';
 
-/** A Dockerfile for the program's one file, which lies beside it: for the Node.js that it was built for. */
+/** A Dockerfile for the program's one file, which lies beside it: for the Node.js that it runs on here. */
 export function dockerfile({ config, program }: Setup): string {
   const file = basename(program.at(-1) ?? '');
-  const { libc, node } = builtFor ?? platformHere();
+  const { libc, node } = platformHere();
   const [major] = node.split('.');
   const distribution = libc === 'musl' ? 'alpine' : 'bookworm-slim';
   const installed = `/usr/local/lib/${file}`;

@@ -46,21 +46,28 @@ const ofSettings = ['ping', 'sync'];
 const ofObjects = ['create', 'update', 'delete', 'pull'];
 const ofResources = [...ofObjects, 'vanish'];
 
+/** Operations of objects by their kinds. */
+const operationsByKind = ({ entities = [], kinds }: ProviderType) => [
+  ...entities.map(({ name }) => [name, ofObjects] as const),
+  ...kinds.map(({ actions, name }) => [name, [...ofResources, ...actions.map((action) => action.name)]] as const),
+];
+
+/** What the objects of a kind are asked for, or, without one, settings as a whole. */
+export const operationsOf = (type: ProviderType, kind: string | undefined): readonly string[] =>
+  kind === undefined ? ofSettings : (operationsByKind(type).find(([name]) => name === kind)?.[1] ?? []);
+
 /** The names that the simulator's options of a type may hold: operations, of all kinds or of one. */
-const operationsOf = memoised(({ entities = [], kinds }: ProviderType): ReadonlySet<string> => {
-  const byKind = [
-    ...entities.map(({ name }) => [name, ofObjects] as const),
-    ...kinds.map(({ actions, name }) => [name, [...ofResources, ...actions.map((action) => action.name)]] as const),
-  ];
-  return new Set([
-    '*',
-    ...ofSettings,
-    ...byKind.flatMap(([kind, operations]) => [
-      ...operations,
-      ...['*', ...operations].map((name) => `${kind}.${name}`),
+const namesOf = memoised(
+  (type: ProviderType): ReadonlySet<string> =>
+    new Set([
+      '*',
+      ...ofSettings,
+      ...operationsByKind(type).flatMap(([kind, operations]) => [
+        ...operations,
+        ...['*', ...operations].map((name) => `${kind}.${name}`),
+      ]),
     ]),
-  ]);
-});
+);
 
 /** What is wrong with the simulator's options of a type: messages by name, empty when they name its operations only. */
 export function unknownOperations(
@@ -68,7 +75,7 @@ export function unknownOperations(
   { simulator_failures: failures, simulator_latency: latencies }: PlainValues,
 ): Readonly<Record<string, readonly string[]>> {
   const isWrong = (text: unknown, parse: (text: string) => ReadonlyMap<string, number> | undefined): boolean =>
-    typeof text === 'string' && [...(parse(text)?.keys() ?? [])].some((name) => !operationsOf(type).has(name));
+    typeof text === 'string' && [...(parse(text)?.keys() ?? [])].some((name) => !namesOf(type).has(name));
   return {
     ...(isWrong(failures, parseFailures) && { simulator_failures: [failureRule] }),
     ...(isWrong(latencies, parseLatencies) && { simulator_latency: [latencyRule] }),

@@ -24,7 +24,12 @@ const additionPause = hour;
 /** Until somebody who could not be taken away is tried again. */
 const removalPause = 5 * minute;
 
-export const memberInstants: StoredInstants = { table: 'backend_member', column: 'due', ahead: additionPause };
+export const memberInstants: StoredInstants = {
+  table: 'backend_member',
+  column: 'due',
+  ahead: additionPause,
+  isDue: true,
+};
 
 /** How often roles and members are compared at least, where nothing has changed but the time. */
 const longestRest = minute;

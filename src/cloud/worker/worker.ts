@@ -27,7 +27,7 @@ const shutdownPatience = 1000;
 
 /** When jobs are due, are given up for lost, and were begun. */
 export const jobInstants = ({ job_delay: delay }: Config): readonly StoredInstants[] => [
-  { table: 'job', column: 'due', ahead: Math.max(delay, longestWait * 1000) },
+  { table: 'job', column: 'due', ahead: Math.max(delay, longestWait * 1000), isDue: true },
   { table: 'job', column: 'lease', ahead: leaseFor },
   { table: 'job', column: 'started', ahead: 0, countsRunning: true },
 ];
@@ -89,9 +89,9 @@ export class ProviderWorker {
   }
 
   /** Takes no more jobs and waits a moment for the running calls; what came of the others is found out at the next start. */
-  async stop(): Promise<void> {
+  async stop(patience = shutdownPatience): Promise<void> {
     this.#state = 'stopping';
-    await Promise.race([this.idle(), new Promise((resolve) => setTimeout(resolve, shutdownPatience).unref())]);
+    await Promise.race([this.idle(), new Promise((resolve) => setTimeout(resolve, patience).unref())]);
     this.#state = 'stopped';
   }
 

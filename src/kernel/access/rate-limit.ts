@@ -13,6 +13,13 @@ export class RateLimit {
     private readonly span: number,
   ) {}
 
+  /** Another one that has counted the same. */
+  copy(): RateLimit {
+    const copy = new RateLimit(this.limit, this.span);
+    for (const [key, span] of this.#spans) copy.#spans.set(key, { ...span });
+    return copy;
+  }
+
   /** How long, in microseconds, until another call is let through; undefined when it is now. Counts nothing. */
   wait(key: string, now: number): number | undefined {
     const known = this.#spans.get(key);

@@ -75,9 +75,12 @@ const digest = (token: string): Buffer => hash('sha256', token, 'buffer');
 /** Creates a token for a user and answers its text, which is kept nowhere. */
 export const issueToken = (context: Context, user: number): string => createToken(context, user).text;
 
-/** The same, with the id of the token's row. */
-export function createToken(context: Context, user: number): { readonly id: number; readonly text: string } {
-  const text = context.app.random(20).toString('hex');
+/** The same, with the id of the token's row; `text` where it is to be a certain one. */
+export function createToken(
+  context: Context,
+  user: number,
+  text = context.app.random(20).toString('hex'),
+): { readonly id: number; readonly text: string } {
   const { db } = context.app;
   return {
     id: db.insert('token', { digest: digest(text), user_id: user, created: context.now, last_used: context.now }),

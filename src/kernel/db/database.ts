@@ -42,10 +42,10 @@ export class Database extends Rows {
   }
 
   /**
-   * Opens (and creates) the file, or an in-memory database for `:memory:`. Throws when SQLite is too old or the file another
+   * Opens (and creates) the file, or a database in memory, for `:memory:` or bytes. Throws when SQLite is too old or the file another
    * program's. `report` is told when the disk fails; without it the process ends where nothing can be stored safely.
    */
-  static open(file: string, addon?: Addon, report: StorageReport = endProcess): Database {
+  static open(file: string | Buffer, addon?: Addon, report: StorageReport = endProcess): Database {
     const db = new Database(openOwnHandle(file, addon), report);
     db.define('fold', caseFold);
     return db;

@@ -13,9 +13,9 @@ const keptLog = 80_000_000;
 /** Milliseconds for which a command waits for another process that writes. */
 export const busyTimeout = 5000;
 
-/** Opens a file with SQLite; `addon` is that of the one-file build. */
+/** Opens a file with SQLite, or a database in memory that begins with these bytes; `addon` is that of the one-file build. */
 export function openHandle(
-  file: string,
+  file: string | Buffer,
   addon: Pick<Addon, 'exports'> | undefined,
   options: SQLite.Options = {},
 ): SQLite.Database {
@@ -27,12 +27,12 @@ export function openHandle(
 export const applicationId = 0x544e5259;
 
 /**
- * Opens (and creates) the file of our own database, or one in memory for `:memory:`, set up as this program needs it. Throws
- * when SQLite is too old or the file another program's.
+ * Opens (and creates) the file of our own database, or one in memory, for `:memory:` or bytes that it begins with, set up as
+ * this program needs it. Throws when SQLite is too old or the file another program's.
  */
-export function openOwnHandle(file: string, addon?: Addon): SQLite.Database {
+export function openOwnHandle(file: string | Buffer, addon?: Addon): SQLite.Database {
   // What other users of the machine may read is decided here: the log beside the file gets the mode that the file has.
-  if (file !== ':memory:') closeSync(openSync(file, 'a', 0o600));
+  if (typeof file === 'string' && file !== ':memory:') closeSync(openSync(file, 'a', 0o600));
   const handle = openHandle(file, addon);
   rejectOldSqlite(String(handle.prepare('SELECT sqlite_version()').pluck().get()));
   rejectForeignFile(handle);

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { embeddedMigrations, type Migration } from '../native/embedded.ts';
+import type { Addon } from '../native/native.ts';
 import { errorOf } from '../present.ts';
-import type { Database } from './database.ts';
+import { Database } from './database.ts';
 import { applicationId } from './handle.ts';
 import { rejectNewer } from './schema-number.ts';
 import { sql } from './sql.ts';
@@ -21,6 +22,23 @@ export function migrate(db: Database, newest = embeddedMigrations().length): rea
   const applied: string[] = [];
   while (Number(db.pragma('user_version')) < newest) applyNext(db, migrations, applied);
   return applied;
+}
+
+let image: Buffer | undefined;
+
+/**
+ * A database of this version without content, as bytes, for those in memory: made once in a process, since the migrations take
+ * longer than all else about such a server. See src/decisions/databases-from-bytes.md.
+ */
+export function emptyDatabase(addon: Addon | undefined): Buffer {
+  if (image !== undefined) return image;
+  const db = Database.open(':memory:', addon);
+  // A third of the size: most tables and indexes are empty, and take a page each.
+  db.pragma('page_size = 1024');
+  migrate(db);
+  image = db.serialize();
+  db.close();
+  return image;
 }
 
 /** Throws with a sentence when the schema is not that of this version. */

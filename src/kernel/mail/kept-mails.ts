@@ -1,12 +1,18 @@
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Mail } from './letter.ts';
 
 /** The folder in the data folder for mails that were not sent for want of a mail server. */
 export const mailFolder = (folder: string): string => join(folder, 'mail');
 
 const keptFiles = 1000;
-const keptInMemory = 100;
+const keptInMemory = 1000;
 const fileName = /^[\dTZ-]+-\d+\.eml$/;
+
+/** A mail, and as RFC 5322 has it. */
+interface KeptMail extends Mail {
+  readonly message: Buffer;
+}
 
 /**
  * Mails of a deployment without a mail server: files of the data folder that only the operator reads, or, without a
@@ -15,26 +21,31 @@ const fileName = /^[\dTZ-]+-\d+\.eml$/;
 export class KeptMails {
   /** Names of the files, oldest first; read with the first mail. */
   #files: string[] | undefined;
-  readonly #inMemory: Buffer[] = [];
+  readonly #inMemory: KeptMail[] = [];
 
   /** `folder` is the one for mails; undefined keeps them in memory. */
   constructor(private readonly folder: string | undefined) {}
 
-  /** The newest mails that are kept in memory, oldest first, as RFC 5322 has them. */
-  get inMemory(): readonly Buffer[] {
+  /** The newest mails that are kept in memory, oldest first. */
+  get inMemory(): readonly KeptMail[] {
     return this.#inMemory;
   }
 
-  /** Keeps a mail of this instant (in microseconds); answers its file, undefined when there is no folder. Throws what the disk says. */
-  keep(message: Buffer, at: number): string | undefined {
+  /** Forgets those that are kept in memory. */
+  forget(): void {
+    this.#inMemory.length = 0;
+  }
+
+  /** Keeps a mail; answers its file, undefined when there is no folder. Throws what the disk says. */
+  keep(message: Buffer, mail: Mail): string | undefined {
     if (this.folder === undefined) {
-      this.#inMemory.push(message);
+      this.#inMemory.push({ ...mail, message });
       if (this.#inMemory.length > keptInMemory) this.#inMemory.shift();
       return undefined;
     }
     mkdirSync(this.folder, { recursive: true, mode: 0o700 });
     this.#files ??= filesIn(this.folder);
-    const name = this.#write(this.folder, message, at, this.#files);
+    const name = this.#write(this.folder, message, mail.at, this.#files);
     for (const old of this.#files.splice(0, this.#files.length - keptFiles))
       rmSync(join(this.folder, old), { force: true });
     return join(this.folder, name);

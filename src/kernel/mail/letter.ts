@@ -7,6 +7,17 @@ export interface Letter {
   readonly html: string;
 }
 
+/** One mail to one person; sender and transport are the deployment's. */
+export interface Mail extends Letter {
+  readonly to: string;
+  /** Names the mail on every attempt to send it, so that a receiver can tell a repeated one. */
+  readonly id: string;
+  /** Instant in its Date header, in microseconds. */
+  readonly at: number;
+  /** Further headers. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
 /** A mail of a few sentences, a line or a paragraph each, and of a link where there is one to follow. */
 export function letter(subject: string, sentences: readonly string[], link?: string): Letter {
   const paragraphs = sentences.map((sentence) => `<p>${escaped(sentence)}</p>\n`).join('');

@@ -3,20 +3,7 @@ import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { errorOf } from '../present.ts';
 import type { KeptMails } from './kept-mails.ts';
-
-/** One mail to one person; sender and transport are the deployment's. */
-export interface Mail {
-  readonly to: string;
-  readonly subject: string;
-  readonly text: string;
-  readonly html: string;
-  /** Names the mail on every attempt to send it, so that a receiver can tell a repeated one. */
-  readonly id: string;
-  /** Instant in its Date header, in microseconds. */
-  readonly at: number;
-  /** Further headers. */
-  readonly headers?: Readonly<Record<string, string>>;
-}
+import type { Mail } from './letter.ts';
 
 /** How sending a mail ended. Only `failed` may be tried again, unless it is final. */
 export type MailOutcome =
@@ -109,7 +96,7 @@ export class Mailer {
       const composer = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
       const { message } = await composer.sendMail(this.#message(mail));
       if (!Buffer.isBuffer(message)) throw new Error('the message was not composed whole');
-      const file = this.#options.kept.keep(message, mail.at);
+      const file = this.#options.kept.keep(message, mail);
       this.#log.info({ mail: mail.id, ...(file !== undefined && { file }) }, 'mail is not sent: smtp_url is not set');
       return { status: 'skipped', error: 'No mail server is set up.' };
     } catch (error) {

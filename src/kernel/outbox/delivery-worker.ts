@@ -92,15 +92,15 @@ export class DeliveryWorker<Delivery extends { readonly uuid: string }> {
     });
   }
 
-  /** Begins nothing more, waits a little for what is under way and breaks off the rest. */
-  async close(): Promise<void> {
+  /** Begins nothing more, waits so many milliseconds for what is under way and breaks off the rest. */
+  async close(milliseconds = shutdownPatience): Promise<void> {
     this.#isClosing = true;
     this.#ready.clear();
     for (const { waiting } of this.outbox.lanes) waiting.clear();
     for (const pause of this.#pauses.values()) clearTimeout(pause);
     this.#pauses.clear();
     let patience: NodeJS.Timeout | undefined;
-    await Promise.race([this.idle(), new Promise((resolve) => (patience = setTimeout(resolve, shutdownPatience)))]);
+    await Promise.race([this.idle(), new Promise((resolve) => (patience = setTimeout(resolve, milliseconds)))]);
     clearTimeout(patience);
     this.#isClosed = true;
     this.outbox.close();

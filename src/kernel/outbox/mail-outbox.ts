@@ -1,6 +1,7 @@
 import type { App, Context, OutboxName } from '../access/app.ts';
 import { type Sql, sql } from '../db/sql.ts';
-import { type Mail, Mailer } from '../mail/mail.ts';
+import type { Mail } from '../mail/letter.ts';
+import { Mailer } from '../mail/mail.ts';
 import { type ConcurrencyLimit, concurrencyLimit, type Outbox } from './delivery-worker.ts';
 import type { Outcome } from './outcome.ts';
 

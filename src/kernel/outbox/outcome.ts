@@ -32,6 +32,7 @@ export const dueInstants = (table: string, where = "status = 'pending'"): Stored
   table,
   column: 'next_attempt',
   ahead: longestDelay,
+  isDue: true,
   where,
 });
 

@@ -95,7 +95,7 @@ test('a link that sets a password works no longer than its hour when the clock i
   const link = async (): Promise<string> => {
     await fixture.anonymous.post('/api-auth/password/forgot/', { email: 'alice@example.com' });
     await fixture.server.settled();
-    const mail = fixture.server.app.keptMails.inMemory.at(-1)?.toString() ?? '';
+    const mail = fixture.server.app.keptMails.inMemory.at(-1)?.message.toString() ?? '';
     return /reset\/([0-9a-f]{32})/.exec(mail)?.[1] ?? '';
   };
   const use = async (secret: string): Promise<number> =>

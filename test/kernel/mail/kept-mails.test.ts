@@ -38,6 +38,8 @@ test('each is a file with the time and a number, which only the operator reads; 
     assert.ok(text.split('\r\n').includes(line), line);
 });
 
+const mail = { to: 'a@example.com', subject: 's', text: 't', html: 'h', id: 'id', at };
+
 test('the newest 1,000 files are kept, those of earlier starts among them; other files stay', () => {
   mkdirSync(folder);
   for (let second = 0; second < 999; second++) {
@@ -46,7 +48,7 @@ test('the newest 1,000 files are kept, those of earlier starts among them; other
   }
   writeFileSync(join(folder, 'notes.txt'), 'mine');
   const second = new KeptMails(folder);
-  for (let i = 0; i < 11; i++) second.keep(Buffer.from('x'), at + 999 * 1_000_000);
+  for (let i = 0; i < 11; i++) second.keep(Buffer.from('x'), { ...mail, at: at + 999 * 1_000_000 });
   const files = readdirSync(folder);
   assert.is(files.length, 1001);
   assert.ok(files.includes('notes.txt'));
@@ -55,16 +57,16 @@ test('the newest 1,000 files are kept, those of earlier starts among them; other
   assert.ok(files.includes('2018-01-05T05-03-43Z-11.eml'));
 });
 
-test('without a folder the newest 100 are kept in memory', () => {
+test('without a folder the newest 1,000 are kept in memory', () => {
   const kept = new KeptMails(undefined);
-  for (let i = 0; i < 105; i++) assert.is(kept.keep(Buffer.from(String(i)), at), undefined);
-  assert.equal([kept.inMemory.length, String(kept.inMemory[0]), String(kept.inMemory.at(-1))], [100, '5', '104']);
+  for (let i = 0; i < 1005; i++) assert.is(kept.keep(Buffer.from('x'), { ...mail, id: String(i) }), undefined);
+  assert.equal([kept.inMemory.length, kept.inMemory[0]?.id, kept.inMemory.at(-1)?.id], [1000, '5', '1004']);
 });
 
 test('a mail that can not be written is a failure that may pass', async () => {
   writeFileSync(folder, 'in the way');
   const mailer = new Mailer({ smtp_url: null, email_from: null, log, kept: new KeptMails(folder) });
-  const outcome = await mailer.send({ to: 'a@example.com', subject: 's', text: 't', html: 'h', id: 'id', at });
+  const outcome = await mailer.send(mail);
   assert.equal([outcome.status, (outcome as { final: boolean }).final], ['failed', false]);
 });
 

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import type { App } from '../../../kernel/access/app.ts';
+import { isSettable } from '../../../kernel/clock.ts';
 import type { Driver, DriverCall, DriverSettings, Inventory, PlainValues, Step } from '../../catalogue/driver.ts';
 import { ProviderError } from '../../catalogue/provider-error.ts';
 import type { SimulatedKind } from '../../catalogue/simulation.ts';
@@ -146,13 +147,10 @@ export class SimulatorDriver implements Driver {
         };
       });
     }
-    if (this.#fails(operation, call.kind, String(call.values.name), begun)) {
+    const failure = this.#failure(operation, call.kind, String(call.values.name), begun);
+    if (failure !== undefined) {
       const { runtime_state: before } = operation === 'create' ? { runtime_state: '' } : this.#object(call).values;
-      return {
-        kind: 'fail',
-        text: `Simulated failure of ${operation}`,
-        values: before === undefined ? {} : { runtime_state: before },
-      };
+      return { kind: 'fail', text: failure, values: before === undefined ? {} : { runtime_state: before } };
     }
     const refusal =
       operation === 'create' ? kind.refuses?.({ ...call.values, ...call.parameters }, this.#objects.ofKind) : undefined;
@@ -181,22 +179,29 @@ export class SimulatorDriver implements Driver {
 
   /** Waits for an operation without steps; throws when it is drawn to fail. */
   async #pass(operation: string, kind = ''): Promise<void> {
-    const milliseconds = this.#tuning.latency(operation, kind);
+    // Where a program sets the clock, time does not pass by waiting.
+    const milliseconds = isSettable(this.app.clock) ? 0 : this.#tuning.latency(operation, kind);
     if (milliseconds > 0) await new Promise((resolve) => setTimeout(resolve, milliseconds));
     // Credentials that are tried before anything is stored have no world yet.
     const run = this.settings.id === 0 ? 1 : this.app.db.write(() => this.#world.next(`runs ${operation}`));
-    if (this.#fails(operation, kind, '', run)) throw new ProviderError('invalid', `Simulated failure of ${operation}`);
+    const failure = this.#failure(operation, kind, '', run);
+    if (failure !== undefined) throw new ProviderError('invalid', failure);
   }
 
-  #fails(operation: string, kind: string, name: string, run: number): boolean {
+  /** The text of an operation's failure, ordered or drawn; undefined when it does not fail. */
+  #failure(operation: string, kind: string, name: string, run: number): string | undefined {
+    const ordered = this.app.nextFailures.take(this.type.name, kind, operation);
+    if (ordered !== undefined) return ordered;
     const probability = this.#tuning.failure(operation, kind);
-    return probability > 0 && this.#world.chance(kind, name, operation, run) < probability;
+    if (probability === 0 || this.#world.chance(kind, name, operation, run) >= probability) return undefined;
+    return `Simulated failure of ${operation}`;
   }
 
   #vanish(): void {
     for (const object of this.#objects.resources()) {
       const run = this.#world.next(`runs ${object.kind} ${object.backend_id} vanish`);
-      if (this.#fails('vanish', object.kind, String(object.values.name), run)) this.#objects.lose(object);
+      if (this.#failure('vanish', object.kind, String(object.values.name), run) !== undefined)
+        this.#objects.lose(object);
     }
   }
 }

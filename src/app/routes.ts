@@ -1,0 +1,20 @@
+import type { Catalogue } from '../cloud/catalogue/catalogue.ts';
+import type { Endpoint } from '../kernel/collection/endpoint.ts';
+import type { Config } from '../kernel/config/config.ts';
+import { Router } from '../kernel/http/router.ts';
+import { memoised } from '../kernel/memoised.ts';
+import { api } from './api.ts';
+import { emptyCollections } from './empty-collections.ts';
+
+const tables = memoised((_: Catalogue) => new Map<string, Router<Endpoint>>());
+
+/** Every path that a deployment serves; made once in a process for all that serve the same. Throws ConfigError. */
+export function routesOf(catalogue: Catalogue, config: Config): Router<Endpoint> {
+  const known = tables(catalogue);
+  const name = config.empty_collections.join();
+  const table = known.get(name) ?? new Router<Endpoint>();
+  if (table.endpoints.length === 0)
+    for (const endpoint of [...api(catalogue), ...emptyCollections(config, api(catalogue))]) table.add(endpoint);
+  known.set(name, table);
+  return table;
+}

@@ -1,0 +1,58 @@
+import type { Catalogue } from './catalogue.ts';
+import { operationsOf } from './options.ts';
+
+declare module '../../kernel/access/app.ts' {
+  interface App {
+    /** Operations that the simulator is to fail. */
+    readonly nextFailures: NextFailures;
+  }
+}
+
+/**
+ * Operations that the simulator fails when it is next asked for them, as a test has ordered: `DigitalOcean.Droplet` and
+ * `create`, or of the settings as a whole `DigitalOcean` and `sync` or `ping`.
+ */
+export class NextFailures {
+  /** The messages of each, the next one first. */
+  readonly #orders: Map<string, readonly string[]>;
+
+  constructor(
+    private readonly catalogue: Catalogue,
+    before?: NextFailures,
+  ) {
+    this.#orders = new Map(before ? before.#orders : []);
+  }
+
+  /** Why there is no such operation: the name of what is unknown, and the rule; undefined where there is. */
+  refusal(kind: string, operation: string): readonly ['kind' | 'operation', string] | undefined {
+    const [typeName = '', name] = kind.split('.', 2);
+    const type = this.catalogue.types.find((known) => known.name === typeName);
+    const isKnown =
+      name === undefined || [...(type?.kinds ?? []), ...(type?.entities ?? [])].some((known) => known.name === name);
+    if (!type || !isKnown) return ['kind', `there is no "${kind}"; there are: ${this.#kinds().join(', ')}`];
+    const operations = operationsOf(type, name);
+    if (operations.includes(operation)) return undefined;
+    return ['operation', `${kind} has no "${operation}"; it has: ${operations.join(', ')}`];
+  }
+
+  /** One more failure with this message. */
+  add(kind: string, operation: string, message: string): void {
+    const key = `${kind} ${operation}`;
+    this.#orders.set(key, [...(this.#orders.get(key) ?? []), message]);
+  }
+
+  /** The message that an operation is to fail with; undefined where it is not to. The order is then done. */
+  take(type: string, kind: string, operation: string): string | undefined {
+    const key = `${kind === '' ? type : `${type}.${kind}`} ${operation}`;
+    const [next, ...others] = this.#orders.get(key) ?? [];
+    if (next !== undefined) this.#orders.set(key, others);
+    return next;
+  }
+
+  #kinds(): string[] {
+    return this.catalogue.types.flatMap(({ entities = [], kinds, name }) => [
+      name,
+      ...[...kinds, ...entities].map((kind) => `${name}.${kind.name}`),
+    ]);
+  }
+}

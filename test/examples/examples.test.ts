@@ -1,0 +1,56 @@
+/** The examples for test authors run as they stand, against the built program, with the runners that they are for. */
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { builtProgram } from '../support/program.ts';
+
+const examples = suite('examples');
+const project = fileURLToPath(new URL('../..', import.meta.url));
+const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+
+interface Run {
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** What a runner prints, which must end well. */
+async function output(command: string, words: readonly string[], { cwd = project, env }: Run = {}): Promise<string> {
+  const child = spawn(command, words, { cwd, env: { PATH: process.env.PATH, NO_COLOR: '1', ...env } });
+  let text = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (text += chunk.toString()));
+  const [code] = await once(child, 'close');
+  assert.is(code, 0, text);
+  return text;
+}
+
+examples('node:test, a server for each test', async () => {
+  const text = await output(process.execPath, ['--test', at('node/onboarding.spec.mjs')]);
+  assert.match(text, /pass 4\n/);
+});
+
+examples('vitest, a server for a file', async () => {
+  const words = ['node_modules/vitest/vitest.mjs', 'run', '--root', at('vitest')];
+  assert.match(await output(process.execPath, words), /Tests +4 passed \(4\)/);
+});
+
+examples('jest, a server for a file and snapshots within it', async () => {
+  const words = ['node_modules/jest/bin/jest.js', '--rootDir', at('jest'), '--testMatch', '**/*.spec.mjs'];
+  const env = { NODE_OPTIONS: '--experimental-vm-modules' };
+  assert.match(await output(process.execPath, words, { env }), /Tests: +4 passed, 4 total/);
+});
+
+const hasPython = spawnSync('python3', ['--version']).status === 0;
+const withPython = hasPython ? examples : examples.skip;
+if (!hasPython) console.log('There is no python3 here: the example for unittest is not run.');
+
+withPython("Python's unittest, a server in a process beside it", async () => {
+  const env = { TENANTRY: builtProgram, PYTHONDONTWRITEBYTECODE: '1' };
+  assert.match(
+    await output('python3', ['-W', 'error', '-m', 'unittest'], { cwd: at('python'), env }),
+    /Ran 6 tests.*\n\nOK/,
+  );
+});
+
+examples.run();

@@ -1,0 +1,45 @@
+/** A small application that uses Tenantry: it takes customers in, and looks after their machines. The examples beside it test it. */
+export class Onboarding {
+  #url;
+  #token;
+
+  /** `token` is that of a staff user. */
+  constructor(url, token) {
+    this.#url = url;
+    this.#token = token;
+  }
+
+  /** Makes a customer with a project and invites somebody to manage it; answers both. */
+  async takeIn({ company, project: name, manager }) {
+    const customer = await this.#send('POST', '/api/customers/', { name: company });
+    const project = await this.#send('POST', '/api/projects/', { name, customer: customer.url });
+    await this.#send('POST', '/api/user-invitations/', {
+      email: manager,
+      project: project.url,
+      project_role: 'manager',
+      link_template: 'https://app.example.com/welcome/{uuid}/',
+    });
+    return { customer, project };
+  }
+
+  /** Stops a machine. */
+  stop(machine) {
+    return this.#send('POST', `${machine}stop/`, {});
+  }
+
+  /** What an operator should look at, a sentence each. */
+  async troubles() {
+    const machines = await this.#send('GET', '/api/resources/?state=Erred');
+    return machines.map(({ error_message: message, name }) => `${name}: ${message}`);
+  }
+
+  async #send(method, path, body) {
+    const response = await fetch(new URL(path, this.#url), {
+      method,
+      headers: { Authorization: `Token ${this.#token}`, 'Content-Type': 'application/json' },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+    return response.json();
+  }
+}
