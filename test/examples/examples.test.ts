@@ -1,19 +1,40 @@
 /** The examples for test authors run as they stand, against the built program, with the runners that they are for. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
+import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { builtProgram } from '../support/program.ts';
 
 const examples = suite('examples');
 const project = fileURLToPath(new URL('../..', import.meta.url));
-const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+/** A copy of the examples beside which the built program is installed as the package that they import. */
+const copy = join(project, 'dist/examples');
+const at = (path: string): string => join(copy, path);
 
 interface Run {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
 }
+
+examples.before(() => {
+  rmSync(copy, { recursive: true, force: true });
+  cpSync(fileURLToPath(new URL('.', import.meta.url)), copy, { recursive: true });
+  const installed = at('node_modules/tenantry');
+  mkdirSync(installed, { recursive: true });
+  // Else the name would be that of the package around it.
+  writeFileSync(at('package.json'), '{ "type": "module" }');
+  writeFileSync(
+    join(installed, 'package.json'),
+    '{ "name": "tenantry", "type": "module", "exports": "./tenantry.mjs" }',
+  );
+  writeFileSync(
+    join(installed, 'tenantry.mjs'),
+    `export * from ${JSON.stringify(pathToFileURL(builtProgram).href)};\n`,
+  );
+});
 
 /** What a runner prints, which must end well. */
 async function output(command: string, words: readonly string[], { cwd = project, env }: Run = {}): Promise<string> {

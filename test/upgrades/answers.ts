@@ -31,6 +31,9 @@ export async function answersOf(data: string, instant: number): Promise<Answers>
     clock: settableClock(instant),
   });
   try {
+    // What was due then is begun, and the clock stands still.
+    server.tick();
+    await server.settled();
     const answers: Answers = {};
     for (const reader of readers) {
       const headers = { Authorization: `Token ${server.issueToken(reader)}` };
