@@ -83,12 +83,12 @@ const commands = {
   },
   async package() {
     await install();
-    const { buildPackage } = await import('./build/package.mjs');
+    const { buildPackage } = await import('./src/build/package.mjs');
     await buildPackage(tools, options.includes('--here'));
   },
   async binary() {
     await install();
-    const { buildExecutable } = await import('./build/executable.mjs');
+    const { buildExecutable } = await import('./src/build/executable.mjs');
     await buildExecutable(tools);
   },
 };
@@ -144,7 +144,7 @@ function inputs() {
   // A new patch release of Node.js runs the same bundle.
   const hash = createHash('sha256').update(JSON.stringify({ ...platformHere(), node: undefined }));
   const files = ['package.json', 'package-lock.json', 'build.mjs'];
-  for (const folder of ['src', 'migrations', 'build']) {
+  for (const folder of ['src', 'migrations']) {
     if (!existsSync(join(root, folder))) continue;
     for (const entry of readdirSync(join(root, folder), { recursive: true, withFileTypes: true })) {
       if (entry.isFile()) files.push(relative(root, join(entry.parentPath, entry.name)));
@@ -411,7 +411,7 @@ async function moduleHere() {
   const { node, abi } = platformHere();
   const file = packageFile('better-sqlite3', 'build/Release/better_sqlite3.node');
   if (abi !== '137' || !readFileSync(file).includes('RemoveEnvironmentCleanupHook')) return { abi, node, file };
-  const { moduleFor, pinnedNodes } = await import('./build/nodes.mjs');
+  const { moduleFor, pinnedNodes } = await import('./src/build/nodes.mjs');
   const pinned = (await pinnedNodes(tools)).find((other) => other.abi === abi);
   if (pinned) return { ...(await moduleFor(tools, pinned)), node };
   console.error('This build may end by itself: build with Node.js 22, or let better-sqlite3 be compiled by 24.18.');

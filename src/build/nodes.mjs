@@ -1,4 +1,4 @@
-/** The versions of Node.js that the package and the executable are made for, as build/nodes/package-lock.json pins them. */
+/** The versions of Node.js that the package and the executable are made for, as src/build/nodes/package-lock.json pins them. */
 import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -9,7 +9,7 @@ import { join } from 'node:path';
 export async function pinnedNodes({ npm, platformHere, root }) {
   const { arch, libc, os } = platformHere();
   if (`${os}-${arch}-${libc}` !== 'linux-x64-glibc') return [];
-  const pinned = join(root, 'build/nodes');
+  const pinned = join(root, 'src/build/nodes');
   const home = join(root, 'dist/nodes');
   const lock = readFileSync(join(pinned, 'package-lock.json'), 'utf8');
   const installed = join(home, 'installed');
