@@ -312,6 +312,7 @@ function embedded(modules) {
     }
     export const embeddedThread = (name) => carried(name).toString();
     export const embeddedScript = (name) => carried(name).toString();
+    export const embeddedManual = async () => JSON.parse(carried('manual').toString());
     export const embeddedLicenses = () => carried('licenses').toString();
     export function embeddedModule(name) {
       const module = { exports: {} };
@@ -344,8 +345,10 @@ async function carriedComments(esbuild, program, modules, notices) {
   const parts = [['program', program], ...built.map((result, i) => [late[i].name, result])];
   const sources = parts.flatMap(([, { metafile }]) => Object.keys(metafile.inputs));
   const texts = licenses(sources, notices);
+  const { manualPages } = await import('./src/build/manual.mjs');
   const comments = [
     ...files,
+    ['manual', JSON.stringify(manualPages())],
     ...parts.map(([name, { outputFiles }]) => [name, outputFiles[0].contents]),
     ['licenses', texts],
   ]

@@ -1,9 +1,9 @@
-/** The README says what is so: its shell blocks are run as they stand, against the built program. */
+/** The README and the manual say what is so: its shell blocks are run as they stand, against the built program. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
@@ -21,8 +21,11 @@ readme.before(() => {
 });
 readme.after(() => rmSync(folder, { recursive: true }));
 
-/** What stands between a heading and the next one of its level. */
+/** What stands between a heading of the README and the next one of its level. */
 const section = (title: string): string => text.split(`\n## ${title}\n`)[1]?.split('\n## ')[0] ?? '';
+
+/** A page of the manual. */
+const page = (name: string): string => readFileSync(join(project, 'src/manual', `${name}.md`), 'utf8');
 
 interface Block {
   readonly language: string;
@@ -59,7 +62,7 @@ async function serve(): Promise<{ port: string; stop: () => Promise<void> }> {
 }
 
 readme('has a row for each case of the benchmark, in its words', () => {
-  const measured = section('Measured performance');
+  const measured = page('performance');
   for (const { isOnce, title } of cases) if (!isOnce) assert.match(measured, `| ${title} | `);
 });
 
@@ -70,8 +73,9 @@ readme('opens with the two commands', () => {
   assert.match(test ?? '', /^npm test +# /);
 });
 
-readme('its walk-through does what it says, word for word', async () => {
-  const blocks = blocksOf(section('A walk-through'));
+/** Runs the blocks of shell in a text, which print what the other blocks say. */
+async function follow(told: string, fewest: number): Promise<void> {
+  const blocks = blocksOf(told);
   const expected: string[] = [];
   const script: string[] = ['set -eu -o pipefail'];
   for (const { language, code } of blocks) {
@@ -80,7 +84,8 @@ readme('its walk-through does what it says, word for word', async () => {
       script.push(`echo '#${expected.length}'`, code);
     } else expected[expected.length - 1] += code;
   }
-  assert.ok(expected.length > 5);
+  assert.ok(expected.length >= fewest);
+  rmSync(join(folder, 'data'), { recursive: true, force: true });
   const server = await serve();
   assert.ok(existsSync(join(folder, 'data/initial-password')));
   // The port that the text names may be taken here.
@@ -92,13 +97,47 @@ readme('its walk-through does what it says, word for word', async () => {
   assert.is(stderr, '');
   assert.is(code, 0);
   assert.equal(stdout.split(/^#\d+\n/m).slice(1), expected);
+}
+
+readme('its five minutes do what they say, word for word', () => follow(section('Five minutes'), 2));
+
+readme('the tour does what it says, word for word', async () => {
+  await follow(page('tour'), 6);
   assert.not(existsSync(join(folder, 'data/initial-password')), 'the password was changed in the end');
+});
+
+readme('has at most 150 lines, and leads to every page of the manual', () => {
+  assert.ok(text.split('\n').length <= 150);
+  const pages = readdirSync(join(project, 'src/manual')).filter((name) => name.endsWith('.md'));
+  for (const name of pages) assert.ok(section('Manual').includes(`](src/manual/${name})`), name);
+});
+
+readme('every link of it and of the manual leads to a file and a heading that are there', () => {
+  const files = ['README.md', ...readdirSync(join(project, 'src/manual')).map((name) => `src/manual/${name}`)];
+  for (const file of files.filter((name) => name.endsWith('.md'))) {
+    const links = [...readFileSync(join(project, file), 'utf8').matchAll(/\]\(([^)\s]+)\)/g)].map(
+      ([, link = '']) => link,
+    );
+    for (const link of links.filter((to) => !/^(https?:|#)/.test(to))) {
+      const [path = '', anchor] = link.split('#');
+      const target = join(project, dirname(file), path);
+      assert.ok(existsSync(target), `${file}: ${link}`);
+      if (anchor === undefined) continue;
+      const anchors = [...readFileSync(target, 'utf8').matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
+        heading
+          .toLowerCase()
+          .replace(/[^\p{L}\p{N} -]/gu, '')
+          .replaceAll(' ', '-'),
+      );
+      assert.ok(anchors.includes(anchor), `${file}: ${link}`);
+    }
+  }
 });
 
 readme('its table of settings is the one that the program prints', async () => {
   const { stdout } = await run(process.execPath, [program, 'config', '--markdown']);
   assert.is(
-    /<!-- settings -->\n(.*)<!-- end of settings -->/s.exec(text)?.[1],
+    /<!-- settings -->\n(.*)<!-- end of settings -->/s.exec(page('settings'))?.[1],
     stdout,
     'replace the table by the output of `tenantry config --markdown`',
   );
@@ -111,11 +150,11 @@ readme('its table of commands has every command with its options', async () => {
     .filter((line) => /^ {2}\w/.test(line))
     .map((line) => line.trim());
   assert.ok(forms.length > 6);
-  for (const form of forms) assert.ok(section('Command line').includes(`\`tenantry ${form}\``), form);
+  for (const form of forms) assert.ok(page('command-line').includes(`\`tenantry ${form}\``), form);
 });
 
 readme('its example of embedding prints what it says', async () => {
-  const [example, output] = blocksOf(section('As a library'));
+  const [example, output] = blocksOf(page('testing'));
   assert.is(example?.language, 'js');
   copyFileSync(program, join(folder, 'tenantry.mjs'));
   writeFileSync(join(folder, 'example.mjs'), example?.code ?? '');

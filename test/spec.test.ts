@@ -39,6 +39,7 @@ function faultsOf({ document, sections: cited }: Citation, mayCiteWhole: boolean
 }
 
 function isOther(document: string): boolean {
+  if (existsSync(join(project, 'src/manual', basename(document)))) return true;
   if (dirname(document).endsWith('decisions') || existsSync(join(project, 'src/decisions', document)))
     return existsSync(join(project, 'src/decisions', basename(document)));
   return others.has(basename(document));
@@ -111,7 +112,7 @@ specification('a broken citation is found', () => {
   assert.equal(faults('events', ' 3.1 to 3.99'), [`has no ${named('3.99')}`]);
   assert.equal(faults('core', ' 2.1 "Curfew"'), ['2.1 has no "Curfew"']);
   assert.equal(faults('core', ''), ['is cited without a section']);
-  assert.equal(faults('manual', ' 1'), ['is no document of the project']);
+  assert.equal(faults('handbook', ' 1'), ['is no document of the project']);
   assert.equal(faults('decisions/nothing', ''), ['is no document of the project']);
   assert.equal(faults('CHANGELOG', ''), []);
 });

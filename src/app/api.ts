@@ -50,6 +50,7 @@ import type { Fields } from '../kernel/collection/field.ts';
 import { memoised } from '../kernel/memoised.ts';
 import { counterEndpoints } from './counters/counters.ts';
 import { docs } from './docs/docs.ts';
+import { manual } from './docs/manual.ts';
 import { configuration, root, versionEndpoint, welcome } from './docs/root.ts';
 import { scopesOf } from './scopes.ts';
 
@@ -88,6 +89,7 @@ export const api = memoised((catalogue: Catalogue): readonly Endpoint[] => [
   versionEndpoint,
   configuration,
   docs(() => api(catalogue)),
+  manual,
   ...collections(catalogue).flatMap((collection) => collection.endpoints()),
   customerUsers,
   customerImage,

@@ -27,7 +27,7 @@ export const dataCommands: Commands = {
   },
   export: {
     flags: { to: { type: 'string', value: 'FORM' } },
-    help: `write all data to standard output, as ${exportForms.join(' or ')}; a server may be running`,
+    help: `write all data to standard output, as ${exportForms.join(', the default, or ')}; a server may be running`,
     run: writeExport,
   },
   import: {
@@ -91,7 +91,7 @@ async function readBackup({ config, flags, words }: Arguments): Promise<void> {
 
 async function writeExport({ config, flags }: Arguments): Promise<void> {
   const folder = resolve(config.data);
-  const { to } = flags;
+  const { to = 'ndjson' } = flags;
   requireDatabase(folder);
   if (typeof to !== 'string' || !exportForms.includes(to))
     throw new UsageError(`--to must be ${exportForms.join(' or ')}`);

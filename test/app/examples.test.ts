@@ -58,9 +58,9 @@ test('proxies call the server where it listens, by the name that clients use', a
     'client_max_body_size 49m;',
   ])
     assert.match(nginx, line);
-  // As the README shows it.
-  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
-  assert.ok((await example('nginx')).endsWith(/```nginx\n(.*?)```/s.exec(readme)?.[1] ?? '?'));
+  // As the manual shows it.
+  const manual = readFileSync(new URL('../../src/manual/deploying.md', import.meta.url), 'utf8');
+  assert.ok((await example('nginx')).endsWith(/```nginx\n(.*?)```/s.exec(manual)?.[1] ?? '?'));
   const caddy = await example('caddy', ...settings, '--tls-cert-file', 'c', '--tls-key-file', 'k');
   assert.match(caddy, '\ncloud.example.org {\n\treverse_proxy https://127.0.0.1:8181\n}\n');
   assert.match(caddy, 'TENANTRY_BASE_URL=https://cloud.example.org');

@@ -204,7 +204,7 @@ cli('serve warns of variables that look like settings and are none', async () =>
   );
 });
 
-cli('config --markdown prints the table of the README', async () => {
+cli('config --markdown prints the table of the manual', async () => {
   const { stdout } = await run(['config', '--markdown']);
   const [head, , first] = stdout.split('\n');
   assert.equal(

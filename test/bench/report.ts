@@ -90,7 +90,7 @@ export function table(results: readonly Result[]): string {
   return [row(head), row(head.map((_, i) => (i > 0 && i < head.length - 1 ? '--:' : ':--'))), ...lines].join('\n');
 }
 
-/** What the README says of the speed, in the largest of the worlds measured, as Markdown. */
+/** What the manual says of the speed, in the largest of the worlds measured, as Markdown. */
 export function shortTable(results: readonly Result[]): string {
   const largest = Math.max(...results.map(({ size }) => size.customers));
   const lines = results

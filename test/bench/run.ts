@@ -201,7 +201,7 @@ if (isAsked('fixture')) print(measureFixture(bundle));
 if (chosen.length > 0) {
   const results = await measureCases(chosen);
   print(table(results));
-  print(`For the README:\n\n${shortTable(results)}`);
+  print(`For the manual:\n\n${shortTable(results)}`);
 }
 if (isAsked('hooks')) print(await measureHooks(folder, bundle, tell));
 const count = options.size === undefined ? undefined : Number(options.size);

@@ -69,6 +69,7 @@ export function openApi(endpoints: readonly Endpoint[], server = '/'): Json {
 }
 
 const about = [
+  'The [manual](manual/tour/) tells how to deploy, set up, use and test with it.',
   'Answers are JSON; bodies may be JSON, forms or multipart forms. Log in with `POST /api-auth/password/` and send `Authorization: Token …` with every further request.',
   'Objects are referred to by their `url`. Lists come in pages: the `Link` header leads to the others, `X-Result-Count` tells how many objects there are.',
   'Every path answers `OPTIONS` with what it takes and which actions the caller may take, and every `GET` also `HEAD`. Details and lists carry an `ETag`, which `If-Match` compares. Names that an operation does not have are told in the header `X-Ignored`.',

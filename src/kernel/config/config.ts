@@ -23,7 +23,7 @@ import {
 } from './setting.ts';
 
 /**
- * Every setting, once: `tenantry config`, `--help`, the README's table, the environment and the command line are all
+ * Every setting, once: `tenantry config`, `--help`, the table of the manual, the environment and the command line are all
  * read from `settings`. A setting `some_name` is `TENANTRY_SOME_NAME` in the environment and `--some-name` on the
  * command line.
  * Order is the order of every print of it.

@@ -57,6 +57,19 @@ export function embeddedScript(_name: 'rapidoc'): string {
   return readFileSync(createRequire(import.meta.url).resolve('rapidoc'), 'utf8');
 }
 
+/** A page of the manual: what its address ends with, its title, and what stands below that, as HTML. */
+export interface ManualPage {
+  readonly name: string;
+  readonly title: string;
+  readonly html: string;
+}
+
+/** Every page of the manual. */
+export async function embeddedManual(): Promise<readonly ManualPage[]> {
+  const { manualPages } = await import(new URL('../../build/manual.mjs', import.meta.url).href);
+  return manualPages();
+}
+
 /** The licences of this program and of all that it is made of; in development of the program alone, the packages have theirs beside them. */
 export function embeddedLicenses(): string {
   return readFileSync(new URL('../../../LICENSE', import.meta.url), 'utf8');

@@ -179,8 +179,10 @@ export class SimulatorDriver implements Driver {
 
   /** Waits for an operation without steps; throws when it is drawn to fail. */
   async #pass(operation: string, kind = ''): Promise<void> {
-    // Where a program sets the clock, time does not pass by waiting.
-    const milliseconds = isSettable(this.app.clock) ? 0 : this.#tuning.latency(operation, kind);
+    // Where a program sets the clock, time does not pass by waiting: only what somebody asks for is waited.
+    const milliseconds = isSettable(this.app.clock)
+      ? (this.#tuning.askedLatency(operation, kind) ?? 0)
+      : this.#tuning.latency(operation, kind);
     if (milliseconds > 0) await new Promise((resolve) => setTimeout(resolve, milliseconds));
     // Credentials that are tried before anything is stored have no world yet.
     const run = this.settings.id === 0 ? 1 : this.app.db.write(() => this.#world.next(`runs ${operation}`));

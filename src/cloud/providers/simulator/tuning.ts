@@ -15,7 +15,12 @@ export class Tuning {
 
   /** Milliseconds that an operation takes. */
   latency(operation: string, kind: string): number {
-    return chosen(this.#latencies, operation, kind) ?? chosen(defaultLatencies, operation, kind) ?? 0;
+    return this.askedLatency(operation, kind) ?? chosen(defaultLatencies, operation, kind) ?? 0;
+  }
+
+  /** Those that the options name; undefined where they leave it to the defaults. */
+  askedLatency(operation: string, kind: string): number | undefined {
+    return chosen(this.#latencies, operation, kind);
   }
 
   /** The probability that an operation fails; objects vanish only where that is asked for by name. */
