@@ -45,7 +45,7 @@ export async function amazon(steps: Steps): Promise<void> {
       await account.act(web, 'stop');
       const data = await account.made(await account.orderVolume('data'));
       await account.act(data, 'attach', { instance: web.url, device: '/dev/sdf' });
-      await account.act(web, 'resize', { size: await account.offer('aws-sizes', 'c4.large') });
+      await account.act(web, 'resize', { size: await account.offer('sizes', 'c4.large') });
       const { instances, keys, volumes } = await look();
       assert.equal(instances, [[web.backend_id, 'web', 'stopped', 'c4.large']]);
       assert.equal(volumes, [

@@ -1,8 +1,8 @@
 /** The program as a process that is killed while its operations run at the vendor. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { DigitalOcean } from '../../../support/digitalocean/stand-in.ts';
 import type { Json } from '../../../support/fixture.ts';
+import { DigitalOcean } from '../../../vendors/digitalocean/stand-in.ts';
 import { KillableServer, until } from '../../../vendors/killable-server.ts';
 
 const test = suite('kill -9');

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import * as shared from '../../vendors/server.ts';
+import type * as shared from '../server.ts';
+import { StandIn } from '../stand-in.ts';
 import { type Image, images, type Region, regions, type Size, sizes } from './catalogue.ts';
 
 /*
@@ -61,7 +62,7 @@ const refusal = (status: number, id: string, message: string): Answer => ({ stat
 const notFound = refusal(404, 'not_found', 'The resource you were accessing could not be found.');
 const unprocessable = (message: string): Answer => refusal(422, 'unprocessable_entity', message);
 
-export class DigitalOcean {
+export class DigitalOcean extends StandIn {
   /** Milliseconds that an action takes. */
   actionTime = 8000;
   /** Objects on a page at most. */
@@ -79,43 +80,28 @@ export class DigitalOcean {
   regions = regions();
   images = images();
   sizes = sizes();
-  #server: shared.VendorServer | undefined;
   #lastId = 3_164_443;
 
-  private constructor(
-    /** Milliseconds since 1970. */
-    private readonly now: () => number,
-  ) {}
+  static start = (now: () => number = Date.now, identity?: shared.Identity): Promise<DigitalOcean> =>
+    StandIn.started(new DigitalOcean(now), identity);
 
-  static async start(now: () => number = Date.now, identity?: shared.Identity): Promise<DigitalOcean> {
-    const vendor = new DigitalOcean(now);
-    vendor.#server = await shared.VendorServer.start(
-      {
-        route: (request) => vendor.#find(request).route?.route ?? '',
-        answer: (request) => vendor.#answer(request),
-        headers: () => ({
-          'Content-Type': 'application/json; charset=utf-8',
-          'RateLimit-Limit': '5000',
-          'RateLimit-Remaining': '4816',
-          'RateLimit-Reset': String(Math.floor(now() / 1000) + 3600),
-          Date: new Date(now()).toUTCString(),
-        }),
-      },
-      identity,
-    );
-    return vendor;
+  route(request: shared.VendorRequest): string {
+    return this.#find(request).route?.route ?? '';
   }
 
-  get server(): shared.VendorServer {
-    if (!this.#server) throw new Error('The stand-in has not been started.');
-    return this.#server;
+  override headers(): Readonly<Record<string, string>> {
+    return {
+      ...super.headers(),
+      'Content-Type': 'application/json; charset=utf-8',
+      'RateLimit-Limit': '5000',
+      'RateLimit-Remaining': '4816',
+      'RateLimit-Reset': String(Math.floor(this.now() / 1000) + 3600),
+    };
   }
 
-  get url(): string {
+  override get url(): string {
     return `${this.server.url}/v2`;
   }
-
-  close = (): Promise<void> => this.server.close();
 
   /** Lets something go wrong with the next requests to a route, such as `POST /droplets/:id/actions`. */
   mishap(route: string, mishap: Mishap, times = 1): void {
@@ -220,7 +206,7 @@ export class DigitalOcean {
     return { id, route: this.#routes.find(({ route }) => route === line) };
   }
 
-  #answer(request: shared.VendorRequest): shared.VendorAnswer {
+  answer(request: shared.VendorRequest): shared.VendorAnswer {
     this.#advance();
     const { id, route } = this.#find(request);
     const body: Body = request.text === '' ? {} : JSON.parse(request.text);
