@@ -6,7 +6,7 @@ import { Jira } from './stand-in.ts';
 const secret = 'hush hush, little baby';
 
 /** A JIRA with a project from before. */
-const withOldProject: typeof Jira.start = async (now, identity) => {
+export const withOldProject: typeof Jira.start = async (now, identity) => {
   const vendor = await Jira.start(now, identity);
   vendor.world.addProject({ key: 'OLD', name: 'From before' });
   return vendor;

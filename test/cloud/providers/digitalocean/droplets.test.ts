@@ -85,7 +85,7 @@ test('a creation sends name, region, size, image, keys and user data, and follow
   };
   assert.equal(Object.fromEntries(Object.keys(shown).map((name) => [name, droplet[name]])), shown);
   assert.equal(messages(), [
-    'SSH key laptop has been created for user with username alice.',
+    'SSH key laptop has been created for user Alice Liddell with username alice.',
     'Resource web-1 creation has been scheduled.',
     'Resource web-1 has been created.',
   ]);
