@@ -125,7 +125,7 @@ export function computeRoutes(site: Site, quotas: Quotas): RestRoutes {
 
   return {
     'GET /compute/flavors/detail': (call) => ({
-      json: page(site, call, 'compute/flavors', ['is_public'], world.all('compute/flavors')),
+      json: page(site, call, { list: 'compute/flavors', filters: ['is_public'], found: world.all('compute/flavors') }),
     }),
     'GET /compute/flavors/:id': ({ params: { id = '' } }) => ({ json: { flavor: flavorOf(id) } }),
     'GET /compute/os-hypervisors/statistics': () => ({ json: { hypervisor_statistics: statistics } }),

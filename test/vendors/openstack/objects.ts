@@ -46,8 +46,18 @@ export function check(list: string, values: Json, takes: Sort['takes']): void {
   if (missing.length > 0) throw refusal(list, 400, `'${missing.join("', '")}' is a required property`);
 }
 
+const same = (object: Json): Json => object;
+
+/** What a list shows. */
+export interface Listed {
+  readonly list: string;
+  readonly filters: readonly string[];
+  readonly found: readonly Json[];
+  readonly shown?: (object: Json) => Json;
+}
+
 /** A page of a list, with the link to the next one in the way of the service. */
-export function page(site: Site, call: RestCall, list: string, filters: readonly string[], found: Json[]): Json {
+export function page(site: Site, call: RestCall, { filters, found, list, shown = same }: Listed): Json {
   const { query, request } = call;
   check(list, Object.fromEntries(query), { optional: [...filters, 'limit', 'marker', 'all_tenants'] });
   const member = (list.split('/')[1] ?? '').replaceAll('-', '_');
@@ -61,18 +71,18 @@ export function page(site: Site, call: RestCall, list: string, filters: readonly
   const wanted = found.filter(isWanted);
   const size = Math.min(Number(query.get('limit') ?? site.world.largestPage), site.world.largestPage);
   const begin = wanted.findIndex(({ id }) => id === query.get('marker')) + 1;
-  const shown = wanted.slice(begin, begin + size);
-  const next = new URLSearchParams({ ...Object.fromEntries(query), marker: shown.at(-1)?.id ?? '' });
+  const on = wanted.slice(begin, begin + size);
+  const next = new URLSearchParams({ ...Object.fromEntries(query), marker: on.at(-1)?.id ?? '' });
   const path = request.target.split('?')[0];
   const link = list.startsWith('image/')
     ? { next: `${path}?${next}` }
     : { [`${member}_links`]: [{ rel: 'next', href: `${site.url()}${path}?${next}` }] };
-  return { [member]: shown, ...(begin + size < wanted.length && link) };
+  return { [member]: on.map(shown), ...(begin + size < wanted.length && link) };
 }
 
 /** The routes of a sort of objects. */
 export function routesOf(site: Site, sort: Sort): RestRoutes {
-  const { changes, created, end, filters, list, method = 'PUT', name, shown = (object) => object, takes } = sort;
+  const { changes, created, end, filters, list, method = 'PUT', name, shown = same, takes } = sort;
   const { world } = site;
   const one = `/${list}/:id`;
   const withId = ({ params }: RestCall): Json => world.with(list, params.id ?? '');
@@ -80,16 +90,7 @@ export function routesOf(site: Site, sort: Sort): RestRoutes {
     !sort.isOfProject || call.query.has('all_tenants') || object.project_id === site.project(call);
   return {
     [`GET /${list}${sort.isDetailed ? '/detail' : ''}`]: (call) => ({
-      json: page(
-        site,
-        call,
-        list,
-        filters,
-        world
-          .all(list)
-          .filter((object) => isSeen(call, object))
-          .map(shown),
-      ),
+      json: page(site, call, { list, filters, shown, found: world.all(list).filter((object) => isSeen(call, object)) }),
     }),
     [`POST /${list}`]: (call) => {
       const values = call.json?.[name];

@@ -44,7 +44,11 @@ export class OpenStack extends StandIn {
       ...networkRoutes(site, quotas),
       ...storageRoutes(site, quotas),
       'GET /image/images': (call) => ({
-        json: page(site, call, 'image/images', ['visibility', 'status'], this.world.all('image/images')),
+        json: page(site, call, {
+          list: 'image/images',
+          filters: ['visibility', 'status'],
+          found: this.world.all('image/images'),
+        }),
       }),
     });
   }
@@ -147,7 +151,7 @@ export class OpenStack extends StandIn {
         shown: ({ password: _, ...user }) => user,
       }),
       'GET /identity/roles': (call) => ({
-        json: page(site, call, 'identity/roles', ['name'], world.all('identity/roles')),
+        json: page(site, call, { list: 'identity/roles', filters: ['name'], found: world.all('identity/roles') }),
       }),
       'PUT /identity/projects/:project/users/:user/roles/:role': ({ params: { project = '', user } }) => {
         if (user === 'admin-user') this.closed.delete(project);
