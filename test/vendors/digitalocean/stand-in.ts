@@ -80,6 +80,8 @@ export class DigitalOcean extends StandIn {
   regions = regions();
   images = images();
   sizes = sizes();
+  /** Of the request that is being answered. */
+  #path = '';
   #lastId = 3_164_443;
 
   static start = (now: () => number = Date.now, identity?: shared.Identity): Promise<DigitalOcean> =>
@@ -179,6 +181,7 @@ export class DigitalOcean extends StandIn {
         return action ? { status: 200, body: { action: shownAction(action) } } : notFound;
       },
     },
+    { route: 'GET /account/keys', handle: (_, __, query) => this.#page('ssh_keys', [...this.keys.values()], query) },
     { route: 'POST /account/keys', handle: (_, body) => this.#addKey(String(body.name), String(body.public_key)) },
     {
       route: 'GET /account/keys/:id',
@@ -200,7 +203,9 @@ export class DigitalOcean extends StandIn {
 
   /** What a request is for: the route, and the id in its path. */
   #find({ method, target }: shared.VendorRequest) {
-    const path = new URL(target, this.url).pathname.replace(/^\/v2/, '');
+    const asked = new URL(target, this.url).pathname.replace(/^\/v2|\/$/g, '');
+    // An action is found by its droplet, too.
+    const path = asked.replace(/^\/droplets\/\d+(?=\/actions\/\d)/, '');
     const [, id = ''] = /^\/(?:droplets|actions|account\/keys)\/([^/]+)/.exec(path) ?? [];
     const line = `${method} ${id === '' ? path : path.replace(id, ':id')}`;
     return { id, route: this.#routes.find(({ route }) => route === line) };
@@ -208,6 +213,7 @@ export class DigitalOcean extends StandIn {
 
   answer(request: shared.VendorRequest): shared.VendorAnswer {
     this.#advance();
+    this.#path = new URL(request.target, this.url).pathname;
     const { id, route } = this.#find(request);
     const body: Body = request.text === '' ? {} : JSON.parse(request.text);
     const query = new URL(request.target, this.url).searchParams;
@@ -238,7 +244,8 @@ export class DigitalOcean extends StandIn {
     if (type === 'shutdown') droplet.status = 'off';
     if (type !== 'resize') return;
     droplet.size = this.sizes.find(({ slug }) => slug === order.size) as Size;
-    if (order.disk === true) droplet.disk = droplet.size.disk;
+    // The client says it as a text.
+    if (String(order.disk) === 'true') droplet.disk = droplet.size.disk;
   }
 
   #page(member: string, all: readonly unknown[], query: URLSearchParams): Answer {
@@ -246,7 +253,7 @@ export class DigitalOcean extends StandIn {
     const page = Number(query.get('page') ?? 1);
     const last = Math.ceil(all.length / size);
     const link = (to: number): string =>
-      `https://api.digitalocean.com/v2/${member}?${new URLSearchParams({ ...Object.fromEntries(query), page: String(to), per_page: String(size) })}`;
+      `${this.server.url}${this.#path}?${new URLSearchParams({ ...Object.fromEntries(query), page: String(to), per_page: String(size) })}`;
     const pages = {
       ...(page > 1 && { first: link(1), prev: link(page - 1) }),
       ...(page < last && { next: link(page + 1), last: link(last) }),
@@ -276,6 +283,11 @@ export class DigitalOcean extends StandIn {
     if (typeof body.name !== 'string' || !/^[a-zA-Z0-9.-]+$/.test(body.name))
       return unprocessable('Only valid hostname characters are allowed. (a-z, A-Z, 0-9, . and -)');
     if (!this.#imageOf(body.image)) return unprocessable('You specified an invalid image for Droplet creation.');
+    const { region, size } = body;
+    if (!this.sizes.some(({ slug }) => slug === size))
+      return unprocessable('You specified an invalid size for Droplet creation.');
+    if (!this.regions.some(({ slug }) => slug === region))
+      return unprocessable('You specified an invalid region for Droplet creation.');
     const droplet = this.#add(body);
     const action = this.#begin(droplet, 'create', body);
     return {
