@@ -1,5 +1,5 @@
 import type { BackendObject, Inventory, PlainValues } from '../../catalogue/driver.ts';
-import { ProviderError } from '../../catalogue/provider-error.ts';
+import { ifThere } from '../../catalogue/provider-error.ts';
 import { mapInTurns } from '../../drivers/in-turns.ts';
 import type { Cloud } from './api/cloud.ts';
 import type { VendorServer } from './api/compute.ts';
@@ -24,18 +24,15 @@ import {
  */
 
 /** Totals of the hypervisors; none where the cloud does not tell them. */
-async function totals(cloud: Cloud): Promise<Inventory['quotas']> {
-  try {
-    const told = await cloud.compute.statistics();
-    return {
-      openstack_vcpu: { limit: told.vcpus, usage: told.vcpus_used },
-      openstack_ram: { limit: told.memory_mb, usage: told.memory_mb_used },
-      openstack_storage: { limit: inMebibytes(told.local_gb), usage: inMebibytes(told.local_gb_used) },
-    };
-  } catch (error) {
-    if (error instanceof ProviderError && error.type === 'not_found') return {};
-    throw error;
-  }
+async function totals({ compute }: Cloud): Promise<Inventory['quotas']> {
+  const told = await ifThere(compute.statistics());
+  return told
+    ? {
+        openstack_vcpu: { limit: told.vcpus, usage: told.vcpus_used },
+        openstack_ram: { limit: told.memory_mb, usage: told.memory_mb_used },
+        openstack_storage: { limit: inMebibytes(told.local_gb), usage: inMebibytes(told.local_gb_used) },
+      }
+    : {};
 }
 
 /** Where a project is connected: its internal network, and the one that its router leads to. */
