@@ -1,8 +1,8 @@
 /** What an account at a provider shows is for those who see the account (providers.md 1.3). */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Account } from '../cloud/providers/digitalocean/account.ts';
 import type { Client, Json } from '../support/fixture.ts';
+import { Account } from '../vendors/digitalocean/account.ts';
 
 const images = suite('private images');
 let account: Account;

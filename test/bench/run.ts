@@ -207,7 +207,7 @@ if (isAsked('hooks')) print(await measureHooks(folder, bundle, tell));
 const count = options.size === undefined ? undefined : Number(options.size);
 if (isAsked('events') && !options.quick) print(await measureEvents(folder, tell, count));
 if (isAsked('resources') && !options.quick) print(await measureResources(folder, tell, count));
-if (isAsked('sync') && !options.quick) print(await measureSync(folder, bundle, tell));
+if (isAsked('sync') && (!options.quick || options.only === 'sync')) print(await measureSync(folder, bundle, tell));
 // It takes too long and too much room for a benchmark of everything.
 if (options.only === 'growth') print(await measureGrowth(folder, bundle, await compile(), tell));
 const compared = decisions.filter((name) => isAsked('decisions') || isAsked(`decisions:${name}`));

@@ -3,6 +3,7 @@
  *
  *   npm run live                           every part below
  *   npm run live -- amazon                 one part; several may be named. Needs python3-boto3
+ *   npm run live -- digitalocean           … Needs python3-digitalocean
  *   npm run live -- examples               … Needs nginx-light, caddy, prometheus, systemd and python3
  *   npm run live -- gitlab                 … Needs python3-gitlab
  *   npm run live -- jira                   … Needs python3-jira
@@ -17,6 +18,7 @@
 import { parseArgs } from 'node:util';
 import { amazon } from './amazon/part.ts';
 import { binary } from './binary/part.ts';
+import { digitalOcean } from './digitalocean/part.ts';
 import { examples } from './examples/part.ts';
 import { gitlab } from './gitlab/part.ts';
 import { jira } from './jira/part.ts';
@@ -28,6 +30,7 @@ import { Steps } from './steps.ts';
 /** A line a part. */
 const parts: Readonly<Record<string, (steps: Steps, directory?: string) => Promise<void>>> = {
   amazon,
+  digitalocean: digitalOcean,
   examples,
   gitlab,
   jira,

@@ -1,8 +1,10 @@
 import * as assert from 'uvu/assert';
 import type { ServerOptions } from '../../src/app/server.ts';
 import { type Client, Fixture, type Json } from '../support/fixture.ts';
+import { publicKeys } from '../support/public-keys.ts';
 import type { FaultyAccount } from './faulty-vendor.ts';
-import type { Identity, VendorServer } from './server.ts';
+import type { Identity } from './server.ts';
+import type { StandIn } from './stand-in.ts';
 
 export type Backend = 'simulator' | 'driver';
 
@@ -10,12 +12,6 @@ export interface AccountOptions extends ServerOptions {
   readonly backend?: Backend;
   readonly isConnected?: boolean;
   readonly identity?: Identity;
-}
-
-/** A stand-in of a vendor. */
-export interface StandIn {
-  readonly server: VendorServer;
-  close(): Promise<void>;
 }
 
 /** A customer with a project whose administrator works with an account: at the stand-in of a vendor, or on the simulator. */
@@ -43,6 +39,21 @@ export async function people({
   return { fixture, customer, project, alice: fixture.as('alice'), user };
 }
 
+/** Starts a server and a stand-in; the account is connected and synchronised unless told otherwise. */
+export async function opened<V extends StandIn, A extends VendorAccount<V>>(
+  options: AccountOptions,
+  start: (now: () => number, identity?: Identity) => Promise<V>,
+  make: (vendor: V, backend: Backend, known: People) => A,
+): Promise<A> {
+  const known = await people(options);
+  const vendor = await start(() => known.fixture.clock.now() / 1000, options.identity);
+  const account = make(vendor, options.backend ?? 'driver', known);
+  if (options.isConnected !== false) await account.connect();
+  known.fixture.events();
+  vendor.server.take();
+  return account;
+}
+
 /** What the accounts at all vendors have in common. */
 export abstract class VendorAccount<V extends StandIn> implements Omit<FaultyAccount, 'faulty' | 'order'> {
   /** The service of the account, and its link to the project; there when it is connected. */
@@ -57,8 +68,8 @@ export abstract class VendorAccount<V extends StandIn> implements Omit<FaultyAcc
   protected constructor(
     /** Segment of its services. */
     readonly prefix: string,
-    readonly backend: Backend,
     readonly vendor: V,
+    readonly backend: Backend,
     { alice, customer, fixture, project, user }: People,
   ) {
     this.fixture = fixture;
@@ -78,7 +89,7 @@ export abstract class VendorAccount<V extends StandIn> implements Omit<FaultyAcc
     project: this.project.url,
     ...(this.backend === 'simulator'
       ? { simulator_latency: '0', simulator_seed: 1 }
-      : { backend_url: this.vendor.server.url, ...this.credentials }),
+      : { backend_url: this.vendor.url, ...this.credentials }),
     ...fields,
   });
 
@@ -127,6 +138,17 @@ export abstract class VendorAccount<V extends StandIn> implements Omit<FaultyAcc
   settings = async (): Promise<Json> => (await this.fixture.staff.get(this.service.settings)).body;
 
   read = async (url: string): Promise<Json> => (await this.fixture.staff.get(url)).body;
+
+  /** The link of what the account offers, by its name; `filter` as in a query, where there are namesakes. */
+  async offer(path: string, name: string, filter = ''): Promise<string> {
+    const query = `settings_uuid=${this.service.settings_uuid}&name_exact=${encodeURIComponent(name)}&${filter}`;
+    return (await this.fixture.staff.get(`/api/${this.prefix}-${path}/?${query}`)).body[0]?.url;
+  }
+
+  /** Uploads a public key of Alice's. */
+  async key(name = 'laptop'): Promise<Json> {
+    return this.create('keys', { name, public_key: publicKeys.ed25519 });
+  }
 
   /** Creates something as Alice; answers it as it is then, in state Creation Scheduled. */
   async create(path: string, fields: Record<string, unknown>): Promise<Json> {

@@ -165,12 +165,21 @@ function machineFaults(test: Test, vendor: FaultyVendor, held: Held): void {
     };
   }
 
+  const { hasTokens = false } = vendor;
+  if (hasTokens)
+    test('401 to an order is no refusal when there is a new token', async () => {
+      const { asked, machine, made } = await ordered(vendor.refusal(401, 'Refused with 401'));
+      assert.equal([machine.state, machine.error_message, asked, made], ['OK', '', 2, [machine.backend_id]]);
+    });
+
   for (const fault of refusals) {
+    // The call is made again with a new token.
+    const times = hasTokens && fault.status === 401 ? 2 : 1;
     test(`${fault.what} to an order makes the machine Erred, with the words of the vendor`, async () => {
-      const { asked, machine, made } = await ordered(fault.mishap(vendor));
+      const { asked, machine, made } = await ordered(fault.mishap(vendor), times);
       const text = toldBy(vendor, fault.text, fault.status);
       assert.equal([machine.state, machine.error_message, machine.backend_id], ['Erred', text, '']);
-      assert.equal([asked, made], [1, []]);
+      assert.equal([asked, made], [times, []]);
       const told = held().fixture.events().at(-1);
       assert.equal([told?.type, told?.context.error_message], ['resource_creation_failed', text]);
     });

@@ -46,6 +46,8 @@ export interface FaultyVendor {
   readonly routes: { readonly ping: string; readonly create: string };
   /** A refusal of this status in the vendor's form. */
   readonly refusal: (status: number, text: string, headers?: Readonly<Record<string, string>>) => VendorAnswer;
+  /** Whether calls carry tokens that end: after a 401 there is a new one, and the call is made again. */
+  readonly hasTokens?: boolean;
   /** What it says of unknown credentials. */
   readonly unauthorized: string;
   /** What is told of a refusal, where there is more than its text. */

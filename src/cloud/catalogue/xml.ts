@@ -3,9 +3,10 @@ import { withoutControls } from '../../kernel/control-characters.ts';
 
 /* Answers in XML, as values like those of JSON. */
 
+/** Most elements hold a text alone, and an answer has thousands of them. */
 interface Element {
-  readonly members: Map<string, unknown>;
-  readonly items: unknown[];
+  members?: Map<string, unknown>;
+  items?: unknown[];
   text: string;
 }
 
@@ -20,12 +21,12 @@ const portion = 16 * 1024;
 export async function parsedXml(text: string, item: string): Promise<unknown> {
   const { parser } = (await import('sax')).default;
   const reader = parser(true, { position: false });
-  const root: Element = emptyElement();
+  const root: Element = { text: '' };
   const open: Element[] = [root];
   reader.onerror = (error) => {
     throw error;
   };
-  reader.onopentag = () => open.push(emptyElement());
+  reader.onopentag = () => open.push({ text: '' });
   reader.ontext = reader.oncdata = (part) => {
     const element = open.at(-1);
     if (element) element.text += part;
@@ -34,8 +35,13 @@ export async function parsedXml(text: string, item: string): Promise<unknown> {
     const element = open.pop();
     const parent = open.at(-1);
     if (!element || !parent) return;
-    if (name === item) parent.items.push(readValue(element));
-    else parent.members.set(name, readValue(element));
+    if (name === item) {
+      parent.items ??= [];
+      parent.items.push(readValue(element));
+    } else {
+      parent.members ??= new Map();
+      parent.members.set(name, readValue(element));
+    }
   };
   try {
     for (let at = 0; at < text.length; at += portion) {
@@ -46,10 +52,11 @@ export async function parsedXml(text: string, item: string): Promise<unknown> {
   } catch {
     return undefined;
   }
-  return root.members.size > 0 ? readValue(root) : undefined;
+  return root.members && readValue(root);
 }
 
-const emptyElement = (): Element => ({ members: new Map(), items: [], text: '' });
-
 const readValue = ({ items, members, text }: Element): unknown =>
-  items.length > 0 ? items : members.size > 0 ? Object.fromEntries(members) : withoutControls(text.trim());
+  items ?? (members ? Object.fromEntries(members) : withoutControls(copied(text.trim())));
+
+/** A text of its own: a part of another one keeps all of that in memory. */
+const copied = (text: string): string => Buffer.from(text).toString();

@@ -44,13 +44,14 @@ export function* storing(app: App, id: number, inventory: Inventory, meanwhile: 
       if (quota) changeQuota(context, quota, { limit, usage });
     }
   };
-  yield* storeInventory(app, settings, inventory.objects, meanwhile);
+  const found = new Map<string, BackendObject>();
+  yield* storeInventory(app, settings, inventory.objects, found, meanwhile);
   let made = resourcesAStep;
   while (made === resourcesAStep)
     yield (context) => {
       made = importParts(context, { settings: id }, resourcesAStep);
     };
-  yield* pullResources(app, settings, inventory.objects, meanwhile);
+  yield* pullResources(app, settings, found, meanwhile);
 }
 
 /** Pieces of a list, at most so long each. */
@@ -114,6 +115,7 @@ function* storeInventory(
   { db }: App,
   { id, type }: SettingsState,
   objects: readonly BackendObject[],
+  found: Map<string, BackendObject>,
   { gone }: Meanwhile,
 ): Generator<Store> {
   const keyOf = ({ backend_id, kind }: Pick<BackendObject, 'backend_id' | 'kind'>): string =>
@@ -121,34 +123,38 @@ function* storeInventory(
   for (const some of pieces(objects, rowsAStep))
     yield () => {
       const lost = gone();
-      for (const { backend_id, kind, name, values } of some) {
-        if (lost.has(keyOf({ backend_id, kind }))) continue;
+      for (const object of some) {
+        const { backend_id, kind, name, values } = object;
+        found.set(keyOf(object), object);
+        if (lost.has(keyOf(object))) continue;
         db.run(sql`INSERT INTO inventory (settings_id, kind, backend_id, name, "values")
           VALUES (${id}, ${`${type}.${kind}`}, ${backend_id}, ${name}, ${JSON.stringify(values)})
           ON CONFLICT (settings_id, kind, backend_id) DO UPDATE SET name = excluded.name, "values" = excluded."values"
             WHERE name <> excluded.name OR "values" <> excluded."values"`);
       }
     };
-  const found = new Set(objects.map(keyOf));
-  const rows = db.all<{ kind: string; backend_id: string }>(
-    sql`SELECT kind, backend_id FROM inventory WHERE settings_id = ${id}`,
-  );
-  const lost = rows.map(({ backend_id, kind }) => `${kind} ${backend_id}`).filter((key) => !found.has(key));
-  yield* removing(
-    db,
-    lost,
-    (keys) => sql`DELETE FROM inventory WHERE settings_id = ${id} AND ${among("kind || ' ' || backend_id", keys)}`,
-  );
+  // As far as it has been looked through, in the order of the index.
+  let [last, isOver] = [{ kind: '', backend_id: '' }, false];
+  while (!isOver)
+    yield () => {
+      const rows = db.all<{ kind: string; backend_id: string }>(sql`SELECT kind, backend_id FROM inventory
+        WHERE settings_id = ${id} AND (kind, backend_id) > (${last.kind}, ${last.backend_id})
+        ORDER BY kind, backend_id LIMIT ${rowsAStep}`);
+      const lost = rows.map(({ backend_id, kind }) => `${kind} ${backend_id}`).filter((key) => !found.has(key));
+      if (lost.length > 0)
+        db.run(sql`DELETE FROM inventory WHERE settings_id = ${id} AND ${among("kind || ' ' || backend_id", lost)}`);
+      isOver = rows.length < rowsAStep;
+      last = rows.at(-1) ?? last;
+    };
 }
 
 /** Vendor's values overwrite ours; what is missing becomes Erred, what is back OK (services.md 8.4). */
 function* pullResources(
   { db }: App,
   settings: SettingsState,
-  objects: readonly BackendObject[],
+  found: ReadonlyMap<string, BackendObject>,
   { revisions }: Meanwhile,
 ): Generator<Store> {
-  const found = new Map(objects.map((object) => [`${settings.type}.${object.kind} ${object.backend_id}`, object]));
   const isPulled = sql`settings_id = ${settings.id} AND state IN ('OK', 'Erred') AND backend_id <> ''`;
   for (const ids of pieces(db.values<number>(sql`SELECT id FROM resource WHERE ${isPulled}`), resourcesAStep))
     yield (context) => {

@@ -7,8 +7,8 @@ import { ProviderError } from '../../../src/cloud/catalogue/provider-error.ts';
 import { VendorHttp, type VendorHttpOptions, vendorAddressRule } from '../../../src/cloud/catalogue/vendor-http.ts';
 import { systemResolver } from '../../../src/kernel/net/resolver.ts';
 import { certificate } from '../../support/certificate.ts';
-import { DigitalOcean } from '../../support/digitalocean/stand-in.ts';
 import { Receiver } from '../../support/receiver.ts';
+import { DigitalOcean } from '../../vendors/digitalocean/stand-in.ts';
 
 const test = suite('calls of vendors');
 let receiver: Receiver;

@@ -5,7 +5,7 @@ import type { Json } from '../../support/fixture.ts';
 import { allBut, everybody, type Personas, personas } from '../../support/personas.ts';
 import { setOptions, step, work } from '../../support/simulated.ts';
 import { suiteWithServerPerTest } from '../../support/suite.ts';
-import { Account } from '../providers/digitalocean/account.ts';
+import { Account } from '../../vendors/digitalocean/account.ts';
 
 const { test, fixture } = suiteWithServerPerTest('changed provider accounts are tried again (services.md 2.3, 2.5)');
 let people: Personas;

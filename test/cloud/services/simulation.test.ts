@@ -9,7 +9,7 @@ import { dropletService } from '../../support/droplets.ts';
 import { Fixture, type Json } from '../../support/fixture.ts';
 import { type Personas, personas } from '../../support/personas.ts';
 import { simulatedService, work } from '../../support/simulated.ts';
-import { Account } from '../providers/digitalocean/account.ts';
+import { Account } from '../../vendors/digitalocean/account.ts';
 
 const test = suite('what is simulated, and what is when it may not be (services.md 2.2, 2.3)');
 const path = '/api/service-settings/';

@@ -1,26 +1,15 @@
-import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import * as assert from 'uvu/assert';
 import type { Json } from '../../support/fixture.ts';
 import { AmazonAccount } from '../../vendors/amazon/account.ts';
 import { Amazon } from '../../vendors/amazon/stand-in.ts';
+import { print, runPython } from '../python.ts';
 import type { Steps } from '../steps.ts';
 
-/** The interpreter for which Debian's packages are installed. */
-const python = '/usr/bin/python3';
-
 /** What a script of Amazon's own client (Debian's python3-boto3) prints about a stand-in. */
-async function client(script: string, vendor: Amazon): Promise<Json> {
-  const [access = '', { secret } = { secret: '' }] = [...vendor.accessKeys][0] ?? [];
-  const path = fileURLToPath(new URL(script, import.meta.url));
-  const { stdout } = await promisify(execFile)(python, [path, vendor.url, access, secret]);
-  return JSON.parse(stdout);
+function client(script: string, vendor: Amazon): Promise<Json> {
+  const [[access, { secret }] = ['', { secret: '' }]] = vendor.accessKeys;
+  return runPython(`amazon/${script}`, vendor.url, access, secret);
 }
-
-const print = (seen: object): void => {
-  for (const [what, value] of Object.entries(seen)) process.stdout.write(`            ${what}: ${value}\n`);
-};
 
 /** The client does with the stand-in what our driver does, and looks at what our driver has done there. */
 export async function amazon(steps: Steps): Promise<void> {
@@ -45,7 +34,7 @@ export async function amazon(steps: Steps): Promise<void> {
       await account.act(web, 'stop');
       const data = await account.made(await account.orderVolume('data'));
       await account.act(data, 'attach', { instance: web.url, device: '/dev/sdf' });
-      await account.act(web, 'resize', { size: await account.offer('aws-sizes', 'c4.large') });
+      await account.act(web, 'resize', { size: await account.offer('sizes', 'c4.large') });
       const { instances, keys, volumes } = await look();
       assert.equal(instances, [[web.backend_id, 'web', 'stopped', 'c4.large']]);
       assert.equal(volumes, [

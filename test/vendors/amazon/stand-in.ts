@@ -1,4 +1,5 @@
-import { type Identity, type Mishap, type VendorAnswer, type VendorRequest, VendorServer } from '../server.ts';
+import type { Identity, Mishap, VendorAnswer, VendorRequest } from '../server.ts';
+import { StandIn } from '../stand-in.ts';
 import type { Action } from './action.ts';
 import { instanceActions } from './instances.ts';
 import { otherActions } from './offers.ts';
@@ -16,7 +17,7 @@ import { refusalText, response } from './xml.ts';
 
 const actions: Readonly<Record<string, Action>> = { ...instanceActions, ...volumeActions, ...otherActions };
 
-export class Amazon {
+export class Amazon extends StandIn {
   readonly world: World;
   /** Objects on a page at most. */
   largestPage = 1000;
@@ -27,37 +28,24 @@ export class Amazon {
     ['AKIDEXAMPLE', { secret: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY', mayWrite: true }],
     ['AKIDREADONLY', { secret: 'JalrXUtnFEMI/K7MDENG+bPxRfiCYREADONLYKEY', mayWrite: false }],
   ]);
-  #server: VendorServer | undefined;
   #requests = 0;
   #second = { number: 0, calls: 0 };
 
   private constructor(now: () => number) {
+    super(now);
     this.world = new World(now);
   }
 
-  static async start(now: () => number = Date.now, identity?: Identity): Promise<Amazon> {
-    const vendor = new Amazon(now);
-    vendor.#server = await VendorServer.start(
-      {
-        route: ({ text }) => new URLSearchParams(text).get('Action') ?? '',
-        answer: (request) => vendor.#answer(request),
-        headers: () => ({ 'Content-Type': 'text/xml;charset=UTF-8', Date: new Date(now()).toUTCString() }),
-      },
-      identity,
-    );
-    return vendor;
+  static start = (now: () => number = Date.now, identity?: Identity): Promise<Amazon> =>
+    StandIn.started(new Amazon(now), identity);
+
+  route({ text }: VendorRequest): string {
+    return new URLSearchParams(text).get('Action') ?? '';
   }
 
-  get server(): VendorServer {
-    if (!this.#server) throw new Error('The stand-in has not been started.');
-    return this.#server;
+  override headers(): Readonly<Record<string, string>> {
+    return { ...super.headers(), 'Content-Type': 'text/xml;charset=UTF-8' };
   }
-
-  get url(): string {
-    return this.server.url;
-  }
-
-  close = (): Promise<void> => this.server.close();
 
   mishap = (action: string, mishap: Mishap, times = 1): void => this.server.mishap(action, mishap, times);
 
@@ -77,7 +65,7 @@ export class Amazon {
     return { status, headers, text: refusalText(code, message, 'a6a1b1e7-0000-0000-0000-000000000000') };
   }
 
-  #answer(request: VendorRequest): VendorAnswer {
+  answer(request: VendorRequest): VendorAnswer {
     const id = `59dbff89-35bd-4eac-99ed-${String(++this.#requests).padStart(12, '0')}`;
     this.world.advance();
     try {

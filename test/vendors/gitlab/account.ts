@@ -1,20 +1,12 @@
 import type { Json } from '../../support/fixture.ts';
-import { type AccountOptions, people, VendorAccount } from '../account.ts';
+import { type AccountOptions, opened, VendorAccount } from '../account.ts';
 import type { FaultyAccount } from '../faulty-vendor.ts';
 import { GitLab } from './stand-in.ts';
 
 /** A project whose administrator works with a GitLab. */
 export class GitLabAccount extends VendorAccount<GitLab> implements FaultyAccount {
-  /** Starts both servers; the account is connected and synchronised unless told otherwise. */
-  static async open(options: AccountOptions = {}): Promise<GitLabAccount> {
-    const known = await people(options);
-    const vendor = await GitLab.start(() => known.fixture.clock.now() / 1000, options.identity);
-    const account = new GitLabAccount('gitlab', options.backend ?? 'driver', vendor, known);
-    if (options.isConnected !== false) await account.connect();
-    known.fixture.events();
-    vendor.server.take();
-    return account;
-  }
+  static open = (options: AccountOptions = {}): Promise<GitLabAccount> =>
+    opened(options, GitLab.start, (...parts) => new GitLabAccount('gitlab', ...parts));
 
   get credentials(): Record<string, unknown> {
     return { token: [...this.vendor.tokens.keys()][0] };

@@ -1,12 +1,13 @@
 import { type RestCall, RestRefusal, RestTable, written } from '../rest.ts';
-import { type Identity, type VendorAnswer, type VendorRequest, VendorServer } from '../server.ts';
+import type { Identity, VendorAnswer, VendorRequest } from '../server.ts';
+import { StandIn } from '../stand-in.ts';
 import { routes } from './routes.ts';
 import { type User, World } from './world.ts';
 
 const unauthorized = (): RestRefusal => new RestRefusal(401, { message: '401 Unauthorized' });
 
 /** A GitLab with a memory, as its public documentation describes it. What it does not know of a request it refuses. */
-export class GitLab {
+export class GitLab extends StandIn {
   readonly world: World;
   /** Objects on a page at most. */
   largestPage = 100;
@@ -16,53 +17,24 @@ export class GitLab {
   readonly tokens = new Map([['glpat-of-the-account', 'tenantry']]);
   readonly sessions = new Map<string, string>();
   readonly passwords = new Map([['tenantry', 'password-of-the-account']]);
-  #server: VendorServer | undefined;
+  readonly #api: RestTable;
+  readonly #signIns = new RestTable({ 'POST /oauth/token': (call) => ({ json: this.#signIn(call) }) });
   #minute = { number: 0, calls: 0 };
 
   private constructor(now: () => number) {
+    super(now);
     this.world = new World(now);
+    this.#api = new RestTable(routes(this), '/api/v4');
   }
 
-  static async start(now: () => number = Date.now, identity?: Identity): Promise<GitLab> {
-    const vendor = new GitLab(now);
-    const table = new RestTable(
-      {
-        ...routes({
-          world: vendor.world,
-          caller: (call) => vendor.#caller(call.request),
-          get url() {
-            return vendor.url;
-          },
-          get largestPage() {
-            return vendor.largestPage;
-          },
-        }),
-      },
-      '/api/v4',
-    );
-    const signIn = new RestTable({ 'POST /oauth/token': (call) => ({ json: vendor.#signIn(call) }) });
-    const isSignIn = ({ target }: VendorRequest): boolean => target.startsWith('/oauth/');
-    vendor.#server = await VendorServer.start(
-      {
-        route: (request) => (isSignIn(request) ? signIn : table).nameOf(request),
-        answer: (request) => vendor.#answer(request, isSignIn(request) ? signIn : table, isSignIn(request)),
-        headers: () => ({ Date: new Date(now()).toUTCString() }),
-      },
-      identity,
-    );
-    return vendor;
+  static start = (now: () => number = Date.now, identity?: Identity): Promise<GitLab> =>
+    StandIn.started(new GitLab(now), identity);
+
+  route(request: VendorRequest): string {
+    return this.#tableOf(request).nameOf(request);
   }
 
-  get server(): VendorServer {
-    if (!this.#server) throw new Error('The stand-in has not been started.');
-    return this.#server;
-  }
-
-  get url(): string {
-    return this.server.url;
-  }
-
-  close = (): Promise<void> => this.server.close();
+  #tableOf = ({ target }: VendorRequest): RestTable => (target.startsWith('/oauth/') ? this.#signIns : this.#api);
 
   /** An answer of refusal, as a mishap needs it. */
   static refusal = (status: number, message: string, headers: Readonly<Record<string, string>> = {}): VendorAnswer =>
@@ -73,7 +45,7 @@ export class GitLab {
     return [...this.world.users.values()][0] as User;
   }
 
-  #answer(request: VendorRequest, table: RestTable, isOpen: boolean): VendorAnswer {
+  answer(request: VendorRequest): VendorAnswer {
     this.world.advance();
     const minute = Math.floor(this.world.now() / 60_000);
     if (this.#minute.number !== minute) this.#minute = { number: minute, calls: 0 };
@@ -85,14 +57,16 @@ export class GitLab {
         text: 'Retry later\n',
       };
     }
+    const table = this.#tableOf(request);
     return table.answer(request, {
-      before: () => void (isOpen || this.#caller(request)),
+      before: (call) => void (table === this.#signIns || this.caller(call)),
       unknown: new RestRefusal(404, { error: '404 Not Found' }),
       unreadable: new RestRefusal(400, { error: 'The provided content could not be parsed as JSON' }),
     });
   }
 
-  #caller({ headers }: VendorRequest): User {
+  /** Whose token a call carries. */
+  readonly caller = ({ request: { headers } }: RestCall): User => {
     const personal = headers['private-token'];
     const [, bearer = ''] = /^Bearer (.+)$/.exec(headers.authorization ?? '') ?? [];
     const name =
@@ -100,7 +74,7 @@ export class GitLab {
     const user = [...this.world.users.values()].find(({ username }) => username === name);
     if (!user) throw unauthorized();
     return user;
-  }
+  };
 
   #signIn({ json: { grant_type: type, password, username } }: RestCall): object {
     if (type !== 'password')

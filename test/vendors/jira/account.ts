@@ -1,22 +1,24 @@
 import type { Answer, Json } from '../../support/fixture.ts';
-import { type AccountOptions, people, VendorAccount } from '../account.ts';
+import { type AccountOptions, opened, VendorAccount } from '../account.ts';
 import type { FaultyAccount } from '../faulty-vendor.ts';
 import { Jira } from './stand-in.ts';
 
 const secret = 'hush hush, little baby';
 
+/** A JIRA with a project from before. */
+export const withOldProject: typeof Jira.start = async (now, identity) => {
+  const vendor = await Jira.start(now, identity);
+  vendor.world.addProject({ key: 'OLD', name: 'From before' });
+  return vendor;
+};
+
 /** A project whose administrator works with a JIRA, which holds the project OLD from before. */
 export class JiraAccount extends VendorAccount<Jira> implements FaultyAccount {
-  /** Starts both servers; the account is connected and synchronised unless told otherwise. */
-  static async open(options: AccountOptions = {}): Promise<JiraAccount> {
-    const known = await people(options);
-    const vendor = await Jira.start(() => known.fixture.clock.now() / 1000, options.identity);
-    vendor.world.addProject({ key: 'OLD', name: 'From before' });
-    const account = new JiraAccount('jira', options.backend ?? 'driver', vendor, known);
-    if (options.isConnected !== false) await account.connect({ webhook_secret: secret });
-    known.fixture.events();
-    vendor.server.take();
-    return account;
+  static open = (options: AccountOptions = {}): Promise<JiraAccount> =>
+    opened(options, withOldProject, (...parts) => new JiraAccount('jira', ...parts));
+
+  override connect(fields: Record<string, unknown> = {}): Promise<void> {
+    return super.connect({ webhook_secret: secret, ...fields });
   }
 
   get credentials(): Record<string, unknown> {
@@ -39,12 +41,6 @@ export class JiraAccount extends VendorAccount<Jira> implements FaultyAccount {
       },
     };
   }
-
-  /** The link of what the JIRA offers, by its name. */
-  offer = async (path: string, name: string): Promise<string> => {
-    const query = `settings_uuid=${this.service.settings_uuid}&name_exact=${encodeURIComponent(name)}`;
-    return (await this.fixture.staff.get(`/api/jira-${path}/?${query}`)).body[0]?.url;
-  };
 
   /** Orders a project; its key is the name in capitals and digits. */
   order = async (name: string, fields: Record<string, unknown> = {}): Promise<Json> =>

@@ -1,11 +1,12 @@
 import { basicCredentials, RestRefusal, RestTable, written } from '../rest.ts';
-import { type Identity, type VendorAnswer, type VendorRequest, VendorServer } from '../server.ts';
+import type { Identity, VendorAnswer, VendorRequest } from '../server.ts';
+import { StandIn } from '../stand-in.ts';
 import { issueRoutes } from './issues.ts';
 import { projectRoutes, wrong } from './projects.ts';
 import { type User, World } from './world.ts';
 
 /** A JIRA with a memory, as its public documentation describes it. What it does not know of a request it refuses. */
-export class Jira {
+export class Jira extends StandIn {
   readonly world: World;
   /** Objects on a page at most. */
   largestPage = 100;
@@ -13,54 +14,42 @@ export class Jira {
     ['tenantry', 'password-of-the-account'],
     ['helen', 'password-of-helen'],
   ]);
-  #server: VendorServer | undefined;
+  readonly #table: RestTable;
 
   private constructor(now: () => number) {
+    super(now);
     this.world = new World(now);
-  }
-
-  static async start(now: () => number = Date.now, identity?: Identity): Promise<Jira> {
-    const vendor = new Jira(now);
     const site = {
-      world: vendor.world,
-      url: () => vendor.url,
-      largestPage: () => vendor.largestPage,
-      caller: ({ request }: { request: VendorRequest }) => vendor.#caller(request),
+      world: this.world,
+      url: () => this.url,
+      largestPage: () => this.largestPage,
+      caller: ({ request }: { request: VendorRequest }) => this.#caller(request),
       shownUser: (user: User) => ({ ...user, key: user.name, active: true }),
     };
-    const table = new RestTable({ ...projectRoutes(site), ...issueRoutes(site) }, '/rest');
-    vendor.#server = await VendorServer.start(
-      {
-        route: (request) => table.nameOf(request),
-        answer: (request) => vendor.#file(request) ?? vendor.#answer(request, table),
-        headers: () => ({ Date: new Date(now()).toUTCString() }),
-      },
-      identity,
-    );
-    return vendor;
+    this.#table = new RestTable({ ...projectRoutes(site), ...issueRoutes(site) }, '/rest');
   }
 
-  get server(): VendorServer {
-    if (!this.#server) throw new Error('The stand-in has not been started.');
-    return this.#server;
-  }
+  static start = (now: () => number = Date.now, identity?: Identity): Promise<Jira> =>
+    StandIn.started(new Jira(now), identity);
 
-  get url(): string {
-    return this.server.url;
+  route(request: VendorRequest): string {
+    return this.#table.nameOf(request);
   }
-
-  close = (): Promise<void> => this.server.close();
 
   /** An answer of refusal, as a mishap needs it. */
   static refusal = (status: number, message: string, headers: Readonly<Record<string, string>> = {}): VendorAnswer =>
     written({ status, json: wrong([message]), headers });
 
-  #answer = (request: VendorRequest, table: RestTable): VendorAnswer =>
-    table.answer(request, {
-      before: () => void this.#caller(request),
-      unknown: new RestRefusal(404, { message: 'null for uri', 'status-code': 404 }),
-      unreadable: new RestRefusal(400, wrong(['Unexpected character in the body'])),
-    });
+  answer(request: VendorRequest): VendorAnswer {
+    return (
+      this.#file(request) ??
+      this.#table.answer(request, {
+        before: () => void this.#caller(request),
+        unknown: new RestRefusal(404, { message: 'null for uri', 'status-code': 404 }),
+        unreadable: new RestRefusal(400, wrong(['Unexpected character in the body'])),
+      })
+    );
+  }
 
   #caller(request: VendorRequest): User {
     const [name, password] = basicCredentials(request);

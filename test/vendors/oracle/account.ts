@@ -1,5 +1,5 @@
 import type { Json } from '../../support/fixture.ts';
-import { type AccountOptions, people, VendorAccount } from '../account.ts';
+import { type AccountOptions, opened, VendorAccount } from '../account.ts';
 import type { FaultyAccount } from '../faulty-vendor.ts';
 import { Oracle } from './stand-in.ts';
 
@@ -10,20 +10,12 @@ const offers = {
 
 /** A project whose administrator works with databases of Oracle. */
 export class OracleAccount extends VendorAccount<Oracle> implements FaultyAccount {
-  /** Starts both servers; the account is connected and synchronised unless told otherwise. */
-  static async open(options: AccountOptions = {}): Promise<OracleAccount> {
-    const known = await people(options);
-    const vendor = await Oracle.start(() => known.fixture.clock.now() / 1000, options.identity);
-    const account = new OracleAccount('oracle', options.backend ?? 'driver', vendor, known);
-    if (options.isConnected !== false) await account.connect();
-    known.fixture.events();
-    vendor.server.take();
-    return account;
-  }
+  static open = (options: AccountOptions = {}): Promise<OracleAccount> =>
+    opened(options, Oracle.start, (...parts) => new OracleAccount('oracle', ...parts));
 
   get credentials(): Record<string, unknown> {
     const [[username, password] = []] = this.vendor.passwords;
-    return { backend_url: this.vendor.url, username, password };
+    return { username, password };
   }
 
   /** The vendor's side, as the table of faults asks for it. */
@@ -42,12 +34,6 @@ export class OracleAccount extends VendorAccount<Oracle> implements FaultyAccoun
       },
     };
   }
-
-  /** The link of what Oracle offers, by its name. */
-  offer = async (path: string, name: string): Promise<string> => {
-    const query = `settings_uuid=${this.service.settings_uuid}&name_exact=${encodeURIComponent(name)}`;
-    return (await this.fixture.staff.get(`/api/oracle-${path}/?${query}`)).body[0]?.url;
-  };
 
   order = async (name: string, fields: Record<string, unknown> = {}): Promise<Json> =>
     this.create('oracle-databases', {

@@ -1,6 +1,7 @@
 import type { Json } from '../../support/fixture.ts';
 import { basicCredentials, type RestCall, RestRefusal, type RestRoutes, RestTable, strangers } from '../rest.ts';
-import { type Identity, type VendorAnswer, type VendorRequest, VendorServer } from '../server.ts';
+import type { Identity, VendorAnswer, VendorRequest } from '../server.ts';
+import { StandIn } from '../stand-in.ts';
 
 const media = (kind: string): string => `application/oracle.com.cloud.common.${kind}+json`;
 const instanceType = media('DbPlatformInstance');
@@ -21,7 +22,7 @@ export interface Database {
 }
 
 /** The Enterprise Manager's API of databases as a service, with a memory. What it does not know of a request it refuses. */
-export class Oracle {
+export class Oracle extends StandIn {
   readonly databases = new Map<string, Database>();
   readonly zones = ['East', 'West'];
   readonly passwords = new Map([['sysman', 'password-of-the-account']]);
@@ -30,34 +31,18 @@ export class Oracle {
   /** Whether it tells which databases there are. */
   lists = true;
   #requests = 0;
-  #server: VendorServer | undefined;
+  readonly #table = new RestTable(this.#routes());
 
-  private constructor(private readonly now: () => number) {}
+  static start = (now: () => number = Date.now, identity?: Identity): Promise<Oracle> =>
+    StandIn.started(new Oracle(now), identity);
 
-  static async start(now: () => number = Date.now, identity?: Identity): Promise<Oracle> {
-    const vendor = new Oracle(now);
-    const table = new RestTable(vendor.#routes());
-    vendor.#server = await VendorServer.start(
-      {
-        route: (request) => table.nameOf(request),
-        answer: (request) => vendor.#answer(request, table),
-        headers: () => ({ Date: new Date(now()).toUTCString() }),
-      },
-      identity,
-    );
-    return vendor;
+  route(request: VendorRequest): string {
+    return this.#table.nameOf(request);
   }
 
-  get server(): VendorServer {
-    if (!this.#server) throw new Error('The stand-in has not been started.');
-    return this.#server;
-  }
-
-  get url(): string {
+  override get url(): string {
     return `${this.server.url}/em`;
   }
-
-  close = (): Promise<void> => this.server.close();
 
   /** An answer of refusal, as a mishap needs it. */
   static refusal = (status: number, text: string, headers: Readonly<Record<string, string>> = {}): VendorAnswer => ({
@@ -73,9 +58,9 @@ export class Oracle {
     return found;
   }
 
-  #answer(request: VendorRequest, table: RestTable): VendorAnswer {
+  answer(request: VendorRequest): VendorAnswer {
     for (const database of this.databases.values()) this.#advance(database);
-    return table.answer(request, {
+    return this.#table.answer(request, {
       before: () => {
         const [name, password] = basicCredentials(request);
         if (password === '' || this.passwords.get(name) !== password)

@@ -1,8 +1,10 @@
 import type { BackendObject, Inventory, PlainValues } from '../../catalogue/driver.ts';
-import { ProviderError } from '../../catalogue/provider-error.ts';
+import { ifThere } from '../../catalogue/provider-error.ts';
+import { mapInTurns } from '../../drivers/in-turns.ts';
 import type { Cloud } from './api/cloud.ts';
+import type { VendorServer } from './api/compute.ts';
 import type { VendorProject } from './api/identity.ts';
-import type { VendorNetwork, VendorRouter } from './api/network.ts';
+import type { VendorFloatingIp, VendorNetwork, VendorRouter } from './api/network.ts';
 import { tenantQuotas } from './quotas.ts';
 import {
   floatingIpValues,
@@ -22,18 +24,15 @@ import {
  */
 
 /** Totals of the hypervisors; none where the cloud does not tell them. */
-async function totals(cloud: Cloud): Promise<Inventory['quotas']> {
-  try {
-    const told = await cloud.compute.statistics();
-    return {
-      openstack_vcpu: { limit: told.vcpus, usage: told.vcpus_used },
-      openstack_ram: { limit: told.memory_mb, usage: told.memory_mb_used },
-      openstack_storage: { limit: inMebibytes(told.local_gb), usage: inMebibytes(told.local_gb_used) },
-    };
-  } catch (error) {
-    if (error instanceof ProviderError && error.type === 'not_found') return {};
-    throw error;
-  }
+async function totals({ compute }: Cloud): Promise<Inventory['quotas']> {
+  const told = await ifThere(compute.statistics());
+  return told
+    ? {
+        openstack_vcpu: { limit: told.vcpus, usage: told.vcpus_used },
+        openstack_ram: { limit: told.memory_mb, usage: told.memory_mb_used },
+        openstack_storage: { limit: inMebibytes(told.local_gb), usage: inMebibytes(told.local_gb_used) },
+      }
+    : {};
 }
 
 /** Where a project is connected: its internal network, and the one that its router leads to. */
@@ -79,14 +78,14 @@ export async function inventory(cloud: Cloud, administration: string): Promise<I
   const subnets = await network.subnets.list();
   const routers = await network.routers.list();
   const volumes = await volume.volumes(everywhere);
+  // Each list is sorted before the next one is asked for: together it were long work.
+  const volumesOf = grouped(volumes, ({ attachments }) => attachments?.[0]?.server_id);
   const snapshots = await volume.snapshots(everywhere);
   const servers = await compute.servers(everywhere);
   const ports = await network.ports.list();
-
   const portsById = new Map(ports.map((port) => [port.id, port]));
   const portsOf = grouped(ports, ({ device_id: device }) => device);
   const flavorsById = new Map(flavors.map((flavor) => [flavor.id, flavor]));
-  const volumesOf = grouped(volumes, ({ attachments }) => attachments?.[0]?.server_id);
   const ipsOf = grouped(floatingIps, ({ port_id: port }) => portsById.get(port ?? '')?.device_id);
 
   const object = (kind: string, id: string, values: PlainValues, created?: string | null): BackendObject => ({
@@ -95,26 +94,22 @@ export async function inventory(cloud: Cloud, administration: string): Promise<I
     name: String(values.name ?? ''),
     values: { ...values, ...(created && { created }) },
   });
+  const ipValues = (ip: VendorFloatingIp): PlainValues => floatingIpValues(ip, portsById.get(ip.port_id ?? ''));
+  const serverValues = (server: VendorServer): PlainValues =>
+    instanceValues(server, {
+      flavor: flavorsById.get(server.flavor?.id ?? ''),
+      ports: portsOf.get(server.id) ?? [],
+      floatingIps: ipsOf.get(server.id) ?? [],
+      volumes: volumesOf.get(server.id) ?? [],
+    });
   const parts = [
-    ...groups.map((group) => object('SecurityGroup', group.id, securityGroupValues(group))),
-    ...floatingIps.map((ip) => object('FloatingIP', ip.id, floatingIpValues(ip, portsById.get(ip.port_id ?? '')))),
-    ...networks.map((one) => object('Network', one.id, networkValues(one))),
-    ...subnets.map((subnet) => object('SubNet', subnet.id, subnetValuesOf(subnet))),
-    ...volumes.map((one) => object('Volume', one.id, volumeValues(one), one.created_at)),
-    ...snapshots.map((snapshot) => object('Snapshot', snapshot.id, snapshotValues(snapshot), snapshot.created_at)),
-    ...servers.map((server) =>
-      object(
-        'Instance',
-        server.id,
-        instanceValues(server, {
-          flavor: flavorsById.get(server.flavor?.id ?? ''),
-          ports: portsOf.get(server.id) ?? [],
-          floatingIps: ipsOf.get(server.id) ?? [],
-          volumes: volumesOf.get(server.id) ?? [],
-        }),
-        server.created,
-      ),
-    ),
+    ...(await mapInTurns(groups, (group) => object('SecurityGroup', group.id, securityGroupValues(group)))),
+    ...(await mapInTurns(floatingIps, (ip) => object('FloatingIP', ip.id, ipValues(ip)))),
+    ...(await mapInTurns(networks, (one) => object('Network', one.id, networkValues(one)))),
+    ...(await mapInTurns(subnets, (subnet) => object('SubNet', subnet.id, subnetValuesOf(subnet)))),
+    ...(await mapInTurns(volumes, (one) => object('Volume', one.id, volumeValues(one), one.created_at))),
+    ...(await mapInTurns(snapshots, (one) => object('Snapshot', one.id, snapshotValues(one), one.created_at))),
+    ...(await mapInTurns(servers, (server) => object('Instance', server.id, serverValues(server), server.created))),
   ];
   const partsOf = grouped(parts, ({ values }) => values.tenant_backend_id);
   const networksOf = grouped(networks, ({ project_id: id }) => id);

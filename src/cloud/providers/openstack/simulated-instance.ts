@@ -1,5 +1,6 @@
 import type { PlainValues, RowChange } from '../../catalogue/driver.ts';
 import type { Generator, OtherChange, OtherObject, SimulatedKind } from '../../catalogue/simulation.ts';
+import { within } from './simulated-quotas.ts';
 import { asList, attachedTo, dashedUuid, detachment, freedom } from './simulated-world.ts';
 
 interface Subnet {
@@ -135,6 +136,17 @@ const freed = (backend_id: string): OtherChange => ({
 /** OpenStack.Instance as the simulator plays it. */
 export const instance: SimulatedKind = {
   id: (_n, draw) => dashedUuid(draw),
+  refuses: within(({ cores, floating_ips: ips, ram, volumes }) => {
+    const disks = asList<PlainValues>(volumes);
+    return {
+      instances: 1,
+      vcpu: Number(cores),
+      ram: Number(ram),
+      volumes: disks.length,
+      storage: disks.reduce((sum, { size }) => sum + Number(size), 0),
+      floating_ip_count: newIps({ floating_ips: ips }).length,
+    };
+  }),
   initialValues: (_n, { floating_ips: ips, subnets }, draw) => {
     const internal = connected(asList<Subnet>(subnets), [], draw);
     return {

@@ -1,8 +1,8 @@
 import type { PlainValues } from '../../catalogue/driver.ts';
 import type { OtherChange, OtherObject, SimulatedKind } from '../../catalogue/simulation.ts';
-import { firstLimits } from './limits.ts';
 import { subnetValues } from './network.ts';
-import { firstGroups, type Rule } from './security-group.ts';
+import { firstGroups } from './security-group.ts';
+import { quotasOf, within } from './simulated-quotas.ts';
 import { asList, asValues, dashedUuid, inTenant } from './simulated-world.ts';
 
 /** What comes with a new tenant: its internal network and subnet, and its first security groups. */
@@ -34,34 +34,6 @@ function firstParts(
 /** Subnets go before their networks. */
 const partKinds = ['FloatingIP', 'SubNet', 'Network', 'SecurityGroup'];
 
-const sum = (objects: readonly OtherObject[], name: string): number =>
-  objects.reduce((total, { values }) => total + Number(values[name] ?? 0), 0);
-
-/** Limits and usages of a tenant's quotas, counted over the world. */
-function quotasOf(tenant: OtherObject, all: (kind: string) => readonly OtherObject[]): PlainValues {
-  const of = (kind: string): readonly OtherObject[] => inTenant(all(kind), tenant.backend_id);
-  const [instances, volumes, snapshots, groups] = [of('Instance'), of('Volume'), of('Snapshot'), of('SecurityGroup')];
-  const usages: Readonly<Record<keyof typeof firstLimits, number>> = {
-    vcpu: sum(instances, 'cores'),
-    ram: sum(instances, 'ram'),
-    storage: sum(volumes, 'size') + sum(snapshots, 'size'),
-    instances: instances.length,
-    volumes: volumes.length,
-    volumes_size: sum(volumes, 'size'),
-    snapshots: snapshots.length,
-    snapshots_size: sum(snapshots, 'size'),
-    security_group_count: groups.length,
-    security_group_rule_count: groups.reduce((total, { values }) => total + asList<Rule>(values.rules).length, 0),
-    floating_ip_count: of('FloatingIP').length,
-    network_count: of('Network').length,
-    subnet_count: of('SubNet').length,
-  };
-  const limits: PlainValues = { ...firstLimits, ...asValues(tenant.values.limits) };
-  return Object.fromEntries(
-    Object.entries(usages).map(([name, usage]) => [name, { limit: limits[name] ?? -1, usage }]),
-  );
-}
-
 const told = (objects: readonly OtherObject[], kind: string, tenant: unknown): OtherChange[] =>
   inTenant(objects, tenant).map(({ backend_id }) => ({ kind, action: 'tell', backend_id }));
 
@@ -92,6 +64,7 @@ export const tenant: SimulatedKind = {
 
 export const network: SimulatedKind = {
   id: (_n, draw) => dashedUuid(draw),
+  refuses: within(() => ({ network_count: 1 })),
   initialValues: (n) => ({ is_external: false, type: 'vxlan', segmentation_id: 1000 + n }),
   others: {
     delete: ({ backend_id: id }, all) =>
@@ -101,15 +74,20 @@ export const network: SimulatedKind = {
   },
 };
 
-export const subnet: SimulatedKind = { id: (_n, draw) => dashedUuid(draw) };
+export const subnet: SimulatedKind = {
+  id: (_n, draw) => dashedUuid(draw),
+  refuses: within(() => ({ subnet_count: 1 })),
+};
 
 export const securityGroup: SimulatedKind = {
   id: (_n, draw) => dashedUuid(draw),
+  refuses: within(({ rules }) => ({ security_group_count: 1, security_group_rule_count: asList(rules).length })),
   effects: { set_rules: (_values, { rules }) => ({ rules }) },
 };
 
 export const floatingIp: SimulatedKind = {
   id: (_n, draw) => dashedUuid(draw),
+  refuses: within(() => ({ floating_ip_count: 1 })),
   initialValues: (_n, { address: given }, draw) => {
     const address = typeof given === 'string' && given !== '' ? given : draw.externalAddress();
     return { address, name: address, instance_backend_id: '' };

@@ -1,10 +1,27 @@
-import type { OtherChange, OtherObject, SimulatedKind } from '../../catalogue/simulation.ts';
+import type { PlainValues } from '../../catalogue/driver.ts';
+import type { Generator, OtherChange, OtherObject, SimulatedKind } from '../../catalogue/simulation.ts';
+import { within } from './simulated-quotas.ts';
 import { dashedUuid, detachment } from './simulated-world.ts';
+
+/** What a volume that is made of a snapshot has of the volume that it was taken of. */
+function inherited({ source_snapshot: id }: PlainValues, { all }: Generator): PlainValues {
+  if (!id) return {};
+  const snapshot = all('Snapshot').find(({ backend_id }) => backend_id === id);
+  const source = all('Volume').find(({ backend_id }) => backend_id === snapshot?.values.source_volume);
+  const { bootable = false, image, image_name: name } = source?.values ?? {};
+  return { bootable, ...(image !== undefined && { image, image_name: name }) };
+}
 
 /** OpenStack.Volume as the simulator plays it. */
 export const volume: SimulatedKind = {
   id: (_n, draw) => dashedUuid(draw),
-  initialValues: () => ({ type: 'lvm', instance_backend_id: '', device: '' }),
+  refuses: within(({ size }) => ({ volumes: 1, storage: Number(size) })),
+  initialValues: (_n, values, draw) => ({
+    type: 'lvm',
+    instance_backend_id: '',
+    device: '',
+    ...inherited(values, draw),
+  }),
   transitionStates: {
     create: ['creating'],
     attach: ['attaching'],
@@ -48,6 +65,7 @@ function grown(instances: readonly OtherObject[], id: unknown, growth: number): 
 /** OpenStack.Snapshot as the simulator plays it. */
 export const snapshot: SimulatedKind = {
   id: (_n, draw) => dashedUuid(draw),
+  refuses: within(({ size }) => ({ snapshots: 1, storage: Number(size) })),
   transitionStates: { create: ['creating'], delete: ['deleting'] },
   final: { create: 'available' },
 };

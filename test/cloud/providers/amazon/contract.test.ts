@@ -2,7 +2,8 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Json } from '../../../support/fixture.ts';
-import { AmazonAccount, type Backend } from '../../../vendors/amazon/account.ts';
+import type { Backend } from '../../../vendors/account.ts';
+import { AmazonAccount } from '../../../vendors/amazon/account.ts';
 
 /** Some members of an object. */
 const some = (object: Json, ...names: string[]): Json => Object.fromEntries(names.map((name) => [name, object[name]]));
@@ -81,7 +82,7 @@ function contract(backend: Backend): void {
   test('a stopped instance gets another size, and a larger root volume', async () => {
     const web = await account.made(await account.order('web'));
     await account.act(web, 'stop');
-    const resized = await account.act(web, 'resize', { size: await account.offer('aws-sizes', 'c4.large') });
+    const resized = await account.act(web, 'resize', { size: await account.offer('sizes', 'c4.large') });
     assert.equal(some(resized, 'state', 'runtime_state', 'error_message', 'cores', 'ram', 'disk'), {
       state: 'OK',
       runtime_state: 'stopped',

@@ -221,7 +221,7 @@ test('a larger disk whose order is lost is ordered once', async () => {
   await account.act(web, 'stop');
   account.vendor.take();
   account.vendor.mishap('ModifyVolume', 'lost');
-  const resized = await account.act(web, 'resize', { size: await account.offer('aws-sizes', 'c4.large') });
+  const resized = await account.act(web, 'resize', { size: await account.offer('sizes', 'c4.large') });
   assert.equal([...stateOf(resized), resized.disk], ['OK', 'stopped', '', 16_384]);
   assert.is(account.vendor.take().filter((call) => call.endsWith(' ModifyVolume')).length, 1);
   assert.is(instanceOf(web).type, 'c4.large');
@@ -232,7 +232,7 @@ test('a disk that was enlarged a short while ago is refused with the words of th
   await account.act(web, 'stop');
   const [root] = account.vendor.world.volumesOf(web.backend_id) as [Volume];
   root.growth = { from: 8, to: 8, at: account.vendor.world.now(), isFailed: false };
-  const resized = await account.act(web, 'resize', { size: await account.offer('aws-sizes', 'c4.large') });
+  const resized = await account.act(web, 'resize', { size: await account.offer('sizes', 'c4.large') });
   assert.is(resized.state, 'Erred');
   assert.match(resized.error_message, /^You've reached the maximum modification rate per volume limit\./);
   assert.equal([resized.cores, instanceOf(web).type], [1, 't2.micro']);

@@ -1,34 +1,14 @@
 /** The program as a process that is killed while operations of every sort run at the vendor. */
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Json } from '../../../support/fixture.ts';
 import { Amazon } from '../../../vendors/amazon/stand-in.ts';
-import { KillableServer, until } from '../../../vendors/killable-server.ts';
+import { KillTest } from '../../../vendors/kill.ts';
 
-const test = suite('kill -9 with Amazon');
-let server: KillableServer;
-let vendor: Amazon;
-
-test.before(async () => {
-  server = new KillableServer();
-  vendor = await Amazon.start(server.now);
-  await server.start();
-});
-
-test.after(async () => {
-  await server.end();
-  await vendor.close();
-});
-
-const ask = (method: string, path: string, body?: unknown): Promise<Json> => server.ask(method, path, body);
+const kill = new KillTest('kill -9 with Amazon', Amazon.start);
+const { ask, server, test } = kill;
 const offer = async (path: string, query: string): Promise<Json> => (await ask('GET', `/api/aws-${path}/?${query}`))[0];
-const rows = (kind: string): Promise<Json[]> => ask('GET', `/api/aws-${kind}/?page_size=200&o=name`);
+const lists = ['aws-instances', 'aws-volumes'];
 const act = ({ url }: Json, action: string, body?: unknown): Promise<Json> => ask('POST', `${url}${action}/`, body);
-
-const resting = (...kinds: string[]): Promise<void> =>
-  until('every operation', async () =>
-    (await Promise.all(kinds.map(rows))).flat().every(({ state }) => state === 'OK' || state === 'Erred'),
-  );
 
 /** A machine in an account. */
 async function machine(name: string, link: Json): Promise<Json> {
@@ -55,17 +35,11 @@ async function volume(name: string, link: Json): Promise<Json> {
   });
 }
 
-/** Calls that were made of an action. */
-let calls: string[] = [];
-const count = (action: string): number => {
-  calls.push(...vendor.take());
-  return calls.filter((call) => call.endsWith(` ${action}`)).length;
-};
-
 /** Two machines and two volumes of an account, before the operation of that account. */
 const numbers = [1, 2];
 
 test('in the middle of every operation none is lost and nothing is made twice', async () => {
+  const { vendor } = kill;
   const [username, keys] = [...vendor.accessKeys][0] ?? [];
   const links = await server.connect('aws', 8, { backend_url: vendor.url, username, token: keys?.secret });
   const [run, make, attach, detach, resize, end, stop, remove] = links as [
@@ -83,20 +57,18 @@ test('in the middle of every operation none is lost and nothing is made twice', 
     for (const n of numbers) things[`${what}-${n}`] = await machine(`${what}-${n}`, link);
   for (const [what, link] of Object.entries({ attach, detach, remove }))
     for (const n of numbers) things[`${what}-volume-${n}`] = await volume(`${what}-volume-${n}`, link);
-  await resting('instances', 'volumes');
+  await kill.resting(...lists);
   for (const what of ['attach', 'detach', 'resize']) for (const n of numbers) await act(things[`${what}-${n}`], 'stop');
-  await resting('instances');
+  await kill.resting('aws-instances');
   const place = (n: number, what: string): Json => ({ instance: things[`${what}-${n}`].url, device: '/dev/sdf' });
   for (const n of numbers) await act(things[`detach-volume-${n}`], 'attach', place(n, 'detach'));
-  await resting('volumes');
+  await kill.resting('aws-volumes');
   const size = await offer(
     'sizes',
     `settings_uuid=${(await ask('GET', resize.service)).settings_uuid}&name_exact=c4.large`,
   );
 
   // Of each two calls one is done and not answered, and one not even done.
-  vendor.take();
-  calls = [];
   const actions = [
     'RunInstances',
     'CreateVolume',
@@ -107,10 +79,7 @@ test('in the middle of every operation none is lost and nothing is made twice', 
     'StopInstances',
     'DeleteVolume',
   ];
-  for (const action of actions) {
-    vendor.mishap(action, 'silence');
-    vendor.mishap(action, 'swallowed');
-  }
+  kill.spoil(actions);
   for (const n of numbers) {
     await machine(`run-${n}`, run);
     await volume(`make-${n}`, make);
@@ -121,13 +90,12 @@ test('in the middle of every operation none is lost and nothing is made twice', 
     await ask('DELETE', things[`end-${n}`].url);
     await ask('DELETE', things[`remove-volume-${n}`].url);
   }
-  await until('every call', () => actions.every((action) => count(action) === 2));
+  await kill.called(actions, 2);
 
-  await server.kill();
-  await server.start();
-  await resting('instances', 'volumes');
+  await kill.kill();
+  await kill.resting(...lists);
 
-  const [instances, volumes] = [await rows('instances'), await rows('volumes')];
+  const [instances, volumes] = [await kill.rows('aws-instances'), await kill.rows('aws-volumes')];
   assert.equal(
     [...instances, ...volumes].filter(({ state }) => state === 'Erred').map((row) => [row.name, row.error_message]),
     [],

@@ -1,8 +1,8 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Mishap } from '../../../support/digitalocean/stand-in.ts';
 import type { Json } from '../../../support/fixture.ts';
-import { Account, stateOf } from './account.ts';
+import { Account, stateOf } from '../../../vendors/digitalocean/account.ts';
+import type { Mishap } from '../../../vendors/digitalocean/stand-in.ts';
 
 const test = suite('calls of DigitalOcean without an answer');
 let account: Account;

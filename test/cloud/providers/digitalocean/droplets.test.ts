@@ -1,9 +1,9 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Droplet } from '../../../support/digitalocean/stand-in.ts';
 import type { Json } from '../../../support/fixture.ts';
 import { publicKeys } from '../../../support/public-keys.ts';
-import { Account, stateOf } from './account.ts';
+import { Account, stateOf } from '../../../vendors/digitalocean/account.ts';
+import type { Droplet } from '../../../vendors/digitalocean/stand-in.ts';
 
 const test = suite('droplets at DigitalOcean');
 let account: Account;
@@ -81,11 +81,11 @@ test('a creation sends name, region, size, image, keys and user data, and follow
     external_ips: [`104.236.${address}`],
     internal_ips: [`10.128.${address}`],
     access_url: [`104.236.${address}`],
-    start_time: '2018-01-05T04:47:18Z',
+    start_time: '2018-01-05T04:47:19Z',
   };
   assert.equal(Object.fromEntries(Object.keys(shown).map((name) => [name, droplet[name]])), shown);
   assert.equal(messages(), [
-    'SSH key laptop has been created for user with username alice.',
+    'SSH key laptop has been created for user Alice Liddell with username alice.',
     'Resource web-1 creation has been scheduled.',
     'Resource web-1 has been created.',
   ]);

@@ -1,5 +1,5 @@
+import { Account } from '../../../vendors/digitalocean/account.ts';
 import { faults } from '../../../vendors/faults.ts';
-import { Account } from './account.ts';
 
 faults({
   name: 'DigitalOcean',

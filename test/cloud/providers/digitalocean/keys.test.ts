@@ -2,7 +2,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Json } from '../../../support/fixture.ts';
 import { publicKeys } from '../../../support/public-keys.ts';
-import { Account } from './account.ts';
+import { Account } from '../../../vendors/digitalocean/account.ts';
 
 const test = suite('SSH keys at DigitalOcean');
 let account: Account;

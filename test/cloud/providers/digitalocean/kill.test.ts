@@ -1,53 +1,26 @@
 /** The program as a process that is killed while its operations run at the vendor. */
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { DigitalOcean } from '../../../support/digitalocean/stand-in.ts';
 import type { Json } from '../../../support/fixture.ts';
-import { KillableServer, until } from '../../../vendors/killable-server.ts';
+import { DigitalOcean } from '../../../vendors/digitalocean/stand-in.ts';
+import { KillTest } from '../../../vendors/kill.ts';
+import { until } from '../../../vendors/killable-server.ts';
 
-const test = suite('kill -9');
-let server: KillableServer;
-let vendor: DigitalOcean;
+const kill = new KillTest('kill -9 with DigitalOcean', DigitalOcean.start);
+const { ask, server, test } = kill;
 
-test.before(async () => {
-  server = new KillableServer();
-  vendor = await DigitalOcean.start(server.now);
-  await server.start();
-});
-
-test.after(async () => {
-  await server.end();
-  await vendor.close();
-});
-
-const ask = (method: string, path: string, body?: unknown): Promise<Json> => server.ask(method, path, body);
-
-/** All droplets, as the API shows them. */
-async function droplets(): Promise<Json[]> {
-  return ask(
-    'GET',
-    '/api/digitalocean-droplets/?page_size=200&o=name&field=name&field=state&field=runtime_state&field=backend_id&field=error_message&field=url',
-  );
-}
+const list = 'digitalocean-droplets';
+const [make, act] = ['POST /droplets', 'POST /droplets/:id/actions'] as const;
 
 const inState = async (...states: string[]): Promise<number> =>
-  (await droplets()).filter(({ state }) => states.includes(state)).length;
+  (await kill.rows(list)).filter(({ state }) => states.includes(state)).length;
 
 /** The link of what an account offers, by its name. */
 const find = async (path: string, name: string, settings: string): Promise<string> =>
   (await ask('GET', `/api/digitalocean-${path}/?settings_uuid=${settings}&name_exact=${encodeURIComponent(name)}`))[0]
     .url;
 
-const posts = (): number =>
-  posted.push(
-    ...vendor
-      .take()
-      .map(({ line }) => line)
-      .filter((line) => line.startsWith('POST')),
-  );
-const posted: string[] = [];
-
 test('in the middle of fifty running operations loses none and doubles none', async () => {
+  const { vendor } = kill;
   // Thirteen accounts, so that four operations of each make fifty at once.
   const links = await server.connect('digitalocean', 13, { backend_url: vendor.url, token: 'full-access' });
   const places = await Promise.all(
@@ -67,17 +40,14 @@ test('in the middle of fifty running operations loses none and doubles none', as
   const running = [];
   for (let n = 0; n < 14; n++) running.push(await order(n));
   await until('creation of the first', async () => (await inState('OK')) === 14);
-  vendor.take();
 
   // A third of the calls is done and not answered, a third not even done, a third answered and followed.
   vendor.actionTime = 1e9;
-  vendor.mishap('POST /droplets', 'silence', 12);
-  vendor.mishap('POST /droplets', 'swallowed', 12);
-  vendor.mishap('POST /droplets/:id/actions', 'silence', 5);
-  vendor.mishap('POST /droplets/:id/actions', 'swallowed', 5);
+  kill.spoil([make], 12);
+  kill.spoil([act], 5);
   for (let n = 14; n < 50; n++) await order(n);
   for (const [n, { url }] of running.entries()) await ask('POST', `${url}${n % 2 ? 'stop' : 'restart'}/`);
-  await until('every call', () => posts() === 50);
+  await until('every call', () => kill.count(make) + kill.count(act) === 50);
   assert.equal([await inState('Creating'), await inState('Updating')], [36, 14]);
 
   await server.kill();
@@ -85,7 +55,7 @@ test('in the middle of fifty running operations loses none and doubles none', as
   await server.start();
   await until('every operation', async () => (await inState('OK', 'Erred')) === 50);
 
-  const present = await droplets();
+  const present = await kill.rows(list);
   assert.equal(
     present.filter(({ state }) => state === 'Erred').map(({ error_message: text }) => text),
     [],

@@ -1,8 +1,8 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Mishap } from '../../../support/digitalocean/stand-in.ts';
 import type { Json } from '../../../support/fixture.ts';
-import { Account } from './account.ts';
+import { Account } from '../../../vendors/digitalocean/account.ts';
+import type { Mishap } from '../../../vendors/digitalocean/stand-in.ts';
 
 const test = suite('settings of DigitalOcean');
 let account: Account;

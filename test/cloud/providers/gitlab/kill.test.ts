@@ -1,42 +1,20 @@
 /** The program as a process that is killed while groups, projects and members are being made at GitLab. */
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Json } from '../../../support/fixture.ts';
 import { GitLab } from '../../../vendors/gitlab/stand-in.ts';
-import { KillableServer, until } from '../../../vendors/killable-server.ts';
+import { KillTest } from '../../../vendors/kill.ts';
+import { until } from '../../../vendors/killable-server.ts';
 
-const test = suite('kill -9 with GitLab');
-let server: KillableServer;
-let vendor: GitLab;
-
-test.before(async () => {
-  server = new KillableServer();
-  vendor = await GitLab.start(server.now);
-  await server.start();
-});
-
-test.after(async () => {
-  await server.end();
-  await vendor.close();
-});
-
-const ask = (method: string, path: string, body?: unknown): Promise<Json> => server.ask(method, path, body);
-const rows = async (): Promise<Json[]> =>
-  (await Promise.all(['groups', 'projects'].map((kind) => ask('GET', `/api/gitlab-${kind}/?page_size=50`)))).flat();
-const resting = (): Promise<void> =>
-  until('every operation', async () => (await rows()).every(({ state }) => state === 'OK' || state === 'Erred'));
+const kill = new KillTest('kill -9 with GitLab', GitLab.start);
+const { ask, server, test } = kill;
+const lists = ['gitlab-groups', 'gitlab-projects'];
 const group = (path: string, link: Json): Promise<Json> =>
   ask('POST', '/api/gitlab-groups/', { service_project_link: link.url, name: path, path });
 const project = (name: string, of: Json, link: Json): Promise<Json> =>
   ask('POST', '/api/gitlab-projects/', { service_project_link: link.url, name, group: of.url, visibility_level: 0 });
 
-let calls: string[] = [];
-const count = (route: string): number => {
-  calls.push(...vendor.server.take().map((call) => call.route));
-  return calls.filter((call) => call === route).length;
-};
-
 test('in the middle of every operation none is lost and nothing is made twice', async () => {
+  const { vendor } = kill;
   const [token] = vendor.tokens.keys();
   const [link] = (await server.connect('gitlab', 1, { backend_url: vendor.url, token })) as [Json];
   const [home, leaving, ending] = [
@@ -44,31 +22,25 @@ test('in the middle of every operation none is lost and nothing is made twice', 
     await group('leaving', link),
     await group('ending', link),
   ];
-  await resting();
+  await kill.resting(...lists);
 
   // Of each two calls one is done and not answered, and one not even done.
-  vendor.server.take();
-  calls = [];
-  const wanted = { 'POST /groups': 2, 'POST /projects': 2, 'DELETE /:place/:id': 2, 'POST /users': 1 };
-  for (const [route, times] of Object.entries(wanted)) {
-    vendor.server.mishap(route, 'silence');
-    if (times > 1) vendor.server.mishap(route, 'swallowed');
-  }
+  const [makeGroup, remove, makeProject] = ['POST /groups', 'DELETE /:place/:id', 'POST /projects'] as const;
+  kill.spoil([makeGroup, remove, makeProject]);
+  vendor.server.mishap('POST /users', 'silence');
   for (const n of [1, 2]) await group(`group-${n}`, link);
   for (const { url } of [leaving, ending]) await ask('DELETE', url);
-  await until('groups', () => count('POST /groups') === 2 && count('DELETE /:place/:id') === 2);
-  await server.kill();
-  await server.start();
+  await kill.called([makeGroup, remove], 2);
+  await kill.kill();
   for (const n of [1, 2]) await project(`project-${n}`, home, link);
   const alice = await ask('POST', '/api/users/', { username: 'alice', email: 'alice@example.com' });
   const ours = (await ask('GET', '/api/projects/'))[0].url;
   await ask('POST', '/api/project-permissions/', { project: ours, user: alice.url, role: 'admin' });
-  await until('projects', () => count('POST /projects') === 2 && count('POST /users') >= 1);
-  await server.kill();
-  await server.start();
-  await resting();
+  await until('projects', () => kill.count(makeProject) === 2 && kill.count('POST /users') >= 1);
+  await kill.kill();
+  await kill.resting(...lists);
 
-  const present = await rows();
+  const present = await kill.rows(...lists);
   assert.equal(
     present.map(({ error_message: text, name, state }) => [name, state, text]).sort(),
     ['group-1', 'group-2', 'home', 'project-1', 'project-2'].map((name) => [name, 'OK', '']),

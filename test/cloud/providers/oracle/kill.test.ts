@@ -1,37 +1,15 @@
 /** The program as a process that is killed while databases are ordered, stopped and deleted at Oracle. */
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Json } from '../../../support/fixture.ts';
-import { KillableServer, until } from '../../../vendors/killable-server.ts';
+import { KillTest } from '../../../vendors/kill.ts';
 import { Oracle } from '../../../vendors/oracle/stand-in.ts';
 
-const test = suite('kill -9 with Oracle');
-let server: KillableServer;
-let vendor: Oracle;
-
-test.before(async () => {
-  server = new KillableServer();
-  vendor = await Oracle.start(server.now);
-  await server.start();
-});
-
-test.after(async () => {
-  await server.end();
-  await vendor.close();
-});
-
-const ask = (method: string, path: string, body?: unknown): Promise<Json> => server.ask(method, path, body);
-const rows = (): Promise<Json[]> => ask('GET', '/api/oracle-databases/?page_size=50&o=name');
-const resting = (): Promise<void> =>
-  until('every operation', async () => (await rows()).every(({ state }) => state === 'OK' || state === 'Erred'));
-
-const calls: string[] = [];
-const count = (route: string): number => {
-  calls.push(...vendor.server.take().map((call) => call.route));
-  return calls.filter((call) => call === route).length;
-};
+const kill = new KillTest('kill -9 with Oracle', Oracle.start);
+const { ask, server, test } = kill;
+const list = 'oracle-databases';
 
 test('in the middle of every operation none is lost and nothing is made twice', async () => {
+  const { vendor } = kill;
   const [username, password] = [...vendor.passwords][0] ?? [];
   const links = await server.connect('oracle', 3, { backend_url: vendor.url, username, password });
   const [make, stop, end] = links as [Json, Json, Json];
@@ -48,31 +26,26 @@ test('in the middle of every operation none is lost and nothing is made twice', 
   };
   const things: Json[] = [];
   for (const n of [1, 2]) things.push(await order(`stop-${n}`, stop), await order(`end-${n}`, end));
-  await resting();
+  await kill.resting(list);
 
   // Of each two calls one is done and not answered, and one not even done.
-  vendor.server.take();
   const byRequest = '/em/cloud/dbaas/dbplatforminstance/byrequest/:id';
   const routes = ['POST /em/cloud/dbaas/dbplatformtemplate/:id', `POST ${byRequest}`, `DELETE ${byRequest}`];
-  for (const route of routes) {
-    vendor.server.mishap(route, 'silence');
-    vendor.server.mishap(route, 'swallowed');
-  }
+  kill.spoil(routes);
   for (const n of [1, 2]) await order(`make-${n}`, make);
   for (const { name, url } of things) await (name.startsWith('stop') ? ask('POST', `${url}stop/`) : ask('DELETE', url));
-  await until('every call', () => routes.every((route) => count(route) === 2));
+  await kill.called(routes, 2);
 
-  await server.kill();
-  await server.start();
-  await resting();
+  await kill.kill();
+  await kill.resting(list);
 
   assert.equal(
-    (await rows()).map(({ error_message: text, name, runtime_state: state }) => `${name} ${state} ${text}`),
+    (await kill.rows(list)).map(({ error_message: text, name, runtime_state: state }) => `${name} ${state} ${text}`),
     ['make-1 RUNNING ', 'make-2 RUNNING ', 'stop-1 STOPPED ', 'stop-2 STOPPED '],
   );
   assert.equal(
     [...vendor.databases.values()].map(({ id, name }) => `${name} ${id}`).sort(),
-    (await rows()).map(({ backend_id: id, name }) => `${name} ${id}`),
+    (await kill.rows(list)).map(({ backend_id: id, name }) => `${name} ${id}`),
   );
   assert.equal(
     [

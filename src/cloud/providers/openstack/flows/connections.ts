@@ -1,10 +1,11 @@
 import * as v from 'valibot';
 import type { RowChange } from '../../../catalogue/driver.ts';
+import { ifThere } from '../../../catalogue/provider-error.ts';
 import type { Flow, Told } from '../../../drivers/flow.ts';
 import type { ProjectCloud } from '../api/cloud.ts';
 import type { VendorPort } from '../api/network.ts';
 import { floatingIpValues } from '../values.ts';
-import { idOf, type Place, unlessMissing } from './kind-flows.ts';
+import { idOf, type Place } from './kind-flows.ts';
 import { orderFloatingIp } from './parts.ts';
 import { pullInstance } from './servers.ts';
 
@@ -94,7 +95,7 @@ export async function addressChanges({ own: { network } }: Place, flow: Flow): P
   for (const { backend_id: known, uuid } of addressesOf(flow)) {
     const id = known ?? String(flow.reached(addressStage(uuid)));
     const ip = await network.floatingIps.get(id);
-    const port = ip.port_id ? await unlessMissing(network.ports.get(ip.port_id)) : undefined;
+    const port = ip.port_id ? await ifThere(network.ports.get(ip.port_id)) : undefined;
     const values = floatingIpValues(ip, port);
     changes.push(
       known === undefined && uuid !== undefined
@@ -118,14 +119,14 @@ const freedom = (id: string, values: RowChange['values'] = freed): RowChange => 
 export async function removeUnborn({ own: { network } }: Place, flow: Flow): Promise<void> {
   for (const { backend_id: known, uuid } of addressesOf(flow)) {
     const made = flow.reached(addressStage(uuid));
-    if (known === undefined && typeof made === 'string') await unlessMissing(network.floatingIps.delete(made));
+    if (known === undefined && typeof made === 'string') await ifThere(network.floatingIps.delete(made));
     else if (known !== undefined && flow.reached(`led ${known}`))
-      await unlessMissing(network.floatingIps.update(known, { port_id: null }));
+      await ifThere(network.floatingIps.update(known, { port_id: null }));
   }
   for (const subnet of subnetsOf(flow)) {
     const made = flow.reached(portStage(subnet));
-    const port = typeof made === 'string' ? await unlessMissing(network.ports.get(made)) : undefined;
-    if (port?.device_id === '') await unlessMissing(network.ports.delete(port.id));
+    const port = typeof made === 'string' ? await ifThere(network.ports.get(made)) : undefined;
+    if (port?.device_id === '') await ifThere(network.ports.delete(port.id));
   }
 }
 
@@ -157,11 +158,11 @@ export async function updateInternalIps({ own }: Place, flow: Flow): Promise<Tol
       .map(({ id }) => id),
   );
   for (const port of ports) {
-    await flow.ensure(`unplugged ${port}`, () => unlessMissing(own.compute.unplug(server, port)));
+    await flow.ensure(`unplugged ${port}`, () => ifThere(own.compute.unplug(server, port)));
     await flow.until(`gone ${port}`, async () => {
-      const found = await unlessMissing(network.ports.get(port));
+      const found = await ifThere(network.ports.get(port));
       if (found?.device_id) return {};
-      if (found) await unlessMissing(network.ports.delete(port));
+      if (found) await ifThere(network.ports.delete(port));
       return 'over';
     });
   }

@@ -1,6 +1,7 @@
+import { ifThere } from '../../../catalogue/provider-error.ts';
 import type { Flow } from '../../../drivers/flow.ts';
 import type { Cloud, ProjectCloud } from '../api/cloud.ts';
-import { unlessBusy, unlessMissing } from './kind-flows.ts';
+import { unlessBusy } from './kind-flows.ts';
 import { deleteRouter } from './routing.ts';
 
 /* Everything in a project goes, in an order in which the services let it (providers.md 4.8 "tenant delete"). */
@@ -45,12 +46,11 @@ export async function emptyProject(cloud: Cloud, own: ProjectCloud, project: str
   // The service makes a new default group as soon as it is asked for the project's groups.
   await flow.ensure('groups', async () => {
     const groups = await network.securityGroups.list(filter);
-    for (const { id } of groups) await unlessMissing(network.securityGroups.delete(id));
+    for (const { id } of groups) await ifThere(network.securityGroups.delete(id));
   });
   await vanish(flow, 'snapshots', volume.snapshots, volume.deleteSnapshot);
   await vanish(flow, 'volumes', volume.volumes, (id) => volume.act(id, { 'os-force_delete': {} }));
   await flow.ensure('limits', async () => {
-    for (const { forgetQuotas } of [cloud.compute, cloud.volume, cloud.network])
-      await unlessMissing(forgetQuotas(project));
+    for (const { forgetQuotas } of [cloud.compute, cloud.volume, cloud.network]) await ifThere(forgetQuotas(project));
   });
 }

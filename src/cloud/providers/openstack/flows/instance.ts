@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { RowChange } from '../../../catalogue/driver.ts';
-import { ProviderError } from '../../../catalogue/provider-error.ts';
+import { ifThere, ProviderError } from '../../../catalogue/provider-error.ts';
 import type { Flow, Told } from '../../../drivers/flow.ts';
 import type { ComputeApi } from '../api/compute.ts';
 import { marker, volumeValues } from '../values.ts';
@@ -16,7 +16,7 @@ import {
   updateInternalIps,
   updateSecurityGroups,
 } from './connections.ts';
-import { deleteAndWait, idOf, type KindFlows, type Place, unlessMissing } from './kind-flows.ts';
+import { deleteAndWait, idOf, type KindFlows, type Place } from './kind-flows.ts';
 import { awaitServer, isActive, pullInstance, serverActions } from './servers.ts';
 import { awaitVolume, detachFrom, isAvailable, orderVolume, volumesOf, zoneOf } from './volume.ts';
 
@@ -144,22 +144,22 @@ async function remove({ own }: Place, flow: Flow): Promise<Told> {
   for (const id of volumes.kept) await detachFrom(own, flow, server, id, false);
   await deleteAndWait(flow, 'server', {
     remove: () => compute.deleteServer(server),
-    state: async () => (await unlessMissing(compute.server(server)))?.status,
+    state: async () => (await ifThere(compute.server(server)))?.status,
   });
   await flow.ensure('disconnected', async () => {
     for (const id of ips)
-      await unlessMissing(
+      await ifThere(
         takesIps === true ? network.floatingIps.delete(id) : network.floatingIps.update(id, { port_id: null }),
       );
-    for (const id of ports) await unlessMissing(network.ports.delete(id));
+    for (const id of ports) await ifThere(network.ports.delete(id));
   });
   for (const id of volumes.gone)
     await flow.until(`gone ${id}`, async () => {
-      const status = (await unlessMissing(volume.volume(id)))?.status;
+      const status = (await ifThere(volume.volume(id)))?.status;
       if (status === undefined) return 'over';
       if (status === 'error_deleting') flow.fail(`Volume runtime state become erred: ${status}`);
       // The vendor has not taken it along.
-      if (status === 'available' || status === 'error') await unlessMissing(volume.deleteVolume(id));
+      if (status === 'available' || status === 'error') await ifThere(volume.deleteVolume(id));
       return {};
     });
   return {};

@@ -1,5 +1,5 @@
 import type { DriverCall, PlainValues } from '../../../catalogue/driver.ts';
-import { ProviderError } from '../../../catalogue/provider-error.ts';
+import { ifThere, ProviderError } from '../../../catalogue/provider-error.ts';
 import type { Flow, Told } from '../../../drivers/flow.ts';
 import type { Cloud, ProjectCloud } from '../api/cloud.ts';
 
@@ -25,20 +25,10 @@ export interface KindFlows {
 /** The vendor's id of the object of a call. */
 export const idOf = ({ values }: DriverCall): string => String(values.backend_id);
 
-/** What a look-up or deletion answers; undefined when there is no such object. */
-export async function unlessMissing<T>(answer: Promise<T>): Promise<T | undefined> {
-  try {
-    return await answer;
-  } catch (error) {
-    if (error instanceof ProviderError && error.type === 'not_found') return undefined;
-    throw error;
-  }
-}
-
 /** What a deletion of something that others are leaving answers: undefined also while they are there yet. */
 export async function unlessBusy<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
-    return await unlessMissing(answer);
+    return await ifThere(answer);
   } catch (error) {
     if (error instanceof ProviderError && error.type === 'conflict') return undefined;
     throw error;
@@ -53,7 +43,7 @@ export async function deleteAndWait(
 ): Promise<void> {
   await flow.ensure(`${stage} ordered`, async () => {
     const status = await state();
-    if (status !== undefined && status !== 'deleting') await unlessMissing(remove());
+    if (status !== undefined && status !== 'deleting') await ifThere(remove());
   });
   await flow.until(`${stage} gone`, async () => {
     const status = await state();

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { minute } from '../../../../kernel/clock.ts';
 import type { DriverCall, PlainValues } from '../../../catalogue/driver.ts';
+import { ifThere } from '../../../catalogue/provider-error.ts';
 import type { Flow, Told } from '../../../drivers/flow.ts';
 import type { NetworkApi, VendorFloatingIp, VendorPort } from '../api/network.ts';
 import {
@@ -11,7 +12,7 @@ import {
   securityGroupValues,
   subnetValuesOf,
 } from '../values.ts';
-import { idOf, type KindFlows, type Place, unlessMissing } from './kind-flows.ts';
+import { idOf, type KindFlows, type Place } from './kind-flows.ts';
 import { connectSubnet, disconnectSubnet } from './routing.ts';
 import { addRules, replaceRules, ruleSchema } from './rules.ts';
 
@@ -106,7 +107,7 @@ export const subnetFlows: KindFlows = {
 /** A floating IP with the port that it leads to. */
 async function shownIp({ floatingIps, ports }: NetworkApi, id: string): Promise<PlainValues> {
   const ip: VendorFloatingIp = await floatingIps.get(id);
-  const port: VendorPort | undefined = ip.port_id ? await unlessMissing(ports.get(ip.port_id)) : undefined;
+  const port: VendorPort | undefined = ip.port_id ? await ifThere(ports.get(ip.port_id)) : undefined;
   return floatingIpValues(ip, port);
 }
 

@@ -1,5 +1,5 @@
+import { ifThere } from '../../../catalogue/provider-error.ts';
 import type { NetworkApi } from '../api/network.ts';
-import { unlessMissing } from './kind-flows.ts';
 
 /* How subnets are connected to the router of their tenant. */
 
@@ -15,13 +15,13 @@ export async function disconnectSubnet(network: NetworkApi, subnet: string): Pro
   for (const { device_id: router, device_owner: owner, id } of await network.ports.list({
     fixed_ips: `subnet_id=${subnet}`,
   }))
-    if (router && owner?.includes('router_interface')) await unlessMissing(network.removeInterface(router, id));
+    if (router && owner?.includes('router_interface')) await ifThere(network.removeInterface(router, id));
 }
 
 /** Removes a router with its connections. */
 export async function deleteRouter(network: NetworkApi, router: string): Promise<void> {
-  await unlessMissing(network.routers.update(router, { external_gateway_info: null }));
+  await ifThere(network.routers.update(router, { external_gateway_info: null }));
   for (const { device_owner: owner, id } of await network.ports.list({ device_id: router }))
-    if (owner?.includes('router_interface')) await unlessMissing(network.removeInterface(router, id));
+    if (owner?.includes('router_interface')) await ifThere(network.removeInterface(router, id));
   await network.routers.delete(router);
 }

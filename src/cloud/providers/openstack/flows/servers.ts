@@ -1,9 +1,10 @@
 import type { PlainValues } from '../../../catalogue/driver.ts';
+import { ifThere } from '../../../catalogue/provider-error.ts';
 import type { Flow, Told } from '../../../drivers/flow.ts';
 import type { ProjectCloud } from '../api/cloud.ts';
 import type { VendorServer } from '../api/compute.ts';
 import { instanceValues, serverState } from '../values.ts';
-import { idOf, type Place, unlessMissing } from './kind-flows.ts';
+import { idOf, type Place } from './kind-flows.ts';
 import { volumesOf } from './volume.ts';
 
 /* Servers: what is told of one, and the actions on it (providers.md 4.7). */
@@ -14,7 +15,7 @@ export async function pullInstance(own: ProjectCloud, id: string): Promise<Plain
   const ports = await own.network.ports.list({ device_id: id });
   const ips = await own.network.floatingIps.list({ project_id: server.tenant_id });
   return instanceValues(server, {
-    flavor: server.flavor?.id ? await unlessMissing(own.compute.flavor(server.flavor.id)) : undefined,
+    flavor: server.flavor?.id ? await ifThere(own.compute.flavor(server.flavor.id)) : undefined,
     ports,
     floatingIps: ips.filter(({ port_id: id }) => ports.some((port) => port.id === id)),
     volumes: await volumesOf(own, id),

@@ -1,8 +1,9 @@
 import type { PlainValues } from '../../../catalogue/driver.ts';
+import { ifThere } from '../../../catalogue/provider-error.ts';
 import type { Flow, Told } from '../../../drivers/flow.ts';
 import type { ProjectCloud } from '../api/cloud.ts';
 import { marker, snapshotValues } from '../values.ts';
-import { deleteAndWait, idOf, type KindFlows, type Place, unlessMissing } from './kind-flows.ts';
+import { deleteAndWait, idOf, type KindFlows, type Place } from './kind-flows.ts';
 
 /* OpenStack.Snapshot (providers.md 4.7). */
 
@@ -43,7 +44,7 @@ export const snapshotFlows: KindFlows = {
     const id = idOf(flow.call);
     await deleteAndWait(flow, 'snapshot', {
       remove: () => volume.deleteSnapshot(id),
-      state: async () => (await unlessMissing(volume.snapshot(id)))?.status,
+      state: async () => (await ifThere(volume.snapshot(id)))?.status,
     });
     return {};
   },

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import type { DriverCall, PlainValues, RowChange } from '../../../catalogue/driver.ts';
+import { ifThere } from '../../../catalogue/provider-error.ts';
 import type { Flow, Told } from '../../../drivers/flow.ts';
 import type { ProjectCloud } from '../api/cloud.ts';
 import { projectValues, tenantNetworks } from '../inventory.ts';
@@ -7,7 +8,7 @@ import { firstLimits } from '../limits.ts';
 import { pulledQuotas, pushQuotas } from '../quotas.ts';
 import { floatingIpValues, markerText, networkValues, securityGroupValues, subnetValuesOf } from '../values.ts';
 import { emptyProject } from './empty-project.ts';
-import { idOf, type KindFlows, type Place, unlessMissing } from './kind-flows.ts';
+import { idOf, type KindFlows, type Place } from './kind-flows.ts';
 import { connectSubnet } from './routing.ts';
 import { addRules, ruleSchema } from './rules.ts';
 
@@ -110,15 +111,15 @@ async function remove({ cloud }: Place, flow: Flow): Promise<Told> {
   const project = idOf(call);
   const identity = await cloud.identity();
   const isThere = await flow.once('there', v.boolean(), async () => {
-    return (await unlessMissing(identity.project(project))) !== undefined;
+    return (await ifThere(identity.project(project))) !== undefined;
   });
   if (!isThere) return {};
   await emptyProject(cloud, cloud.in(project), project, flow);
   await flow.ensure('user', async () => {
     const user = await identity.userOf(project, String(call.values.user_username ?? ''));
-    if (user !== undefined) await unlessMissing(identity.deleteUser(user));
+    if (user !== undefined) await ifThere(identity.deleteUser(user));
   });
-  await unlessMissing(identity.deleteProject(project));
+  await ifThere(identity.deleteProject(project));
   return {};
 }
 

@@ -1,10 +1,10 @@
 import type { PlainValues, RowChange } from '../../../catalogue/driver.ts';
-import { ProviderError } from '../../../catalogue/provider-error.ts';
+import { ifThere, ProviderError } from '../../../catalogue/provider-error.ts';
 import type { Flow, Told } from '../../../drivers/flow.ts';
 import type { ProjectCloud } from '../api/cloud.ts';
 import type { VendorVolume } from '../api/volume.ts';
 import { gibibytes, inMebibytes, marker, volumeValues } from '../values.ts';
-import { deleteAndWait, idOf, type KindFlows, type Place, unlessMissing } from './kind-flows.ts';
+import { deleteAndWait, idOf, type KindFlows, type Place } from './kind-flows.ts';
 
 /* OpenStack.Volume (providers.md 4.7). */
 
@@ -53,7 +53,7 @@ export async function awaitVolume(
   { isOver, isTold = true }: { readonly isOver: (found: VendorVolume) => boolean; readonly isTold?: boolean },
 ): Promise<void> {
   await flow.until(stage, async () => {
-    const found = await unlessMissing(volume.volume(id));
+    const found = await ifThere(volume.volume(id));
     // Of another object's operation nothing is to be waited for; its own has failed.
     if (!found) return isTold ? flow.fail('Volume does not exist at backend') : 'over';
     if (isOver(found)) return 'over';
@@ -106,8 +106,8 @@ async function grown(own: ProjectCloud, instance: string): Promise<RowChange[]> 
 /** The volumes of a server. */
 export async function volumesOf({ compute, volume }: ProjectCloud, server: string): Promise<VendorVolume[]> {
   const found: VendorVolume[] = [];
-  for (const { volumeId } of (await unlessMissing(compute.attachments(server))) ?? []) {
-    const one = await unlessMissing(volume.volume(volumeId));
+  for (const { volumeId } of (await ifThere(compute.attachments(server))) ?? []) {
+    const one = await ifThere(volume.volume(volumeId));
     if (one) found.push(one);
   }
   return found;
@@ -134,8 +134,7 @@ export async function detachFrom(
   isTold = true,
 ): Promise<void> {
   await flow.ensure(`detached ${id}`, async () => {
-    if ((await unlessMissing(own.volume.volume(id)))?.status === 'in-use')
-      await unlessMissing(own.compute.detach(server, id));
+    if ((await ifThere(own.volume.volume(id)))?.status === 'in-use') await ifThere(own.compute.detach(server, id));
   });
   await awaitVolume(own, flow, id, `free ${id}`, { isOver: isAvailable, isTold });
 }
@@ -197,5 +196,5 @@ export const volumeFlows: KindFlows = {
 export const removeVolume = ({ volume }: ProjectCloud, flow: Flow, id: string): Promise<void> =>
   deleteAndWait(flow, `volume ${id}`, {
     remove: () => volume.deleteVolume(id),
-    state: async () => (await unlessMissing(volume.volume(id)))?.status,
+    state: async () => (await ifThere(volume.volume(id)))?.status,
   });

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import * as shared from '../../vendors/server.ts';
+import type * as shared from '../server.ts';
+import { StandIn } from '../stand-in.ts';
 import { type Image, images, type Region, regions, type Size, sizes } from './catalogue.ts';
 
 /*
@@ -61,7 +62,7 @@ const refusal = (status: number, id: string, message: string): Answer => ({ stat
 const notFound = refusal(404, 'not_found', 'The resource you were accessing could not be found.');
 const unprocessable = (message: string): Answer => refusal(422, 'unprocessable_entity', message);
 
-export class DigitalOcean {
+export class DigitalOcean extends StandIn {
   /** Milliseconds that an action takes. */
   actionTime = 8000;
   /** Objects on a page at most. */
@@ -79,43 +80,30 @@ export class DigitalOcean {
   regions = regions();
   images = images();
   sizes = sizes();
-  #server: shared.VendorServer | undefined;
+  /** Of the request that is being answered. */
+  #path = '';
   #lastId = 3_164_443;
 
-  private constructor(
-    /** Milliseconds since 1970. */
-    private readonly now: () => number,
-  ) {}
+  static start = (now: () => number = Date.now, identity?: shared.Identity): Promise<DigitalOcean> =>
+    StandIn.started(new DigitalOcean(now), identity);
 
-  static async start(now: () => number = Date.now, identity?: shared.Identity): Promise<DigitalOcean> {
-    const vendor = new DigitalOcean(now);
-    vendor.#server = await shared.VendorServer.start(
-      {
-        route: (request) => vendor.#find(request).route?.route ?? '',
-        answer: (request) => vendor.#answer(request),
-        headers: () => ({
-          'Content-Type': 'application/json; charset=utf-8',
-          'RateLimit-Limit': '5000',
-          'RateLimit-Remaining': '4816',
-          'RateLimit-Reset': String(Math.floor(now() / 1000) + 3600),
-          Date: new Date(now()).toUTCString(),
-        }),
-      },
-      identity,
-    );
-    return vendor;
+  route(request: shared.VendorRequest): string {
+    return this.#find(request).route?.route ?? '';
   }
 
-  get server(): shared.VendorServer {
-    if (!this.#server) throw new Error('The stand-in has not been started.');
-    return this.#server;
+  override headers(): Readonly<Record<string, string>> {
+    return {
+      ...super.headers(),
+      'Content-Type': 'application/json; charset=utf-8',
+      'RateLimit-Limit': '5000',
+      'RateLimit-Remaining': '4816',
+      'RateLimit-Reset': String(Math.floor(this.now() / 1000) + 3600),
+    };
   }
 
-  get url(): string {
+  override get url(): string {
     return `${this.server.url}/v2`;
   }
-
-  close = (): Promise<void> => this.server.close();
 
   /** Lets something go wrong with the next requests to a route, such as `POST /droplets/:id/actions`. */
   mishap(route: string, mishap: Mishap, times = 1): void {
@@ -193,6 +181,7 @@ export class DigitalOcean {
         return action ? { status: 200, body: { action: shownAction(action) } } : notFound;
       },
     },
+    { route: 'GET /account/keys', handle: (_, __, query) => this.#page('ssh_keys', [...this.keys.values()], query) },
     { route: 'POST /account/keys', handle: (_, body) => this.#addKey(String(body.name), String(body.public_key)) },
     {
       route: 'GET /account/keys/:id',
@@ -214,14 +203,17 @@ export class DigitalOcean {
 
   /** What a request is for: the route, and the id in its path. */
   #find({ method, target }: shared.VendorRequest) {
-    const path = new URL(target, this.url).pathname.replace(/^\/v2/, '');
+    const asked = new URL(target, this.url).pathname.replace(/^\/v2|\/$/g, '');
+    // An action is found by its droplet, too.
+    const path = asked.replace(/^\/droplets\/\d+(?=\/actions\/\d)/, '');
     const [, id = ''] = /^\/(?:droplets|actions|account\/keys)\/([^/]+)/.exec(path) ?? [];
     const line = `${method} ${id === '' ? path : path.replace(id, ':id')}`;
     return { id, route: this.#routes.find(({ route }) => route === line) };
   }
 
-  #answer(request: shared.VendorRequest): shared.VendorAnswer {
+  answer(request: shared.VendorRequest): shared.VendorAnswer {
     this.#advance();
+    this.#path = new URL(request.target, this.url).pathname;
     const { id, route } = this.#find(request);
     const body: Body = request.text === '' ? {} : JSON.parse(request.text);
     const query = new URL(request.target, this.url).searchParams;
@@ -252,7 +244,8 @@ export class DigitalOcean {
     if (type === 'shutdown') droplet.status = 'off';
     if (type !== 'resize') return;
     droplet.size = this.sizes.find(({ slug }) => slug === order.size) as Size;
-    if (order.disk === true) droplet.disk = droplet.size.disk;
+    // The client says it as a text.
+    if (String(order.disk) === 'true') droplet.disk = droplet.size.disk;
   }
 
   #page(member: string, all: readonly unknown[], query: URLSearchParams): Answer {
@@ -260,7 +253,7 @@ export class DigitalOcean {
     const page = Number(query.get('page') ?? 1);
     const last = Math.ceil(all.length / size);
     const link = (to: number): string =>
-      `https://api.digitalocean.com/v2/${member}?${new URLSearchParams({ ...Object.fromEntries(query), page: String(to), per_page: String(size) })}`;
+      `${this.server.url}${this.#path}?${new URLSearchParams({ ...Object.fromEntries(query), page: String(to), per_page: String(size) })}`;
     const pages = {
       ...(page > 1 && { first: link(1), prev: link(page - 1) }),
       ...(page < last && { next: link(page + 1), last: link(last) }),
@@ -290,6 +283,11 @@ export class DigitalOcean {
     if (typeof body.name !== 'string' || !/^[a-zA-Z0-9.-]+$/.test(body.name))
       return unprocessable('Only valid hostname characters are allowed. (a-z, A-Z, 0-9, . and -)');
     if (!this.#imageOf(body.image)) return unprocessable('You specified an invalid image for Droplet creation.');
+    const { region, size } = body;
+    if (!this.sizes.some(({ slug }) => slug === size))
+      return unprocessable('You specified an invalid size for Droplet creation.');
+    if (!this.regions.some(({ slug }) => slug === region))
+      return unprocessable('You specified an invalid region for Droplet creation.');
     const droplet = this.#add(body);
     const action = this.#begin(droplet, 'create', body);
     return {

@@ -1,0 +1,153 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { Json } from '../../../support/fixture.ts';
+import { OpenStackAccount } from '../../../vendors/openstack/account.ts';
+import { OpenStack } from '../../../vendors/openstack/stand-in.ts';
+
+const test = suite('OpenStack: the driver at its stand-in (providers.md 4.7, 4.8)');
+let account: OpenStackAccount;
+
+test.before.each(async () => {
+  account = await OpenStackAccount.open();
+});
+test.after.each(() => account.close());
+
+const logIn = 'POST /identity/auth/tokens';
+const makeVolume = 'POST /volume/volumes';
+
+const connect = async (fields: Readonly<Record<string, unknown>> = {}): Promise<[number, Json]> => {
+  const answer = await account.fixture.staff.post('/api/openstack/', account.body({ name: 'Second', ...fields }));
+  return [answer.status, answer.body];
+};
+
+const names = (list: string): string[] => account.vendor.world.all(list).map(({ name }) => name);
+const logIns = (): number => account.calls().filter((route) => route === logIn).length;
+
+/** What an order is when its operation has ended. */
+async function ended({ url }: Json): Promise<Json> {
+  await account.passage(url);
+  return account.read(url);
+}
+
+test('a refused password is told in the words of the cloud, without it', async () => {
+  assert.equal(await connect({ password: 'wrong-password' }), [
+    400,
+    { non_field_errors: ['Wrong settings: The request you have made requires authentication.'] },
+  ]);
+});
+
+test('ping demands the role admin', async () => {
+  account.vendor.roles = ['member'];
+  assert.equal((await connect())[1], {
+    non_field_errors: ['Wrong settings: Provided credentials are not for admin tenant.'],
+  });
+  account.vendor.roles = undefined;
+  assert.equal((await connect())[1], { non_field_errors: ['Wrong settings: Unable to validate credentials.'] });
+});
+
+test('a tenant is made in one go, with one log-in a project', async () => {
+  const { url } = await account.orderTenant('First');
+  await account.pass(2);
+  const tenant = await account.read(url);
+  assert.is(tenant.state, 'OK', tenant.error_message);
+  assert.is(logIns(), 1);
+  await account.tenant();
+  assert.is((await ended(await account.orderVolume('data'))).state, 'OK');
+  assert.is(logIns(), 0, 'the token of its creation serves');
+});
+
+test('a token of a tenant that is refused is replaced, and the call repeated', async () => {
+  await account.tenant();
+  account.vendor.tokens.clear();
+  const volume = await ended(await account.orderVolume('data'));
+  assert.is(volume.state, 'OK', volume.error_message);
+  assert.equal([names('volume/volumes'), logIns()], [['data'], 1]);
+});
+
+test('in a project of others the administrator gets its role first', async () => {
+  const { tokens, closed } = account.vendor;
+  closed.add((await account.tenant()).backend_id);
+  tokens.clear();
+  const volume = await ended(await account.orderVolume('data'));
+  assert.is(volume.state, 'OK', volume.error_message);
+  assert.is(closed.size, 0);
+});
+
+test('whatever answer is lost, nothing is made twice', async () => {
+  const lists = ['identity/projects', 'identity/users', 'network/subnets', 'network/routers'];
+  for (const list of [...lists, 'network/networks', 'network/security-groups'])
+    account.vendor.server.mishap(`POST /${list}`, 'lost');
+  const tenant = await ended(await account.orderTenant());
+  assert.is(tenant.state, 'OK', tenant.error_message);
+  assert.equal(names('identity/projects'), ['admin', 'Lab']);
+  assert.equal(names('network/networks'), ['public', 'lab-int-net']);
+  for (const list of lists.slice(1)) assert.is(names(list).length, 1, list);
+  assert.equal(names('network/security-groups'), ['allow-all', 'ssh', 'ping', 'rdp', 'web']);
+});
+
+test('a volume whose order was lost before or after it was made is there once', async () => {
+  await account.tenant();
+  for (const mishap of ['lost', 'reset'] as const) {
+    account.vendor.server.mishap(makeVolume, mishap);
+    const volume = await ended(await account.orderVolume(`after ${mishap}`));
+    assert.is(volume.state, 'OK', volume.error_message);
+  }
+  assert.equal(names('volume/volumes'), ['after lost', 'after reset']);
+});
+
+test('parts that the service gives no mark are told from namesakes by their age', async () => {
+  const { fixture, vendor } = account;
+  const tenant = await account.tenant();
+  const namesake = vendor.world.put('network/networks', {
+    name: 'backend',
+    description: '',
+    project_id: tenant.backend_id,
+    created_at: new Date(fixture.clock.now() / 1000 - 3_600_000).toISOString(),
+  });
+  vendor.server.mishap('POST /network/networks', 'lost');
+  const { body } = await account.alice.post(`${tenant.url}create_network/`, { name: 'backend' });
+  const network = await ended(body);
+  assert.is(network.state, 'OK', network.error_message);
+  assert.is.not(network.backend_id, namesake.id);
+  assert.is(names('network/networks').filter((name) => name === 'backend').length, 2);
+});
+
+test('a taken name is told in the words of the cloud, and what others made stays', async () => {
+  account.vendor.world.put('identity/projects', { id: 'theirs', name: 'Lab', domain_id: 'default', tags: [] });
+  const tenant = await ended(await account.orderTenant());
+  assert.equal([tenant.state, tenant.backend_id, tenant.error_message], ['Erred', '', 'Lab is there.']);
+  assert.equal((await account.remove(tenant)).at(-1), 'gone');
+  assert.equal(names('identity/projects'), ['admin', 'Lab']);
+});
+
+test('unknown states of volumes are shown', async () => {
+  await account.tenant();
+  const volume = await ended(await account.orderVolume('data'));
+  Object.assign(account.vendor.world.all('volume/volumes')[0], { status: 'awaiting-transfer' });
+  assert.equal(await account.sync(), ['In Sync', '']);
+  const { runtime_state: runtime, state } = await account.read(volume.url);
+  assert.equal([state, runtime], ['OK', 'awaiting-transfer']);
+});
+
+test('lists are read to their end', async () => {
+  const { fixture, vendor } = account;
+  vendor.world.largestPage = 3;
+  for (let n = 1; n <= 7; n++) {
+    vendor.world.put('image/images', { name: `image ${n}`, visibility: 'public', status: 'active' });
+    vendor.world.put('compute/flavors', { name: `flavor ${n}`, vcpus: n, ram: 1024, disk: 1 });
+  }
+  assert.equal(await account.sync(), ['In Sync', '']);
+  const count = async (kind: string): Promise<number> =>
+    (await fixture.staff.get(`/api/openstack-${kind}/`)).body.length;
+  assert.equal([await count('images'), await count('flavors')], [8, 9]);
+});
+
+test('neither password nor token stands in a failure', async () => {
+  const { server, tokens } = account.vendor;
+  const tenant = await account.tenant();
+  const [token] = [...tokens].find(([, project]) => project === tenant.backend_id) ?? [];
+  server.mishap(makeVolume, OpenStack.refusal(400, `You sent ${token} of right-password`));
+  assert.is((await ended(await account.orderVolume('data'))).error_message, 'You sent *** of ***');
+});
+
+test.run();

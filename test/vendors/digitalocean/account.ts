@@ -1,0 +1,74 @@
+import type { Json } from '../../support/fixture.ts';
+import { type AccountOptions, opened, VendorAccount } from '../account.ts';
+import type { FaultyAccount } from '../faulty-vendor.ts';
+import { DigitalOcean } from './stand-in.ts';
+
+/** A project whose administrator works with an account at DigitalOcean. */
+export class Account extends VendorAccount<DigitalOcean> implements FaultyAccount {
+  static open = (options: AccountOptions = {}): Promise<Account> =>
+    opened(options, DigitalOcean.start, (...parts) => new Account('digitalocean', ...parts));
+
+  get credentials(): Record<string, unknown> {
+    return { token: 'full-access' };
+  }
+
+  /** The vendor's side, as the table of faults asks for it. */
+  get faulty(): FaultyAccount['faulty'] {
+    const { vendor } = this;
+    return {
+      secret: 'full-access',
+      mishap: (route, mishap, times) => vendor.server.mishap(route, mishap, times),
+      take: () => vendor.server.take(),
+      machines: () => [...vendor.droplets.keys()].map(String),
+      vanish: (id) => void vendor.droplets.delete(Number(id)),
+      disguise: (id, status) => void Object.assign(vendor.droplets.get(Number(id)) ?? {}, { status }),
+      replaceCredentials: () => {
+        vendor.tokens.clear();
+        vendor.tokens.set('another-token', 'write');
+        return { token: 'another-token' };
+      },
+    };
+  }
+
+  /** Links of a region, an image and a size by their names. */
+  async choice(
+    region = 'New York 3',
+    image = 'Debian 9.2 x64',
+    size = 's-1vcpu-1gb',
+  ): Promise<{ region: string; image: string; size: string }> {
+    return {
+      region: await this.offer('regions', region),
+      image: await this.offer('images', image),
+      size: await this.offer('sizes', size),
+    };
+  }
+
+  /** Orders a droplet as Alice; answers it as it is then, in state Creation Scheduled. */
+  async order(name: string, fields: Record<string, unknown> = {}): Promise<Json> {
+    return this.create('digitalocean-droplets', {
+      name,
+      service_project_link: this.link.url,
+      ...(await this.choice()),
+      ...fields,
+    });
+  }
+
+  /** A droplet that runs. */
+  running = async (name: string, fields: Record<string, unknown> = {}): Promise<Json> =>
+    this.made(await this.order(name, fields));
+
+  /** A droplet that is stopped. */
+  async stopped(name: string): Promise<Json> {
+    const droplet = await this.act(await this.running(name), 'stop');
+    this.fixture.events();
+    this.vendor.take();
+    return droplet;
+  }
+}
+
+/** State, runtime state and error of a resource. */
+export const stateOf = ({ error_message, runtime_state, state }: Json): unknown[] => [
+  state,
+  runtime_state,
+  error_message,
+];

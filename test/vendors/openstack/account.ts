@@ -1,0 +1,90 @@
+import type { Json } from '../../support/fixture.ts';
+import { type AccountOptions, opened, VendorAccount } from '../account.ts';
+import type { FaultyAccount } from '../faulty-vendor.ts';
+import { OpenStack } from './stand-in.ts';
+
+/** Names that both backends know. */
+const offers = {
+  simulator: { image: 'CirrOS 0.4.0', small: 'm1.small', medium: 'm1.medium' },
+  driver: { image: 'cirros', small: 'm1.small', medium: 'm1.medium' },
+};
+
+/** A project whose administrator works with an OpenStack. */
+export class OpenStackAccount extends VendorAccount<OpenStack> implements FaultyAccount {
+  #tenant: Json;
+
+  static open = (options: AccountOptions = {}): Promise<OpenStackAccount> =>
+    opened(options, OpenStack.start, (...parts) => new OpenStackAccount('openstack', ...parts));
+
+  get credentials(): Record<string, unknown> {
+    return { username: 'admin', password: this.vendor.password };
+  }
+
+  override connect(fields: Record<string, unknown> = {}): Promise<void> {
+    return super.connect({ external_network_id: 'public-net', ...fields });
+  }
+
+  /** The vendor's side, as the table of faults asks for it. */
+  get faulty(): FaultyAccount['faulty'] {
+    const { server, tokens, world } = this.vendor;
+    return {
+      secret: this.vendor.password,
+      mishap: (route, mishap, times) => server.mishap(route, mishap, times),
+      take: () => server.take(),
+      machines: () => world.all('compute/servers').map(({ id }) => id),
+      vanish: (id) => void world.remove('compute/servers', id),
+      disguise: (id, status) => void Object.assign(world.find('compute/servers', id) ?? {}, { status }),
+      replaceCredentials: () => {
+        this.vendor.password = 'another-password';
+        tokens.clear();
+        return { password: 'another-password' };
+      },
+    };
+  }
+
+  orderTenant = (name = 'Lab', fields: Record<string, unknown> = {}): Promise<Json> =>
+    this.create('openstack-tenants', { service_project_link: this.link.url, name, ...fields });
+
+  /** The tenant in which things are ordered. */
+  async tenant(): Promise<Json> {
+    this.#tenant ??= await this.made(await this.orderTenant());
+    return this.#tenant;
+  }
+
+  /** The first of the tenant's objects in a list. */
+  async first(list: string, filter = ''): Promise<Json> {
+    const { uuid } = await this.tenant();
+    return (await this.fixture.staff.get(`/api/openstack-${list}/?tenant_uuid=${uuid}&${filter}`)).body[0];
+  }
+
+  orderVolume = async (name: string, fields: Record<string, unknown> = {}): Promise<Json> =>
+    this.create('openstack-volumes', {
+      service_project_link: this.link.url,
+      tenant: (await this.tenant()).url,
+      name,
+      size: 1024,
+      ...fields,
+    });
+
+  flavor = (size: 'small' | 'medium' = 'small'): Promise<string> => this.offer('flavors', offers[this.backend][size]);
+
+  image = (): Promise<string> => this.offer('images', offers[this.backend].image);
+
+  order = async (name: string, fields: Record<string, unknown> = {}): Promise<Json> =>
+    this.create('openstack-instances', {
+      service_project_link: this.link.url,
+      tenant: (await this.tenant()).url,
+      name,
+      flavor: await this.flavor(),
+      image: await this.image(),
+      system_volume_size: 10_240,
+      ...fields,
+    });
+
+  /** The same with a second volume, in the tenant's subnet, and with a new floating IP. */
+  async orderConnected(name: string): Promise<Json> {
+    const { url: subnet } = await this.first('subnets');
+    const ips = { internal_ips_set: [{ subnet }], floating_ips: [{ subnet }] };
+    return this.order(name, { data_volume_size: 1024, ...ips });
+  }
+}

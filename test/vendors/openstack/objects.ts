@@ -1,0 +1,119 @@
+import type { Json } from '../../support/fixture.ts';
+import { type RestCall, type RestRoutes, strangers } from '../rest.ts';
+import { refusal } from './refusal.ts';
+import type { World } from './world.ts';
+
+/** What the routes of the services need to know. */
+export interface Site {
+  readonly world: World;
+  /** The project that a call's token is for, and the address of the stand-in. */
+  readonly project: (call: RestCall) => string;
+  readonly url: () => string;
+}
+
+/** One sort of objects. */
+export interface Sort {
+  /** `network/floatingips` */
+  readonly list: string;
+  /** `floatingip` */
+  readonly name: string;
+  readonly takes: { readonly required?: readonly string[]; readonly optional: readonly string[] };
+  /** Members that may be changed; none: nothing. */
+  readonly changes?: readonly string[];
+  readonly method?: 'PUT' | 'PATCH';
+  /** Filters of the list. */
+  readonly filters: readonly string[];
+  /** Lists show what is in the caller's project, unless asked for all. */
+  readonly isOfProject?: boolean;
+  /** Lists are at `…/detail`. */
+  readonly isDetailed?: boolean;
+  /** Status of the answer to a creation. */
+  readonly created: number;
+  /** What a new object has besides what it is made with. Throws a refusal. */
+  readonly born: (values: Json, project: string) => Json;
+  /** What follows a creation. */
+  readonly bear?: (object: Json) => void;
+  readonly change?: (object: Json, values: Json) => void;
+  readonly end: (object: Json) => void;
+  readonly shown?: (object: Json) => Json;
+}
+
+/** Throws as the services do of members that are missing or that nobody knows. */
+export function check(list: string, values: Json, takes: Sort['takes']): void {
+  const { missing, unknown } = strangers(values ?? {}, takes);
+  if (unknown.length > 0)
+    throw refusal(list, 400, `Additional properties are not allowed ('${unknown.join("', '")}' was unexpected)`);
+  if (missing.length > 0) throw refusal(list, 400, `'${missing.join("', '")}' is a required property`);
+}
+
+const same = (object: Json): Json => object;
+
+/** What a list shows. */
+export interface Listed {
+  readonly list: string;
+  readonly filters: readonly string[];
+  readonly found: readonly Json[];
+  readonly shown?: (object: Json) => Json;
+}
+
+/** A page of a list, with the link to the next one in the way of the service. */
+export function page(site: Site, call: RestCall, { filters, found, list, shown = same }: Listed): Json {
+  const { query, request } = call;
+  check(list, Object.fromEntries(query), { optional: [...filters, 'limit', 'marker', 'all_tenants'] });
+  const member = (list.split('/')[1] ?? '').replaceAll('-', '_');
+  const isWanted = (one: Json): boolean =>
+    filters.every((name) => {
+      const value = query.get(name);
+      if (value === null || value === 'None') return true;
+      if (name !== 'fixed_ips') return String(one[name] ?? '').toLowerCase() === value.toLowerCase();
+      return one.fixed_ips.some(({ subnet_id: id }: Json) => `subnet_id=${id}` === value);
+    });
+  const wanted = found.filter(isWanted);
+  const size = Math.min(Number(query.get('limit') ?? site.world.largestPage), site.world.largestPage);
+  const begin = wanted.findIndex(({ id }) => id === query.get('marker')) + 1;
+  const on = wanted.slice(begin, begin + size);
+  const next = new URLSearchParams({ ...Object.fromEntries(query), marker: on.at(-1)?.id ?? '' });
+  const path = request.target.split('?')[0];
+  const link = list.startsWith('image/')
+    ? { next: `${path}?${next}` }
+    : { [`${member}_links`]: [{ rel: 'next', href: `${site.url()}${path}?${next}` }] };
+  return { [member]: on.map(shown), ...(begin + size < wanted.length && link) };
+}
+
+/** The routes of a sort of objects. */
+export function routesOf(site: Site, sort: Sort): RestRoutes {
+  const { changes, created, end, filters, list, method = 'PUT', name, shown = same, takes } = sort;
+  const { world } = site;
+  const one = `/${list}/:id`;
+  const withId = ({ params }: RestCall): Json => world.with(list, params.id ?? '');
+  const isSeen = (call: RestCall, object: Json): boolean =>
+    !sort.isOfProject || call.query.has('all_tenants') || object.project_id === site.project(call);
+  return {
+    [`GET /${list}${sort.isDetailed ? '/detail' : ''}`]: (call) => ({
+      json: page(site, call, { list, filters, shown, found: world.all(list).filter((object) => isSeen(call, object)) }),
+    }),
+    [`POST /${list}`]: (call) => {
+      const values = call.json?.[name];
+      check(list, call.json, { required: [name], optional: [] });
+      check(list, values, takes);
+      const project = site.project(call);
+      const born = { ...sort.born(values, project), ...world.births[list]?.(values) };
+      const object = world.put(list, { project_id: project, description: '', ...values, ...born });
+      sort.bear?.(object);
+      return { status: created, json: { [name]: shown(object) } };
+    },
+    [`GET ${one}`]: (call) => ({ json: { [name]: shown(withId(call)) } }),
+    [`${method} ${one}`]: (call) => {
+      const object = withId(call);
+      const values = call.json?.[name];
+      check(list, values, { optional: changes ?? [] });
+      Object.assign(object, values);
+      sort.change?.(object, values);
+      return { json: { [name]: shown(object) } };
+    },
+    [`DELETE ${one}`]: (call) => {
+      end(withId(call));
+      return { status: list.startsWith('volume/') ? 202 : 204 };
+    },
+  };
+}

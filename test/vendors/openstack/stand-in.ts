@@ -1,0 +1,170 @@
+import { randomUUID } from 'node:crypto';
+import type { Json } from '../../support/fixture.ts';
+import { type RestCall, type RestRoutes, RestTable, written } from '../rest.ts';
+import type { Identity, VendorAnswer, VendorRequest } from '../server.ts';
+import { StandIn } from '../stand-in.ts';
+import { computeRoutes } from './compute.ts';
+import { networkRoutes } from './network.ts';
+import { page, routesOf, type Site } from './objects.ts';
+import { Quotas } from './quotas.ts';
+import { refusal, unauthorized } from './refusal.ts';
+import { storageRoutes } from './storage.ts';
+import { World } from './world.ts';
+
+/*
+ * The five services of an OpenStack as their public documentation describes them, with a memory, on one address: `/identity`,
+ * `/compute`, `/network`, `/image` and `/volume`. What they do not know of a request they refuse.
+ */
+export class OpenStack extends StandIn {
+  readonly world: World;
+  /** Seconds that a token lives. */
+  tokenLife = 3600;
+  /** Roles of the administrator; undefined: they are not told. */
+  roles: string[] | undefined = ['admin'];
+  password = 'right-password';
+  /** Projects in which the administrator has no role. */
+  readonly closed = new Set<string>();
+  /** Projects by the tokens for them. */
+  readonly tokens = new Map<string, string>();
+  readonly #table: RestTable;
+
+  private constructor(now: () => number) {
+    super(now);
+    this.world = new World(now);
+    const site: Site = {
+      world: this.world,
+      project: ({ request }) => this.#project(request),
+      url: () => this.server.url,
+    };
+    const quotas = new Quotas(site);
+    this.#table = new RestTable({
+      ...this.#identityRoutes(site),
+      ...quotas.routes,
+      ...computeRoutes(site, quotas),
+      ...networkRoutes(site, quotas),
+      ...storageRoutes(site, quotas),
+      'GET /image/images': (call) => ({
+        json: page(site, call, {
+          list: 'image/images',
+          filters: ['visibility', 'status'],
+          found: this.world.all('image/images'),
+        }),
+      }),
+    });
+  }
+
+  static start = (now: () => number = Date.now, identity?: Identity): Promise<OpenStack> =>
+    StandIn.started(new OpenStack(now), identity);
+
+  /** An answer of refusal, as a mishap needs it. */
+  static refusal = (status: number, message: string, headers: Readonly<Record<string, string>> = {}): VendorAnswer => {
+    const { json } = refusal('identity', status, message);
+    return written({ status, json, headers });
+  };
+
+  /** Of the identity service, which tells where the others are. */
+  override get url(): string {
+    return `${this.server.url}/identity`;
+  }
+
+  /** Such as `POST /volume/volumes`. */
+  route(request: VendorRequest): string {
+    return this.#table.nameOf(withoutVersion(request));
+  }
+
+  answer(request: VendorRequest): VendorAnswer {
+    this.world.advance();
+    return this.#table.answer(withoutVersion(request), {
+      before: (call) => void (call.request.target === '/identity/auth/tokens' || this.#project(request)),
+      unknown: refusal('compute', 404, 'The resource could not be found.'),
+      unreadable: refusal('compute', 400, 'Malformed request body'),
+    });
+  }
+
+  /** The project that the token of a request is for. */
+  #project({ headers, target }: VendorRequest): string {
+    const project = this.tokens.get(String(headers['x-auth-token']));
+    if (project === undefined) throw unauthorized();
+    const [, named = project] = /^\/volume\/v3\/([^/]+)/.exec(target) ?? [];
+    if (named !== project) throw refusal('volume', 400, 'Malformed request url');
+    return project;
+  }
+
+  #logIn({ json: { auth } }: RestCall): { status: number; json: Json; headers: Readonly<Record<string, string>> } {
+    const { project: asked } = auth.scope;
+    const { name, password } = auth.identity.password.user;
+    const projects = this.world.all('identity/projects');
+    const id = asked.id ?? projects.find((one) => one.name === asked.name)?.id;
+    if (name !== 'admin' || password !== this.password || this.closed.has(id)) throw unauthorized();
+    const text = `token-${randomUUID()}`;
+    this.tokens.set(text, id);
+    const service = (type: string, path: string): Json => ({
+      type,
+      endpoints: [
+        { interface: 'internal', url: 'http://internal.invalid' },
+        { interface: 'public', url: this.server.url + path },
+      ],
+    });
+    const token = {
+      issued_at: new Date(0).toISOString(),
+      expires_at: new Date(this.tokenLife * 1000).toISOString(),
+      user: { id: 'admin-user', domain: { id: 'default' } },
+      project: { id },
+      ...(this.roles && { roles: this.roles.map((role) => ({ id: `${role}-role`, name: role })) }),
+      catalog: [
+        service('compute', '/compute/v2.1'),
+        service('network', '/network'),
+        service('image', '/image'),
+        service('volumev3', `/volume/v3/${id}`),
+      ],
+    };
+    return { status: 201, json: { token }, headers: { 'X-Subject-Token': text } };
+  }
+
+  #identityRoutes(site: Site): RestRoutes {
+    const { world } = this;
+    const demandNew = (list: string, name: string): Json => {
+      if (world.all(list).some((one) => one.name === name)) throw refusal('identity', 409, `${name} is there.`);
+      return { enabled: true };
+    };
+    const common = { created: 201, method: 'PATCH' as const, filters: ['domain_id', 'name'] };
+    return {
+      'POST /identity/auth/tokens': (call) => this.#logIn(call),
+      ...routesOf(site, {
+        ...common,
+        list: 'identity/projects',
+        name: 'project',
+        takes: { required: ['name', 'domain_id'], optional: ['description', 'tags'] },
+        changes: ['name', 'description'],
+        born: ({ name }) => demandNew('identity/projects', name),
+        bear: ({ id }) => void this.closed.add(id),
+        end: ({ id }) => void world.remove('identity/projects', id),
+      }),
+      ...routesOf(site, {
+        ...common,
+        list: 'identity/users',
+        name: 'user',
+        takes: { required: ['name', 'domain_id', 'password'], optional: ['default_project_id', 'enabled'] },
+        changes: ['password'],
+        born: ({ name }) => demandNew('identity/users', name),
+        end: ({ id }) => void world.remove('identity/users', id),
+        shown: ({ password: _, ...user }) => user,
+      }),
+      'GET /identity/roles': (call) => ({
+        json: page(site, call, { list: 'identity/roles', filters: ['name'], found: world.all('identity/roles') }),
+      }),
+      'PUT /identity/projects/:project/users/:user/roles/:role': ({ params: { project = '', user } }) => {
+        if (user === 'admin-user') this.closed.delete(project);
+        return { status: 204 };
+      },
+    };
+  }
+}
+
+/** A request without what is the same in the paths of all requests to a service. */
+function withoutVersion(request: VendorRequest): VendorRequest {
+  const target = request.target
+    .replace(/^\/volume\/v3\/[^/]+/, '/volume')
+    .replace(/^\/(compute|network|image)\/v2(\.\d)?/, '/$1');
+  return { ...request, target };
+}

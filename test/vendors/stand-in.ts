@@ -1,0 +1,34 @@
+import { type Identity, type Protocol, type VendorAnswer, type VendorRequest, VendorServer } from './server.ts';
+
+/** A stand-in of a vendor: what it speaks, and the server that speaks it. */
+export abstract class StandIn implements Protocol {
+  #server: VendorServer | undefined;
+
+  /** `now` are milliseconds since 1970. */
+  protected constructor(readonly now: () => number) {}
+
+  /** Has a stand-in answer requests; over TLS when it has an identity. */
+  protected static async started<S extends StandIn>(vendor: S, identity?: Identity): Promise<S> {
+    vendor.#server = await VendorServer.start(vendor, identity);
+    return vendor;
+  }
+
+  abstract route(request: VendorRequest): string;
+  abstract answer(request: VendorRequest): VendorAnswer;
+
+  headers(): Readonly<Record<string, string>> {
+    return { Date: new Date(this.now()).toUTCString() };
+  }
+
+  get server(): VendorServer {
+    if (!this.#server) throw new Error('The stand-in has not been started.');
+    return this.#server;
+  }
+
+  /** What settings name as the address. */
+  get url(): string {
+    return this.server.url;
+  }
+
+  close = (): Promise<void> => this.server.close();
+}
