@@ -5,6 +5,7 @@ import { isoTime, systemClock } from '../../kernel/clock.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import { applicationId, openHandle } from '../../kernel/db/handle.ts';
 import { databaseHeaderBytes } from '../../kernel/db/snapshot.ts';
+import { breakOf, rejectHeadless } from '../../kernel/db/write-ahead-log.ts';
 import { embeddedMigrations } from '../../kernel/native/embedded.ts';
 import type { Addon } from '../../kernel/native/native.ts';
 import { codeOf, errorOf } from '../../kernel/present.ts';
@@ -28,6 +29,10 @@ export async function backUpBeforeUpgrade(config: Config, folder: string): Promi
   const database = join(folder, databaseFile);
   // What the header says may be older than what the log says, but never newer; to read it takes no time.
   if (!isOlder(headerOf(database))) return undefined;
+  // Before SQLite looks at it, which would drop such a log without a word, and the schema in it.
+  requireLog(database);
+  // Of one that breaks off, the schema may be what is missing; whoever opens the database says so.
+  if (breakOf(`${database}-wal`)) return undefined;
   const addon = prepareFolder(config, folder);
   const header = headerInLog(database, addon);
   if (!isOlder(header)) return undefined;
@@ -55,6 +60,15 @@ interface Header {
 /** Schema 0 is that of a file which nothing was written to. */
 const isOlder = ({ owner, schema }: Header): boolean =>
   owner === applicationId && schema > 0 && schema < embeddedMigrations().length;
+
+/** Throws with a sentence when the log of a database would be passed over. */
+function requireLog(database: string): void {
+  try {
+    rejectHeadless(`${database}-wal`);
+  } catch (error) {
+    throw new Error(`${database}: ${errorOf(error).message}`, { cause: error });
+  }
+}
 
 /** What the file says without its log; that of no database where there is none, which is told when it is opened. */
 function headerOf(file: string): Header {
