@@ -233,6 +233,7 @@ GET    /api/hooks-web/:key/deliveries/:delivery/                 own       200 2
 GET    /api/hooks-web/:key/deliveries/:delivery/                 foreign   200 200 404 404 404 404 404 404 401 401
 POST   /api/hooks-web/:key/deliveries/:delivery/redeliver/       own       409 409 409 409 409 409 409 409 401 401
 POST   /api/hooks-web/:key/deliveries/:delivery/redeliver/       foreign   409 403 404 404 404 404 404 404 401 401
+GET    /docs/manual/:key/                                       -         404 404 404 404 404 404 404 404 404 404
 GET    /hooks/confirm/:key/                                      -         404 404 404 404 404 404 404 404 404 404
 POST   /hooks/confirm/:key/                                      -         404 404 404 404 404 404 404 404 404 404
 GET    /hooks/unsubscribe/:key/                                  -         404 404 404 404 404 404 404 404 404 404
