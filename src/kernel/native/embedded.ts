@@ -5,6 +5,9 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { basename } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { present } from '../present.ts';
 
 export interface Migration {
   /** File name without `.sql`, e.g. `0001_users`. */
@@ -55,6 +58,21 @@ export function embeddedThread(name: ThreadName): string {
 /** The text of a script that pages of this program carry. */
 export function embeddedScript(_name: 'rapidoc'): string {
   return readFileSync(createRequire(import.meta.url).resolve('rapidoc'), 'utf8');
+}
+
+/** The files that the page of the console loads; build.mjs has the same list. */
+export type ConsoleFile = 'app.js' | 'style.css';
+
+/** The text of a file of the console; in development it is built when it is asked for. */
+export function embeddedConsole(name: ConsoleFile): string {
+  const { buildSync } = createRequire(import.meta.url)('esbuild');
+  const options = JSON.parse(readFileSync(new URL('../../console/esbuild.json', import.meta.url), 'utf8'));
+  const absWorkingDir = fileURLToPath(new URL('../../../', import.meta.url));
+  const files: { readonly path: string; readonly text: string }[] = buildSync({
+    ...options,
+    absWorkingDir,
+  }).outputFiles;
+  return present(files.find(({ path }) => basename(path) === name)).text;
 }
 
 /** The licences of this program and of all that it is made of; in development of the program alone, the packages have theirs beside them. */
