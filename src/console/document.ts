@@ -7,6 +7,8 @@ export interface Filter {
   readonly help: string;
   readonly type: 'text' | 'number' | 'boolean' | 'choice';
   readonly choices: readonly string[];
+  /** Whether it takes the link or the uuid of an object. */
+  readonly isLink: boolean;
 }
 
 /** A list of the API with the objects in it. */
@@ -93,6 +95,7 @@ function filterOf(document: Item, parameter: Item): Filter {
     help: textOf(parameter, 'description'),
     type: choices.length > 0 ? 'choice' : type === 'boolean' ? 'boolean' : type === 'integer' ? 'number' : 'text',
     choices,
+    isLink: schema.format === 'uri-reference' || textOf(schema, 'pattern').includes('A-F'),
   };
 }
 

@@ -120,7 +120,10 @@ function columnsOf(items: readonly Item[]): readonly string[] {
     items.every((item) => typeof item[name] !== 'object' || item[name] === null);
   const isQuiet =
     /^(url|uuid|pk|token|description|certificate|backend_id|scope|@version|levelname|event_type)$|_uuid$|_url$|native_name|_abbreviation$/;
-  const first = telling.filter((name) => names.includes(name) && isPlain(name));
+  // Where a longer name says the same, the short one says less.
+  const isSaid = (name: string): boolean =>
+    name === 'type' && (names.includes('resource_type') || names.includes('event_type'));
+  const first = telling.filter((name) => names.includes(name) && isPlain(name) && !isSaid(name));
   const others = names.filter(
     (name) =>
       !first.includes(name) &&
@@ -204,6 +207,9 @@ function Heading({
 /** Filters that people look for by, of which the first that a list has stands above it. */
 const searches = ['search', 'name', 'full_name', 'username', 'message', 'email', 'summary', 'key'];
 
+const isTechnical = ({ isLink, name }: Filter): boolean =>
+  isLink || /(^|_)(uuid|url|exact|abbreviation)$|native_name|^exclude_|^rtag$/.test(name);
+
 /** What a list can be searched and filtered by; what is filled in goes into the address. */
 export function Filters({
   path,
@@ -214,7 +220,8 @@ export function Filters({
 }): JSX.Element | null {
   const { query } = place.value;
   const main = searches.map((name) => filters.find((filter) => filter.name === name)).find(Boolean);
-  const others = filters.filter((filter) => filter !== main);
+  // What only programs filter by is shown where it is in use.
+  const others = filters.filter((filter) => filter !== main && (!isTechnical(filter) || query.has(filter.name)));
   const given = others.filter(({ name }) => query.has(name));
   const [isOpen, setOpen] = useState(given.length > 0);
   if (filters.length === 0) return null;
