@@ -36,6 +36,9 @@ function mayEver(creators: string): boolean {
   return isStaff.value || wanted.length === 0 || wanted.some(([, role]) => roles.value.has(role));
 }
 
+/** Where mails of invitations lead, for the one list that asks. */
+const invitationLink = `${location.href.replace(/[?#].*$/, '')}#/invitation/{uuid}/`;
+
 /** The button that creates an object of a list, for those who may. */
 export function Creation({
   collection,
@@ -68,7 +71,7 @@ export function Creation({
         <Dialog title={`Create: ${collection.title}`} onClose={() => setOpen(false)}>
           <Form
             fields={startingWith(fields)}
-            given={given}
+            given={{ link_template: invitationLink, ...given }}
             button="Create"
             onCancel={() => setOpen(false)}
             send={async (body) => {

@@ -8,6 +8,7 @@ import { EventsPage } from './events.tsx';
 import { Everything } from './everything.tsx';
 import { Frame } from './frame.tsx';
 import { Home } from './home.tsx';
+import { Acceptance } from './invitation.tsx';
 import { ListPage } from './list.tsx';
 import { ObjectPage } from './object.tsx';
 import { overviews } from './overviews.tsx';
@@ -31,6 +32,7 @@ function Page(): JSX.Element {
   if (path === '/') return <Home />;
   if (path === '/all/') return <Everything />;
   if (path === '/events/') return <EventsPage collection={collection} />;
+  if (list === 'invitation' && key !== '') return <Acceptance secret={key} />;
   if (!collection) return <Nothing />;
   if (key === '') return <ListPage path={path} title={collection.title} collection={collection} />;
   if (below !== '') return <ListPage path={path} title={titleOf(below)} collection={undefined} />;

@@ -4,6 +4,7 @@ import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { fieldProblems, type Item, isExpired, problemOf, request, textOf } from './api.ts';
 import { Dialog, notice } from './dialog.tsx';
+import { SignUp } from './invitation.tsx';
 import { go, hrefOf, place } from './route.ts';
 import { enter, me, signIn, signOut } from './session.ts';
 
@@ -22,10 +23,19 @@ async function readMethods(): Promise<void> {
 /** What is shown to whoever is not signed in, whatever the address; mailed links have pages of their own. */
 export function Entrance(): JSX.Element {
   const [, page, secret = ''] = place.value.path.split('/');
+  const [hasAccount, setHasAccount] = useState(false);
   return (
     <main class="entrance">
       <article>
-        {page === 'forgotten' ? <Forgotten /> : page === 'reset' ? <Reset secret={secret} /> : <SignIn />}
+        {page === 'forgotten' ? (
+          <Forgotten />
+        ) : page === 'reset' ? (
+          <Reset secret={secret} />
+        ) : page === 'invitation' && !hasAccount ? (
+          <SignUp secret={secret} onSignIn={() => setHasAccount(true)} />
+        ) : (
+          <SignIn />
+        )}
       </article>
     </main>
   );

@@ -8,6 +8,7 @@ import type { Browser } from 'playwright-core';
 import * as assert from 'uvu/assert';
 import { startBrowser } from '../support/browser.ts';
 import { Console, password } from '../support/console.ts';
+import { newestSecret } from '../support/kept-mails.ts';
 import { type Personas, personas } from '../support/personas.ts';
 import { suiteWithServer } from '../support/suite.ts';
 
@@ -106,6 +107,32 @@ browser('a lost connection is told, and nothing that was typed is lost', async (
   await visitor.dialog().getByRole('button', { name: 'Create' }).click();
   await visitor.heading('Dora').waitFor();
   await visitor.close();
+});
+
+browser('somebody is invited, signs up by the mailed link, and is in', async () => {
+  const visitor = await Console.as(started(), fixture, 'owner');
+  await visitor.go(`/projects/${cast.project.uuid}/`, 'Rocket');
+  await visitor.button('Invite somebody').click();
+  await visitor.dialog().getByLabel('Email *').fill('new@example.com');
+  await visitor.dialog().getByLabel('Project role').selectOption('manager');
+  await visitor.dialog().getByRole('button', { name: 'Create' }).click();
+  await visitor.heading('new@example.com').waitFor();
+  await visitor.close();
+  const [invitation] = (await fixture.staff.get('/api/user-invitations/?email=new@example.com')).body;
+  assert.is(invitation.link_template, `${fixture.url}/#/invitation/{uuid}/`);
+  const guest = await Console.open(started(), `${fixture.url}/#/invitation/${await newestSecret(fixture)}/`);
+  await guest.page.getByText('The invitation was sent to new@example.com.').waitFor();
+  await guest.page.getByLabel('Username *').fill('newcomer');
+  await guest.page.getByLabel('Password *').fill('short');
+  await guest.page.getByLabel('I agree with the policy of this service').check();
+  await guest.button('Make an account').click();
+  await guest.page.getByText(/Ensure this field has at least 7 characters/).waitFor();
+  await guest.page.getByLabel('Password *').fill(password);
+  await guest.button('Make an account').click();
+  await guest.heading(/^Welcome/).waitFor();
+  const [role] = (await fixture.staff.get('/api/project-permissions/?username=newcomer')).body;
+  assert.equal([role.role, role.project_name], ['manager', 'Rocket']);
+  await guest.close();
 });
 
 browser('the keyboard alone signs in and goes where one wants', async () => {
