@@ -50,6 +50,7 @@ const commands = {
     await install();
     const checks = Promise.all([
       run(process.execPath, [packageFile('typescript-7', 'bin/tsc'), '--project', root]),
+      run(process.execPath, [packageFile('typescript-7', 'bin/tsc'), '--project', join(root, 'src/console')]),
       run(process.execPath, [packageFile('@biomejs/biome', 'bin/biome'), 'check', '--error-on-warnings', root]),
     ]);
     const built =
@@ -313,6 +314,7 @@ function embedded(modules) {
     export const embeddedThread = (name) => carried(name).toString();
     export const embeddedScript = (name) => carried(name).toString();
     export const embeddedManual = async () => JSON.parse(carried('manual').toString());
+    export const embeddedConsole = (name) => carried(name).toString();
     export const embeddedLicenses = () => carried('licenses').toString();
     export function embeddedModule(name) {
       const module = { exports: {} };
@@ -342,13 +344,18 @@ async function carriedComments(esbuild, program, modules, notices) {
       esbuild.build({ ...common, entryPoints: [entry], plugins, format: 'cjs', minify: true, keepNames: true }),
     ),
   );
+  // The files of the console, which run in browsers.
+  const pages = await esbuild.build(JSON.parse(readFileSync(join(root, 'src/console/esbuild.json'), 'utf8')));
+  const forPages = pages.outputFiles.map(({ path, contents }) => [basename(path), contents]);
+  reportSizes(forPages);
   const parts = [['program', program], ...built.map((result, i) => [late[i].name, result])];
-  const sources = parts.flatMap(([, { metafile }]) => Object.keys(metafile.inputs));
+  const sources = [...parts.map(([, result]) => result), pages].flatMap(({ metafile }) => Object.keys(metafile.inputs));
   const texts = licenses(sources, notices);
   const { manualPages } = await import('./src/build/manual.mjs');
   const comments = [
     ...files,
     ['manual', JSON.stringify(manualPages())],
+    ...forPages,
     ...parts.map(([name, { outputFiles }]) => [name, outputFiles[0].contents]),
     ['licenses', texts],
   ]
@@ -359,6 +366,15 @@ async function carriedComments(esbuild, program, modules, notices) {
     .join('');
   return { parts: comments, licences: texts };
 }
+
+/** What a browser loads of the console for the first time, compressed, with the most that it may be. */
+function reportSizes(files) {
+  const bytes = files.reduce((sum, [, contents]) => sum + Buffer.from(compressed(contents), 'base64').length, 0);
+  console.error(`The console: ${(bytes / 1000).toFixed(1)} kB compressed`);
+  if (bytes > mostForConsole) fail(`The console is larger than ${mostForConsole / 1000} kB.`);
+}
+
+const mostForConsole = 200_000;
 
 /** Our licence, and those of all whose code is in the bundle, made from these files: they ask to go where the code goes. */
 function licenses(sources, notices) {

@@ -6,6 +6,9 @@ import * as assert from 'uvu/assert';
 
 const test = suite('architecture');
 
+/** What runs in browsers: it knows the program by its API only, and the program knows nothing of it. */
+const pages = 'console';
+
 /** The floors from the lowest up, each with the folders in it: a floor imports only from the floors below. */
 const floors: Readonly<Record<string, readonly string[]>> = {
   kernel: ['access', 'collection', 'config', 'db', 'http', 'jobs', 'mail', 'metrics', 'native', 'net', 'outbox'],
@@ -37,6 +40,7 @@ const floors: Readonly<Record<string, readonly string[]>> = {
   ],
   app: [
     'backup',
+    'console',
     'counters',
     'demo',
     'docs',
@@ -57,7 +61,7 @@ const source = fileURLToPath(new URL('../src/', import.meta.url));
 /** Every file of the program by its path below src, with its text. */
 const texts = new Map(
   readdirSync(source, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+    .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
     .map((entry) => join(entry.parentPath, entry.name))
     .map((file) => [relative(source, file), readFileSync(file, 'utf8')] as const)
     .sort(([a], [b]) => (a < b ? -1 : 1)),
@@ -109,9 +113,13 @@ test('every import of the program names a file of it', () => {
 });
 
 test('every file stands on one of the floors, in a room that is known', () => {
-  const known = new Set(Object.entries(floors).flatMap(([floor, rooms]) => rooms.map((room) => `${floor}/${room}`)));
+  const known = new Set(
+    Object.entries({ ...floors, [pages]: [] }).flatMap(([floor, rooms]) => rooms.map((room) => `${floor}/${room}`)),
+  );
   const folders = [...texts.keys()].map((file) => file.split('/').slice(0, -1).slice(0, 2).join('/'));
-  const unknown = new Set(folders.filter((folder) => !known.has(folder) && floors[folder] === undefined));
+  const unknown = new Set(
+    folders.filter((folder) => !known.has(folder) && floors[folder] === undefined && folder !== pages),
+  );
   assert.equal([...unknown], [], 'folders without a floor or room');
   assert.equal(
     [...known].filter((room) => !folders.includes(room)),
@@ -124,6 +132,10 @@ test('no floor imports from a floor above it', () => {
   const order = Object.keys(floors);
   const level = (file: string): number => order.indexOf(floorOf(file));
   assert.is(lines(imports.filter(({ from, to }) => level(to) > level(from))), '');
+});
+
+test('what runs in browsers and the program import nothing of each other', () => {
+  assert.is(lines(imports.filter(({ from, to }) => (floorOf(from) === pages) !== (floorOf(to) === pages))), '');
 });
 
 test('files form no circle', () => {

@@ -48,6 +48,7 @@ import type { Collection, Row } from '../kernel/collection/collection.ts';
 import type { Endpoint } from '../kernel/collection/endpoint.ts';
 import type { Fields } from '../kernel/collection/field.ts';
 import { memoised } from '../kernel/memoised.ts';
+import { consoleFiles } from './console/console.ts';
 import { counterEndpoints } from './counters/counters.ts';
 import { docs } from './docs/docs.ts';
 import { manual } from './docs/manual.ts';
@@ -85,6 +86,7 @@ export const api = memoised((catalogue: Catalogue): readonly Endpoint[] => [
   resetPassword,
   ...samlEndpoints,
   welcome,
+  ...consoleFiles,
   root(() => api(catalogue)),
   versionEndpoint,
   configuration,

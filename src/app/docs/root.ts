@@ -2,6 +2,7 @@ import type { Endpoint } from '../../kernel/collection/endpoint.ts';
 import { objectShape } from '../../kernel/collection/field.ts';
 import { json, redirect } from '../../kernel/http/reply.ts';
 import { version } from '../../kernel/version.ts';
+import { consolePage } from '../console/console.ts';
 
 const text = { type: 'string' };
 const welcomeShape = objectShape({ name: text, version: text, api: text, docs: text });
@@ -16,11 +17,12 @@ export const welcome: Endpoint = {
     GET: {
       summary: 'Tells what this is, and where to go on.',
       allowedFor: 'Anybody.',
-      output: { status: 200, others: [302], shape: welcomeShape },
+      output: { status: 200, others: [302], shape: welcomeShape, types: ['text/html'] },
       handle: ({ base, config, incoming }) => {
         const docs = `${base}/docs/`;
         const vary = { Vary: 'Accept' };
-        if (/text\/html/i.test(incoming.headers.accept ?? '')) return redirect(docs, vary);
+        if (/text\/html/i.test(incoming.headers.accept ?? ''))
+          return config.console_enabled ? consolePage(config.product_name) : redirect(docs, vary);
         return json({ name: config.product_name, version, api: `${base}/api/`, docs }, 200, vary);
       },
     },

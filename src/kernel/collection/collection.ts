@@ -13,6 +13,7 @@ import type { JsonSchema } from './json-schema.ts';
 import type { LinkTarget } from './links.ts';
 import { Listing, type Parameters } from './listing.ts';
 import { describeList, describeObject, type ObjectAction } from './object-options.ts';
+import { permittedOnList, permittedOnObject } from './permitted.ts';
 import { type Purpose, validate } from './validate.ts';
 import { nounOf, pluralOf, withArticle } from './wording.ts';
 
@@ -144,6 +145,7 @@ export class Collection<F extends Fields, R extends Row, A = NewValues<F>> imple
       description,
       operations: this.#listOperations(),
       actions: (request) => this.#listActions(request),
+      permits: (request) => permittedOnList(this.spec, request),
       ...(this.spec.options && { metadata: (request: Request) => this.#describeList(request) }),
     };
     const detail: Endpoint = {
@@ -155,6 +157,7 @@ export class Collection<F extends Fields, R extends Row, A = NewValues<F>> imple
       operations: this.#detailOperations(),
       shows: (request) => this.#seek(request, this.visible(request)) !== undefined,
       actions: (request) => this.#detailActions(request),
+      permits: (request) => permittedOnObject(this.spec, request, this.find(request)),
       ...(this.spec.options && { metadata: (request: Request) => this.#describeObject(request) }),
     };
     return [list, detail];

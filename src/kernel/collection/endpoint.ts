@@ -88,6 +88,8 @@ export interface Endpoint {
   readonly operations: Readonly<Partial<Record<Method, Operation>>>;
   /** Whether the path leads the caller to an object; absent where it is not the path of one. */
   readonly shows?: (request: Request) => boolean;
+  /** The methods besides GET that the caller's rights allow on the path, as far as they are known without a body (core.md 1.10). Throws 404. */
+  readonly permits?: (request: Request) => readonly Method[];
   /** The `actions` of OPTIONS; also checks that the addressed object is visible. Throws 404, and 401 where the path is switched off. */
   readonly actions?: (request: Request) => Readonly<Record<string, unknown>> | undefined;
   /** The whole answer to OPTIONS, where it has a format of its own. Throws 404. */
@@ -109,13 +111,15 @@ export function allowed(endpoint: Endpoint): string {
 export function metadata(endpoint: Endpoint, request: Request): Reply {
   if (endpoint.metadata) return endpoint.metadata(request);
   const actions = endpoint.actions?.(request);
-  return json({
+  const body = {
     name: endpoint.name,
     description: endpoint.description,
     renders: ['application/json'],
     parses: ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data'],
     ...(actions && Object.keys(actions).length > 0 ? { actions } : {}),
-  });
+  };
+  const permitted = endpoint.permits?.(request);
+  return json(body, 200, permitted && { 'X-Permitted': permitted.join(', ') });
 }
 
 /** The fields of a body as OPTIONS describes them to this caller. */

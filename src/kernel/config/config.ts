@@ -197,6 +197,7 @@ export const settings = {
   settings_sync_interval: duration<number>(30 * minute, 'Time between two synchronisations with a provider.'),
   job_tick: duration<number>(second, 'Period of the worker that runs provider operations.'),
   job_delay: duration<number>(second, 'Time between a request and the provider operation it caused.'),
+  console_enabled: flag(true, 'Browsers get a console at /; off: the description of the API at /docs/.'),
   backup_before_upgrade: flag(
     true,
     'Before a new version changes the schema, the database is backed up into `backups` in its folder; the last 3 are kept.',

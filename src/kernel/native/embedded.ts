@@ -5,6 +5,9 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { basename } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { present } from '../present.ts';
 
 export interface Migration {
   /** File name without `.sql`, e.g. `0001_users`. */
@@ -68,6 +71,21 @@ export interface ManualPage {
 export async function embeddedManual(): Promise<readonly ManualPage[]> {
   const { manualPages } = await import(new URL('../../build/manual.mjs', import.meta.url).href);
   return manualPages();
+}
+
+/** The files that the page of the console loads; build.mjs has the same list. */
+export type ConsoleFile = 'app.js' | 'style.css';
+
+/** The text of a file of the console; in development it is built when it is asked for. */
+export function embeddedConsole(name: ConsoleFile): string {
+  const { buildSync } = createRequire(import.meta.url)('esbuild');
+  const options = JSON.parse(readFileSync(new URL('../../console/esbuild.json', import.meta.url), 'utf8'));
+  const absWorkingDir = fileURLToPath(new URL('../../../', import.meta.url));
+  const files: { readonly path: string; readonly text: string }[] = buildSync({
+    ...options,
+    absWorkingDir,
+  }).outputFiles;
+  return present(files.find(({ path }) => basename(path) === name)).text;
 }
 
 /** The licences of this program and of all that it is made of; in development of the program alone, the packages have theirs beside them. */

@@ -234,6 +234,8 @@ GET    /api/hooks-web/:key/deliveries/:delivery/                 foreign   200 2
 POST   /api/hooks-web/:key/deliveries/:delivery/redeliver/       own       409 409 409 409 409 409 409 409 401 401
 POST   /api/hooks-web/:key/deliveries/:delivery/redeliver/       foreign   409 403 404 404 404 404 404 404 401 401
 GET    /docs/manual/:key/                                       -         404 404 404 404 404 404 404 404 404 404
+GET    /console/app.js/                                          -         200 200 200 200 200 200 200 200 200 200
+GET    /console/style.css/                                       -         200 200 200 200 200 200 200 200 200 200
 GET    /hooks/confirm/:key/                                      -         404 404 404 404 404 404 404 404 404 404
 POST   /hooks/confirm/:key/                                      -         404 404 404 404 404 404 404 404 404 404
 GET    /hooks/unsubscribe/:key/                                  -         404 404 404 404 404 404 404 404 404 404

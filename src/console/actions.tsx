@@ -1,0 +1,174 @@
+/** What can be done with an object, and why not: in the words of OPTIONS. */
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { type Answer, type Item, isItem, pathOf, problemOf, request, textOf } from './api.ts';
+import { type Description, permittedMethods } from './creation.tsx';
+import { Confirmation, Dialog, notice } from './dialog.tsx';
+import { type Collection, titleOf } from './document.ts';
+import { type FormField, formFieldsOf } from './fields.ts';
+import { Form } from './form.tsx';
+import { useAnswer } from './reading.ts';
+import { go } from './route.ts';
+import { nameOf } from './shown.tsx';
+
+/** One thing that can be done. */
+interface Action {
+  readonly title: string;
+  readonly method: string;
+  readonly path: string;
+  readonly isDestructive: boolean;
+  /** Why it cannot be done now. */
+  readonly reason: string | undefined;
+  readonly fields: readonly FormField[];
+}
+
+interface Properties {
+  readonly path: string;
+  readonly item: Item;
+  readonly etag: string | null;
+  readonly collection: Collection;
+  readonly reload: () => Promise<void>;
+}
+
+export function Actions(properties: Properties): JSX.Element | null {
+  const { collection, path } = properties;
+  const { value: answer, reload } = useAnswer<Description>('OPTIONS', `/api${path}`);
+  if (!answer?.isOk) return null;
+  const again = async (): Promise<void> => {
+    await Promise.all([properties.reload(), reload()]);
+  };
+  const actions = actionsOf(answer, path, collection);
+  // Where OPTIONS tells of no actions, each path below the object tells of itself.
+  const isOwn = Object.values(answer.body.actions ?? {}).some((action) => isItem(action) && action.method);
+  return (
+    <section class="actions" aria-label="Actions">
+      {actions.map((action) => (
+        <ActionButton key={action.title} {...properties} reload={again} action={action} />
+      ))}
+      {!isOwn &&
+        collection.actions.map((name) => <FoundAction key={name} {...properties} reload={again} name={name} />)}
+    </section>
+  );
+}
+
+/** An action that nothing but its path is known of before that is asked. */
+function FoundAction({ name, ...properties }: Properties & { readonly name: string }): JSX.Element | null {
+  const path = `${properties.path}${name}/`;
+  const { value: answer } = useAnswer<Description>('OPTIONS', `/api${path}`);
+  const post = answer?.isOk ? answer.body.actions?.POST : undefined;
+  if (post === undefined) return null;
+  const action = {
+    title: titleOf(name),
+    method: 'POST',
+    path: `/api${path}`,
+    isDestructive: /cancel|reject|remove|revoke|close/.test(name),
+    reason: undefined,
+    fields: formFieldsOf(post, undefined),
+  };
+  return <ActionButton {...properties} action={action} />;
+}
+
+/** The actions of an object in both formats of OPTIONS: its own list of them, or the fields of PUT and what is permitted. */
+function actionsOf({ body, headers }: Answer<Description>, path: string, collection: Collection): readonly Action[] {
+  const { actions = {} } = body;
+  const described = Object.values(actions).filter((action): action is Item => isItem(action) && !!action.method);
+  if (described.length > 0)
+    return described.map((action) => ({
+      title: textOf(action, 'title'),
+      method: textOf(action, 'method') === 'PUT' ? 'PATCH' : textOf(action, 'method'),
+      path: pathOf(textOf(action, 'url')),
+      isDestructive: action.destructive === true,
+      reason: textOf(action, 'reason') || undefined,
+      fields: formFieldsOf(action.fields, collection),
+    }));
+  const permitted = permittedMethods(headers) ?? [];
+  const common = { path: `/api${path}`, reason: undefined };
+  const fields = formFieldsOf(actions.PUT, collection);
+  return [
+    ...(permitted.includes('PATCH') && fields.length > 0
+      ? [{ ...common, title: 'Edit', method: 'PATCH', isDestructive: false, fields }]
+      : []),
+    ...(permitted.includes('DELETE')
+      ? [{ ...common, title: 'Delete', method: 'DELETE', isDestructive: true, fields: [] }]
+      : []),
+  ];
+}
+
+function ActionButton({
+  action,
+  collection,
+  etag,
+  item,
+  reload,
+}: Properties & { readonly action: Action }): JSX.Element {
+  const [isOpen, setOpen] = useState(false);
+  const [isBusy, setBusy] = useState(false);
+  const { fields, isDestructive, method, path, reason, title } = action;
+
+  async function act(body?: Item | FormData): Promise<Answer<unknown>> {
+    setBusy(true);
+    const flags = method === 'DELETE' && body && !(body instanceof FormData) ? flagsOf(body) : '';
+    const answer = await request<unknown>(method, path + flags, {
+      body: method === 'DELETE' ? undefined : body,
+      etag: method === 'PATCH' || method === 'DELETE' ? etag : undefined,
+    });
+    setBusy(false);
+    if (!answer.isOk) {
+      if (answer.status !== 400) notice.value = problemOf(answer.body);
+      if (answer.status === 412) await reload();
+      return answer;
+    }
+    setOpen(false);
+    const told = isItem(answer.body) ? problemOf(answer.body) : '';
+    notice.value = told || `${title}: ${answer.status === 202 ? 'started' : 'done'}.`;
+    if (method === 'DELETE' && answer.status === 204) go(`/${collection.name}/`);
+    else await reload();
+    return answer;
+  }
+
+  const isAsked = fields.length > 0 || isDestructive;
+  return (
+    <>
+      <button
+        type="button"
+        class={isDestructive ? 'danger outline' : 'outline'}
+        aria-busy={isBusy}
+        // It can still be reached and read why not.
+        aria-disabled={reason !== undefined}
+        title={reason}
+        aria-description={reason}
+        onClick={() => {
+          if (reason !== undefined) notice.value = reason;
+          else if (isAsked) setOpen(true);
+          else void act();
+        }}
+      >
+        {title}
+      </button>
+      {isOpen && fields.length === 0 && (
+        <Confirmation
+          title={`${title}: ${nameOf(item)}`}
+          question="This cannot be undone."
+          button={title}
+          onYes={() => void act().then(() => setOpen(false))}
+          onNo={() => setOpen(false)}
+        />
+      )}
+      {isOpen && fields.length > 0 && (
+        <Dialog title={`${title}: ${nameOf(item)}`} onClose={() => setOpen(false)}>
+          <Form
+            fields={fields}
+            {...(method === 'PATCH' && { item })}
+            button={title}
+            send={act}
+            onCancel={() => setOpen(false)}
+          />
+        </Dialog>
+      )}
+    </>
+  );
+}
+
+/** What a removal is told by its query. */
+const flagsOf = (body: Item): string =>
+  `?${new URLSearchParams(Object.entries(body).map(([name, value]) => [name, String(value)]))}`;

@@ -1,0 +1,97 @@
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { type Item, request, textOf } from './api.ts';
+import { Dialog, notice } from './dialog.tsx';
+import type { Collection } from './document.ts';
+import { type FormField, formFieldsOf } from './fields.ts';
+import { Form } from './form.tsx';
+import { useAnswer } from './reading.ts';
+import { go, hrefOfLink } from './route.ts';
+import { isStaff, roles } from './session.ts';
+import { nameOf } from './shown.tsx';
+
+/** What OPTIONS tells of a list or an object: by method or action what it takes. */
+export interface Description {
+  readonly description?: string;
+  readonly actions?: Item;
+}
+
+/** The methods that the caller's rights allow, where the server tells them (core.md 1.10); undefined where it does not. */
+export const permittedMethods = (headers: Headers): readonly string[] | undefined =>
+  headers.get('X-Permitted')?.split(', ');
+
+/** Roles by the words that the document tells of them with. */
+const words: readonly (readonly [word: string, role: string])[] = [
+  ['owners', 'owner'],
+  ['managers', 'manager'],
+  ['administrators', 'admin'],
+];
+
+/**
+ * Whether the user has any of the roles that a right is told with. Whether it is the role in what the body will name is
+ * for the server to say; words without roles are for everybody.
+ */
+function mayEver(creators: string): boolean {
+  const wanted = words.filter(([word]) => creators.includes(word));
+  return isStaff.value || wanted.length === 0 || wanted.some(([, role]) => roles.value.has(role));
+}
+
+/** Where mails of invitations lead, for the one list that asks. */
+const invitationLink = `${location.href.replace(/[?#].*$/, '')}#/invitation/{uuid}/`;
+
+/** The button that creates an object of a list, for those who may. */
+export function Creation({
+  collection,
+  given = {},
+  button = 'Create',
+  onCreated,
+}: {
+  readonly collection: Collection;
+  /** What is filled in already. */
+  readonly given?: Item;
+  readonly button?: string;
+  /** What follows; default: the page of the new object. */
+  readonly onCreated?: () => Promise<void>;
+}): JSX.Element | null {
+  const path = `/api/${collection.name}/`;
+  const { value: answer } = useAnswer<Description>('OPTIONS', path);
+  const [isOpen, setOpen] = useState(false);
+  if (!answer?.isOk || !collection.isCreatedHere) return null;
+  const { actions } = answer.body;
+  const permitted = permittedMethods(answer.headers);
+  if (actions?.POST === undefined || permitted?.includes('POST') === false || !mayEver(collection.creators))
+    return null;
+  const fields = formFieldsOf(actions.POST, collection);
+  return (
+    <>
+      <button type="button" onClick={() => setOpen(true)}>
+        {button}
+      </button>
+      {isOpen && (
+        <Dialog title={`Create: ${collection.title}`} onClose={() => setOpen(false)}>
+          <Form
+            fields={startingWith(fields)}
+            given={{ link_template: invitationLink, ...given }}
+            button="Create"
+            onCancel={() => setOpen(false)}
+            send={async (body) => {
+              const made = await request<Item>('POST', path, { body });
+              if (made.isOk) {
+                setOpen(false);
+                notice.value = `${nameOf(made.body)} was created.`;
+                const url = textOf(made.body, 'url');
+                if (onCreated) await onCreated();
+                else if (url !== '' && collection.hasDetail) go(hrefOfLink(url).slice(1));
+              }
+              return made;
+            }}
+          />
+        </Dialog>
+      )}
+    </>
+  );
+}
+
+/** The fields with those that are required first. */
+const startingWith = (fields: readonly FormField[]): readonly FormField[] =>
+  [...fields].sort((a, b) => Number(b.isRequired) - Number(a.isRequired));

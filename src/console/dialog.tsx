@@ -1,0 +1,65 @@
+import { signal } from '@preact/signals';
+import type { ComponentChildren, JSX } from 'preact';
+import { useEffect, useId, useRef } from 'preact/hooks';
+
+/** What was done last, told to everybody, also to those who listen. */
+export const notice = signal('');
+
+/** A dialog over the page: the browser keeps the keyboard inside it, and Escape closes it. */
+export function Dialog({
+  title,
+  onClose,
+  children,
+}: {
+  readonly title: string;
+  readonly onClose?: () => void;
+  readonly children: ComponentChildren;
+}): JSX.Element {
+  const element = useRef<HTMLDialogElement>(null);
+  const heading = useId();
+  useEffect(() => element.current?.showModal(), []);
+  return (
+    <dialog
+      ref={element}
+      aria-labelledby={heading}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose?.();
+      }}
+    >
+      <article>
+        <h2 id={heading}>{title}</h2>
+        {children}
+      </article>
+    </dialog>
+  );
+}
+
+/** Asks before what cannot be undone. */
+export function Confirmation({
+  title,
+  question,
+  button,
+  onYes,
+  onNo,
+}: {
+  readonly title: string;
+  readonly question: string;
+  readonly button: string;
+  readonly onYes: () => void;
+  readonly onNo: () => void;
+}): JSX.Element {
+  return (
+    <Dialog title={title} onClose={onNo}>
+      <p>{question}</p>
+      <footer class="buttons">
+        <button type="button" class="secondary" onClick={onNo}>
+          Cancel
+        </button>
+        <button type="button" class="danger" onClick={onYes}>
+          {button}
+        </button>
+      </footer>
+    </Dialog>
+  );
+}

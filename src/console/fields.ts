@@ -1,0 +1,140 @@
+/** The fields of forms as OPTIONS describes them, in both of its formats. */
+import { type Item, isItem, itemsIn, pathOf, textOf } from './api.ts';
+import { type Collection, titleOf } from './document.ts';
+
+export interface Choice {
+  readonly value: string;
+  readonly label: string;
+}
+
+/** One field of a form. */
+export interface FormField {
+  readonly name: string;
+  readonly label: string;
+  readonly help: string;
+  readonly isRequired: boolean;
+  readonly kind:
+    | 'text'
+    | 'long'
+    | 'secret'
+    | 'number'
+    | 'flag'
+    | 'time'
+    | 'choice'
+    | 'choices'
+    | 'link'
+    | 'file'
+    | 'json';
+  readonly type: string;
+  readonly choices: readonly Choice[];
+  /** The list that a link is chosen from, and the member of its objects that people know them by. */
+  readonly list: string;
+  readonly shownBy: string;
+  readonly maxLength: number | undefined;
+  readonly fallback: unknown;
+}
+
+/** What the control of every kind is given. */
+export interface ControlProperties {
+  readonly id: string;
+  readonly name: string;
+  readonly 'aria-invalid': 'true' | undefined;
+  readonly 'aria-describedby': string | undefined;
+  readonly required: boolean;
+}
+
+const secrets = /^(password|current_password|token|secret|.*_secret|.*_password)$/;
+const long = new Set(['description', 'contact_details', 'user_data', 'public_key', 'message']);
+
+/** The fields that may be written, of a member of `actions`. */
+export function formFieldsOf(described: unknown, collection: Collection | undefined): readonly FormField[] {
+  if (!isItem(described)) return [];
+  return Object.entries(described).flatMap(([name, field]) =>
+    isItem(field) && field.read_only !== true ? [formField(name, field, collection)] : [],
+  );
+}
+
+function formField(name: string, field: Item, collection: Collection | undefined): FormField {
+  const type = textOf(field, 'type');
+  const child = isItem(field.child) ? field.child : {};
+  const choices = itemsIn(field.choices ?? child.choices).map((choice) => ({
+    value: textOf(choice, 'value'),
+    label: titleOfChoice(textOf(choice, 'display_name')),
+  }));
+  const target = collection?.targets[name];
+  const list = textOf(field, 'url') ? pathOf(textOf(field, 'url')) : target ? `/api/${target}/` : '';
+  return {
+    name,
+    label: textOf(field, 'label') || titleOf(name),
+    help: textOf(field, 'help_text'),
+    isRequired: field.required === true,
+    kind: kindOf(name, type, choices.length > 0, list !== ''),
+    type,
+    choices,
+    list,
+    shownBy: textOf(field, 'display_name_field') || (target === 'users' ? 'username' : 'name'),
+    maxLength: typeof field.max_length === 'number' ? field.max_length : undefined,
+    fallback: field.default_value,
+  };
+}
+
+function kindOf(name: string, type: string, hasChoices: boolean, hasList: boolean): FormField['kind'] {
+  if (hasChoices) return type === 'list' ? 'choices' : 'choice';
+  if (hasList) return 'link';
+  const byType: Readonly<Record<string, FormField['kind']>> = {
+    boolean: 'flag',
+    integer: 'number',
+    float: 'number',
+    datetime: 'time',
+    'file upload': 'file',
+    'image upload': 'file',
+    list: 'json',
+    'nested object': 'json',
+  };
+  return byType[type] ?? (secrets.test(name) ? 'secret' : long.has(name) || type === 'text' ? 'long' : 'text');
+}
+
+const titleOfChoice = (name: string): string => (/^[a-z]+(_[a-z]+)+$/.test(name) ? titleOf(name) : name);
+
+/** What a control holds: a text, a box that is ticked, several choices, a file. */
+export type Typed = string | boolean | readonly string[] | File;
+
+/** What the control of a field shows at first. */
+export function typedOf({ fallback, kind }: FormField, value: unknown): Typed {
+  const shown = value ?? fallback;
+  if (kind === 'flag') return shown === true;
+  if (kind === 'choices') return Array.isArray(shown) ? shown.map(String) : [];
+  if (kind === 'json') return shown === undefined || shown === null ? '' : jsonText(shown);
+  if (kind === 'time') return typeof shown === 'string' ? localTime(shown) : '';
+  if (kind === 'file' || shown === undefined || shown === null) return '';
+  return String(shown);
+}
+
+/** Texts a line each, anything else as JSON. */
+const jsonText = (value: unknown): string =>
+  Array.isArray(value) && value.every((item) => typeof item === 'string')
+    ? value.join('\n')
+    : JSON.stringify(value, null, 2);
+
+/** An instant as the browser's control wants it, in the time of this place. */
+function localTime(instant: string): string {
+  const date = new Date(instant);
+  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}
+
+/** What is sent for what a control holds. What is no number or time is sent as it was typed: the server tells what is wrong. */
+export function sentOf({ kind, type }: FormField, typed: Typed): unknown {
+  if (typeof typed !== 'string') return typed;
+  if (kind === 'number') return typed === '' ? null : Number.isNaN(Number(typed)) ? typed : Number(typed);
+  if (kind === 'time') return typed === '' ? null : new Date(typed).toISOString();
+  if (kind === 'link') return typed === '' ? null : typed;
+  if (kind !== 'json') return typed;
+  if (/^\s*[[{]/.test(typed)) {
+    try {
+      return JSON.parse(typed);
+    } catch {
+      return typed;
+    }
+  }
+  return type === 'list' ? typed.split('\n').filter((line) => line.trim() !== '') : typed;
+}

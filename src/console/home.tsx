@@ -1,0 +1,174 @@
+/** What needs attention, of what the user sees. */
+import type { ComponentChildren, JSX } from 'preact';
+import { type Item, itemsIn, textOf } from './api.ts';
+import { EventCounts, EventLines } from './events.tsx';
+import { usePage } from './reading.ts';
+import { hrefOf } from './route.ts';
+import { me } from './session.ts';
+import { nameOf, ObjectLink, Part, Quota, State, shareOf, Time } from './shown.tsx';
+
+const day = 24 * 3600;
+
+/** Quotas that are used up to here are told of. */
+const nearlyFull = 0.8;
+
+/** Roles that end within so many days are told of. */
+const soonDays = 14;
+
+export function Home(): JSX.Element {
+  const now = Math.floor(Date.now() / 3_600_000) * 3600;
+  return (
+    <>
+      <h1 tabIndex={-1}>Welcome, {nameOf(me.value ?? {})}</h1>
+      <div class="parts">
+        <Listing
+          title="Open alerts"
+          path="/alerts/"
+          query="opened=&o=-severity"
+          empty="No alert is open."
+          lines={alerts}
+        />
+        <Listing title="Failed resources" path="/resources/" query="state=Erred" empty="No resource has failed." />
+        <Listing
+          title="Failed provider accounts"
+          path="/service-settings/"
+          query="state=Erred"
+          empty="No provider account has failed."
+        />
+        <FullQuotas />
+        <EndingRoles />
+        <Listing
+          title="Pending invitations"
+          path="/user-invitations/"
+          query="state=pending"
+          empty="No invitation waits for an answer."
+        />
+      </div>
+      <Listing title="Recent events" path="/events/" query="" empty="Nothing has happened yet." lines={eventLines}>
+        <EventCounts from={now - 30 * day} to={now + 3600} />
+      </Listing>
+    </>
+  );
+}
+
+const eventLines = (events: readonly Item[]): JSX.Element => <EventLines events={events} />;
+
+const alerts = (items: readonly Item[]): JSX.Element => (
+  <ul class="lines">
+    {items.map((alert) => (
+      <li key={textOf(alert, 'url')}>
+        <State value={textOf(alert, 'severity')} /> <ObjectLink item={alert} />
+      </li>
+    ))}
+  </ul>
+);
+
+/** Each object with its state, and what it belongs to. */
+const objectLines = (items: readonly Item[]): JSX.Element => (
+  <ul class="lines">
+    {items.map((item) => (
+      <li key={textOf(item, 'url')}>
+        <ObjectLink item={item} />
+        {textOf(item, 'state') !== '' && <State value={textOf(item, 'state')} />}
+        <span class="none">
+          {['resource_type', 'type', 'project_name', 'customer_name']
+            .map((name) => textOf(item, name))
+            .filter((text) => text !== '')
+            .join(', ')}
+        </span>
+      </li>
+    ))}
+  </ul>
+);
+
+/** The first objects of a list. */
+export function Listing({
+  title,
+  path,
+  query,
+  empty,
+  lines = objectLines,
+  size = 5,
+  children,
+}: {
+  readonly title: string;
+  readonly path: string;
+  readonly query: string;
+  readonly empty: string;
+  readonly lines?: (items: readonly Item[]) => JSX.Element;
+  readonly size?: number;
+  /** What stands below. */
+  readonly children?: ComponentChildren;
+}): JSX.Element {
+  const { value: page } = usePage(`/api${path}?${query}&page_size=${size}`);
+  const isEmpty = page?.count === 0;
+  return (
+    <Part
+      title={page && page.count > size ? `${title} (${page.count})` : title}
+      more={isEmpty ? undefined : hrefOf(path, new URLSearchParams(query))}
+      problem={page?.problem}
+      isLoading={page === undefined}
+      empty={isEmpty ? empty : undefined}
+    >
+      {page && page.count > 0 && lines(page.items)}
+      {children}
+    </Part>
+  );
+}
+
+/** Quotas of customers and projects that are nearly used up. */
+function FullQuotas(): JSX.Element {
+  const wanted = '?page_size=300&field=url&field=name&field=quotas';
+  const customers = usePage(`/api/customers/${wanted}`);
+  const projects = usePage(`/api/projects/${wanted}`);
+  const owners = [...(customers.value?.items ?? []), ...(projects.value?.items ?? [])];
+  const full = owners
+    .flatMap((owner) => itemsIn(owner.quotas).map((quota) => ({ owner, quota, share: shareOf(quota) ?? 0 })))
+    .filter(({ share }) => share >= nearlyFull)
+    .sort((a, b) => b.share - a.share)
+    .slice(0, 10);
+  const isLoading = customers.value === undefined || projects.value === undefined;
+  return (
+    <Part
+      title="Quotas above 80 %"
+      isLoading={isLoading}
+      problem={customers.value?.problem ?? projects.value?.problem}
+      empty={!isLoading && full.length === 0 ? 'No quota is nearly used up.' : undefined}
+    >
+      <ul class="quotas">
+        {full.map(({ owner, quota }) => (
+          <Quota key={textOf(quota, 'url')} quota={quota} of={owner} />
+        ))}
+      </ul>
+    </Part>
+  );
+}
+
+/** Roles that end soon, of the user and of those whose roles the user sees. */
+function EndingRoles(): JSX.Element {
+  const query = '?o=expiration_time&page_size=100';
+  const inCustomers = usePage(`/api/customer-permissions/${query}`);
+  const inProjects = usePage(`/api/project-permissions/${query}`);
+  const until = new Date(Date.now() + soonDays * day * 1000).toISOString();
+  const ending = [...(inCustomers.value?.items ?? []), ...(inProjects.value?.items ?? [])]
+    .filter((role) => textOf(role, 'expiration_time') !== '' && textOf(role, 'expiration_time') < until)
+    .slice(0, 10);
+  const isLoading = inCustomers.value === undefined || inProjects.value === undefined;
+  return (
+    <Part
+      title="Roles that end soon"
+      isLoading={isLoading}
+      problem={inCustomers.value?.problem ?? inProjects.value?.problem}
+      empty={!isLoading && ending.length === 0 ? `No role ends within ${soonDays} days.` : undefined}
+    >
+      <ul class="lines">
+        {ending.map((role) => (
+          <li key={textOf(role, 'url')}>
+            <Time value={textOf(role, 'expiration_time')} /> <ObjectLink item={role} />, {textOf(role, 'role')} of{' '}
+            {textOf(role, 'project_name') || textOf(role, 'customer_name')}
+          </li>
+        ))}
+      </ul>
+    </Part>
+  );
+}

@@ -1,0 +1,105 @@
+/** The page that invitations lead to, `…/#/invitation/{uuid}/`: who has no account makes one, who has one accepts. */
+import type { JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { fieldProblems, type Item, problemOf, request, textOf } from './api.ts';
+import { notice } from './dialog.tsx';
+import type { FormField } from './fields.ts';
+import { Form } from './form.tsx';
+import { go, hrefOf } from './route.ts';
+import { enter } from './session.ts';
+
+const gone = 'This invitation is unknown, or does not work any more. Ask for another one.';
+
+const field = (name: string, label: string, kind: FormField['kind'], isRequired = true): FormField => ({
+  name,
+  label,
+  help: '',
+  isRequired,
+  kind,
+  type: 'string',
+  choices: [],
+  list: '',
+  shownBy: '',
+  maxLength: undefined,
+  fallback: undefined,
+});
+
+/** What an account is made with. */
+const fields: readonly FormField[] = [
+  field('username', 'Username', 'text'),
+  field('full_name', 'Full name', 'text', false),
+  field('password', 'Password', 'secret'),
+  field('agree_with_policy', 'I agree with the policy of this service', 'flag'),
+];
+
+/** For who is not signed in. `onSignIn` leads to the form for those who have an account. */
+export function SignUp({ secret, onSignIn }: { readonly secret: string; readonly onSignIn: () => void }): JSX.Element {
+  const [email, setEmail] = useState<string>();
+  const path = `/api/user-invitations/${encodeURIComponent(secret)}/`;
+  useEffect(() => {
+    void request<Item>('POST', `${path}check/`, {}, true).then(({ body, isOk }) =>
+      setEmail(isOk ? textOf(body, 'email') : ''),
+    );
+  }, [path]);
+  if (email === undefined) return <p aria-busy="true">Loading…</p>;
+  if (email === '')
+    return (
+      <>
+        <h1>Invitation</h1>
+        <p role="alert" class="problem">
+          {gone}
+        </p>
+        <a href={hrefOf('/')}>Sign in</a>
+      </>
+    );
+  return (
+    <>
+      <h1>You are invited to {document.title}</h1>
+      <p>The invitation was sent to {email}.</p>
+      <Form
+        fields={fields}
+        button="Make an account"
+        send={async (body) => {
+          const made = await request<Item>('POST', `${path}accept/`, { body }, true);
+          if (made.isOk) {
+            go('/');
+            await enter(textOf(made.body, 'token'));
+          }
+          return made;
+        }}
+      />
+      <button type="button" class="secondary" onClick={onSignIn}>
+        I have an account
+      </button>
+    </>
+  );
+}
+
+/** For who is signed in. */
+export function Acceptance({ secret }: { readonly secret: string }): JSX.Element {
+  const [problem, setProblem] = useState('');
+  return (
+    <>
+      <h1 tabIndex={-1}>Invitation</h1>
+      <p role="alert" class="problem">
+        {problem}
+      </p>
+      <button
+        type="button"
+        onClick={async () => {
+          const path = `/api/user-invitations/${encodeURIComponent(secret)}/accept/`;
+          const { body, isOk, status } = await request<Item>('POST', path);
+          if (isOk) {
+            go('/');
+            requestAnimationFrame(() => (notice.value = problemOf(body)));
+          } else
+            setProblem(
+              status === 404 ? gone : [problemOf(body), ...Object.values(fieldProblems(body))].join(' ').trim(),
+            );
+        }}
+      >
+        Accept the invitation
+      </button>
+    </>
+  );
+}

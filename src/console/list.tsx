@@ -1,0 +1,292 @@
+/** Any list of the API: what is looked for, the order and the page stand in the address. */
+import type { JSX } from 'preact';
+import { useId, useState } from 'preact/hooks';
+import { type Item, textOf } from './api.ts';
+import { Creation } from './creation.tsx';
+import { type Collection, type Filter, titleOf } from './document.ts';
+import { usePage } from './reading.ts';
+import { go, hrefOf, hrefOfLink, place } from './route.ts';
+import { nameOf, Value } from './shown.tsx';
+
+const pageSize = 20;
+
+/** A list as a page of its own. `path` is that of the list below /api, such as `/customers/`. */
+export function ListPage({
+  path,
+  title,
+  collection,
+}: {
+  readonly path: string;
+  readonly title: string;
+  readonly collection: Collection | undefined;
+}): JSX.Element {
+  return (
+    <>
+      <header class="page">
+        <h1 tabIndex={-1}>{title}</h1>
+        {collection && <Creation collection={collection} />}
+      </header>
+      {collection && <Filters key={path} path={path} filters={collection.filters} />}
+      <Listed path={path} orderings={collection?.orderings ?? []} />
+    </>
+  );
+}
+
+/** The page of the list that the address names. */
+export function Listed({
+  path,
+  orderings,
+}: {
+  readonly path: string;
+  readonly orderings: readonly string[];
+}): JSX.Element {
+  const { query } = place.value;
+  const asked = new URLSearchParams(query);
+  asked.set('page_size', String(pageSize));
+  const { value: page } = usePage(`/api${path}?${asked}`);
+  const number = Number(query.get('page') ?? 1);
+  const last = Math.max(1, Math.ceil((page?.count ?? 0) / pageSize));
+  const at = (to: number): string => {
+    const parameters = new URLSearchParams(query);
+    if (to === 1) parameters.delete('page');
+    else parameters.set('page', String(to));
+    return hrefOf(path, parameters);
+  };
+  if (!page) return <p aria-busy="true">Loading…</p>;
+  if (page.problem)
+    return (
+      <p role="alert" class="problem">
+        {page.problem} <a href={hrefOf(path)}>Show the whole list</a>
+      </p>
+    );
+  if (page.items.length === 0)
+    return (
+      <p class="none">
+        {[...query.keys()].length > 0 ? (
+          <>
+            Nothing matches. <a href={hrefOf(path)}>Show the whole list</a>
+          </>
+        ) : (
+          'There is nothing here yet.'
+        )}
+      </p>
+    );
+  return (
+    <>
+      <Table items={page.items} path={path} orderings={orderings} />
+      <nav aria-label="Pages" class="pages">
+        {number > 1 ? <a href={at(number - 1)}>Previous</a> : <span class="none">Previous</span>}
+        <span>
+          Page {number} of {last}, {page.count} in all
+        </span>
+        {number < last ? <a href={at(number + 1)}>Next</a> : <span class="none">Next</span>}
+      </nav>
+    </>
+  );
+}
+
+/** Columns that tell most, in the order in which they are shown where a list has them. */
+const telling = [
+  '@timestamp',
+  'message',
+  'full_name',
+  'username',
+  'user_full_name',
+  'name',
+  'resource_type',
+  'type',
+  'role',
+  'severity',
+  'state',
+  'runtime_state',
+  'customer_name',
+  'project_name',
+  'email',
+  'value',
+  'limit',
+  'usage',
+  'expiration_time',
+  'is_active',
+  'created',
+];
+
+const mostColumns = 7;
+
+/** The columns of a table: what tells most, then other plain values that are not the same for all. */
+function columnsOf(items: readonly Item[]): readonly string[] {
+  const names = [...new Set(items.flatMap((item) => Object.keys(item)))];
+  const isPlain = (name: string): boolean =>
+    items.some((item) => item[name] !== null && item[name] !== '' && item[name] !== undefined) &&
+    items.every((item) => typeof item[name] !== 'object' || item[name] === null);
+  const isQuiet =
+    /^(url|uuid|pk|token|description|certificate|backend_id|scope|@version|levelname|event_type)$|_uuid$|_url$|native_name|_abbreviation$/;
+  // Where a longer name says the same, the short one says less.
+  const isSaid = (name: string): boolean =>
+    name === 'type' && (names.includes('resource_type') || names.includes('event_type'));
+  const first = telling.filter((name) => names.includes(name) && isPlain(name) && !isSaid(name));
+  const others = names.filter(
+    (name) =>
+      !first.includes(name) &&
+      !isQuiet.test(name) &&
+      isPlain(name) &&
+      !items.some((item) => /^https?:/.test(textOf(item, name))),
+  );
+  // Where hardly anything is known to tell much, what there is has to do.
+  return [...first, ...(first.length < 4 ? others : [])].slice(0, mostColumns);
+}
+
+/** Objects as a table whose first column leads to their pages; by `orderings` the columns can be sorted. */
+export function Table({
+  items,
+  path,
+  orderings = [],
+}: {
+  readonly items: readonly Item[];
+  readonly path?: string;
+  readonly orderings?: readonly string[];
+}): JSX.Element {
+  const columns = columnsOf(items);
+  return (
+    // A table that is wider than the screen is moved by itself, also by the keyboard.
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by the keyboard
+    <section class="scrolled" tabIndex={0} aria-label="Table">
+      <table>
+        <thead>
+          <tr>
+            {columns.map((name) => (
+              <Heading key={name} name={name} path={path} isSortable={orderings.includes(name)} />
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {items.map((item) => (
+            <tr key={textOf(item, 'url') || textOf(item, 'uuid')}>
+              {columns.map((name, index) => (
+                <td key={name}>
+                  {index === 0 && textOf(item, 'url') !== '' ? (
+                    <a href={hrefOfLink(textOf(item, 'url'))}>{textOf(item, name) || nameOf(item)}</a>
+                  ) : (
+                    <Value name={name} value={item[name]} item={item} />
+                  )}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+function Heading({
+  name,
+  path,
+  isSortable,
+}: {
+  readonly name: string;
+  readonly path: string | undefined;
+  readonly isSortable: boolean;
+}): JSX.Element {
+  const title = titleOf(name.replace(/^@/, ''));
+  if (!isSortable || path === undefined) return <th scope="col">{title}</th>;
+  const order = place.value.query.get('o');
+  const parameters = new URLSearchParams(place.value.query);
+  parameters.set('o', order === name ? `-${name}` : name);
+  parameters.delete('page');
+  const direction = order === name ? 'ascending' : order === `-${name}` ? 'descending' : 'none';
+  return (
+    <th scope="col" aria-sort={direction}>
+      <a href={hrefOf(path, parameters)}>
+        {title}
+        <span aria-hidden="true">{{ ascending: ' ↑', descending: ' ↓', none: '' }[direction]}</span>
+      </a>
+    </th>
+  );
+}
+
+/** Filters that people look for by, of which the first that a list has stands above it. */
+const searches = ['search', 'name', 'full_name', 'username', 'message', 'email', 'summary', 'key'];
+
+const isTechnical = ({ isLink, name }: Filter): boolean =>
+  isLink || /(^|_)(uuid|url|exact|abbreviation)$|native_name|^exclude_|^rtag$/.test(name);
+
+/** What a list can be searched and filtered by; what is filled in goes into the address. */
+export function Filters({
+  path,
+  filters,
+}: {
+  readonly path: string;
+  readonly filters: readonly Filter[];
+}): JSX.Element | null {
+  const { query } = place.value;
+  const main = searches.map((name) => filters.find((filter) => filter.name === name)).find(Boolean);
+  // What only programs filter by is shown where it is in use.
+  const others = filters.filter((filter) => filter !== main && (!isTechnical(filter) || query.has(filter.name)));
+  const given = others.filter(({ name }) => query.has(name));
+  const [isOpen, setOpen] = useState(given.length > 0);
+  if (filters.length === 0) return null;
+  return (
+    <search>
+      <form
+        key={query.toString()}
+        onSubmit={(event) => {
+          event.preventDefault();
+          const filled = [...new FormData(event.currentTarget)].flatMap(([name, value]): [string, string][] =>
+            typeof value === 'string' && value !== '' ? [[name, value]] : [],
+          );
+          const order = query.get('o');
+          go(path, new URLSearchParams(order === null ? filled : [...filled, ['o', order]]));
+        }}
+      >
+        <div class="find">
+          {main && (
+            <input
+              type="search"
+              name={main.name}
+              aria-label={`Search by ${titleOf(main.name).toLowerCase()}`}
+              placeholder={
+                main.name === 'search' ? 'Search the texts' : `Search by ${titleOf(main.name).toLowerCase()}`
+              }
+              defaultValue={query.get(main.name) ?? ''}
+            />
+          )}
+          <button type="submit">Search</button>
+          {others.length > 0 && (
+            <button type="button" class="secondary" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+              Filters{given.length > 0 ? ` (${given.length})` : ''}
+            </button>
+          )}
+          {[...query.keys()].length > 0 && <a href={hrefOf(path)}>Clear</a>}
+        </div>
+        <div class="filters" hidden={!isOpen}>
+          {others.map((filter) => (
+            <FilterField key={filter.name} filter={filter} given={query.get(filter.name) ?? ''} />
+          ))}
+        </div>
+      </form>
+    </search>
+  );
+}
+
+function FilterField({ filter, given }: { readonly filter: Filter; readonly given: string }): JSX.Element {
+  const { choices, help, name, type } = filter;
+  const id = useId();
+  const offered = type === 'boolean' ? ['true', 'false'] : choices;
+  return (
+    <div title={help}>
+      <label for={id}>{titleOf(name)}</label>
+      {offered.length > 0 ? (
+        <select id={id} name={name} defaultValue={given}>
+          <option value="">Any</option>
+          {offered.map((choice) => (
+            <option key={choice} value={choice} selected={choice === given}>
+              {type === 'boolean' ? { true: 'Yes', false: 'No' }[choice] : choice}
+            </option>
+          ))}
+        </select>
+      ) : (
+        <input id={id} name={name} defaultValue={given} inputMode={type === 'number' ? 'numeric' : undefined} />
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,89 @@
+import type { JSX } from 'preact';
+import { render } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { token } from './api.ts';
+import { notice } from './dialog.tsx';
+import { titleOf } from './document.ts';
+import { EventsPage } from './events.tsx';
+import { Everything } from './everything.tsx';
+import { Frame } from './frame.tsx';
+import { Home } from './home.tsx';
+import { Acceptance } from './invitation.tsx';
+import { ListPage } from './list.tsx';
+import { ObjectPage } from './object.tsx';
+import { overviews } from './overviews.tsx';
+import { go, place } from './route.ts';
+import { collections, enter, isReady, start, startProblem } from './session.ts';
+import { Entrance } from './signin.tsx';
+
+const product = document.title;
+
+/** The page of the present address. */
+function Page(): JSX.Element {
+  const { path } = place.value;
+  const [, list = '', key = '', below = ''] = path.split('/');
+  const collection = collections.value.get(list);
+  useEffect(() => {
+    notice.value = '';
+    // Who listens, or goes on by the keyboard, begins at the page that was asked for.
+    document.querySelector<HTMLElement>('main h1')?.focus();
+    document.title = path === '/' ? product : `${titleOf(below || list)} – ${product}`;
+  }, [path, list, below]);
+  if (path === '/') return <Home />;
+  if (path === '/all/') return <Everything />;
+  if (path === '/events/') return <EventsPage collection={collection} />;
+  if (list === 'invitation' && key !== '') return <Acceptance secret={key} />;
+  if (!collection) return <Nothing />;
+  if (key === '') return <ListPage path={path} title={collection.title} collection={collection} />;
+  if (below !== '') return <ListPage path={path} title={titleOf(below)} collection={undefined} />;
+  const overview = overviews[list];
+  return <ObjectPage key={path} path={path} collection={collection} {...(overview && { overview })} />;
+}
+
+function Nothing(): JSX.Element {
+  return (
+    <>
+      <h1 tabIndex={-1}>No such page</h1>
+      <p>
+        <a href="#/">Home</a>
+      </p>
+    </>
+  );
+}
+
+function App(): JSX.Element {
+  if (token.value === null) return <Entrance />;
+  if (startProblem.value !== '')
+    return (
+      <main class="entrance">
+        <p role="alert" class="problem">
+          {startProblem.value}
+        </p>
+        <button type="button" onClick={() => void start()}>
+          Try again
+        </button>
+      </main>
+    );
+  if (!isReady.value)
+    return (
+      <main class="entrance">
+        <p aria-busy="true">Loading…</p>
+      </main>
+    );
+  return (
+    <Frame>
+      <Page />
+    </Frame>
+  );
+}
+
+// Where a login at an identity provider ends, when login_completed_url is `…/#/signed-in/{token}/{method}`.
+const [, page, given] = place.value.path.split('/');
+if (page === 'signed-in' && given) {
+  history.replaceState(null, '', '#/');
+  go('/');
+  void enter(given);
+} else if (token.value !== null) void start();
+
+const root = document.getElementById('console');
+if (root) render(<App />, root);

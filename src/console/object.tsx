@@ -1,0 +1,84 @@
+/** Any object of the API: its fields, what can be done with it, and the lists below it. */
+import type { ComponentChildren, JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { Actions } from './actions.tsx';
+import { type Item, problemOf, textOf } from './api.ts';
+import type { Collection } from './document.ts';
+import { titleOf } from './document.ts';
+import { useAnswer } from './reading.ts';
+import { hrefOf } from './route.ts';
+import { Fields, isPassing, nameOf, State } from './shown.tsx';
+
+/** How often an object is read again while an operation on it is under way, in milliseconds. */
+const period = 3000;
+
+/** The page of an object. `path` is its path below /api; `overview` makes what stands above its fields. */
+export function ObjectPage({
+  path,
+  collection,
+  overview,
+}: {
+  readonly path: string;
+  readonly collection: Collection;
+  readonly overview?: (item: Item, reload: () => Promise<void>) => ComponentChildren;
+}): JSX.Element {
+  const { value: answer, reload } = useAnswer<Item>('GET', `/api${path}`);
+  const item = answer?.isOk ? answer.body : undefined;
+  const state = item ? textOf(item, 'state') : '';
+  useEffect(() => {
+    if (!isPassing(state)) return;
+    const timer = setInterval(() => {
+      if (!document.hidden) void reload();
+    }, period);
+    return () => clearInterval(timer);
+  }, [state, reload]);
+  if (!answer) return <p aria-busy="true">Loading…</p>;
+  if (!item)
+    return (
+      <>
+        <h1 tabIndex={-1}>Not here</h1>
+        <p role="alert" class="problem">
+          {problemOf(answer.body)}
+        </p>
+        <a href={hrefOf(`/${collection.name}/`)}>{collection.title}</a>
+      </>
+    );
+  return (
+    <>
+      <nav aria-label="Where this is" class="trail">
+        <a href={hrefOf(`/${collection.name}/`)}>{collection.title}</a>
+      </nav>
+      <header class="page">
+        <h1 tabIndex={-1}>
+          {nameOf(item)} {state !== '' && <State value={state} />}
+        </h1>
+      </header>
+      {textOf(item, 'error_message') !== '' && <p class="problem">{textOf(item, 'error_message')}</p>}
+      <Actions
+        // What is possible depends on the state.
+        key={`${path} ${state} ${textOf(item, 'runtime_state')}`}
+        path={path}
+        item={item}
+        etag={answer.headers.get('ETag')}
+        collection={collection}
+        reload={reload}
+      />
+      {overview?.(item, reload)}
+      {collection.lists.length > 0 && (
+        <nav aria-label="Lists" class="lists">
+          {collection.lists.map((name) => (
+            <a key={name} href={hrefOf(`${path}${name}/`)}>
+              {titleOf(name)}
+            </a>
+          ))}
+        </nav>
+      )}
+      <section class="part" aria-label="Details">
+        <header>
+          <h2>Details</h2>
+        </header>
+        <Fields item={item} />
+      </section>
+    </>
+  );
+}

@@ -1,0 +1,118 @@
+/** What people want to see first of a customer and of a project. */
+import type { ComponentChildren, JSX } from 'preact';
+import { type Item, itemsIn, textOf } from './api.ts';
+import { Creation } from './creation.tsx';
+import { titleOf } from './document.ts';
+import { EventLines } from './events.tsx';
+import { Listing } from './home.tsx';
+import { useAnswer, usePage } from './reading.ts';
+import { hrefOf } from './route.ts';
+import { collections } from './session.ts';
+import { ObjectLink, Part, Quotas, Time } from './shown.tsx';
+
+/** Makes what stands above the fields of an object, by the list it is in. */
+export const overviews: Readonly<Record<string, (item: Item, reload: () => Promise<void>) => ComponentChildren>> = {
+  customers: (item) => <Overview item={item} kind="customer" />,
+  projects: (item) => <Overview item={item} kind="project" />,
+};
+
+function Overview({ item, kind }: { readonly item: Item; readonly kind: 'customer' | 'project' }): JSX.Element {
+  const uuid = textOf(item, 'uuid');
+  const url = textOf(item, 'url');
+  const about = new URLSearchParams({ scope: url });
+  const create = (list: string, button: string): JSX.Element | null => {
+    const collection = collections.value.get(list);
+    return collection ? <Creation collection={collection} given={{ [kind]: url }} button={button} /> : null;
+  };
+  return (
+    <>
+      <Counters path={`/api/${kind}s/${uuid}/counters/`} />
+      <div class="buttons start">
+        {kind === 'customer' && create('projects', 'Create a project')}
+        {create('user-invitations', 'Invite somebody')}
+        {create(`${kind}-permissions`, 'Give a role')}
+      </div>
+      <div class="parts">
+        <Part title="Quotas">
+          <Quotas quotas={itemsIn(item.quotas)} />
+        </Part>
+        <Team path={`/${kind}s/${uuid}/users/`} />
+        {kind === 'customer' && (
+          <Listing title="Projects" path="/projects/" query={`customer=${uuid}`} empty="It has no projects yet." />
+        )}
+        <Listing title="Resources" path="/resources/" query={`${kind}_uuid=${uuid}`} empty="It has no resources yet." />
+        <Listing
+          title="Open alerts"
+          path="/alerts/"
+          query={`opened=&aggregate=${kind}&uuid=${uuid}`}
+          empty="No alert is open."
+        />
+        <Listing
+          title="Pending invitations"
+          path="/user-invitations/"
+          query={`state=pending&${kind}=${uuid}`}
+          empty="No invitation waits for an answer."
+        />
+      </div>
+      <Listing
+        title="Events"
+        path="/events/"
+        query={about.toString()}
+        empty="Nothing has happened yet."
+        lines={(events) => <EventLines events={events} />}
+      />
+    </>
+  );
+}
+
+/** How many of what there are. */
+function Counters({ path }: { readonly path: string }): JSX.Element | null {
+  const { value: answer } = useAnswer<Item>('GET', path);
+  if (!answer?.isOk) return null;
+  const counts = Object.entries(answer.body).filter(([, count]) => typeof count === 'number');
+  return (
+    <dl class="counters">
+      {counts.map(([name, count]) => (
+        <div key={name}>
+          <dt>{titleOf(name)}</dt>
+          <dd>{Number(count)}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** Who has which role. */
+function Team({ path }: { readonly path: string }): JSX.Element {
+  const size = 10;
+  const { value: page } = usePage(`/api${path}?page_size=${size}`);
+  return (
+    <Part
+      title="Team"
+      more={hrefOf(path)}
+      problem={page?.problem}
+      isLoading={page === undefined}
+      empty={page?.count === 0 ? 'Nobody has a role here yet.' : undefined}
+    >
+      <ul class="lines">
+        {page?.items.map((member) => (
+          <li key={textOf(member, 'url')}>
+            <ObjectLink item={member} />
+            <span>{rolesOf(member).join(', ')}</span>
+            {textOf(member, 'expiration_time') !== '' && (
+              <span>
+                until <Time value={textOf(member, 'expiration_time')} />
+              </span>
+            )}
+          </li>
+        ))}
+      </ul>
+    </Part>
+  );
+}
+
+/** The roles of a member here and in the projects below. */
+const rolesOf = (member: Item): string[] => [
+  ...(textOf(member, 'role') !== '' ? [textOf(member, 'role')] : []),
+  ...itemsIn(member.projects).map((project) => `${textOf(project, 'role')} of ${textOf(project, 'name')}`),
+];

@@ -1,0 +1,32 @@
+import { signal } from '@preact/signals';
+import { pathOf } from './api.ts';
+
+/** Where one is: behind the `#` stands a path, of lists and objects that of the API below /api, and a query. */
+export interface Place {
+  readonly path: string;
+  readonly query: URLSearchParams;
+}
+
+function placeNow(): Place {
+  const [path = '', query = ''] = location.hash.slice(1).split(/\?(.*)/s);
+  return { path: path === '' ? '/' : path.endsWith('/') ? path : `${path}/`, query: new URLSearchParams(query) };
+}
+
+export const place = signal<Place>(placeNow());
+
+addEventListener('hashchange', () => {
+  place.value = placeNow();
+});
+
+/** The address of a place, for links. */
+export function hrefOf(path: string, query: Readonly<Record<string, string>> | URLSearchParams = {}): string {
+  const text = new URLSearchParams(query).toString();
+  return `#${path}${text === '' ? '' : `?${text}`}`;
+}
+
+/** The address of what a link of the API leads to. */
+export const hrefOfLink = (link: string): string => `#${pathOf(link).slice('/api'.length)}`;
+
+export function go(path: string, query?: Readonly<Record<string, string>> | URLSearchParams): void {
+  location.hash = hrefOf(path, query);
+}

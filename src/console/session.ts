@@ -1,0 +1,83 @@
+import { computed, signal } from '@preact/signals';
+import { type Answer, type Item, isExpired, keepToken, lastUse, readPage, request, textOf, token } from './api.ts';
+import { type Collection, collectionsOf } from './document.ts';
+import { go } from './route.ts';
+
+/** The user who is signed in; null before that is known. */
+export const me = signal<Item | null>(null);
+
+/** The lists of this server by name; empty before they are known. */
+export const collections = signal<ReadonlyMap<string, Collection>>(new Map());
+
+/** The roles that the user holds anywhere: owner, manager, admin, support. */
+export const roles = signal<ReadonlySet<string>>(new Set());
+
+/** What could not be read at the start, in words. */
+export const startProblem = signal('');
+
+/** Whether anything may be shown that needs a token. */
+export const isReady = computed(() => token.value !== null && me.value !== null && collections.value.size > 0);
+
+/** Now, in milliseconds, as often as somebody should look at the clock. */
+const now = signal(Date.now());
+setInterval(() => {
+  now.value = Date.now();
+}, 1000);
+
+/** How long the token lives when it is not used, in seconds; null: for ever. */
+const lifetime = computed(() => {
+  const value = me.value?.token_lifetime;
+  return typeof value === 'number' ? value : null;
+});
+
+/** Seconds until the token ends, from the last quarter of its life but at most two minutes before; else undefined. */
+export const secondsLeft = computed(() => {
+  if (lifetime.value === null || token.value === null || isExpired.value) return undefined;
+  const left = Math.ceil(lifetime.value - (now.value - lastUse.value) / 1000);
+  return left <= Math.min(120, lifetime.value / 4) ? Math.max(0, left) : undefined;
+});
+
+/** Reads who is signed in and what the server has. */
+export async function start(): Promise<void> {
+  startProblem.value = '';
+  const [own, document] = await Promise.all([
+    request<readonly Item[]>('GET', '/api/users/?current'),
+    request<Item>('GET', '/docs/?format=openapi', {}, true),
+  ]);
+  const [user] = own.isOk ? own.body : [];
+  if (user && document.isOk) {
+    const held = await Promise.all(
+      ['customer', 'project'].map((place) =>
+        readPage(`/api/${place}-permissions/?user=${textOf(user, 'uuid')}&field=role&page_size=300`),
+      ),
+    );
+    roles.value = new Set(held.flatMap(({ items }) => items.map((item) => textOf(item, 'role'))));
+    collections.value = collectionsOf(document.body);
+    me.value = user;
+  } else if (token.value !== null) startProblem.value = 'The server cannot be reached.';
+}
+
+/** Signs in by password; the answer tells what is wrong where it is refused. */
+export async function signIn(username: string, password: string): Promise<Answer<Item>> {
+  const answer = await request<Item>('POST', '/api-auth/password/', { body: { username, password } }, true);
+  if (answer.isOk) await enter(textOf(answer.body, 'token'));
+  return answer;
+}
+
+/** Goes on with a token. Whoever it belongs to is looked at anew. */
+export async function enter(value: string): Promise<void> {
+  const isAnother = me.value === null;
+  keepToken(value);
+  if (isAnother) await start();
+}
+
+/** Ends the session on the server and here. */
+export async function signOut(): Promise<void> {
+  if (!isExpired.value) await request('POST', '/api-auth/logout/');
+  me.value = null;
+  keepToken(null);
+  go('/');
+}
+
+/** Whether the user is staff, who may do everything. */
+export const isStaff = computed(() => me.value?.is_staff === true);

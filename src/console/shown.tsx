@@ -1,0 +1,206 @@
+/** How values are shown: always as text, links only to pages of the console and to http addresses. */
+import type { ComponentChildren, JSX } from 'preact';
+import { type Item, isItem, itemsIn, pathOf, textOf } from './api.ts';
+import { titleOf } from './document.ts';
+import { hrefOfLink } from './route.ts';
+
+const dateTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+const numbers = new Intl.NumberFormat();
+
+export function Time({ value }: { readonly value: string }): JSX.Element {
+  return (
+    <time dateTime={value} title={value}>
+      {dateTime.format(new Date(value))}
+    </time>
+  );
+}
+
+const isInstant = (value: string): boolean => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/.test(value);
+
+/** Whether a text is a link to an object of the API. */
+const isObjectLink = (value: string): boolean => /^https?:\/\/[^?]*\/api\/[a-z0-9-]+\/[0-9a-f]+\/$/.test(value);
+
+/** Whether a text is an address that may be followed. */
+const isWebAddress = (value: string): boolean => {
+  try {
+    return /^https?:$/.test(new URL(value).protocol);
+  } catch {
+    return false;
+  }
+};
+
+/** What people call an object. */
+export function nameOf(item: Item): string {
+  const names = ['full_name', 'name', 'username', 'display_name', 'message', 'email', 'key', 'address', 'title'];
+  const own = names.map((name) => textOf(item, name)).find((text) => text !== '');
+  if (own !== undefined) return own;
+  const user = textOf(item, 'user_full_name') || textOf(item, 'user_username');
+  return user || textOf(item, 'project_name') || textOf(item, 'uuid').slice(0, 8) || textOf(item, 'pk') || 'Object';
+}
+
+/** An object as a link to its page, where it has one. */
+export function ObjectLink({ item }: { readonly item: Item }): JSX.Element {
+  const url = textOf(item, 'url');
+  return url === '' ? <span>{nameOf(item)}</span> : <a href={hrefOfLink(url)}>{nameOf(item)}</a>;
+}
+
+const tones: readonly (readonly [tone: string, states: RegExp])[] = [
+  ['good', /^(ok|in sync|active|online|running|up|accepted|delivered)$/i],
+  ['bad', /erred|error|failed|critical/i],
+  ['busy', /scheduled|ing$|warning|pending|canceled|expired/i],
+];
+
+/** A state, with a colour that says the same as its word. */
+export function State({ value }: { readonly value: string }): JSX.Element {
+  const [tone = 'plain'] = tones.find(([, states]) => states.test(value)) ?? [];
+  return <span class={`state ${tone}`}>{value}</span>;
+}
+
+/** Whether an operation is under way, so that the state will soon be another. */
+export const isPassing = (state: string): boolean => /scheduled|ing$/i.test(state);
+
+const stateNames = new Set(['state', 'runtime_state', 'service_settings_state', 'severity', 'level']);
+
+/** A value by its kind; `name` is its key, and `item` the object that it is of, which may name what a link leads to. */
+export function Value({
+  name,
+  value,
+  item = {},
+}: {
+  readonly name: string;
+  readonly value: unknown;
+  readonly item?: Item;
+}): JSX.Element {
+  if (value === null || value === undefined || value === '') return <span class="none">–</span>;
+  if (typeof value === 'boolean') return <span>{value ? 'Yes' : 'No'}</span>;
+  if (typeof value === 'number') return <span>{name === 'pk' ? value : numbers.format(value)}</span>;
+  if (typeof value === 'string') {
+    if (stateNames.has(name)) return <State value={value} />;
+    if (isInstant(value)) return <Time value={value} />;
+    if (isObjectLink(value)) return <a href={hrefOfLink(value)}>{textOf(item, `${name}_name`) || linkWords(value)}</a>;
+    if (isWebAddress(value))
+      return (
+        <a href={value} rel="noopener noreferrer external">
+          {value}
+        </a>
+      );
+    return <span class="text">{value}</span>;
+  }
+  if (Array.isArray(value)) return <ManyValues name={name} values={value} />;
+  return isItem(value) ? <Fields item={value} /> : <span>{String(value)}</span>;
+}
+
+/** What to call an object of which nothing but the link is known. */
+const linkWords = (link: string): string => {
+  const [, , list = '', key = ''] = pathOf(link).split('/');
+  return `${titleOf(list)} ${key.slice(0, 8)}`;
+};
+
+function ManyValues({ name, values }: { readonly name: string; readonly values: readonly unknown[] }): JSX.Element {
+  if (values.length === 0) return <span class="none">–</span>;
+  const items = itemsIn(values);
+  if (items.length < values.length) return <span class="text">{values.map(String).join(', ')}</span>;
+  if (name === 'quotas') return <Quotas quotas={items} />;
+  return (
+    <ul>
+      {items.map((item) => (
+        <li key={textOf(item, 'url') || JSON.stringify(item)}>
+          {textOf(item, 'url') || textOf(item, 'name') ? <ObjectLink item={item} /> : <Fields item={item} />}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** Names that are shown with the link they belong to, or say nothing to people. */
+const isBeside = (name: string, item: Item): boolean => {
+  const [, owner] = /^(.+)_(uuid|name|native_name|abbreviation)$/.exec(name) ?? [];
+  return (
+    name === 'url' || (owner !== undefined && typeof item[owner] === 'string' && isObjectLink(textOf(item, owner)))
+  );
+};
+
+/** The members of an object, each with its label. */
+export function Fields({ item }: { readonly item: Item }): JSX.Element {
+  return (
+    <dl>
+      {Object.entries(item)
+        .filter(([name]) => !isBeside(name, item))
+        .map(([name, value]) => (
+          <div key={name}>
+            <dt>{titleOf(name)}</dt>
+            <dd>
+              <Value name={name} value={value} item={item} />
+            </dd>
+          </div>
+        ))}
+    </dl>
+  );
+}
+
+/** The share of a limit that is used, from 0; undefined where there is no limit. */
+export function shareOf(quota: Item): number | undefined {
+  const { limit, usage } = quota;
+  if (typeof limit !== 'number' || typeof usage !== 'number' || limit < 0) return undefined;
+  return limit === 0 ? (usage > 0 ? 1 : 0) : usage / limit;
+}
+
+/** Quotas with their usages, those with a limit as bars. */
+export function Quotas({ quotas }: { readonly quotas: readonly Item[] }): JSX.Element {
+  return (
+    <ul class="quotas">
+      {quotas.map((quota) => (
+        <Quota key={textOf(quota, 'url')} quota={quota} />
+      ))}
+    </ul>
+  );
+}
+
+export function Quota({ quota, of }: { readonly quota: Item; readonly of?: Item }): JSX.Element {
+  const share = shareOf(quota);
+  const { limit, usage } = quota;
+  const words = `${numbers.format(Number(usage))}${share === undefined ? '' : ` of ${numbers.format(Number(limit))}`}`;
+  const title = titleOf(textOf(quota, 'name'));
+  return (
+    <li>
+      <span>
+        <a href={hrefOfLink(textOf(quota, 'url'))}>{title}</a>
+        {of && (
+          <>
+            {' '}
+            of <ObjectLink item={of} />
+          </>
+        )}
+      </span>
+      <span>{words}</span>
+      {share !== undefined && <progress aria-label={`${title}: ${words}`} max={1} value={Math.min(1, share)} />}
+    </li>
+  );
+}
+
+/** A part of a page, with what to say while it is read, when it could not be, and when there is nothing in it. */
+export function Part({
+  title,
+  more,
+  problem,
+  isLoading = false,
+  empty,
+  children,
+}: {
+  readonly title: string;
+  readonly more?: string | undefined;
+  readonly problem?: string | undefined;
+  readonly isLoading?: boolean;
+  readonly empty?: string | undefined;
+  readonly children?: ComponentChildren;
+}): JSX.Element {
+  return (
+    <section class="part" aria-label={title} aria-busy={isLoading}>
+      <header>
+        <h2>{title}</h2>
+        {more && <a href={more}>Show all</a>}
+      </header>
+      {problem ? <p class="problem">{problem}</p> : empty ? <p class="none">{empty}</p> : children}
+    </section>
+  );
+}

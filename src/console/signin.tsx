@@ -1,0 +1,211 @@
+/** Who is not signed in: by password, at an identity provider, with a mailed link; and whose session has ended. */
+import { signal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { fieldProblems, type Item, isExpired, problemOf, request, textOf } from './api.ts';
+import { Dialog, notice } from './dialog.tsx';
+import { SignUp } from './invitation.tsx';
+import { go, hrefOf, place } from './route.ts';
+import { enter, me, signIn, signOut } from './session.ts';
+
+interface Configuration {
+  readonly WALDUR_CORE?: { readonly AUTHENTICATION_METHODS?: readonly string[] };
+}
+
+/** The ways to sign in that the server offers; undefined before they are known. */
+const methods = signal<readonly string[] | undefined>(undefined);
+
+async function readMethods(): Promise<void> {
+  const answer = await request<Configuration>('GET', '/api/configuration/', {}, true);
+  if (answer.isOk) methods.value = answer.body.WALDUR_CORE?.AUTHENTICATION_METHODS ?? [];
+}
+
+/** What is shown to whoever is not signed in, whatever the address; mailed links have pages of their own. */
+export function Entrance(): JSX.Element {
+  const [, page, secret = ''] = place.value.path.split('/');
+  const [hasAccount, setHasAccount] = useState(false);
+  return (
+    <main class="entrance">
+      <article>
+        {page === 'forgotten' ? (
+          <Forgotten />
+        ) : page === 'reset' ? (
+          <Reset secret={secret} />
+        ) : page === 'invitation' && !hasAccount ? (
+          <SignUp secret={secret} onSignIn={() => setHasAccount(true)} />
+        ) : (
+          <SignIn />
+        )}
+      </article>
+    </main>
+  );
+}
+
+function SignIn(): JSX.Element {
+  useEffect(() => {
+    void readMethods();
+  }, []);
+  const offered = methods.value;
+  return (
+    <>
+      <h1>Sign in to {document.title}</h1>
+      {offered === undefined && <p aria-busy="true">Loading…</p>}
+      {offered?.includes('LOCAL_SIGNIN') && (
+        <>
+          <PasswordForm />
+          <p>
+            <a href={hrefOf('/forgotten/')}>Forgot your password?</a>
+          </p>
+        </>
+      )}
+      {offered?.includes('SAML2') && <IdentityProviders />}
+    </>
+  );
+}
+
+/** Asks for the password; for a session that has ended only the same user can go on. */
+function PasswordForm({ username }: { readonly username?: string }): JSX.Element {
+  const [problem, setProblem] = useState('');
+  const [isSending, setSending] = useState(false);
+  return (
+    <form
+      onSubmit={async (event) => {
+        event.preventDefault();
+        const form = new FormData(event.currentTarget);
+        setSending(true);
+        const answer = await signIn(username ?? String(form.get('username')), String(form.get('password')));
+        setSending(false);
+        if (!answer.isOk)
+          setProblem(problemOf(answer.body) || Object.values(fieldProblems(answer.body)).join(' ') || 'Try again.');
+      }}
+    >
+      {problem !== '' && (
+        <p role="alert" class="problem">
+          {problem}
+        </p>
+      )}
+      {username === undefined && (
+        <label>
+          Username
+          <input name="username" autoComplete="username" autoCapitalize="none" required />
+        </label>
+      )}
+      <label>
+        Password
+        <input name="password" type="password" autoComplete="current-password" required />
+      </label>
+      <button type="submit" aria-busy={isSending} disabled={isSending}>
+        Sign in
+      </button>
+    </form>
+  );
+}
+
+/** Sends the browser to an identity provider, which sends it back to where the server is told to. */
+function IdentityProviders(): JSX.Element {
+  const [providers, setProviders] = useState<readonly Item[]>([]);
+  useEffect(() => {
+    void request<readonly Item[]>('GET', '/api-auth/saml2/providers/', {}, true).then(({ body, isOk }) => {
+      if (isOk) setProviders(body);
+    });
+  }, []);
+  return (
+    <form method="post" action="api-auth/saml2/login/">
+      {providers.map((provider) => (
+        <button
+          key={textOf(provider, 'url')}
+          type="submit"
+          class="secondary"
+          name="idp"
+          value={textOf(provider, 'url')}
+        >
+          Sign in with {textOf(provider, 'name')}
+        </button>
+      ))}
+    </form>
+  );
+}
+
+function Forgotten(): JSX.Element {
+  const [told, setTold] = useState('');
+  return (
+    <>
+      <h1>Forgotten password</h1>
+      <form
+        onSubmit={async (event) => {
+          event.preventDefault();
+          const email = String(new FormData(event.currentTarget).get('email'));
+          const answer = await request<Item>('POST', '/api-auth/password/forgot/', { body: { email } }, true);
+          if (answer.status === 404) setTold('Passwords are not mailed here. Ask those who run this server.');
+          else setTold(problemOf(answer.body) || fieldProblems(answer.body).email || '');
+        }}
+      >
+        <label>
+          Email
+          <input name="email" type="email" autoComplete="email" required />
+        </label>
+        <p role="status">{told}</p>
+        <button type="submit">Send a link</button>
+      </form>
+      <a href={hrefOf('/')}>Back to sign in</a>
+    </>
+  );
+}
+
+/** The page that `password_reset_url` may name: `…/#/reset/{secret}`. */
+function Reset({ secret }: { readonly secret: string }): JSX.Element {
+  const [problem, setProblem] = useState('');
+  return (
+    <>
+      <h1>New password</h1>
+      <form
+        onSubmit={async (event) => {
+          event.preventDefault();
+          const password = String(new FormData(event.currentTarget).get('password'));
+          const body = { secret, password };
+          const answer = await request<Item>('POST', '/api-auth/password/reset/', { body }, true);
+          if (answer.isOk) {
+            go('/');
+            await enter(textOf(answer.body, 'token'));
+          } else if (answer.status === 404) setProblem('This link does not work any more. Ask for another one.');
+          else setProblem(fieldProblems(answer.body).password ?? problemOf(answer.body));
+        }}
+      >
+        <p role="alert" class="problem">
+          {problem}
+        </p>
+        <label>
+          New password
+          <input name="password" type="password" autoComplete="new-password" required />
+        </label>
+        <button type="submit">Set the password</button>
+      </form>
+      <a href={hrefOf('/forgotten/')}>Ask for another link</a>
+    </>
+  );
+}
+
+/** Over the page of a session that has ended: what was typed there stays, and goes on with another token. */
+export function SessionEnded(): JSX.Element | null {
+  useEffect(() => {
+    void readMethods();
+  }, []);
+  if (!isExpired.value || me.value === null) return null;
+  const isByPassword = methods.value?.includes('LOCAL_SIGNIN') && me.value.registration_method !== 'saml2';
+  return (
+    <Dialog title="Your session has ended">
+      <p>What you have typed is still here.</p>
+      {isByPassword && <PasswordForm username={textOf(me.value, 'username')} />}
+      <button
+        type="button"
+        class="secondary"
+        onClick={() => {
+          notice.value = '';
+          void signOut();
+        }}
+      >
+        Sign out
+      </button>
+    </Dialog>
+  );
+}

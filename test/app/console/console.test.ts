@@ -1,0 +1,66 @@
+/** core.md 3.1: what browsers get at /, and the files of it. */
+import * as assert from 'uvu/assert';
+import { Fixture } from '../../support/fixture.ts';
+import { suiteWithServer } from '../../support/suite.ts';
+
+const { test: pages, fixture } = suiteWithServer('the console as it is served');
+const asBrowser = { Accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
+
+pages('browsers get a page at /, whose policy lets nothing in but what this server serves', async () => {
+  const { body, headers, status } = await fixture.anonymous.get('/', asBrowser);
+  assert.equal([status, headers.get('content-type'), headers.get('vary')], [200, 'text/html; charset=utf-8', 'Accept']);
+  assert.is(
+    headers.get('content-security-policy'),
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action *; frame-ancestors 'none'",
+  );
+  assert.not.match(body, /<style|<script>|style=/);
+  assert.match(body, '<title>Tenantry</title>');
+});
+
+pages('programs get the same as ever there', async () => {
+  const { body, headers } = await fixture.anonymous.get('/', { Accept: 'application/json' });
+  assert.equal(Object.keys(body), ['name', 'version', 'api', 'docs']);
+  assert.is(headers.get('vary'), 'Accept');
+});
+
+pages('every address in the page is relative and leads to a file, which a browser asks for once', async () => {
+  const { body } = await fixture.anonymous.get('/', asBrowser);
+  const addresses = [...body.matchAll(/(?:href|src)="([^"]+)"/g)].map(([, address]) => address);
+  assert.equal(addresses, ['data:,', 'console/style.css', 'console/app.js', 'docs/']);
+  for (const [address, type] of [
+    ['console/style.css', 'text/css; charset=utf-8'],
+    ['console/app.js', 'text/javascript; charset=utf-8'],
+  ] as const) {
+    const file = await fixture.anonymous.get(`/${address}`, { 'Accept-Encoding': 'br' });
+    assert.equal([file.status, file.headers.get('content-type')], [200, type]);
+    assert.is(file.headers.get('content-encoding'), 'br');
+    const again = await fixture.anonymous.get(`/${address}`, { 'If-None-Match': file.headers.get('etag') ?? '' });
+    assert.is(again.status, 304);
+  }
+});
+
+pages('the name of the product is text', async () => {
+  const other = await Fixture.start({ product_name: '<b>"Acme" & Co</b>' });
+  const { body } = await other.anonymous.get('/', asBrowser);
+  assert.match(body, '<title>&lt;b&gt;&quot;Acme&quot; &amp; Co&lt;/b&gt;</title>');
+  await other.close();
+});
+
+pages('with console_enabled off browsers are sent to the description of the API, and there are no files', async () => {
+  const other = await Fixture.start({ console_enabled: false });
+  const { headers, status } = await other.anonymous.get('/', asBrowser);
+  assert.equal([status, headers.get('location')], [302, `${other.url}/docs/`]);
+  for (const file of ['app.js', 'style.css'])
+    assert.is((await other.anonymous.get(`/console/${file}`)).status, 404, file);
+  await other.close();
+});
+
+pages('its files are no part of the API', async () => {
+  const { paths } = (await fixture.anonymous.get('/docs/?format=openapi')).body;
+  assert.equal(
+    Object.keys(paths).filter((path) => path.startsWith('/console/')),
+    [],
+  );
+});
+
+pages.run();

@@ -1,0 +1,221 @@
+/** The console where things are not as usual: behind a proxy, without a connection, after the session, on a small screen. */
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer, request } from 'node:http';
+import { createRequire } from 'node:module';
+import type { AddressInfo } from 'node:net';
+import type { Browser } from 'playwright-core';
+import * as assert from 'uvu/assert';
+import { startBrowser } from '../support/browser.ts';
+import { Console, password } from '../support/console.ts';
+import { newestSecret } from '../support/kept-mails.ts';
+import { type Personas, personas } from '../support/personas.ts';
+import { suiteWithServer } from '../support/suite.ts';
+
+const chromium = await startBrowser();
+const { test: tests, fixture } = suiteWithServer('the console under other conditions');
+const browser = chromium ? tests : tests.skip;
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+let cast: Personas;
+
+const started = (): Browser => chromium as Browser;
+
+tests.before(async () => {
+  if (!chromium) return;
+  cast = await personas(fixture);
+  const me = (await fixture.staff.get('/api/users/?current')).body[0];
+  for (const { url } of [me, ...Object.values(cast.users)]) await fixture.staff.post(`${url}password/`, { password });
+});
+tests.after(() => chromium?.close());
+
+browser('works below a path of a proxy that the server knows nothing of', async () => {
+  const prefix = '/cloud/tenantry';
+  const proxy = createServer((incoming, answer) => {
+    const { headers, method, url = '' } = incoming;
+    if (!url.startsWith(`${prefix}/`)) {
+      answer.writeHead(404).end();
+      return;
+    }
+    const passed = request(fixture.url + url.slice(prefix.length), { method, headers }, (reply) => {
+      answer.writeHead(reply.statusCode ?? 500, reply.headers);
+      reply.pipe(answer);
+    });
+    incoming.pipe(passed);
+  });
+  proxy.listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  const { port } = proxy.address() as AddressInfo;
+  const base = `http://127.0.0.1:${port}${prefix}/`;
+  const visitor = await Console.open(started(), base);
+  await visitor.signIn('owner');
+  await visitor.go('/customers/', 'Customers');
+  await visitor.link('Alice').first().click();
+  await visitor.heading('Alice').waitFor();
+  await visitor.settled();
+  assert.equal(
+    visitor.asked.filter((asked) => !asked.includes(` ${base}`) && !asked.includes(' data:')),
+    [],
+  );
+  assert.equal(visitor.complaints, []);
+  await visitor.close();
+  proxy.closeAllConnections();
+  proxy.close();
+});
+
+browser('a session that has ended keeps the form, asks for the password, and goes on', async () => {
+  await fixture.staff.patch(cast.users.owner.url, { token_lifetime: 3600 });
+  const visitor = await Console.as(started(), fixture, 'owner');
+  await visitor.go('/projects/', 'Projects');
+  await visitor.button('Create').click();
+  await visitor.dialog().getByLabel('Name *', { exact: true }).fill('Later');
+  await visitor.dialog().getByLabel('Customer *').selectOption({ label: 'Alice' });
+  fixture.clock.advance(3601);
+  await visitor.dialog().getByRole('button', { name: 'Create' }).click();
+  const ended = visitor.page.getByRole('dialog', { name: 'Your session has ended' });
+  await ended.getByLabel('Password').fill(password);
+  await ended.getByRole('button', { name: 'Sign in' }).click();
+  await visitor.heading('Later').waitFor();
+  assert.is((await fixture.staff.get('/api/projects/?name=Later')).body.length, 1);
+  await visitor.close();
+});
+
+browser('the end of a session is told before it comes, and can be put off', async () => {
+  await fixture.staff.patch(cast.users.helper.url, { token_lifetime: 60 });
+  const visitor = await Console.open(started(), 'about:blank');
+  const { page } = visitor;
+  await page.clock.install();
+  await page.goto(`${fixture.url}/`);
+  await visitor.signIn('helper');
+  await visitor.settled();
+  assert.is(await page.getByText(/Your session ends/).count(), 0);
+  await page.clock.fastForward(50_000);
+  await page.getByText('Your session ends in less than 30 seconds.').waitFor();
+  await visitor.button('Stay signed in').click();
+  await page.getByText(/Your session ends/).waitFor({ state: 'detached' });
+  await visitor.close();
+});
+
+browser('a lost connection is told, and nothing that was typed is lost', async () => {
+  const visitor = await Console.as(started(), fixture, 'admin');
+  await visitor.go('/customers/', 'Customers');
+  await visitor.button('Create').click();
+  await visitor.dialog().getByLabel('Name *', { exact: true }).fill('Dora');
+  await visitor.page.context().setOffline(true);
+  await visitor.dialog().getByRole('button', { name: 'Create' }).click();
+  await visitor.dialog().getByText('The server cannot be reached. Nothing was changed; try again.').waitFor();
+  await visitor.page.context().setOffline(false);
+  await visitor.dialog().getByRole('button', { name: 'Create' }).click();
+  await visitor.heading('Dora').waitFor();
+  await visitor.close();
+});
+
+browser('somebody is invited, signs up by the mailed link, and is in', async () => {
+  const visitor = await Console.as(started(), fixture, 'owner');
+  await visitor.go(`/projects/${cast.project.uuid}/`, 'Rocket');
+  await visitor.button('Invite somebody').click();
+  await visitor.dialog().getByLabel('Email *').fill('new@example.com');
+  await visitor.dialog().getByLabel('Project role').selectOption('manager');
+  await visitor.dialog().getByRole('button', { name: 'Create' }).click();
+  await visitor.heading('new@example.com').waitFor();
+  await visitor.close();
+  const [invitation] = (await fixture.staff.get('/api/user-invitations/?email=new@example.com')).body;
+  assert.is(invitation.link_template, `${fixture.url}/#/invitation/{uuid}/`);
+  const guest = await Console.open(started(), `${fixture.url}/#/invitation/${await newestSecret(fixture)}/`);
+  await guest.page.getByText('The invitation was sent to new@example.com.').waitFor();
+  await guest.page.getByLabel('Username *').fill('newcomer');
+  await guest.page.getByLabel('Password *').fill('short');
+  await guest.page.getByLabel('I agree with the policy of this service').check();
+  await guest.button('Make an account').click();
+  await guest.page.getByText(/Ensure this field has at least 7 characters/).waitFor();
+  await guest.page.getByLabel('Password *').fill(password);
+  await guest.button('Make an account').click();
+  await guest.heading(/^Welcome/).waitFor();
+  const [role] = (await fixture.staff.get('/api/project-permissions/?username=newcomer')).body;
+  assert.equal([role.role, role.project_name], ['manager', 'Rocket']);
+  await guest.close();
+});
+
+browser('the keyboard alone signs in and goes where one wants', async () => {
+  const visitor = await Console.open(started(), `${fixture.url}/`);
+  const { keyboard } = visitor.page;
+  await visitor.page.getByLabel('Username').waitFor();
+  await keyboard.press('Tab');
+  await keyboard.type('manager');
+  await keyboard.press('Tab');
+  await keyboard.type(password);
+  await keyboard.press('Enter');
+  await visitor.heading(/^Welcome/).waitFor();
+  // A new page is read from its heading on.
+  assert.is(await visitor.page.evaluate('document.activeElement.tagName'), 'H1');
+  await visitor.link('Projects').first().focus();
+  await keyboard.press('Enter');
+  await visitor.heading('Projects').waitFor();
+  assert.is(await visitor.page.evaluate('document.activeElement.tagName'), 'H1');
+  await visitor.close();
+});
+
+browser('on a telephone nothing is wider than the screen, and the menu opens', async () => {
+  const visitor = await Console.as(started(), fixture, 'admin', 360);
+  const places: readonly [string, string | RegExp][] = [
+    ['/', /^Welcome/],
+    ['/users/', 'People'],
+    [`/customers/${cast.customer.uuid}/`, 'Alice'],
+    ['/events/', 'Events'],
+  ];
+  for (const [place, heading] of places) {
+    await visitor.go(place, heading);
+    assert.is(await visitor.page.evaluate('document.documentElement.scrollWidth'), 360, place);
+  }
+  assert.not(await visitor.link('Alerts').isVisible());
+  await visitor.button('Menu').click();
+  await visitor.link('Alerts').click();
+  await visitor.heading('Alerts').waitFor();
+  await visitor.close();
+});
+
+for (const colorScheme of ['light', 'dark'] as const)
+  browser(`no page has what keeps people with screen readers out, ${colorScheme}`, async () => {
+    const visitor = await Console.open(started(), `${fixture.url}/`);
+    const { page } = visitor;
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    const findings: Record<string, unknown> = {};
+    const examine = async (name: string): Promise<void> => {
+      await visitor.settled();
+      const found = await page.evaluate<readonly string[]>(
+        `${axe}; axe.run().then(({ violations }) => violations.filter(({ impact }) => impact === 'serious' || impact === 'critical').flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html)))`,
+      );
+      if (found.length > 0) findings[name] = found;
+    };
+    await visitor.button('Sign in').waitFor();
+    await examine('sign in');
+    await visitor.signIn('admin');
+    await examine('home');
+    const places: readonly [string, string][] = [
+      ['/customers/', 'Customers'],
+      [`/customers/${cast.customer.uuid}/`, 'Alice'],
+      [`/projects/${cast.project.uuid}/`, 'Rocket'],
+      ['/resources/', 'Resources'],
+      ['/events/', 'Events'],
+      ['/users/', 'People'],
+      ['/all/', 'Everything'],
+    ];
+    for (const [place, heading] of places) {
+      await visitor.go(place, heading);
+      await examine(place);
+    }
+    for (const list of ['users', 'hooks-web', 'openstack-instances', 'service-settings']) {
+      await visitor.go(`/${list}/`, /./);
+      await visitor
+        .button('Filters')
+        .first()
+        .click({ timeout: 1000 })
+        .catch(() => undefined);
+      await visitor.button('Create').click();
+      await examine(`form of ${list}`);
+      await visitor.dialog().getByRole('button', { name: 'Cancel' }).click();
+    }
+    assert.equal(findings, {});
+    await visitor.close();
+  });
+
+tests.run();

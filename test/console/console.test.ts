@@ -1,0 +1,157 @@
+/** The console in a real browser (core.md 3.1): entering it, finding and changing things, and what it must not do. */
+import type { Browser } from 'playwright-core';
+import * as assert from 'uvu/assert';
+import { startBrowser } from '../support/browser.ts';
+import { Console, password } from '../support/console.ts';
+import { type Personas, personas } from '../support/personas.ts';
+import { suiteWithServer } from '../support/suite.ts';
+
+const chromium = await startBrowser();
+const { test: tests, fixture } = suiteWithServer('the console in a browser');
+const browser = chromium ? tests : tests.skip;
+let cast: Personas;
+let staff: Console;
+
+const started = (): Browser => chromium as Browser;
+
+tests.before(async () => {
+  if (!chromium) return;
+  cast = await personas(fixture);
+  const me = (await fixture.staff.get('/api/users/?current')).body[0];
+  for (const { url } of [me, ...Object.values(cast.users)]) await fixture.staff.post(`${url}password/`, { password });
+  staff = await Console.open(started(), `${fixture.url}/`);
+});
+tests.after(() => chromium?.close());
+
+browser('who is not signed in is asked for a password, and told when it is wrong', async () => {
+  const { page } = staff;
+  await page.getByLabel('Username').fill('admin');
+  await page.getByLabel('Password').fill('wrong');
+  await staff.button('Sign in').click();
+  assert.is(await page.getByRole('alert').innerText(), 'Invalid username/password.');
+  // The browser writes of every answer that is a refusal.
+  assert.equal(staff.complaints.splice(0), [
+    'Failed to load resource: the server responded with a status of 401 (Unauthorized)',
+  ]);
+  await staff.signIn('admin');
+});
+
+browser('what needs attention is the first page', async () => {
+  await staff.page.getByText('No alert is open.').waitFor();
+  await staff.page.getByText('No resource has failed.').waitFor();
+  await staff.page.getByRole('region', { name: /^Recent events/ }).waitFor();
+});
+
+browser('a list leads to its objects, and what is sought stands in the address', async () => {
+  const { page } = staff;
+  await staff.link('Customers').first().click();
+  await staff.heading('Customers').waitFor();
+  await page.getByRole('searchbox', { name: 'Search by name' }).fill('nobody');
+  await staff.button('Search').click();
+  await page.getByText('Nothing matches.').waitFor();
+  assert.is(new URL(page.url()).hash, '#/customers/?name=nobody');
+  await page.goBack();
+  await page.getByRole('row', { name: /Alice/ }).getByRole('link', { name: 'Alice' }).click();
+  await staff.heading('Alice').waitFor();
+  assert.is(new URL(page.url()).hash, `#/customers/${cast.customer.uuid}/`);
+  await page.getByRole('region', { name: 'Projects' }).getByRole('link', { name: 'Rocket' }).waitFor();
+  await page.getByRole('region', { name: 'Team' }).getByText('owner', { exact: true }).last().waitFor();
+});
+
+browser('a form says beside the field what the server refuses, keeps what was typed, and creates', async () => {
+  const { page } = staff;
+  await staff.go('/customers/', 'Customers');
+  await staff.button('Create').click();
+  const dialog = staff.dialog();
+  await dialog.getByLabel('Email').fill('no address');
+  await dialog.getByRole('button', { name: 'Create' }).click();
+  const name = dialog.getByLabel('Name *', { exact: true });
+  await dialog.getByText('This field may not be blank.').waitFor();
+  assert.is(await name.getAttribute('aria-invalid'), 'true');
+  const described = await name.getAttribute('aria-describedby');
+  assert.is(await page.locator(`[id="${described}"]`).innerText(), 'This field may not be blank.');
+  assert.is(await page.evaluate('document.activeElement.name'), 'name');
+  await dialog.getByText('Enter a valid email address.').waitFor();
+  assert.is(await dialog.getByLabel('Email').inputValue(), 'no address');
+
+  await dialog.getByLabel('Email').fill('office@example.com');
+  await name.fill('<img src=x onerror=alert(1)>');
+  await dialog.getByLabel('Country').selectOption('EE');
+  await dialog.getByRole('button', { name: 'Create' }).click();
+  await staff.heading('<img src=x onerror=alert(1)>').waitFor();
+  assert.is(await page.locator('img').count(), 0);
+  const [made] = (await fixture.staff.get('/api/customers/?name=img')).body;
+  assert.equal([made.name, made.email, made.country], ['<img src=x onerror=alert(1)>', 'office@example.com', 'EE']);
+  staff.complaints.splice(0);
+});
+
+browser('an object is changed by what is changed in its form, and deleted when that is confirmed', async () => {
+  await staff.button('Edit').click();
+  const dialog = staff.dialog();
+  await dialog.getByLabel('Name *', { exact: true }).fill('Carol');
+  await dialog.getByRole('button', { name: 'Edit' }).click();
+  await staff.heading('Carol').waitFor();
+  const [carol] = (await fixture.staff.get('/api/customers/?name=Carol')).body;
+  assert.is(carol.country, 'EE');
+  await staff.button('Delete').click();
+  await staff.dialog().getByRole('button', { name: 'Delete' }).click();
+  await staff.heading('Customers').waitFor();
+  assert.is((await fixture.staff.get(carol.url)).status, 404);
+});
+
+browser('what somebody else has changed meanwhile is not overwritten', async () => {
+  await staff.go(`/projects/${cast.project.uuid}/`, 'Rocket');
+  await staff.button('Edit').click();
+  await fixture.staff.patch(cast.project.url, { description: 'Changed elsewhere.' });
+  await staff.dialog().getByLabel('Description').fill('Changed here.');
+  await staff.dialog().getByRole('button', { name: 'Edit' }).click();
+  await staff.dialog().getByText('The object has been changed since you read it.').waitFor();
+  assert.is((await fixture.staff.get(cast.project.url)).body.description, 'Changed elsewhere.');
+  await staff.dialog().getByRole('button', { name: 'Cancel' }).click();
+  staff.complaints.splice(0);
+});
+
+browser('nobody but this server was asked, and nothing was refused by the policy of the page', () => {
+  assert.equal(
+    staff.asked.filter(
+      (request) => !/^(GET|POST|PATCH|DELETE|OPTIONS) data:/.test(request) && !request.includes(` ${fixture.url}/`),
+    ),
+    [],
+  );
+  assert.equal(staff.complaints, []);
+});
+
+browser('who may not create, change or delete sees no button for it', async () => {
+  for (const name of ['stranger', 'observer', 'support', 'owner'] as const) {
+    const visitor = await Console.as(started(), fixture, name);
+    await visitor.go('/customers/', 'Customers');
+    assert.is(await visitor.button('Create').count(), 0, name);
+    if (name !== 'stranger') {
+      await visitor.go(`/customers/${cast.customer.uuid}/`, 'Alice');
+      for (const button of ['Edit', 'Delete']) assert.is(await visitor.button(button).count(), 0, `${name} ${button}`);
+    }
+    await visitor.go('/projects/', 'Projects');
+    assert.is(await visitor.button('Create').count(), name === 'owner' ? 1 : 0, name);
+    assert.equal(visitor.complaints, [], name);
+    await visitor.close();
+  }
+});
+
+browser('an object that is not there is said to be, with a way on', async () => {
+  const visitor = await Console.as(started(), fixture, 'stranger');
+  await visitor.go(`/customers/${cast.customer.uuid}/`, 'Not here');
+  await visitor.page.getByRole('alert').getByText('Not found.').waitFor();
+  await visitor.close();
+});
+
+browser('signing out ends the token, and nothing of it stays', async () => {
+  const visitor = await Console.as(started(), fixture, 'owner');
+  const token = await visitor.page.evaluate<string>('Object.values(sessionStorage)[0]');
+  await visitor.button('Sign out').click();
+  await visitor.button('Sign in').waitFor();
+  const { status } = await fixture.anonymous.get('/api/', { Authorization: `Token ${token}` });
+  assert.equal([status, await visitor.page.evaluate('sessionStorage.length')], [401, 0]);
+  await visitor.close();
+});
+
+tests.run();

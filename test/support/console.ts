@@ -1,0 +1,73 @@
+/** The console in a real browser. Things are found by their roles and labels, as people find them. */
+import type { Browser, Page, Request } from 'playwright-core';
+import type { Fixture } from './fixture.ts';
+
+/** The password of everybody who signs in. */
+export const password = 'correct-horse-7';
+
+/** Time for what a page does, in milliseconds: the machine may be busy. */
+export const patience = 30_000;
+
+/** A page of the console, with what the browser complained of and what was asked. */
+export class Console {
+  readonly complaints: string[] = [];
+  readonly asked: string[] = [];
+  readonly #pending = new Set<Request>();
+
+  private constructor(
+    readonly page: Page,
+    readonly url: string,
+  ) {
+    page.setDefaultTimeout(patience);
+    page.on('request', (request) => {
+      this.asked.push(`${request.method()} ${request.url()}`);
+      this.#pending.add(request);
+    });
+    for (const end of ['requestfinished', 'requestfailed'] as const)
+      page.on(end as 'requestfinished', (request) => this.#pending.delete(request));
+    page.on('console', (message) => this.complaints.push(message.text()));
+    page.on('pageerror', (error) => this.complaints.push(error.message));
+  }
+
+  /** Opens the console at an address, without anybody signed in; each has a session of its own. */
+  static async open(browser: Browser, url: string, width = 1300): Promise<Console> {
+    const context = await browser.newContext({ viewport: { width, height: 900 }, locale: 'en-GB' });
+    const opened = new Console(await context.newPage(), url);
+    await opened.page.goto(url);
+    return opened;
+  }
+
+  /** The same as the user, who has the password of everybody. */
+  static async as(browser: Browser, fixture: Fixture, username: string, width?: number): Promise<Console> {
+    const opened = await Console.open(browser, `${fixture.url}/`, width);
+    await opened.signIn(username);
+    return opened;
+  }
+
+  async signIn(username: string, secret = password): Promise<void> {
+    await this.page.getByLabel('Username').fill(username);
+    await this.page.getByLabel('Password').fill(secret);
+    await this.button('Sign in').click();
+    await this.heading(/^Welcome/).waitFor();
+  }
+
+  /** Goes to a place of the console, such as `/customers/`, and waits for its heading. */
+  async go(place: string, heading: string | RegExp): Promise<void> {
+    await this.page.evaluate(`location.hash = ${JSON.stringify(place)}`);
+    await this.heading(heading).waitFor();
+    await this.settled();
+  }
+
+  /** Until everything that the page has asked for is answered and drawn. */
+  async settled(): Promise<void> {
+    for (let quiet = 0; quiet < 3; quiet = this.#pending.size === 0 ? quiet + 1 : 0)
+      await this.page.evaluate('new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn)))');
+  }
+
+  heading = (name: string | RegExp) => this.page.getByRole('heading', { level: 1, name });
+  button = (name: string) => this.page.getByRole('button', { name, exact: true });
+  link = (name: string) => this.page.getByRole('link', { name, exact: true });
+  dialog = () => this.page.getByRole('dialog');
+
+  close = (): Promise<void> => this.page.context().close();
+}
