@@ -5,8 +5,8 @@ import { escaped } from '../../kernel/mail/html.ts';
 import { embeddedManual, type ManualPage } from '../../kernel/native/embedded.ts';
 import { title } from './openapi.ts';
 
-/** The order of the pages; others follow by name. */
-const order = [
+/** The pages in their order. */
+const names: readonly string[] = [
   'tour',
   'deploying',
   'settings',
@@ -53,8 +53,8 @@ ${shown.html.replaceAll('<table>', '<div class="wide"><table>').replaceAll('</ta
   };
 }
 
-const rank = ({ name }: ManualPage): number => (order.includes(name) ? order.indexOf(name) : order.length);
-const inOrder = (pages: readonly ManualPage[]): readonly ManualPage[] => [...pages].sort((a, b) => rank(a) - rank(b));
+const inOrder = (pages: readonly ManualPage[]): readonly ManualPage[] =>
+  [...pages].sort((a, b) => names.indexOf(a.name) - names.indexOf(b.name));
 
 const shared = { name: 'Manual', open: true, isPage: true } as const;
 const output = { status: 200, types: ['text/html'] };
@@ -65,6 +65,10 @@ const manualPage: Endpoint = {
   path: '/docs/manual/:key/',
   key: 'text',
   description: 'A page of the manual.',
+  actions: ({ params }) => {
+    if (!names.includes(params.key ?? '')) throw notFound();
+    return undefined;
+  },
   operations: {
     GET: {
       summary: 'Answers a page of the manual.',

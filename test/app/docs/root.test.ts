@@ -1,5 +1,5 @@
 /** core.md 3: root, version and configuration. */
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import * as assert from 'uvu/assert';
 import { Fixture } from '../../support/fixture.ts';
 import { suiteWithServer } from '../../support/suite.ts';
@@ -50,6 +50,8 @@ root(
     assert.match(list, /<h1>Manual<\/h1>/);
     const names = [...list.matchAll(/<li><a href="([\w-]+)\/">/g)].map(([, name = '']) => name);
     assert.equal(names.slice(0, 2), ['tour', 'deploying']);
+    const files = readdirSync(new URL('../../../src/manual', import.meta.url)).filter((file) => file.endsWith('.md'));
+    assert.equal([...names].sort(), files.map((file) => file.slice(0, -'.md'.length)).sort());
     for (const name of names) {
       const text = await page(`${name}/`);
       assert.match(text, /<h1>.+<\/h1>/);
