@@ -38,6 +38,26 @@ root('each of them can be followed', async () => {
     assert.is((await fixture.staff.get(url)).status, 200, url);
 });
 
+root(
+  'the manual is pages for browsers: a list of them, each with a title, whose links lead to each other',
+  async () => {
+    const page = async (path: string): Promise<string> => {
+      const answer = await fetch(`${fixture.url}/docs/manual/${path}`);
+      assert.equal([answer.status, answer.headers.get('content-type')], [200, 'text/html; charset=utf-8'], path);
+      return answer.text();
+    };
+    const list = await page('');
+    assert.match(list, /<h1>Manual<\/h1>/);
+    const names = [...list.matchAll(/<li><a href="([\w-]+)\/">/g)].map(([, name = '']) => name);
+    assert.equal(names.slice(0, 2), ['tour', 'deploying']);
+    for (const name of names) {
+      const text = await page(`${name}/`);
+      assert.match(text, /<h1>.+<\/h1>/);
+      for (const [, other = ''] of text.matchAll(/href="\.\.\/([\w-]+)\//g)) assert.ok(names.includes(other), other);
+    }
+  },
+);
+
 root('GET /api/version/ is open and answers MAJOR.MINOR.PATCH, the version of the package', async () => {
   const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'));
   const answer = await fixture.anonymous.get('/api/version/');
