@@ -92,7 +92,7 @@ export const api = memoised((catalogue: Catalogue): readonly Endpoint[] => [
   versionEndpoint,
   configuration,
   docs(() => api(catalogue)),
-  manual,
+  ...manual,
   ...collections(catalogue).flatMap((collection) => collection.endpoints()),
   customerUsers,
   customerImage,

@@ -10,10 +10,13 @@ import {
 import { readConfigFile } from '../kernel/config/file.ts';
 import { fileVariable, loadConfig, type Sources } from '../kernel/config/load.ts';
 import { codeOf, errorOf, present } from '../kernel/present.ts';
+import { showingProgress } from '../kernel/progress.ts';
 
 /** A command: the words and flags behind its name, and what it does. Every command takes every setting besides. */
 export interface Command {
   readonly words?: readonly string[];
+  /** What its only word may be, where that is not the caller's to invent. */
+  readonly choices?: readonly string[];
   readonly flags?: Readonly<Record<string, { readonly type: 'boolean' | 'string'; readonly value?: string }>>;
   readonly help: string;
   readonly run: (args: Arguments) => void | Promise<void>;
@@ -149,6 +152,10 @@ export function helpOf(commands: Commands): string {
 
 /** Of commands that nobody watches: a scheduled one that says something is a mail to the operator. */
 export const quiet = { quiet: { type: 'boolean' } } as const;
+
+/** Does long work of a command and shows on a terminal how far it is, unless `--quiet` was given. */
+export const showing = <T>({ quiet }: Arguments['flags'], work: () => Promise<T>): Promise<T> =>
+  quiet === true ? work() : showingProgress(process.stderr, work);
 
 /** Tells of success, unless `--quiet` was given. */
 export function tell(

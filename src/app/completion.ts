@@ -25,16 +25,15 @@ interface Branch {
 /** First words with what may follow them. */
 function treeOf(commands: Commands): Branch[] {
   const branches = new Map<string, { name: string; help: string; options: string[]; below: Branch[] }>();
-  for (const [name, { flags = {}, help }] of Object.entries(commands)) {
+  for (const [name, { choices = [], flags = {}, help }] of Object.entries(commands)) {
     const [first = '', second] = name.split(' ');
-    const leaf = { name: second ?? first, help, options: Object.keys(flags), below: [] };
+    const below = choices.map((choice) => ({ name: choice, help: `${first} ${choice}`, options: [], below: [] }));
+    const leaf = { name: second ?? first, help, options: Object.keys(flags), below };
     const branch = branches.get(first);
     if (second === undefined) branches.set(first, leaf);
     else if (branch) branch.below.push(leaf);
     else branches.set(first, { name: first, help: `tenantry ${first} …`, options: [], below: [leaf] });
   }
-  const shell = branches.get('completion');
-  shell?.below.push(...shellNames.map((name) => ({ name, help: `for ${name}`, options: [], below: [] })));
   return [...branches.values()];
 }
 

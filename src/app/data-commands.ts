@@ -5,7 +5,7 @@ import { isoTime } from '../kernel/clock.ts';
 import { backUp } from './backup/backup.ts';
 import { backUpBeforeUpgrade } from './backup/before-upgrade.ts';
 import { restore } from './backup/restore.ts';
-import { type Arguments, type Commands, quiet, tell, UsageError } from './command-line.ts';
+import { type Arguments, type Commands, quiet, showing, tell, UsageError } from './command-line.ts';
 import { prepareFolder, requireDatabase } from './data-folder.ts';
 import { exportData, exportForms } from './export/export.ts';
 import { importData } from './export/import.ts';
@@ -50,8 +50,10 @@ async function rotateKeys({ config, flags }: Arguments): Promise<void> {
     throw new Error(
       'the setting encryption_keys gives the keys: run rotate-key without --prune, then take old ones out of it',
     );
-  await backUpBeforeUpgrade(config, folder);
-  const sealed = rotateKey(config, folder);
+  const sealed = await showing(flags, async () => {
+    await backUpBeforeUpgrade(config, folder);
+    return rotateKey(config, folder);
+  });
   const pruned = flags.prune === true ? ` ${pruneKeys(config, folder)} old keys removed.` : '';
   tell(flags, `${sealed} secrets encrypted anew.${pruned}\n`);
 }
@@ -64,8 +66,10 @@ async function writeBackup({ config, flags, words }: Arguments): Promise<void> {
     throw new UsageError('a backup is not for a terminal; name a file, or send standard output somewhere');
   // A server that runs beside comes first.
   setPriority(constants.priority.PRIORITY_LOW);
-  const { holdsKeys } = await withReadable(config, folder, (readable) =>
-    backUp(readable, file === '-' ? process.stdout : resolve(file), prepareFolder(config, readable)),
+  const { holdsKeys } = await showing(flags, () =>
+    withReadable(config, folder, (readable) =>
+      backUp(readable, file === '-' ? process.stdout : resolve(file), prepareFolder(config, readable)),
+    ),
   );
   // A key file from before the setting was given does not open what was sealed since.
   const isWhole = holdsKeys && config.encryption_keys.length === 0;
@@ -82,7 +86,8 @@ async function writeBackup({ config, flags, words }: Arguments): Promise<void> {
 async function readBackup({ config, flags, words }: Arguments): Promise<void> {
   const [file = ''] = words;
   const folder = resolve(config.data);
-  const { keys, made } = await restore(file === '-' ? process.stdin : resolve(file), folder, config);
+  const source = file === '-' ? process.stdin : resolve(file);
+  const { keys, made } = await showing(flags, () => restore(source, folder, config));
   tell(
     flags,
     `The backup of ${isoTime(made)} is restored in ${folder}.${keys === null ? ' Its encryption keys are those of the settings then.' : ''}\n`,
@@ -102,7 +107,8 @@ async function writeExport({ config, flags }: Arguments): Promise<void> {
 async function readExport({ config, flags, words }: Arguments): Promise<void> {
   const [file = ''] = words;
   const folder = resolve(config.data);
-  const { keys, made } = await importData(file === '-' ? process.stdin : resolve(file), folder, config);
+  const source = file === '-' ? process.stdin : resolve(file);
+  const { keys, made } = await showing(flags, () => importData(source, folder, config));
   tell(
     flags,
     `The export of ${isoTime(made)} is imported into ${folder}.${keys === null ? ' Its encryption keys are those of the settings then.' : ''}\n`,

@@ -6,7 +6,16 @@ import { withoutControls } from '../kernel/control-characters.ts';
 import { StorageLost } from '../kernel/db/storage-report.ts';
 import { isProgram } from '../kernel/native/platform.ts';
 import { errorOf, present } from '../kernel/present.ts';
-import { type Arguments, type Commands, helpOf, quiet, readArguments, tell, UsageError } from './command-line.ts';
+import {
+  type Arguments,
+  type Commands,
+  helpOf,
+  quiet,
+  readArguments,
+  showing,
+  tell,
+  UsageError,
+} from './command-line.ts';
 import { completionFor, shellNames } from './completion.ts';
 import { type Opened, withDeployment } from './composition.ts';
 import { dataCommands } from './data-commands.ts';
@@ -14,7 +23,7 @@ import { databaseFile, isDamage, makesDatabase, requireDatabase } from './data-f
 import { demo, hasCustomers } from './demo/demo.ts';
 import { examine } from './doctor/doctor.ts';
 import { outsideTroubles } from './doctor/outside.ts';
-import { printExample } from './examples/examples.ts';
+import { exampleNames, printExample } from './examples/examples.ts';
 import { serveControl } from './fixture/control.ts';
 import { checkHealth } from './operation/healthcheck.ts';
 import { serviceManager } from './operation/service-manager.ts';
@@ -81,7 +90,8 @@ const commands: Commands = {
   },
   example: {
     words: ['WHAT'],
-    help: 'print a file with the settings in force: systemd, nginx, caddy, docker, prometheus, alerts or grafana',
+    choices: exampleNames,
+    help: `print a file with the settings in force: ${exampleNames.slice(0, -1).join(', ')} or ${exampleNames.at(-1)}`,
     run: printExample,
   },
   openapi: { help: 'print the OpenAPI document of the API', run: printOpenApi },
@@ -92,6 +102,7 @@ const commands: Commands = {
   },
   completion: {
     words: ['SHELL'],
+    choices: shellNames,
     help: `print what completes the command line in ${shellNames.join(', ')}`,
     run: ({ words: [shell = ''] }) => void process.stdout.write(completionFor(shell, commands)),
   },
@@ -102,9 +113,11 @@ const commands: Commands = {
 
 async function serve({ config, flags }: Arguments): Promise<void> {
   const { ephemeral, hasControl, hasDemo, options } = serveOptions(flags);
-  if (hasDemo && !ephemeral)
-    await withDeployment(config, async ({ app }) => void (hasCustomers(app) || (await demo(app))), 'serve');
-  const server = await createServer({ ...config, ...options, isProgram: true });
+  const server = await showing(flags, async () => {
+    if (hasDemo && !ephemeral)
+      await withDeployment(config, async ({ app }) => void (hasCustomers(app) || (await demo(app))), 'serve');
+    return await createServer({ ...config, ...options, isProgram: true });
+  });
   const control = hasControl ? await serveControl(server) : undefined;
   for (const variable of unknownVariables(process.env)) server.app.log.warn({ variable }, 'no setting has this name');
   const manager = serviceManager(process.env, server.app.log, () => server.isAlive());
@@ -159,10 +172,11 @@ async function printToken({ config, words }: Arguments): Promise<void> {
 }
 
 async function fill({ config, flags }: Arguments): Promise<void> {
+  const seed = typeof flags.seed === 'string' ? flags.seed : undefined;
   await withDeployment(
     config,
     async ({ app }) => {
-      tell(flags, await demo(app, typeof flags.seed === 'string' ? flags.seed : undefined));
+      tell(flags, await showing(flags, () => demo(app, seed)));
     },
     'serve',
   );

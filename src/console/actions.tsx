@@ -4,12 +4,13 @@ import { useState } from 'preact/hooks';
 import { type Answer, type Item, isItem, pathOf, problemOf, request, textOf } from './api.ts';
 import { type Description, permittedMethods } from './creation.tsx';
 import { Confirmation, Dialog, notice } from './dialog.tsx';
-import { type Collection, titleOf } from './document.ts';
+import type { Collection } from './document.ts';
 import { type FormField, formFieldsOf } from './fields.ts';
 import { Form } from './form.tsx';
 import { useAnswer } from './reading.ts';
 import { go } from './route.ts';
 import { nameOf } from './shown.tsx';
+import { t, titleOf } from './words/words.ts';
 
 /** One thing that can be done. */
 interface Action {
@@ -41,7 +42,7 @@ export function Actions(properties: Properties): JSX.Element | null {
   // Where OPTIONS tells of no actions, each path below the object tells of itself.
   const isOwn = Object.values(answer.body.actions ?? {}).some((action) => isItem(action) && action.method);
   return (
-    <section class="actions" aria-label="Actions">
+    <section class="actions" aria-label={t('Actions')}>
       {actions.map((action) => (
         <ActionButton key={action.title} {...properties} reload={again} action={action} />
       ))}
@@ -74,7 +75,7 @@ function actionsOf({ body, headers }: Answer<Description>, path: string, collect
   const described = Object.values(actions).filter((action): action is Item => isItem(action) && !!action.method);
   if (described.length > 0)
     return described.map((action) => ({
-      title: textOf(action, 'title'),
+      title: t(textOf(action, 'title')),
       method: textOf(action, 'method') === 'PUT' ? 'PATCH' : textOf(action, 'method'),
       path: pathOf(textOf(action, 'url')),
       isDestructive: action.destructive === true,
@@ -86,10 +87,10 @@ function actionsOf({ body, headers }: Answer<Description>, path: string, collect
   const fields = formFieldsOf(actions.PUT, collection);
   return [
     ...(permitted.includes('PATCH') && fields.length > 0
-      ? [{ ...common, title: 'Edit', method: 'PATCH', isDestructive: false, fields }]
+      ? [{ ...common, title: t('Edit'), method: 'PATCH', isDestructive: false, fields }]
       : []),
     ...(permitted.includes('DELETE')
-      ? [{ ...common, title: 'Delete', method: 'DELETE', isDestructive: true, fields: [] }]
+      ? [{ ...common, title: t('Delete'), method: 'DELETE', isDestructive: true, fields: [] }]
       : []),
   ];
 }
@@ -120,7 +121,7 @@ function ActionButton({
     }
     setOpen(false);
     const told = isItem(answer.body) ? problemOf(answer.body) : '';
-    notice.value = told || `${title}: ${answer.status === 202 ? 'started' : 'done'}.`;
+    notice.value = told || (answer.status === 202 ? t('{title}: started.', { title }) : t('{title}: done.', { title }));
     if (method === 'DELETE' && answer.status === 204) go(`/${collection.name}/`);
     else await reload();
     return answer;
@@ -148,7 +149,7 @@ function ActionButton({
       {isOpen && fields.length === 0 && (
         <Confirmation
           title={`${title}: ${nameOf(item)}`}
-          question="This cannot be undone."
+          question={t('This cannot be undone.')}
           button={title}
           onYes={() => void act().then(() => setOpen(false))}
           onNo={() => setOpen(false)}

@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals';
+import { t } from './words/words.ts';
 
 /** An object of the API, as it was answered. */
 export type Item = Readonly<Record<string, unknown>>;
@@ -83,7 +84,8 @@ export async function request<T>(
     isOffline.value = false;
   } catch {
     isOffline.value = true;
-    const unreached: T = JSON.parse('{"detail":"The server cannot be reached. Nothing was changed; try again."}');
+    const detail = t('The server cannot be reached. Nothing was changed; try again.');
+    const unreached: T = JSON.parse(JSON.stringify({ detail }));
     return { status: 0, isOk: false, body: unreached, headers: new Headers() };
   }
   if (response.status === 401 && !isOpen && token.value !== null) {
@@ -114,7 +116,7 @@ export async function readPage(path: string): Promise<Page> {
 
 /** What a refusal says as a whole: its detail, and what belongs to no field. */
 export function problemOf(body: unknown): string {
-  if (!isItem(body)) return 'The server answered something that this page does not understand.';
+  if (!isItem(body)) return t('The server answered something that this page does not understand.');
   const { detail, non_field_errors: others } = body;
   const texts = [detail, ...(Array.isArray(others) ? others : [])].filter((text) => typeof text === 'string');
   return texts.join(' ');

@@ -9,6 +9,7 @@ import { useAnswer } from './reading.ts';
 import { go, hrefOfLink } from './route.ts';
 import { isStaff, roles } from './session.ts';
 import { nameOf } from './shown.tsx';
+import { t } from './words/words.ts';
 
 /** What OPTIONS tells of a list or an object: by method or action what it takes. */
 export interface Description {
@@ -43,7 +44,7 @@ const invitationLink = `${location.href.replace(/[?#].*$/, '')}#/invitation/{uui
 export function Creation({
   collection,
   given = {},
-  button = 'Create',
+  button = t('Create'),
   onCreated,
 }: {
   readonly collection: Collection;
@@ -68,17 +69,17 @@ export function Creation({
         {button}
       </button>
       {isOpen && (
-        <Dialog title={`Create: ${collection.title}`} onClose={() => setOpen(false)}>
+        <Dialog title={t('Create: {title}', { title: collection.title })} onClose={() => setOpen(false)}>
           <Form
             fields={startingWith(fields)}
             given={{ link_template: invitationLink, ...given }}
-            button="Create"
+            button={t('Create')}
             onCancel={() => setOpen(false)}
             send={async (body) => {
               const made = await request<Item>('POST', path, { body });
               if (made.isOk) {
                 setOpen(false);
-                notice.value = `${nameOf(made.body)} was created.`;
+                notice.value = t('{name} was created.', { name: nameOf(made.body) });
                 const url = textOf(made.body, 'url');
                 if (onCreated) await onCreated();
                 else if (url !== '' && collection.hasDetail) go(hrefOfLink(url).slice(1));

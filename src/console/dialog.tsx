@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
+import { t } from './words/words.ts';
 
 /** What was done last, told to everybody, also to those who listen. */
 export const notice = signal('');
@@ -54,7 +55,7 @@ export function Confirmation({
       <p>{question}</p>
       <footer class="buttons">
         <button type="button" class="secondary" onClick={onNo}>
-          Cancel
+          {t('Cancel')}
         </button>
         <button type="button" class="danger" onClick={onYes}>
           {button}

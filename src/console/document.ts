@@ -1,5 +1,8 @@
 /** What the OpenAPI document of the server says: which lists there are, by what they are filtered, what they take. */
 import { type Item, isItem, itemsIn, textOf } from './api.ts';
+import { titleOf } from './words/words.ts';
+
+export { titleOf };
 
 /** One filter of a list. */
 export interface Filter {
@@ -15,6 +18,7 @@ export interface Filter {
 export interface Collection {
   /** The segment behind /api/. */
   readonly name: string;
+  /** In the present language. */
   readonly title: string;
   readonly filters: readonly Filter[];
   readonly orderings: readonly string[];
@@ -50,7 +54,9 @@ export function collectionsOf(document: Item): ReadonlyMap<string, Collection> {
     const parameters = itemsIn(get.parameters);
     found.set(name, {
       name,
-      title: titleOf(name),
+      get title() {
+        return titleOf(name);
+      },
       filters: parameters
         .filter((parameter) => !ownParameters.has(textOf(parameter, 'name')) && textOf(parameter, 'name') !== '')
         .map((parameter) => filterOf(document, parameter)),
@@ -117,42 +123,4 @@ function targetsOf(document: Item, methods: unknown, method: string): Record<str
       return list === undefined ? [] : [[name, list]];
     }),
   );
-}
-
-const known: Readonly<Record<string, string>> = {
-  'customer-permissions': 'Roles in customers',
-  'customer-permissions-log': 'Ended roles in customers',
-  'project-permissions': 'Roles in projects',
-  'project-permissions-log': 'Ended roles in projects',
-  'service-settings': 'Provider accounts',
-  'user-invitations': 'Invitations',
-  users: 'People',
-  keys: 'SSH keys',
-};
-
-/** Words as they are written by themselves. */
-const spelled: Readonly<Record<string, string>> = {
-  aws: 'AWS',
-  digitalocean: 'DigitalOcean',
-  openstack: 'OpenStack',
-  gitlab: 'GitLab',
-  jira: 'JIRA',
-  sla: 'SLA',
-  ips: 'IPs',
-  ssh: 'SSH',
-  vms: 'VMs',
-  ip: 'IP',
-  url: 'URL',
-  uuid: 'UUID',
-};
-
-/** A name of the API in words: `openstack-instances`, `error_message`. */
-export function titleOf(name: string): string {
-  if (known[name]) return known[name];
-  const words = name
-    .replace(/^nc_/, '')
-    .split(/[-_]/)
-    .map((word) => spelled[word] ?? word)
-    .join(' ');
-  return words.charAt(0).toUpperCase() + words.slice(1);
 }

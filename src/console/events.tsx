@@ -5,13 +5,14 @@ import { Filters, Listed } from './list.tsx';
 import { useAnswer } from './reading.ts';
 import { hrefOf, place } from './route.ts';
 import { State, Time } from './shown.tsx';
+import { t } from './words/words.ts';
 
 const hour = 3600;
-const ranges: readonly (readonly [title: string, seconds: number])[] = [
-  ['Last hour', hour],
-  ['Last day', 24 * hour],
-  ['Last week', 7 * 24 * hour],
-  ['Last 30 days', 30 * 24 * hour],
+const ranges = (): readonly (readonly [title: string, seconds: number])[] => [
+  [t('Last hour'), hour],
+  [t('Last day'), 24 * hour],
+  [t('Last week'), 7 * 24 * hour],
+  [t('Last 30 days'), 30 * 24 * hour],
 ];
 
 /** The events with how many there were over the time that is looked at, and ways to look at another time. */
@@ -30,12 +31,12 @@ export function EventsPage({ collection }: { readonly collection: Collection | u
   const from = Number(query.get('from') ?? now - 30 * 24 * hour);
   return (
     <>
-      <h1 tabIndex={-1}>Events</h1>
-      <nav aria-label="Time range" class="lists">
+      <h1 tabIndex={-1}>{t('Events')}</h1>
+      <nav aria-label={t('Time range')} class="lists">
         <a href={at(undefined)} aria-current={query.has('from') ? undefined : 'true'}>
-          Any time
+          {t('Any time')}
         </a>
-        {ranges.map(([title, seconds]) => (
+        {ranges().map(([title, seconds]) => (
           <a key={title} href={at(seconds)}>
             {title}
           </a>
@@ -87,7 +88,7 @@ export function EventCounts({
   const most = Math.max(1, ...counts);
   return (
     <svg class="counts" viewBox={`0 0 ${counts.length * 10} 40`} preserveAspectRatio="none" role="img">
-      <title>{`Events over time, from ${Math.min(...counts)} to ${most} at a time`}</title>
+      <title>{t('Events over time, from {least} to {most} at a time', { least: Math.min(...counts), most })}</title>
       {counts.map((count, index) => {
         const height = (count / most) * 38;
         return <rect key={index} x={index * 10 + 1} y={40 - height} width={8} height={height} />;

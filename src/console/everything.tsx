@@ -1,13 +1,14 @@
 import type { JSX } from 'preact';
 import { hrefOf } from './route.ts';
 import { collections } from './session.ts';
+import { inOrder, phrase, t } from './words/words.ts';
 
 /** Every list that the server has, also those that this console knows nothing of. */
 export function Everything(): JSX.Element {
-  const all = [...collections.value.values()].sort((a, b) => a.title.localeCompare(b.title));
+  const all = [...collections.value.values()].sort((a, b) => inOrder(a.title, b.title));
   return (
     <>
-      <h1 tabIndex={-1}>Everything</h1>
+      <h1 tabIndex={-1}>{t('Everything')}</h1>
       <ul class="columns">
         {all.map(({ name, title }) => (
           <li key={name}>
@@ -16,7 +17,9 @@ export function Everything(): JSX.Element {
         ))}
       </ul>
       <p>
-        Programs do the same by the API: <a href="docs/">its description</a>.
+        {phrase('Programs do the same by the API: {description}.', {
+          description: <a href="docs/">{t('its description')}</a>,
+        })}
       </p>
     </>
   );

@@ -1,6 +1,7 @@
 /** The fields of forms as OPTIONS describes them, in both of its formats. */
 import { type Item, isItem, itemsIn, pathOf, textOf } from './api.ts';
-import { type Collection, titleOf } from './document.ts';
+import type { Collection } from './document.ts';
+import { countryText, t, titleOf } from './words/words.ts';
 
 export interface Choice {
   readonly value: string;
@@ -59,13 +60,13 @@ function formField(name: string, field: Item, collection: Collection | undefined
   const child = isItem(field.child) ? field.child : {};
   const choices = itemsIn(field.choices ?? child.choices).map((choice) => ({
     value: textOf(choice, 'value'),
-    label: titleOfChoice(textOf(choice, 'display_name')),
+    label: name === 'country' ? countryText(textOf(choice, 'value')) : choiceText(textOf(choice, 'display_name')),
   }));
   const target = collection?.targets[name];
   const list = textOf(field, 'url') ? pathOf(textOf(field, 'url')) : target ? `/api/${target}/` : '';
   return {
     name,
-    label: textOf(field, 'label') || titleOf(name),
+    label: t(textOf(field, 'label')) || titleOf(name),
     help: textOf(field, 'help_text'),
     isRequired: field.required === true,
     kind: kindOf(name, type, choices.length > 0, list !== ''),
@@ -94,7 +95,8 @@ function kindOf(name: string, type: string, hasChoices: boolean, hasList: boolea
   return byType[type] ?? (secrets.test(name) ? 'secret' : long.has(name) || type === 'text' ? 'long' : 'text');
 }
 
-const titleOfChoice = (name: string): string => (/^[a-z]+(_[a-z]+)+$/.test(name) ? titleOf(name) : name);
+/** One of the values that can be chosen, in words. */
+export const choiceText = (name: string): string => (/^[a-z]+(_[a-z]+)+$/.test(name) ? titleOf(name) : t(name));
 
 /** What a control holds: a text, a box that is ticked, several choices, a file. */
 export type Typed = string | boolean | readonly string[] | File;

@@ -3,6 +3,7 @@ import { useId, useRef, useState } from 'preact/hooks';
 import { type Answer, fieldProblems, type Item, pathOf, problemOf } from './api.ts';
 import { type ControlProperties, type FormField, sentOf, type Typed, typedOf } from './fields.ts';
 import { Picker } from './picker.tsx';
+import { t } from './words/words.ts';
 
 /**
  * A form made of described fields. `send` gets what was filled in, of an object that is there only what was changed; what
@@ -77,7 +78,7 @@ export function Form({
       <footer class="buttons">
         {onCancel && (
           <button type="button" class="secondary" onClick={onCancel}>
-            Cancel
+            {t('Cancel')}
           </button>
         )}
         <button type="submit" aria-busy={isSending} disabled={isSending}>
@@ -150,7 +151,12 @@ function Control({
           <Single field={field} common={common} typed={typeof typed === 'string' ? typed : ''} onInput={onInput} />
         </>
       )}
-      {field.help && <small id={`${id}-help`}>{field.help}</small>}
+      {field.help && (
+        // It is the server's, who speaks English.
+        <small id={`${id}-help`} lang="en">
+          {field.help}
+        </small>
+      )}
       {problem && (
         <small id={`${id}-problem`} class="problem">
           {problem}
@@ -176,7 +182,7 @@ function Single({ field, common, typed, onInput }: SingleProperties): JSX.Elemen
     case 'choice':
       return (
         <select {...common} value={typed} onInput={(event) => onInput(event.currentTarget.value)}>
-          <option value="">{field.isRequired ? 'Choose…' : '–'}</option>
+          <option value="">{field.isRequired ? t('Choose…') : '–'}</option>
           {field.choices
             .filter(({ value }) => value !== '')
             .map(({ label, value }) => (

@@ -3,11 +3,12 @@ import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { isOffline, request, textOf } from './api.ts';
 import { notice } from './dialog.tsx';
-import { titleOf } from './document.ts';
+import { Languages } from './languages.tsx';
 import { hrefOf, hrefOfLink, place } from './route.ts';
 import { collections, isStaff, me, secondsLeft, signOut } from './session.ts';
 import { nameOf } from './shown.tsx';
 import { SessionEnded } from './signin.tsx';
+import { amountText, t, titleOf } from './words/words.ts';
 
 /** Where people go most; everything else is behind the last one. */
 const destinations = [
@@ -39,7 +40,7 @@ export function Frame({ children }: { readonly children: ComponentChildren }): J
   return (
     <>
       <button type="button" class="skip" onClick={() => document.getElementById('content')?.focus()}>
-        Skip to the content
+        {t('Skip to the content')}
       </button>
       <header class="bar">
         <button
@@ -49,26 +50,27 @@ export function Frame({ children }: { readonly children: ComponentChildren }): J
           aria-controls="places"
           onClick={() => setOpen(!isOpen)}
         >
-          Menu
+          {t('Menu')}
         </button>
         <a class="brand" href={hrefOf('/')}>
           {document.querySelector('meta[name=application-name]')?.getAttribute('content')}
         </a>
         <span class="who">
           <a href={hrefOfLink(textOf(user, 'url'))}>{nameOf(user)}</a>
-          {isStaff.value && <span class="state plain">staff</span>}
+          {isStaff.value && <span class="state plain">{t('staff')}</span>}
+          <Languages />
           <button type="button" class="outline secondary" onClick={() => void signOut()}>
-            Sign out
+            {t('Sign out')}
           </button>
         </span>
       </header>
       <Warnings />
       <div class="body">
-        <nav id="places" aria-label="Main" class={isOpen ? 'places open' : 'places'}>
+        <nav id="places" aria-label={t('Main')} class={isOpen ? 'places open' : 'places'}>
           <ul>
-            {link('', 'Home')}
+            {link('', t('Home'))}
             {destinations.filter((name) => collections.value.has(name)).map((name) => link(name, titleOf(name)))}
-            {link('all', 'Everything')}
+            {link('all', t('Everything'))}
           </ul>
         </nav>
         <main id="content" class="content" tabIndex={-1}>
@@ -87,17 +89,19 @@ function Warnings(): JSX.Element {
     <>
       {isOffline.value && (
         <p role="alert" class="warning">
-          The server cannot be reached. What you have typed is still here.{' '}
+          {t('The server cannot be reached. What you have typed is still here.')}{' '}
           <button type="button" class="outline" onClick={() => void request('GET', '/api/version/', {}, true)}>
-            Try again
+            {t('Try again')}
           </button>
         </p>
       )}
       {left !== undefined && (
         <p role="alert" class="warning">
-          Your session ends in {left > 60 ? 'less than two minutes' : `less than ${left > 30 ? 60 : 30} seconds`}.{' '}
+          {t('Your session ends in less than {time}.', {
+            time: left > 60 ? amountText(2, 'minute') : amountText(left > 30 ? 60 : 30, 'second'),
+          })}{' '}
           <button type="button" class="outline" onClick={() => void request('GET', '/api/users/?current')}>
-            Stay signed in
+            {t('Stay signed in')}
           </button>
         </p>
       )}
@@ -105,7 +109,7 @@ function Warnings(): JSX.Element {
         {notice.value !== '' && (
           <>
             <span>{notice.value}</span>
-            <button type="button" class="outline" aria-label="Dismiss" onClick={() => (notice.value = '')}>
+            <button type="button" class="outline" aria-label={t('Dismiss')} onClick={() => (notice.value = '')}>
               ×
             </button>
           </>

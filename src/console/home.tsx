@@ -5,7 +5,8 @@ import { EventCounts, EventLines } from './events.tsx';
 import { usePage } from './reading.ts';
 import { hrefOf } from './route.ts';
 import { me } from './session.ts';
-import { nameOf, ObjectLink, Part, Quota, State, shareOf, Time } from './shown.tsx';
+import { nameOf, ObjectLink, Part, Quota, roleIn, State, shareOf, Time } from './shown.tsx';
+import { amountText, numberText, t } from './words/words.ts';
 
 const day = 24 * 3600;
 
@@ -19,32 +20,43 @@ export function Home(): JSX.Element {
   const now = Math.floor(Date.now() / 3_600_000) * 3600;
   return (
     <>
-      <h1 tabIndex={-1}>Welcome, {nameOf(me.value ?? {})}</h1>
+      <h1 tabIndex={-1}>{t('Welcome, {name}', { name: nameOf(me.value ?? {}) })}</h1>
       <div class="parts">
         <Listing
-          title="Open alerts"
+          title={t('Open alerts')}
           path="/alerts/"
           query="opened=&o=-severity"
-          empty="No alert is open."
+          empty={t('No alert is open.')}
           lines={alerts}
         />
-        <Listing title="Failed resources" path="/resources/" query="state=Erred" empty="No resource has failed." />
         <Listing
-          title="Failed provider accounts"
+          title={t('Failed resources')}
+          path="/resources/"
+          query="state=Erred"
+          empty={t('No resource has failed.')}
+        />
+        <Listing
+          title={t('Failed provider accounts')}
           path="/service-settings/"
           query="state=Erred"
-          empty="No provider account has failed."
+          empty={t('No provider account has failed.')}
         />
         <FullQuotas />
         <EndingRoles />
         <Listing
-          title="Pending invitations"
+          title={t('Pending invitations')}
           path="/user-invitations/"
           query="state=pending"
-          empty="No invitation waits for an answer."
+          empty={t('No invitation waits for an answer.')}
         />
       </div>
-      <Listing title="Recent events" path="/events/" query="" empty="Nothing has happened yet." lines={eventLines}>
+      <Listing
+        title={t('Recent events')}
+        path="/events/"
+        query=""
+        empty={t('Nothing has happened yet.')}
+        lines={eventLines}
+      >
         <EventCounts from={now - 30 * day} to={now + 3600} />
       </Listing>
     </>
@@ -104,7 +116,7 @@ export function Listing({
   const isEmpty = page?.count === 0;
   return (
     <Part
-      title={page && page.count > size ? `${title} (${page.count})` : title}
+      title={page && page.count > size ? `${title} (${numberText(page.count)})` : title}
       more={isEmpty ? undefined : hrefOf(path, new URLSearchParams(query))}
       problem={page?.problem}
       isLoading={page === undefined}
@@ -130,10 +142,10 @@ function FullQuotas(): JSX.Element {
   const isLoading = customers.value === undefined || projects.value === undefined;
   return (
     <Part
-      title="Quotas above 80 %"
+      title={t('Quotas above {share}', { share: '80 %' })}
       isLoading={isLoading}
       problem={customers.value?.problem ?? projects.value?.problem}
-      empty={!isLoading && full.length === 0 ? 'No quota is nearly used up.' : undefined}
+      empty={!isLoading && full.length === 0 ? t('No quota is nearly used up.') : undefined}
     >
       <ul class="quotas">
         {full.map(({ owner, quota }) => (
@@ -156,16 +168,20 @@ function EndingRoles(): JSX.Element {
   const isLoading = inCustomers.value === undefined || inProjects.value === undefined;
   return (
     <Part
-      title="Roles that end soon"
+      title={t('Roles that end soon')}
       isLoading={isLoading}
       problem={inCustomers.value?.problem ?? inProjects.value?.problem}
-      empty={!isLoading && ending.length === 0 ? `No role ends within ${soonDays} days.` : undefined}
+      empty={
+        !isLoading && ending.length === 0
+          ? t('No role ends within {time}.', { time: amountText(soonDays, 'day') })
+          : undefined
+      }
     >
       <ul class="lines">
         {ending.map((role) => (
           <li key={textOf(role, 'url')}>
-            <Time value={textOf(role, 'expiration_time')} /> <ObjectLink item={role} />, {textOf(role, 'role')} of{' '}
-            {textOf(role, 'project_name') || textOf(role, 'customer_name')}
+            <Time value={textOf(role, 'expiration_time')} /> <ObjectLink item={role} />:{' '}
+            {roleIn(textOf(role, 'role'), textOf(role, 'project_name') || textOf(role, 'customer_name'))}
           </li>
         ))}
       </ul>

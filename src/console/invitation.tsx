@@ -7,8 +7,9 @@ import type { FormField } from './fields.ts';
 import { Form } from './form.tsx';
 import { go, hrefOf } from './route.ts';
 import { enter } from './session.ts';
+import { t } from './words/words.ts';
 
-const gone = 'This invitation is unknown, or does not work any more. Ask for another one.';
+const gone = (): string => t('This invitation is unknown, or does not work any more. Ask for another one.');
 
 const field = (name: string, label: string, kind: FormField['kind'], isRequired = true): FormField => ({
   name,
@@ -25,11 +26,11 @@ const field = (name: string, label: string, kind: FormField['kind'], isRequired 
 });
 
 /** What an account is made with. */
-const fields: readonly FormField[] = [
-  field('username', 'Username', 'text'),
-  field('full_name', 'Full name', 'text', false),
-  field('password', 'Password', 'secret'),
-  field('agree_with_policy', 'I agree with the policy of this service', 'flag'),
+const fields = (): readonly FormField[] => [
+  field('username', t('Username'), 'text'),
+  field('full_name', t('Full name'), 'text', false),
+  field('password', t('Password'), 'secret'),
+  field('agree_with_policy', t('I agree with the policy of this service'), 'flag'),
 ];
 
 /** For who is not signed in. `onSignIn` leads to the form for those who have an account. */
@@ -41,24 +42,24 @@ export function SignUp({ secret, onSignIn }: { readonly secret: string; readonly
       setEmail(isOk ? textOf(body, 'email') : ''),
     );
   }, [path]);
-  if (email === undefined) return <p aria-busy="true">Loading…</p>;
+  if (email === undefined) return <p aria-busy="true">{t('Loading…')}</p>;
   if (email === '')
     return (
       <>
-        <h1>Invitation</h1>
+        <h1>{t('Invitation')}</h1>
         <p role="alert" class="problem">
-          {gone}
+          {gone()}
         </p>
-        <a href={hrefOf('/')}>Sign in</a>
+        <a href={hrefOf('/')}>{t('Sign in')}</a>
       </>
     );
   return (
     <>
-      <h1>You are invited to {document.title}</h1>
-      <p>The invitation was sent to {email}.</p>
+      <h1>{t('You are invited to {product}', { product: document.title })}</h1>
+      <p>{t('The invitation was sent to {email}.', { email })}</p>
       <Form
-        fields={fields}
-        button="Make an account"
+        fields={fields()}
+        button={t('Make an account')}
         send={async (body) => {
           const made = await request<Item>('POST', `${path}accept/`, { body }, true);
           if (made.isOk) {
@@ -69,7 +70,7 @@ export function SignUp({ secret, onSignIn }: { readonly secret: string; readonly
         }}
       />
       <button type="button" class="secondary" onClick={onSignIn}>
-        I have an account
+        {t('I have an account')}
       </button>
     </>
   );
@@ -80,7 +81,7 @@ export function Acceptance({ secret }: { readonly secret: string }): JSX.Element
   const [problem, setProblem] = useState('');
   return (
     <>
-      <h1 tabIndex={-1}>Invitation</h1>
+      <h1 tabIndex={-1}>{t('Invitation')}</h1>
       <p role="alert" class="problem">
         {problem}
       </p>
@@ -94,11 +95,11 @@ export function Acceptance({ secret }: { readonly secret: string }): JSX.Element
             requestAnimationFrame(() => (notice.value = problemOf(body)));
           } else
             setProblem(
-              status === 404 ? gone : [problemOf(body), ...Object.values(fieldProblems(body))].join(' ').trim(),
+              status === 404 ? gone() : [problemOf(body), ...Object.values(fieldProblems(body))].join(' ').trim(),
             );
         }}
       >
-        Accept the invitation
+        {t('Accept the invitation')}
       </button>
     </>
   );

@@ -3,10 +3,12 @@ import type { JSX } from 'preact';
 import { useId, useState } from 'preact/hooks';
 import { type Item, textOf } from './api.ts';
 import { Creation } from './creation.tsx';
-import { type Collection, type Filter, titleOf } from './document.ts';
+import type { Collection, Filter } from './document.ts';
+import { choiceText } from './fields.ts';
 import { usePage } from './reading.ts';
 import { go, hrefOf, hrefOfLink, place } from './route.ts';
 import { nameOf, Value } from './shown.tsx';
+import { t, titleOf } from './words/words.ts';
 
 const pageSize = 20;
 
@@ -52,11 +54,11 @@ export function Listed({
     else parameters.set('page', String(to));
     return hrefOf(path, parameters);
   };
-  if (!page) return <p aria-busy="true">Loading…</p>;
+  if (!page) return <p aria-busy="true">{t('Loading…')}</p>;
   if (page.problem)
     return (
       <p role="alert" class="problem">
-        {page.problem} <a href={hrefOf(path)}>Show the whole list</a>
+        {page.problem} <a href={hrefOf(path)}>{t('Show the whole list')}</a>
       </p>
     );
   if (page.items.length === 0)
@@ -64,22 +66,20 @@ export function Listed({
       <p class="none">
         {[...query.keys()].length > 0 ? (
           <>
-            Nothing matches. <a href={hrefOf(path)}>Show the whole list</a>
+            {t('Nothing matches.')} <a href={hrefOf(path)}>{t('Show the whole list')}</a>
           </>
         ) : (
-          'There is nothing here yet.'
+          t('There is nothing here yet.')
         )}
       </p>
     );
   return (
     <>
       <Table items={page.items} path={path} orderings={orderings} />
-      <nav aria-label="Pages" class="pages">
-        {number > 1 ? <a href={at(number - 1)}>Previous</a> : <span class="none">Previous</span>}
-        <span>
-          Page {number} of {last}, {page.count} in all
-        </span>
-        {number < last ? <a href={at(number + 1)}>Next</a> : <span class="none">Next</span>}
+      <nav aria-label={t('Pages')} class="pages">
+        {number > 1 ? <a href={at(number - 1)}>{t('Previous')}</a> : <span class="none">{t('Previous')}</span>}
+        <span>{t('Page {number} of {last}, {count} in all', { number, last, count: page.count })}</span>
+        {number < last ? <a href={at(number + 1)}>{t('Next')}</a> : <span class="none">{t('Next')}</span>}
       </nav>
     </>
   );
@@ -149,7 +149,7 @@ export function Table({
   return (
     // A table that is wider than the screen is moved by itself, also by the keyboard.
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by the keyboard
-    <section class="scrolled" tabIndex={0} aria-label="Table">
+    <section class="scrolled" tabIndex={0} aria-label={t('Table')}>
       <table>
         <thead>
           <tr>
@@ -187,7 +187,7 @@ function Heading({
   readonly path: string | undefined;
   readonly isSortable: boolean;
 }): JSX.Element {
-  const title = titleOf(name.replace(/^@/, ''));
+  const title = titleOf(name);
   if (!isSortable || path === undefined) return <th scope="col">{title}</th>;
   const order = place.value.query.get('o');
   const parameters = new URLSearchParams(place.value.query);
@@ -225,6 +225,10 @@ export function Filters({
   const given = others.filter(({ name }) => query.has(name));
   const [isOpen, setOpen] = useState(given.length > 0);
   if (filters.length === 0) return null;
+  const searchedBy =
+    main?.name === 'search'
+      ? t('Search the texts')
+      : t('Search by {field}', { field: titleOf(main?.name ?? '').toLowerCase() });
   return (
     <search>
       <form
@@ -243,20 +247,18 @@ export function Filters({
             <input
               type="search"
               name={main.name}
-              aria-label={`Search by ${titleOf(main.name).toLowerCase()}`}
-              placeholder={
-                main.name === 'search' ? 'Search the texts' : `Search by ${titleOf(main.name).toLowerCase()}`
-              }
+              aria-label={searchedBy}
+              placeholder={searchedBy}
               defaultValue={query.get(main.name) ?? ''}
             />
           )}
-          <button type="submit">Search</button>
+          <button type="submit">{t('Search')}</button>
           {others.length > 0 && (
             <button type="button" class="secondary" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-              Filters{given.length > 0 ? ` (${given.length})` : ''}
+              {given.length > 0 ? t('Filters ({count})', { count: given.length }) : t('Filters')}
             </button>
           )}
-          {[...query.keys()].length > 0 && <a href={hrefOf(path)}>Clear</a>}
+          {[...query.keys()].length > 0 && <a href={hrefOf(path)}>{t('Clear')}</a>}
         </div>
         <div class="filters" hidden={!isOpen}>
           {others.map((filter) => (
@@ -277,10 +279,10 @@ function FilterField({ filter, given }: { readonly filter: Filter; readonly give
       <label for={id}>{titleOf(name)}</label>
       {offered.length > 0 ? (
         <select id={id} name={name} defaultValue={given}>
-          <option value="">Any</option>
+          <option value="">{t('Any')}</option>
           {offered.map((choice) => (
             <option key={choice} value={choice} selected={choice === given}>
-              {type === 'boolean' ? { true: 'Yes', false: 'No' }[choice] : choice}
+              {type === 'boolean' ? { true: t('Yes'), false: t('No') }[choice] : choiceText(choice)}
             </option>
           ))}
         </select>

@@ -3,7 +3,6 @@ import { render } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { token } from './api.ts';
 import { notice } from './dialog.tsx';
-import { titleOf } from './document.ts';
 import { EventsPage } from './events.tsx';
 import { Everything } from './everything.tsx';
 import { Frame } from './frame.tsx';
@@ -15,6 +14,7 @@ import { overviews } from './overviews.tsx';
 import { go, place } from './route.ts';
 import { collections, enter, isReady, start, startProblem } from './session.ts';
 import { Entrance } from './signin.tsx';
+import { t, titleOf } from './words/words.ts';
 
 const product = document.title;
 
@@ -23,11 +23,14 @@ function Page(): JSX.Element {
   const { path } = place.value;
   const [, list = '', key = '', below = ''] = path.split('/');
   const collection = collections.value.get(list);
+  const title = path === '/' ? product : `${titleOf(below || list)} – ${product}`;
+  useEffect(() => {
+    document.title = title;
+  }, [title]);
   useEffect(() => {
     notice.value = '';
     // Who listens, or goes on by the keyboard, begins at the page that was asked for.
     document.querySelector<HTMLElement>('main h1')?.focus();
-    document.title = path === '/' ? product : `${titleOf(below || list)} – ${product}`;
   }, [path, list, below]);
   if (path === '/') return <Home />;
   if (path === '/all/') return <Everything />;
@@ -43,9 +46,9 @@ function Page(): JSX.Element {
 function Nothing(): JSX.Element {
   return (
     <>
-      <h1 tabIndex={-1}>No such page</h1>
+      <h1 tabIndex={-1}>{t('No such page')}</h1>
       <p>
-        <a href="#/">Home</a>
+        <a href="#/">{t('Home')}</a>
       </p>
     </>
   );
@@ -60,14 +63,14 @@ function App(): JSX.Element {
           {startProblem.value}
         </p>
         <button type="button" onClick={() => void start()}>
-          Try again
+          {t('Try again')}
         </button>
       </main>
     );
   if (!isReady.value)
     return (
       <main class="entrance">
-        <p aria-busy="true">Loading…</p>
+        <p aria-busy="true">{t('Loading…')}</p>
       </main>
     );
   return (

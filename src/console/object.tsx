@@ -4,10 +4,10 @@ import { useEffect } from 'preact/hooks';
 import { Actions } from './actions.tsx';
 import { type Item, problemOf, textOf } from './api.ts';
 import type { Collection } from './document.ts';
-import { titleOf } from './document.ts';
 import { useAnswer } from './reading.ts';
 import { hrefOf } from './route.ts';
 import { Fields, isPassing, nameOf, State } from './shown.tsx';
+import { t, titleOf } from './words/words.ts';
 
 /** How often an object is read again while an operation on it is under way, in milliseconds. */
 const period = 3000;
@@ -32,11 +32,11 @@ export function ObjectPage({
     }, period);
     return () => clearInterval(timer);
   }, [state, reload]);
-  if (!answer) return <p aria-busy="true">Loading…</p>;
+  if (!answer) return <p aria-busy="true">{t('Loading…')}</p>;
   if (!item)
     return (
       <>
-        <h1 tabIndex={-1}>Not here</h1>
+        <h1 tabIndex={-1}>{t('Not here')}</h1>
         <p role="alert" class="problem">
           {problemOf(answer.body)}
         </p>
@@ -45,7 +45,7 @@ export function ObjectPage({
     );
   return (
     <>
-      <nav aria-label="Where this is" class="trail">
+      <nav aria-label={t('Where this is')} class="trail">
         <a href={hrefOf(`/${collection.name}/`)}>{collection.title}</a>
       </nav>
       <header class="page">
@@ -65,7 +65,7 @@ export function ObjectPage({
       />
       {overview?.(item, reload)}
       {collection.lists.length > 0 && (
-        <nav aria-label="Lists" class="lists">
+        <nav aria-label={t('Lists')} class="lists">
           {collection.lists.map((name) => (
             <a key={name} href={hrefOf(`${path}${name}/`)}>
               {titleOf(name)}
@@ -73,9 +73,9 @@ export function ObjectPage({
           ))}
         </nav>
       )}
-      <section class="part" aria-label="Details">
+      <section class="part" aria-label={t('Details')}>
         <header>
-          <h2>Details</h2>
+          <h2>{t('Details')}</h2>
         </header>
         <Fields item={item} />
       </section>

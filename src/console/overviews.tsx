@@ -2,13 +2,13 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { type Item, itemsIn, textOf } from './api.ts';
 import { Creation } from './creation.tsx';
-import { titleOf } from './document.ts';
 import { EventLines } from './events.tsx';
 import { Listing } from './home.tsx';
 import { useAnswer, usePage } from './reading.ts';
 import { hrefOf } from './route.ts';
 import { collections } from './session.ts';
-import { ObjectLink, Part, Quotas, Time } from './shown.tsx';
+import { ObjectLink, Part, Quotas, roleIn, Time } from './shown.tsx';
+import { numberText, phrase, t, titleOf } from './words/words.ts';
 
 /** Makes what stands above the fields of an object, by the list it is in. */
 export const overviews: Readonly<Record<string, (item: Item, reload: () => Promise<void>) => ComponentChildren>> = {
@@ -28,37 +28,47 @@ function Overview({ item, kind }: { readonly item: Item; readonly kind: 'custome
     <>
       <Counters path={`/api/${kind}s/${uuid}/counters/`} />
       <div class="buttons start">
-        {kind === 'customer' && create('projects', 'Create a project')}
-        {create('user-invitations', 'Invite somebody')}
-        {create(`${kind}-permissions`, 'Give a role')}
+        {kind === 'customer' && create('projects', t('Create a project'))}
+        {create('user-invitations', t('Invite somebody'))}
+        {create(`${kind}-permissions`, t('Give a role'))}
       </div>
       <div class="parts">
-        <Part title="Quotas">
+        <Part title={t('Quotas')}>
           <Quotas quotas={itemsIn(item.quotas)} />
         </Part>
         <Team path={`/${kind}s/${uuid}/users/`} />
         {kind === 'customer' && (
-          <Listing title="Projects" path="/projects/" query={`customer=${uuid}`} empty="It has no projects yet." />
+          <Listing
+            title={t('Projects')}
+            path="/projects/"
+            query={`customer=${uuid}`}
+            empty={t('It has no projects yet.')}
+          />
         )}
-        <Listing title="Resources" path="/resources/" query={`${kind}_uuid=${uuid}`} empty="It has no resources yet." />
         <Listing
-          title="Open alerts"
-          path="/alerts/"
-          query={`opened=&aggregate=${kind}&uuid=${uuid}`}
-          empty="No alert is open."
+          title={t('Resources')}
+          path="/resources/"
+          query={`${kind}_uuid=${uuid}`}
+          empty={t('It has no resources yet.')}
         />
         <Listing
-          title="Pending invitations"
+          title={t('Open alerts')}
+          path="/alerts/"
+          query={`opened=&aggregate=${kind}&uuid=${uuid}`}
+          empty={t('No alert is open.')}
+        />
+        <Listing
+          title={t('Pending invitations')}
           path="/user-invitations/"
           query={`state=pending&${kind}=${uuid}`}
-          empty="No invitation waits for an answer."
+          empty={t('No invitation waits for an answer.')}
         />
       </div>
       <Listing
-        title="Events"
+        title={t('Events')}
         path="/events/"
         query={about.toString()}
-        empty="Nothing has happened yet."
+        empty={t('Nothing has happened yet.')}
         lines={(events) => <EventLines events={events} />}
       />
     </>
@@ -75,7 +85,7 @@ function Counters({ path }: { readonly path: string }): JSX.Element | null {
       {counts.map(([name, count]) => (
         <div key={name}>
           <dt>{titleOf(name)}</dt>
-          <dd>{Number(count)}</dd>
+          <dd>{numberText(Number(count))}</dd>
         </div>
       ))}
     </dl>
@@ -88,11 +98,11 @@ function Team({ path }: { readonly path: string }): JSX.Element {
   const { value: page } = usePage(`/api${path}?page_size=${size}`);
   return (
     <Part
-      title="Team"
+      title={t('Team')}
       more={hrefOf(path)}
       problem={page?.problem}
       isLoading={page === undefined}
-      empty={page?.count === 0 ? 'Nobody has a role here yet.' : undefined}
+      empty={page?.count === 0 ? t('Nobody has a role here yet.') : undefined}
     >
       <ul class="lines">
         {page?.items.map((member) => (
@@ -100,9 +110,7 @@ function Team({ path }: { readonly path: string }): JSX.Element {
             <ObjectLink item={member} />
             <span>{rolesOf(member).join(', ')}</span>
             {textOf(member, 'expiration_time') !== '' && (
-              <span>
-                until <Time value={textOf(member, 'expiration_time')} />
-              </span>
+              <span>{phrase('until {time}', { time: <Time value={textOf(member, 'expiration_time')} /> })}</span>
             )}
           </li>
         ))}
@@ -113,6 +121,6 @@ function Team({ path }: { readonly path: string }): JSX.Element {
 
 /** The roles of a member here and in the projects below. */
 const rolesOf = (member: Item): string[] => [
-  ...(textOf(member, 'role') !== '' ? [textOf(member, 'role')] : []),
-  ...itemsIn(member.projects).map((project) => `${textOf(project, 'role')} of ${textOf(project, 'name')}`),
+  ...(textOf(member, 'role') !== '' ? [t(textOf(member, 'role'))] : []),
+  ...itemsIn(member.projects).map((project) => roleIn(textOf(project, 'role'), textOf(project, 'name'))),
 ];

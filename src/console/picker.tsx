@@ -5,6 +5,7 @@ import type { ControlProperties, FormField } from './fields.ts';
 import { usePage } from './reading.ts';
 import { collections } from './session.ts';
 import { nameOf } from './shown.tsx';
+import { t } from './words/words.ts';
 
 /** So many objects are offered at a time; of a longer list one looks for the one that is meant. */
 const mostOffered = 100;
@@ -38,8 +39,8 @@ export function Picker({
       {filter && (sought !== '' || (page?.count ?? 0) > mostOffered) && (
         <input
           type="search"
-          aria-label={`Search for ${field.label}`}
-          placeholder="Part of the name"
+          aria-label={t('Search for: {label}', { label: field.label })}
+          placeholder={t('Part of the name')}
           value={sought}
           onChange={(event) => setSought(event.currentTarget.value)}
         />
@@ -50,15 +51,15 @@ export function Picker({
         value={present}
         onInput={(event) => onInput(event.currentTarget.value)}
       >
-        <option value="">{field.isRequired ? 'Choose…' : '–'}</option>
-        {value !== '' && !isThere && <option value={present}>The present one</option>}
+        <option value="">{field.isRequired ? t('Choose…') : '–'}</option>
+        {value !== '' && !isThere && <option value={present}>{t('The present one')}</option>}
         {offered.map((item) => (
           <option key={textOf(item, 'url')} value={pathOf(textOf(item, 'url'))}>
             {labelOf(textOf(item, field.shownBy) || nameOf(item), item)}
           </option>
         ))}
       </select>
-      {page?.count === 0 && sought === '' && <small>There is nothing to choose.</small>}
+      {page?.count === 0 && sought === '' && <small>{t('There is nothing to choose.')}</small>}
       {page?.problem && <small class="problem">{page.problem}</small>}
     </>
   );

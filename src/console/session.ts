@@ -2,6 +2,7 @@ import { computed, signal } from '@preact/signals';
 import { type Answer, type Item, isExpired, keepToken, lastUse, readPage, request, textOf, token } from './api.ts';
 import { type Collection, collectionsOf } from './document.ts';
 import { go } from './route.ts';
+import { preferLanguage, t } from './words/words.ts';
 
 /** The user who is signed in; null before that is known. */
 export const me = signal<Item | null>(null);
@@ -53,8 +54,9 @@ export async function start(): Promise<void> {
     );
     roles.value = new Set(held.flatMap(({ items }) => items.map((item) => textOf(item, 'role'))));
     collections.value = collectionsOf(document.body);
+    preferLanguage(user.preferred_language);
     me.value = user;
-  } else if (token.value !== null) startProblem.value = 'The server cannot be reached.';
+  } else if (token.value !== null) startProblem.value = t('The server cannot be reached.');
 }
 
 /** Signs in by password; the answer tells what is wrong where it is refused. */
@@ -75,6 +77,7 @@ export async function enter(value: string): Promise<void> {
 export async function signOut(): Promise<void> {
   if (!isExpired.value) await request('POST', '/api-auth/logout/');
   me.value = null;
+  preferLanguage(undefined);
   keepToken(null);
   go('/');
 }

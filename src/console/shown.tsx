@@ -1,16 +1,14 @@
 /** How values are shown: always as text, links only to pages of the console and to http addresses. */
 import type { ComponentChildren, JSX } from 'preact';
 import { type Item, isItem, itemsIn, pathOf, textOf } from './api.ts';
-import { titleOf } from './document.ts';
+import { choiceText } from './fields.ts';
 import { hrefOfLink } from './route.ts';
-
-const dateTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
-const numbers = new Intl.NumberFormat();
+import { numberText, t, timeText, titleOf } from './words/words.ts';
 
 export function Time({ value }: { readonly value: string }): JSX.Element {
   return (
     <time dateTime={value} title={value}>
-      {dateTime.format(new Date(value))}
+      {timeText(value)}
     </time>
   );
 }
@@ -35,7 +33,7 @@ export function nameOf(item: Item): string {
   const own = names.map((name) => textOf(item, name)).find((text) => text !== '');
   if (own !== undefined) return own;
   const user = textOf(item, 'user_full_name') || textOf(item, 'user_username');
-  return user || textOf(item, 'project_name') || textOf(item, 'uuid').slice(0, 8) || textOf(item, 'pk') || 'Object';
+  return user || textOf(item, 'project_name') || textOf(item, 'uuid').slice(0, 8) || textOf(item, 'pk') || t('Object');
 }
 
 /** An object as a link to its page, where it has one. */
@@ -43,6 +41,9 @@ export function ObjectLink({ item }: { readonly item: Item }): JSX.Element {
   const url = textOf(item, 'url');
   return url === '' ? <span>{nameOf(item)}</span> : <a href={hrefOfLink(url)}>{nameOf(item)}</a>;
 }
+
+/** Which role in what. */
+export const roleIn = (role: string, place: string): string => t('{role} of {place}', { role: t(role), place });
 
 const tones: readonly (readonly [tone: string, states: RegExp])[] = [
   ['good', /^(ok|in sync|active|online|running|up|accepted|delivered)$/i],
@@ -53,11 +54,14 @@ const tones: readonly (readonly [tone: string, states: RegExp])[] = [
 /** A state, with a colour that says the same as its word. */
 export function State({ value }: { readonly value: string }): JSX.Element {
   const [tone = 'plain'] = tones.find(([, states]) => states.test(value)) ?? [];
-  return <span class={`state ${tone}`}>{value}</span>;
+  return <span class={`state ${tone}`}>{t(value)}</span>;
 }
 
 /** Whether an operation is under way, so that the state will soon be another. */
 export const isPassing = (state: string): boolean => /scheduled|ing$/i.test(state);
+
+/** What has one of a few values without being a state. */
+const chosenNames = new Set(['role', 'event_type', 'registration_method', 'alert_type']);
 
 const stateNames = new Set(['state', 'runtime_state', 'service_settings_state', 'severity', 'level']);
 
@@ -72,10 +76,11 @@ export function Value({
   readonly item?: Item;
 }): JSX.Element {
   if (value === null || value === undefined || value === '') return <span class="none">–</span>;
-  if (typeof value === 'boolean') return <span>{value ? 'Yes' : 'No'}</span>;
-  if (typeof value === 'number') return <span>{name === 'pk' ? value : numbers.format(value)}</span>;
+  if (typeof value === 'boolean') return <span>{value ? t('Yes') : t('No')}</span>;
+  if (typeof value === 'number') return <span>{name === 'pk' ? value : numberText(value)}</span>;
   if (typeof value === 'string') {
     if (stateNames.has(name)) return <State value={value} />;
+    if (chosenNames.has(name)) return <span>{choiceText(value)}</span>;
     if (isInstant(value)) return <Time value={value} />;
     if (isObjectLink(value)) return <a href={hrefOfLink(value)}>{textOf(item, `${name}_name`) || linkWords(value)}</a>;
     if (isWebAddress(value))
@@ -159,7 +164,10 @@ export function Quotas({ quotas }: { readonly quotas: readonly Item[] }): JSX.El
 export function Quota({ quota, of }: { readonly quota: Item; readonly of?: Item }): JSX.Element {
   const share = shareOf(quota);
   const { limit, usage } = quota;
-  const words = `${numbers.format(Number(usage))}${share === undefined ? '' : ` of ${numbers.format(Number(limit))}`}`;
+  const words =
+    share === undefined
+      ? numberText(Number(usage))
+      : t('{usage} of {limit}', { usage: Number(usage), limit: Number(limit) });
   const title = titleOf(textOf(quota, 'name'));
   return (
     <li>
@@ -167,8 +175,8 @@ export function Quota({ quota, of }: { readonly quota: Item; readonly of?: Item 
         <a href={hrefOfLink(textOf(quota, 'url'))}>{title}</a>
         {of && (
           <>
-            {' '}
-            of <ObjectLink item={of} />
+            {': '}
+            <ObjectLink item={of} />
           </>
         )}
       </span>
@@ -198,7 +206,7 @@ export function Part({
     <section class="part" aria-label={title} aria-busy={isLoading}>
       <header>
         <h2>{title}</h2>
-        {more && <a href={more}>Show all</a>}
+        {more && <a href={more}>{t('Show all')}</a>}
       </header>
       {problem ? <p class="problem">{problem}</p> : empty ? <p class="none">{empty}</p> : children}
     </section>

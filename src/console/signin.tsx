@@ -5,8 +5,10 @@ import { useEffect, useState } from 'preact/hooks';
 import { fieldProblems, type Item, isExpired, problemOf, request, textOf } from './api.ts';
 import { Dialog, notice } from './dialog.tsx';
 import { SignUp } from './invitation.tsx';
+import { Languages } from './languages.tsx';
 import { go, hrefOf, place } from './route.ts';
 import { enter, me, signIn, signOut } from './session.ts';
+import { t } from './words/words.ts';
 
 interface Configuration {
   readonly WALDUR_CORE?: { readonly AUTHENTICATION_METHODS?: readonly string[] };
@@ -37,6 +39,7 @@ export function Entrance(): JSX.Element {
           <SignIn />
         )}
       </article>
+      <Languages />
     </main>
   );
 }
@@ -48,13 +51,13 @@ function SignIn(): JSX.Element {
   const offered = methods.value;
   return (
     <>
-      <h1>Sign in to {document.title}</h1>
-      {offered === undefined && <p aria-busy="true">Loading…</p>}
+      <h1>{t('Sign in to {product}', { product: document.title })}</h1>
+      {offered === undefined && <p aria-busy="true">{t('Loading…')}</p>}
       {offered?.includes('LOCAL_SIGNIN') && (
         <>
           <PasswordForm />
           <p>
-            <a href={hrefOf('/forgotten/')}>Forgot your password?</a>
+            <a href={hrefOf('/forgotten/')}>{t('Forgot your password?')}</a>
           </p>
         </>
       )}
@@ -76,7 +79,7 @@ function PasswordForm({ username }: { readonly username?: string }): JSX.Element
         const answer = await signIn(username ?? String(form.get('username')), String(form.get('password')));
         setSending(false);
         if (!answer.isOk)
-          setProblem(problemOf(answer.body) || Object.values(fieldProblems(answer.body)).join(' ') || 'Try again.');
+          setProblem(problemOf(answer.body) || Object.values(fieldProblems(answer.body)).join(' ') || t('Try again'));
       }}
     >
       {problem !== '' && (
@@ -86,16 +89,16 @@ function PasswordForm({ username }: { readonly username?: string }): JSX.Element
       )}
       {username === undefined && (
         <label>
-          Username
+          {t('Username')}
           <input name="username" autoComplete="username" autoCapitalize="none" required />
         </label>
       )}
       <label>
-        Password
+        {t('Password')}
         <input name="password" type="password" autoComplete="current-password" required />
       </label>
       <button type="submit" aria-busy={isSending} disabled={isSending}>
-        Sign in
+        {t('Sign in')}
       </button>
     </form>
   );
@@ -119,7 +122,7 @@ function IdentityProviders(): JSX.Element {
           name="idp"
           value={textOf(provider, 'url')}
         >
-          Sign in with {textOf(provider, 'name')}
+          {t('Sign in with {provider}', { provider: textOf(provider, 'name') })}
         </button>
       ))}
     </form>
@@ -130,24 +133,24 @@ function Forgotten(): JSX.Element {
   const [told, setTold] = useState('');
   return (
     <>
-      <h1>Forgotten password</h1>
+      <h1>{t('Forgotten password')}</h1>
       <form
         onSubmit={async (event) => {
           event.preventDefault();
           const email = String(new FormData(event.currentTarget).get('email'));
           const answer = await request<Item>('POST', '/api-auth/password/forgot/', { body: { email } }, true);
-          if (answer.status === 404) setTold('Passwords are not mailed here. Ask those who run this server.');
+          if (answer.status === 404) setTold(t('Passwords are not mailed here. Ask those who run this server.'));
           else setTold(problemOf(answer.body) || fieldProblems(answer.body).email || '');
         }}
       >
         <label>
-          Email
+          {t('Email')}
           <input name="email" type="email" autoComplete="email" required />
         </label>
         <p role="status">{told}</p>
-        <button type="submit">Send a link</button>
+        <button type="submit">{t('Send a link')}</button>
       </form>
-      <a href={hrefOf('/')}>Back to sign in</a>
+      <a href={hrefOf('/')}>{t('Back to sign in')}</a>
     </>
   );
 }
@@ -157,7 +160,7 @@ function Reset({ secret }: { readonly secret: string }): JSX.Element {
   const [problem, setProblem] = useState('');
   return (
     <>
-      <h1>New password</h1>
+      <h1>{t('New password')}</h1>
       <form
         onSubmit={async (event) => {
           event.preventDefault();
@@ -167,7 +170,7 @@ function Reset({ secret }: { readonly secret: string }): JSX.Element {
           if (answer.isOk) {
             go('/');
             await enter(textOf(answer.body, 'token'));
-          } else if (answer.status === 404) setProblem('This link does not work any more. Ask for another one.');
+          } else if (answer.status === 404) setProblem(t('This link does not work any more. Ask for another one.'));
           else setProblem(fieldProblems(answer.body).password ?? problemOf(answer.body));
         }}
       >
@@ -175,12 +178,12 @@ function Reset({ secret }: { readonly secret: string }): JSX.Element {
           {problem}
         </p>
         <label>
-          New password
+          {t('New password')}
           <input name="password" type="password" autoComplete="new-password" required />
         </label>
-        <button type="submit">Set the password</button>
+        <button type="submit">{t('Set the password')}</button>
       </form>
-      <a href={hrefOf('/forgotten/')}>Ask for another link</a>
+      <a href={hrefOf('/forgotten/')}>{t('Ask for another link')}</a>
     </>
   );
 }
@@ -193,8 +196,8 @@ export function SessionEnded(): JSX.Element | null {
   if (!isExpired.value || me.value === null) return null;
   const isByPassword = methods.value?.includes('LOCAL_SIGNIN') && me.value.registration_method !== 'saml2';
   return (
-    <Dialog title="Your session has ended">
-      <p>What you have typed is still here.</p>
+    <Dialog title={t('Your session has ended')}>
+      <p>{t('What you have typed is still here.')}</p>
       {isByPassword && <PasswordForm username={textOf(me.value, 'username')} />}
       <button
         type="button"
@@ -204,7 +207,7 @@ export function SessionEnded(): JSX.Element | null {
           void signOut();
         }}
       >
-        Sign out
+        {t('Sign out')}
       </button>
     </Dialog>
   );

@@ -37,7 +37,7 @@ absent('a name that is there is refused at start', async () => {
   );
 });
 
-absent('the address itself tells what this is, and sends browsers to the documentation', async () => {
+absent('the address itself tells what this is, and gives browsers the console', async () => {
   const told = await fixture.anonymous.get('/');
   assert.equal(
     [told.status, told.body, told.headers.get('allow')],
@@ -48,7 +48,7 @@ absent('the address itself tells what this is, and sends browsers to the documen
     ],
   );
   const shown = await fixture.anonymous.get('/', { Accept: 'text/html,*/*' });
-  assert.equal([shown.status, shown.headers.get('location')], [302, `${fixture.url}/docs/`]);
+  assert.equal([shown.status, shown.headers.get('content-type')], [200, 'text/html; charset=utf-8']);
 });
 
 absent('Bearer is accepted as Token is', async () => {

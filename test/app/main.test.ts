@@ -75,11 +75,13 @@ cli('version prints the version', async () => {
 /** The packages that the source imports. */
 function namedPackages(): Set<string> {
   const source = fileURLToPath(new URL('../../src', import.meta.url));
-  const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
+  const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) => /\.tsx?$/.test(file));
   return new Set(
     files
       .flatMap((file) => [
-        ...readFileSync(join(source, file), 'utf8').matchAll(/(?:^import .* from |import\()'(?!node:)([^.'][^']*)'/gm),
+        ...readFileSync(join(source, file), 'utf8').matchAll(
+          /(?:^import .* from |import\()'(?!node:|\.)((?:@[\w-]+\/)?[^'/]+)[^']*'/gm,
+        ),
       ])
       .map(([, name]) => name as string),
   );

@@ -167,8 +167,14 @@ people('a shell completes commands, what follows them, and options', async () =>
     return execFileSync('bash', ['-c', `${ask.join('\n')}\necho "\${COMPREPLY[@]}"`], { encoding: 'utf8' }).trim();
   };
   assert.equal(
-    [complete('rest'), complete('user', 'gr'), complete('user', 'grant', '--cu'), complete('serve', '--port')],
-    ['restore', 'grant', '--customer', '--port'],
+    [
+      complete('rest'),
+      complete('user', 'gr'),
+      complete('user', 'grant', '--cu'),
+      complete('serve', '--port'),
+      complete('example', 'gr'),
+    ],
+    ['restore', 'grant', '--customer', '--port', 'grafana'],
   );
   for (const shell of ['zsh', 'fish']) assert.match((await run('completion', shell)).stdout, /rotate-key/);
   assert.equal(await run('completion', 'tcsh'), failed('completion is for bash, zsh, fish; not for tcsh', 2));

@@ -70,7 +70,7 @@ browser('a form says beside the field what the server refuses, keeps what was ty
   assert.is(await name.getAttribute('aria-invalid'), 'true');
   const described = await name.getAttribute('aria-describedby');
   assert.is(await page.locator(`[id="${described}"]`).innerText(), 'This field may not be blank.');
-  assert.is(await page.evaluate('document.activeElement.name'), 'name');
+  await dialog.locator('[name=name]:focus').waitFor();
   await dialog.getByText('Enter a valid email address.').waitFor();
   assert.is(await dialog.getByLabel('Email').inputValue(), 'no address');
 

@@ -30,8 +30,8 @@ export class Console {
   }
 
   /** Opens the console at an address, without anybody signed in; each has a session of its own. */
-  static async open(browser: Browser, url: string, width = 1300): Promise<Console> {
-    const context = await browser.newContext({ viewport: { width, height: 900 }, locale: 'en-GB' });
+  static async open(browser: Browser, url: string, width = 1300, locale = 'en-GB'): Promise<Console> {
+    const context = await browser.newContext({ viewport: { width, height: 900 }, locale });
     const opened = new Console(await context.newPage(), url);
     await opened.page.goto(url);
     return opened;

@@ -1,4 +1,4 @@
-import { createReadStream, createWriteStream, existsSync, mkdtempSync, readFileSync } from 'node:fs';
+import { createReadStream, createWriteStream, existsSync, mkdtempSync, readFileSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
@@ -10,6 +10,7 @@ import { packBackupInThread, takeSnapshotInThread } from '../../kernel/db/snapsh
 import type { Addon } from '../../kernel/native/native.ts';
 import { placeNew } from '../../kernel/place.ts';
 import { errorOf } from '../../kernel/present.ts';
+import { measuringProgress } from '../../kernel/progress.ts';
 import { databaseFile } from '../data-folder.ts';
 import { withScratch } from './scratch.ts';
 
@@ -56,7 +57,12 @@ async function copyData(folder: string, copy: string, addon: Addon | undefined):
   // The keys before the rows and after them: a rotation adds its key to the file before it encrypts with it, and takes away
   // the others when it has.
   const older = readKeys(folder);
-  await takeSnapshotInThread(join(folder, databaseFile), copy, addon);
+  const database = join(folder, databaseFile);
+  await measuringProgress(
+    'copying the data',
+    () => [sizeOf(copy), sizeOf(database)],
+    () => takeSnapshotInThread(database, copy, addon),
+  );
   const newer = readKeys(folder);
   const keys = newer !== null && older !== null ? withOlderKeys(newer, older) : newer;
   await packBackupInThread(copy, { made: systemClock.now(), keys }, addon);
@@ -72,5 +78,13 @@ function readKeys(folder: string): string | null {
 }
 
 async function compress(file: string, target: Writable): Promise<void> {
-  await pipeline(createReadStream(file), createGzip({ level: constants.Z_BEST_SPEED }), target);
+  const read = createReadStream(file);
+  await measuringProgress(
+    'packing the copy',
+    () => [read.bytesRead, sizeOf(file)],
+    () => pipeline(read, createGzip({ level: constants.Z_BEST_SPEED }), target),
+  );
 }
+
+/** Bytes; none of a file that is not there yet. */
+const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;

@@ -1,4 +1,4 @@
-import { createWriteStream, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createWriteStream, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -12,6 +12,7 @@ import { unpackBackupInThread } from '../../kernel/db/snapshots.ts';
 import type { Addon } from '../../kernel/native/native.ts';
 import { place, placeNew } from '../../kernel/place.ts';
 import { errorOf } from '../../kernel/present.ts';
+import { measuringProgress } from '../../kernel/progress.ts';
 import { databaseFile, lockFolder, prepareFolder, restoringFolder } from '../data-folder.ts';
 import { withScratch } from './scratch.ts';
 
@@ -42,7 +43,13 @@ export async function fillFolder(
   const stream = typeof source === 'string' ? await opened(source, what) : source;
   try {
     const name = typeof source === 'string' ? source : 'standard input';
-    return await fill(stream, `${verbs[what]} ${name}`, folder, config, make);
+    const size = typeof source === 'string' ? statSync(source).size : undefined;
+    const bytesRead = (): number => ('bytesRead' in stream ? Number(stream.bytesRead) : 0);
+    return await measuringProgress(
+      `reading the ${what}`,
+      () => [bytesRead(), size],
+      () => fill(stream, `${verbs[what]} ${name}`, folder, config, make),
+    );
   } finally {
     stream.destroy();
   }

@@ -1,4 +1,5 @@
 import { day, hour, second } from '../../kernel/clock.ts';
+import { tellProgress } from '../../kernel/progress.ts';
 import type { Seed } from './seed.ts';
 import type { TimeMachine } from './time-machine.ts';
 
@@ -46,7 +47,8 @@ export class Plan {
   /** Everything that happens, in order; what is planned for one instant, in the order of planning. */
   async run(past: TimeMachine): Promise<void> {
     const acts = this.#acts.sort((a, b) => a.at - b.at);
-    for (const { at, act } of acts) {
+    for (const [done, { at, act }] of acts.entries()) {
+      tellProgress('letting two years pass', done, acts.length);
       await past.passTo(at);
       past.app.db.write(() => act(past));
     }

@@ -5,8 +5,8 @@ import { escaped } from '../../kernel/mail/html.ts';
 import { embeddedManual, type ManualPage } from '../../kernel/native/embedded.ts';
 import { title } from './openapi.ts';
 
-/** The order of the pages; others follow by name. */
-const order = [
+/** The pages in their order. */
+const names: readonly string[] = [
   'tour',
   'deploying',
   'settings',
@@ -30,10 +30,11 @@ pre{padding:.75rem;overflow:auto;background:#f3f4f6}.wide{overflow:auto}table{bo
 const policy =
   "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-function pageOf(pages: readonly ManualPage[], shown: ManualPage): Reply {
+/** A page with the links to all of them, which are those of `up` and the name. */
+function pageOf(pages: readonly ManualPage[], shown: ManualPage, up: string): Reply {
   const links = pages.map(
     ({ name, title: label }) =>
-      `<a href="../${name}/"${name === shown.name ? ' aria-current="page"' : ''}>${escaped(label)}</a>`,
+      `<a href="${up}${name}/"${name === shown.name ? ' aria-current="page"' : ''}>${escaped(label)}</a>`,
   );
   return {
     status: 200,
@@ -41,7 +42,7 @@ function pageOf(pages: readonly ManualPage[], shown: ManualPage): Reply {
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escaped(shown.title)} - ${title}</title><style>${style}</style></head>
 <body><nav aria-label="Manual">${links.join('\n')}
-<a href="../../">The API</a></nav>
+<a href="${up}../">The API</a></nav>
 <main><h1>${escaped(shown.title)}</h1>
 ${shown.html.replaceAll('<table>', '<div class="wide"><table>').replaceAll('</table>', '</table></div>')}</main></body>
 </html>
@@ -52,27 +53,54 @@ ${shown.html.replaceAll('<table>', '<div class="wide"><table>').replaceAll('</ta
   };
 }
 
-const rank = ({ name }: ManualPage): number => (order.includes(name) ? order.indexOf(name) : order.length);
+const inOrder = (pages: readonly ManualPage[]): readonly ManualPage[] =>
+  [...pages].sort((a, b) => names.indexOf(a.name) - names.indexOf(b.name));
+
+const shared = { name: 'Manual', open: true, isPage: true } as const;
+const output = { status: 200, types: ['text/html'] };
 
 /** GET /docs/manual/<page>/: the manual, a page at a time (core.md 3). */
-export const manual: Endpoint = {
+const manualPage: Endpoint = {
+  ...shared,
   path: '/docs/manual/:key/',
   key: 'text',
-  name: 'Manual',
   description: 'A page of the manual.',
-  open: true,
-  isPage: true,
+  actions: ({ params }) => {
+    if (!names.includes(params.key ?? '')) throw notFound();
+    return undefined;
+  },
   operations: {
     GET: {
       summary: 'Answers a page of the manual.',
-      output: { status: 200, types: ['text/html'] },
+      output,
       prepare: embeddedManual,
       handle: ({ params }, pages: readonly ManualPage[]) => {
-        const sorted = [...pages].sort((a, b) => rank(a) - rank(b));
-        const shown = sorted.find(({ name }) => name === params.key);
+        const shown = pages.find(({ name }) => name === params.key);
         if (!shown) throw notFound();
-        return pageOf(sorted, shown);
+        return pageOf(inOrder(pages), shown, '../');
       },
     },
   },
 };
+
+/** GET /docs/manual/: where to begin. */
+const manualStart: Endpoint = {
+  ...shared,
+  path: '/docs/manual/',
+  description: 'The pages of the manual.',
+  operations: {
+    GET: {
+      summary: 'Answers the list of the pages of the manual.',
+      output,
+      prepare: embeddedManual,
+      handle: (_, pages: readonly ManualPage[]) => {
+        const sorted = inOrder(pages);
+        const items = sorted.map(({ name, title: label }) => `<li><a href="${name}/">${escaped(label)}</a></li>`);
+        return pageOf(sorted, { name: '', title: 'Manual', html: `<ul>${items.join('')}</ul>` }, '');
+      },
+    },
+  },
+};
+
+/** The manual (core.md 3). */
+export const manual: readonly Endpoint[] = [manualStart, manualPage];

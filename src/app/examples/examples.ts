@@ -17,10 +17,13 @@ const examples: Readonly<Record<string, (setup: Setup) => string>> = {
   grafana: grafanaDashboard,
 };
 
+/** The words that ask for one. */
+export const exampleNames = Object.keys(examples);
+
 /** `tenantry example`: prints a file, filled with the settings in force. Throws UsageError for a word that asks for none. */
 export function printExample({ config, words }: Arguments): void {
   const [name = ''] = words;
   const write = Object.hasOwn(examples, name) ? examples[name] : undefined;
-  if (!write) throw new UsageError(`there is no example ${name}; known: ${Object.keys(examples).join(', ')}`);
+  if (!write) throw new UsageError(`there is no example ${name}; known: ${exampleNames.join(', ')}`);
   process.stdout.write(write(setupOf(config, process.argv[1] ?? '')));
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { embeddedMigrations, type Migration } from '../native/embedded.ts';
 import type { Addon } from '../native/native.ts';
 import { errorOf } from '../present.ts';
+import { tellProgress } from '../progress.ts';
 import { Database } from './database.ts';
 import { applicationId } from './handle.ts';
 import { rejectNewer } from './schema-number.ts';
@@ -20,7 +21,10 @@ export function migrate(db: Database, newest = embeddedMigrations().length): rea
   rejectNewer(version, migrations.length);
   rejectChanged(db, migrations);
   const applied: string[] = [];
-  while (Number(db.pragma('user_version')) < newest) applyNext(db, migrations, applied);
+  for (let number = version; number < newest; number = Number(db.pragma('user_version'))) {
+    tellProgress('bringing the database up to date', number - version, newest - version);
+    applyNext(db, migrations, applied);
+  }
   return applied;
 }
 

@@ -109,19 +109,17 @@ test('the roles of the moment decide, also while it is open and when they end by
 
 test('it takes the filters of the list and chosen fields, and refuses what the list refuses', async () => {
   const scope = encodeURIComponent(world.project.url);
-  const readers = [
-    await open(world.clients.staff, `?scope=${scope}&field=message`),
-    await open(world.clients.staff, '?event_type=project_creation_succeeded&field=message'),
-    await open(world.clients.staff, '?search=Big News&field=message'),
-  ];
+  const ofScope = await open(world.clients.staff, `?scope=${scope}&field=message`);
+  const ofType = await open(world.clients.staff, '?event_type=project_creation_succeeded&field=message');
+  const found = await open(world.clients.staff, '?search=Big News&field=message');
   await notify('small news', world.project);
   await notify('the big news, told', world.customer);
   await notify('big, no news');
   await fixture.project('Boat', world.customer);
   await notify('big news');
-  assert.equal((await readers[0]?.event()).data, { message: 'small news' });
-  assert.equal(await readers[1]?.messages(1), ['Project Boat has been created.']);
-  assert.equal(await readers[2]?.messages(2), ['the big news, told', 'big news']);
+  assert.equal((await ofScope.event()).data, { message: 'small news' });
+  assert.equal(await ofType.messages(1), ['Project Boat has been created.']);
+  assert.equal(await found.messages(2), ['the big news, told', 'big news']);
   const path = '/api/events/stream/?from=2&to=1&scope=nowhere';
   const refused = await fixture.staff.get(path);
   assert.is(refused.status, 400);

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import * as assert from 'uvu/assert';
 import { sql } from '../../../src/kernel/db/sql.ts';
+import { version } from '../../../src/kernel/version.ts';
 import { byStaff, type Client, type Json } from '../../support/fixture.ts';
 import { type Received, Receiver } from '../../support/receiver.ts';
 import { suiteWithServer } from '../../support/suite.ts';
@@ -57,7 +58,7 @@ test('an event is posted as JSON with exactly timestamp, message, type, context 
   assert.is(others.length, 0);
   assert.is(request.path, '/in');
   assert.is(request.headers['content-type'], 'application/json');
-  assert.is(request.headers['user-agent'], 'Tenantry-of-lle/0.1.0');
+  assert.is(request.headers['user-agent'], `Tenantry-of-lle/${version}`);
   const context = {
     customer_uuid: customer.uuid,
     customer_name: 'Alice',

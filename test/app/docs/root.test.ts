@@ -1,5 +1,5 @@
 /** core.md 3: root, version and configuration. */
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import * as assert from 'uvu/assert';
 import { Fixture } from '../../support/fixture.ts';
 import { suiteWithServer } from '../../support/suite.ts';
@@ -37,6 +37,28 @@ root('each of them can be followed', async () => {
   for (const url of Object.values<string>((await fixture.staff.get('/api/')).body))
     assert.is((await fixture.staff.get(url)).status, 200, url);
 });
+
+root(
+  'the manual is pages for browsers: a list of them, each with a title, whose links lead to each other',
+  async () => {
+    const page = async (path: string): Promise<string> => {
+      const answer = await fetch(`${fixture.url}/docs/manual/${path}`);
+      assert.equal([answer.status, answer.headers.get('content-type')], [200, 'text/html; charset=utf-8'], path);
+      return answer.text();
+    };
+    const list = await page('');
+    assert.match(list, /<h1>Manual<\/h1>/);
+    const names = [...list.matchAll(/<li><a href="([\w-]+)\/">/g)].map(([, name = '']) => name);
+    assert.equal(names.slice(0, 2), ['tour', 'deploying']);
+    const files = readdirSync(new URL('../../../src/manual', import.meta.url)).filter((file) => file.endsWith('.md'));
+    assert.equal([...names].sort(), files.map((file) => file.slice(0, -'.md'.length)).sort());
+    for (const name of names) {
+      const text = await page(`${name}/`);
+      assert.match(text, /<h1>.+<\/h1>/);
+      for (const [, other = ''] of text.matchAll(/href="\.\.\/([\w-]+)\//g)) assert.ok(names.includes(other), other);
+    }
+  },
+);
 
 root('GET /api/version/ is open and answers MAJOR.MINOR.PATCH, the version of the package', async () => {
   const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'));

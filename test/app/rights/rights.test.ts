@@ -191,7 +191,7 @@ GET    /api/events/count/history/                                -         200 2
 POST   /api/events/count/history/                                -         200 200 200 200 200 200 200 200 401 401
 GET    /api/events/event_groups/                                 -         200 200 200 200 200 200 200 200 401 401
 GET    /api/events/scope_types/                                  -         200 200 200 200 200 200 200 200 401 401
-GET    /api/events/stream/                                           -         200 200 200 200 200 200 200 200 401 401
+GET    /api/events/stream/                                       -         200 200 200 200 200 200 200 200 401 401
 
 GET    /api/hooks/                                               -         200 200 200 200 200 200 200 200 401 401
 GET    /api/hooks-web/                                           -         200 200 200 200 200 200 200 200 401 401
@@ -234,6 +234,7 @@ GET    /api/hooks-web/:key/deliveries/:delivery/                 own       200 2
 GET    /api/hooks-web/:key/deliveries/:delivery/                 foreign   200 200 404 404 404 404 404 404 401 401
 POST   /api/hooks-web/:key/deliveries/:delivery/redeliver/       own       409 409 409 409 409 409 409 409 401 401
 POST   /api/hooks-web/:key/deliveries/:delivery/redeliver/       foreign   409 403 404 404 404 404 404 404 401 401
+GET    /docs/manual/                                            -         200 200 200 200 200 200 200 200 200 200
 GET    /docs/manual/:key/                                       -         404 404 404 404 404 404 404 404 404 404
 GET    /console/app.js/                                          -         200 200 200 200 200 200 200 200 200 200
 GET    /console/style.css/                                       -         200 200 200 200 200 200 200 200 200 200

@@ -1,0 +1,90 @@
+/**
+ * The language of the pages. Whatever is said in them is said by `t`, whose texts are English, and the dictionaries in
+ * et.ts have the same in Estonian: a part of the console that grows may bring a dictionary of its own.
+ */
+import { computed, effect, signal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import { englishOf } from './english.ts';
+import { estonian } from './et.ts';
+import { lookupIn, partsOf, type Values } from './lookup.ts';
+
+/** Every language by what it calls itself. */
+export const languages = { en: 'English', et: 'Eesti' } as const;
+
+export type Language = keyof typeof languages;
+
+const storageKey = 'tenantry language';
+
+const languageOf = (text: unknown): Language | undefined => (text === 'en' || text === 'et' ? text : undefined);
+
+/** What was chosen in this browser. */
+const chosen = signal(languageOf(localStorage.getItem(storageKey)));
+
+/** The preferred language of who is signed in. */
+const preferred = signal<Language | undefined>(undefined);
+
+const ofBrowser = navigator.languages.map((tag) => languageOf(tag.slice(0, 2))).find(Boolean);
+
+/** The present language: the one that was chosen here, that of the user's profile, that of the browser. */
+export const language = computed<Language>(() => chosen.value ?? preferred.value ?? ofBrowser ?? 'en');
+
+effect(() => {
+  document.documentElement.lang = language.value;
+});
+
+/** Chooses a language for this browser. */
+export function chooseLanguage(wanted: Language): void {
+  localStorage.setItem(storageKey, wanted);
+  chosen.value = wanted;
+}
+
+/** Follows the profile of a user; anything but a language that is known: nobody's. */
+export function preferLanguage(wanted: unknown): void {
+  preferred.value = languageOf(wanted);
+}
+
+const inEstonian = lookupIn(estonian);
+
+const said = (text: string): string => (language.value === 'et' ? (inEstonian(text) ?? text) : text);
+
+/** Says a text in the present language, numbers as they are written in it. A text that is not known stays as it is. */
+export const t = (text: string, values: Values = {}): string => phrase(text, values).join('');
+
+/** The same with anything that can be shown in the places of the values. */
+export function phrase<T extends ComponentChildren>(text: string, values: Readonly<Record<string, T>>): (T | string)[] {
+  return partsOf(said(text)).map((part, index) => {
+    if (index % 2 === 0) return part;
+    const value = values[part];
+    return typeof value === 'number' ? numberText(value) : (value ?? `{${part}}`);
+  });
+}
+
+/** Says how many of something there are, with the number as `{count}`: `one` for one, `other` for any other number. */
+export const plural = (count: number, one: string, other: string): string =>
+  t(pluralRules.value.select(count) === 'one' ? one : other, { count });
+
+/** A name of the API in words. */
+export const titleOf = (name: string): string => t(englishOf(name));
+
+/** The present language as this browser's user writes it, such as `en-GB`. */
+const locale = computed(() => navigator.languages.find((tag) => tag.startsWith(language.value)) ?? language.value);
+
+const pluralRules = computed(() => new Intl.PluralRules(locale.value));
+const numbers = computed(() => new Intl.NumberFormat(locale.value));
+const times = computed(() => new Intl.DateTimeFormat(locale.value, { dateStyle: 'medium', timeStyle: 'short' }));
+const regions = computed(() => new Intl.DisplayNames(locale.value, { type: 'region' }));
+const collator = computed(() => new Intl.Collator(locale.value));
+
+export const numberText = (value: number): string => numbers.value.format(value);
+
+export const timeText = (instant: string | number): string => times.value.format(new Date(instant));
+
+/** So many of a unit, such as `30 seconds`. */
+export const amountText = (count: number, unit: 'second' | 'minute' | 'hour' | 'day'): string =>
+  new Intl.NumberFormat(locale.value, { style: 'unit', unit, unitDisplay: 'long' }).format(count);
+
+/** The country of a code of two letters. */
+export const countryText = (code: string): string => regions.value.of(code) ?? code;
+
+/** Compares texts in the order of the present language. */
+export const inOrder = (a: string, b: string): number => collator.value.compare(a, b);

@@ -1,0 +1,75 @@
+/** Long work of commands tells a terminal how far it is. `npm test` built the program before. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { platform, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { measuringProgress, showingProgress, tellProgress } from '../../src/kernel/progress.ts';
+import { builtProgram, type Ended, Program } from '../support/program.ts';
+
+const native = mkdtempSync(join(tmpdir(), 'tenantry-native-'));
+const progress = suite('progress of long work');
+const program = new Program(native);
+const terminal = new Program(native, ['script']);
+/** Runs a command at a terminal, which shows both streams. */
+const atTerminal = (words: string): ReturnType<Program['run']> =>
+  terminal.run(['-qefc', `'${process.execPath}' '${builtProgram}' ${words}`, '/dev/null']);
+/** What stood in the line one after the other. */
+const linesOf = ({ stdout }: Ended): string[] => stdout.split('\r\x1b[K');
+const data = join(program.folder, 'data');
+
+progress.after(async () => {
+  for (const each of [program, terminal]) await each.end();
+  rmSync(native, { recursive: true });
+});
+
+progress('one line is written over, ten times a second at most, and goes when the work is done', async () => {
+  let written = '';
+  const terminal = { isTTY: true, write: (text: string) => (written += text) };
+  const outcome = await showingProgress(terminal, async () => {
+    for (const done of [1, 2, 3]) tellProgress('counting', done, 4);
+    return 'done';
+  });
+  assert.equal([outcome, written], ['done', '\r\x1b[Kcounting: 25 %\r\x1b[K']);
+  tellProgress('counting', 4, 4);
+  assert.is(written, '\r\x1b[Kcounting: 25 %\r\x1b[K');
+});
+
+progress('work that tells nothing is measured, in bytes where nobody knows of how many', async () => {
+  let told: (text: string) => void = () => undefined;
+  const line = new Promise<string>((resolve) => (told = resolve));
+  await showingProgress({ isTTY: true, write: told }, () =>
+    measuringProgress(
+      'reading',
+      () => [2_500_000, undefined],
+      async () => void (await line),
+    ),
+  );
+  assert.is(await line, '\r\x1b[Kreading: 2.5 MB');
+});
+
+progress('a pipe gets none of it', async () => {
+  const written: string[] = [];
+  await showingProgress({ write: (text: string) => written.push(text) }, async () => tellProgress('counting', 1, 4));
+  assert.equal(written, []);
+  const { code, stderr } = await program.run(['demo', '--data', data]);
+  assert.equal([code, stderr], [0, '']);
+});
+
+// A terminal of its own is what this command of util-linux gives.
+const onLinux = platform() === 'linux' ? progress : progress.skip;
+if (platform() !== 'linux') console.log('Progress on a real terminal is tried on Linux only.');
+
+onLinux('a terminal sees how far demo, backup and restore are, and nothing of that with --quiet', async () => {
+  const demo = linesOf(await atTerminal(`demo --data ${data}-new`));
+  assert.ok(demo.some((line) => /^letting two years pass: \d+ %$/.test(line)));
+  assert.match(demo.at(-1) ?? '', /^The demonstration world is ready/);
+  const copy = linesOf(await atTerminal(`backup ${program.folder}/copy --data ${data}`));
+  assert.ok(copy.some((line) => /^(copying the data|packing the copy): \d+ %$/.test(line)));
+  const restored = linesOf(await atTerminal(`restore ${program.folder}/copy --data ${data}-restored`));
+  assert.ok(restored.some((line) => /^reading the backup: \d+ %$/.test(line)));
+  const quiet = await atTerminal(`backup ${program.folder}/again --quiet --data ${data}`);
+  assert.equal(quiet, { code: 0, stdout: '', stderr: '' });
+});
+
+progress.run();
