@@ -153,6 +153,9 @@ export const settings = {
   events_retention: duration<null>(null, 'How long events are kept; default: for ever.'),
   failed_login_events_retention: duration<number>(90 * day, 'How long events of failed logins are kept.'),
   quota_history_retention: duration<null>(null, 'How long the history of quotas is kept; default: for ever.'),
+  event_stream_heartbeat: duration<number>(15 * second, 'Time between two heartbeats of a stream of events.'),
+  event_streams_per_user: integer(5, 'Streams of events that a user may have open at a time.'),
+  max_event_streams: integer(1000, 'Streams of events that are open at a time.'),
   hook_delivery_retention: duration<number>(30 * day, 'How long finished deliveries of hooks are kept.'),
   hooks_per_user: integer(50, 'Hooks of every kind that a user other than staff may have.'),
   email_hook_confirmation_url: redirectAddress(
