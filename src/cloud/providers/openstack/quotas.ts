@@ -7,9 +7,10 @@ import { gibibytes, inMebibytes } from './values.ts';
 
 type Name = keyof typeof firstLimits;
 
-const computeNames = { instances: 'instances', vcpu: 'cores', ram: 'ram' } as const;
-const volumeNames = { volumes: 'volumes', snapshots: 'snapshots', storage: 'gigabytes' } as const;
-const networkNames = {
+/** Our quotas by the service that keeps them, with the names that they have there. */
+export const computeNames = { instances: 'instances', vcpu: 'cores', ram: 'ram' } as const;
+export const volumeNames = { volumes: 'volumes', snapshots: 'snapshots', storage: 'gigabytes' } as const;
+export const networkNames = {
   security_group_count: 'security_group',
   security_group_rule_count: 'security_group_rule',
   floating_ip_count: 'floatingip',

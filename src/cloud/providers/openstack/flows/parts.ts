@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { minute } from '../../../../kernel/clock.ts';
 import type { DriverCall, PlainValues } from '../../../catalogue/driver.ts';
-import { ifThere } from '../../../catalogue/provider-error.ts';
+import { ifThere, refusalOf } from '../../../catalogue/provider-error.ts';
 import type { Flow, Told } from '../../../drivers/flow.ts';
 import type { NetworkApi, VendorFloatingIp, VendorPort } from '../api/network.ts';
 import {
@@ -14,7 +14,7 @@ import {
 } from '../values.ts';
 import { idOf, type KindFlows, type Place } from './kind-flows.ts';
 import { connectSubnet, disconnectSubnet } from './routing.ts';
-import { addRules, replaceRules, ruleSchema } from './rules.ts';
+import { addRules, replaceRules, ruleSchema, rulesOf } from './rules.ts';
 
 /* The parts of a tenant: networks, subnets, floating IPs, security groups (providers.md 4.4). */
 
@@ -161,10 +161,15 @@ export const securityGroupFlows: KindFlows = {
     return {};
   },
   actions: {
-    set_rules: async ({ own: { network } }, { call }) => {
-      const rules = v.parse(rulesSchema, call.parameters.rules);
-      await replaceRules(network, idOf(call), rules);
-      return { values: { rules: ordered(rules) } };
+    set_rules: async ({ own: { network } }, flow) => {
+      const group = idOf(flow.call);
+      const rules = v.parse(rulesSchema, flow.call.parameters.rules);
+      const before = await flow.once('before', rulesSchema, () => rulesOf(network, group));
+      flow.store('listed');
+      const refusal = await refusalOf(() => replaceRules(network, group, rules));
+      if (!refusal) return { values: { rules: ordered(rules) } };
+      await replaceRules(network, group, before);
+      return flow.fail(refusal.message);
     },
   },
   pull: async ({ own }, call) => securityGroupValues(await own.network.securityGroups.get(idOf(call))),

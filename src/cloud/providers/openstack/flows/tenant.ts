@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { DriverCall, PlainValues, RowChange } from '../../../catalogue/driver.ts';
-import { ifThere } from '../../../catalogue/provider-error.ts';
+import { ifThere, refusalOf } from '../../../catalogue/provider-error.ts';
 import type { Flow, Told } from '../../../drivers/flow.ts';
 import type { ProjectCloud } from '../api/cloud.ts';
 import { projectValues, tenantNetworks } from '../inventory.ts';
@@ -140,8 +140,10 @@ export const tenantFlows: KindFlows = {
   actions: {
     set_quotas: async ({ cloud }, flow) => {
       const project = idOf(flow.call);
-      await pushQuotas(cloud, project, flow.call.parameters);
-      return { values: await pulled(cloud.in(project), project) };
+      const refusal = await refusalOf(() => pushQuotas(cloud, project, flow.call.parameters));
+      // One service may have taken its limits before another one refused.
+      const told = { values: await pulled(cloud.in(project), project) };
+      return refusal ? flow.fail(refusal.message, told) : told;
     },
     pull_quotas: async ({ cloud }, { call }) => ({ values: await pulled(cloud.in(idOf(call)), idOf(call)) }),
     pull_floating_ips: async ({ cloud }, { call }) => ({ changes: await ipChanges(cloud.in(idOf(call)), idOf(call)) }),

@@ -1,5 +1,5 @@
 import type { PlainValues, RowChange } from '../../../catalogue/driver.ts';
-import { ifThere, ProviderError } from '../../../catalogue/provider-error.ts';
+import { ifThere, refusalOf } from '../../../catalogue/provider-error.ts';
 import type { Flow, Told } from '../../../drivers/flow.ts';
 import type { ProjectCloud } from '../api/cloud.ts';
 import type { VendorVolume } from '../api/volume.ts';
@@ -161,14 +161,9 @@ async function extend({ own }: Place, flow: Flow): Promise<Told> {
   const size = gibibytes(parameters.disk_size);
   if (server !== '') await detachFrom(own, flow, server, id);
   const refusal = await flow.note('extended', async () => {
-    try {
-      const { size: present, status } = await own.volume.volume(id);
-      if (present < size && status !== 'extending') await own.volume.act(id, { 'os-extend': { new_size: size } });
-      return '';
-    } catch (error) {
-      if (error instanceof ProviderError && error.status !== undefined && error.status < 500) return error.message;
-      throw error;
-    }
+    const { size: present, status } = await own.volume.volume(id);
+    if (present >= size || status === 'extending') return '';
+    return (await refusalOf(() => own.volume.act(id, { 'os-extend': { new_size: size } })))?.message ?? '';
   });
   if (refusal === '')
     await awaitVolume(own, flow, id, 'grown', { isOver: (found) => isAvailable(found) && found.size >= size });
