@@ -48,7 +48,7 @@ async function create({ cloud, options }: Place, flow: Flow): Promise<Told> {
   const shortSlug = slug.slice(0, 142);
   const part = (stage: string, kind: 'networks' | 'subnets' | 'routers', values: PlainValues): Promise<string> =>
     flow.unique(stage, {
-      ask: async () => (await own.network[kind].create({ ...values, project_id: project })).id,
+      ask: () => own.network[kind].create({ ...values, project_id: project }),
       find: async () => (await own.network[kind].list({ project_id: project, name: String(values.name) }))[0]?.id,
     });
   const network = await part('network', 'networks', { name: `${shortSlug}-int-net` });
@@ -61,7 +61,7 @@ async function create({ cloud, options }: Place, flow: Flow): Promise<Told> {
     const id = await flow.unique(`group ${group.name}`, {
       ask: async () => {
         const wanted = { name: group.name, description: group.description, project_id: project };
-        return (await own.network.securityGroups.create(wanted)).id;
+        return own.network.securityGroups.create(wanted);
       },
       find: async () => (await own.network.securityGroups.list({ project_id: project, name: group.name }))[0]?.id,
     });
