@@ -81,7 +81,7 @@ const commands: Commands = {
   },
   example: {
     words: ['WHAT'],
-    help: 'print a file with the settings in force: systemd, nginx, caddy, docker, prometheus, alerts or grafana',
+    help: 'print a file with the settings in force: systemd, nginx, caddy, docker, prometheus, alerts, grafana or litestream',
     run: printExample,
   },
   openapi: { help: 'print the OpenAPI document of the API', run: printOpenApi },
