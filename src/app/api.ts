@@ -22,6 +22,7 @@ import { userActions } from '../accounts/users/actions.ts';
 import { users } from '../accounts/users/users.ts';
 import { alertEndpoints } from '../activity/alerts/endpoints.ts';
 import { eventEndpoints } from '../activity/events/events.ts';
+import { eventStream } from '../activity/events/stream-endpoint.ts';
 import { deliveryEndpoints } from '../activity/hooks/deliveries.ts';
 import { hooks } from '../activity/hooks/hooks.ts';
 import { emailHooks } from '../activity/hooks/hooks-email.ts';
@@ -105,6 +106,7 @@ export const api = memoised((catalogue: Catalogue): readonly Endpoint[] => [
   quotaTimeline,
   ...alertEndpoints(scopesOf(catalogue)),
   ...eventEndpoints,
+  eventStream,
   hooks,
   rotateSecret.endpoint,
   ...deliveryEndpoints,

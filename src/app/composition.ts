@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { forgetInitialPassword } from '../accounts/session/initial-password.ts';
 import { samlThread } from '../accounts/session/saml/ask.ts';
+import { EventStreams } from '../activity/events/streams.ts';
 import { ensureGlobalQuotas } from '../activity/quotas/usage.ts';
 import { Catalogue } from '../cloud/catalogue/catalogue.ts';
 import { NextFailures } from '../cloud/catalogue/next-failures.ts';
@@ -40,6 +41,7 @@ import { builtIn } from './providers.ts';
 import { guards, reactions } from './reactions.ts';
 import { routesOf } from './routes.ts';
 import { clockRules } from './schedule/clock-rules.ts';
+import { dueExpiries } from './schedule/expiries.ts';
 import { scopesOf } from './scopes.ts';
 
 /** Bytes of the presented tokens that are kept in memory. */
@@ -136,6 +138,10 @@ export function openDeployment(config: Config, opening: Opening): Opened {
     etagOf: (request, path) => etagNow(router, request, path),
     isObject: (request, path) => showsObject(router, request, path),
     wakeOutbox,
+    eventStreams: new EventStreams(
+      () => app,
+      (now) => expireDue(now),
+    ),
     reactions,
     guards,
     nextFailures: new NextFailures(catalogue, memory?.nextFailures),
@@ -146,6 +152,7 @@ export function openDeployment(config: Config, opening: Opening): Opened {
     passwordChanged: (username) =>
       db.afterCommit((error) => error === undefined && forgetInitialPassword(folder, username)),
   };
+  const expireDue = dueExpiries(app);
   const watch = new ClockWatch(app, clockRules(config));
   if (purpose !== 'examine') orClose(() => ensureGlobalQuotas(app));
   return {

@@ -75,6 +75,7 @@ export async function startEngine(config: Config, opening: Omit<Opening, 'purpos
     { name: 'watch the clock', every: 0, run: () => watch.look() },
     ...housekeeping(app.catalogue),
     { name: 'take due deliveries', every: 0, run: pollDeliverers },
+    { name: 'look for events of other processes', every: 0, run: () => app.eventStreams.poll() },
     { name: 'take due jobs', every: config.job_tick, run: () => worker.tick() },
     { name: 'refresh identity providers', every: hour, run: () => refresher.poll() },
   ]);
@@ -94,6 +95,7 @@ export async function startEngine(config: Config, opening: Omit<Opening, 'purpos
     },
     close: async () => {
       db.waitFor(busyTimeout);
+      app.eventStreams.close();
       timer.stop();
       refresher.close();
       await worker.stop();
@@ -101,6 +103,7 @@ export async function startEngine(config: Config, opening: Omit<Opening, 'purpos
       await closeData();
     },
     abandon: async () => {
+      app.eventStreams.close();
       timer.stop();
       refresher.close();
       await worker.stop(0);

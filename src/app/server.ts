@@ -115,6 +115,8 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
   let admin: Listening | undefined;
   const closeServing = async (): Promise<void> => {
     try {
+      // The listener waits for what is being answered.
+      stage.engine.app.eventStreams.close();
       await listener.close();
       await admin?.close();
       await stage.close();

@@ -18,7 +18,13 @@ const examined = new WeakMap<Database, number>();
 
 /** The owner of the token in the Authorization header. Throws 401 as core.md 2.2 says; slides the token's expiry. */
 export function authenticate(app: App, incoming: IncomingRequest, now: number): Caller {
-  const token = presentedToken(incoming.headers.authorization);
+  const caller = ownerOf(app, presentedToken(incoming.headers.authorization), now);
+  app.tokenUse.note(caller.tokenId, now);
+  return caller;
+}
+
+/** The owner of a token, which is not used by this. Throws 401 as core.md 2.2 says. */
+export function ownerOf(app: App, token: string, now: number): Caller {
   const known = app.knownTokens.get(token);
   const { tokens } = app.metrics.caches;
   if (known) tokens.hits++;
@@ -27,7 +33,6 @@ export function authenticate(app: App, incoming: IncomingRequest, now: number): 
   if (!row.is_active) throw refusal('User inactive or deleted.');
   if (row.revoked !== null) throw refusal('Invalid token.');
   if (hasExpired(app, row.token_id, row, now)) throw refusal('Token has expired.');
-  app.tokenUse.note(row.token_id, now);
   return {
     id: row.id,
     uuid: row.uuid,

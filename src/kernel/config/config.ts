@@ -153,6 +153,9 @@ export const settings = {
   events_retention: duration<null>(null, 'How long events are kept; default: for ever.'),
   failed_login_events_retention: duration<number>(90 * day, 'How long events of failed logins are kept.'),
   quota_history_retention: duration<null>(null, 'How long the history of quotas is kept; default: for ever.'),
+  event_stream_heartbeat: duration<number>(15 * second, 'Time between two heartbeats of a stream of events.'),
+  event_streams_per_user: integer(5, 'Streams of events that a user may have open at a time.'),
+  max_event_streams: integer(1000, 'Streams of events that are open at a time.'),
   hook_delivery_retention: duration<number>(30 * day, 'How long finished deliveries of hooks are kept.'),
   hooks_per_user: integer(50, 'Hooks of every kind that a user other than staff may have.'),
   email_hook_confirmation_url: redirectAddress(
@@ -201,6 +204,10 @@ export const settings = {
   backup_before_upgrade: flag(
     true,
     'Before a new version changes the schema, the database is backed up into `backups` in its folder; the last 3 are kept.',
+  ),
+  replicated: flag(
+    false,
+    'Another program, such as Litestream, copies the database all the time: it is left to that program to move the write-ahead log.',
   ),
   log_file: text(null, 'File that the log is appended to, opened anew on SIGHUP; default: standard error.'),
   log_level: oneOf(

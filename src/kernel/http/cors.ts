@@ -20,7 +20,7 @@ export const isPreflight = ({ headers, method }: IncomingMessage): boolean =>
 /** The answer to such a question, on top of the headers that every answer to an allowed origin has. */
 export const preflightHeaders: Readonly<Record<string, string>> = {
   'Access-Control-Allow-Methods': 'GET, POST, PUT, PATCH, DELETE, HEAD, OPTIONS',
-  'Access-Control-Allow-Headers': 'authorization, content-type, if-match, if-none-match',
+  'Access-Control-Allow-Headers': 'authorization, content-type, if-match, if-none-match, last-event-id',
   'Access-Control-Max-Age': '600',
 };
 

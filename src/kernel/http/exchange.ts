@@ -50,6 +50,14 @@ export function send(exchange: Exchange, answer: Answer, log: AccessLog): void {
   } else {
     headers.push('Cache-Control', 'no-store');
   }
+  if (reply.stream) {
+    headers.push('Content-Type', reply.type);
+    exchange.outgoing.writeHead(status, headers);
+    log.answered(exchange, answer, status);
+    if (message.method === 'HEAD') exchange.outgoing.end();
+    else reply.stream(exchange.outgoing);
+    return;
+  }
   const write = (content: string | Uint8Array): void => {
     exchange.outgoing.writeHead(status, headers);
     if (message.method === 'HEAD') exchange.outgoing.end();

@@ -192,6 +192,7 @@ GET    /api/events/count/history/                                -         200 2
 POST   /api/events/count/history/                                -         200 200 200 200 200 200 200 200 401 401
 GET    /api/events/event_groups/                                 -         200 200 200 200 200 200 200 200 401 401
 GET    /api/events/scope_types/                                  -         200 200 200 200 200 200 200 200 401 401
+GET    /api/events/stream/                                       -         200 200 200 200 200 200 200 200 401 401
 
 GET    /api/hooks/                                               -         200 200 200 200 200 200 200 200 401 401
 GET    /api/hooks-web/                                           -         200 200 200 200 200 200 200 200 401 401

@@ -55,7 +55,7 @@ cors(
       assert.equal(rest, {
         ...exposed,
         'access-control-allow-methods': 'GET, POST, PUT, PATCH, DELETE, HEAD, OPTIONS',
-        'access-control-allow-headers': 'authorization, content-type, if-match, if-none-match',
+        'access-control-allow-headers': 'authorization, content-type, if-match, if-none-match, last-event-id',
       });
     }
   },

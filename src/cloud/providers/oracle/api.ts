@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { withoutControls } from '../../../kernel/control-characters.ts';
+import { baseOf } from '../../../kernel/url.ts';
 import { ProviderError } from '../../catalogue/provider-error.ts';
 import { decoded, malformed, type VendorCall, type VendorHttp } from '../../catalogue/vendor-http.ts';
 import { basicAuthorization } from '../../drivers/basic.ts';
@@ -65,7 +66,7 @@ export class OracleApi {
     backendUrl: string,
     { password, username }: { readonly username: string; readonly password: string },
   ) {
-    this.#site = backendUrl.replace(/\/+$/, '').replace(/\/em$/, '');
+    this.#site = baseOf(backendUrl).replace(/\/em$/, '');
     this.#authorization = basicAuthorization(username, password);
   }
 
