@@ -9,6 +9,7 @@ import { type FormField, formFieldsOf } from './fields.ts';
 import { Form } from './form.tsx';
 import { useAnswer } from './reading.ts';
 import { go } from './route.ts';
+import { tellSecretOf } from './secret.tsx';
 import { nameOf } from './shown.tsx';
 import { t, titleOf } from './words/words.ts';
 
@@ -120,6 +121,7 @@ function ActionButton({
       return answer;
     }
     setOpen(false);
+    if (method !== 'PATCH') tellSecretOf(answer.body, `${title}: ${nameOf(item)}`);
     const told = isItem(answer.body) ? problemOf(answer.body) : '';
     notice.value = told || (answer.status === 202 ? t('{title}: started.', { title }) : t('{title}: done.', { title }));
     if (method === 'DELETE' && answer.status === 204) go(`/${collection.name}/`);

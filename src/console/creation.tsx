@@ -7,6 +7,7 @@ import { type FormField, formFieldsOf } from './fields.ts';
 import { Form } from './form.tsx';
 import { useAnswer } from './reading.ts';
 import { go, hrefOfLink } from './route.ts';
+import { tellSecretOf } from './secret.tsx';
 import { isStaff, roles } from './session.ts';
 import { nameOf } from './shown.tsx';
 import { t } from './words/words.ts';
@@ -80,6 +81,7 @@ export function Creation({
               if (made.isOk) {
                 setOpen(false);
                 notice.value = t('{name} was created.', { name: nameOf(made.body) });
+                tellSecretOf(made.body, nameOf(made.body));
                 const url = textOf(made.body, 'url');
                 if (onCreated) await onCreated();
                 else if (url !== '' && collection.hasDetail) go(hrefOfLink(url).slice(1));

@@ -6,6 +6,7 @@ import { notice } from './dialog.tsx';
 import { Languages } from './languages.tsx';
 import { Palette } from './palette.tsx';
 import { hrefOf, hrefOfLink, place } from './route.ts';
+import { SecretDialog } from './secret.tsx';
 import { collections, isStaff, me, secondsLeft, signOut } from './session.ts';
 import { nameOf } from './shown.tsx';
 import { SessionEnded } from './signin.tsx';
@@ -79,6 +80,7 @@ export function Frame({ children }: { readonly children: ComponentChildren }): J
           {children}
         </main>
       </div>
+      <SecretDialog />
       <SessionEnded />
     </>
   );
