@@ -121,4 +121,11 @@ export const conversation: Words = {
   'Choose your name and password. You will be the user {username}, who may do everything.':
     'Vali oma nimi ja parool. Sinust saab kasutaja {username}, kellel on kõik õigused.',
   Begin: 'Alusta',
+  'Go to…': 'Mine…',
+  'Go to or do': 'Mine või tee',
+  'Place, action or name': 'Koht, tegevus või nimi',
+  Found: 'Leitud',
+  '{count} match': '{count} vaste',
+  '{count} matches': '{count} vastet',
+  Place: 'Koht',
 };
