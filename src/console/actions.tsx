@@ -7,7 +7,8 @@ import { Confirmation, Dialog, notice } from './dialog.tsx';
 import type { Collection } from './document.ts';
 import { type FormField, formFieldsOf } from './fields.ts';
 import { Form } from './form.tsx';
-import { useAnswer } from './reading.ts';
+import { keepInView } from './once.tsx';
+import { refresh, useAnswer } from './reading.ts';
 import { go } from './route.ts';
 import { nameOf } from './shown.tsx';
 import { t, titleOf } from './words/words.ts';
@@ -120,10 +121,14 @@ function ActionButton({
       return answer;
     }
     setOpen(false);
+    keepInView(answer.body);
     const told = isItem(answer.body) ? problemOf(answer.body) : '';
     notice.value = told || (answer.status === 202 ? t('{title}: started.', { title }) : t('{title}: done.', { title }));
     if (method === 'DELETE' && answer.status === 204) go(`/${collection.name}/`);
-    else await reload();
+    else {
+      refresh();
+      await reload();
+    }
     return answer;
   }
 

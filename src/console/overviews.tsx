@@ -4,6 +4,7 @@ import { type Item, itemsIn, textOf } from './api.ts';
 import { Creation } from './creation.tsx';
 import { EventLines } from './events.tsx';
 import { Listing } from './home.tsx';
+import { Deliveries } from './hooks.tsx';
 import { useAnswer, usePage } from './reading.ts';
 import { hrefOf } from './route.ts';
 import { collections } from './session.ts';
@@ -14,6 +15,7 @@ import { numberText, phrase, t, titleOf } from './words/words.ts';
 export const overviews: Readonly<Record<string, (item: Item, reload: () => Promise<void>) => ComponentChildren>> = {
   customers: (item) => <Overview item={item} kind="customer" />,
   projects: (item) => <Overview item={item} kind="project" />,
+  'hooks-web': (item, reload) => <Deliveries hook={item} reloadHook={reload} />,
 };
 
 function Overview({ item, kind }: { readonly item: Item; readonly kind: 'customer' | 'project' }): JSX.Element {
