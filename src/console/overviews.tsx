@@ -38,7 +38,7 @@ function Overview({ item, kind }: { readonly item: Item; readonly kind: 'custome
         <Part title={t('Quotas')}>
           <Quotas quotas={itemsIn(item.quotas)} />
         </Part>
-        <Team path={`/${kind}s/${uuid}/users/`} />
+        <Team path={`/${kind}s/${uuid}/`} />
         {kind === 'customer' && (
           <Listing
             title={t('Projects')}
@@ -97,11 +97,11 @@ function Counters({ path }: { readonly path: string }): JSX.Element | null {
 /** Who has which role. */
 function Team({ path }: { readonly path: string }): JSX.Element {
   const size = 10;
-  const { value: page } = usePage(`/api${path}?page_size=${size}`);
+  const { value: page } = usePage(`/api${path}users/?page_size=${size}`);
   return (
     <Part
       title={t('Team')}
-      more={hrefOf(path)}
+      more={hrefOf(`${path}team/`)}
       problem={page?.problem}
       isLoading={page === undefined}
       empty={page?.count === 0 ? t('Nobody has a role here yet.') : undefined}

@@ -1,6 +1,11 @@
 /** Pages that people think otherwise of than the API does. */
 import type { JSX } from 'preact';
 import { HooksPage } from './hooks.tsx';
+import { TeamPage } from './team.tsx';
 
 /** Makes the page of a list by its name, or of `<list>/<what is below>` for the object with this key. */
-export const pages: Readonly<Record<string, (key: string) => JSX.Element>> = { hooks: () => <HooksPage /> };
+export const pages: Readonly<Record<string, (key: string) => JSX.Element>> = {
+  hooks: () => <HooksPage />,
+  'customers/team': (uuid) => <TeamPage kind="customer" uuid={uuid} />,
+  'projects/team': (uuid) => <TeamPage kind="project" uuid={uuid} />,
+};

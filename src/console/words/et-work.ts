@@ -15,6 +15,13 @@ export const dailyWork: Words = {
   '{title}: refused.': '{title}: keelduti.',
   'The secret': 'Salajane võti',
   'Keep it now: it is not shown again.': 'Pane see kohe tallele: rohkem seda ei näidata.',
+  'Team of {name}': 'Meeskond: {name}',
+  'Roles in the customer': 'Rollid kliendi juures',
+  'Ended roles in the customer': 'Lõppenud rollid kliendi juures',
+  'without an end': 'lõputähtajata',
+  'Change the end': 'Muuda lõppu',
+  'End the role': 'Lõpeta roll',
+  'from {start} to {end}': '{start} kuni {end}',
   Copy: 'Kopeeri',
   'I have it': 'Mul on see olemas',
 };
