@@ -18,16 +18,19 @@ export function ListPage({
   path,
   title,
   collection,
+  children,
 }: {
   readonly path: string;
   readonly title: string;
   readonly collection: Collection | undefined;
+  /** What can be done, in the place of the form that creates an object. */
+  readonly children?: ComponentChildren;
 }): JSX.Element {
   return (
     <>
       <header class="page">
         <h1 tabIndex={-1}>{title}</h1>
-        {collection && <Creation collection={collection} />}
+        {children ?? (collection && <Creation collection={collection} />)}
       </header>
       {collection && <Filters key={path} path={path} filters={collection.filters} />}
       <Listed path={path} orderings={collection?.orderings ?? []} />

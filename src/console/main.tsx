@@ -36,7 +36,7 @@ function Page(): JSX.Element {
   if (path === '/') return <Home />;
   if (path === '/all/') return <Everything />;
   if (path === '/events/') return <EventsPage collection={collection} />;
-  const own = pages[key === '' ? list : `${list}/${below}`];
+  const own = pages[key === '' || !collection ? list : `${list}/${below}`];
   if (own) return own(key);
   if (list === 'invitation' && key !== '') return <Acceptance secret={key} />;
   if (!collection) return <Nothing />;

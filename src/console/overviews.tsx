@@ -5,6 +5,7 @@ import { Creation } from './creation.tsx';
 import { EventLines } from './events.tsx';
 import { Listing } from './home.tsx';
 import { Deliveries } from './hooks.tsx';
+import { AccountOverview } from './providers.tsx';
 import { useAnswer, usePage } from './reading.ts';
 import { hrefOf } from './route.ts';
 import { collections } from './session.ts';
@@ -15,6 +16,7 @@ import { numberText, phrase, t, titleOf } from './words/words.ts';
 export const overviews: Readonly<Record<string, (item: Item, reload: () => Promise<void>) => ComponentChildren>> = {
   customers: (item) => <Overview item={item} kind="customer" />,
   projects: (item) => <Overview item={item} kind="project" />,
+  'service-settings': (item) => <AccountOverview settings={item} />,
   'hooks-web': (item, reload) => <Deliveries hook={item} reloadHook={reload} />,
 };
 
