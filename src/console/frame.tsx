@@ -4,6 +4,7 @@ import { useState } from 'preact/hooks';
 import { isOffline, request, textOf } from './api.ts';
 import { notice } from './dialog.tsx';
 import { Languages } from './languages.tsx';
+import { Once } from './once.tsx';
 import { Palette } from './palette.tsx';
 import { hrefOf, hrefOfLink, place } from './route.ts';
 import { collections, isStaff, me, secondsLeft, signOut } from './session.ts';
@@ -20,6 +21,7 @@ const destinations = [
   'alerts',
   'service-settings',
   'user-invitations',
+  'hooks',
   'users',
 ];
 
@@ -79,6 +81,7 @@ export function Frame({ children }: { readonly children: ComponentChildren }): J
           {children}
         </main>
       </div>
+      <Once />
       <SessionEnded />
     </>
   );
