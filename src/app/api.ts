@@ -55,6 +55,13 @@ import { counterEndpoints } from './counters/counters.ts';
 import { docs } from './docs/docs.ts';
 import { manual } from './docs/manual.ts';
 import { configuration, root, versionEndpoint, welcome } from './docs/root.ts';
+import { backupEndpoints } from './operation/backups.ts';
+import { doctorEndpoint } from './operation/examination.ts';
+import { jobs, runJob } from './operation/jobs.ts';
+import { outbox, retryMessage } from './operation/outbox.ts';
+import { overview } from './operation/overview.ts';
+import { settingsInForce } from './operation/settings-in-force.ts';
+import { simulatorEndpoints } from './operation/simulator.ts';
 import { scopesOf } from './scopes.ts';
 
 const projects = projectsWith(projectServices);
@@ -70,7 +77,9 @@ const collections = (catalogue: Catalogue): readonly Pick<Collection<Fields, Row
   customerPermissionsLog,
   emailHooks,
   invitations,
+  jobs,
   keys,
+  outbox,
   projects,
   projectPermissions,
   projectPermissionsLog,
@@ -126,4 +135,11 @@ export const api = memoised((catalogue: Catalogue): readonly Endpoint[] => [
   send.endpoint,
   ...userActions,
   ...counterEndpoints,
+  overview,
+  doctorEndpoint,
+  settingsInForce,
+  ...backupEndpoints,
+  ...simulatorEndpoints,
+  retryMessage,
+  runJob,
 ]);

@@ -37,6 +37,9 @@ import { systemRandom } from '../kernel/random.ts';
 import { backUpBeforeUpgrade } from './backup/before-upgrade.ts';
 import { openData, type Purpose } from './data-folder.ts';
 import { copyOf, type Memory, rateLimits, saveTokenUse } from './memory.ts';
+import { BackupFolder } from './operation/backup-folder.ts';
+import type { Surroundings } from './operation/deployment.ts';
+import { Examination } from './operation/examination.ts';
 import { builtIn } from './providers.ts';
 import { guards, reactions } from './reactions.ts';
 import { routesOf } from './routes.ts';
@@ -71,6 +74,8 @@ export interface Opening extends Replacements {
   /** What for; one process at a time serves a folder, while commands of the operator may come and go. Default: a command. */
   readonly purpose?: Purpose;
   readonly wakeOutbox?: App['wakeOutbox'];
+  /** What a server knows of what is around it; default: nothing. */
+  readonly surroundings?: Surroundings;
 }
 
 /** A deployment without a listener: what the server and the commands of the operator have in common. */
@@ -142,6 +147,12 @@ export function openDeployment(config: Config, opening: Opening): Opened {
       () => app,
       (now) => expireDue(now),
     ),
+    deployment: {
+      sourceOf: () => undefined,
+      ...opening.surroundings,
+      backups: folder === undefined ? undefined : new BackupFolder(folder),
+      examination: new Examination(clock),
+    },
     reactions,
     guards,
     nextFailures: new NextFailures(catalogue, memory?.nextFailures),

@@ -55,6 +55,8 @@ export async function startEngine(config: Config, opening: Omit<Opening, 'purpos
   const deliverers = Object.values(outboxes);
   const worker = new ProviderWorker(app);
   const closeData = async (): Promise<void> => {
+    app.deployment.examination.close();
+    app.deployment.backups?.close();
     await app.samlThread.close();
     await db.stopCheckpoints();
     close();

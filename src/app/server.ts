@@ -20,6 +20,7 @@ import { sow } from './fixture/sow.ts';
 import { Stage } from './fixture/stage.ts';
 import type { Memory } from './memory.ts';
 import { AdminListener } from './operation/admin-listener.ts';
+import type { Surroundings } from './operation/deployment.ts';
 import { isTimerAlive, type Vitals } from './operation/health.ts';
 import { reloadAll, ServedCertificate } from './operation/reload.ts';
 import type { Reading } from './operation/samples.ts';
@@ -30,6 +31,8 @@ export interface ServerOptions extends GivenSettings, Replacements {
   readonly ephemeral?: boolean;
   /** Whether it is the program itself, which listens for its operator unless it is told not to. */
   readonly isProgram?: boolean;
+  /** @internal How the program is called, and what gave its settings. */
+  readonly called?: Pick<Surroundings, 'program' | 'sourceOf'>;
   /** What is there from the start, in memory only: things by name, or the demonstration world. */
   readonly seed?: Seed | 'demo';
 }
@@ -62,7 +65,7 @@ export interface Server extends FixtureHandle {
 
 /** Opens the database, mounts the API and listens. Rejects with a sentence when the configuration or the data is unusable. */
 export async function createServer(options: ServerOptions = {}): Promise<Server> {
-  const { clock, ephemeral, isProgram, providers, random, resolve: resolver, seed, ...given } = options;
+  const { called, clock, ephemeral, isProgram, providers, random, resolve: resolver, seed, ...given } = options;
   if (seed !== undefined && !ephemeral) throw new FixtureError('seed', 'is for servers in memory (ephemeral)');
   const config = loadConfig({ given });
   const folder = ephemeral ? undefined : resolve(config.data);
@@ -83,8 +86,12 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
     ...(resolver && { resolve: resolver }),
   };
   const metrics = new Metrics();
+  const surroundings: Surroundings = {
+    ...(called ?? { sourceOf: (name) => (given[name] === undefined ? undefined : 'createServer') }),
+    ...(ephemeral && { advance: (milliseconds) => fixture.advance(milliseconds) }),
+  };
   const open = (memory?: Memory): Promise<Engine> =>
-    startEngine(config, { ...replacements, folder, memory, log, metrics });
+    startEngine(config, { ...replacements, folder, memory, log, metrics, surroundings });
   const certificate = await orCloseLog(Promise.resolve().then(() => ServedCertificate.of(config, log)));
   const stage = new Stage(await orCloseLog(open()));
   const { initialPassword } = stage.engine;

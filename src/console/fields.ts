@@ -33,6 +33,8 @@ export interface FormField {
   readonly shownBy: string;
   readonly maxLength: number | undefined;
   readonly fallback: unknown;
+  /** Whether it stands behind what opens on demand. */
+  readonly isFolded?: boolean;
 }
 
 /** What the control of every kind is given. */

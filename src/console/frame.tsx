@@ -21,6 +21,7 @@ const destinations = [
   'alerts',
   'service-settings',
   'user-invitations',
+  'hooks',
   'users',
 ];
 

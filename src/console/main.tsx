@@ -11,6 +11,7 @@ import { Acceptance } from './invitation.tsx';
 import { ListPage } from './list.tsx';
 import { ObjectPage } from './object.tsx';
 import { overviews } from './overviews.tsx';
+import { pages } from './pages.tsx';
 import { place, replace } from './route.ts';
 import { collections, enter, isReady, start, startProblem } from './session.ts';
 import { Entrance } from './signin.tsx';
@@ -35,6 +36,8 @@ function Page(): JSX.Element {
   if (path === '/') return <Home />;
   if (path === '/all/') return <Everything />;
   if (path === '/events/') return <EventsPage collection={collection} />;
+  const own = pages[key === '' || !collection ? list : `${list}/${below}`];
+  if (own) return own(key);
   if (list === 'invitation' && key !== '') return <Acceptance secret={key} />;
   if (!collection) return <Nothing />;
   if (key === '') return <ListPage path={path} title={collection.title} collection={collection} />;
