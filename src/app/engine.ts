@@ -12,7 +12,7 @@ import { hour } from '../kernel/clock.ts';
 import type { Config } from '../kernel/config/config.ts';
 import { busyTimeout } from '../kernel/db/handle.ts';
 import type { ClockWatch } from '../kernel/jobs/clock-watch.ts';
-import { Timer } from '../kernel/jobs/timer.ts';
+import { type Task, Timer } from '../kernel/jobs/timer.ts';
 import { DeliveryWorker } from '../kernel/outbox/delivery-worker.ts';
 import { type Opening, openDeployment } from './composition.ts';
 import { type Dispatcher, dispatcher } from './dispatch.ts';
@@ -38,12 +38,19 @@ export interface Engine {
   abandon(): Promise<void>;
 }
 
-/** Opens the database and begins to work on it. Rejects with a sentence when the configuration or the data is unusable. */
-export async function startEngine(config: Config, opening: Omit<Opening, 'purpose' | 'wakeOutbox'>): Promise<Engine> {
+/**
+ * Opens the database and begins to work on it; where it only `rests`, it answers and does nothing by itself but end what is due
+ * when it is asked. Rejects with a sentence when the configuration or the data is unusable.
+ */
+export async function startEngine(
+  config: Config,
+  opening: Omit<Opening, 'purpose' | 'wakeOutbox'>,
+  rests = false,
+): Promise<Engine> {
   const { app, router, issueToken, watch, watchData, close } = openDeployment(config, {
     ...opening,
     purpose: 'serve',
-    wakeOutbox: (outbox, queues) => outboxes[outbox].wake(queues),
+    wakeOutbox: (outbox, queues) => rests || outboxes[outbox].wake(queues),
   });
   const { db } = app;
   const outboxes = {
@@ -59,7 +66,9 @@ export async function startEngine(config: Config, opening: Omit<Opening, 'purpos
     await db.stopCheckpoints();
     close();
   };
-  const { initialPassword, refresher } = await begin(app, opening.folder, watch, worker).catch(
+  const refresher = new MetadataRefresher(app);
+  const begun = rests ? Promise.resolve(undefined) : begin(app, opening.folder, watch, worker, refresher);
+  const initialPassword = await begun.catch(
     // An embedding program may try again: nothing stays open, and the folder is not locked.
     async (error: unknown) => {
       await closeData();
@@ -69,8 +78,7 @@ export async function startEngine(config: Config, opening: Omit<Opening, 'purpos
   const pollDeliverers = (): void => {
     for (const deliverer of deliverers) deliverer.poll();
   };
-  const timer = new Timer(app, [
-    { name: 'watch the file', every: 0, run: watchData },
+  const tasks: readonly Task[] = [
     // Before whatever goes by the clock.
     { name: 'watch the clock', every: 0, run: () => watch.look() },
     ...housekeeping(app.catalogue),
@@ -78,7 +86,8 @@ export async function startEngine(config: Config, opening: Omit<Opening, 'purpos
     { name: 'look for events of other processes', every: 0, run: () => app.eventStreams.poll() },
     { name: 'take due jobs', every: config.job_tick, run: () => worker.tick() },
     { name: 'refresh identity providers', every: hour, run: () => refresher.poll() },
-  ]);
+  ];
+  const timer = new Timer(app, [{ name: 'watch the file', every: 0, run: watchData }, ...(rests ? [] : tasks)]);
   timer.start();
   return {
     app,
@@ -115,15 +124,16 @@ export async function startEngine(config: Config, opening: Omit<Opening, 'purpos
 }
 
 /**
- * What a start does before anybody is served. Answers the path of a first user's password and the identity providers of the
- * settings, those of files read. Rejects with a sentence, with ConfigError for files of metadata.
+ * What a start does before anybody is served; identity providers of files are read. Answers the path of a first user's password.
+ * Rejects with a sentence, with ConfigError for files of metadata.
  */
 async function begin(
   app: App,
   folder: string | undefined,
   watch: ClockWatch,
   worker: ProviderWorker,
-): Promise<{ readonly initialPassword: string | undefined; readonly refresher: MetadataRefresher }> {
+  refresher: MetadataRefresher,
+): Promise<string | undefined> {
   watch.start();
   worker.recover();
   if (indexSome(app.db)) {
@@ -132,7 +142,6 @@ async function begin(
   }
   sealPlainTokens(app);
   const initialPassword = await createFirstUser(app, folder);
-  const refresher = new MetadataRefresher(app);
   await refresher.start();
-  return { initialPassword, refresher };
+  return initialPassword;
 }
