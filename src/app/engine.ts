@@ -16,6 +16,7 @@ import { type Task, Timer } from '../kernel/jobs/timer.ts';
 import { DeliveryWorker } from '../kernel/outbox/delivery-worker.ts';
 import { type Opening, openDeployment } from './composition.ts';
 import { type Dispatcher, dispatcher } from './dispatch.ts';
+import { fencedBy } from './replication/fence.ts';
 import { housekeeping } from './schedule/housekeeping.ts';
 
 /** A deployment at work: what requests ask, and what it does by itself. Whoever listens stands in front of it. */
@@ -32,6 +33,8 @@ export interface Engine {
   tick(): void;
   /** Resolves when nothing is left of what was due: no call of a provider, nothing to send to hooks or by mail, no housekeeping. */
   settled(): Promise<void>;
+  /** Begins nothing more, breaks off what is sent, and answers still; resolves when no provider is being called. */
+  rest(): Promise<void>;
   /** Begins nothing more, waits a moment for what is under way, saves and closes everything. */
   close(): Promise<void>;
   /** Begins nothing more, breaks off what is sent, and closes everything when no provider is being called. */
@@ -47,10 +50,11 @@ export async function startEngine(
   opening: Omit<Opening, 'purpose' | 'wakeOutbox'>,
   rests = false,
 ): Promise<Engine> {
+  let isResting = rests;
   const { app, router, issueToken, watch, watchData, close } = openDeployment(config, {
     ...opening,
     purpose: 'serve',
-    wakeOutbox: (outbox, queues) => rests || outboxes[outbox].wake(queues),
+    wakeOutbox: (outbox, queues) => isResting || outboxes[outbox].wake(queues),
   });
   const { db } = app;
   const outboxes = {
@@ -67,7 +71,8 @@ export async function startEngine(
     close();
   };
   const refresher = new MetadataRefresher(app);
-  const begun = rests ? Promise.resolve(undefined) : begin(app, opening.folder, watch, worker, refresher);
+  isResting ||= fencedBy(db) !== null;
+  const begun = isResting ? Promise.resolve(undefined) : begin(app, opening.folder, watch, worker, refresher);
   const initialPassword = await begun.catch(
     // An embedding program may try again: nothing stays open, and the folder is not locked.
     async (error: unknown) => {
@@ -87,8 +92,16 @@ export async function startEngine(
     { name: 'take due jobs', every: config.job_tick, run: () => worker.tick() },
     { name: 'refresh identity providers', every: hour, run: () => refresher.poll() },
   ];
-  const timer = new Timer(app, [{ name: 'watch the file', every: 0, run: watchData }, ...(rests ? [] : tasks)]);
+  const timer = new Timer(app, [{ name: 'watch the file', every: 0, run: watchData }, ...(isResting ? [] : tasks)]);
   timer.start();
+  const rest = async (): Promise<void> => {
+    isResting = true;
+    timer.stop();
+    refresher.close();
+    await worker.stop(0);
+    await Promise.all(deliverers.map((deliverer) => deliverer.close(0)));
+    await worker.idle();
+  };
   return {
     app,
     dispatcher: dispatcher(app, router),
@@ -111,13 +124,10 @@ export async function startEngine(
       await Promise.all(deliverers.map((deliverer) => deliverer.close()));
       await closeData();
     },
+    rest,
     abandon: async () => {
       app.eventStreams.close();
-      timer.stop();
-      refresher.close();
-      await worker.stop(0);
-      await Promise.all(deliverers.map((deliverer) => deliverer.close(0)));
-      await worker.idle();
+      await rest();
       await closeData();
     },
   };

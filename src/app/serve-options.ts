@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { type Clock, settableClock, systemClock } from '../kernel/clock.ts';
 import { errorOf } from '../kernel/present.ts';
 import { urlOf } from '../kernel/url.ts';
 import { type Arguments, UsageError } from './command-line.ts';
-import { isReplica } from './replication/copies.ts';
+import { sourceOf } from './replication/copies.ts';
 import type { Following } from './replication/follower.ts';
 import type { ServerOptions } from './server.ts';
 
@@ -57,7 +56,7 @@ export function serveOptions(flags: Arguments['flags']): ServeOptions {
 }
 
 function following(follow: string, primary: unknown): Following {
-  const source = isReplica(follow) ? follow : resolve(follow);
+  const source = sourceOf(follow);
   if (primary === undefined) return { source, primary: null };
   if (!/^https?:$/.test(urlOf(String(primary))?.protocol ?? ''))
     throw new UsageError('--primary must be an http or https URL');

@@ -24,6 +24,7 @@ import { AdminListener } from './operation/admin-listener.ts';
 import { isTimerAlive, type Vitals } from './operation/health.ts';
 import { reloadAll, ServedCertificate } from './operation/reload.ts';
 import type { Reading } from './operation/samples.ts';
+import { Fence } from './replication/fence.ts';
 import { Follower, type Following } from './replication/follower.ts';
 
 /** Settings by their names, and what an embedding program may replace. */
@@ -120,11 +121,13 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
     },
   });
   const { initialPassword } = stage.engine;
+  const fence = folder === undefined || follower ? undefined : new Fence(stage.engine);
+  await fence?.begin();
   const listener = new HttpServer({
     admit: stage.admit,
     answer: stage.answer,
     unsaved: stage.unsaved,
-    elsewhere: follower?.elsewhere,
+    elsewhere: follower?.elsewhere ?? fence?.elsewhere,
     afterCommit: stage.afterCommit,
     bodyBudget: config.body_budget_bytes,
     connections: { all: config.max_connections, each: config.max_connections_per_address },
@@ -138,6 +141,7 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
   const port = await orCloseLog(
     listener.listen(config.host, config.port).catch(async (error: unknown) => {
       await follower?.close();
+      await fence?.close();
       await stage.close();
       throw error;
     }),
@@ -154,6 +158,7 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
       await listener.close();
       await admin?.close();
       await follower?.close();
+      await fence?.close();
       await stage.close();
     } finally {
       closeLog();

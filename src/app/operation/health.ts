@@ -6,6 +6,7 @@ import { StorageError } from '../../kernel/db/storage-error.ts';
 import { embeddedMigrations } from '../../kernel/native/embedded.ts';
 import { errorOf } from '../../kernel/present.ts';
 import { neededRoom } from '../data-folder.ts';
+import { fenceTroubles } from '../replication/fence.ts';
 import type { Follower, FollowerState } from '../replication/follower.ts';
 
 /** For how long, in milliseconds, another process may write until the database counts as not writable, and between two looks. */
@@ -40,12 +41,14 @@ export const isTimerAlive = (timer: Pick<Vitals, 'quiet'>): boolean => timer.qui
 /** Looks after a server. Never rejects; takes a second where another process writes. */
 export async function examineHealth(vitals: Vitals): Promise<Health> {
   const { app, folder, follower, isClosing, quiet } = vitals;
+  const [fence] = fenceTroubles(app.db);
   const checks = {
     server: isClosing() ? 'is about to end' : 'ok',
     database: await writing(app.db),
     migrations: migrated(app.db),
     timer: isTimerAlive(vitals) ? 'ok' : `has not run for ${Math.round(quiet() / 1000)} seconds`,
     ...(folder !== undefined && { disk: await room(folder) }),
+    ...(fence !== undefined && { fence }),
     ...(follower && { copy: follower.trouble ?? 'ok' }),
   };
   const isReady = Object.values(checks).every((told) => told === 'ok');

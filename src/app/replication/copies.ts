@@ -12,7 +12,7 @@ import {
   rmSync,
   statSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { keyFile } from '../../kernel/access/secrets.ts';
@@ -31,8 +31,11 @@ const logHeadBytes = 32;
 /** Milliseconds that Litestream may take for a copy. */
 const longestRestore = 600_000;
 
+/** What an option says is followed, with a folder as an absolute path. */
+export const sourceOf = (text: string): string => (isReplica(text) ? text : resolve(text));
+
 /** Whether a source is the URL of a replica of Litestream, and not a folder. */
-export const isReplica = (source: string): boolean => /^[a-z][a-z0-9+.-]*:\/\//i.test(source);
+const isReplica = (source: string): boolean => /^[a-z][a-z0-9+.-]*:\/\//i.test(source);
 
 /**
  * The copies of a followed database, each in a data folder of its own below `copies`, by growing numbers. One that was not
@@ -95,7 +98,7 @@ export class Copies {
 
   async #copy(source: string, draft: string): Promise<void> {
     const key = keyFile(source);
-    if (existsSync(key) && !existsSync(keyFile(this.data))) copyFileSync(key, keyFile(this.data));
+    if (existsSync(key)) copyFileSync(key, keyFile(this.data));
     const addon = prepareFolder(this.config, this.data);
     for (let attempt = 1; attempt <= attempts; attempt++) {
       const before = beginningOf(source);

@@ -5,11 +5,12 @@ import type { Config } from '../../kernel/config/config.ts';
 import { HttpError } from '../../kernel/http/error.ts';
 import type { Answer, Elsewhere, Exchange } from '../../kernel/http/exchange.ts';
 import { pathOf } from '../../kernel/http/incoming-request.ts';
-import { json } from '../../kernel/http/reply.ts';
 import type { Log } from '../../kernel/log.ts';
 import { errorOf, present } from '../../kernel/present.ts';
 import { lockFolder, prepareFolder, requireNoDatabase } from '../data-folder.ts';
 import { Copies } from './copies.ts';
+import { refusal, writes } from './elsewhere.ts';
+import { epochHeader, exchangeEpochs, sealedEpoch } from './fence.ts';
 import { Primary } from './primary.ts';
 import { hasReached, readVersion, textOf, type Version, versionHeader, versionOf } from './version.ts';
 
@@ -123,9 +124,11 @@ export class Follower {
   }
 
   readonly elsewhere: Elsewhere = (exchange, base) => {
-    const { headers, method = 'GET', url = '/' } = exchange.message;
-    if (!['GET', 'HEAD', 'OPTIONS'].includes(method) || pathOf(url).startsWith('/api-auth/'))
-      return this.#forward(exchange, base);
+    const app = this.#server?.app;
+    if (app) exchangeEpochs(app, exchange);
+    const { headers, url = '/' } = exchange.message;
+    // A stream would end with its copy.
+    if (writes(exchange.message) || pathOf(url) === '/api/events/stream/') return this.#forward(exchange, base);
     // The primary is to know that the token is used; where it is away, its word of some time ago counts.
     if (this.#isHalfRunOut(headers.authorization))
       return this.#forward(exchange, base).then((answer) => (typeof answer === 'number' ? answer : undefined));
@@ -147,7 +150,13 @@ export class Follower {
 
   async #forward(exchange: Exchange, base: string | null): Promise<Answer | number> {
     const { address, message, outgoing } = exchange;
-    const further = { 'X-Forwarded-For': address, 'X-Forwarded-Proto': base?.startsWith('https:') ? 'https' : 'http' };
+    const app = this.#server?.app;
+    const further = {
+      'X-Forwarded-For': address,
+      'X-Forwarded-Proto': base?.startsWith('https:') ? 'https' : 'http',
+      // A primary that another server has taken the place of hears of it.
+      ...(app && { [epochHeader]: sealedEpoch(app) }),
+    };
     const status = await this.#primary?.forward(message, outgoing, further);
     if (status !== undefined || outgoing.headersSent) return status ?? 0;
     return refusal(this.#primary ? away() : readOnly());
@@ -185,10 +194,3 @@ const away = (): HttpError =>
   new HttpError(503, { detail: 'The primary server cannot be reached. Try again.' }, { 'Retry-After': '1' });
 
 const readOnly = (): HttpError => new HttpError(503, { detail: 'This server only reads.' });
-
-const refusal = ({ body, headers, status }: HttpError): Answer => ({
-  reply: json(body, status, headers),
-  allow: '',
-  route: '',
-  caller: undefined,
-});

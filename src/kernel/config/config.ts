@@ -18,6 +18,7 @@ import {
   remoteAddress,
   requiredText,
   type Setting,
+  serverAddress,
   text,
   webAddress,
 } from './setting.ts';
@@ -211,6 +212,11 @@ export const settings = {
   ),
   follow_interval: duration<number>(2 * second, 'Time between two copies that a follower makes.'),
   litestream_program: requiredText('litestream', 'Litestream, with which a follower restores from a replica.'),
+  peers: list(
+    [],
+    'URLs of the servers that may be promoted in the place of this one, or that this one was promoted in the place of: as soon as one has a higher epoch, this one takes no changes.',
+    serverAddress,
+  ),
   log_file: text(null, 'File that the log is appended to, opened anew on SIGHUP; default: standard error.'),
   log_level: oneOf(
     ['debug', 'info', 'warn', 'error', 'silent'],
