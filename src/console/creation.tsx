@@ -5,9 +5,9 @@ import { Dialog, notice } from './dialog.tsx';
 import type { Collection } from './document.ts';
 import { type FormField, formFieldsOf } from './fields.ts';
 import { Form } from './form.tsx';
-import { keepInView } from './once.tsx';
 import { refresh, useAnswer } from './reading.ts';
 import { go, hrefOfLink } from './route.ts';
+import { tellSecretOf } from './secret.tsx';
 import { isStaff, roles } from './session.ts';
 import { nameOf } from './shown.tsx';
 import { t } from './words/words.ts';
@@ -81,7 +81,7 @@ export function Creation({
               if (made.isOk) {
                 setOpen(false);
                 notice.value = t('{name} was created.', { name: nameOf(made.body) });
-                keepInView(made.body);
+                tellSecretOf(made.body, nameOf(made.body));
                 refresh();
                 const url = textOf(made.body, 'url');
                 if (onCreated) await onCreated();

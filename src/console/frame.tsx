@@ -4,9 +4,9 @@ import { useState } from 'preact/hooks';
 import { isOffline, request, textOf } from './api.ts';
 import { notice } from './dialog.tsx';
 import { Languages } from './languages.tsx';
-import { Once } from './once.tsx';
 import { Palette } from './palette.tsx';
 import { hrefOf, hrefOfLink, place } from './route.ts';
+import { SecretDialog } from './secret.tsx';
 import { collections, isStaff, me, secondsLeft, signOut } from './session.ts';
 import { nameOf } from './shown.tsx';
 import { SessionEnded } from './signin.tsx';
@@ -81,7 +81,7 @@ export function Frame({ children }: { readonly children: ComponentChildren }): J
           {children}
         </main>
       </div>
-      <Once />
+      <SecretDialog />
       <SessionEnded />
     </>
   );
