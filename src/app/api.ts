@@ -15,6 +15,7 @@ import {
 } from '../accounts/permissions/permissions.ts';
 import { projectsWith, updateCertifications } from '../accounts/projects/projects.ts';
 import { forgotPassword, resetPassword } from '../accounts/session/forgotten-password.ts';
+import { initialPassword } from '../accounts/session/initial-link.ts';
 import { login, logout } from '../accounts/session/login.ts';
 import { samlEndpoints } from '../accounts/session/saml/saml.ts';
 import { userActions } from '../accounts/users/actions.ts';
@@ -94,6 +95,7 @@ export const api = memoised((catalogue: Catalogue): readonly Endpoint[] => [
   logout,
   forgotPassword,
   resetPassword,
+  initialPassword,
   ...samlEndpoints,
   welcome,
   ...consoleFiles,

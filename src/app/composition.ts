@@ -9,6 +9,7 @@ import { definePaths } from '../cloud/catalogue/paths.ts';
 import type { ProviderType } from '../cloud/catalogue/type.ts';
 import { unknownTypes } from '../cloud/services/types-in-use.ts';
 import { type App, type RequestContext, systemContext } from '../kernel/access/app.ts';
+import { InitialLink } from '../kernel/access/initial-link.ts';
 import { isUnsealed, requireKeys } from '../kernel/access/key-check.ts';
 import { PasswordHasher } from '../kernel/access/passwords.ts';
 import { Request } from '../kernel/access/request.ts';
@@ -158,6 +159,7 @@ export function openDeployment(config: Config, opening: Opening): Opened {
     ...(memory ? copyOf(memory.limits) : rateLimits()),
     samlKeys,
     samlThread: samlThread(),
+    initialLink: new InitialLink(),
     passwordChanged: (username) =>
       db.afterCommit((error) => error === undefined && forgetInitialPassword(folder, username)),
   };

@@ -198,6 +198,8 @@ export function openData(
     const report = storageReport(folder, log);
     const db = Database.open(folder === undefined ? (image ?? emptyDatabase(addon)) : file, addon, report);
     db.define('country_name', countryName);
+    // Two programs that move the log at a time are in each other's way, and SQLite before 3.51.3, which the other may have, loses pages then.
+    if (config.replicated) db.pragma('wal_autocheckpoint = 0');
     if (purpose === 'examine') requireCurrent(db);
     else if (folder !== undefined) migrate(db);
     if (serves && folder !== undefined)

@@ -7,7 +7,8 @@ import { Confirmation, Dialog, notice } from './dialog.tsx';
 import type { Collection } from './document.ts';
 import { type FormField, formFieldsOf } from './fields.ts';
 import { Form } from './form.tsx';
-import { useAnswer } from './reading.ts';
+import { keepInView } from './once.tsx';
+import { refresh, useAnswer } from './reading.ts';
 import { go } from './route.ts';
 import { nameOf } from './shown.tsx';
 import { t, titleOf } from './words/words.ts';
@@ -29,20 +30,27 @@ interface Properties {
   readonly etag: string | null;
   readonly collection: Collection;
   readonly reload: () => Promise<void>;
+  /** What methods are called here. */
+  readonly titles?: Readonly<Record<string, string>>;
+  /** Whether it is one of many objects on a page, which stays when the object is gone. */
+  readonly isRow?: boolean;
 }
 
 export function Actions(properties: Properties): JSX.Element | null {
-  const { collection, path } = properties;
+  const { collection, isRow, path, titles = {} } = properties;
   const { value: answer, reload } = useAnswer<Description>('OPTIONS', `/api${path}`);
   if (!answer?.isOk) return null;
   const again = async (): Promise<void> => {
     await Promise.all([properties.reload(), reload()]);
   };
-  const actions = actionsOf(answer, path, collection);
+  const actions = actionsOf(answer, path, collection).map((action) => ({
+    ...action,
+    title: titles[action.method] ?? action.title,
+  }));
   // Where OPTIONS tells of no actions, each path below the object tells of itself.
   const isOwn = Object.values(answer.body.actions ?? {}).some((action) => isItem(action) && action.method);
   return (
-    <section class="actions" aria-label={t('Actions')}>
+    <section class="actions" aria-label={isRow ? nameOf(properties.item) : t('Actions')}>
       {actions.map((action) => (
         <ActionButton key={action.title} {...properties} reload={again} action={action} />
       ))}
@@ -99,6 +107,7 @@ function ActionButton({
   action,
   collection,
   etag,
+  isRow,
   item,
   reload,
 }: Properties & { readonly action: Action }): JSX.Element {
@@ -120,10 +129,15 @@ function ActionButton({
       return answer;
     }
     setOpen(false);
+    keepInView(answer.body);
     const told = isItem(answer.body) ? problemOf(answer.body) : '';
     notice.value = told || (answer.status === 202 ? t('{title}: started.', { title }) : t('{title}: done.', { title }));
-    if (method === 'DELETE' && answer.status === 204) go(`/${collection.name}/`);
-    else await reload();
+    if (method === 'DELETE' && answer.status === 204 && isRow) refresh();
+    else if (method === 'DELETE' && answer.status === 204) go(`/${collection.name}/`);
+    else {
+      refresh();
+      await reload();
+    }
     return answer;
   }
 

@@ -5,7 +5,8 @@ import { Dialog, notice } from './dialog.tsx';
 import type { Collection } from './document.ts';
 import { type FormField, formFieldsOf } from './fields.ts';
 import { Form } from './form.tsx';
-import { useAnswer } from './reading.ts';
+import { keepInView } from './once.tsx';
+import { refresh, useAnswer } from './reading.ts';
 import { go, hrefOfLink } from './route.ts';
 import { isStaff, roles } from './session.ts';
 import { nameOf } from './shown.tsx';
@@ -80,6 +81,8 @@ export function Creation({
               if (made.isOk) {
                 setOpen(false);
                 notice.value = t('{name} was created.', { name: nameOf(made.body) });
+                keepInView(made.body);
+                refresh();
                 const url = textOf(made.body, 'url');
                 if (onCreated) await onCreated();
                 else if (url !== '' && collection.hasDetail) go(hrefOfLink(url).slice(1));

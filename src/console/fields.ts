@@ -33,6 +33,8 @@ export interface FormField {
   readonly shownBy: string;
   readonly maxLength: number | undefined;
   readonly fallback: unknown;
+  /** Whether it stands behind what opens on demand. */
+  readonly isFolded?: boolean;
 }
 
 /** What the control of every kind is given. */
@@ -78,6 +80,21 @@ function formField(name: string, field: Item, collection: Collection | undefined
     fallback: field.default_value,
   };
 }
+
+/** A field of a form that no OPTIONS describes, as those before a sign-in. */
+export const plainField = (name: string, label: string, kind: FormField['kind'], isRequired = true): FormField => ({
+  name,
+  label,
+  help: '',
+  isRequired,
+  kind,
+  type: 'string',
+  choices: [],
+  list: '',
+  shownBy: '',
+  maxLength: undefined,
+  fallback: undefined,
+});
 
 function kindOf(name: string, type: string, hasChoices: boolean, hasList: boolean): FormField['kind'] {
   if (hasChoices) return type === 'list' ? 'choices' : 'choice';

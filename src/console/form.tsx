@@ -52,6 +52,17 @@ export function Form({
     requestAnimationFrame(() => form.current?.querySelector<HTMLElement>('[aria-invalid=true], [role=alert]')?.focus());
   }
 
+  const folded = fields.filter(({ isFolded }) => isFolded);
+  const control = (field: FormField): JSX.Element => (
+    <Control
+      key={field.name}
+      field={field}
+      typed={now(field)}
+      problem={problems[field.name]}
+      onInput={(value) => setTyped((others) => ({ ...others, [field.name]: value }))}
+    />
+  );
+
   return (
     <form
       ref={form}
@@ -66,15 +77,13 @@ export function Form({
           {problem}
         </p>
       )}
-      {fields.map((field) => (
-        <Control
-          key={field.name}
-          field={field}
-          typed={now(field)}
-          problem={problems[field.name]}
-          onInput={(value) => setTyped((others) => ({ ...others, [field.name]: value }))}
-        />
-      ))}
+      {fields.filter(({ isFolded }) => !isFolded).map(control)}
+      {folded.length > 0 && (
+        <details open={folded.some(({ name }) => name in problems)}>
+          <summary>{t('More')}</summary>
+          {folded.map(control)}
+        </details>
+      )}
       <footer class="buttons">
         {onCancel && (
           <button type="button" class="secondary" onClick={onCancel}>

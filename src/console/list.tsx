@@ -1,13 +1,14 @@
 /** Any list of the API: what is looked for, the order and the page stand in the address. */
-import type { JSX } from 'preact';
+import type { ComponentChildren, JSX } from 'preact';
 import { useId, useState } from 'preact/hooks';
 import { type Item, textOf } from './api.ts';
+import { columnsOf } from './columns.ts';
 import { Creation } from './creation.tsx';
 import type { Collection, Filter } from './document.ts';
 import { choiceText } from './fields.ts';
 import { usePage } from './reading.ts';
 import { go, hrefOf, hrefOfLink, place } from './route.ts';
-import { nameOf, Value } from './shown.tsx';
+import { isObjectLink, nameOf, Value } from './shown.tsx';
 import { t, titleOf } from './words/words.ts';
 
 const pageSize = 20;
@@ -17,16 +18,19 @@ export function ListPage({
   path,
   title,
   collection,
+  children,
 }: {
   readonly path: string;
   readonly title: string;
   readonly collection: Collection | undefined;
+  /** What can be done, in the place of the form that creates an object. */
+  readonly children?: ComponentChildren;
 }): JSX.Element {
   return (
     <>
       <header class="page">
         <h1 tabIndex={-1}>{title}</h1>
-        {collection && <Creation collection={collection} />}
+        {children ?? (collection && <Creation collection={collection} />)}
       </header>
       {collection && <Filters key={path} path={path} filters={collection.filters} />}
       <Listed path={path} orderings={collection?.orderings ?? []} />
@@ -38,9 +42,11 @@ export function ListPage({
 export function Listed({
   path,
   orderings,
+  margin,
 }: {
   readonly path: string;
   readonly orderings: readonly string[];
+  readonly margin?: Margin;
 }): JSX.Element {
   const { query } = place.value;
   const asked = new URLSearchParams(query);
@@ -75,7 +81,7 @@ export function Listed({
     );
   return (
     <>
-      <Table items={page.items} path={path} orderings={orderings} />
+      <Table items={page.items} path={path} orderings={orderings} {...(margin && { margin })} />
       <nav aria-label={t('Pages')} class="pages">
         {number > 1 ? <a href={at(number - 1)}>{t('Previous')}</a> : <span class="none">{t('Previous')}</span>}
         <span>{t('Page {number} of {last}, {count} in all', { number, last, count: page.count })}</span>
@@ -85,54 +91,11 @@ export function Listed({
   );
 }
 
-/** Columns that tell most, in the order in which they are shown where a list has them. */
-const telling = [
-  '@timestamp',
-  'message',
-  'full_name',
-  'username',
-  'user_full_name',
-  'name',
-  'resource_type',
-  'type',
-  'role',
-  'severity',
-  'state',
-  'runtime_state',
-  'customer_name',
-  'project_name',
-  'email',
-  'value',
-  'limit',
-  'usage',
-  'expiration_time',
-  'is_active',
-  'created',
-];
-
-const mostColumns = 7;
-
-/** The columns of a table: what tells most, then other plain values that are not the same for all. */
-function columnsOf(items: readonly Item[]): readonly string[] {
-  const names = [...new Set(items.flatMap((item) => Object.keys(item)))];
-  const isPlain = (name: string): boolean =>
-    items.some((item) => item[name] !== null && item[name] !== '' && item[name] !== undefined) &&
-    items.every((item) => typeof item[name] !== 'object' || item[name] === null);
-  const isQuiet =
-    /^(url|uuid|pk|token|description|certificate|backend_id|scope|@version|levelname|event_type)$|_uuid$|_url$|native_name|_abbreviation$/;
-  // Where a longer name says the same, the short one says less.
-  const isSaid = (name: string): boolean =>
-    name === 'type' && (names.includes('resource_type') || names.includes('event_type'));
-  const first = telling.filter((name) => names.includes(name) && isPlain(name) && !isSaid(name));
-  const others = names.filter(
-    (name) =>
-      !first.includes(name) &&
-      !isQuiet.test(name) &&
-      isPlain(name) &&
-      !items.some((item) => /^https?:/.test(textOf(item, name))),
-  );
-  // Where hardly anything is known to tell much, what there is has to do.
-  return [...first, ...(first.length < 4 ? others : [])].slice(0, mostColumns);
+/** A further column of a table, before or behind the others. */
+export interface Margin {
+  readonly title: string;
+  readonly isFirst: boolean;
+  readonly cell: (item: Item) => ComponentChildren;
 }
 
 /** Objects as a table whose first column leads to their pages; by `orderings` the columns can be sorted. */
@@ -140,12 +103,15 @@ export function Table({
   items,
   path,
   orderings = [],
+  margin,
 }: {
   readonly items: readonly Item[];
   readonly path?: string;
   readonly orderings?: readonly string[];
+  readonly margin?: Margin;
 }): JSX.Element {
   const columns = columnsOf(items);
+  const heading = margin && <th scope="col">{margin.title}</th>;
   return (
     // A table that is wider than the screen is moved by itself, also by the keyboard.
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by the keyboard
@@ -153,23 +119,27 @@ export function Table({
       <table>
         <thead>
           <tr>
+            {margin?.isFirst && heading}
             {columns.map((name) => (
               <Heading key={name} name={name} path={path} isSortable={orderings.includes(name)} />
             ))}
+            {margin?.isFirst === false && heading}
           </tr>
         </thead>
         <tbody>
           {items.map((item) => (
             <tr key={textOf(item, 'url') || textOf(item, 'uuid')}>
+              {margin?.isFirst && <td>{margin.cell(item)}</td>}
               {columns.map((name, index) => (
                 <td key={name}>
-                  {index === 0 && textOf(item, 'url') !== '' ? (
+                  {index === 0 && isObjectLink(textOf(item, 'url')) ? (
                     <a href={hrefOfLink(textOf(item, 'url'))}>{textOf(item, name) || nameOf(item)}</a>
                   ) : (
                     <Value name={name} value={item[name]} item={item} />
                   )}
                 </td>
               ))}
+              {margin?.isFirst === false && <td>{margin.cell(item)}</td>}
             </tr>
           ))}
         </tbody>

@@ -11,7 +11,8 @@ import { Acceptance } from './invitation.tsx';
 import { ListPage } from './list.tsx';
 import { ObjectPage } from './object.tsx';
 import { overviews } from './overviews.tsx';
-import { go, place } from './route.ts';
+import { pages } from './pages.tsx';
+import { place, replace } from './route.ts';
 import { collections, enter, isReady, start, startProblem } from './session.ts';
 import { Entrance } from './signin.tsx';
 import { t, titleOf } from './words/words.ts';
@@ -35,6 +36,8 @@ function Page(): JSX.Element {
   if (path === '/') return <Home />;
   if (path === '/all/') return <Everything />;
   if (path === '/events/') return <EventsPage collection={collection} />;
+  const own = pages[key === '' || !collection ? list : `${list}/${below}`];
+  if (own) return own(key);
   if (list === 'invitation' && key !== '') return <Acceptance secret={key} />;
   if (!collection) return <Nothing />;
   if (key === '') return <ListPage path={path} title={collection.title} collection={collection} />;
@@ -55,7 +58,7 @@ function Nothing(): JSX.Element {
 }
 
 function App(): JSX.Element {
-  if (token.value === null) return <Entrance />;
+  if (token.value === null || place.value.path.startsWith('/first/')) return <Entrance />;
   if (startProblem.value !== '')
     return (
       <main class="entrance">
@@ -83,8 +86,7 @@ function App(): JSX.Element {
 // Where a login at an identity provider ends, when login_completed_url is `…/#/signed-in/{token}/{method}`.
 const [, page, given] = place.value.path.split('/');
 if (page === 'signed-in' && given) {
-  history.replaceState(null, '', '#/');
-  go('/');
+  replace('/');
   void enter(given);
 } else if (token.value !== null) void start();
 

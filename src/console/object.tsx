@@ -1,16 +1,12 @@
 /** Any object of the API: its fields, what can be done with it, and the lists below it. */
 import type { ComponentChildren, JSX } from 'preact';
-import { useEffect } from 'preact/hooks';
 import { Actions } from './actions.tsx';
 import { type Item, problemOf, textOf } from './api.ts';
 import type { Collection } from './document.ts';
-import { useAnswer } from './reading.ts';
+import { useAnswer, useRepeated } from './reading.ts';
 import { hrefOf } from './route.ts';
 import { Fields, isPassing, nameOf, State } from './shown.tsx';
 import { t, titleOf } from './words/words.ts';
-
-/** How often an object is read again while an operation on it is under way, in milliseconds. */
-const period = 3000;
 
 /** The page of an object. `path` is its path below /api; `overview` makes what stands above its fields. */
 export function ObjectPage({
@@ -25,13 +21,7 @@ export function ObjectPage({
   const { value: answer, reload } = useAnswer<Item>('GET', `/api${path}`);
   const item = answer?.isOk ? answer.body : undefined;
   const state = item ? textOf(item, 'state') : '';
-  useEffect(() => {
-    if (!isPassing(state)) return;
-    const timer = setInterval(() => {
-      if (!document.hidden) void reload();
-    }, period);
-    return () => clearInterval(timer);
-  }, [state, reload]);
+  useRepeated(reload, isPassing(state));
   if (!answer) return <p aria-busy="true">{t('Loading…')}</p>;
   if (!item)
     return (

@@ -4,6 +4,8 @@ import { type Item, itemsIn, textOf } from './api.ts';
 import { Creation } from './creation.tsx';
 import { EventLines } from './events.tsx';
 import { Listing } from './home.tsx';
+import { Deliveries } from './hooks.tsx';
+import { AccountOverview } from './providers.tsx';
 import { useAnswer, usePage } from './reading.ts';
 import { hrefOf } from './route.ts';
 import { collections } from './session.ts';
@@ -14,6 +16,8 @@ import { numberText, phrase, t, titleOf } from './words/words.ts';
 export const overviews: Readonly<Record<string, (item: Item, reload: () => Promise<void>) => ComponentChildren>> = {
   customers: (item) => <Overview item={item} kind="customer" />,
   projects: (item) => <Overview item={item} kind="project" />,
+  'service-settings': (item) => <AccountOverview settings={item} />,
+  'hooks-web': (item, reload) => <Deliveries hook={item} reloadHook={reload} />,
 };
 
 function Overview({ item, kind }: { readonly item: Item; readonly kind: 'customer' | 'project' }): JSX.Element {
@@ -36,7 +40,7 @@ function Overview({ item, kind }: { readonly item: Item; readonly kind: 'custome
         <Part title={t('Quotas')}>
           <Quotas quotas={itemsIn(item.quotas)} />
         </Part>
-        <Team path={`/${kind}s/${uuid}/users/`} />
+        <Team path={`/${kind}s/${uuid}/`} />
         {kind === 'customer' && (
           <Listing
             title={t('Projects')}
@@ -95,11 +99,11 @@ function Counters({ path }: { readonly path: string }): JSX.Element | null {
 /** Who has which role. */
 function Team({ path }: { readonly path: string }): JSX.Element {
   const size = 10;
-  const { value: page } = usePage(`/api${path}?page_size=${size}`);
+  const { value: page } = usePage(`/api${path}users/?page_size=${size}`);
   return (
     <Part
       title={t('Team')}
-      more={hrefOf(path)}
+      more={hrefOf(`${path}team/`)}
       problem={page?.problem}
       isLoading={page === undefined}
       empty={page?.count === 0 ? t('Nobody has a role here yet.') : undefined}

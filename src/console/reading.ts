@@ -1,4 +1,5 @@
-import { useCallback, useEffect, useState } from 'preact/hooks';
+import { signal } from '@preact/signals';
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { type Answer, type Page, readPage, request } from './api.ts';
 
 /** What is read of the server: undefined until the first answer. */
@@ -22,9 +23,37 @@ function useRead<T>(key: string, read: () => Promise<T>): Reading<T> {
   return { value: state?.key === key ? state.value : undefined, reload };
 }
 
+/** How often something was written that lists may show. */
+const writings = signal(0);
+
+/** Has every list on the page read again: something was written that they may show. */
+export function refresh(): void {
+  writings.value++;
+}
+
 /** A page of a list; an empty path reads nothing. */
-export const usePage = (path: string): Reading<Page> =>
-  useRead(path, async () => (path === '' ? { items: [], count: 0 } : await readPage(path)));
+export function usePage(path: string): Reading<Page> {
+  const reading = useRead(path, async () => (path === '' ? { items: [], count: 0 } : await readPage(path)));
+  const { reload } = reading;
+  const seen = useRef(writings.value);
+  const now = writings.value;
+  useEffect(() => {
+    if (seen.current !== now) void reload();
+    seen.current = now;
+  }, [now, reload]);
+  return reading;
+}
+
+/** Reads again every few seconds while something is under way and the page is looked at. */
+export function useRepeated(reload: () => Promise<void>, isUnderWay: boolean, milliseconds = 3000): void {
+  useEffect(() => {
+    if (!isUnderWay) return;
+    const timer = setInterval(() => {
+      if (!document.hidden) void reload();
+    }, milliseconds);
+    return () => clearInterval(timer);
+  }, [isUnderWay, reload, milliseconds]);
+}
 
 /** The answer to a GET or OPTIONS. */
 export const useAnswer = <T>(method: 'GET' | 'OPTIONS', path: string): Reading<Answer<T>> =>

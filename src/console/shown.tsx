@@ -16,7 +16,7 @@ export function Time({ value }: { readonly value: string }): JSX.Element {
 const isInstant = (value: string): boolean => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/.test(value);
 
 /** Whether a text is a link to an object of the API. */
-const isObjectLink = (value: string): boolean => /^https?:\/\/[^?]*\/api\/[a-z0-9-]+\/[0-9a-f]+\/$/.test(value);
+export const isObjectLink = (value: string): boolean => /^https?:\/\/[^?]*\/api\/[a-z0-9-]+\/[0-9a-f]+\/$/.test(value);
 
 /** Whether a text is an address that may be followed. */
 const isWebAddress = (value: string): boolean => {
@@ -29,7 +29,19 @@ const isWebAddress = (value: string): boolean => {
 
 /** What people call an object. */
 export function nameOf(item: Item): string {
-  const names = ['full_name', 'name', 'username', 'display_name', 'message', 'email', 'key', 'address', 'title'];
+  const names = [
+    'full_name',
+    'name',
+    'username',
+    'display_name',
+    'message',
+    'email',
+    'destination_url',
+    'device_model',
+    'key',
+    'address',
+    'title',
+  ];
   const own = names.map((name) => textOf(item, name)).find((text) => text !== '');
   if (own !== undefined) return own;
   const user = textOf(item, 'user_full_name') || textOf(item, 'user_username');
@@ -63,7 +75,15 @@ export const isPassing = (state: string): boolean => /scheduled|ing$/i.test(stat
 /** What has one of a few values without being a state. */
 const chosenNames = new Set(['role', 'event_type', 'registration_method', 'alert_type']);
 
-const stateNames = new Set(['state', 'runtime_state', 'service_settings_state', 'severity', 'level']);
+const stateNames = new Set([
+  'state',
+  'runtime_state',
+  'service_settings_state',
+  'severity',
+  'level',
+  'status',
+  'validation_state',
+]);
 
 /** A value by its kind; `name` is its key, and `item` the object that it is of, which may name what a link leads to. */
 export function Value({

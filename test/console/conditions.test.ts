@@ -1,8 +1,6 @@
 /** The console where things are not as usual: behind a proxy, without a connection, after the session, on a small screen. */
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
-import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import type { Browser } from 'playwright-core';
 import * as assert from 'uvu/assert';
@@ -15,7 +13,6 @@ import { suiteWithServer } from '../support/suite.ts';
 const chromium = await startBrowser();
 const { test: tests, fixture } = suiteWithServer('the console under other conditions');
 const browser = chromium ? tests : tests.skip;
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 let cast: Personas;
 
 const started = (): Browser => chromium as Browser;
@@ -180,10 +177,7 @@ for (const colorScheme of ['light', 'dark'] as const)
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
     const findings: Record<string, unknown> = {};
     const examine = async (name: string): Promise<void> => {
-      await visitor.settled();
-      const found = await page.evaluate<readonly string[]>(
-        `${axe}; axe.run().then(({ violations }) => violations.filter(({ impact }) => impact === 'serious' || impact === 'critical').flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html)))`,
-      );
+      const found = await visitor.findings();
       if (found.length > 0) findings[name] = found;
     };
     await visitor.button('Sign in').waitFor();

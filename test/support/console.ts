@@ -1,4 +1,6 @@
 /** The console in a real browser. Things are found by their roles and labels, as people find them. */
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import type { Browser, Page, Request } from 'playwright-core';
 import type { Fixture } from './fixture.ts';
 
@@ -7,6 +9,8 @@ export const password = 'correct-horse-7';
 
 /** Time for what a page does, in milliseconds: the machine may be busy. */
 export const patience = 30_000;
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 /** A page of the console, with what the browser complained of and what was asked. */
 export class Console {
@@ -62,6 +66,14 @@ export class Console {
   async settled(): Promise<void> {
     for (let quiet = 0; quiet < 3; quiet = this.#pending.size === 0 ? quiet + 1 : 0)
       await this.page.evaluate('new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn)))');
+  }
+
+  /** What keeps people with screen readers out of the page, as axe finds it: rules with the elements that break them. */
+  async findings(): Promise<readonly string[]> {
+    await this.settled();
+    return await this.page.evaluate<readonly string[]>(
+      `${axe}; axe.run().then(({ violations }) => violations.filter(({ impact }) => impact === 'serious' || impact === 'critical').flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html)))`,
+    );
   }
 
   heading = (name: string | RegExp) => this.page.getByRole('heading', { level: 1, name });

@@ -7,6 +7,10 @@ const known: Readonly<Record<string, string>> = {
   'project-permissions-log': 'Ended roles in projects',
   'service-settings': 'Provider accounts',
   'user-invitations': 'Invitations',
+  hooks: 'Notifications',
+  'hooks-web': 'Web hooks',
+  'hooks-push': 'Push notifications',
+  'hooks-email': 'Email notifications',
   users: 'People',
   keys: 'SSH keys',
 };

@@ -205,6 +205,10 @@ export const settings = {
     true,
     'Before a new version changes the schema, the database is backed up into `backups` in its folder; the last 3 are kept.',
   ),
+  replicated: flag(
+    false,
+    'Another program, such as Litestream, copies the database all the time: it is left to that program to move the write-ahead log.',
+  ),
   log_file: text(null, 'File that the log is appended to, opened anew on SIGHUP; default: standard error.'),
   log_level: oneOf(
     ['debug', 'info', 'warn', 'error', 'silent'],

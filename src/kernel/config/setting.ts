@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js';
 import { day, hour, minute, second } from '../clock.ts';
-import { urlOf } from '../url.ts';
+import { baseOf, urlOf } from '../url.ts';
 
 /*
  * The kinds of settings: how each is read from the text of an environment variable or option. Lengths of time are kept in
@@ -177,7 +177,7 @@ export const webAddress = (fallback: null, help: string): Setting<string | null>
       throw new Error('must be an http or https URL');
     }
     const { origin, pathname } = new URL(value);
-    return (origin + pathname).replace(/\/+$/, '');
+    return baseOf(origin + pathname);
   },
 });
 

@@ -163,6 +163,13 @@ const before: Readonly<Record<string, (request: Request, links: ReadonlyMap<stri
     fixture.staff.patch(links.get('hooks-web') as string, { is_active: true }),
   'POST /api/hooks-web/{key}/deliveries/{delivery}/redeliver/': () =>
     change(sql`UPDATE delivery SET status = 'delivered'`),
+  'POST /api-auth/password/initial/': async ({ body }) => {
+    // The link is another user's, so that the token of whoever asks stays: a new password ends its user's tokens.
+    const { username } = await fixture.user('first', { is_staff: true });
+    change(sql`UPDATE user SET username_folded = 'former' WHERE username_folded = 'admin'`);
+    change(sql`UPDATE user SET username_folded = 'admin' WHERE username = ${username}`);
+    fixture.server.app.initialLink.keep(digestOfSecret(body.secret), null, fixture.clock.now());
+  },
   'POST /api-auth/password/reset/': async ({ body }) => {
     const { email } = await fixture.user('forgetful', { email: 'forgetful@example.com' });
     await fixture.anonymous.post('/api-auth/password/forgot/', { email });

@@ -21,6 +21,7 @@ const table = `
 POST   /api-auth/password/                                       -         200 200 200 200 200 200 200 200 200 200
 POST   /api-auth/password/forgot/                                -         404 404 404 404 404 404 404 404 404 404
 POST   /api-auth/password/reset/                                 -         404 404 404 404 404 404 404 404 404 404
+POST   /api-auth/password/initial/                               -         400 400 400 400 400 400 400 400 400 400
 POST   /api-auth/logout/                                         -         204 204 204 204 204 204 204 204 401 401
 POST   /api-auth/saml2/login/                                    -         401 401 401 401 401 401 401 401 401 401
 POST   /api-auth/saml2/login/complete/                           -         401 401 401 401 401 401 401 401 401 401

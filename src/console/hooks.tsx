@@ -1,0 +1,91 @@
+/** Who is told of events: hooks of every kind, and what became of their deliveries. */
+import type { JSX } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { type Item, pathOf, textOf } from './api.ts';
+import { Creation, type Description, permittedMethods } from './creation.tsx';
+import { Filters, Listed, Table } from './list.tsx';
+import { PostButton } from './post.tsx';
+import { useAnswer, usePage, useRepeated } from './reading.ts';
+import { hrefOf } from './route.ts';
+import { collections } from './session.ts';
+import { Part } from './shown.tsx';
+import { t, titleOf } from './words/words.ts';
+
+/** All hooks, with a way to add one of each kind. */
+export function HooksPage(): JSX.Element {
+  const path = '/hooks/';
+  const kinds: readonly (readonly [list: string, button: string])[] = [
+    ['hooks-web', t('Tell a web address')],
+    ['hooks-email', t('Tell by email')],
+    ['hooks-push', t('Tell a telephone')],
+  ];
+  return (
+    <>
+      <header class="page">
+        <h1 tabIndex={-1}>{titleOf('hooks')}</h1>
+      </header>
+      <div class="buttons start">
+        {kinds.map(([list, button]) => {
+          const collection = collections.value.get(list);
+          return collection && <Creation key={list} collection={collection} button={button} />;
+        })}
+      </div>
+      <Filters key={path} path={path} filters={collections.value.get('hooks')?.filters ?? []} />
+      <Listed path={path} orderings={[]} />
+    </>
+  );
+}
+
+/** The newest deliveries of a web hook, followed while any is under way. */
+export function Deliveries({
+  hook,
+  reloadHook,
+}: {
+  readonly hook: Item;
+  readonly reloadHook: () => Promise<void>;
+}): JSX.Element {
+  const own = pathOf(textOf(hook, 'url'));
+  const path = `${own}deliveries/`;
+  const { value: page, reload } = usePage(`${path}?page_size=10`);
+  const { value: options } = useAnswer<Description>('OPTIONS', own);
+  // Whoever may change a hook may have it deliver again.
+  const isMine = options?.isOk === true && permittedMethods(options.headers)?.includes('PATCH') === true;
+  const isPending = page?.items.some((delivery) => textOf(delivery, 'status') === 'pending') ?? false;
+  useRepeated(reload, isPending, 2000);
+  const wasPending = useRef(false);
+  useEffect(() => {
+    // A receiver that wants nothing more switches the hook off.
+    if (wasPending.current && !isPending) void reloadHook();
+    wasPending.current = isPending;
+  }, [isPending, reloadHook]);
+  return (
+    <Part
+      title={t('Deliveries')}
+      more={page && page.count > 0 ? hrefOf(path.slice('/api'.length)) : undefined}
+      problem={page?.problem}
+      isLoading={page === undefined}
+      empty={page?.count === 0 ? t('Nothing was delivered yet. Test shows whether anybody answers.') : undefined}
+    >
+      {hook.is_active === false && <p class="problem">{t('This notification is switched off.')}</p>}
+      {page && page.count > 0 && (
+        <Table
+          items={page.items}
+          {...(isMine && {
+            margin: {
+              title: t('Actions'),
+              isFirst: false,
+              cell: (delivery) =>
+                textOf(delivery, 'status') !== 'pending' && (
+                  <PostButton
+                    title={t('Redeliver')}
+                    path={`${path}${textOf(delivery, 'uuid')}/redeliver/`}
+                    about={textOf(delivery, 'event_type')}
+                  />
+                ),
+            },
+          })}
+        />
+      )}
+    </Part>
+  );
+}

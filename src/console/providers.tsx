@@ -1,0 +1,207 @@
+/** Accounts at providers: what is wrong with one, what it serves, and a guide that adds one. */
+import type { JSX } from 'preact';
+import { type Item, pathOf, request, textOf } from './api.ts';
+import { Creation, type Description } from './creation.tsx';
+import { notice } from './dialog.tsx';
+import { type FormField, formFieldsOf } from './fields.ts';
+import { Form } from './form.tsx';
+import { Listing } from './home.tsx';
+import { ListPage } from './list.tsx';
+import { useAnswer, usePage } from './reading.ts';
+import { go, hrefOf, hrefOfLink, place } from './route.ts';
+import { collections, isStaff, roles } from './session.ts';
+import { ObjectLink, Part, State } from './shown.tsx';
+import { t, titleOf } from './words/words.ts';
+
+/** What service-metadata tells of a type. */
+type Metadata = Readonly<Record<string, Item>>;
+
+/** What a guide adds accounts at: below `/add-provider/`. */
+export const guide = '/add-provider/';
+
+/** Credentials, of which a type uses some. */
+const credentials = new Set(['backend_url', 'username', 'password', 'token', 'certificate', 'domain']);
+
+/** The credentials that a type uses (providers.md 1.2); a type that is not here may use any. */
+const used: Readonly<Record<string, readonly string[]>> = {
+  OpenStack: ['backend_url', 'username', 'password', 'domain', 'certificate'],
+  DigitalOcean: ['backend_url', 'token'],
+  Amazon: ['backend_url', 'username', 'token'],
+  JIRA: ['backend_url', 'username', 'password', 'certificate'],
+  GitLab: ['backend_url', 'token', 'username', 'password', 'certificate'],
+  Oracle: ['backend_url', 'username', 'password', 'certificate'],
+};
+
+/** What vendors call the credentials of a type. */
+const calledBy = (type: string): Readonly<Record<string, string>> =>
+  type === 'Amazon' ? { username: t('Access key ID'), token: t('Secret access key') } : {};
+
+/** The first fields are what the account is called and whose it is. */
+const first = ['name', 'customer', 'project', 'available_for_all'];
+
+/** The fields of the guide for a type, in the order in which people think of them. */
+function guided(fields: readonly FormField[], type: string): readonly FormField[] {
+  const wanted = used[type] ?? [...credentials];
+  const order = [...first, ...wanted];
+  const rank = ({ name }: FormField): number => {
+    const place = order.indexOf(name);
+    return place < 0 ? order.length : place;
+  };
+  const names = calledBy(type);
+  return fields
+    .filter(({ name }) => name !== 'settings' && (!credentials.has(name) || wanted.includes(name)))
+    .sort((a, b) => rank(a) - rank(b))
+    .map((field) => ({ ...field, label: names[field.name] ?? field.label, isFolded: rank(field) === order.length }));
+}
+
+export function ProviderGuide({ type }: { readonly type: string }): JSX.Element {
+  const { value: answer } = useAnswer<Metadata>('GET', '/api/service-metadata/');
+  const types = answer?.isOk ? answer.body : {};
+  const chosen = types[type];
+  const list = chosen ? (pathOf(textOf(chosen, 'url')).split('/')[2] ?? '') : '';
+  return (
+    <>
+      <nav aria-label={t('Where this is')} class="trail">
+        <a href={hrefOf('/service-settings/')}>{titleOf('service-settings')}</a>
+        {chosen && <a href={hrefOf(guide)}>{t('Another provider')}</a>}
+      </nav>
+      <h1 tabIndex={-1}>{chosen ? t('Add an account at {type}', { type }) : t('Add a provider account')}</h1>
+      {!answer && <p aria-busy="true">{t('Loading…')}</p>}
+      {!chosen && (
+        <ul class="cards">
+          {Object.keys(types).map((name) => (
+            <li key={name}>
+              <a href={hrefOf(`${guide}${name}/`, place.value.query)}>{name}</a>
+            </li>
+          ))}
+        </ul>
+      )}
+      {list !== '' && <GuidedForm key={type} type={type} list={list} />}
+    </>
+  );
+}
+
+function GuidedForm({ type, list }: { readonly type: string; readonly list: string }): JSX.Element {
+  const path = `/api/${list}/`;
+  const { value: answer } = useAnswer<Description>('OPTIONS', path);
+  if (!answer) return <p aria-busy="true">{t('Loading…')}</p>;
+  const post = answer.isOk ? answer.body.actions?.POST : undefined;
+  if (!post) return <p class="problem">{t('Accounts at providers are added by staff here.')}</p>;
+  const given = Object.fromEntries(
+    ['customer', 'project'].flatMap((name) => {
+      const link = place.value.query.get(name);
+      return link === null ? [] : [[name, link]];
+    }),
+  );
+  return (
+    <div class="narrow">
+      <p>
+        {t(
+          'The credentials are tried before anything is kept. Without an address the account is simulated where this server allows that.',
+        )}
+      </p>
+      <Form
+        fields={guided(formFieldsOf(post, collections.value.get(list)), type)}
+        given={{ available_for_all: true, ...given }}
+        button={t('Try and add')}
+        send={async (body) => {
+          const made = await request<Item>('POST', path, { body });
+          if (made.isOk) {
+            notice.value = t('{name} was created.', { name: textOf(made.body, 'name') });
+            go(hrefOfLink(textOf(made.body, 'settings')).slice(1));
+          }
+          return made;
+        }}
+      />
+    </div>
+  );
+}
+
+/** The accounts at providers. Whoever owns a customer adds one by the guide; staff make those without a customer, too. */
+export function AccountsPage(): JSX.Element {
+  const list = 'service-settings';
+  const collection = collections.value.get(list);
+  return (
+    <ListPage path={`/${list}/`} title={titleOf(list)} collection={collection}>
+      <span class="buttons start">
+        {(isStaff.value || roles.value.has('owner')) && (
+          <button type="button" onClick={() => go(guide)}>
+            {t('Add a provider account')}
+          </button>
+        )}
+        {isStaff.value && collection && <Creation collection={collection} button={t('Create a shared account')} />}
+      </span>
+    </ListPage>
+  );
+}
+
+/** What people want to see first of an account: whether it works, and whom it serves. */
+export function AccountOverview({ settings }: { readonly settings: Item }): JSX.Element {
+  const uuid = textOf(settings, 'uuid');
+  return (
+    <>
+      <p class="states">
+        {settings.is_simulated === true && <State value={t('Simulated')} />}
+        {settings.shared === true && <State value={t('For all customers')} />}
+      </p>
+      <div class="parts">
+        <Services uuid={uuid} />
+        <Listing
+          title={t('Resources')}
+          path="/resources/"
+          query={`service_settings_uuid=${uuid}`}
+          empty={t('It has no resources yet.')}
+        />
+      </div>
+    </>
+  );
+}
+
+/** The services through which customers use an account. */
+function Services({ uuid }: { readonly uuid: string }): JSX.Element {
+  const { value: page } = usePage(`/api/services/?settings_uuid=${uuid}&page_size=10`);
+  return (
+    <Part
+      title={t('Customers and their projects')}
+      problem={page?.problem}
+      isLoading={page === undefined}
+      empty={page?.count === 0 ? t('Nobody uses it yet.') : undefined}
+      more={page && page.count > 10 ? hrefOf('/services/', { settings_uuid: uuid }) : undefined}
+    >
+      {page?.items.map((service) => (
+        <ServiceLinks key={textOf(service, 'url')} service={service} />
+      ))}
+    </Part>
+  );
+}
+
+/** The projects that a service is connected with, and a way to connect another. */
+export function ServiceLinks({ service }: { readonly service: Item }): JSX.Element {
+  const url = textOf(service, 'url');
+  const prefix = pathOf(url).split('/')[2] ?? '';
+  const list = `${prefix}-service-project-link`;
+  const { value: page } = usePage(`/api/${list}/?service_uuid=${textOf(service, 'uuid')}&page_size=50`);
+  const collection = collections.value.get(list);
+  return (
+    <section aria-label={textOf(service, 'customer_name')}>
+      <p class="buttons start">
+        <ObjectLink item={{ ...service, name: textOf(service, 'customer_name') }} />
+        {collection && (
+          <Creation
+            collection={collection}
+            given={{ service: url }}
+            button={t('Connect a project')}
+            onCreated={async () => undefined}
+          />
+        )}
+      </p>
+      <ul class="lines">
+        {page?.items.map((link) => (
+          <li key={textOf(link, 'url')}>
+            <ObjectLink item={{ ...link, name: textOf(link, 'project_name') }} />
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,122 @@
+/** Notifications in the console: made, tried, followed, sent again, and their secrets shown a single time. */
+import type { Browser } from 'playwright-core';
+import * as assert from 'uvu/assert';
+import { startBrowser } from '../support/browser.ts';
+import { Console, password } from '../support/console.ts';
+import { personas } from '../support/personas.ts';
+import { Receiver } from '../support/receiver.ts';
+import { suiteWithServer } from '../support/suite.ts';
+
+const chromium = await startBrowser();
+const { test: tests, fixture } = suiteWithServer('notifications in the console', {
+  hooks_allowed_networks: ['127.0.0.0/8'],
+});
+const browser = chromium ? tests : tests.skip;
+let receiver: Receiver;
+let owner: Console;
+
+const started = (): Browser => chromium as Browser;
+
+/** Lets what is due be delivered. */
+async function deliver(): Promise<void> {
+  fixture.clock.advance(1);
+  fixture.server.tick();
+  await fixture.server.settled();
+}
+
+tests.before(async () => {
+  if (!chromium) return;
+  const { users } = await personas(fixture);
+  for (const { url } of [users.owner, users.support]) await fixture.staff.post(`${url}password/`, { password });
+  receiver = await Receiver.start();
+  owner = await Console.as(started(), fixture, 'owner');
+});
+tests.after(async () => {
+  await chromium?.close();
+  await receiver?.close();
+});
+
+browser('a web hook is made by a form that refuses beside the field, and its secret is shown once', async () => {
+  await owner.go('/hooks/', 'Notifications');
+  await owner.button('Tell a web address').click();
+  const form = owner.dialog();
+  await form.getByLabel('Destination URL').fill('http://10.0.0.1/');
+  await form.getByLabel('projects', { exact: true }).check();
+  await form.getByRole('button', { name: 'Create' }).click();
+  await form.getByText('Destination address is not allowed.').waitFor();
+  owner.complaints.splice(0);
+  await form.getByLabel('Destination URL').fill(`${receiver.url}/in`);
+  await form.getByRole('button', { name: 'Create' }).click();
+  const once = owner.page.getByRole('dialog', { name: 'The secret' });
+  assert.match(await once.getByLabel('The secret').inputValue(), /^whsec_/);
+  await once.getByRole('button', { name: 'I have it' }).click();
+  await owner.heading(`${receiver.url}/in`).waitFor();
+  assert.is(await owner.page.getByText('whsec_').count(), 0);
+  const [hook] = (await fixture.as('owner').get('/api/hooks-web/')).body;
+  assert.equal([hook.destination_url, hook.event_groups], [`${receiver.url}/in`, ['projects']]);
+});
+
+browser('a test delivery is followed until somebody has answered', async () => {
+  const { page } = owner;
+  const deliveries = page.getByRole('region', { name: 'Deliveries' });
+  await deliveries.getByText(/Nothing was delivered yet/).waitFor();
+  receiver.behaviour = 500;
+  await owner.button('Test').click();
+  await deliveries.getByRole('cell', { name: '500', exact: true }).waitFor();
+  await deliveries.getByText('pending').waitFor();
+  receiver.behaviour = 410;
+  fixture.clock.advance(60);
+  await deliver();
+  await deliveries.getByText('failed', { exact: true }).waitFor();
+  const answers = receiver.takeJson();
+  assert.equal(
+    answers.map(({ message, type }) => [message, type]),
+    Array(2).fill(['Test delivery of the hook.', 'custom_notification']),
+  );
+});
+
+browser('what has failed is delivered again', async () => {
+  const { page } = owner;
+  receiver.behaviour = 200;
+  // Whoever answers 410 is told nothing more before somebody says so.
+  const [hook] = (await fixture.as('owner').get('/api/hooks-web/')).body;
+  assert.is(hook.is_active, false);
+  await page.getByText('This notification is switched off.').waitFor();
+  await page.getByRole('button', { name: /^Redeliver/ }).click();
+  await page.getByRole('status').getByText('Hook is not active.').waitFor();
+  assert.equal(owner.complaints.splice(0).length, 1);
+  await owner.button('Edit').click();
+  await owner.dialog().getByLabel('Is active').check();
+  await owner.dialog().getByRole('button', { name: 'Edit' }).click();
+  await page.getByRole('status').getByText('Edit: done.').waitFor();
+  await page.getByRole('button', { name: /^Redeliver/ }).press('Enter');
+  await page.getByRole('region', { name: 'Deliveries' }).getByText('delivered', { exact: true }).waitFor();
+  assert.is(receiver.take().length, 1);
+});
+
+browser('a secret is replaced, and the new one shown once', async () => {
+  await owner.button('Rotate secret').click();
+  const once = owner.page.getByRole('dialog', { name: 'The secret' });
+  assert.match(await once.getByLabel('The secret').inputValue(), /^whsec_/);
+  await owner.page.keyboard.press('Escape');
+  await once.waitFor({ state: 'detached' });
+  assert.equal(owner.complaints, []);
+  assert.equal(await owner.findings(), []);
+});
+
+browser('who reads the hooks of others sees what was delivered, and nothing to press', async () => {
+  const support = await Console.as(started(), fixture, 'support');
+  await support.go('/hooks/', 'Notifications');
+  await support.link(`${receiver.url}/in`).click();
+  await support.heading(`${receiver.url}/in`).waitFor();
+  const deliveries = support.page.getByRole('region', { name: 'Deliveries' });
+  await deliveries.getByText('delivered', { exact: true }).waitFor();
+  await support.settled();
+  for (const name of ['Edit', 'Delete', 'Test', 'Rotate secret'])
+    assert.is(await support.button(name).count(), 0, name);
+  assert.is(await deliveries.getByRole('button').count(), 0);
+  assert.equal(support.complaints, []);
+  await support.close();
+});
+
+tests.run();

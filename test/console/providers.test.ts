@@ -1,0 +1,121 @@
+/** Accounts at providers in the console: added by a guide that tries the credentials, looked at, and connected. */
+import type { Browser } from 'playwright-core';
+import * as assert from 'uvu/assert';
+import { startBrowser } from '../support/browser.ts';
+import { Console, password } from '../support/console.ts';
+import { type Personas, personas } from '../support/personas.ts';
+import { Receiver } from '../support/receiver.ts';
+import { work } from '../support/simulated.ts';
+import { suiteWithServer } from '../support/suite.ts';
+
+const chromium = await startBrowser();
+const { test: tests, fixture } = suiteWithServer('accounts at providers in the console', {
+  provider_allowed_networks: ['127.0.0.0/8'],
+});
+const browser = chromium ? tests : tests.skip;
+let cast: Personas;
+let vendor: Receiver;
+let owner: Console;
+
+const started = (): Browser => chromium as Browser;
+
+tests.before(async () => {
+  if (!chromium) return;
+  cast = await personas(fixture);
+  for (const { url } of Object.values(cast.users)) await fixture.staff.post(`${url}password/`, { password });
+  vendor = await Receiver.start();
+  owner = await Console.as(started(), fixture, 'owner');
+});
+tests.after(async () => {
+  await chromium?.close();
+  await vendor?.close();
+});
+
+browser('the guide asks for what the provider needs, and keeps nothing that does not work', async () => {
+  await owner.go('/service-settings/', 'Provider accounts');
+  await owner.button('Add a provider account').click();
+  await owner.heading('Add a provider account').waitFor();
+  assert.equal(await owner.findings(), []);
+  await owner.link('DigitalOcean').click();
+  await owner.heading('Add an account at DigitalOcean').waitFor();
+  const { page } = owner;
+  await page.getByLabel('Token').waitFor();
+  assert.is(await page.getByLabel('Password').count(), 0);
+  assert.is(await page.getByLabel('Simulator seed').isVisible(), false);
+  assert.equal(await owner.findings(), []);
+  await owner.button('Try and add').click();
+  await page.getByText('Name cannot be empty').waitFor();
+  await page.getByLabel('Name *', { exact: true }).fill('Droplets');
+  await page.getByLabel('Customer *').selectOption({ label: 'Alice' });
+  await page.getByLabel('Backend url').fill(`${vendor.url}/v2`);
+  await page.getByLabel('Token').fill('no-such-token');
+  vendor.behaviour = { status: 401, body: '{"id":"Unauthorized","message":"Unable to authenticate you."}' };
+  await owner.button('Try and add').click();
+  await page
+    .getByRole('alert')
+    .getByText(/^Wrong settings: /)
+    .waitFor();
+  assert.ok(vendor.take().every(({ headers }) => headers.authorization === 'Bearer no-such-token'));
+  assert.is(await page.getByLabel('Name *', { exact: true }).inputValue(), 'Droplets');
+  assert.equal((await fixture.staff.get('/api/service-settings/')).body, []);
+  owner.complaints.splice(0);
+});
+
+browser('what works is added, and followed until it is synchronised', async () => {
+  const { page } = owner;
+  await page.getByLabel('Backend url').fill('simulator://droplets');
+  await page.getByText('More', { exact: true }).click();
+  await page.getByLabel('Simulator latency').fill('0');
+  await owner.button('Try and add').click();
+  await owner.heading(/^Droplets/).waitFor();
+  await work(fixture);
+  await owner.heading(/^Droplets In Sync/).waitFor();
+  await page.getByText('Simulated', { exact: true }).waitFor();
+  // It is for all projects of the customer.
+  const services = page.getByRole('region', { name: 'Customers and their projects' });
+  await services.getByRole('link', { name: 'Rocket' }).waitFor();
+  const project = await fixture.project('Second', cast.customer);
+  await fixture.staff.delete(
+    (await fixture.staff.get(`/api/digitalocean-service-project-link/?project_uuid=${project.uuid}`)).body[0].url,
+  );
+  assert.equal(await owner.findings(), []);
+});
+
+browser('an account is connected with another project, and pulled', async () => {
+  const { page } = owner;
+  await owner.button('Connect a project').click();
+  await owner.dialog().getByLabel('Project *').selectOption({ label: 'Second (Alice)' });
+  await owner.dialog().getByRole('button', { name: 'Create' }).click();
+  const services = page.getByRole('region', { name: 'Customers and their projects' });
+  await services.getByRole('link', { name: 'Second' }).waitFor();
+  await owner.button('Pull').click();
+  await owner.heading(/^Droplets Sync Scheduled/).waitFor();
+  await work(fixture);
+  await owner.heading(/^Droplets In Sync/).waitFor();
+  assert.equal(owner.complaints, []);
+});
+
+browser('an account that fails says why in words', async () => {
+  const [settings] = (await fixture.staff.get('/api/service-settings/')).body;
+  await fixture.staff.patch(settings.url, { simulator_failures: 'ping' });
+  await owner.button('Pull').click();
+  await owner.heading(/^Droplets Sync Scheduled/).waitFor();
+  await work(fixture);
+  await owner.heading(/^Droplets Erred/).waitFor();
+  await owner.page.getByText('Simulated failure of ping').first().waitFor();
+  await owner.go('/service-settings/', 'Provider accounts');
+  await owner.page.getByRole('row', { name: /Droplets.*Erred.*Simulated failure of ping/ }).waitFor();
+});
+
+browser('who may not add an account is not offered to', async () => {
+  for (const name of ['support', 'helper', 'manager', 'stranger'] as const) {
+    const visitor = await Console.as(started(), fixture, name);
+    await visitor.go('/service-settings/', 'Provider accounts');
+    assert.is(await visitor.button('Add a provider account').count(), 0, name);
+    assert.is(await visitor.button('Create').count(), 0, name);
+    assert.equal(visitor.complaints, [], name);
+    await visitor.close();
+  }
+});
+
+tests.run();

@@ -1,0 +1,104 @@
+/** The team of a customer and of a project in the console: roles that are given, changed and ended, and invitations. */
+import type { Browser } from 'playwright-core';
+import * as assert from 'uvu/assert';
+import { startBrowser } from '../support/browser.ts';
+import { Console, password } from '../support/console.ts';
+import { type Personas, personas } from '../support/personas.ts';
+import { suiteWithServer } from '../support/suite.ts';
+
+const chromium = await startBrowser();
+const { test: tests, fixture } = suiteWithServer('teams in the console');
+const browser = chromium ? tests : tests.skip;
+let cast: Personas;
+let owner: Console;
+
+const started = (): Browser => chromium as Browser;
+const teamOf = (): string => `/customers/${cast.customer.uuid}/team/`;
+
+tests.before(async () => {
+  if (!chromium) return;
+  cast = await personas(fixture);
+  for (const { url } of Object.values(cast.users)) await fixture.staff.post(`${url}password/`, { password });
+  owner = await Console.as(started(), fixture, 'owner');
+});
+tests.after(() => chromium?.close());
+
+browser('whoever looks at a customer comes to its team', async () => {
+  await owner.go(`/customers/${cast.customer.uuid}/`, 'Alice');
+  await owner.page.getByRole('region', { name: 'Team' }).getByRole('link', { name: 'Show all' }).click();
+  await owner.heading('Team of Alice').waitFor();
+  const roles = owner.page.getByRole('region', { name: 'Roles in projects', exact: true });
+  for (const words of ['manager of Rocket', 'admin of Rocket', 'support of Rocket'])
+    await roles.getByText(words).waitFor();
+  assert.equal(await owner.findings(), []);
+});
+
+browser('a role is given with an end, which is put off', async () => {
+  const { page } = owner;
+  await owner.go(`/projects/${cast.project.uuid}/team/`, 'Team of Rocket');
+  await owner.button('Give a role').click();
+  await owner.dialog().getByLabel('Role *').selectOption('admin');
+  await owner.dialog().getByLabel('User *').selectOption({ label: 'helper' });
+  await owner.dialog().getByLabel('Expiration time').fill('2018-02-01T12:00');
+  await owner.dialog().getByRole('button', { name: 'Create' }).click();
+  const row = page.getByRole('listitem').filter({ hasText: 'helper' });
+  await row.getByText(/until 1 Feb 2018/).waitFor();
+  await row.getByRole('button', { name: 'Change the end' }).click();
+  await owner.dialog().getByLabel('Expiration time').fill('2018-03-01T12:00');
+  await owner.dialog().getByRole('button', { name: 'Change the end' }).click();
+  await row.getByText(/until 1 Mar 2018/).waitFor();
+  const [role] = (await fixture.staff.get('/api/project-permissions/?username=helper')).body;
+  assert.equal([role.role, role.expiration_time.slice(0, 10)], ['admin', '2018-03-01']);
+});
+
+browser('a role is ended when that is confirmed, and stays in the log', async () => {
+  const { page } = owner;
+  const row = page.getByRole('region', { name: 'Roles in projects', exact: true }).getByRole('listitem');
+  await row.filter({ hasText: 'helper' }).getByRole('button', { name: 'End the role' }).press('Enter');
+  await owner.dialog().getByRole('button', { name: 'End the role' }).press('Enter');
+  await row.filter({ hasText: 'helper' }).waitFor({ state: 'detached' });
+  await page.getByRole('region', { name: 'Ended roles in projects' }).getByText('admin of Rocket').waitFor();
+  assert.equal((await fixture.staff.get('/api/project-permissions/?username=helper')).body, []);
+});
+
+browser('an invitation is sent, sent again, and taken back', async () => {
+  const { page } = owner;
+  await owner.button('Invite somebody').click();
+  await owner.dialog().getByLabel('Email *').fill('new@example.com');
+  await owner.dialog().getByLabel('Project role').selectOption('manager');
+  await owner.dialog().getByRole('button', { name: 'Create' }).click();
+  const row = page.getByRole('region', { name: 'Pending invitations' }).getByRole('listitem');
+  await row.getByText('manager of Rocket').waitFor();
+  await row.getByRole('button', { name: 'Send' }).click();
+  await page.getByRole('status').getByText('Invitation sending has been successfully scheduled.').waitFor();
+  await row.getByRole('button', { name: 'Cancel' }).click();
+  await owner.dialog().getByRole('button', { name: 'Cancel' }).last().click();
+  await page.getByText('No invitation waits for an answer.').waitFor();
+  const [invitation] = (await fixture.staff.get('/api/user-invitations/')).body;
+  assert.equal([invitation.email, invitation.state], ['new@example.com', 'canceled']);
+  assert.equal(owner.complaints, []);
+});
+
+browser('who may not give or end a role sees no button for it', async () => {
+  for (const name of ['helper', 'support', 'manager'] as const) {
+    const visitor = await Console.as(started(), fixture, name);
+    await visitor.go(`/projects/${cast.project.uuid}/team/`, 'Team of Rocket');
+    await visitor.page
+      .getByText(/of Rocket$/)
+      .first()
+      .waitFor();
+    for (const button of ['Give a role', 'Invite somebody', 'End the role', 'Change the end'])
+      assert.is(await visitor.button(button).count(), 0, `${name}: ${button}`);
+    assert.equal(visitor.complaints, [], name);
+    await visitor.close();
+  }
+});
+
+browser('on a telephone nothing is wider than the screen', async () => {
+  const visitor = await Console.as(started(), fixture, 'owner', 360);
+  await visitor.go(teamOf(), 'Team of Alice');
+  assert.is(await visitor.page.evaluate('document.documentElement.scrollWidth'), 360);
+  await visitor.close();
+});
+
+tests.run();
