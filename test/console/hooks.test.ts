@@ -99,6 +99,7 @@ browser('a secret is replaced, and the new one shown once', async () => {
   const once = owner.dialog();
   assert.match(await once.getByLabel('Secret').inputValue(), /^whsec_/);
   await owner.page.keyboard.press('Escape');
+  await once.getByRole('button', { name: 'I have kept it' }).click();
   await once.waitFor({ state: 'detached' });
   assert.equal(owner.complaints, []);
   assert.equal(await owner.findings(), []);
