@@ -42,6 +42,7 @@ import type { Surroundings } from './operation/deployment.ts';
 import { Examination } from './operation/examination.ts';
 import { builtIn } from './providers.ts';
 import { guards, reactions } from './reactions.ts';
+import { fenceTroubles } from './replication/fence.ts';
 import { routesOf } from './routes.ts';
 import { clockRules } from './schedule/clock-rules.ts';
 import { dueExpiries } from './schedule/expiries.ts';
@@ -165,7 +166,12 @@ export function openDeployment(config: Config, opening: Opening): Opened {
   };
   const expireDue = dueExpiries(app);
   const watch = new ClockWatch(app, clockRules(config));
-  if (purpose !== 'examine') orClose(() => ensureGlobalQuotas(app));
+  if (purpose !== 'examine')
+    orClose(() => {
+      const [fence] = fenceTroubles(db);
+      if (purpose === 'command' && fence !== undefined) throw new Error(fence);
+      ensureGlobalQuotas(app);
+    });
   return {
     app,
     log,

@@ -129,7 +129,7 @@ function ActionButton({
       return answer;
     }
     setOpen(false);
-    if (method !== 'PATCH') tellSecretOf(answer.body);
+    if (method !== 'PATCH') tellSecretOf(answer.body, `${title}: ${nameOf(item)}`);
     const told = isItem(answer.body) ? problemOf(answer.body) : '';
     notice.value = told || (answer.status === 202 ? t('{title}: started.', { title }) : t('{title}: done.', { title }));
     if (method === 'DELETE' && answer.status === 204 && isRow) refresh();

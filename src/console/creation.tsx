@@ -81,7 +81,7 @@ export function Creation({
               if (made.isOk) {
                 setOpen(false);
                 notice.value = t('{name} was created.', { name: nameOf(made.body) });
-                tellSecretOf(made.body);
+                tellSecretOf(made.body, nameOf(made.body));
                 refresh();
                 const url = textOf(made.body, 'url');
                 if (onCreated) await onCreated();

@@ -7,7 +7,7 @@ import { Languages } from './languages.tsx';
 import { Palette } from './palette.tsx';
 import { hrefOf, hrefOfLink, place } from './route.ts';
 import { SecretDialog } from './secret.tsx';
-import { collections, isStaff, me, secondsLeft, signOut } from './session.ts';
+import { collections, isOperator, isStaff, me, secondsLeft, signOut } from './session.ts';
 import { nameOf } from './shown.tsx';
 import { SessionEnded } from './signin.tsx';
 import { amountText, t, titleOf } from './words/words.ts';
@@ -74,6 +74,7 @@ export function Frame({ children }: { readonly children: ComponentChildren }): J
           <ul>
             {link('', t('Home'))}
             {destinations.filter((name) => collections.value.has(name)).map((name) => link(name, titleOf(name)))}
+            {isOperator.value && link('operation', titleOf('operation'))}
             {link('all', t('Everything'))}
           </ul>
         </nav>

@@ -3,7 +3,7 @@ import type { ComponentChildren, JSX } from 'preact';
 import { Actions } from './actions.tsx';
 import { type Item, problemOf, textOf } from './api.ts';
 import type { Collection } from './document.ts';
-import { useAnswer, useRepeated } from './reading.ts';
+import { useObject, useRepeated } from './reading.ts';
 import { hrefOf } from './route.ts';
 import { Fields, isPassing, nameOf, State } from './shown.tsx';
 import { t, titleOf } from './words/words.ts';
@@ -18,7 +18,7 @@ export function ObjectPage({
   readonly collection: Collection;
   readonly overview?: (item: Item, reload: () => Promise<void>) => ComponentChildren;
 }): JSX.Element {
-  const { value: answer, reload } = useAnswer<Item>('GET', `/api${path}`);
+  const { value: answer, reload } = useObject(`/api${path}`);
   const item = answer?.isOk ? answer.body : undefined;
   const state = item ? textOf(item, 'state') : '';
   useRepeated(reload, isPassing(state));

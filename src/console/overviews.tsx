@@ -5,6 +5,7 @@ import { Creation } from './creation.tsx';
 import { EventLines } from './events.tsx';
 import { Listing } from './home.tsx';
 import { Deliveries } from './hooks.tsx';
+import { BackupContent } from './operation.tsx';
 import { AccountOverview } from './providers.tsx';
 import { useAnswer, usePage } from './reading.ts';
 import { hrefOf } from './route.ts';
@@ -17,6 +18,7 @@ export const overviews: Readonly<Record<string, (item: Item, reload: () => Promi
   customers: (item) => <Overview item={item} kind="customer" />,
   projects: (item) => <Overview item={item} kind="project" />,
   'service-settings': (item) => <AccountOverview settings={item} />,
+  backups: (item) => <BackupContent backup={item} />,
   'hooks-web': (item, reload) => <Deliveries hook={item} reloadHook={reload} />,
 };
 

@@ -1,12 +1,14 @@
 /** Pages that people think otherwise of than the API does. */
 import type { JSX } from 'preact';
 import { HooksPage } from './hooks.tsx';
+import { OperationPage } from './operation.tsx';
 import { AccountsPage, guide, ProviderGuide } from './providers.tsx';
 import { TeamPage } from './team.tsx';
 
 /** Makes the page of a list by its name, or of `<list>/<what is below>` for the object with this key. */
 export const pages: Readonly<Record<string, (key: string) => JSX.Element>> = {
   hooks: () => <HooksPage />,
+  operation: () => <OperationPage />,
   [guide.split('/')[1] ?? '']: (type) => <ProviderGuide type={type} />,
   'service-settings': () => <AccountsPage />,
   'customers/team': (uuid) => <TeamPage kind="customer" uuid={uuid} />,

@@ -7,6 +7,7 @@ import { Dialog } from './dialog.tsx';
 import { t, titleOf } from './words/words.ts';
 
 interface Shown {
+  /** What it belongs to. */
   readonly title: string;
   readonly value: string;
   /** Whether the server will not show it again. */
@@ -24,10 +25,10 @@ export const isSecret = (name: string, value: unknown): value is string =>
   secretNames.test(name) && typeof value === 'string' && value !== '' && !/^\*+$/.test(value);
 
 /** Shows the secret in the answer to something that was done, where one is in it: it will not be shown again. */
-export function tellSecretOf(answer: unknown): void {
+export function tellSecretOf(answer: unknown, title: string): void {
   if (!isItem(answer)) return;
   const name = names.find((one) => isSecret(one, answer[one]));
-  if (name !== undefined) shown.value = { title: t('The secret'), value: textOf(answer, name), isOnce: true };
+  if (name !== undefined) shown.value = { title, value: textOf(answer, name), isOnce: true };
 }
 
 /** In the place of a secret on a page. */
@@ -58,13 +59,15 @@ function OpenSecret({ isOnce, title, value }: Shown): JSX.Element {
   return (
     // What is shown once does not go by a key that was pressed by mistake.
     <Dialog title={title} {...(!isOnce && { onClose: close })}>
-      <p>{isOnce ? t('Keep it now: it is not shown again.') : t('Keep it where nobody else reads it.')}</p>
-      <label for={id}>{t('The secret')}</label>
+      <p>
+        {isOnce && t('This is shown once, and never again.')} {t('Keep it where nobody else reads it.')}
+      </p>
+      <label for={id}>{t('Secret')}</label>
       <input id={id} class="secret" readOnly value={value} onFocus={(event) => event.currentTarget.select()} />
       <p role="status">{isCopied && t('Copied.')}</p>
       <footer class="buttons">
         <button type="button" class="secondary" onClick={close}>
-          {isOnce ? t('I have it') : t('Close')}
+          {isOnce ? t('I have kept it') : t('Close')}
         </button>
         <button type="button" onClick={async () => setCopied(await copy(id))}>
           {t('Copy')}

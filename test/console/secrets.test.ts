@@ -19,7 +19,7 @@ tests.before(async () => {
 });
 tests.after(() => chromium?.close());
 
-const secret = (): Promise<string> => owner.dialog().getByLabel('The secret').inputValue();
+const secret = (): Promise<string> => owner.dialog().getByLabel('Secret').inputValue();
 
 browser('the secret of a new hook is shown once, can be copied, and does not go by a key', async () => {
   const { page } = owner;
@@ -28,7 +28,7 @@ browser('the secret of a new hook is shown once, can be copied, and does not go 
   await owner.dialog().getByLabel('Destination url *').fill('https://example.com/hook');
   await owner.dialog().getByLabel('Customers').check();
   await owner.dialog().getByRole('button', { name: 'Create' }).click();
-  await owner.dialog().getByText('Keep it now: it is not shown again.').waitFor();
+  await owner.dialog().getByText('This is shown once, and never again.').waitFor();
   const shown = await secret();
   assert.match(shown, /^whsec_/);
   assert.equal(await owner.findings(), []);
@@ -37,7 +37,7 @@ browser('the secret of a new hook is shown once, can be copied, and does not go 
   assert.is(await page.evaluate('navigator.clipboard.readText()'), shown);
   for (let i = 0; i < 3; i += 1) await page.keyboard.press('Escape');
   assert.is(await secret(), shown);
-  await owner.dialog().getByRole('button', { name: 'I have it' }).click();
+  await owner.dialog().getByRole('button', { name: 'I have kept it' }).click();
   await owner.dialog().waitFor({ state: 'detached' });
   assert.not((await page.content()).includes(shown));
 });
@@ -46,9 +46,9 @@ browser('so is the one that a rotation makes', async () => {
   const [{ url }] = (await fixture.as('owner').get('/api/hooks-web/')).body;
   await owner.go(new URL(url).pathname.slice('/api'.length), /./);
   await owner.button('Rotate secret').click();
-  await owner.dialog().getByText('Keep it now: it is not shown again.').waitFor();
+  await owner.dialog().getByText('This is shown once, and never again.').waitFor();
   assert.match(await secret(), /^whsec_/);
-  await owner.dialog().getByRole('button', { name: 'I have it' }).click();
+  await owner.dialog().getByRole('button', { name: 'I have kept it' }).click();
 });
 
 browser('the own token is on no page until it is asked for', async () => {

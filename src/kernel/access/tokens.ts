@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { day, second } from '../clock.ts';
 import type { Database } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
-import { unauthenticated } from '../http/error.ts';
+import { HttpError, unauthenticated } from '../http/error.ts';
 import type { IncomingRequest } from '../http/incoming-request.ts';
 import type { StoredInstants } from '../stored-instants.ts';
 import type { App, Context } from './app.ts';
@@ -107,6 +107,18 @@ const hasExpired = (
   now: number,
 ): boolean =>
   row.token_lifetime !== null && now >= app.tokenUse.lastUse(token, row.last_used) + row.token_lifetime * second;
+
+/** Whether more than half of the lifetime of a presented token has gone since its use was last stored; false for what is none. */
+export function isHalfRunOut(app: App, authorization: string | undefined, now: number): boolean {
+  try {
+    const token = presentedToken(authorization);
+    const { last_used, token_lifetime } = app.knownTokens.get(token) ?? findToken(app, token);
+    return token_lifetime !== null && now >= last_used + (token_lifetime * second) / 2;
+  } catch (error) {
+    if (error instanceof HttpError) return false;
+    throw error;
+  }
+}
 
 /** Ends one token. */
 export function revokeToken(context: Context, token: number): void {

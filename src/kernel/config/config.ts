@@ -18,6 +18,7 @@ import {
   remoteAddress,
   requiredText,
   type Setting,
+  serverAddress,
   text,
   webAddress,
 } from './setting.ts';
@@ -207,7 +208,14 @@ export const settings = {
   ),
   replicated: flag(
     false,
-    'Another program, such as Litestream, copies the database all the time: it is left to that program to move the write-ahead log.',
+    'Another program, such as Litestream, copies the database all the time: it is left to that program to move the write-ahead log, and writes are answered with the version that followers wait for.',
+  ),
+  follow_interval: duration<number>(2 * second, 'Time between two copies that a follower makes.'),
+  litestream_program: requiredText('litestream', 'Litestream, with which a follower restores from a replica.'),
+  peers: list(
+    [],
+    'URLs of the servers that may be promoted in the place of this one, or that this one was promoted in the place of: as soon as one has a higher epoch, this one takes no changes.',
+    serverAddress,
   ),
   log_file: text(null, 'File that the log is appended to, opened anew on SIGHUP; default: standard error.'),
   log_level: oneOf(

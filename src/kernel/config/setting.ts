@@ -166,6 +166,12 @@ export const origin = (item: string): void => {
   }
 };
 
+/** Throws with a sentence when an item of a list is not the address of a server. */
+export const serverAddress = (item: string): void => {
+  if (!/^https?:$/.test(urlOf(item)?.protocol ?? ''))
+    throw new Error(`must list http or https URLs, but has "${item}"`);
+};
+
 /** The address of a web page, kept without query and the slash at its end. */
 export const webAddress = (fallback: null, help: string): Setting<string | null> => ({
   kind: 'URL',
