@@ -2,12 +2,15 @@
 import type { JSX } from 'preact';
 import { HooksPage } from './hooks.tsx';
 import { AccountsPage, guide, ProviderGuide } from './providers.tsx';
+import { MakerPage, maker, ResourcesPage } from './resources.tsx';
 import { TeamPage } from './team.tsx';
 
 /** Makes the page of a list by its name, or of `<list>/<what is below>` for the object with this key. */
 export const pages: Readonly<Record<string, (key: string) => JSX.Element>> = {
   hooks: () => <HooksPage />,
   [guide.split('/')[1] ?? '']: (type) => <ProviderGuide type={type} />,
+  resources: () => <ResourcesPage />,
+  [maker.split('/')[1] ?? '']: (list) => <MakerPage list={list} />,
   'service-settings': () => <AccountsPage />,
   'customers/team': (uuid) => <TeamPage kind="customer" uuid={uuid} />,
   'projects/team': (uuid) => <TeamPage kind="project" uuid={uuid} />,
